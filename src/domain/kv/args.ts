@@ -1,0 +1,50 @@
+/**
+ * The words of one Redis command, read with the errors Redis gives. `args.bytes(0)` is the name.
+ * No handler spells "syntax error" or "not an integer" itself.
+ */
+import type { ByteString } from '../../kernel/index.js';
+import { parseFloatStrict, parseInt64 } from './numbers.js';
+import { ERRORS } from './reply.js';
+
+export class Args {
+  words: readonly ByteString[] = [];
+
+  get length(): number {
+    return this.words.length;
+  }
+
+  bytes(index: number): ByteString {
+    const word = this.words[index];
+    if (word === undefined) throw ERRORS.syntax;
+    return word;
+  }
+
+  /** The word in upper case, to compare with option names. */
+  option(index: number): string {
+    return this.bytes(index).toUpperCase();
+  }
+
+  from(index: number): readonly ByteString[] {
+    return this.words.slice(index);
+  }
+
+  /** Any signed 64-bit integer. */
+  int64(index: number): bigint {
+    const value = parseInt64(this.bytes(index));
+    if (value === undefined) throw ERRORS.notAnInteger;
+    return BigInt(value);
+  }
+
+  /** An integer that a number holds exactly: counts, indexes, offsets. Beyond 2^53 it is out of range. */
+  integer(index: number): number {
+    const value = parseInt64(this.bytes(index));
+    if (value === undefined || typeof value === 'bigint') throw ERRORS.notAnInteger;
+    return value;
+  }
+
+  float(index: number): number {
+    const value = parseFloatStrict(this.bytes(index));
+    if (value === undefined) throw ERRORS.notAFloat;
+    return value;
+  }
+}

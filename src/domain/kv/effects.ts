@@ -1,0 +1,41 @@
+/**
+ * The effects of a turn on one partition, as the journal keeps them: Redis commands in absolute form,
+ * RESP-encoded. A command that changed nothing pushes nothing.
+ */
+import type { ByteString } from '../../kernel/index.js';
+
+export class Effects {
+  #resp: ByteString = '';
+  #count = 0;
+
+  /** How many effects have been pushed since the last `take`. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Encoded bytes so far. */
+  get bytes(): number {
+    return this.#resp.length;
+  }
+
+  push(...words: ByteString[]): void {
+    let resp = `*${words.length}\r\n`;
+    for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
+    this.#resp += resp;
+    this.#count += 1;
+  }
+
+  /** The commonest effect, spelled out because it is the hot path. */
+  pushSet(key: ByteString, value: ByteString): void {
+    this.#resp += `*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`;
+    this.#count += 1;
+  }
+
+  /** The encoded effects; the collection is empty afterwards. */
+  take(): ByteString {
+    const resp = this.#resp;
+    this.#resp = '';
+    this.#count = 0;
+    return resp;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * One partition's engine: its keyspace, and commands run against it one at a time, synchronously.
+ * Live commands, the effects in the journal and the effects in a snapshot all come through here.
+ */
+import type { ByteString, Random } from '../../kernel/index.js';
+import { assert } from '../../kernel/index.js';
+import { Args } from './args.js';
+import type { CommandContext, CommandSpec, ServerFacts } from './command-spec.js';
+import { findCommand } from './command-table.js';
+import { Effects } from './effects.js';
+import { Keyspace } from './keyspace.js';
+import { ErrorReply, type Reply } from './reply.js';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export class KvEngine {
+  readonly effects = new Effects();
+  readonly keyspace = new Keyspace(this.effects);
+  readonly #args = new Args();
+  readonly #context: Mutable<CommandContext>;
+
+  constructor(random: Random, server: ServerFacts) {
+    const { keyspace, effects } = this;
+    this.#context = { args: this.#args, keyspace, effects, random, server, nowMs: 0, isReplay: false };
+  }
+
+  /**
+   * Runs one admitted command, judged by `nowMs`. A refusal is a reply.
+   * @throws what is not a refusal: a defect, after which the partition's state is in doubt
+   */
+  execute(spec: CommandSpec, words: readonly ByteString[], nowMs: number): Reply {
+    this.#args.words = words;
+    this.#context.nowMs = nowMs;
+    this.keyspace.nowMs = nowMs;
+    try {
+      return spec.handler(this.#context);
+    } catch (refusal) {
+      if (refusal instanceof ErrorReply) return refusal;
+      throw refusal;
+    }
+  }
+
+  /** Applies one journaled effect. @throws DEFECT when it does not apply: effects are total by construction */
+  replay(words: readonly ByteString[]): void {
+    const spec = findCommand(words);
+    assert(spec !== undefined, 'an effect names an unknown command', { command: words[0] });
+    this.#context.isReplay = true;
+    const reply = this.execute(spec, words, 0);
+    this.#context.isReplay = false;
+    this.effects.take();
+    assert(!(reply instanceof ErrorReply), 'an effect was refused', { command: words[0], reply });
+  }
+
+  /** Removes keys whose instant has passed, recording a `DEL` for each; at most `limit`. Returns how many. */
+  expireDue(nowMs: number, limit: number): number {
+    const due = this.keyspace.dueKeys(nowMs, limit);
+    for (const key of due) {
+      this.keyspace.delete(key);
+      this.effects.push('DEL', key);
+    }
+    return due.length;
+  }
+}

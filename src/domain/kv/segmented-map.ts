@@ -1,0 +1,221 @@
+/**
+ * A map from byte strings that grows without a pause: an extendible hash over many small Maps.
+ * One Map of a million entries stalls for tens of milliseconds whenever it doubles; here a full
+ * segment splits in two, and nothing larger than a segment is ever touched at once.
+ *
+ * Invariants
+ *  M1 a key's hash never changes, in no process and no version: scan cursors are hashes
+ *  M2 every segment holds all keys whose hash begins with its prefix of `depth` bits
+ *  M3 `scan` meets every key that is there from its first call to its last, exactly once
+ *  M4 a segment's `earliest` is at most the smallest number noted for any of its keys (see `note`)
+ */
+import type { ByteString } from '../../kernel/index.js';
+
+/** Splitting costs about 50 µs at this size, and a scan step reads at most one segment. */
+const SEGMENT_ENTRIES = 512;
+/** Keys chosen to collide fill one segment instead of doubling the directory for ever. */
+const MAX_DEPTH = 22;
+/** Of longer keys only both ends are hashed. */
+const HASHED_EDGE = 48;
+
+export class Segment<V> {
+  readonly entries = new Map<ByteString, V>();
+  earliest = Number.POSITIVE_INFINITY;
+
+  constructor(
+    /** How many leading bits of the hash all keys here share. */
+    readonly depth: number,
+    /** Those bits, as the top of a 32-bit number. */
+    readonly prefix: number,
+  ) {}
+}
+
+export interface ScanStep<V> {
+  /** Where to go on; 0 when everything has been met. */
+  readonly cursor: number;
+  readonly entries: [ByteString, V][];
+}
+
+export class SegmentedMap<V> {
+  #directory: Segment<V>[] = [new Segment<V>(0, 0)];
+  #depth = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: ByteString): V | undefined {
+    return this.#segmentOf(hashKey(key)).entries.get(key);
+  }
+
+  has(key: ByteString): boolean {
+    return this.#segmentOf(hashKey(key)).entries.has(key);
+  }
+
+  set(key: ByteString, value: V): void {
+    const hash = hashKey(key);
+    const segment = this.#segmentOf(hash);
+    const entries = segment.entries;
+    const before = entries.size;
+    entries.set(key, value);
+    if (entries.size === before) return;
+    this.#size += 1;
+    if (entries.size > SEGMENT_ENTRIES && segment.depth < MAX_DEPTH) this.#split(segment);
+  }
+
+  delete(key: ByteString): boolean {
+    const deleted = this.#segmentOf(hashKey(key)).entries.delete(key);
+    if (deleted) this.#size -= 1;
+    return deleted;
+  }
+
+  clear(): void {
+    this.#directory = [new Segment<V>(0, 0)];
+    this.#depth = 0;
+    this.#size = 0;
+  }
+
+  /** Lowers the bound of the key's segment: for values that are instants, a sweep can then skip segments. */
+  note(key: ByteString, instant: number): void {
+    const segment = this.#segmentOf(hashKey(key));
+    if (instant < segment.earliest) segment.earliest = instant;
+  }
+
+  *segments(): IterableIterator<Segment<V>> {
+    let at = 0;
+    while (at < this.#directory.length) {
+      const segment = this.#directory[at] as Segment<V>;
+      yield segment;
+      at += 2 ** (this.#depth - segment.depth);
+    }
+  }
+
+  *[Symbol.iterator](): IterableIterator<[ByteString, V]> {
+    for (const segment of this.segments()) yield* segment.entries;
+  }
+
+  *keys(): IterableIterator<ByteString> {
+    for (const segment of this.segments()) yield* segment.entries.keys();
+  }
+
+  /** A key, each with about the same chance. `float` is uniform in [0, 1). */
+  randomKey(float: () => number): ByteString | undefined {
+    if (this.#size === 0) return undefined;
+    for (;;) {
+      const segment = this.#segmentOf(Math.floor(float() * 2 ** 32));
+      // Segments cover ranges of different width and fill; accepting by fill evens the odds out.
+      if (segment.entries.size === 0 || float() * SEGMENT_ENTRIES > segment.entries.size) {
+        if (this.#size > 16) continue;
+        return nth([...this.keys()], Math.floor(float() * this.#size));
+      }
+      return nth(segment.entries.keys(), Math.floor(float() * segment.entries.size));
+    }
+  }
+
+  /**
+   * At least `count` entries from the cursor on, fewer at the end; 0 begins. A cursor is the hash to
+   * go on from, so it stays good across changes, restarts and takeovers (M1).
+   */
+  scan(cursor: number, count: number): ScanStep<V> {
+    const entries: [ByteString, V][] = [];
+    let from = cursor;
+    while (from < 2 ** 32) {
+      const segment = this.#segmentOf(from);
+      const end = segment.prefix + 2 ** (32 - segment.depth);
+      const within = hashedFrom(segment, from);
+      if (entries.length + within.length <= count || within.length === 0) {
+        for (const item of within) entries.push(item.entry);
+        from = end;
+        if (entries.length >= count) break;
+        continue;
+      }
+      from = takeByHash(within, count - entries.length, entries) ?? end;
+      break;
+    }
+    return { cursor: from >= 2 ** 32 ? 0 : from, entries };
+  }
+
+  #segmentOf(hash: number): Segment<V> {
+    return this.#directory[this.#depth === 0 ? 0 : hash >>> (32 - this.#depth)] as Segment<V>;
+  }
+
+  #split(full: Segment<V>): void {
+    if (full.depth === this.#depth) this.#doubleDirectory();
+    const depth = full.depth + 1;
+    const bit = 2 ** (32 - depth);
+    const low = new Segment<V>(depth, full.prefix);
+    const high = new Segment<V>(depth, full.prefix + bit);
+    low.earliest = full.earliest;
+    high.earliest = full.earliest;
+    for (const [key, value] of full.entries) {
+      ((hashKey(key) & bit) === 0 ? low : high).entries.set(key, value);
+    }
+    const width = 2 ** (this.#depth - depth);
+    const start = full.prefix / 2 ** (32 - this.#depth);
+    this.#directory.fill(low, start, start + width);
+    this.#directory.fill(high, start + width, start + 2 * width);
+    const crowded = low.entries.size > SEGMENT_ENTRIES ? low : high;
+    if (crowded.entries.size > SEGMENT_ENTRIES && depth < MAX_DEPTH) this.#split(crowded);
+  }
+
+  #doubleDirectory(): void {
+    const doubled = new Array<Segment<V>>(this.#directory.length * 2);
+    for (let i = 0; i < doubled.length; i += 1) doubled[i] = this.#directory[i >>> 1] as Segment<V>;
+    this.#directory = doubled;
+    this.#depth += 1;
+  }
+}
+
+interface Hashed<V> {
+  readonly hash: number;
+  readonly entry: [ByteString, V];
+}
+
+function hashedFrom<V>(segment: Segment<V>, from: number): Hashed<V>[] {
+  const found: Hashed<V>[] = [];
+  for (const entry of segment.entries) {
+    const hash = hashKey(entry[0]);
+    if (hash >= from) found.push({ hash, entry });
+  }
+  return found;
+}
+
+/** Moves at least `wanted` of the lowest hashes over, never parting equal ones; the next hash, if any is left. */
+function takeByHash<V>(hashed: Hashed<V>[], wanted: number, into: [ByteString, V][]): number | undefined {
+  hashed.sort((a, b) => a.hash - b.hash);
+  let taken = 0;
+  while (taken < hashed.length) {
+    const item = hashed[taken] as Hashed<V>;
+    if (taken >= wanted && item.hash !== (hashed[taken - 1] as Hashed<V>).hash) return item.hash;
+    into.push(item.entry);
+    taken += 1;
+  }
+  return undefined;
+}
+
+function nth(keys: Iterable<ByteString>, index: number): ByteString | undefined {
+  let at = 0;
+  for (const key of keys) {
+    if (at === index) return key;
+    at += 1;
+  }
+  return undefined;
+}
+
+/** 32-bit FNV-1a with a final mix, so that the leading bits depend on every character. */
+export function hashKey(key: ByteString): number {
+  const length = key.length;
+  let hash = 0x811c9dc5 ^ length;
+  if (length <= 2 * HASHED_EDGE) {
+    for (let i = 0; i < length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  } else {
+    for (let i = 0; i < HASHED_EDGE; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+    for (let i = length - HASHED_EDGE; i < length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  }
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

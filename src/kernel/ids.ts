@@ -1,0 +1,15 @@
+/** Branded ids: strings that the compiler keeps apart. */
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** `db-<16 base32 characters>`. */
+export type DatabaseId = Branded<'DatabaseId'>;
+/** A slice of one database or account: `kv:<database id>:<index>`; the unit of state, replay and deletion. */
+export type PartitionName = Branded<'PartitionName'>;
+/** The unit of ownership and fencing: `KV_3`, `CONTROL`. Also the stream's name without its prefix. */
+export type ShardName = Branded<'ShardName'>;
+/** One running process: `node-<random>`. */
+export type SessionId = Branded<'SessionId'>;
+/** One command of a remote caller, made by its edge; travels into the entry that answers it. */
+export type CommandId = Branded<'CommandId'>;

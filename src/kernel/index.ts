@@ -1,0 +1,4 @@
+export * from './bytes.js';
+export * from './errors.js';
+export * from './ids.js';
+export * from './random-source.js';

@@ -1,0 +1,48 @@
+/** Who may do what, as an edge sees it: a local copy of the control state, and shares of the daily limits. */
+import type { DatabaseId, PartitionName } from '../kernel/index.js';
+
+export interface KvLimits {
+  /** Bytes of one command's words, and of one reply. */
+  readonly maxCommandBytes: number;
+  /** Commands a day (UTC); 0: no limit. */
+  readonly maxRequestsPerDay: number;
+}
+
+export interface KvGrant {
+  readonly database: DatabaseId;
+  /** In order of index; one unless the database was created with more. */
+  readonly partitions: readonly PartitionName[];
+  readonly role: 'standard' | 'read-only';
+  /** The ACL user the token acts as: `default` or `default_ro`. */
+  readonly user: string;
+  readonly limits: KvLimits;
+}
+
+export interface Access {
+  /**
+   * What a REST token opens; undefined for an unknown or revoked one.
+   * @throws CONTROL_STALE when this process has not heard from the control stream for too long to know
+   */
+  grantFor(token: string): KvGrant | undefined;
+}
+
+export interface Quota {
+  /**
+   * Takes `commands` from the database's daily limit: true if they may run. Usually answers at once from
+   * a slice this process holds; a promise while it asks for another.
+   */
+  take(grant: KvGrant, commands: number): boolean | Promise<boolean>;
+}
+
+export interface KvUsage {
+  readonly commands: number;
+  readonly writes: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly durationMs: number;
+}
+
+export interface Meter {
+  /** Counts one request's commands; written out once a second. */
+  recordKv(database: DatabaseId, usage: KvUsage): void;
+}

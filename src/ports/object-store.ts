@@ -1,0 +1,17 @@
+/**
+ * Named immutable objects: snapshot segments and their manifests.
+ * A name is written once; an object is visible whole or not at all.
+ */
+export interface ObjectInfo {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface ObjectStore {
+  /** @throws JOURNAL_UNAVAILABLE; the object is then not visible, or whole. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** Undefined when there is none. @throws JOURNAL_DAMAGED when its digest does not match. */
+  get(name: string): Promise<Uint8Array | undefined>;
+  list(prefix: string): Promise<ObjectInfo[]>;
+  delete(name: string): Promise<void>;
+}
