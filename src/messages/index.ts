@@ -1,1 +1,2 @@
 export * from './kv-request.js';
+export * from './entry.js';

@@ -8,3 +8,4 @@ export * from './random.js';
 export * from './timers.js';
 export * from './access.js';
 export * from './kv-gateway.js';
+export * from './compactor.js';

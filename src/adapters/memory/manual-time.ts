@@ -1,0 +1,92 @@
+/**
+ * A clock and its timers that move only when a test says so.
+ *
+ *  M1 timers run in order of their due time, those due at the same instant in the order they were set
+ *  M2 while a timer runs, the clock shows its due time: nothing is ever early, nothing sees the future
+ *  M3 between two timers every promise that can settle has settled
+ */
+import type { Clock, Timer, Timers } from '../../ports/index.js';
+
+/** 2026-01-01T00:00:00Z: any instant will do, as long as it is always the same. */
+const DEFAULT_START_MS = 1_767_225_600_000;
+
+interface Pending {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly action: () => void;
+}
+
+export class ManualTime implements Clock, Timers {
+  private wallMs: number;
+  private elapsedMs = 0;
+  private order = 0;
+  private readonly pending = new Set<Pending>();
+
+  constructor(startMs: number = DEFAULT_START_MS) {
+    this.wallMs = startMs;
+  }
+
+  nowMs(): number {
+    return this.wallMs;
+  }
+
+  monotonicMs(): number {
+    return this.elapsedMs;
+  }
+
+  after(delayMs: number, action: () => void): Timer {
+    const entry: Pending = { dueMs: this.elapsedMs + Math.max(0, delayMs), order: this.order++, action };
+    this.pending.add(entry);
+    return { cancel: () => void this.pending.delete(entry) };
+  }
+
+  /** Needs no advancing: "soon" is after the promises that are ready, not after a time. */
+  soon(action: () => void): void {
+    setImmediate(action);
+  }
+
+  /** Lets `durationMs` pass and resolves when all that became due has run. */
+  async advance(durationMs: number): Promise<void> {
+    const untilMs = this.elapsedMs + durationMs;
+    await settled();
+    for (let next = this.nextDue(untilMs); next !== undefined; next = this.nextDue(untilMs)) {
+      this.moveTo(Math.max(next.dueMs, this.elapsedMs));
+      this.pending.delete(next);
+      next.action();
+      await settled();
+    }
+    this.moveTo(untilMs);
+  }
+
+  /** Moves the wall clock alone, as an operator or a time server does; timers do not notice. */
+  jumpWallClock(byMs: number): void {
+    this.wallMs += byMs;
+  }
+
+  /** Timers that wait; a test can assert that nothing was left behind. */
+  get pendingCount(): number {
+    return this.pending.size;
+  }
+
+  private moveTo(elapsedMs: number): void {
+    this.wallMs += elapsedMs - this.elapsedMs;
+    this.elapsedMs = elapsedMs;
+  }
+
+  private nextDue(untilMs: number): Pending | undefined {
+    let next: Pending | undefined;
+    for (const entry of this.pending) {
+      if (entry.dueMs > untilMs) continue;
+      if (next === undefined || entry.dueMs < next.dueMs || (entry.dueMs === next.dueMs && entry.order < next.order)) {
+        next = entry;
+      }
+    }
+    return next;
+  }
+}
+
+/** Resolves after every promise reaction and every `soon` that is ready now. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+}

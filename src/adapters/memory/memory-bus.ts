@@ -1,0 +1,139 @@
+/**
+ * A network in this process's memory: `MemoryNetwork` is what everybody is connected to, and each
+ * simulated process holds a `MemoryBus` of its own. Delivery is in order and from a fresh stack.
+ *
+ *  B1 a published message reaches every subscriber, the publisher's own included
+ *  B2 a request reaches everyone who serves the topic; the first answer counts
+ *  B3 a bus that is disconnected neither sends nor hears, and what passed meanwhile is gone
+ */
+import { MillraceError } from '../../kernel/index.js';
+import type { Bus, Subscription, Timers, Topic } from '../../ports/index.js';
+
+type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
+
+interface Served {
+  readonly bus: MemoryBus;
+  readonly handler: Handler;
+}
+
+interface Subscribed {
+  readonly bus: MemoryBus;
+  readonly onMessage: (payload: Uint8Array) => void;
+}
+
+export class MemoryNetwork {
+  readonly subscribers = new Registry<Subscribed>();
+  readonly services = new Registry<Served>();
+
+  constructor(readonly timers: Timers) {}
+
+  connect(): MemoryBus {
+    return new MemoryBus(this);
+  }
+}
+
+export class MemoryBus implements Bus {
+  private connected = true;
+
+  constructor(private readonly network: MemoryNetwork) {}
+
+  publish(topic: Topic, payload: Uint8Array): void {
+    if (!this.connected) return;
+    for (const subscribed of this.network.subscribers.at(topic)) {
+      const copy = new Uint8Array(payload);
+      this.network.timers.soon(() => {
+        const stillThere = this.network.subscribers.at(topic).includes(subscribed);
+        if (stillThere && subscribed.bus.connected) subscribed.onMessage(copy);
+      });
+    }
+  }
+
+  subscribe(topic: Topic, onMessage: (payload: Uint8Array) => void): Subscription {
+    return this.network.subscribers.add(topic, { bus: this, onMessage });
+  }
+
+  serve(topic: Topic, onRequest: Handler): Subscription {
+    return this.network.services.add(topic, { bus: this, handler: onRequest });
+  }
+
+  request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    const name = nameOf(topic);
+    const services = this.network.services.at(topic).filter((service) => service.bus.connected);
+    if (this.connected && services.length === 0) {
+      return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', `nobody serves ${name}`, { topic: name }));
+    }
+    return new Promise((resolve, reject) => {
+      const timer = this.network.timers.after(timeoutMs, () =>
+        reject(new MillraceError('TIMED_OUT', `no answer from ${name} in ${timeoutMs} ms`, { topic: name, timeoutMs })),
+      );
+      if (!this.connected) return;
+      for (const service of services) {
+        const copy = new Uint8Array(payload);
+        this.network.timers.soon(() => {
+          if (!service.bus.connected) return;
+          answerOf(service.handler, copy).then((settle) => {
+            if (!service.bus.connected || !this.connected) return;
+            timer.cancel();
+            settle(resolve, reject);
+          });
+        });
+      }
+    });
+  }
+
+  isConnected(): boolean {
+    return this.connected;
+  }
+
+  setConnected(connected: boolean): void {
+    this.connected = connected;
+  }
+}
+
+type Settle = (resolve: (reply: Uint8Array) => void, reject: (error: unknown) => void) => void;
+
+/** Errors cross the network as code, message and details; the stack and the cause stay behind. */
+async function answerOf(handler: Handler, payload: Uint8Array): Promise<Settle> {
+  try {
+    const reply = new Uint8Array(await handler(payload));
+    return (resolve) => resolve(reply);
+  } catch (error) {
+    const travelled =
+      error instanceof MillraceError
+        ? new MillraceError(error.code, error.message, { ...error.details })
+        : new MillraceError('DEFECT', error instanceof Error ? error.message : String(error));
+    return (_, reject) => reject(travelled);
+  }
+}
+
+class Registry<T> {
+  private readonly byName = new Map<string, T[]>();
+
+  add(topic: Topic, item: T): Subscription {
+    const name = nameOf(topic);
+    this.byName.set(name, [...(this.byName.get(name) ?? []), item]);
+    return {
+      stop: () => {
+        const rest = (this.byName.get(name) ?? []).filter((other) => other !== item);
+        if (rest.length > 0) this.byName.set(name, rest);
+        else this.byName.delete(name);
+      },
+    };
+  }
+
+  at(topic: Topic): readonly T[] {
+    return this.byName.get(nameOf(topic)) ?? [];
+  }
+}
+
+function nameOf(topic: Topic): string {
+  switch (topic.kind) {
+    case 'command':
+    case 'notice':
+      return `${topic.kind} ${topic.shard}`;
+    case 'session':
+      return `session ${topic.session}`;
+    case 'heartbeat':
+      return 'heartbeat';
+  }
+}

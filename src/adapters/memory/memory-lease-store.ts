@@ -1,0 +1,37 @@
+/**
+ * Compare-and-set records in this process's memory. One instance is the server; every outcome is
+ * definite. Revisions come from one counter, as in a bucket, so they grow over deletions too.
+ */
+import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
+
+export class MemoryLeaseStore implements LeaseStore {
+  private readonly records = new Map<string, LeaseRecord>();
+  private lastRevision = 0;
+
+  async get(key: string): Promise<LeaseRecord | undefined> {
+    const record = this.records.get(key);
+    return record === undefined ? undefined : { value: new Uint8Array(record.value), revision: record.revision };
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    return [...this.records.keys()].filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  async create(key: string, value: Uint8Array): Promise<LeaseOutcome> {
+    return this.records.has(key) ? { kind: 'conflict' } : this.store(key, value);
+  }
+
+  async update(key: string, value: Uint8Array, revision: number): Promise<LeaseOutcome> {
+    return this.records.get(key)?.revision === revision ? this.store(key, value) : { kind: 'conflict' };
+  }
+
+  async delete(key: string): Promise<void> {
+    this.records.delete(key);
+  }
+
+  private store(key: string, value: Uint8Array): LeaseOutcome {
+    this.lastRevision += 1;
+    this.records.set(key, { value: new Uint8Array(value), revision: this.lastRevision });
+    return { kind: 'stored', revision: this.lastRevision };
+  }
+}

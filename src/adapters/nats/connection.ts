@@ -1,0 +1,139 @@
+/**
+ * The client connections of one process: one for appends, one for reading, one for control and the bus,
+ * so that a reader too slow for the server is cut off without taking appends with it.
+ */
+import { readFile } from 'node:fs/promises';
+import {
+  type Authenticator,
+  connect as connectClient,
+  credsAuthenticator,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from 'nats';
+import { describeError, MillraceError } from '../../kernel/index.js';
+import { NatsLink } from './link.js';
+
+export interface NatsOptions {
+  /** `nats://host:port`, `tls://host:port` or `host:port`; all servers of the cluster. */
+  readonly servers: readonly string[];
+  readonly user?: string;
+  readonly password?: string;
+  readonly token?: string;
+  /** Path of a file with the seed of an nkey. */
+  readonly nkeyFile?: string;
+  /** Path of a `.creds` file. */
+  readonly credsFile?: string;
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+  /** Shown in the server's list of connections. */
+  readonly name?: string;
+  /** The same, as the user of the system account; without it servers cannot be asked about their settings. */
+  readonly system?: Pick<NatsOptions, 'user' | 'password' | 'token' | 'nkeyFile' | 'credsFile'>;
+}
+
+/** For dialling one server, and the answer to its greeting. */
+const DIAL_TIMEOUT_MS = 5000;
+/** Short, because every shard of this process waits; jittered, because every process does. */
+const RECONNECT_WAIT_MS = 150;
+const RECONNECT_JITTER_MS = 100;
+/** A dead peer is noticed within three of these; the client's default of two minutes would hide it. */
+const PING_INTERVAL_MS = 2000;
+const PINGS_UNANSWERED = 2;
+
+export interface NatsConnections {
+  /** Publishes with an expectation, and nothing else. */
+  readonly appends: NatsLink;
+  /** Consumers: replay and followers. */
+  readonly reads: NatsLink;
+  /** Leases, objects, the bus, questions about streams. */
+  readonly control: NatsLink;
+  /** The system account, where its credentials were given. */
+  readonly system: NatsLink | undefined;
+  /** Versions of the servers that the three connections are on now. */
+  serverVersions(): string[];
+  close(): Promise<void>;
+}
+
+/** @throws JOURNAL_UNAVAILABLE when no server answers; BAD_CONFIG when a file cannot be read */
+export async function connect(options: NatsOptions): Promise<NatsConnections> {
+  const opened: NatsLink[] = [];
+  const open = async (role: string, noEcho: boolean, identity: Identity): Promise<NatsLink> => {
+    const link = await openLink(options, role, noEcho, identity);
+    opened.push(link);
+    return link;
+  };
+  try {
+    const appends = await open('appends', true, options);
+    const reads = await open('reads', true, options);
+    const control = await open('control', false, options);
+    const system = options.system === undefined ? undefined : await open('system', true, options.system);
+    return {
+      appends,
+      reads,
+      control,
+      system,
+      serverVersions: () => [...new Set([appends, reads, control].map((link) => link.serverVersion))],
+      close: async () => {
+        await Promise.all(opened.map((link) => link.close()));
+      },
+    };
+  } catch (error) {
+    await Promise.all(opened.map((link) => link.close()));
+    throw error;
+  }
+}
+
+type Identity = Pick<NatsOptions, 'user' | 'password' | 'token' | 'nkeyFile' | 'credsFile'>;
+
+async function openLink(options: NatsOptions, role: string, noEcho: boolean, identity: Identity): Promise<NatsLink> {
+  const authenticator = await authenticatorOf(identity);
+  const settings: NodeConnectionOptions = {
+    servers: [...options.servers],
+    name: `${options.name ?? 'millrace'} ${role}`,
+    noEcho,
+    // An inbox of its own for each role, so that permissions can keep them apart.
+    inboxPrefix: `_INBOX.millrace-${role}`,
+    timeout: DIAL_TIMEOUT_MS,
+    reconnect: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    reconnectJitter: RECONNECT_JITTER_MS,
+    reconnectJitterTLS: RECONNECT_JITTER_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: PINGS_UNANSWERED,
+    // A server that is starting may not know its users yet; giving up for good would need a restart of ours.
+    ignoreAuthErrorAbort: true,
+    // A stack for every request costs more than the request.
+    noAsyncTraces: true,
+    ...(authenticator === undefined ? {} : { authenticator }),
+    ...(options.tls === undefined ? {} : { tls: { ...options.tls } }),
+  };
+  try {
+    return new NatsLink(await connectClient(settings), role);
+  } catch (cause) {
+    const where = options.servers.join(', ');
+    const message = `no NATS server at ${where}: ${describeError(cause)}`;
+    throw new MillraceError('JOURNAL_UNAVAILABLE', message, { role }, cause);
+  }
+}
+
+async function authenticatorOf(identity: Identity): Promise<Authenticator | undefined> {
+  if (identity.credsFile !== undefined) return credsAuthenticator(await secretFile(identity.credsFile));
+  if (identity.nkeyFile !== undefined) return nkeyAuthenticator(trimmed(await secretFile(identity.nkeyFile)));
+  if (identity.token !== undefined) return tokenAuthenticator(identity.token);
+  if (identity.user !== undefined) return usernamePasswordAuthenticator(identity.user, identity.password);
+  return undefined;
+}
+
+async function secretFile(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw new MillraceError('BAD_CONFIG', `cannot read ${path}`, {}, cause);
+  }
+}
+
+function trimmed(bytes: Uint8Array): Uint8Array {
+  return Buffer.from(Buffer.from(bytes).toString('latin1').trim(), 'latin1');
+}

@@ -1,0 +1,184 @@
+/**
+ * Finds the nats-server binary to embed, or fetches one.
+ *
+ * F1  The order is fixed: the setting, an earlier set-up, the PATH, the official release, the package of
+ *     a newer suite, and last whatever version is installed or can be.
+ * F2  Every step is bounded in time, and one that fails says why in exactly one line.
+ * F3  What is returned has been run: a binary that does not start on this machine is a failed step.
+ * F4  An old server found by an earlier set-up is used again without asking the network at every start;
+ *     only a newer one on the PATH comes before it. Removing `.tools/` makes the search start anew.
+ */
+import { access, constants } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { describeError, MillraceError } from '../../../kernel/index.js';
+import type { Log } from '../../../ports/index.js';
+import { newerSuites } from './apt-sources.js';
+import { type DebianOptions, fetchDebianPackage, readDistribution } from './fetch-debian-package.js';
+import { fetchRelease, type ReleaseOptions } from './fetch-release.js';
+import { runOrThrow } from './run-bounded.js';
+import { isPreferred, PREFERRED_VERSION, readServerVersion } from './server-version.js';
+import { fetchedServers, readRecord, type ServerRecord, writeRecord } from './tools-dir.js';
+
+/** Where packages put servers, which an ordinary user's PATH leaves out. */
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+/** For `apt-get install`, which may have to wait for another apt. */
+const INSTALL_TIMEOUT_MS = 120_000;
+
+export interface FindServerOptions {
+  readonly log: Log;
+  /** Where fetched servers are kept. Made when it is missing. */
+  readonly toolsDir: string;
+  /** The binary that the operator names, when one is named. */
+  readonly path?: string | undefined;
+  /** Folders to look in, as in PATH, which is the default. The system folders are always looked in too. */
+  readonly searchPath?: string;
+  readonly release?: ReleaseOptions;
+  readonly debian?: DebianOptions;
+  /** Whether `apt-get install` may be the very last resort; by default when we are root. */
+  readonly mayInstall?: boolean;
+}
+
+export type FoundServer = ServerRecord;
+
+/** @throws MillraceError NOT_FOUND when every step failed */
+export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
+  const found = await search(options);
+  await writeRecord(options.toolsDir, found).catch((error: unknown) =>
+    options.log.warn('nats-server.not-recorded', { reason: describeError(error) }),
+  );
+  options.log.info('nats-server.found', { ...found });
+  if (!isPreferred(found.version)) {
+    options.log.warn('nats-server.old', {
+      version: found.version,
+      message: `older than ${PREFERRED_VERSION}; remove ${options.toolsDir} to look for a newer one`,
+    });
+  }
+  return found;
+}
+
+async function search(options: FindServerOptions): Promise<FoundServer> {
+  const { log, toolsDir } = options;
+  const attempt = async (step: string, run: () => Promise<FoundServer>): Promise<FoundServer | undefined> => {
+    try {
+      return await run();
+    } catch (error) {
+      log.warn('nats-server.step-failed', { step, reason: describeError(error).replaceAll('\n', ' ') });
+      return undefined;
+    }
+  };
+
+  if (options.path !== undefined) {
+    const named = options.path;
+    const found = await attempt('setting', () => tried(named, 'setting'));
+    if (found !== undefined) return found;
+  }
+  const earlier = await attempt('tools', () => fromTools(toolsDir));
+  if (earlier !== undefined && isPreferred(earlier.version)) return earlier;
+  const onPath = await attempt('path', () => fromPath(options, isPreferred));
+  if (onPath !== undefined) return onPath;
+  if (earlier !== undefined) return earlier;
+
+  const released = await attempt('release', async () =>
+    tried(await fetchRelease(toolsDir, options.release), 'release'),
+  );
+  if (released !== undefined) return released;
+  const packaged = await fromNewerSuite(options, attempt);
+  if (packaged !== undefined) return packaged;
+
+  const lastResorts: readonly [string, () => Promise<FoundServer>][] = [
+    ['installed', () => fromPath(options, () => true)],
+    ['own-suite', () => fromOwnSuite(options)],
+    ['install', () => install(options)],
+  ];
+  for (const [step, run] of lastResorts) {
+    const found = await attempt(step, run);
+    if (found !== undefined) return found;
+  }
+  throw new MillraceError(
+    'NOT_FOUND',
+    'no nats-server could be found or fetched; install one, or name it with MILLRACE_NATS_SERVER',
+    { toolsDir },
+  );
+}
+
+type Attempt = (step: string, run: () => Promise<FoundServer>) => Promise<FoundServer | undefined>;
+
+async function fromTools(toolsDir: string): Promise<FoundServer> {
+  const record = await readRecord(toolsDir);
+  const fetched = await fetchedServers(toolsDir);
+  const candidates = [...fetched, ...(record === undefined ? [] : [record.path])];
+  let failure = new Error(`nothing in ${toolsDir} from an earlier set-up`);
+  for (const path of candidates) {
+    try {
+      return await tried(path, 'tools');
+    } catch (error) {
+      failure = error as Error;
+    }
+  }
+  throw failure;
+}
+
+async function fromPath(options: FindServerOptions, accepts: (version: string) => boolean): Promise<FoundServer> {
+  const folders = (options.searchPath ?? process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
+  const places = [...new Set([...folders, ...(options.searchPath === undefined ? SYSTEM_FOLDERS : [])])];
+  let failure = new Error('no nats-server on the PATH');
+  for (const folder of places) {
+    const path = join(folder, 'nats-server');
+    if (!(await isExecutable(path))) continue;
+    try {
+      const found = await tried(path, 'path');
+      if (accepts(found.version)) return found;
+      failure = new Error(`${path} is ${found.version}, older than ${PREFERRED_VERSION}`);
+    } catch (error) {
+      failure = error as Error;
+    }
+  }
+  throw failure;
+}
+
+async function fromNewerSuite(options: FindServerOptions, attempt: Attempt): Promise<FoundServer | undefined> {
+  let suites: string[] = [];
+  const distribution = await readDistribution(options.debian).catch((error: unknown) => error as Error);
+  if (!(distribution instanceof Error)) suites = newerSuites(distribution);
+  if (distribution instanceof Error || suites.length === 0) {
+    return attempt('package', async () => {
+      throw distribution instanceof Error ? distribution : new Error('no newer suite is known');
+    });
+  }
+  for (const suite of suites) {
+    const found = await attempt(`package ${suite}`, async () => {
+      const server = await tried(await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian), suite);
+      if (!isPreferred(server.version)) throw new Error(`it has only ${server.version}`);
+      return server;
+    });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The version of the machine's own suite: old, but it needs neither root nor a service that starts itself. */
+async function fromOwnSuite(options: FindServerOptions): Promise<FoundServer> {
+  const distribution = await readDistribution(options.debian);
+  const suite = distribution.codename;
+  return tried(await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian), suite);
+}
+
+async function install(options: FindServerOptions): Promise<FoundServer> {
+  if (!(options.mayInstall ?? process.getuid?.() === 0)) throw new Error('only root can install a package');
+  await runOrThrow(options.debian?.aptGet ?? 'apt-get', ['-q', '-y', 'install', '--no-install-recommends', 'nats-server'], {
+    timeoutMs: INSTALL_TIMEOUT_MS,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
+  });
+  return fromPath(options, () => true);
+}
+
+async function tried(path: string, source: string): Promise<FoundServer> {
+  return { path, version: await readServerVersion(path), source };
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,54 @@
+/**
+ * What a nats-server binary says it is, and what each version can do. Only versions decide here; the
+ * client's version never does.
+ */
+import { runBounded } from './run-bounded.js';
+
+/** Below it a server on the machine is used only when nothing newer can be had (Debian 13 ships this one). */
+export const PREFERRED_VERSION = '2.10.27';
+/** The first version with `sync_interval: always`. */
+const FIRST_WITH_SYNC_ALWAYS = '2.10.0';
+/** A binary that needs longer to print its version is not one we can run. */
+const VERSION_TIMEOUT_MS = 5000;
+
+/**
+ * Runs `<binary> --version`.
+ * @returns `major.minor.patch`, with a pre-release suffix when there is one
+ * @throws  an Error in words when the file is missing, does not run here or is something else
+ */
+export async function readServerVersion(binary: string): Promise<string> {
+  const { stdout, stderr, timedOut } = await runBounded(binary, ['--version'], { timeoutMs: VERSION_TIMEOUT_MS });
+  if (timedOut) throw new Error(`${binary} did not print its version within ${VERSION_TIMEOUT_MS} ms`);
+  const version = /nats-server: v?(\d+\.\d+\.\d+[^\s]*)/.exec(stdout + stderr)?.[1];
+  if (version === undefined) throw new Error(`${binary} does not answer as a nats-server that runs on this machine`);
+  return version;
+}
+
+/** Negative when `a` is older than `b`. A pre-release counts as older than its release. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  for (const index of [0, 1, 2] as const) {
+    const difference = left[index] - right[index];
+    if (difference !== 0) return difference;
+  }
+  return Number(b.includes('-')) - Number(a.includes('-'));
+}
+
+export function isPreferred(version: string): boolean {
+  return compareVersions(version, PREFERRED_VERSION) >= 0;
+}
+
+/** Whether the server can make every write durable before it acknowledges it. */
+export function knowsSyncAlways(version: string): boolean {
+  return compareVersions(version, FIRST_WITH_SYNC_ALWAYS) >= 0;
+}
+
+/** Whether the server itself limits how many rotated log files it keeps; known from 2.10.27 on. */
+export function knowsLogFileCount(version: string): boolean {
+  return isPreferred(version);
+}
+
+function numbersOf(version: string): [number, number, number] {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
+  return [major, minor, patch];
+}

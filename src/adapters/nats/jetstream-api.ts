@@ -1,0 +1,136 @@
+/**
+ * The requests that JetStream's API answers with JSON, each one try. Errors of the server arrive as
+ * `JetStreamRefusal` with their code; a server that does not answer is JOURNAL_UNAVAILABLE.
+ */
+import type { StreamConfig } from '@nats-io/jetstream';
+import { describeError } from '../../kernel/index.js';
+import { journalUnavailable, type NatsLink } from './link.js';
+
+/** Codes of the server's errors that change what we do. */
+export const JETSTREAM_ERRORS = {
+  streamNotFound: 10059,
+  streamNameInUse: 10058,
+  messageNotFound: 10037,
+  insufficientResources: 10023,
+  noSuitablePeers: 10005,
+  peerPlacement: 10074,
+} as const;
+
+export class JetStreamRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly errorCode: number,
+    readonly description: string,
+  ) {
+    super(`${description} (${errorCode})`);
+    this.name = 'JetStreamRefusal';
+  }
+}
+
+export function isRefusal(error: unknown, errorCode?: number): error is JetStreamRefusal {
+  return error instanceof JetStreamRefusal && (errorCode === undefined || error.errorCode === errorCode);
+}
+
+export interface StreamStateInfo {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly first_seq: number;
+  readonly last_seq: number;
+  readonly num_deleted?: number;
+  readonly subjects?: Readonly<Record<string, number>>;
+}
+
+export interface StreamDescription {
+  readonly config: Partial<StreamConfig>;
+  readonly created: string;
+  readonly state: StreamStateInfo;
+  /** Pages of `state.subjects`: how many there are, and where this page begins. */
+  readonly total?: number;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+export interface MessageFound {
+  readonly subject: string;
+  readonly position: number;
+  readonly bytes: Uint8Array;
+  /** The header block as it is on the wire, where there is one. */
+  readonly headers: string;
+}
+
+/** Long enough for an answer that waits for a disk, shorter than an election. */
+const DEFAULT_TIMEOUT_MS = 5000;
+
+export class JetStreamApi {
+  constructor(
+    readonly link: NatsLink,
+    readonly timeoutMs: number = DEFAULT_TIMEOUT_MS,
+  ) {}
+
+  /** @throws JetStreamRefusal, JOURNAL_UNAVAILABLE */
+  async call<T>(operation: string, body: unknown = undefined, timeoutMs = this.timeoutMs): Promise<T> {
+    const payload = body === undefined ? '' : JSON.stringify(body);
+    let answer: { error?: { code: number; err_code?: number; description?: string } };
+    try {
+      const message = await this.link.request(`$JS.API.${operation}`, payload, { timeoutMs });
+      answer = JSON.parse(message.string());
+    } catch (cause) {
+      throw journalUnavailable(cause, { operation, why: describeError(cause) });
+    }
+    const { error } = answer;
+    if (error === undefined) return answer as T;
+    throw new JetStreamRefusal(error.code, error.err_code ?? 0, error.description ?? 'refused');
+  }
+
+  streamInfo(stream: string, question: Record<string, unknown> = {}): Promise<StreamDescription> {
+    return this.call(`STREAM.INFO.${stream}`, question);
+  }
+
+  /** Undefined when there is no such stream. */
+  async findStream(stream: string): Promise<StreamDescription | undefined> {
+    try {
+      return await this.streamInfo(stream);
+    } catch (error) {
+      if (isRefusal(error, JETSTREAM_ERRORS.streamNotFound)) return undefined;
+      throw error;
+    }
+  }
+
+  createStream(config: Partial<StreamConfig> & { name: string }): Promise<StreamDescription> {
+    return this.call(`STREAM.CREATE.${config.name}`, config);
+  }
+
+  /** Removes what is below `seq`, or all of one subject. */
+  purge(stream: string, what: { seq: number } | { filter: string }): Promise<{ purged: number }> {
+    return this.call(`STREAM.PURGE.${stream}`, what);
+  }
+
+  /** The subjects that match, with how many messages each has. */
+  async subjects(stream: string, filter: string): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (;;) {
+      const page = await this.streamInfo(stream, { subjects_filter: filter, offset: counts.size });
+      const found = Object.entries(page.state.subjects ?? {});
+      for (const [subject, count] of found) counts.set(subject, count);
+      if (found.length === 0 || counts.size >= (page.total ?? 0)) return counts;
+    }
+  }
+
+  /** Undefined when the server that answered does not have it. */
+  async message(stream: string, which: { seq: number } | { last_by_subj: string }): Promise<MessageFound | undefined> {
+    type Answer = { message: { subject: string; seq: number; data?: string; hdrs?: string } };
+    try {
+      const { message } = await this.call<Answer>(`STREAM.MSG.GET.${stream}`, which);
+      return {
+        subject: message.subject,
+        position: message.seq,
+        bytes: Buffer.from(message.data ?? '', 'base64'),
+        headers: Buffer.from(message.hdrs ?? '', 'base64').toString('latin1'),
+      };
+    } catch (error) {
+      const isGone = isRefusal(error) && error.status === 404 && error.errorCode !== JETSTREAM_ERRORS.streamNotFound;
+      if (isGone) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * The journal on JetStream: a stream for each shard, fenced by the last position of that stream.
+ *
+ *  N1 an append is one publish with the expected last position; nothing here sends it again
+ *  N2 streams are never made here: one that is missing is JOURNAL_DAMAGED
+ *  N3 a journal is cut only at its front and never emptied
+ */
+import { MillraceError, type ShardName } from '../../kernel/index.js';
+import type {
+  AppendOutcome,
+  Journal,
+  JournalFollower,
+  JournalTail,
+  StoredMessage,
+  Subscription,
+} from '../../ports/index.js';
+import type { NatsConnections } from './connection.js';
+import { isRefusal, JETSTREAM_ERRORS, JetStreamApi } from './jetstream-api.js';
+import { journalUnavailable } from './link.js';
+import { OrderedFeed } from './ordered-feed.js';
+import { publishOnce } from './publish-once.js';
+import type { Names } from './subjects.js';
+
+export interface JetStreamJournalOptions {
+  /** One try of an append ends `unknown` after this. Default 5 s: an election may take longer, the owner then asks again. */
+  readonly appendTimeoutMs?: number;
+  /** A read without progress for this long fails. Default 15 s: longer than an election and a reconnect. */
+  readonly readTimeoutMs?: number;
+  /** Answers to questions about a stream. Default 5 s. */
+  readonly requestTimeoutMs?: number;
+}
+
+const DEFAULT_APPEND_TIMEOUT_MS = 5000;
+const DEFAULT_READ_TIMEOUT_MS = 15_000;
+/** The server sends a heartbeat after one to two of these: followers are alive at least every 250 ms. */
+const FOLLOW_HEARTBEAT_MS = 100;
+const READ_HEARTBEAT_MS = 500;
+
+export class JetStreamJournal implements Journal {
+  readonly #connections: NatsConnections;
+  readonly #names: Names;
+  readonly #control: JetStreamApi;
+  readonly #reads: JetStreamApi;
+  readonly #appendTimeoutMs: number;
+  readonly #readTimeoutMs: number;
+
+  constructor(connections: NatsConnections, names: Names, options: JetStreamJournalOptions = {}) {
+    this.#connections = connections;
+    this.#names = names;
+    this.#control = new JetStreamApi(connections.control, options.requestTimeoutMs);
+    this.#reads = new JetStreamApi(connections.reads, options.requestTimeoutMs);
+    this.#appendTimeoutMs = options.appendTimeoutMs ?? DEFAULT_APPEND_TIMEOUT_MS;
+    this.#readTimeoutMs = options.readTimeoutMs ?? DEFAULT_READ_TIMEOUT_MS;
+  }
+
+  async append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<AppendOutcome> {
+    const outcome = await publishOnce(this.#connections.appends, {
+      subject: this.#names.journalSubject(shard),
+      stream: this.#names.journalStream(shard),
+      bytes,
+      expectedLast,
+      timeoutMs: this.#appendTimeoutMs,
+    });
+    return outcome.kind === 'busy' ? { kind: 'rejected', reason: outcome.reason, retryable: true } : outcome;
+  }
+
+  async readAt(shard: ShardName, position: number): Promise<Uint8Array | undefined> {
+    if (position < 1) return undefined;
+    const found = await this.#ask(shard, () =>
+      this.#control.message(this.#names.journalStream(shard), { seq: position }),
+    );
+    return found?.bytes;
+  }
+
+  async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
+    if (to < from) return;
+    const arrivals = new Arrivals(this.#readTimeoutMs);
+    const options = { stream: this.#names.journalStream(shard), from, heartbeatMs: READ_HEARTBEAT_MS };
+    const feed = new OrderedFeed(this.#reads, options, {
+      onMessage: (message) => arrivals.push(message),
+      onHeartbeat: () => {},
+      onFlowControl: (answer) => arrivals.push(answer),
+      onRefused: (refusal) => {
+        const isMissing = refusal.errorCode === JETSTREAM_ERRORS.streamNotFound;
+        if (isMissing) arrivals.fail(missing(shard, refusal));
+      },
+    });
+    try {
+      for (let next = from; next <= to; ) {
+        const batch = await arrivals.take(() => feed.restart(), { shard, next, to });
+        for (const arrival of batch) {
+          if (typeof arrival === 'function') {
+            arrival();
+            continue;
+          }
+          if (arrival.position !== next) {
+            const details = { shard, expected: next, found: arrival.position };
+            throw new MillraceError('JOURNAL_DAMAGED', 'the journal has a hole', details);
+          }
+          yield arrival;
+          next += 1;
+          if (next > to) return;
+        }
+      }
+    } finally {
+      feed.stop();
+    }
+  }
+
+  follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
+    const options = { stream: this.#names.journalStream(shard), from, heartbeatMs: FOLLOW_HEARTBEAT_MS };
+    return new OrderedFeed(this.#reads, options, {
+      onMessage: (message) => follower.onMessage(message),
+      onHeartbeat: () => follower.onAlive(),
+      onFlowControl: (answer) => answer(),
+      onRefused: () => {}, // silence tells the follower
+    });
+  }
+
+  async tail(shard: ShardName): Promise<JournalTail> {
+    const { state, created } = await this.#ask(shard, () =>
+      this.#control.streamInfo(this.#names.journalStream(shard), { deleted_details: false }),
+    );
+    const last = state.last_seq;
+    const first = state.messages === 0 ? last + 1 : state.first_seq;
+    const absent = last - first + 1 - state.messages;
+    return { first, last, bytes: state.bytes, holes: Math.max(absent, state.num_deleted ?? 0), createdAt: created };
+  }
+
+  async truncateFront(shard: ShardName, keepFrom: number): Promise<void> {
+    const stream = this.#names.journalStream(shard);
+    await this.#ask(shard, async () => {
+      // A purge beyond the end would empty the journal and move its end.
+      const kept = keepFrom < 1 ? undefined : await this.#control.message(stream, { seq: keepFrom });
+      if (kept === undefined) {
+        const message = 'a journal is only cut below a position that is stored';
+        throw new MillraceError('INVALID', message, { shard, keepFrom });
+      }
+      await this.#control.purge(stream, { seq: keepFrom });
+    });
+  }
+
+  async #ask<T>(shard: ShardName, question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (error) {
+      if (isRefusal(error, JETSTREAM_ERRORS.streamNotFound)) throw missing(shard, error);
+      if (isRefusal(error)) throw journalUnavailable(error, { shard });
+      throw error;
+    }
+  }
+}
+
+function missing(shard: ShardName, cause: unknown): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', 'the stream of the journal is not there', { shard }, cause);
+}
+
+/** What the feed brought and the reader has not taken; bounded by the server's flow control. */
+class Arrivals {
+  #items: Array<StoredMessage | (() => void)> = [];
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(readonly timeoutMs: number) {}
+
+  push(item: StoredMessage | (() => void)): void {
+    this.#items.push(item);
+    this.#wake?.();
+  }
+
+  fail(failure: Error): void {
+    this.#failure = failure;
+    this.#wake?.();
+  }
+
+  /**
+   * At least one item. Halfway through the wait `onSlow` is called once, to try another server.
+   * @throws JOURNAL_UNAVAILABLE when nothing came in time
+   */
+  async take(onSlow: () => void, details: Record<string, unknown>): Promise<Array<StoredMessage | (() => void)>> {
+    if (this.#items.length === 0 && this.#failure === undefined) await this.#wait(onSlow, details);
+    if (this.#failure !== undefined) throw this.#failure;
+    const taken = this.#items;
+    this.#items = [];
+    return taken;
+  }
+
+  #wait(onSlow: () => void, details: Record<string, unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const slow = setTimeout(onSlow, this.timeoutMs / 2);
+      const late = setTimeout(() => {
+        this.#wake = undefined;
+        const why = `nothing after ${this.timeoutMs} ms`;
+        reject(new MillraceError('JOURNAL_UNAVAILABLE', `the journal stopped sending: ${why}`, details));
+      }, this.timeoutMs);
+      this.#wake = () => {
+        clearTimeout(slow);
+        clearTimeout(late);
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}
+

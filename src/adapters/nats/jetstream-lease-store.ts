@@ -1,0 +1,103 @@
+/**
+ * Leases in a key-value bucket: a stream with one subject a key, which keeps the last message of each.
+ * The bucket is laid out as the standard clients expect, so that an operator can read it.
+ *
+ *  K1 a change is one conditional publish; nothing here sends it again
+ *  K2 whatever is not surely a conflict or a success is `unknown`: the caller reads back
+ */
+import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
+import type { NatsConnections } from './connection.js';
+import { isRefusal, JetStreamApi } from './jetstream-api.js';
+import { journalUnavailable } from './link.js';
+import { publishOnce } from './publish-once.js';
+import type { BucketName, Names } from './subjects.js';
+
+/** Shorter than a lease lasts, so that an owner knows in time that it could not renew. */
+const DEFAULT_TIMEOUT_MS = 2000;
+
+/** A standard client deletes by storing one of these. */
+const DELETE_MARKER = /^KV-Operation: *(DEL|PURGE)\r?$/im;
+
+export class JetStreamLeaseStore implements LeaseStore {
+  readonly #connections: NatsConnections;
+  readonly #names: Names;
+  readonly #bucket: BucketName;
+  readonly #stream: string;
+  readonly #api: JetStreamApi;
+  readonly #timeoutMs: number;
+
+  constructor(
+    connections: NatsConnections,
+    names: Names,
+    { bucket = 'leases', timeoutMs = DEFAULT_TIMEOUT_MS }: { bucket?: BucketName; timeoutMs?: number } = {},
+  ) {
+    this.#connections = connections;
+    this.#names = names;
+    this.#bucket = bucket;
+    this.#stream = names.bucketStream(bucket);
+    this.#api = new JetStreamApi(connections.control, timeoutMs);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async get(key: string): Promise<LeaseRecord | undefined> {
+    const found = await this.#last(key);
+    if (found === undefined || DELETE_MARKER.test(found.headers)) return undefined;
+    return { value: found.bytes, revision: found.position };
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    const subjects = await unavailableIfRefused(() =>
+      this.#api.subjects(this.#stream, this.#names.bucketSubjects(this.#bucket)),
+    );
+    return [...subjects.keys()]
+      .map((subject) => this.#names.keyOfBucketSubject(this.#bucket, subject))
+      .filter((key) => key.startsWith(prefix))
+      .sort();
+  }
+
+  create(key: string, value: Uint8Array): Promise<LeaseOutcome> {
+    return this.#store(key, value, 0);
+  }
+
+  update(key: string, value: Uint8Array, revision: number): Promise<LeaseOutcome> {
+    return this.#store(key, value, revision);
+  }
+
+  async delete(key: string): Promise<void> {
+    const filter = this.#names.bucketKeySubject(this.#bucket, key);
+    await unavailableIfRefused(() => this.#api.purge(this.#stream, { filter }));
+  }
+
+  async #store(key: string, value: Uint8Array, expectedLastOnSubject: number): Promise<LeaseOutcome> {
+    const outcome = await publishOnce(this.#connections.control, {
+      subject: this.#names.bucketKeySubject(this.#bucket, key),
+      stream: this.#stream,
+      bytes: value,
+      expectedLastOnSubject,
+      timeoutMs: this.#timeoutMs,
+    });
+    switch (outcome.kind) {
+      case 'stored':
+        return { kind: 'stored', revision: outcome.position };
+      case 'conflict':
+        return { kind: 'conflict' };
+      case 'unknown':
+        return outcome;
+      default:
+        return { kind: 'unknown', cause: journalUnavailable(undefined, { key, reason: outcome.reason }) };
+    }
+  }
+
+  #last(key: string) {
+    const subject = this.#names.bucketKeySubject(this.#bucket, key);
+    return unavailableIfRefused(() => this.#api.message(this.#stream, { last_by_subj: subject }));
+  }
+}
+
+async function unavailableIfRefused<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    throw isRefusal(error) ? journalUnavailable(error) : error;
+  }
+}

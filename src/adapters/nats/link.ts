@@ -1,0 +1,186 @@
+/**
+ * One connection to NATS, watched. It adds to the client what a single try needs: a failure says
+ * whether anything can have been sent, and a lost connection fails what waits on it at once instead
+ * of at its timeout.
+ *
+ *  L1 `not-sent` and `no-responders` mean that nobody received the request and nobody will
+ *  L2 every other failure promises nothing
+ *  L3 a request is sent once
+ */
+import {
+  errors,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Subscription as NatsSubscription,
+  type Payload,
+} from 'nats';
+import { describeError, MillraceError } from '../../kernel/index.js';
+import type { Subscription } from '../../ports/index.js';
+
+export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
+
+export class LinkFailure extends Error {
+  readonly kind: LinkFailureKind;
+
+  constructor(kind: LinkFailureKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'LinkFailure';
+    this.kind = kind;
+  }
+}
+
+export interface LinkRequest {
+  readonly timeoutMs: number;
+  readonly headers?: MsgHdrs;
+}
+
+export class NatsLink {
+  readonly #connection: NatsConnection;
+  readonly #waiting = new Set<(failure: LinkFailure) => void>();
+  readonly #onReconnect = new Set<() => void>();
+  readonly #onDisconnect = new Set<() => void>();
+  #isConnected = true;
+
+  constructor(
+    connection: NatsConnection,
+    /** What this connection is for; appears in messages. */
+    readonly role: string,
+  ) {
+    this.#connection = connection;
+    void this.#watch();
+  }
+
+  isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Of the server connected to now; another one after a reconnect, perhaps. */
+  get serverVersion(): string {
+    return this.#connection.info?.version ?? '0.0.0';
+  }
+
+  get serverName(): string {
+    return this.#connection.info?.server_name ?? 'unknown';
+  }
+
+  get maxPayloadBytes(): number {
+    return this.#connection.info?.max_payload ?? 1024 * 1024;
+  }
+
+  /** The connection itself, for what has no other shape here. */
+  get raw(): NatsConnection {
+    return this.#connection;
+  }
+
+  /** @throws LinkFailure and nothing else */
+  request(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest): Promise<Msg> {
+    if (!this.#isConnected) return Promise.reject(this.#notSent());
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      const options = headers === undefined ? { timeout: timeoutMs } : { timeout: timeoutMs, headers };
+      this.#connection.request(subject, payload, options).then(
+        (answer) => {
+          this.#waiting.delete(reject);
+          resolve(answer);
+        },
+        (cause: unknown) => {
+          this.#waiting.delete(reject);
+          reject(failureOf(cause, subject));
+        },
+      );
+    });
+  }
+
+  /** At most once, and not at all while disconnected. */
+  publish(subject: string, payload: Payload, headers?: MsgHdrs): void {
+    if (!this.#isConnected || this.#connection.isClosed()) return;
+    this.#connection.publish(subject, payload, headers === undefined ? {} : { headers });
+  }
+
+  /** Survives reconnects. `onMessage` must not throw. */
+  subscribe(subject: string, onMessage: (message: Msg) => void): NatsSubscription {
+    return this.#connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) onMessage(message);
+      },
+    });
+  }
+
+  onReconnect(listener: () => void): Subscription {
+    this.#onReconnect.add(listener);
+    return { stop: () => this.#onReconnect.delete(listener) };
+  }
+
+  onDisconnect(listener: () => void): Subscription {
+    this.#onDisconnect.add(listener);
+    return { stop: () => this.#onDisconnect.delete(listener) };
+  }
+
+  /** Resolves when the server has handled everything sent before. @throws LinkFailure */
+  async flush(timeoutMs: number): Promise<void> {
+    if (!this.#isConnected) throw this.#notSent();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new LinkFailure('timed-out', 'the server did not answer a ping')), timeoutMs);
+    });
+    try {
+      await Promise.race([this.#connection.flush(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Sends what is buffered, then closes. Requests still waiting fail. Safe to call twice. */
+  async close(): Promise<void> {
+    if (this.#connection.isClosed()) return;
+    if (this.#isConnected && !this.#connection.isDraining()) {
+      await this.#connection.drain().catch(() => this.#connection.close());
+    } else {
+      await this.#connection.close();
+    }
+    this.#disconnected();
+  }
+
+  async #watch(): Promise<void> {
+    for await (const status of this.#connection.status()) {
+      if (status.type === 'disconnect' || status.type === 'close') this.#disconnected();
+      if (status.type === 'reconnect') {
+        this.#isConnected = true;
+        for (const listener of [...this.#onReconnect]) listener();
+      }
+    }
+    this.#disconnected();
+  }
+
+  #disconnected(): void {
+    if (!this.#isConnected) return;
+    this.#isConnected = false;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    const failure = new LinkFailure('disconnected', `the ${this.role} connection was lost`);
+    for (const reject of waiting) reject(failure);
+    for (const listener of [...this.#onDisconnect]) listener();
+  }
+
+  #notSent(): LinkFailure {
+    return new LinkFailure('not-sent', `the ${this.role} connection is down`);
+  }
+}
+
+function failureOf(cause: unknown, subject: string): LinkFailure {
+  const inner = cause instanceof errors.RequestError && cause.cause !== undefined ? cause.cause : cause;
+  if (inner instanceof errors.NoRespondersError) return new LinkFailure('no-responders', `nobody answers ${subject}`);
+  if (inner instanceof errors.TimeoutError) return new LinkFailure('timed-out', `no answer from ${subject} in time`);
+  if (inner instanceof errors.InvalidArgumentError) return new LinkFailure('refused', describeError(inner), inner);
+  if (inner instanceof errors.PermissionViolationError) return new LinkFailure('refused', describeError(inner), inner);
+  if (inner instanceof errors.ClosedConnectionError || inner instanceof errors.DrainingConnectionError) {
+    return new LinkFailure('not-sent', describeError(inner), inner);
+  }
+  return new LinkFailure('failed', describeError(inner), inner);
+}
+
+/** How the rest of the system says that the journal's server did not answer. */
+export function journalUnavailable(cause: unknown, details: Record<string, unknown> = {}): MillraceError {
+  return new MillraceError('JOURNAL_UNAVAILABLE', 'the journal does not answer', details, cause);
+}

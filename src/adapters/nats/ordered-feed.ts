@@ -1,0 +1,215 @@
+/**
+ * Messages of a stream in order, from a position on, for as long as it is wanted: an ephemeral
+ * consumer without acknowledgements, made again after a gap, a silence or a reconnect.
+ *
+ *  F1 positions only grow; none is delivered twice
+ *  F2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
+ *     and a missing number starts a new consumer behind the last one delivered
+ *  F3 a heartbeat is passed on only when everything that the server had sent before it has arrived
+ */
+import type { Msg, MsgHdrs, Subscription as NatsSubscription } from 'nats';
+import { createInbox, nuid } from 'nats';
+import type { StoredMessage } from '../../ports/index.js';
+import { type JetStreamApi, JetStreamRefusal } from './jetstream-api.js';
+
+export interface FeedOptions {
+  readonly stream: string;
+  /** First position wanted, from 1. */
+  readonly from: number;
+  /** One subject of a stream that has several. */
+  readonly filterSubject?: string;
+  /** The server sends one after this much silence, twice this at the latest; 100 ms at least. */
+  readonly heartbeatMs: number;
+}
+
+export interface FeedListener {
+  onMessage(message: StoredMessage): void;
+  onHeartbeat(): void;
+  /**
+   * The server wants to know that what it sent has been worked off. Call `answer` then, or at once.
+   * Until it is called the server sends no more than a few MiB.
+   */
+  onFlowControl(answer: () => void): void;
+  /** The server refused the consumer. The feed goes on trying unless it is stopped. */
+  onRefused(refusal: JetStreamRefusal): void;
+}
+
+/** A heartbeat may be late by a busy event loop or a slow disk; after this much silence it is lost. */
+const SILENCE_MS = 1500;
+const RETRY_FIRST_MS = 100;
+const RETRY_MOST_MS = 1000;
+/** The server forgets the consumer of a process that is gone after this. */
+const INACTIVE_MS = 10_000;
+const NANOS_PER_MS = 1_000_000;
+
+export class OrderedFeed {
+  readonly #api: JetStreamApi;
+  readonly #options: FeedOptions;
+  readonly #listener: FeedListener;
+  readonly #silenceMs: number;
+  readonly #reconnects: { stop(): void };
+  #next: number;
+  #deliveries = 0;
+  #consumer = '';
+  #subscription: NatsSubscription | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = RETRY_FIRST_MS;
+  #lastHeardAtMs = 0;
+  #isStopped = false;
+
+  constructor(api: JetStreamApi, options: FeedOptions, listener: FeedListener) {
+    this.#api = api;
+    this.#options = options;
+    this.#listener = listener;
+    this.#next = options.from;
+    this.#silenceMs = Math.max(SILENCE_MS, options.heartbeatMs * 5);
+    this.#reconnects = api.link.onReconnect(() => this.restart());
+    void this.#start();
+  }
+
+  /** Leaves the consumer for a new one behind the last message delivered; perhaps on another server. */
+  restart(): void {
+    if (this.#isStopped) return;
+    this.#leave();
+    void this.#start();
+  }
+
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#reconnects.stop();
+    this.#leave();
+  }
+
+  #leave(): void {
+    clearInterval(this.#watch);
+    clearTimeout(this.#retry);
+    if (this.#subscription === undefined) return;
+    const { link } = this.#api;
+    if (!link.raw.isClosed()) {
+      this.#subscription.unsubscribe();
+      link.publish(`$JS.API.CONSUMER.DELETE.${this.#options.stream}.${this.#consumer}`, '');
+    }
+    this.#subscription = undefined;
+  }
+
+  async #start(): Promise<void> {
+    const { link } = this.#api;
+    const { stream, filterSubject, heartbeatMs } = this.#options;
+    if (!link.isConnected()) return; // a reconnect starts it
+    const inbox = createInbox('_INBOX.millrace-reads');
+    const consumer = `feed-${nuid.next()}`;
+    const subscription = link.subscribe(inbox, (message) => {
+      if (this.#subscription === subscription) this.#receive(message);
+    });
+    this.#subscription = subscription;
+    this.#consumer = consumer;
+    this.#deliveries = 0;
+    this.#heard();
+    const config = {
+      name: consumer,
+      deliver_subject: inbox,
+      deliver_policy: 'by_start_sequence',
+      opt_start_seq: Math.max(1, this.#next),
+      ack_policy: 'none',
+      max_deliver: 1,
+      replay_policy: 'instant',
+      flow_control: true,
+      idle_heartbeat: heartbeatMs * NANOS_PER_MS,
+      inactive_threshold: INACTIVE_MS * NANOS_PER_MS,
+      mem_storage: true,
+      num_replicas: 1,
+      ...(filterSubject === undefined ? {} : { filter_subject: filterSubject }),
+    };
+    const operation = `CONSUMER.CREATE.${stream}.${consumer}${filterSubject === undefined ? '' : `.${filterSubject}`}`;
+    try {
+      await this.#api.call(operation, { stream_name: stream, config });
+      if (this.#subscription !== subscription) return;
+      this.#retryMs = RETRY_FIRST_MS;
+      this.#watch = setInterval(() => this.#checkSilence(subscription), this.#silenceMs / 3);
+    } catch (error) {
+      if (this.#subscription !== subscription) return;
+      if (error instanceof JetStreamRefusal) this.#listener.onRefused(error);
+      if (this.#isStopped) return;
+      this.#leave();
+      this.#retry = setTimeout(() => void this.#start(), this.#retryMs);
+      this.#retryMs = Math.min(RETRY_MOST_MS, this.#retryMs * 2);
+    }
+  }
+
+  #receive(message: Msg): void {
+    this.#heard();
+    const headers = message.headers;
+    if (headers !== undefined && headers.code === 100 && message.data.length === 0) {
+      this.#receiveControl(message, headers);
+      return;
+    }
+    const delivery = parseDelivery(message.reply ?? '');
+    if (delivery === undefined) return; // not of a consumer: nothing else may publish to this inbox
+    if (delivery.number !== this.#deliveries + 1) {
+      this.restart();
+      return;
+    }
+    this.#deliveries = delivery.number;
+    // A server that lags behind starts at its own end, which may lie below what was asked for.
+    if (delivery.position < this.#next) return;
+    this.#next = delivery.position + 1;
+    this.#listener.onMessage({
+      position: delivery.position,
+      bytes: message.data,
+      storedAtMs: delivery.storedAtMs,
+    });
+  }
+
+  #receiveControl(message: Msg, headers: MsgHdrs): void {
+    const answerTo = message.reply !== undefined && message.reply !== '' ? message.reply : stalledAt(headers);
+    if (answerTo !== '') this.#listener.onFlowControl(() => this.#api.link.publish(answerTo, ''));
+    if (message.reply !== undefined && message.reply !== '') return;
+    const sent = Number(headers.get('Nats-Last-Consumer') || 0);
+    if (sent > this.#deliveries) {
+      this.restart();
+      return;
+    }
+    this.#listener.onHeartbeat();
+  }
+
+  #heard(): void {
+    this.#lastHeardAtMs = performance.now();
+  }
+
+  #checkSilence(subscription: NatsSubscription): void {
+    const isSilent = () =>
+      this.#subscription === subscription && performance.now() - this.#lastHeardAtMs > this.#silenceMs;
+    if (!isSilent()) return;
+    // After a pause of this process the answer may be waiting in the socket: let it be read first.
+    setImmediate(() => setImmediate(() => isSilent() && this.restart()));
+  }
+}
+
+/** A consumer that waits for an answer repeats where to send it with each heartbeat. */
+function stalledAt(headers: MsgHdrs): string {
+  return headers.get('Nats-Consumer-Stalled') ?? '';
+}
+
+interface Delivery {
+  /** Counted by the consumer, from 1. */
+  readonly number: number;
+  readonly position: number;
+  readonly storedAtMs: number;
+}
+
+/**
+ * `$JS.ACK.<stream>.<consumer>.<times>.<position>.<number>.<stored at, ns>.<pending>`, or with
+ * `<domain>.<account>` before the stream and further tokens at the end.
+ */
+export function parseDelivery(reply: string): Delivery | undefined {
+  const tokens = reply.split('.');
+  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
+  const at = tokens.length === 9 ? 5 : 7;
+  return {
+    position: Number(tokens[at]),
+    number: Number(tokens[at + 1]),
+    storedAtMs: Math.floor(Number(tokens[at + 2]) / NANOS_PER_MS),
+  };
+}

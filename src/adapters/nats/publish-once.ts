@@ -1,0 +1,107 @@
+/**
+ * One conditional publish into a stream, tried once, and what its answer means. The table of codes
+ * stands here; what it does not know is `unknown`, because a wrong "not stored" loses a write.
+ *
+ *  P1 `conflict`, `busy` and `rejected` mean that this try stored nothing and never will
+ *  P2 no de-duplication id and no expectation of a message id is ever sent: the latter can stop a
+ *     stream for good on 2.14 and later
+ */
+import { headers as newHeaders } from 'nats';
+import { assert, MillraceError } from '../../kernel/index.js';
+import { LinkFailure, type NatsLink } from './link.js';
+
+export type PublishOutcome =
+  | { readonly kind: 'stored'; readonly position: number }
+  | { readonly kind: 'conflict'; readonly last: number | undefined }
+  /** Another conditional publish to this subject is in flight; says nothing about who writes. */
+  | { readonly kind: 'busy'; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly retryable: boolean }
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+export interface Publication {
+  readonly subject: string;
+  readonly bytes: Uint8Array | string;
+  /** The stream that must store it: a guard against overlapping subjects. */
+  readonly stream: string;
+  /** Position of the stream's last message, 0 for an empty one. */
+  readonly expectedLast?: number;
+  /** Position of the subject's last message, 0 when it must have none. */
+  readonly expectedLastOnSubject?: number;
+  readonly timeoutMs: number;
+}
+
+interface PublishAnswer {
+  readonly stream?: string;
+  readonly seq?: number;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly code: number; readonly err_code?: number; readonly description?: string };
+}
+
+/** Never throws. */
+export async function publishOnce(link: NatsLink, publication: Publication): Promise<PublishOutcome> {
+  const { subject, bytes, stream, expectedLast, expectedLastOnSubject, timeoutMs } = publication;
+  const headers = newHeaders();
+  headers.set('Nats-Expected-Stream', stream);
+  if (expectedLast !== undefined) headers.set('Nats-Expected-Last-Sequence', String(expectedLast));
+  if (expectedLastOnSubject !== undefined) {
+    headers.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOnSubject));
+  }
+  try {
+    const answer = await link.request(subject, bytes, { timeoutMs, headers });
+    return outcomeOf(JSON.parse(answer.string()) as PublishAnswer, publication);
+  } catch (cause) {
+    return outcomeOfFailure(cause);
+  }
+}
+
+function outcomeOf(answer: PublishAnswer, { stream, expectedLast }: Publication): PublishOutcome {
+  if (answer.error !== undefined) {
+    return outcomeOfRefusal(answer.error.err_code ?? 0, answer.error.description ?? '');
+  }
+  const { seq } = answer;
+  assert(answer.stream === stream && typeof seq === 'number' && seq > 0, 'an answer of another stream', { ...answer });
+  if (answer.duplicate === true || (expectedLast !== undefined && seq !== expectedLast + 1)) {
+    const message = 'the server stored an append at another position than the one it was asked to follow';
+    return { kind: 'unknown', cause: new MillraceError('JOURNAL_DAMAGED', message, { stream, seq, expectedLast }) };
+  }
+  return { kind: 'stored', position: seq };
+}
+
+function outcomeOfFailure(cause: unknown): PublishOutcome {
+  if (!(cause instanceof LinkFailure)) return { kind: 'unknown', cause };
+  switch (cause.kind) {
+    case 'not-sent':
+    case 'no-responders':
+      return { kind: 'rejected', reason: cause.message, retryable: true };
+    case 'refused':
+      return { kind: 'rejected', reason: cause.message, retryable: false };
+    default:
+      return { kind: 'unknown', cause };
+  }
+}
+
+/** The server's limits, of a stream, an account or a node: what is full may have room again. */
+const FULL = new Set([10002, 10023, 10028, 10047, 10167]);
+/** Mistakes of ours: wrong expectation, wrong stream, sealed, too large, misused options. */
+const MISTAKES = new Set([10070, 10060, 10109, 10054, 10097, 10165, 10166, 10188, 10189, 10190, 10191, 10192, 10193, 10199, 10210]);
+const WRONG_LAST_SEQUENCE = 10071;
+const ANOTHER_IN_FLIGHT = 10164;
+const STORE_FAILED = 10077;
+/** The store's own words for its limits; any other failure of the store may have left bytes behind. */
+const STORE_LIMIT = /^(maximum (messages|bytes)|message size exceeds|maximum messages per subject)/i;
+
+/** What an error code in the answer to a publish means. Source: reliability, "Fencing and compare-and-set". */
+export function outcomeOfRefusal(errorCode: number, description: string): PublishOutcome {
+  const reason = `${description} (${errorCode})`;
+  if (errorCode === WRONG_LAST_SEQUENCE) return { kind: 'conflict', last: numberAtEnd(description) };
+  if (errorCode === ANOTHER_IN_FLIGHT) return { kind: 'busy', reason };
+  if (FULL.has(errorCode)) return { kind: 'rejected', reason, retryable: true };
+  if (MISTAKES.has(errorCode)) return { kind: 'rejected', reason, retryable: false };
+  if (errorCode === STORE_FAILED && STORE_LIMIT.test(description)) return { kind: 'rejected', reason, retryable: true };
+  return { kind: 'unknown', cause: new MillraceError('JOURNAL_UNAVAILABLE', reason, { errorCode }) };
+}
+
+function numberAtEnd(description: string): number | undefined {
+  const match = /(\d+)\s*$/.exec(description);
+  return match === null ? undefined : Number(match[1]);
+}

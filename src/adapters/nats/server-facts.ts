@@ -1,0 +1,87 @@
+/**
+ * What every server of the cluster says about itself, asked through the system account, and whether
+ * that is enough for the replicas that are wanted. Servers that cannot be asked count as unsynced.
+ */
+import { MillraceError } from '../../kernel/index.js';
+import type { NatsConnections } from './connection.js';
+import { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS } from './versions.js';
+
+export interface ServerFacts {
+  readonly name: string;
+  readonly version: string;
+  /** Every write is on disk before it is acknowledged. */
+  readonly hasSyncAlways: boolean;
+}
+
+/** Servers answer in milliseconds; one that needs longer than this is not counted. */
+const ANSWERS_WITHIN_MS = 2000;
+const SILENCE_ENDS_AFTER_MS = 300;
+
+interface VarzAnswer {
+  readonly server?: { readonly name?: string; readonly ver?: string };
+  readonly data?: {
+    readonly server_name?: string;
+    readonly version?: string;
+    readonly jetstream?: { readonly config?: { readonly sync_always?: boolean } };
+  };
+}
+
+/** `'unknown'` without a system connection, or when nobody answered it. */
+export async function askServers(connections: NatsConnections): Promise<ServerFacts[] | 'unknown'> {
+  const { system } = connections;
+  if (system === undefined || !system.isConnected()) return 'unknown';
+  const facts: ServerFacts[] = [];
+  try {
+    const answers = await system.raw.requestMany('$SYS.REQ.SERVER.PING.VARZ', '', {
+      strategy: 'stall',
+      stall: SILENCE_ENDS_AFTER_MS,
+      maxWait: ANSWERS_WITHIN_MS,
+    });
+    for await (const answer of answers) facts.push(factsOf(answer.json<VarzAnswer>()));
+  } catch {
+    return 'unknown';
+  }
+  return facts.length === 0 ? 'unknown' : facts.sort((a, b) => a.name.localeCompare(b.name));
+}
+
+function factsOf({ server, data }: VarzAnswer): ServerFacts {
+  return {
+    name: server?.name ?? data?.server_name ?? 'unknown',
+    version: server?.ver ?? data?.version ?? '0.0.0',
+    hasSyncAlways: data?.jetstream?.config?.sync_always === true,
+  };
+}
+
+export interface ReplicationQuestion {
+  readonly replicas: number;
+  readonly servers: readonly ServerFacts[] | 'unknown';
+  /** Versions of the servers that our connections are on; all that is known without the system account. */
+  readonly connectedVersions: readonly string[];
+  /** The operator accepts that a power failure of several nodes may lose acknowledged writes. */
+  readonly allowUnsynced: boolean;
+}
+
+/** @throws BAD_CONFIG when these servers cannot keep the promises of that many replicas */
+export function checkReplication({ replicas, servers, connectedVersions, allowUnsynced }: ReplicationQuestion): void {
+  if (replicas <= 1) return;
+  const versions = servers === 'unknown' ? connectedVersions : servers.map((server) => server.version);
+  const old = versions.filter((version) => !isAtLeast(version, SOUND_REPLICATED_SUBJECT_CAS));
+  if (old.length > 0) {
+    const message = `${replicas} replicas need nats-server ${SOUND_REPLICATED_SUBJECT_CAS} or newer on every node`;
+    throw new MillraceError('BAD_CONFIG', `${message}; found ${old.join(', ')}`, { replicas });
+  }
+  if (allowUnsynced) return;
+  if (servers === 'unknown') {
+    const message = 'cannot ask the servers whether they sync every write: give system account credentials';
+    throw new MillraceError('BAD_CONFIG', `${message}, or allow unsynced replicas explicitly`, { replicas });
+  }
+  if (servers.length < replicas) {
+    const message = `only ${servers.length} of at least ${replicas} servers said whether they sync every write`;
+    throw new MillraceError('BAD_CONFIG', message, { replicas });
+  }
+  const unsynced = servers.filter((server) => !server.hasSyncAlways).map((server) => server.name);
+  if (unsynced.length > 0) {
+    const message = `${replicas} replicas need sync_interval: always on every node; not on ${unsynced.join(', ')}`;
+    throw new MillraceError('BAD_CONFIG', message, { replicas });
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Every name this system has on a NATS server, built and parsed here and nowhere else.
+ *
+ *  S1 nothing a tenant wrote is part of a name: names are made of shards, sessions and words of ours
+ *  S2 two installations with different prefixes share no stream and no subject
+ *  S3 no two names of one installation overlap; a bucket `x` is the stream `KV_x`, so buckets have
+ *     words for names and journals have numbers (`KV_0`)
+ */
+import { MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Topic } from '../../ports/index.js';
+
+/** Names inside the server's own key-value and object layouts, so that standard clients can read them. */
+const KEY_VALUE_ROOT = '$KV';
+const OBJECT_ROOT = '$O';
+
+const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+const PREFIX = /^[A-Za-z0-9-]{0,32}$/;
+const LEASE_KEY = /^[A-Za-z0-9_=/-]+(\.[A-Za-z0-9_=/-]+)*$/;
+
+export type BucketName = 'leases' | 'layout';
+export type ObjectStoreName = 'snapshots';
+
+export class Names {
+  readonly #streamPrefix: string;
+  readonly #root: string;
+
+  /** @param prefix letters, digits and `-`, at most 32; empty for the only installation on a server */
+  constructor(readonly prefix: string) {
+    if (!PREFIX.test(prefix)) {
+      throw new MillraceError('BAD_CONFIG', `a NATS name prefix is at most 32 letters, digits and dashes`, { prefix });
+    }
+    this.#streamPrefix = prefix === '' ? '' : `${prefix}_`;
+    this.#root = prefix === '' ? 'millrace' : `${prefix}.millrace`;
+  }
+
+  journalStream(shard: ShardName): string {
+    return `${this.#streamPrefix}${token(shard)}`;
+  }
+
+  journalSubject(shard: ShardName): string {
+    return `${this.#root}.log.${token(shard)}`;
+  }
+
+  bucket(name: BucketName): string {
+    return `${this.#streamPrefix}${name}`;
+  }
+
+  bucketStream(name: BucketName): string {
+    return `KV_${this.bucket(name)}`;
+  }
+
+  bucketSubjects(name: BucketName): string {
+    return `${KEY_VALUE_ROOT}.${this.bucket(name)}.>`;
+  }
+
+  bucketKeySubject(name: BucketName, key: string): string {
+    if (!LEASE_KEY.test(key)) throw new MillraceError('DEFECT', 'a key that a bucket cannot hold', { key });
+    return `${KEY_VALUE_ROOT}.${this.bucket(name)}.${key}`;
+  }
+
+  keyOfBucketSubject(name: BucketName, subject: string): string {
+    return subject.slice(`${KEY_VALUE_ROOT}.${this.bucket(name)}.`.length);
+  }
+
+  objectStore(name: ObjectStoreName): string {
+    return `${this.#streamPrefix}${name}`;
+  }
+
+  objectStream(name: ObjectStoreName): string {
+    return `OBJ_${this.objectStore(name)}`;
+  }
+
+  /** Subjects of the pieces of all objects, and of their descriptions. */
+  objectSubjects(name: ObjectStoreName): { chunks: string; descriptions: string } {
+    const root = `${OBJECT_ROOT}.${this.objectStore(name)}`;
+    return { chunks: `${root}.C.>`, descriptions: `${root}.M.>` };
+  }
+
+  /** @param id of one try to store an object */
+  objectChunkSubject(name: ObjectStoreName, id: string): string {
+    return `${OBJECT_ROOT}.${this.objectStore(name)}.C.${token(id)}`;
+  }
+
+  objectDescriptionSubject(name: ObjectStoreName, object: string): string {
+    if (object === '') throw new MillraceError('DEFECT', 'an object without a name');
+    return `${OBJECT_ROOT}.${this.objectStore(name)}.M.${encodeObjectName(object)}`;
+  }
+
+  nameOfDescriptionSubject(name: ObjectStoreName, subject: string): string {
+    const encoded = subject.slice(`${OBJECT_ROOT}.${this.objectStore(name)}.M.`.length);
+    return Buffer.from(encoded, 'base64url').toString('utf8');
+  }
+
+  topic(topic: Topic): string {
+    switch (topic.kind) {
+      case 'command':
+        return `${this.#root}.command.${token(topic.shard)}`;
+      case 'session':
+        return `${this.#root}.session.${token(topic.session)}`;
+      case 'heartbeat':
+        return `${this.#root}.heartbeat`;
+      case 'notice':
+        return `${this.#root}.notice.${token(topic.shard)}`;
+    }
+  }
+
+  /** Where one process answers requests for pieces of what was too large for one message. */
+  bulkSubject(exchange: string): string {
+    return `${this.#root}.bulk.${token(exchange)}`;
+  }
+}
+
+/** Padded, as the server's object layout has it. */
+function encodeObjectName(object: string): string {
+  return base64Url(Buffer.from(object, 'utf8'));
+}
+
+/** Base64 with the alphabet for URLs and with padding, the spelling of the object layout. */
+export function base64Url(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('base64')
+    .replaceAll('+', '-')
+    .replaceAll('/', '_');
+}
+
+function token(text: string): string {
+  if (!TOKEN.test(text)) throw new MillraceError('DEFECT', 'not a token of a subject', { text });
+  return text;
+}

@@ -1,0 +1,25 @@
+/** What a nats-server can do, by its version. Always ask about every server, never about the client. */
+
+/** The first version whose compare-and-set on a subject is sound with more than one replica. */
+export const SOUND_REPLICATED_SUBJECT_CAS = '2.9.21';
+/** The first version with `sync_interval: always`. */
+export const SYNC_ALWAYS = '2.10.0';
+/** Below this the public advisories of 2026 apply and replicas are not recommended. */
+export const RECOMMENDED = '2.15.1';
+
+/** Whether `version` is `minimum` or newer; a pre-release (`2.10.0-RC.1`) counts as older than its release. */
+export function isAtLeast(version: string, minimum: string): boolean {
+  const have = parse(version);
+  const want = parse(minimum);
+  for (let i = 0; i < 3; i += 1) {
+    const difference = (have.numbers[i] ?? 0) - (want.numbers[i] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return !have.isPreRelease || want.isPreRelease;
+}
+
+function parse(version: string): { numbers: number[]; isPreRelease: boolean } {
+  const match = /^v?(\d+)\.(\d+)\.(\d+)(-.+)?$/.exec(version.trim());
+  if (match === null) return { numbers: [0, 0, 0], isPreRelease: false };
+  return { numbers: [Number(match[1]), Number(match[2]), Number(match[3])], isPreRelease: match[4] !== undefined };
+}

@@ -1,0 +1,122 @@
+/** Large entries: cut into chunks closed by a commit when written, joined again when read. */
+import { assert, MillraceError } from '../../kernel/index.js';
+import type { Entry, JournalMessage } from '../../messages/index.js';
+import { decodeMessage, encodeChunk, encodeCommit, encodeEntry, sha256 } from './entry-codec.js';
+
+/** An entry as it goes to the journal: one message, or chunks and their commit. */
+export interface EncodedEntry {
+  readonly messages: readonly Uint8Array[];
+  /** SHA-256 of the whole entry. */
+  readonly hash: Uint8Array;
+  readonly totalBytes: number;
+}
+
+export function encodeForJournal(entry: Entry, chunkBytes: number): EncodedEntry {
+  const bytes = encodeEntry(entry);
+  const hash = sha256(bytes);
+  if (bytes.length <= chunkBytes) return { messages: [bytes], hash, totalBytes: bytes.length };
+  const { shard, epoch, writer, number } = entry;
+  const messages: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; from += chunkBytes) {
+    const part = messages.length;
+    messages.push(
+      encodeChunk({ kind: 'chunk', shard, epoch, writer, number, part, bytes: bytes.subarray(from, from + chunkBytes) }),
+    );
+  }
+  const parts = messages.length;
+  messages.push(encodeCommit({ kind: 'commit', shard, epoch, writer, number, parts, totalBytes: bytes.length, hash }));
+  return { messages, hash, totalBytes: bytes.length };
+}
+
+/** An entry as it comes back. */
+export interface ReadEntry {
+  readonly entry: Entry;
+  readonly hash: Uint8Array;
+  readonly totalBytes: number;
+  /** Where its last message stands; appends after it expect this. */
+  readonly position: number;
+  /** Where its first message stands: a purge may cut here, never later. */
+  readonly firstPosition: number;
+}
+
+interface OpenSet {
+  readonly origin: Extract<JournalMessage, { kind: 'chunk' }>;
+  readonly firstPosition: number;
+  readonly parts: Uint8Array[];
+}
+
+/** Joins messages, fed in order of position, into entries. A set that was never closed is dropped. */
+export class EntryAssembler {
+  #open: OpenSet | undefined;
+
+  /** @throws JOURNAL_DAMAGED */
+  add(position: number, bytes: Uint8Array): ReadEntry | undefined {
+    const message = decodeMessage(bytes);
+    switch (message.kind) {
+      case 'entry':
+        this.#open = undefined;
+        return {
+          entry: message.entry,
+          hash: sha256(bytes),
+          totalBytes: bytes.length,
+          position,
+          firstPosition: position,
+        };
+      case 'chunk':
+        this.#addChunk(message, position);
+        return undefined;
+      case 'commit':
+        return this.#close(message, position);
+    }
+  }
+
+  #addChunk(chunk: Extract<JournalMessage, { kind: 'chunk' }>, position: number): void {
+    // Part 0 opens a set; whatever was open before it was left behind by an owner that lost the shard.
+    if (chunk.part === 0) {
+      this.#open = { origin: chunk, firstPosition: position, parts: [chunk.bytes] };
+      return;
+    }
+    const open = this.#open;
+    // A reader that starts in the middle of a set meets parts whose beginning was purged.
+    if (open === undefined) return;
+    if (!sameOrigin(open.origin, chunk) || open.parts.length !== chunk.part) {
+      throw damaged('a chunk does not continue its set', position);
+    }
+    open.parts.push(chunk.bytes);
+  }
+
+  #close(commit: Extract<JournalMessage, { kind: 'commit' }>, position: number): ReadEntry {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined || !sameOrigin(open.origin, commit) || open.parts.length !== commit.parts) {
+      throw damaged('a commit does not fit its chunks', position);
+    }
+    const bytes = Buffer.concat(open.parts);
+    if (bytes.length !== commit.totalBytes || !Buffer.from(sha256(bytes)).equals(commit.hash)) {
+      throw damaged('a chunked entry does not have the bytes it was committed with', position);
+    }
+    const message = decodeMessage(bytes);
+    assert(message.kind === 'entry', 'chunks held something other than an entry', { position });
+    return {
+      entry: message.entry,
+      hash: commit.hash,
+      totalBytes: bytes.length,
+      position,
+      firstPosition: open.firstPosition,
+    };
+  }
+}
+
+interface Origin {
+  readonly epoch: number;
+  readonly number: number;
+  readonly writer: Uint8Array;
+}
+
+function sameOrigin(a: Origin, b: Origin): boolean {
+  return a.epoch === b.epoch && a.number === b.number && Buffer.from(a.writer).equals(b.writer);
+}
+
+function damaged(reason: string, position: number): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', reason, { position });
+}

@@ -1,0 +1,2 @@
+export { type EncodedEntry, EntryAssembler, encodeForJournal, type ReadEntry } from './chunking.js';
+export { decodeMessage, ENTRY_VERSION, encodeEntry, hashSection, NO_HASH, sha256, WRITER_BYTES } from './entry-codec.js';

@@ -1,0 +1,101 @@
+/**
+ * Kinds of setting that name places: hosts, URLs, address ranges, destinations. They keep K1–K3 of kinds.ts.
+ */
+import { isIP } from 'node:net';
+import { type Kind, listOf, rule } from './kinds.js';
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9]([a-z0-9-]{0,62}))*$/i;
+/** A name whose last part is a number is a mistyped IPv4 address. */
+const ENDS_NUMERIC = /(^|\.)\d+$/;
+
+export function host(): Kind {
+  const isHost = (value: unknown) =>
+    typeof value === 'string' && (isIP(value) !== 0 || (HOST_NAME.test(value) && !ENDS_NUMERIC.test(value)));
+  return {
+    accepts: 'an IP address or a host name to listen on',
+    rules: [rule('host', isHost)],
+    read: (given) => given,
+    write: String,
+  };
+}
+
+/** An URL without userinfo, query and fragment: what is shown to others and logged holds no secret. */
+export function url(...schemes: readonly string[]): Kind {
+  return {
+    accepts: `${schemes.map((scheme) => `${scheme}://`).join(' or ')} and a host, without user, password, query or #`,
+    rules: [rule('url', (value) => typeof value === 'string' && isPlainUrl(value, schemes))],
+    read: (given) => given.replace(/\/+$/, ''),
+    write: String,
+    hidesText: true,
+  };
+}
+
+/** One or more servers, separated by commas. A server without a scheme is `<schemes[0]>://`. */
+export function serverList(...schemes: readonly string[]): Kind {
+  const kind = listOf(
+    `${schemes.map((scheme) => `${scheme}://host:port`).join(' or ')}, several separated by commas, without user and password`,
+    (item) => {
+      const server = item.includes('://') ? item : `${schemes[0]}://${item}`;
+      return isPlainUrl(server, schemes) ? server : undefined;
+    },
+  );
+  return { ...kind, hidesText: true };
+}
+
+function isPlainUrl(given: string, schemes: readonly string[]): boolean {
+  if (!URL.canParse(given) || !/^[\x21-\x7e]+$/.test(given)) return false;
+  const parsed = new URL(given);
+  const isOfScheme = schemes.includes(parsed.protocol.slice(0, -1)) && given.startsWith(`${parsed.protocol}//`);
+  return isOfScheme && parsed.hostname !== '' && !/[@?#]/.test(given);
+}
+
+/** A range of addresses. */
+export interface AddressRange {
+  readonly address: string;
+  /** Leading bits that count: 0–32 or 0–128. */
+  readonly prefixBits: number;
+}
+
+/** A range and the port that is meant there; without one, any. */
+export interface Destination extends AddressRange {
+  readonly port: number | undefined;
+}
+
+export function addressRanges(): Kind {
+  return listOf('IP addresses or CIDR ranges, separated by commas', readRange, writeRange);
+}
+
+export function destinations(): Kind {
+  return listOf(
+    'cidr:port pairs separated by commas, such as 10.1.0.0/16:443 or [fd00::/8]:*',
+    readDestination,
+    (destination) => {
+      const { port: only, ...range } = destination as Destination;
+      const written = writeRange(range);
+      return `${written.includes(':') ? `[${written}]` : written}:${only ?? '*'}`;
+    },
+  );
+}
+
+function readRange(given: string): AddressRange | undefined {
+  const [address = '', bits, ...more] = given.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || more.length > 0) return undefined;
+  const most = version === 4 ? 32 : 128;
+  if (bits === undefined) return { address, prefixBits: most };
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? { address, prefixBits: Number(bits) } : undefined;
+}
+
+function writeRange(range: unknown): string {
+  const { address, prefixBits } = range as AddressRange;
+  return `${address}/${prefixBits}`;
+}
+
+function readDestination(given: string): Destination | undefined {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5}|\*)$/.exec(given);
+  const range = match && readRange((match[1] ?? match[2]) as string);
+  if (!match || !range) return undefined;
+  const only = match[3] === '*' ? undefined : Number(match[3]);
+  if (only !== undefined && (only < 1 || only > 65_535)) return undefined;
+  return { ...range, port: only };
+}

@@ -1,0 +1,177 @@
+/**
+ * Every default, with its unit in its name and the reason for it. The reasons are printed in
+ * docs/settings.md; a number without one does not belong here.
+ */
+import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
+
+/** What some defaults depend on; known before they are. */
+export interface Surroundings {
+  readonly host: string;
+  readonly dataDir: string;
+  /** No MILLRACE_NATS_URL: the process runs its own nats-server. */
+  readonly isEmbedded: boolean;
+}
+
+export interface Default {
+  /** Undefined: not set, and that is a state of its own. */
+  valueFor(surroundings: Surroundings): unknown;
+  readonly reason: string;
+  /** What to show instead of the value where it depends on other settings, or is a secret made at first start. */
+  readonly shown?: string;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+const DAY_MS = 86_400_000;
+
+function as(value: unknown, reason: string): Default {
+  return { valueFor: () => value, reason };
+}
+
+function unset(reason: string, shown = 'not set'): Default {
+  return { valueFor: () => undefined, reason, shown };
+}
+
+function derived(shown: string, valueFor: (surroundings: Surroundings) => unknown, reason: string): Default {
+  return { valueFor, reason, shown };
+}
+
+function generated(reason: string): Default {
+  return unset(`${reason} Read at the first start only.`, 'generated');
+}
+
+export const DEFAULTS = {
+  // process
+  roles: as(['edge', 'kv', 'queue', 'projection'], 'One process that does everything is the simplest installation.'),
+  logLevel: as('info', 'A line for each fact an operator acts on; debug adds stacks and is for development.'),
+  otlpEndpoint: unset('Nothing is sent anywhere unless an operator says where.'),
+  heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
+  shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),
+
+  // faces
+  host: as('127.0.0.1', 'Nobody but this machine can connect until an operator decides otherwise.'),
+  kvPort: as(7100, 'The kv face; the ports of the faces are a hundred apart.'),
+  queuePort: as(7200, 'The queue face.'),
+  mgmtPort: as(7300, 'The management face and the console.'),
+  respPort: as(6380, 'Beside the port of a Redis that may run on the same machine.'),
+  metricsPort: as(7400, 'Health and metrics apart from the faces, so that it need not be open to clients.'),
+  publicUrlKv: unset('What records and hooks show; the address of the face when not set.', "the face's address"),
+  publicUrlQueue: unset('What records and hooks show; the address of the face when not set.', "the face's address"),
+  publicUrlMgmt: unset('What records and hooks show; the address of the face when not set.', "the face's address"),
+  tlsCert: unset('The faces speak plain HTTP on loopback; set together with MILLRACE_TLS_KEY.'),
+  tlsKey: unset('Set together with MILLRACE_TLS_CERT.'),
+  trustedProxies: as([], 'X-Forwarded-For is a claim of the client unless a known proxy wrote it.'),
+  wireAlias: unset('The neutral spelling alone.'),
+
+  // http
+  httpHeadersTimeoutMs: as(10_000, 'A client that needs longer for its headers is holding a socket, not sending.'),
+  httpRequestTimeoutMs: as(30_000, 'Enough for the largest body on a slow line; bounds a dripping one.'),
+  httpConnectionsCheckMs: as(2_000, 'How late the two timeouts above may be noticed; each check is cheap.'),
+  httpKeepAliveMs: as(65_000, 'Above the 60 s at which common balancers close, so that they close first.'),
+  httpMaxConnections: as(10_000, 'A socket costs some 20 KiB: 200 MiB at the bound, for each face.'),
+  httpMaxBodyBytes: as(
+    64 * MIB,
+    'A pipeline may hold several commands of the largest size; more is split by the client.',
+  ),
+
+  // nats
+  natsUrl: unset('Without it the process starts and supervises its own nats-server.'),
+  natsCreds: unset('The embedded server gets generated credentials; another is told one way of signing in.'),
+  natsUser: unset('Set together with MILLRACE_NATS_PASSWORD.'),
+  natsPassword: unset('Set together with MILLRACE_NATS_USER.'),
+  natsToken: unset('One way of signing in among four.'),
+  natsNkey: unset('The seed stays in a file, where the mode of the file protects it.'),
+  natsTlsCa: unset('The authorities that the machine trusts are used.'),
+  natsTlsCert: unset('Set together with MILLRACE_NATS_TLS_KEY, where the server asks for client certificates.'),
+  natsTlsKey: unset('Set together with MILLRACE_NATS_TLS_CERT.'),
+  natsSysCreds: unset('Lets a start ask every server for its version and its sync_interval.'),
+  natsSysUser: unset('As MILLRACE_NATS_SYS_CREDS; set together with MILLRACE_NATS_SYS_PASSWORD.'),
+  natsSysPassword: unset('Set together with MILLRACE_NATS_SYS_USER.'),
+  natsServer: unset('A fitting binary is looked for, and fetched when there is none.', 'found or fetched'),
+  natsPrefix: as('', 'Streams and subjects keep their plain names; several installations can share a NATS with one.'),
+  natsAppendTimeoutMs: as(5_000, 'An election takes 4 to 9 s, and a try that timed out is repeated anyway.'),
+
+  // storage
+  dataDir: as('.millrace', 'Beside the checkout; nothing outside it is written.'),
+  sealKeyFile: derived(
+    '<data dir>/seal.key',
+    ({ dataDir }) => join(dataDir, 'seal.key'),
+    'Outside JetStream, so that a copy of the journal does not open the secrets in it.',
+  ),
+  fsync: as('always', 'An acknowledged write survives power loss.'),
+  replicas: as(1, 'One server cannot hold more; a cluster of three is told 3.'),
+  allowUnsynced: as(
+    false,
+    'Replicas that do not sync can lose acknowledged writes together: only when told explicitly.',
+  ),
+  kvShards: derived(
+    '4 embedded, 16 in a cluster',
+    ({ isEmbedded }) => (isEmbedded ? 4 : 16),
+    'Few shards make full entries; a cluster needs some for every process. Fixed by the first start.',
+  ),
+  queueShards: derived(
+    '4 embedded, 16 in a cluster',
+    ({ isEmbedded }) => (isEmbedded ? 4 : 16),
+    'As MILLRACE_KV_SHARDS.',
+  ),
+  auditRetention: as(
+    { ageMs: 7 * DAY_MS, bytes: 10 * GIB },
+    'A week to notice a mistake in, unless the disk would suffer first.',
+  ),
+  snapshotEntries: as(50_000, 'Bounds a restart: a tail of this length replays in about four seconds.'),
+  snapshotBytes: as(64 * MIB, 'The same bound for tails of few, large entries.'),
+
+  // ownership
+  sessionHeartbeatMs: as(500, 'Six heartbeats must be missed before anyone takes over.'),
+  leaseRenewalMs: as(1_000, 'Half of the read lease, so that one lost renewal costs nothing.'),
+  readLeaseMs: as(2_000, 'What a successor waits before it acknowledges writes: short enough to bear.'),
+  readLeaseMarginMs: as(250, 'Added by the successor; covers clocks that run at different speeds.'),
+  takeoverSilenceMs: as(3_000, 'Longer than the read lease and than a long garbage collection.'),
+  clockJumpMs: as(500, 'The clocks of a running machine drift apart far less; those of a suspended one far more.'),
+  controlStaleMs: as(500, 'A revoked token must stop within a second, and the journal says it is alive every 250 ms.'),
+  requestHoldMs: as(5_000, 'A takeover or a small load ends within it; then the client hears 503.'),
+  reads: as('lease', 'Linearizable without an append; barrier does not even trust the clock of the machine.'),
+
+  // bounds
+  maxCommandBytes: as(10 * MIB, 'The documented size of one command; a database can be given another.'),
+  mailboxCommands: as(
+    100_000,
+    'About three seconds of work: what waits longer than the hold is better refused at once.',
+  ),
+  mailboxBytes: as(64 * MIB, 'Six of the largest commands for each shard, a small part of the heap.'),
+  turnCommands: as(1_000, 'Full entries under load; more would only delay the first reply.'),
+  turnBytes: as(256 * KIB, 'An entry that size costs little more to sync than a small one.'),
+  turnMs: as(5, 'A quarter of the 20 ms that our own work may hold the loop.'),
+  entryChunkBytes: as(512 * KIB, 'Half of the max_payload of a NATS server, with room for headers.'),
+  busMessageBytes: as(
+    64 * MIB,
+    'Commands to an owner in another process and their replies; beyond the largest command.',
+  ),
+  expiryKeys: as(200, 'Keys journaled as deleted in one turn: an entry of some 10 KiB.'),
+  expiryMs: as(1, 'A fifth of a turn: expired keys are hidden already, so nobody waits for this.'),
+
+  // destinations
+  allowPrivateDestinations: derived(
+    'true embedded on a loopback host, else false',
+    (s) => s.isEmbedded && isLoopback(s.host),
+    'On a laptop the receivers are local; elsewhere private addresses are what attackers aim at.',
+  ),
+  destinationAllow: as([], 'Private receivers that an operator names are reachable, no others.'),
+
+  // first start
+  kvToken: generated('The first database works without a call to the management API.'),
+  kvReadonlyToken: generated('As MILLRACE_KV_TOKEN, for readers.'),
+  kvPassword: generated('The password of the first database on the RESP face.'),
+  queueToken: generated('The first account; workflow clients read UserID from it.'),
+  mgmtEmail: generated('The name of the first account of the management API.'),
+  mgmtKey: generated('The key of the first account of the management API.'),
+  signingKeyCurrent: generated('Signs what is delivered.'),
+  signingKeyNext: generated('What will sign after the next rotation.'),
+} as const satisfies Record<string, Default>;
+
+/** Whether only this machine can connect to what listens on `host`. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}

@@ -1,0 +1,9 @@
+export type { AddressRange, Destination } from './address-kinds.js';
+export { isLoopback } from './defaults.js';
+export { describeConfig } from './describe.js';
+export { type Environment, type LoadedConfig, loadConfig } from './load.js';
+export * from './schema.js';
+export { SETTINGS } from './sections.js';
+export { Secret } from './secret.js';
+export { settingsPage } from './settings-page.js';
+export type { Retention, WireAlias } from './structured-kinds.js';

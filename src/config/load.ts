@@ -1,0 +1,82 @@
+/**
+ * From the environment to one validated, frozen `Config`, or to a single line that says what is wrong.
+ *
+ * Invariants
+ *  L1 nothing but the given record is read: no file, no clock, no `process.env`
+ *  L2 the line of an error names one variable and what it accepts, and shows no secret
+ *  L3 a variable that is empty counts as not set, as a line of a compose file leaves it
+ */
+import { validateSync } from 'class-validator';
+import { MillraceError } from '../kernel/index.js';
+import { firstConflict } from './cross-checks.js';
+import { Config } from './schema.js';
+import { SETTINGS, sectionsOf, surroundingsOf } from './sections.js';
+import type { SettingSpec } from './setting.js';
+import { warningsFor } from './warnings.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** One line each; for the log, once. */
+  readonly warnings: readonly string[];
+}
+
+/** Longer values are cut in an error: it has to stay a line that one can read. */
+const SHOWN_CHARACTERS = 60;
+
+/** @throws BAD_CONFIG with one line that names the variable and what it accepts */
+export function loadConfig(environment: Environment): LoadedConfig {
+  const config = new Config();
+  readGiven(config, environment);
+  fillDefaults(config);
+  refuseWhatIsInvalid(config, environment);
+  const conflict = firstConflict(config);
+  if (conflict) throw new MillraceError('BAD_CONFIG', conflict, { variable: conflict.split(' ')[0] });
+  const warnings = warningsFor(config, environment, SETTINGS);
+  return { config: freezeDeep(config), warnings };
+}
+
+function readGiven(config: Config, environment: Environment): void {
+  for (const { values, settings } of sectionsOf(config)) {
+    for (const { field, variable, kind } of settings) {
+      const text = environment[variable];
+      if (text !== undefined && text !== '') values[field] = kind.read(text);
+    }
+  }
+}
+
+/** Twice over the sections: the defaults that depend on others see only those that do not. */
+function fillDefaults(config: Config): void {
+  const nothing = { host: '', dataDir: '', isEmbedded: true };
+  for (const surroundings of [undefined, () => surroundingsOf(config)]) {
+    for (const { values, settings } of sectionsOf(config)) {
+      for (const { field, fallback } of settings) {
+        const isDerived = fallback.shown !== undefined;
+        if (values[field] !== undefined || isDerived !== (surroundings !== undefined)) continue;
+        values[field] = fallback.valueFor(surroundings?.() ?? nothing);
+      }
+    }
+  }
+}
+
+function refuseWhatIsInvalid(config: Config, environment: Environment): void {
+  for (const { values, settings } of sectionsOf(config)) {
+    const refused = new Set(validateSync(values).map(({ property }) => property));
+    const first = settings.find(({ field }) => refused.has(field));
+    if (first) throw badValue(first, environment[first.variable] ?? '');
+  }
+}
+
+function badValue({ variable, kind }: SettingSpec, text: string): MillraceError {
+  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+  // The quotes of JSON also keep a line feed in the value from breaking the line.
+  const got = kind.hidesText ? '' : `, not ${JSON.stringify(shown)}`;
+  return new MillraceError('BAD_CONFIG', `${variable} accepts ${kind.accepts}${got}`, { variable });
+}
+
+function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) freezeDeep(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,178 @@
+/**
+ * The shape of the configuration: sections of settings. Each setting's class-validator rules come
+ * from its kind. The smallest accepted times are what tests run with; they are printed in
+ * docs/settings.md.
+ */
+import {
+  type AddressRange,
+  addressRanges,
+  type Destination,
+  destinations,
+  host,
+  serverList,
+  url,
+} from './address-kinds.js';
+import {
+  bytes,
+  milliseconds,
+  oneOf,
+  oneOfNumbers,
+  path,
+  port,
+  secretText,
+  secretToken,
+  someOf,
+  text,
+  whole,
+  yesOrNo,
+} from './kinds.js';
+import type { Secret } from './secret.js';
+import { setting } from './setting.js';
+import { type Retention, retention, type WireAlias, wireAlias } from './structured-kinds.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+export const ROLES = ['edge', 'kv', 'queue', 'projection'] as const;
+export type RoleName = (typeof ROLES)[number];
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The process as a whole. */
+export class ProcessSettings {
+  @setting(someOf(...ROLES)) readonly roles!: readonly RoleName[];
+  @setting(oneOf('debug', 'info', 'warn', 'error')) readonly logLevel!: LogLevel;
+  @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
+  @setting(whole(128, 65_536, 'MiB')) readonly heapMb!: number;
+  @setting(milliseconds(100, 600_000)) readonly shutdownMs!: number;
+}
+
+/** Where clients connect and what they are shown. */
+export class FaceSettings {
+  @setting(host()) readonly host!: string;
+  @setting(port('takes any free one')) readonly kvPort!: number;
+  @setting(port('takes any free one')) readonly queuePort!: number;
+  @setting(port('takes any free one')) readonly mgmtPort!: number;
+  @setting(port('turns it off')) readonly respPort!: number;
+  @setting(port('takes any free one')) readonly metricsPort!: number;
+  @setting(url('http', 'https')) readonly publicUrlKv!: string | undefined;
+  @setting(url('http', 'https')) readonly publicUrlQueue!: string | undefined;
+  @setting(url('http', 'https')) readonly publicUrlMgmt!: string | undefined;
+  @setting(path('a PEM file with the certificate chain')) readonly tlsCert!: string | undefined;
+  @setting(path('a PEM file with the private key')) readonly tlsKey!: string | undefined;
+  @setting(addressRanges()) readonly trustedProxies!: readonly AddressRange[];
+  @setting(wireAlias()) readonly wireAlias!: WireAlias | undefined;
+}
+
+/** What a client may cost the HTTP faces. */
+export class HttpSettings {
+  @setting(milliseconds(100, 600_000)) readonly httpHeadersTimeoutMs!: number;
+  @setting(milliseconds(100, 3_600_000)) readonly httpRequestTimeoutMs!: number;
+  @setting(milliseconds(50, 60_000)) readonly httpConnectionsCheckMs!: number;
+  @setting(milliseconds(100, 3_600_000)) readonly httpKeepAliveMs!: number;
+  @setting(whole(1, 1_000_000)) readonly httpMaxConnections!: number;
+  @setting(bytes(1 * KIB, 1 * GIB)) readonly httpMaxBodyBytes!: number;
+}
+
+/** The NATS to use, or the server to embed. */
+export class NatsSettings {
+  @setting(serverList('nats', 'tls')) readonly natsUrl!: readonly string[] | undefined;
+  @setting(path('a creds file')) readonly natsCreds!: string | undefined;
+  @setting(text('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u)) readonly natsUser!: string | undefined;
+  @setting(secretText()) readonly natsPassword!: Secret | undefined;
+  @setting(secretText()) readonly natsToken!: Secret | undefined;
+  @setting({
+    ...text('the path of a file with an nkey seed', /^(?!S[A-Z][A-Z2-7]{40,}$)[^\p{Cc}]+$/u),
+    hidesText: true,
+  })
+  readonly natsNkey!: string | undefined;
+  @setting(path('a PEM file with the authorities to trust')) readonly natsTlsCa!: string | undefined;
+  @setting(path('a PEM file with the client certificate')) readonly natsTlsCert!: string | undefined;
+  @setting(path('a PEM file with its private key')) readonly natsTlsKey!: string | undefined;
+  @setting(path('a creds file of the system account')) readonly natsSysCreds!: string | undefined;
+  @setting(text('1 to 512 characters on one line', /^[^\p{Cc}]{1,512}$/u)) readonly natsSysUser!: string | undefined;
+  @setting(secretText()) readonly natsSysPassword!: Secret | undefined;
+  @setting(path('a nats-server binary')) readonly natsServer!: string | undefined;
+  @setting(text('up to 32 letters, digits, - and _', /^[A-Za-z0-9_-]{0,32}$/)) readonly natsPrefix!: string;
+  @setting(milliseconds(100, 60_000)) readonly natsAppendTimeoutMs!: number;
+}
+
+/** What is kept, where and for how long. */
+export class StorageSettings {
+  @setting(path('a directory')) readonly dataDir!: string;
+  @setting(path('a file')) readonly sealKeyFile!: string;
+  @setting(oneOf('always', 'interval')) readonly fsync!: 'always' | 'interval';
+  @setting(oneOfNumbers(1, 3)) readonly replicas!: 1 | 3;
+  @setting(yesOrNo()) readonly allowUnsynced!: boolean;
+  @setting(whole(1, 256)) readonly kvShards!: number;
+  @setting(whole(1, 256)) readonly queueShards!: number;
+  @setting(retention()) readonly auditRetention!: Retention;
+  @setting(whole(10, 10_000_000)) readonly snapshotEntries!: number;
+  @setting(bytes(4 * KIB, 16 * GIB)) readonly snapshotBytes!: number;
+}
+
+/** Who owns a shard, and how soon another may. The minimums are for tests on one machine. */
+export class OwnershipSettings {
+  @setting(milliseconds(20, 60_000)) readonly sessionHeartbeatMs!: number;
+  @setting(milliseconds(50, 60_000)) readonly leaseRenewalMs!: number;
+  @setting(milliseconds(100, 60_000)) readonly readLeaseMs!: number;
+  @setting(milliseconds(10, 60_000)) readonly readLeaseMarginMs!: number;
+  @setting(milliseconds(150, 600_000)) readonly takeoverSilenceMs!: number;
+  @setting(milliseconds(50, 60_000)) readonly clockJumpMs!: number;
+  @setting(milliseconds(300, 60_000)) readonly controlStaleMs!: number;
+  @setting(milliseconds(0, 60_000)) readonly requestHoldMs!: number;
+  @setting(oneOf('lease', 'barrier')) readonly reads!: 'lease' | 'barrier';
+}
+
+/** Bounds of what waits, of one turn and of one message. */
+export class BoundSettings {
+  @setting(bytes(1 * KIB, 512 * MIB)) readonly maxCommandBytes!: number;
+  @setting(whole(1, 10_000_000)) readonly mailboxCommands!: number;
+  @setting(bytes(1 * KIB, 16 * GIB)) readonly mailboxBytes!: number;
+  @setting(whole(1, 100_000)) readonly turnCommands!: number;
+  @setting(bytes(1 * KIB, 64 * MIB)) readonly turnBytes!: number;
+  @setting(milliseconds(1, 20)) readonly turnMs!: number;
+  @setting(bytes(1 * KIB, 960 * KIB)) readonly entryChunkBytes!: number;
+  @setting(bytes(1 * KIB, 1 * GIB)) readonly busMessageBytes!: number;
+  @setting(whole(1, 100_000)) readonly expiryKeys!: number;
+  @setting(milliseconds(1, 20)) readonly expiryMs!: number;
+}
+
+/** Where deliveries may go. */
+export class DestinationSettings {
+  @setting(yesOrNo()) readonly allowPrivateDestinations!: boolean;
+  @setting(destinations()) readonly destinationAllow!: readonly Destination[];
+}
+
+/** What the first start creates; generated where not given. */
+export class FirstStartSettings {
+  @setting(secretToken()) readonly kvToken!: Secret | undefined;
+  @setting(secretToken()) readonly kvReadonlyToken!: Secret | undefined;
+  @setting(secretText()) readonly kvPassword!: Secret | undefined;
+  @setting({ ...secretToken(), accepts: '1 to 512 visible ASCII characters, best base64 of JSON with a text UserID' })
+  readonly queueToken!: Secret | undefined;
+  @setting(text('an email address', /^[^\s@\p{Cc}]{1,128}@[^\s@\p{Cc}]{1,253}$/u)) readonly mgmtEmail!:
+    | string
+    | undefined;
+  @setting(secretToken()) readonly mgmtKey!: Secret | undefined;
+  @setting(secretToken()) readonly signingKeyCurrent!: Secret | undefined;
+  @setting(secretToken()) readonly signingKeyNext!: Secret | undefined;
+}
+
+/** The whole configuration of a process: made once by `loadConfig`, frozen through and through. */
+export class Config {
+  readonly process = new ProcessSettings();
+  readonly faces = new FaceSettings();
+  readonly http = new HttpSettings();
+  readonly nats = new NatsSettings();
+  readonly storage = new StorageSettings();
+  readonly ownership = new OwnershipSettings();
+  readonly bounds = new BoundSettings();
+  readonly destinations = new DestinationSettings();
+  readonly firstStart = new FirstStartSettings();
+
+  /** The process runs its own nats-server. */
+  get isEmbedded(): boolean {
+    return this.nats.natsUrl === undefined;
+  }
+}

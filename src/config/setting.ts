@@ -1,0 +1,44 @@
+/**
+ * `@setting(kind)` on a field of a section makes it a setting: the field's name gives the variable
+ * (`kvPort` is MILLRACE_KV_PORT), `defaults.ts` its default and the reason, the kind its reading and
+ * its rules. From what is declared here come loading, `millrace config` and docs/settings.md.
+ */
+import { ValidateIf } from 'class-validator';
+import { assert } from '../kernel/index.js';
+import { DEFAULTS, type Default } from './defaults.js';
+import type { Kind } from './kinds.js';
+
+export const PREFIX = 'MILLRACE_';
+
+export interface SettingSpec {
+  readonly field: string;
+  readonly variable: string;
+  readonly kind: Kind;
+  readonly fallback: Default;
+}
+
+const specsBySection = new Map<object, SettingSpec[]>();
+
+export function setting(kind: Kind): PropertyDecorator {
+  return (prototype, key) => {
+    const field = String(key);
+    const fallback = (DEFAULTS as Record<string, Default>)[field];
+    assert(fallback, 'a setting without a row in defaults.ts', { field });
+    const specs = specsBySection.get(prototype) ?? [];
+    specs.push({ field, variable: variableOf(field), kind, fallback });
+    specsBySection.set(prototype, specs);
+    for (const rule of kind.rules) rule(prototype, key);
+    // Absent is fine where nothing is the default; whatever was given is judged.
+    ValidateIf((_section, value) => value !== undefined)(prototype, key);
+  };
+}
+
+/** The settings of one section's class, in the order of its source. */
+export function settingsOf(section: new () => object): readonly SettingSpec[] {
+  return specsBySection.get(section.prototype) ?? [];
+}
+
+/** `natsTlsCa` → `MILLRACE_NATS_TLS_CA`. */
+export function variableOf(field: string): string {
+  return PREFIX + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}

@@ -1,0 +1,58 @@
+/**
+ * docs/settings.md, made from the schema and the defaults. A test compares the file with this text;
+ * `node dist/src/config/write-settings-page.js` writes it.
+ */
+import { Config } from './schema.js';
+import { sectionsOf } from './sections.js';
+import type { SettingSpec } from './setting.js';
+
+const TITLES: Readonly<Record<string, string>> = {
+  process: 'The process',
+  faces: 'Faces',
+  http: 'HTTP',
+  nats: 'NATS',
+  storage: 'Storage',
+  ownership: 'Ownership and waiting',
+  bounds: 'Bounds',
+  destinations: 'Destinations of deliveries',
+  firstStart: 'First start',
+};
+
+const OPENING = `# Settings
+
+Environment variables, read once at start. A value that is not accepted ends the start with one line that
+names the variable and what it accepts. An empty variable counts as not set; a \`MILLRACE_\` variable that is
+not listed here is a warning. \`millrace config\` prints the values in effect, secrets masked.
+
+Times are milliseconds and end in \`_MS\`. The smallest accepted ones are for tests on one machine; in
+production the defaults leave room for what NATS and garbage collection do.
+
+This page is generated from the schema (\`src/config\`); \`make docs\` writes it again.
+`;
+
+export function settingsPage(): string {
+  const tables = sectionsOf(new Config()).map(({ name, settings }) =>
+    [
+      `## ${TITLES[name]}`,
+      '',
+      '| variable | default | accepts | why |',
+      '| --- | --- | --- | --- |',
+      ...settings.map(rowOf),
+      '',
+    ].join('\n'),
+  );
+  return [OPENING, ...tables].join('\n');
+}
+
+function rowOf({ variable, kind, fallback }: SettingSpec): string {
+  const value = fallback.shown === undefined ? kind.write(fallback.valueFor(NOWHERE)) : fallback.shown;
+  const shown = fallback.shown ?? (value === '' ? 'none' : `\`${value}\``);
+  return `| \`${variable}\` | ${inCell(shown)} | ${inCell(kind.accepts)} | ${inCell(fallback.reason)} |`;
+}
+
+/** Defaults that depend on their surroundings are shown in words, so any do. */
+const NOWHERE = { host: '', dataDir: '', isEmbedded: true };
+
+function inCell(text: string): string {
+  return text.replaceAll('|', '\\|').replace(/<([^>]*)>/g, '&lt;$1&gt;');
+}

@@ -1,0 +1,68 @@
+/**
+ * Kinds of setting whose text holds several values: retention, wire alias. They keep K1–K3 of kinds.ts.
+ */
+import { IsObject } from 'class-validator';
+import { type Kind, readBytes, writeBytes } from './kinds.js';
+
+/** How long history stays readable: whichever bound is met first. A bound that is not given does not bind. */
+export interface Retention {
+  readonly ageMs: number | undefined;
+  /** Bytes of journal per shard. */
+  readonly bytes: number | undefined;
+}
+
+const AGE_UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
+export function retention(): Kind {
+  return {
+    accepts: 'an age (7d, 12h, 30m, 90s), bytes a shard (10GiB), or both as 7d,10GiB',
+    rules: [IsObject()],
+    read: (given) => readRetention(given) ?? given,
+    write: (value) => {
+      const { ageMs, bytes: size } = value as Retention;
+      return [ageMs === undefined ? [] : writeAge(ageMs), size === undefined ? [] : writeBytes(size)].flat().join(',');
+    },
+  };
+}
+
+function readRetention(given: string): Retention | undefined {
+  let ageMs: number | undefined;
+  let size: number | undefined;
+  for (const part of given.split(',').map((item) => item.trim())) {
+    const age = /^(\d{1,9})([dhms])$/.exec(part);
+    const read = age ? Number(age[1]) * (AGE_UNITS[age[2] as string] as number) : readBytes(part);
+    if (read === undefined || (age ? ageMs : size) !== undefined) return undefined;
+    if (age) ageMs = read;
+    else size = read;
+  }
+  return { ageMs, bytes: size };
+}
+
+function writeAge(ageMs: number): string {
+  for (const [unit, size] of Object.entries(AGE_UNITS)) {
+    if (ageMs >= size && ageMs % size === 0) return `${ageMs / size}${unit}`;
+  }
+  return `${ageMs / 1000}s`;
+}
+
+/** The words of the other spelling that the faces accept. */
+export interface WireAlias {
+  readonly headerWord: string;
+  readonly queueWord: string;
+  readonly kvWord: string;
+}
+
+export function wireAlias(): Kind {
+  return {
+    accepts: 'three words as Header:queue:kv, of letters and digits, beginning with a letter',
+    rules: [IsObject()],
+    read: (given) => {
+      const match = /^([A-Za-z][A-Za-z0-9]{0,31}):([a-z][a-z0-9]{0,31}):([a-z][a-z0-9]{0,31})$/.exec(given);
+      return match ? { headerWord: match[1], queueWord: match[2], kvWord: match[3] } : given;
+    },
+    write: (value) => {
+      const { headerWord, queueWord, kvWord } = value as WireAlias;
+      return `${headerWord}:${queueWord}:${kvWord}`;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * One entry's way into the journal, sent again until the answer is definite.
+ *
+ *  U1 the same bytes with the same expectation, every time: a late copy of an earlier try is refused by it
+ *  U2 a conflict after an unknown try is resolved by reading what stands there, never by guessing
+ *  U3 a conflict below our own expectation means that acknowledged data has vanished
+ *  U4 never a new expectation: an owner that has been overtaken does not append on top
+ */
+import { assert, describeError, MillraceError, type ShardName } from '../kernel/index.js';
+import { isBugOn } from '../kernel/deliberate-bugs.js';
+import type { Journal, Timers } from '../ports/index.js';
+
+export interface AppendLimits {
+  readonly firstRetryMs: number;
+  readonly maxRetryMs: number;
+}
+
+export interface AppendWatch {
+  /** Aborted when the actor gives up (lease lost, shutdown): the outcome then stays unknown. */
+  readonly signal: AbortSignal;
+  /** Called at every unknown answer. */
+  onUnknown(cause: unknown): void;
+}
+
+export class DefiniteAppender {
+  constructor(
+    private readonly journal: Journal,
+    private readonly timers: Timers,
+    private readonly limits: AppendLimits,
+  ) {}
+
+  /**
+   * Stores the messages right behind `expectedLast` and each other.
+   * @returns position of the last one
+   * @throws FENCED (surely not stored, or another's is there; `details.outcome` says which),
+   *         JOURNAL_DAMAGED, OUTCOME_UNKNOWN when aborted while the answer was open
+   */
+  async append(
+    shard: ShardName,
+    messages: readonly Uint8Array[],
+    expectedLast: number,
+    watch: AppendWatch,
+  ): Promise<number> {
+    if (messages.length === 1) {
+      return this.#appendOne(shard, messages[0] as Uint8Array, expectedLast, watch, false);
+    }
+    return this.#appendSet(shard, messages, expectedLast, watch);
+  }
+
+  /** A chunk set: all sent at once, each expecting the one before; what was not stored is then settled in order. */
+  async #appendSet(
+    shard: ShardName,
+    messages: readonly Uint8Array[],
+    expectedLast: number,
+    watch: AppendWatch,
+  ): Promise<number> {
+    const outcomes = await Promise.all(messages.map((bytes, i) => this.journal.append(shard, bytes, expectedLast + i)));
+    let position = expectedLast;
+    for (const [i, bytes] of messages.entries()) {
+      position =
+        outcomes[i]?.kind === 'stored' ? position + 1 : await this.#appendOne(shard, bytes, position, watch, true);
+    }
+    return position;
+  }
+
+  async #appendOne(
+    shard: ShardName,
+    bytes: Uint8Array,
+    expectedLast: number,
+    watch: AppendWatch,
+    mayBeThere: boolean,
+  ): Promise<number> {
+    let isOpen = mayBeThere;
+    let retryMs = this.limits.firstRetryMs;
+    for (;;) {
+      const outcome = await this.journal.append(shard, bytes, expectedLast);
+      switch (outcome.kind) {
+        case 'stored':
+          assert(outcome.position === expectedLast + 1, 'an append was stored elsewhere than expected', {
+            shard,
+            expectedLast,
+            position: outcome.position,
+          });
+          return outcome.position;
+        case 'conflict': {
+          if (isBugOn('ignore-conflict')) return expectedLast + 1;
+          if (outcome.last !== undefined && outcome.last < expectedLast) throw vanished(shard, expectedLast, outcome.last);
+          if (!isOpen) throw fenced(shard, expectedLast, 'not-applied');
+          return this.#resolveConflict(shard, bytes, expectedLast, watch);
+        }
+        case 'rejected':
+          if (!outcome.retryable) {
+            throw new MillraceError('DEFECT', `the journal refused an entry: ${outcome.reason}`, { shard, expectedLast });
+          }
+          if (watch.signal.aborted) throw isOpen ? unresolved(shard, expectedLast) : notApplied(shard, expectedLast);
+          break;
+        case 'unknown':
+          watch.onUnknown(outcome.cause);
+          if (isBugOn('unknown-as-success')) return expectedLast + 1;
+          if (isBugOn('unknown-as-failure')) throw fenced(shard, expectedLast, 'not-applied');
+          isOpen = true;
+          if (watch.signal.aborted) throw unresolved(shard, expectedLast, outcome.cause);
+          break;
+      }
+      await this.#pause(retryMs, watch.signal);
+      retryMs = Math.min(retryMs * 2, this.limits.maxRetryMs);
+    }
+  }
+
+  /** U2: ours is stored if and only if the message right behind the expectation has our bytes. */
+  async #resolveConflict(
+    shard: ShardName,
+    bytes: Uint8Array,
+    expectedLast: number,
+    watch: AppendWatch,
+  ): Promise<number> {
+    let retryMs = this.limits.firstRetryMs;
+    for (;;) {
+      try {
+        const stored = await this.journal.readAt(shard, expectedLast + 1);
+        if (stored !== undefined) {
+          if (Buffer.compare(stored, bytes) === 0) return expectedLast + 1;
+          throw fenced(shard, expectedLast, 'not-applied');
+        }
+        const { first } = await this.journal.tail(shard);
+        // A successor has claimed, and compacted what stood here: whose it was cannot be told any more.
+        if (first > expectedLast + 1) throw fenced(shard, expectedLast, 'unknown');
+      } catch (error) {
+        if (!(error instanceof MillraceError) || error.code !== 'JOURNAL_UNAVAILABLE') throw error;
+        watch.onUnknown(error);
+      }
+      if (watch.signal.aborted) throw unresolved(shard, expectedLast);
+      await this.#pause(retryMs, watch.signal);
+      retryMs = Math.min(retryMs * 2, this.limits.maxRetryMs);
+    }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.timers.after(delayMs, done);
+      function done(): void {
+        timer.cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      }
+      signal.addEventListener('abort', done);
+    });
+  }
+}
+
+function fenced(shard: ShardName, expectedLast: number, outcome: 'not-applied' | 'unknown'): MillraceError {
+  return new MillraceError('FENCED', `${shard} has another owner`, { shard, expectedLast, outcome });
+}
+
+function vanished(shard: ShardName, expectedLast: number, last: number): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: acknowledged entries have vanished`, {
+    shard,
+    expectedLast,
+    last,
+  });
+}
+
+function unresolved(shard: ShardName, expectedLast: number, cause?: unknown): MillraceError {
+  const why = cause === undefined ? '' : ` (${describeError(cause)})`;
+  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: an append was not answered${why}`, { shard, expectedLast });
+}
+
+function notApplied(shard: ShardName, expectedLast: number): MillraceError {
+  return new MillraceError('NOT_APPLIED', `${shard}: an append was refused until its owner stopped`, {
+    shard,
+    expectedLast,
+  });
+}

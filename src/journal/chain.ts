@@ -1,0 +1,97 @@
+/**
+ * The chain of a shard, checked link by link while its journal is read: numbers without a gap, each
+ * entry naming the hash of the one before, epochs and clocks that never fall, and the same for every
+ * partition's sections.
+ *
+ * Where a reader starts from a snapshot, the snapshot's own link comes first; where the front has been
+ * purged and nothing older is known, the first entry met is taken at its word.
+ */
+import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
+import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+
+export interface ChainLink {
+  readonly number: number;
+  readonly hash: Uint8Array;
+}
+
+export interface ChainHead extends ChainLink {
+  readonly epoch: number;
+  readonly clockMs: number;
+  /** Position of the entry's last message. */
+  readonly position: number;
+}
+
+export const EMPTY_HEAD: ChainHead = { number: 0, hash: NO_HASH, epoch: 0, clockMs: 0, position: 0 };
+
+export class Chain {
+  #head: ChainHead | undefined;
+  readonly #sections = new Map<PartitionName, ChainLink>();
+
+  /** `head` undefined: the first entry met is trusted, and so is each partition's first section. */
+  constructor(
+    private readonly shard: ShardName,
+    head: ChainHead | undefined,
+    sections: Iterable<readonly [PartitionName, ChainLink]> = [],
+  ) {
+    this.#head = head;
+    for (const [partition, link] of sections) this.#sections.set(partition, link);
+    this.trustsUnknownSections = head === undefined;
+  }
+
+  private readonly trustsUnknownSections: boolean;
+
+  get head(): ChainHead {
+    return this.#head ?? EMPTY_HEAD;
+  }
+
+  sectionLink(partition: PartitionName): ChainLink {
+    return this.#sections.get(partition) ?? { number: 0, hash: NO_HASH };
+  }
+
+  sections(): ReadonlyMap<PartitionName, ChainLink> {
+    return this.#sections;
+  }
+
+  /** Checks one more entry. @throws JOURNAL_DAMAGED naming what does not fit */
+  follow(read: ReadEntry): void {
+    const { entry, hash, position } = read;
+    const head = this.#head;
+    if (entry.shard !== this.shard) throw this.#damage('an entry belongs to another shard', read);
+    if (head !== undefined) {
+      if (entry.number !== head.number + 1) throw this.#damage('an entry number does not follow', read);
+      if (!equal(entry.previousHash, head.hash)) throw this.#damage('an entry does not name the one before', read);
+      if (entry.epoch < head.epoch) throw this.#damage('an epoch falls', read);
+      if (entry.epoch > head.epoch && entry.body.kind !== 'claim') throw this.#damage('an epoch begins unclaimed', read);
+      if (entry.clockMs < head.clockMs) throw this.#damage('a clock falls', read);
+    }
+    if (entry.body.kind === 'batch') {
+      for (const section of entry.body.sections) {
+        const link = this.#sections.get(section.partition);
+        if (link !== undefined || !this.trustsUnknownSections) {
+          const before = link ?? { number: 0, hash: NO_HASH };
+          if (section.index !== before.number + 1 || !equal(section.previousHash, before.hash)) {
+            throw this.#damage('a section does not follow its partition', read, { partition: section.partition });
+          }
+        }
+        this.#sections.set(section.partition, { number: section.index, hash: hashSection(section) });
+      }
+    }
+    this.#head = { number: entry.number, hash, epoch: entry.epoch, clockMs: entry.clockMs, position };
+  }
+
+  #damage(reason: string, read: ReadEntry, details: Record<string, unknown> = {}): MillraceError {
+    const { entry, position } = read;
+    return new MillraceError('JOURNAL_DAMAGED', `${this.shard}: ${reason}`, {
+      shard: this.shard,
+      position,
+      number: entry.number,
+      epoch: entry.epoch,
+      after: this.#head?.number,
+      ...details,
+    });
+  }
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

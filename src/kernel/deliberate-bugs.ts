@@ -1,0 +1,38 @@
+/**
+ * Bugs made on purpose, to show that a test turns red when a promise is broken. Off unless a test says
+ * so; `serve` never turns one on. Each name is a promise of the single-writer protocol, broken.
+ */
+export const DELIBERATE_BUGS = [
+  /** Replies leave before their entry is stored. */
+  'reply-before-ack',
+  /** A refused append is taken for a stored one. */
+  'ignore-conflict',
+  /** An overtaken owner reads the new tail and appends on top of it. */
+  'reread-tail-when-fenced',
+  /** A new owner does not append its claim. */
+  'skip-claim',
+  /** A new owner answers before it has replayed everything up to its claim. */
+  'serve-before-replay-ends',
+  /** An unanswered append is reported as not applied. */
+  'unknown-as-failure',
+  /** An unanswered append is reported as stored. */
+  'unknown-as-success',
+  /** A read of an uncommitted write is answered at once. */
+  'speculative-read-released-early',
+] as const;
+
+export type DeliberateBug = (typeof DELIBERATE_BUGS)[number];
+
+let active: DeliberateBug | undefined;
+
+export function isBugOn(bug: DeliberateBug): boolean {
+  return active === bug;
+}
+
+/** For tests alone. Returns what turns it off again. */
+export function turnOnBug(bug: DeliberateBug): () => void {
+  active = bug;
+  return () => {
+    active = undefined;
+  };
+}

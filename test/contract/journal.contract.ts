@@ -1,0 +1,391 @@
+/**
+ * What every journal adapter promises (src/ports/journal.ts, J1–J7). A harness gives two clients of
+ * one server, so that each promise is also checked between processes. Titles carry the promise's number.
+ */
+import { expect } from 'chai';
+import { isMillraceError, type ShardName } from '../../src/kernel/index.js';
+import type { AppendOutcome, Journal, StoredMessage } from '../../src/ports/index.js';
+import { eventually } from '../support/eventually.js';
+
+export interface JournalHarness {
+  readonly journal: Journal;
+  /** A second client of the same server. */
+  readonly other: Journal;
+  /** A shard of its own with an empty stream. */
+  freshShard(): Promise<ShardName>;
+  /** A shard that has no stream. */
+  readonly missingShard: ShardName;
+  /** Makes the server stop answering until the returned function is called; absent where that cannot be. */
+  stall?(): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+export function journalContract(name: string, makeHarness: () => Promise<JournalHarness>): void {
+  describe(`journal contract: ${name}`, () => {
+    let harness: JournalHarness;
+    let journal: Journal;
+    let shard: ShardName;
+
+    before(async function () {
+      this.timeout(30_000);
+      harness = await makeHarness();
+      journal = harness.journal;
+    });
+    after(async () => harness?.close());
+    beforeEach(async () => {
+      shard = await harness.freshShard();
+    });
+
+    describe('append', () => {
+      it('J1 starts at position 1 and grows by one with every stored message', async () => {
+        expect(await positionsOf(journal, shard, 5)).to.deep.equal([1, 2, 3, 4, 5]);
+      });
+
+      it('J1 counts each shard by itself', async () => {
+        const second = await harness.freshShard();
+        await fill(journal, shard, 3);
+        expect(await journal.append(second, text('x'), 0)).to.deep.equal({ kind: 'stored', position: 1 });
+      });
+
+      it('J2 refuses an expectation that is behind, and says where the journal is', async () => {
+        await fill(journal, shard, 3);
+        const outcome = await journal.append(shard, text('late'), 2);
+        expect(outcome.kind).to.equal('conflict');
+        expect((outcome as { last: number | undefined }).last).to.be.oneOf([3, undefined]);
+      });
+
+      it('J2 refuses an expectation that is ahead', async () => {
+        await fill(journal, shard, 1);
+        expect((await journal.append(shard, text('early'), 2)).kind).to.equal('conflict');
+      });
+
+      it('J2 lets exactly one of many racing writers win each position', async () => {
+        for (let expected = 0; expected < 10; expected += 1) {
+          const tries = Array.from({ length: 8 }, (_, writer) =>
+            (writer % 2 === 0 ? journal : harness.other).append(shard, text(`${expected}/${writer}`), expected),
+          );
+          const outcomes = await Promise.all(tries);
+          expect(outcomes.filter((outcome) => outcome.kind === 'stored')).to.have.lengthOf(1);
+          expect(outcomes.filter((outcome) => outcome.kind === 'conflict')).to.have.lengthOf(7);
+        }
+      });
+
+      it('J2 checks pipelined appends of one caller in the order of the calls', async () => {
+        const outcomes = await Promise.all(
+          Array.from({ length: 20 }, (_, index) => journal.append(shard, text(`chunk ${index}`), index)),
+        );
+        expect(outcomes).to.deep.equal(outcomes.map((_, index) => ({ kind: 'stored', position: index + 1 })));
+        expect(texts(await all(journal.read(shard, 1, 20)))[19]).to.equal('chunk 19');
+      });
+
+      it('J4 leaves no trace of what was refused, at once or later', async () => {
+        await fill(journal, shard, 2);
+        await journal.append(shard, text('refused'), 0);
+        await journal.append(shard, text('refused'), 7);
+        expect(await journal.append(shard, text('third'), 2)).to.deep.equal({ kind: 'stored', position: 3 });
+        expect(texts(await all(journal.read(shard, 1, 3)))).to.deep.equal(['message 1', 'message 2', 'third']);
+      });
+
+      it('J4 rejects, and does not throw, when the shard has no stream', async () => {
+        const outcome = await journal.append(harness.missingShard, text('lost'), 0);
+        expect(outcome.kind).to.equal('rejected');
+      });
+
+      it('keeps every byte value, and messages of no byte and of 512 KiB', async () => {
+        const everyByte = Uint8Array.from({ length: 256 }, (_, value) => value);
+        const large = new Uint8Array(512 * 1024).fill(0xa5);
+        const messages = [everyByte, new Uint8Array(0), large];
+        for (const [index, bytes] of messages.entries()) await stored(journal.append(shard, bytes, index));
+        const read = await all(harness.other.read(shard, 1, 3));
+        for (const [index, bytes] of messages.entries()) expectSameBytes(read[index]?.bytes, bytes);
+      });
+
+      it('J6 keeps its own copy of the bytes', async () => {
+        const bytes = text('before');
+        await stored(journal.append(shard, bytes, 0));
+        bytes.fill(0);
+        const read = await eventually(async () => present(await journal.readAt(shard, 1)));
+        expectSameBytes(read, text('before'));
+        read.fill(0);
+        expectSameBytes(await eventually(async () => present(await journal.readAt(shard, 1))), text('before'));
+      });
+
+      it('J5 resolves without throwing while the server is silent, and a repeat settles what happened', async function () {
+        const stall = harness.stall?.bind(harness);
+        if (stall === undefined) return this.skip();
+        this.timeout(30_000);
+        await fill(journal, shard, 1);
+        const resume = await stall();
+        let outcome: AppendOutcome;
+        try {
+          outcome = await journal.append(shard, text('in doubt'), 1);
+        } finally {
+          await resume();
+        }
+        expect(outcome.kind).to.be.oneOf(['unknown', 'rejected']);
+        await eventually(
+          async () => {
+            const repeat = await journal.append(shard, text('in doubt'), 1);
+            expect(repeat.kind).to.be.oneOf(['stored', 'conflict']);
+          },
+          { timeoutMs: 15_000 },
+        );
+        expectSameBytes(await eventually(async () => present(await journal.readAt(shard, 2))), text('in doubt'));
+      });
+    });
+
+    describe('readAt', () => {
+      it('J6 finds what is stored, also from another client', async () => {
+        await fill(journal, shard, 3);
+        const found = await eventually(async () => present(await harness.other.readAt(shard, 2)));
+        expectSameBytes(found, text('message 2'));
+      });
+
+      it('answers undefined for a position beyond the end', async () => {
+        await fill(journal, shard, 1);
+        expect(await journal.readAt(shard, 2)).to.equal(undefined);
+      });
+
+      it('answers undefined for a position that was truncated', async () => {
+        await fill(journal, shard, 3);
+        await journal.truncateFront(shard, 3);
+        expect(await eventually(async () => absent(await journal.readAt(shard, 1)))).to.equal(undefined);
+      });
+    });
+
+    describe('read', () => {
+      it('gives every position from the first to the last asked for, in order', async () => {
+        await fill(journal, shard, 10);
+        const messages = await all(harness.other.read(shard, 3, 7));
+        expect(messages.map((message) => message.position)).to.deep.equal([3, 4, 5, 6, 7]);
+        expect(texts(messages)[0]).to.equal('message 3');
+      });
+
+      it('gives nothing when the range is empty', async () => {
+        await fill(journal, shard, 2);
+        expect(await all(journal.read(shard, 3, 2))).to.deep.equal([]);
+      });
+
+      it('says when each message was stored, in order', async () => {
+        await fill(journal, shard, 3);
+        const times = (await all(journal.read(shard, 1, 3))).map((message) => message.storedAtMs);
+        expect(times).to.deep.equal([...times].sort((a, b) => a - b));
+        expect(times[0]).to.be.greaterThan(Date.parse('2020-01-01'));
+      });
+
+      it('can be left early and begun again', async () => {
+        await fill(journal, shard, 5);
+        for await (const message of journal.read(shard, 1, 5)) if (message.position === 2) break;
+        expect(await all(journal.read(shard, 1, 5))).to.have.lengthOf(5);
+      });
+
+      it('fails as damaged when the range begins before the first position', async () => {
+        await fill(journal, shard, 5);
+        await journal.truncateFront(shard, 4);
+        await failsWith('JOURNAL_DAMAGED', all(journal.read(shard, 2, 5)));
+      });
+
+      it('fails as unavailable, in bounded time, when the last position does not appear', async function () {
+        this.timeout(30_000);
+        await fill(journal, shard, 2);
+        await failsWith('JOURNAL_UNAVAILABLE', all(journal.read(shard, 1, 3)));
+      });
+
+      it('reads a thousand messages without a gap', async () => {
+        await Promise.all(Array.from({ length: 1000 }, (_, index) => journal.append(shard, text(`${index}`), index)));
+        const messages = await all(harness.other.read(shard, 1, 1000));
+        expect(texts(messages)).to.deep.equal(Array.from({ length: 1000 }, (_, index) => `${index}`));
+      });
+    });
+
+    describe('follow', () => {
+      it('delivers what is there and then what comes, in order and once each', async () => {
+        await fill(journal, shard, 3);
+        const seen: string[] = [];
+        const follower = { onMessage: (m: StoredMessage) => void seen.push(textOf(m.bytes)), onAlive: () => {} };
+        const subscription = harness.other.follow(shard, 2, follower);
+        await eventually(() => expect(seen).to.have.lengthOf(2));
+        await fill(journal, shard, 5);
+        await eventually(() => expect(seen).to.deep.equal([2, 3, 4, 5].map((n) => `message ${n}`)));
+        subscription.stop();
+      });
+
+      it('waits for a position that is not there yet', async () => {
+        const positions: number[] = [];
+        const subscription = harness.other.follow(shard, 1, {
+          onMessage: (message) => void positions.push(message.position),
+          onAlive: () => {},
+        });
+        await fill(journal, shard, 2);
+        await eventually(() => expect(positions).to.deep.equal([1, 2]));
+        subscription.stop();
+      });
+
+      it('says that the journal answers while nothing comes', async () => {
+        let alive = 0;
+        const onAlive = () => {
+          alive += 1;
+        };
+        const subscription = journal.follow(shard, 1, { onMessage: () => {}, onAlive });
+        await eventually(() => expect(alive).to.be.at.least(3));
+        subscription.stop();
+      });
+
+      it('is silent after stop', async () => {
+        const stoppedSaw: number[] = [];
+        const otherSaw: number[] = [];
+        const stopped = journal.follow(shard, 1, {
+          onMessage: (message) => void stoppedSaw.push(message.position),
+          onAlive: () => {},
+        });
+        const other = journal.follow(shard, 1, {
+          onMessage: (message) => void otherSaw.push(message.position),
+          onAlive: () => {},
+        });
+        await fill(journal, shard, 1);
+        await eventually(() => expect([stoppedSaw, otherSaw]).to.deep.equal([[1], [1]]));
+        stopped.stop();
+        await fill(journal, shard, 3);
+        await eventually(() => expect(otherSaw).to.deep.equal([1, 2, 3]));
+        expect(stoppedSaw).to.deep.equal([1]);
+        other.stop();
+      });
+
+      it('does not call back before follow has returned', async () => {
+        await fill(journal, shard, 1);
+        let returned = false;
+        const calledBefore: boolean[] = [];
+        const subscription = journal.follow(shard, 1, {
+          onMessage: () => void calledBefore.push(!returned),
+          onAlive: () => {},
+        });
+        returned = true;
+        await eventually(() => expect(calledBefore).to.deep.equal([false]));
+        subscription.stop();
+      });
+    });
+
+    describe('tail', () => {
+      it('shows an empty journal as last 0, first 1, without holes', async () => {
+        const tail = await journal.tail(shard);
+        expect([tail.first, tail.last, tail.bytes, tail.holes]).to.deep.equal([1, 0, 0, 0]);
+      });
+
+      it('J7 shows the last position sooner or later', async () => {
+        await fill(journal, shard, 4);
+        await eventually(async () => {
+          const tail = await harness.other.tail(shard);
+          expect([tail.first, tail.last, tail.holes]).to.deep.equal([1, 4, 0]);
+          expect(tail.bytes).to.be.at.least(4 * 'message 1'.length);
+        });
+      });
+
+      it('names the same stream the same way, always', async () => {
+        const before = (await journal.tail(shard)).createdAt;
+        await fill(journal, shard, 2);
+        expect((await harness.other.tail(shard)).createdAt).to.equal(before);
+        expect(before).to.not.equal('');
+      });
+
+      it('fails as damaged when the stream is not there', async () => {
+        await failsWith('JOURNAL_DAMAGED', journal.tail(harness.missingShard));
+      });
+    });
+
+    describe('truncateFront', () => {
+      it('removes what is below and nothing else', async () => {
+        await fill(journal, shard, 6);
+        await journal.truncateFront(shard, 4);
+        await eventually(async () => {
+          const tail = await journal.tail(shard);
+          expect([tail.first, tail.last, tail.holes]).to.deep.equal([4, 6, 0]);
+        });
+        expect(texts(await all(journal.read(shard, 4, 6)))).to.deep.equal(['message 4', 'message 5', 'message 6']);
+      });
+
+      it('J1 does not disturb the counting', async () => {
+        await fill(journal, shard, 3);
+        await journal.truncateFront(shard, 3);
+        expect(await journal.append(shard, text('next'), 3)).to.deep.equal({ kind: 'stored', position: 4 });
+      });
+
+      it('may be repeated', async () => {
+        await fill(journal, shard, 3);
+        await journal.truncateFront(shard, 2);
+        await journal.truncateFront(shard, 2);
+        expect((await journal.tail(shard)).first).to.equal(2);
+      });
+
+      it('refuses to keep from a position that is not stored, and then removes nothing', async () => {
+        await fill(journal, shard, 3);
+        for (const keepFrom of [4, 100, 0, -1]) {
+          await fails(journal.truncateFront(shard, keepFrom));
+        }
+        const tail = await journal.tail(shard);
+        expect([tail.first, tail.last]).to.deep.equal([1, 3]);
+      });
+
+      it('refuses in an empty journal', async () => {
+        await fails(journal.truncateFront(shard, 1));
+        expect(await journal.append(shard, text('first'), 0)).to.deep.equal({ kind: 'stored', position: 1 });
+      });
+    });
+  });
+}
+
+/** Appends `message 1` … until the journal has `last` messages. */
+async function fill(journal: Journal, shard: ShardName, last: number): Promise<void> {
+  for (let position = 1; position <= last; position += 1) {
+    const outcome = await journal.append(shard, text(`message ${position}`), position - 1);
+    expect(outcome.kind).to.be.oneOf(['stored', 'conflict']);
+  }
+}
+
+async function positionsOf(journal: Journal, shard: ShardName, count: number): Promise<number[]> {
+  const positions: number[] = [];
+  for (let index = 0; index < count; index += 1) positions.push(await stored(journal.append(shard, text('m'), index)));
+  return positions;
+}
+
+async function stored(outcome: Promise<AppendOutcome>): Promise<number> {
+  const settled = await outcome;
+  expect(settled.kind).to.equal('stored');
+  return (settled as { position: number }).position;
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+async function fails(promise: Promise<unknown>): Promise<unknown> {
+  const outcome = await promise.then(
+    () => 'it succeeded',
+    (error: unknown) => error,
+  );
+  expect(isMillraceError(outcome), `a failure of ours was due, not: ${String(outcome)}`).to.equal(true);
+  return outcome;
+}
+
+async function failsWith(code: string, promise: Promise<unknown>): Promise<void> {
+  expect(((await fails(promise)) as { code: string }).code).to.equal(code);
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('nothing there yet');
+  return value;
+}
+
+function absent<T>(value: T | undefined): undefined {
+  if (value !== undefined) throw new Error('still there');
+  return undefined;
+}
+
+function expectSameBytes(actual: Uint8Array | undefined, expected: Uint8Array): void {
+  expect(actual === undefined ? 'nothing' : Buffer.compare(actual, expected)).to.equal(0);
+}
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const texts = (messages: StoredMessage[]): string[] => messages.map((message) => textOf(message.bytes));

@@ -1,0 +1,51 @@
+/** What one key of the store does when it is used by one client alone: the models that histories are held against. */
+import type { Model } from './linearizability.js';
+
+export type RegisterInput =
+  | { readonly type: 'get' }
+  | { readonly type: 'set'; readonly value: string }
+  | { readonly type: 'del' }
+  /** `SET key value IFEQ expected`. */
+  | { readonly type: 'cas'; readonly expected: string; readonly value: string };
+
+/** get: the value or null · set: OK · del: how many there were · cas: OK or null. */
+export type RegisterOutput = string | number | null;
+
+export const registerModel: Model<string | null, RegisterInput, RegisterOutput> = {
+  initial: null,
+  step(state, input, output) {
+    switch (input.type) {
+      case 'get':
+        return answered(output, state, state);
+      case 'set':
+        return answered(output, 'OK', input.value);
+      case 'del':
+        return answered(output, state === null ? 0 : 1, null);
+      case 'cas':
+        return state === input.expected ? answered(output, 'OK', input.value) : answered(output, null, state);
+    }
+  },
+  fingerprint: (state) => (state === null ? 'nothing' : `=${state}`),
+};
+
+export type CounterInput = { readonly type: 'get' } | { readonly type: 'incrby'; readonly by: number };
+
+/** get: the decimal text or null · incrby: the sum afterwards. */
+export type CounterOutput = string | number | null;
+
+export const counterModel: Model<number | null, CounterInput, CounterOutput> = {
+  initial: null,
+  step(state, input, output) {
+    switch (input.type) {
+      case 'get':
+        return answered(output, state === null ? null : String(state), state);
+      case 'incrby':
+        return answered(output, (state ?? 0) + input.by, (state ?? 0) + input.by);
+    }
+  },
+  fingerprint: (state) => String(state),
+};
+
+function answered<State, Output>(output: Output | undefined, due: Output, state: State): { state: State } | undefined {
+  return output === undefined || output === due ? { state } : undefined;
+}

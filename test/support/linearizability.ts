@@ -1,0 +1,241 @@
+/**
+ * Is there an order of these operations, each taking effect at one instant between its call and its
+ * return, that explains every answer? Wing and Gong's search in Lowe's form: a list of calls and
+ * returns, operations lifted out of it as they are given their place, and a memory of (set of placed
+ * operations, state) so that no situation is explored twice.
+ *
+ *  L1 an operation that returned has a place between its call and its return
+ *  L2 an operation with an unknown outcome has a place anywhere after its call, or none
+ *  L3 an operation that surely failed has none: leave it out of the history
+ *  L4 keys are independent, so each is checked by itself
+ */
+
+export interface Operation<Input, Output> {
+  readonly client: string;
+  readonly key: string;
+  readonly input: Input;
+  /** Any clock all clients share. Equal instants count as overlapping. */
+  readonly calledAt: number;
+  /** Absent: nobody knows whether, or when, it took effect. */
+  readonly returned?: { readonly at: number; readonly output: Output };
+}
+
+export interface Model<State, Input, Output> {
+  readonly initial: State;
+  /** The state afterwards; undefined when `output` cannot be the answer. No output: whatever it would be. */
+  step(state: State, input: Input, output: Output | undefined): { readonly state: State } | undefined;
+  /** Equal texts for equal states. */
+  fingerprint(state: State): string;
+}
+
+export type Verdict =
+  | { readonly kind: 'linearizable' }
+  | { readonly kind: 'impossible'; readonly key: string; readonly explanation: string }
+  /** The search was given up after `maxSteps`. Never take it for a yes. */
+  | { readonly kind: 'undecided'; readonly key: string; readonly steps: number };
+
+/** Far above what a simulated history needs (thousands); keeps a pathological one from hanging a test run. */
+const DEFAULT_MAX_STEPS = 2_000_000;
+
+export function checkLinearizability<State, Input, Output>(
+  history: readonly Operation<Input, Output>[],
+  model: Model<State, Input, Output>,
+  maxSteps: number = DEFAULT_MAX_STEPS,
+): Verdict {
+  for (const [key, operations] of byKey(history)) {
+    const verdict = new Search(key, operations, model).run(maxSteps);
+    if (verdict.kind !== 'linearizable') return verdict;
+  }
+  return { kind: 'linearizable' };
+}
+
+function byKey<Input, Output>(
+  history: readonly Operation<Input, Output>[],
+): ReadonlyMap<string, Operation<Input, Output>[]> {
+  const groups = new Map<string, Operation<Input, Output>[]>();
+  for (const operation of history) {
+    const group = groups.get(operation.key);
+    if (group === undefined) groups.set(operation.key, [operation]);
+    else group.push(operation);
+  }
+  return groups;
+}
+
+/** A call or a return in the list; `previous` and `next` change as operations are lifted out and put back. */
+interface Mark {
+  readonly index: number;
+  readonly isCall: boolean;
+  readonly at: number;
+  /** Of a call: its return, when it has one. */
+  partner: Mark | undefined;
+  previous: Mark | undefined;
+  next: Mark | undefined;
+}
+
+class Search<State, Input, Output> {
+  private readonly head: Mark = {
+    index: -1,
+    isCall: false,
+    at: -1,
+    partner: undefined,
+    previous: undefined,
+    next: undefined,
+  };
+  private readonly placed: Uint8Array;
+  private readonly earlierTwin: readonly (number | undefined)[];
+  private readonly seen = new Set<string>();
+  private longest: number[] = [];
+
+  constructor(
+    private readonly key: string,
+    private readonly operations: readonly Operation<Input, Output>[],
+    private readonly model: Model<State, Input, Output>,
+  ) {
+    this.placed = new Uint8Array(operations.length);
+    this.earlierTwin = earlierTwins(operations);
+    this.link();
+  }
+
+  run(maxSteps: number): Verdict {
+    const trail: { mark: Mark; before: State }[] = [];
+    let state = this.model.initial;
+    let missing = this.operations.filter((operation) => operation.returned !== undefined).length;
+    let mark = this.head.next;
+    for (let steps = 0; missing > 0; steps += 1) {
+      if (steps > maxSteps) return { kind: 'undecided', key: this.key, steps };
+      if (mark?.isCall) {
+        const after = this.place(mark, state);
+        if (after === undefined) {
+          mark = mark.next;
+          continue;
+        }
+        trail.push({ mark, before: state });
+        state = after.state;
+        if (mark.partner !== undefined) missing -= 1;
+        lift(mark);
+        if (trail.length > this.longest.length) this.longest = trail.map((placed) => placed.mark.index);
+        mark = this.head.next;
+        continue;
+      }
+      // A return whose operation has no place yet (or the end of the list): whatever was placed last was placed wrongly.
+      const last = trail.pop();
+      if (last === undefined) return { kind: 'impossible', key: this.key, explanation: this.explain() };
+      this.placed[last.mark.index] = 0;
+      state = last.before;
+      if (last.mark.partner !== undefined) missing += 1;
+      unlift(last.mark);
+      mark = last.mark.next;
+    }
+    return { kind: 'linearizable' };
+  }
+
+  /** Gives the operation the next place, if its answer allows it and the situation is a new one. */
+  private place(mark: Mark, state: State): { state: State } | undefined {
+    const twin = this.earlierTwin[mark.index];
+    if (twin !== undefined && this.placed[twin] === 0) return undefined;
+    const { input, returned } = this.operations[mark.index] as Operation<Input, Output>;
+    const after = this.model.step(state, input, returned?.output);
+    if (after === undefined) return undefined;
+    const fingerprint = this.model.fingerprint(after.state);
+    // One of unknown outcome that changes nothing explains nothing: leave it without a place.
+    if (returned === undefined && fingerprint === this.model.fingerprint(state)) return undefined;
+    this.placed[mark.index] = 1;
+    const situation = `${Buffer.from(this.placed).toString('latin1')}${fingerprint}`;
+    if (this.seen.has(situation)) {
+      this.placed[mark.index] = 0;
+      return undefined;
+    }
+    this.seen.add(situation);
+    return after;
+  }
+
+  private link(): void {
+    const marks: Mark[] = [];
+    for (const [index, { calledAt, returned }] of this.operations.entries()) {
+      const call: Mark = {
+        index,
+        isCall: true,
+        at: calledAt,
+        partner: undefined,
+        previous: undefined,
+        next: undefined,
+      };
+      marks.push(call);
+      if (returned === undefined) continue;
+      const end: Mark = {
+        index,
+        isCall: false,
+        at: returned.at,
+        partner: undefined,
+        previous: undefined,
+        next: undefined,
+      };
+      call.partner = end;
+      marks.push(end);
+    }
+    marks.sort((a, b) => a.at - b.at || Number(b.isCall) - Number(a.isCall) || a.index - b.index);
+    let last = this.head;
+    for (const mark of marks) {
+      last.next = mark;
+      mark.previous = last;
+      last = mark;
+    }
+  }
+
+  private explain(): string {
+    const placed = new Set(this.longest);
+    const rest = this.operations.map((_, index) => index).filter((index) => !placed.has(index));
+    return [
+      `no order explains ${this.operations.length} operations on ${this.key}; the longest that fits is`,
+      ...this.longest.map((index) => `  ${this.describe(index)}`),
+      'and then none of',
+      ...rest.map((index) => `  ${this.describe(index)}`),
+    ].join('\n');
+  }
+
+  private describe(index: number): string {
+    const { client, input, calledAt, returned } = this.operations[index] as Operation<Input, Output>;
+    const outcome = returned === undefined ? 'unknown' : `${JSON.stringify(returned.output)} at ${returned.at}`;
+    return `[${calledAt}] ${client} ${JSON.stringify(input)} → ${outcome}`;
+  }
+}
+
+/**
+ * Two operations of unknown outcome with the same input can stand in for each other, so the one that
+ * was called first is placed first. Without this, n open increments cost 2ⁿ situations instead of n.
+ */
+function earlierTwins<Input, Output>(operations: readonly Operation<Input, Output>[]): (number | undefined)[] {
+  const twins: (number | undefined)[] = operations.map(() => undefined);
+  const latest = new Map<string, number>();
+  const open = operations.flatMap((operation, index) =>
+    operation.returned === undefined ? [{ operation, index }] : [],
+  );
+  open.sort((a, b) => a.operation.calledAt - b.operation.calledAt || a.index - b.index);
+  for (const { operation, index } of open) {
+    const input = JSON.stringify(operation.input);
+    twins[index] = latest.get(input);
+    latest.set(input, index);
+  }
+  return twins;
+}
+
+function lift(call: Mark): void {
+  unlink(call);
+  if (call.partner !== undefined) unlink(call.partner);
+}
+
+/** The exact reverse of `lift`, in reverse order. */
+function unlift(call: Mark): void {
+  if (call.partner !== undefined) relink(call.partner);
+  relink(call);
+}
+
+function unlink(mark: Mark): void {
+  if (mark.previous !== undefined) mark.previous.next = mark.next;
+  if (mark.next !== undefined) mark.next.previous = mark.previous;
+}
+
+function relink(mark: Mark): void {
+  if (mark.previous !== undefined) mark.previous.next = mark;
+  if (mark.next !== undefined) mark.next.previous = mark;
+}
