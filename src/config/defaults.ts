@@ -39,7 +39,7 @@ function derived(shown: string, valueFor: (surroundings: Surroundings) => unknow
 }
 
 function generated(reason: string): Default {
-  return unset(`${reason} Read at the first start only.`, 'generated');
+  return unset(`${reason} Used at the first start; another value later is a warning.`, 'generated');
 }
 
 export const DEFAULTS = {
@@ -69,8 +69,12 @@ export const DEFAULTS = {
   httpHeadersTimeoutMs: as(10_000, 'A client that needs longer for its headers is holding a socket, not sending.'),
   httpRequestTimeoutMs: as(30_000, 'Enough for the largest body on a slow line; bounds a dripping one.'),
   httpConnectionsCheckMs: as(2_000, 'How late the two timeouts above may be noticed; each check is cheap.'),
-  httpKeepAliveMs: as(65_000, 'Above the 60 s at which common balancers close, so that they close first.'),
-  httpMaxConnections: as(10_000, 'A socket costs some 20 KiB: 200 MiB at the bound, for each face.'),
+  httpKeepAliveMs: as(75_000, 'Above the 60 s at which common balancers close, so that they close first.'),
+  httpMaxConnections: as(10_000, 'More than one event loop serves well; bounds what idle sockets cost. For each face.'),
+  httpMaxConnectionsPerAddress: as(
+    4_096,
+    'A client package without a pool opens a connection a command; a thousand at once is normal.',
+  ),
   httpMaxBodyBytes: as(
     64 * MIB,
     'A pipeline may hold several commands of the largest size; more is split by the client.',
@@ -120,7 +124,7 @@ export const DEFAULTS = {
     { ageMs: 7 * DAY_MS, bytes: 10 * GIB },
     'A week to notice a mistake in, unless the disk would suffer first.',
   ),
-  snapshotEntries: as(50_000, 'Bounds a restart: a tail of this length replays in about four seconds.'),
+  snapshotEntries: as(50_000, 'Half of the tail that a restart must be able to replay within eight seconds.'),
   snapshotBytes: as(64 * MIB, 'The same bound for tails of few, large entries.'),
 
   // ownership
@@ -132,10 +136,12 @@ export const DEFAULTS = {
   clockJumpMs: as(500, 'The clocks of a running machine drift apart far less; those of a suspended one far more.'),
   controlStaleMs: as(500, 'A revoked token must stop within a second, and the journal says it is alive every 250 ms.'),
   requestHoldMs: as(5_000, 'A takeover or a small load ends within it; then the client hears 503.'),
+  commandMemoryMs: as(600_000, 'An edge stops repeating after 60 s; ten times that survives a takeover in between.'),
   reads: as('lease', 'Linearizable without an append; barrier does not even trust the clock of the machine.'),
 
   // bounds
   maxCommandBytes: as(10 * MIB, 'The documented size of one command; a database can be given another.'),
+  maxRequestsPerDay: as(0, 'Nobody is limited unless told; a database can be given another number. 0 is no limit.'),
   mailboxCommands: as(
     100_000,
     'About three seconds of work: what waits longer than the hold is better refused at once.',

@@ -1,6 +1,7 @@
 /** The effective configuration as text: a line for each variable, in the order of the schema, secrets masked. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './schema.js';
+import { MASK, Secret } from './secret.js';
 import { sectionsOf, surroundingsOf } from './sections.js';
 
 /** Words that a shell takes as they are. */
@@ -17,7 +18,7 @@ export function describeConfig(config: Config): string {
       const value = values[field];
       if (value === undefined) return `# ${variable}=  # ${fallback.shown}`;
       const isDefault = isDeepStrictEqual(value, fallback.valueFor(surroundings));
-      return `${variable}=${quoted(kind.write(value))}${isDefault ? '  # default' : ''}`;
+      return `${variable}=${value instanceof Secret ? MASK : quoted(kind.write(value))}${isDefault ? '  # default' : ''}`;
     }),
   );
   return `${lines.join('\n')}\n`;

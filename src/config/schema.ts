@@ -71,6 +71,7 @@ export class HttpSettings {
   @setting(milliseconds(50, 60_000)) readonly httpConnectionsCheckMs!: number;
   @setting(milliseconds(100, 3_600_000)) readonly httpKeepAliveMs!: number;
   @setting(whole(1, 1_000_000)) readonly httpMaxConnections!: number;
+  @setting(whole(1, 1_000_000)) readonly httpMaxConnectionsPerAddress!: number;
   @setting(bytes(1 * KIB, 1 * GIB)) readonly httpMaxBodyBytes!: number;
 }
 
@@ -121,12 +122,14 @@ export class OwnershipSettings {
   @setting(milliseconds(50, 60_000)) readonly clockJumpMs!: number;
   @setting(milliseconds(300, 60_000)) readonly controlStaleMs!: number;
   @setting(milliseconds(0, 60_000)) readonly requestHoldMs!: number;
+  @setting(milliseconds(1_000, 86_400_000)) readonly commandMemoryMs!: number;
   @setting(oneOf('lease', 'barrier')) readonly reads!: 'lease' | 'barrier';
 }
 
 /** Bounds of what waits, of one turn and of one message. */
 export class BoundSettings {
   @setting(bytes(1 * KIB, 512 * MIB)) readonly maxCommandBytes!: number;
+  @setting(whole(0, 1_000_000_000_000)) readonly maxRequestsPerDay!: number;
   @setting(whole(1, 10_000_000)) readonly mailboxCommands!: number;
   @setting(bytes(1 * KIB, 16 * GIB)) readonly mailboxBytes!: number;
   @setting(whole(1, 100_000)) readonly turnCommands!: number;

@@ -63,4 +63,6 @@ export type JournalMessage =
       readonly totalBytes: number;
       /** SHA-256 of the whole entry: what the next entry names as `previousHash`. */
       readonly hash: Uint8Array;
+      /** The entry's clock, so that whoever reads only the end of a journal knows it. */
+      readonly clockMs: number;
     };

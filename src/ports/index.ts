@@ -3,6 +3,7 @@ export * from './clock.js';
 export * from './journal.js';
 export * from './lease-store.js';
 export * from './log.js';
+export * from './metrics.js';
 export * from './object-store.js';
 export * from './random.js';
 export * from './timers.js';

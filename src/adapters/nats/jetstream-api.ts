@@ -14,6 +14,8 @@ export const JETSTREAM_ERRORS = {
   insufficientResources: 10023,
   noSuitablePeers: 10005,
   peerPlacement: 10074,
+  temporarilyUnavailable: 10008,
+  anotherInFlight: 10164,
 } as const;
 
 export class JetStreamRefusal extends Error {

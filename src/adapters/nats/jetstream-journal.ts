@@ -14,6 +14,7 @@ import type {
   StoredMessage,
   Subscription,
 } from '../../ports/index.js';
+import { Arrivals } from './arrivals.js';
 import type { NatsConnections } from './connection.js';
 import { isRefusal, JETSTREAM_ERRORS, JetStreamApi } from './jetstream-api.js';
 import { journalUnavailable } from './link.js';
@@ -154,52 +155,3 @@ export class JetStreamJournal implements Journal {
 function missing(shard: ShardName, cause: unknown): MillraceError {
   return new MillraceError('JOURNAL_DAMAGED', 'the stream of the journal is not there', { shard }, cause);
 }
-
-/** What the feed brought and the reader has not taken; bounded by the server's flow control. */
-class Arrivals {
-  #items: Array<StoredMessage | (() => void)> = [];
-  #failure: Error | undefined;
-  #wake: (() => void) | undefined;
-
-  constructor(readonly timeoutMs: number) {}
-
-  push(item: StoredMessage | (() => void)): void {
-    this.#items.push(item);
-    this.#wake?.();
-  }
-
-  fail(failure: Error): void {
-    this.#failure = failure;
-    this.#wake?.();
-  }
-
-  /**
-   * At least one item. Halfway through the wait `onSlow` is called once, to try another server.
-   * @throws JOURNAL_UNAVAILABLE when nothing came in time
-   */
-  async take(onSlow: () => void, details: Record<string, unknown>): Promise<Array<StoredMessage | (() => void)>> {
-    if (this.#items.length === 0 && this.#failure === undefined) await this.#wait(onSlow, details);
-    if (this.#failure !== undefined) throw this.#failure;
-    const taken = this.#items;
-    this.#items = [];
-    return taken;
-  }
-
-  #wait(onSlow: () => void, details: Record<string, unknown>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const slow = setTimeout(onSlow, this.timeoutMs / 2);
-      const late = setTimeout(() => {
-        this.#wake = undefined;
-        const why = `nothing after ${this.timeoutMs} ms`;
-        reject(new MillraceError('JOURNAL_UNAVAILABLE', `the journal stopped sending: ${why}`, details));
-      }, this.timeoutMs);
-      this.#wake = () => {
-        clearTimeout(slow);
-        clearTimeout(late);
-        this.#wake = undefined;
-        resolve();
-      };
-    });
-  }
-}
-

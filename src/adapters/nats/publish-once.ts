@@ -83,7 +83,9 @@ function outcomeOfFailure(cause: unknown): PublishOutcome {
 /** The server's limits, of a stream, an account or a node: what is full may have room again. */
 const FULL = new Set([10002, 10023, 10028, 10047, 10167]);
 /** Mistakes of ours: wrong expectation, wrong stream, sealed, too large, misused options. */
-const MISTAKES = new Set([10070, 10060, 10109, 10054, 10097, 10165, 10166, 10188, 10189, 10190, 10191, 10192, 10193, 10199, 10210]);
+const MISTAKES = new Set([
+  10070, 10060, 10109, 10054, 10097, 10165, 10166, 10188, 10189, 10190, 10191, 10192, 10193, 10199, 10210,
+]);
 const WRONG_LAST_SEQUENCE = 10071;
 const ANOTHER_IN_FLIGHT = 10164;
 const STORE_FAILED = 10077;

@@ -41,6 +41,11 @@ export class Names {
     return `${this.#root}.log.${token(shard)}`;
   }
 
+  /** Matches the subjects of all journals of this installation, whatever their number. */
+  allJournalSubjects(): string {
+    return `${this.#root}.log.>`;
+  }
+
   bucket(name: BucketName): string {
     return `${this.#streamPrefix}${name}`;
   }

@@ -15,7 +15,7 @@ export function encodeForJournal(entry: Entry, chunkBytes: number): EncodedEntry
   const bytes = encodeEntry(entry);
   const hash = sha256(bytes);
   if (bytes.length <= chunkBytes) return { messages: [bytes], hash, totalBytes: bytes.length };
-  const { shard, epoch, writer, number } = entry;
+  const { shard, epoch, writer, number, clockMs } = entry;
   const messages: Uint8Array[] = [];
   for (let from = 0; from < bytes.length; from += chunkBytes) {
     const part = messages.length;
@@ -24,7 +24,7 @@ export function encodeForJournal(entry: Entry, chunkBytes: number): EncodedEntry
     );
   }
   const parts = messages.length;
-  messages.push(encodeCommit({ kind: 'commit', shard, epoch, writer, number, parts, totalBytes: bytes.length, hash }));
+  messages.push(encodeCommit({ kind: 'commit', shard, epoch, writer, number, parts, totalBytes: bytes.length, hash, clockMs }));
   return { messages, hash, totalBytes: bytes.length };
 }
 

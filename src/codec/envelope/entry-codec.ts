@@ -7,7 +7,7 @@
  *     batch body      [[commandId …], [[partition, index, previousHash, effects] …]]
  *     snapshot body   [manifest, digest, coveredNumber]
  *   chunk   [1, 3, shard, epoch, writer, number, part, bytes]
- *   commit  [1, 4, shard, epoch, writer, number, parts, totalBytes, hash]
+ *   commit  [1, 4, shard, epoch, writer, number, parts, totalBytes, hash, clockMs]
  */
 import { createHash } from 'node:crypto';
 import { Decoder, Encoder } from '@msgpack/msgpack';
@@ -73,8 +73,8 @@ export function encodeChunk(message: Extract<JournalMessage, { kind: 'chunk' }>)
 }
 
 export function encodeCommit(message: Extract<JournalMessage, { kind: 'commit' }>): Uint8Array {
-  const { shard, epoch, writer, number, parts, totalBytes, hash } = message;
-  return encoder.encode([ENTRY_VERSION, KIND.commit, shard, epoch, writer, number, parts, totalBytes, hash]);
+  const { shard, epoch, writer, number, parts, totalBytes, hash, clockMs } = message;
+  return encoder.encode([ENTRY_VERSION, KIND.commit, shard, epoch, writer, number, parts, totalBytes, hash, clockMs]);
 }
 
 /** @throws JOURNAL_DAMAGED for anything that is not a message of a version known here */
@@ -97,6 +97,7 @@ export function decodeMessage(bytes: Uint8Array): JournalMessage {
       parts: fields.number(6),
       totalBytes: fields.number(7),
       hash: fields.bytes(8, HASH_BYTES),
+      clockMs: fields.number(9),
     };
   }
   const header = { ...origin, previousHash: fields.bytes(6, HASH_BYTES), clockMs: fields.number(7) };
@@ -130,11 +131,14 @@ function decodeSection(fields: Fields): Section {
 }
 
 /** A decoded array whose elements are checked as they are taken. */
-class Fields {
+export class Fields {
   readonly #values: readonly unknown[];
+  readonly #what: string;
 
-  constructor(source: Uint8Array | readonly unknown[]) {
-    this.#values = source instanceof Uint8Array ? decodeArray(source) : source;
+  /** `what` is being decoded, for the texts of errors. */
+  constructor(source: Uint8Array | readonly unknown[], what = 'a journal message') {
+    this.#what = what;
+    this.#values = source instanceof Uint8Array ? decodeArray(source, what) : source;
   }
 
   number(index: number): number {
@@ -159,7 +163,7 @@ class Fields {
   list(index: number): Fields {
     const value = this.#values[index];
     if (!Array.isArray(value)) throw this.damage(`field ${index} is not a list`);
-    return new Fields(value);
+    return new Fields(value, this.#what);
   }
 
   all<T>(take: (fields: Fields, index: number) => T): T[] {
@@ -167,17 +171,17 @@ class Fields {
   }
 
   damage(reason: string): MillraceError {
-    return new MillraceError('JOURNAL_DAMAGED', `a journal message cannot be read: ${reason}`);
+    return new MillraceError('JOURNAL_DAMAGED', `${this.#what} cannot be read: ${reason}`);
   }
 }
 
-function decodeArray(bytes: Uint8Array): readonly unknown[] {
+function decodeArray(bytes: Uint8Array, what: string): readonly unknown[] {
   let value: unknown;
   try {
     value = decoder.decode(bytes);
   } catch (cause) {
-    throw new MillraceError('JOURNAL_DAMAGED', 'a journal message is not MessagePack', {}, cause);
+    throw new MillraceError('JOURNAL_DAMAGED', `${what} is not MessagePack`, {}, cause);
   }
-  if (!Array.isArray(value)) throw new MillraceError('JOURNAL_DAMAGED', 'a journal message is not a list');
+  if (!Array.isArray(value)) throw new MillraceError('JOURNAL_DAMAGED', `${what} is not a list`);
   return value;
 }

@@ -42,6 +42,14 @@ export class Args {
     return value;
   }
 
+  /** Any 64-bit integer as an offset into something in memory: beyond 2^53 it stands for that bound. */
+  offset(index: number): number {
+    const value = parseInt64(this.bytes(index));
+    if (value === undefined) throw ERRORS.notAnInteger;
+    if (typeof value === 'number') return value;
+    return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+  }
+
   float(index: number): number {
     const value = parseFloatStrict(this.bytes(index));
     if (value === undefined) throw ERRORS.notAFloat;

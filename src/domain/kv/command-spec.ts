@@ -49,8 +49,8 @@ export type KeySpec =
   | { readonly kind: 'none' }
   /** From `first` to `last` (negative: counted from the end) in steps. */
   | { readonly kind: 'span'; readonly first: number; readonly last: number; readonly step: number }
-  /** A count at `at`, its keys after it; `before`: further single keys in front. */
-  | { readonly kind: 'counted'; readonly at: number; readonly before: readonly number[] };
+  /** A count at `at`, its keys after it, every `step` words; `before`: further single keys in front. */
+  | { readonly kind: 'counted'; readonly at: number; readonly before: readonly number[]; readonly step?: number };
 
 export const NO_KEYS: KeySpec = { kind: 'none' };
 
@@ -102,6 +102,8 @@ export interface CommandSpec {
   readonly since: string;
   /** Refused over REST, or answered by another route there. */
   readonly rest?: 'refused' | 'other-route';
+  /** How its answer differs from Redis's, a sentence each, for `docs/deviations.md`. */
+  readonly deviations?: readonly string[];
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
   readonly readOnlyToken?: boolean;
 }
@@ -130,6 +132,11 @@ export function keysOf(spec: CommandSpec, words: readonly ByteString[]): ByteStr
     if (key !== undefined) keys.push(key);
   }
   const count = Number(words[where.at]);
-  for (let i = 1; i <= count && where.at + i < words.length; i += 1) keys.push(words[where.at + i] as ByteString);
+  const step = where.step ?? 1;
+  for (let i = 0; i < count; i += 1) {
+    const key = words[where.at + 1 + i * step];
+    if (key === undefined) break;
+    keys.push(key);
+  }
   return keys;
 }

@@ -36,7 +36,11 @@ export function findCommand(words: readonly ByteString[]): CommandSpec | undefin
 export function admit(words: readonly ByteString[]): CommandSpec | ErrorReply {
   if (words.length === 0 || (words[0] === '' && words.length === 1)) return ERRORS.emptyCommand;
   const spec = findCommand(words);
-  if (spec === undefined) return notAvailable(fullName(words));
+  if (spec === undefined) {
+    // A container without its subcommand lacks a word; Redis says so too.
+    const name = (words[0] as ByteString).toUpperCase();
+    return words.length === 1 && containers.has(name) ? wrongArity(name) : notAvailable(fullName(words));
+  }
   const { arity } = spec;
   if (arity >= 0 ? words.length !== arity : words.length < -arity) {
     return wrongArity(spec.name.replace(' ', '|'));

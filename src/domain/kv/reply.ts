@@ -42,6 +42,17 @@ export function wrongArity(commandName: string): ErrorReply {
   return new ErrorReply(`ERR wrong number of arguments for '${commandName.toLowerCase()}' command`);
 }
 
+/** Connection, transaction and subscription commands sent as plain ones over REST. */
+export function notOverRest(commandName: string): ErrorReply {
+  return new ErrorReply(
+    `ERR Command "${commandName.toUpperCase()}" is not allowed in REST or it has a special context path`,
+  );
+}
+
+export function invalidExpireTime(commandName: string): ErrorReply {
+  return new ErrorReply(`ERR invalid expire time in '${commandName.toLowerCase()}' command`);
+}
+
 export function notAvailable(commandName: string): ErrorReply {
   return new ErrorReply(`ERR Command is not available: '${commandName.toUpperCase()}'`);
 }

@@ -38,7 +38,9 @@ export async function lockDataDir(dir: string, flock = 'flock'): Promise<DataLoc
       throw new MillraceError('CONFLICT', `the data directory ${dir} is in use by ${describeHolder(holder)}`, { dir });
     }
     if (result.timedOut || result.exitCode !== 0) {
-      throw new MillraceError('BAD_CONFIG', `the data directory ${dir} cannot be locked: ${lastWords(result)}`, { dir });
+      throw new MillraceError('BAD_CONFIG', `the data directory ${dir} cannot be locked: ${lastWords(result)}`, {
+        dir,
+      });
     }
     ftruncateSync(descriptor);
     writeSync(descriptor, `${process.pid}\n`, 0);

@@ -147,7 +147,10 @@ async function fromNewerSuite(options: FindServerOptions, attempt: Attempt): Pro
   }
   for (const suite of suites) {
     const found = await attempt(`package ${suite}`, async () => {
-      const server = await tried(await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian), suite);
+      const server = await tried(
+        await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian),
+        suite,
+      );
       if (!isPreferred(server.version)) throw new Error(`it has only ${server.version}`);
       return server;
     });
@@ -165,10 +168,14 @@ async function fromOwnSuite(options: FindServerOptions): Promise<FoundServer> {
 
 async function install(options: FindServerOptions): Promise<FoundServer> {
   if (!(options.mayInstall ?? process.getuid?.() === 0)) throw new Error('only root can install a package');
-  await runOrThrow(options.debian?.aptGet ?? 'apt-get', ['-q', '-y', 'install', '--no-install-recommends', 'nats-server'], {
-    timeoutMs: INSTALL_TIMEOUT_MS,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
-  });
+  await runOrThrow(
+    options.debian?.aptGet ?? 'apt-get',
+    ['-q', '-y', 'install', '--no-install-recommends', 'nats-server'],
+    {
+      timeoutMs: INSTALL_TIMEOUT_MS,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
+    },
+  );
   return fromPath(options, () => true);
 }
 

@@ -1,18 +1,257 @@
-import { at, type CommandSpec, family, type Handler } from '../../command-spec.js';
-import { OK } from '../../reply.js';
+/** The String family. */
+import { at, type CommandSpec, family, type KeySpec, span } from '../../command-spec.js';
+import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
+import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
+import { longestCommonSubsequence } from './lcs.js';
+import { getMany, setMany, setManyExpiring, setManyIfMissing } from './many.js';
+import { getAndSet, set, setExpiring, setIfMissing } from './set.js';
 
-/** GET key → bulk string or null. WRONGTYPE if not a string. */
-const get: Handler = ({ args, keyspace }) => keyspace.peekString(args.bytes(1)) ?? null;
+const write = ['write', 'denyoom'] as const;
+const writeFast = ['write', 'denyoom', 'fast'] as const;
+const read = ['readonly'] as const;
+const readFast = ['readonly', 'fast'] as const;
 
-const set: Handler = ({ args, keyspace, effects }) => {
-  const key = args.bytes(1);
-  const value = args.bytes(2);
-  keyspace.set(key, value);
-  effects.pushSet(key, value);
-  return OK;
-};
+const pairs: KeySpec = span(1, -1, 2);
+/** MSETEX: a count, then keys and values in turn. */
+const countedPairs: KeySpec = { kind: 'counted', at: 1, before: [], step: 2 };
+
+const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid expire time`.';
 
 export const STRING: readonly CommandSpec[] = family('string', [
-  { name: 'GET', arity: 2, flags: ['readonly', 'fast'], keys: at(1), handler: get, since: '1.0.0', summary: 'Returns the string value of a key.' },
-  { name: 'SET', arity: -3, flags: ['write', 'denyoom'], keys: at(1), handler: set, since: '1.0.0', summary: 'Sets the value of a key.' },
+  {
+    name: 'GET',
+    arity: 2,
+    flags: readFast,
+    keys: at(1),
+    handler: get,
+    since: '1.0.0',
+    summary: 'Returns the string value of a key.',
+  },
+  {
+    name: 'SET',
+    arity: -3,
+    flags: write,
+    keys: at(1),
+    handler: set,
+    since: '1.0.0',
+    summary: 'Sets the value of a key, whatever it held; may expire and may depend on what is there.',
+    deviations: [
+      'Of NX, XX, IFEQ, IFNE, IFDEQ and IFDNE only one may be given; Redis 8 accepts some pairs.',
+      expiryEnds,
+    ],
+  },
+  {
+    name: 'DIGEST',
+    arity: 2,
+    flags: readFast,
+    keys: at(1),
+    handler: digest,
+    since: '8.4.0',
+    summary: 'Returns the XXH3 hash of a string value as 16 hex digits.',
+  },
+  {
+    name: 'DELEX',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: at(1),
+    handler: deleteIf,
+    since: '8.4.0',
+    summary: 'Deletes a key if its value or its digest compares as asked.',
+  },
+  {
+    name: 'GETRANGE',
+    arity: 4,
+    flags: read,
+    keys: at(1),
+    handler: range,
+    since: '2.4.0',
+    summary: 'Returns part of a string value.',
+  },
+  {
+    name: 'SUBSTR',
+    arity: 4,
+    flags: read,
+    keys: at(1),
+    handler: range,
+    since: '1.0.0',
+    summary: 'Returns part of a string value; the old name of GETRANGE.',
+  },
+  {
+    name: 'MGET',
+    arity: -2,
+    flags: readFast,
+    keys: span(1, -1),
+    handler: getMany,
+    since: '1.0.0',
+    summary: 'Returns the string values of several keys.',
+  },
+  {
+    name: 'STRLEN',
+    arity: 2,
+    flags: readFast,
+    keys: at(1),
+    handler: length,
+    since: '2.2.0',
+    summary: 'Returns the length of a string value in bytes.',
+  },
+  {
+    name: 'LCS',
+    arity: -3,
+    flags: read,
+    keys: span(1, 2),
+    handler: longestCommonSubsequence,
+    since: '7.0.0',
+    summary: 'Finds the longest common subsequence of two strings.',
+    deviations: ['Refused when the product of the lengths exceeds 8 million, with the text Redis has for 128 million.'],
+  },
+  {
+    name: 'APPEND',
+    arity: 3,
+    flags: writeFast,
+    keys: at(1),
+    handler: append,
+    since: '2.0.0',
+    summary: 'Appends to a string value, which is created if missing.',
+  },
+  {
+    name: 'DECR',
+    arity: 2,
+    flags: writeFast,
+    keys: at(1),
+    handler: step(-1),
+    since: '1.0.0',
+    summary: 'Lowers the integer value of a key by one; 0 is assumed if it is missing.',
+  },
+  {
+    name: 'DECRBY',
+    arity: 3,
+    flags: writeFast,
+    keys: at(1),
+    handler: decrementBy,
+    since: '1.0.0',
+    summary: 'Lowers the integer value of a key by a number.',
+  },
+  {
+    name: 'GETDEL',
+    arity: 2,
+    flags: ['write', 'fast'],
+    keys: at(1),
+    handler: getAndDelete,
+    since: '6.2.0',
+    summary: 'Returns the string value of a key and deletes it.',
+  },
+  {
+    name: 'GETEX',
+    arity: -2,
+    flags: ['write', 'fast'],
+    keys: at(1),
+    handler: getAndExpire,
+    since: '6.2.0',
+    summary: 'Returns the string value of a key and sets or removes its expiry.',
+    deviations: [expiryEnds],
+  },
+  {
+    name: 'GETSET',
+    arity: 3,
+    flags: writeFast,
+    keys: at(1),
+    handler: getAndSet,
+    since: '1.0.0',
+    summary: 'Sets a string value and returns the one before.',
+  },
+  {
+    name: 'INCR',
+    arity: 2,
+    flags: writeFast,
+    keys: at(1),
+    handler: step(1),
+    since: '1.0.0',
+    summary: 'Raises the integer value of a key by one; 0 is assumed if it is missing.',
+  },
+  {
+    name: 'INCRBY',
+    arity: 3,
+    flags: writeFast,
+    keys: at(1),
+    handler: incrementBy,
+    since: '1.0.0',
+    summary: 'Raises the integer value of a key by a number.',
+  },
+  {
+    name: 'INCRBYFLOAT',
+    arity: 3,
+    flags: writeFast,
+    keys: at(1),
+    handler: incrementByFloat,
+    since: '2.6.0',
+    summary: 'Raises the number in a key by a decimal number.',
+    deviations: ['Hexadecimal numbers are not read.'],
+  },
+  {
+    name: 'MSET',
+    arity: -3,
+    flags: write,
+    keys: pairs,
+    handler: setMany,
+    since: '1.0.1',
+    summary: 'Sets several string values at once.',
+  },
+  {
+    name: 'MSETNX',
+    arity: -3,
+    flags: write,
+    keys: pairs,
+    handler: setManyIfMissing,
+    since: '1.0.1',
+    summary: 'Sets several string values if none of the keys is there.',
+  },
+  {
+    name: 'MSETEX',
+    arity: -4,
+    flags: write,
+    keys: countedPairs,
+    handler: setManyExpiring,
+    since: '8.4.0',
+    summary: 'Sets several string values with one expiry, if all or none of the keys are there.',
+    deviations: [expiryEnds],
+  },
+  {
+    name: 'PSETEX',
+    arity: 4,
+    flags: write,
+    keys: at(1),
+    handler: setExpiring('psetex', 1),
+    since: '2.6.0',
+    summary: 'Sets a string value that expires after milliseconds.',
+    deviations: [expiryEnds],
+  },
+  {
+    name: 'SETEX',
+    arity: 4,
+    flags: write,
+    keys: at(1),
+    handler: setExpiring('setex', 1000),
+    since: '2.0.0',
+    summary: 'Sets a string value that expires after seconds.',
+    deviations: [expiryEnds],
+  },
+  {
+    name: 'SETNX',
+    arity: 3,
+    flags: writeFast,
+    keys: at(1),
+    handler: setIfMissing,
+    since: '1.0.0',
+    summary: 'Sets a string value if the key is not there.',
+  },
+  {
+    name: 'SETRANGE',
+    arity: 4,
+    flags: write,
+    keys: at(1),
+    handler: setRange,
+    since: '2.2.0',
+    summary: 'Overwrites part of a string value from an offset on.',
+    deviations: ['Values end at 100 MB: beyond it `max single record size exceeded`.'],
+  },
 ]);

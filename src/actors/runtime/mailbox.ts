@@ -1,0 +1,127 @@
+/**
+ * The bounded queue in front of an actor, fair between tenants by deficit round robin: a tenant spends
+ * what its work costs from a share that is refilled each time its turn comes round.
+ *
+ *  B1 at most `maxWorks` and `maxBytes` wait; what comes beyond is refused before anything is executed
+ *  B2 the works of one tenant leave in the order they came
+ *  B3 a tenant with work gets its share within one round, however much the others have queued
+ */
+import type { Work } from './work.js';
+
+export interface MailboxLimits {
+  readonly maxWorks: number;
+  readonly maxBytes: number;
+  /** Cost a tenant may spend before the next one's turn. */
+  readonly quantum: number;
+}
+
+/** Beside its bytes: what a command costs at least. */
+const COMMAND_COST = 64;
+
+interface TenantQueue<W> {
+  readonly tenant: string;
+  works: W[];
+  head: number;
+  deficit: number;
+}
+
+export class Mailbox<W extends Work> {
+  readonly #queuesByTenant = new Map<string, TenantQueue<W>>();
+  #ring: TenantQueue<W>[] = [];
+  #turnOf = 0;
+  #works = 0;
+  #bytes = 0;
+
+  constructor(private readonly limits: MailboxLimits) {}
+
+  get size(): number {
+    return this.#works;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** False when there is no room (B1). */
+  push(work: W): boolean {
+    const { maxWorks, maxBytes } = this.limits;
+    // A single work larger than the bound is let in when nothing else waits: it could never enter otherwise.
+    if (this.#works >= maxWorks || (this.#bytes + work.bytes > maxBytes && this.#works > 0)) return false;
+    this.#queueOf(work.tenant).works.push(work);
+    this.#works += 1;
+    this.#bytes += work.bytes;
+    return true;
+  }
+
+  /** The work to run next; it stays in front of its tenant's queue until `finish`. */
+  next(): W | undefined {
+    if (this.#works === 0) return undefined;
+    for (;;) {
+      const queue = this.#ring[this.#turnOf] as TenantQueue<W>;
+      if (queue.deficit > 0) return queue.works[queue.head];
+      queue.deficit += this.limits.quantum;
+      if (this.#ring.length > 1) this.#turnOf = (this.#turnOf + 1) % this.#ring.length;
+    }
+  }
+
+  /** Says what was spent on the work that `next` gave, and whether it leaves. */
+  spend(work: W, commands: number, bytes: number, isFinished: boolean): void {
+    const queue = this.#queuesByTenant.get(work.tenant) as TenantQueue<W>;
+    queue.deficit -= commands * COMMAND_COST + bytes;
+    if (!isFinished) return;
+    queue.works[queue.head] = undefined as unknown as W;
+    queue.head += 1;
+    this.#works -= 1;
+    this.#bytes -= work.bytes;
+    if (queue.head === queue.works.length) this.#remove(queue);
+    else if (queue.head > 1024 && queue.head * 2 > queue.works.length) {
+      queue.works = queue.works.slice(queue.head);
+      queue.head = 0;
+    }
+  }
+
+  /** Everything that waits, taken out. */
+  clear(): W[] {
+    const works = this.#ring.flatMap((queue) => queue.works.slice(queue.head));
+    this.#queuesByTenant.clear();
+    this.#ring = [];
+    this.#turnOf = 0;
+    this.#works = 0;
+    this.#bytes = 0;
+    return works;
+  }
+
+  /** The longest waiting works, for those that may not wait any longer. */
+  *waiting(): IterableIterator<W> {
+    for (const queue of this.#ring) {
+      for (let i = queue.head; i < queue.works.length; i += 1) yield queue.works[i] as W;
+    }
+  }
+
+  /** Takes out the works for which `leaves` is true. */
+  removeWhere(leaves: (work: W) => boolean): W[] {
+    const removed: W[] = [];
+    for (const work of this.clear()) {
+      if (leaves(work)) removed.push(work);
+      else this.push(work);
+    }
+    return removed;
+  }
+
+  #queueOf(tenant: string): TenantQueue<W> {
+    const known = this.#queuesByTenant.get(tenant);
+    if (known !== undefined) return known;
+    const queue: TenantQueue<W> = { tenant, works: [], head: 0, deficit: 0 };
+    this.#queuesByTenant.set(tenant, queue);
+    this.#ring.push(queue);
+    return queue;
+  }
+
+  #remove(queue: TenantQueue<W>): void {
+    this.#queuesByTenant.delete(queue.tenant);
+    const at = this.#ring.indexOf(queue);
+    this.#ring.splice(at, 1);
+    if (at < this.#turnOf) this.#turnOf -= 1;
+    if (this.#turnOf >= this.#ring.length) this.#turnOf = 0;
+  }
+}

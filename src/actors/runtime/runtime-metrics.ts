@@ -1,0 +1,16 @@
+/** What the runtime counts; composition connects it to the metrics that are served. */
+import type { ShardName } from '../../kernel/index.js';
+
+export interface RuntimeMetrics {
+  entryStored(shard: ShardName, ackMs: number, commands: number, effectBytes: number): void;
+  appendUnknown(shard: ShardName): void;
+  mailboxFull(shard: ShardName): void;
+  takeover(shard: ShardName): void;
+}
+
+export const NO_METRICS: RuntimeMetrics = {
+  entryStored: () => {},
+  appendUnknown: () => {},
+  mailboxFull: () => {},
+  takeover: () => {},
+};

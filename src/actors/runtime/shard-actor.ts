@@ -1,0 +1,512 @@
+/**
+ * One activation of a shard: claims it, rebuilds its state, then executes what comes in, one turn after
+ * the other. It ends for good at the first error it does not understand; a successor starts afresh.
+ *
+ *  A1 a reply leaves after everything it depends on is stored, and in an owner's name only
+ *  A2 one entry is in flight; what is executed meanwhile is the next one
+ *  A3 a read of what is not stored yet waits for that entry; any other read is answered at once,
+ *     within the read lease
+ *  A4 a refused append ends the actor: nothing is repaired in memory
+ *  A5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
+ *  A6 nothing is answered before the replay has reached the actor's own claim
+ */
+import type { ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
+import {
+  type CommandId,
+  describeError,
+  isMillraceError,
+  MillraceError,
+  type PartitionName,
+  type Random,
+  type ShardName,
+} from '../../kernel/index.js';
+import { isBugOn } from '../../kernel/deliberate-bugs.js';
+import type { Clock, Journal, Log, Timer, Timers } from '../../ports/index.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
+import { CommandMemory } from './command-memory.js';
+import { readJournalEnd } from './journal-end.js';
+import { Mailbox, type MailboxLimits } from './mailbox.js';
+import type { RecoverFn } from './recovery.js';
+import { ShardWriter } from './shard-writer.js';
+import type { RecoveryStep, ShardPlane, Turn, Work } from './work.js';
+
+export interface TurnLimits {
+  readonly maxCommands: number;
+  readonly maxEffectBytes: number;
+  /** Synchronous work of one drain, milliseconds. */
+  readonly maxMs: number;
+}
+
+export interface ActorLimits {
+  readonly mailbox: MailboxLimits;
+  readonly turn: TurnLimits;
+  readonly chunkBytes: number;
+  /** How long a request may wait for state that is still loading. */
+  readonly holdMs: number;
+  /** How long command ids of remote callers are remembered. */
+  readonly commandMemoryMs: number;
+}
+
+export interface ActorPorts {
+  readonly journal: Journal;
+  readonly appender: DefiniteAppender;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: RuntimeMetrics;
+  readonly recover: RecoverFn;
+}
+
+/** What this activation was given by whoever won the lease. */
+export interface Activation {
+  readonly shard: ShardName;
+  readonly epoch: number;
+  readonly clusterId: string;
+  /** The last entry the lease record vouches for. */
+  readonly highWater: (ChainLink & { readonly position: number }) | undefined;
+  /** After the claim, writes are not acknowledged for this long: the old owner may still answer reads. */
+  readonly quietMs: number;
+  /** Appends before answering reads, instead of relying on a lease. */
+  readonly readsNeedBarrier: boolean;
+  /** May reads be answered, given when the last acknowledged append was sent? On the monotonic clock. */
+  mayAnswerReads(lastAppendSentAtMs: number): boolean;
+  /** Called with each stored batch, before its replies leave. */
+  onStored(head: ChainHead, effectBytes: number): void;
+}
+
+export type ActorState = 'claiming' | 'replaying' | 'serving' | 'draining' | 'ended';
+
+interface Pending<W> {
+  readonly turn: Turn;
+  /** Finished works that wait for this turn's entry. */
+  readonly waiting: W[];
+  commandIds: CommandId[];
+}
+
+export class ShardActor<W extends Work> {
+  /** Resolves when the actor has ended, with why. */
+  readonly ended: Promise<MillraceError>;
+  #state: ActorState = 'claiming';
+  #end: (why: MillraceError) => void = () => {};
+  readonly #mailbox: Mailbox<W>;
+  readonly #memory: CommandMemory;
+  readonly #stop = new AbortController();
+  #writer: ShardWriter | undefined;
+  #open: Pending<W>;
+  #inFlight: Pending<W> | undefined;
+  #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
+  #quietUntilMs = 0;
+  #lastClockMs = 0;
+  #isDrainSoon = false;
+  #tick: Timer | undefined;
+  #holdSweep: Timer | undefined;
+  #whenIdle: (() => void) | undefined;
+  #afterEntry: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly ports: ActorPorts,
+    private readonly limits: ActorLimits,
+    private readonly activation: Activation,
+    private readonly plane: ShardPlane<W>,
+  ) {
+    this.#mailbox = new Mailbox(limits.mailbox);
+    this.#memory = new CommandMemory(limits.commandMemoryMs);
+    this.#open = newPending(1);
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  get state(): ActorState {
+    return this.#state;
+  }
+
+  get shard(): ShardName {
+    return this.activation.shard;
+  }
+
+  get epoch(): number {
+    return this.activation.epoch;
+  }
+
+  /** The last entry that is definitely stored; undefined before the claim is. */
+  get head(): ChainHead | undefined {
+    return this.#writer?.head;
+  }
+
+  get mailboxSize(): number {
+    return this.#mailbox.size;
+  }
+
+  /** Was a command with this id executed, by this activation or one before it, as far as is remembered? */
+  wasExecuted(commandId: CommandId): boolean {
+    return this.#memory.has(commandId);
+  }
+
+  /** Claims, replays, serves. Errors end the actor; see `ended`. */
+  async start(): Promise<void> {
+    try {
+      this.#holdSweep = this.ports.timers.after(this.limits.holdMs / 2, () => this.#rejectOverdue());
+      await this.#claim();
+      if (this.isEnded) return;
+      this.#state = 'replaying';
+      if (isBugOn('serve-before-replay-ends')) this.#serve();
+      await this.#replay();
+      if (this.isEnded) return;
+      this.#serve();
+    } catch (error) {
+      this.end(asFailure(error, this.shard));
+    }
+  }
+
+  /** Puts work in. Its `release` or `reject` is called later, never from within. */
+  submit(work: W): void {
+    if (this.#state === 'ended' || this.#state === 'draining') {
+      const why = this.#state === 'ended' ? 'has no owner here' : 'is being handed over';
+      this.ports.timers.soon(() => work.reject(unavailable(`${this.shard} ${why}`)));
+      return;
+    }
+    work.enteredAtMs = this.ports.clock.monotonicMs();
+    if (!this.#mailbox.push(work)) {
+      this.ports.metrics.mailboxFull(this.shard);
+      this.ports.timers.soon(() =>
+        work.reject(new MillraceError('MAILBOX_FULL', `${this.shard} has too much waiting`, { shard: this.shard })),
+      );
+      return;
+    }
+    this.#drainSoon();
+  }
+
+  /** Lets the plane hand parked work back (its partition has loaded), and look at what fell due. */
+  resume(): void {
+    this.#drainSoon();
+  }
+
+  /** Appends a snapshot entry behind the one in flight. Resolves when it is stored. */
+  appendSnapshot(manifest: string, digest: Uint8Array, coveredNumber: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#afterEntry.push(async () => {
+        try {
+          const body = { kind: 'snapshot', manifest, digest, coveredNumber } as const;
+          await this.#pen().appendSnapshot(body, this.#nowMs(), this.#watch());
+          resolve();
+        } catch (error) {
+          reject(error);
+          throw error;
+        }
+      });
+      this.ended.then(reject);
+      this.#sealIfReady();
+    });
+  }
+
+  /** Finishes what is in the mailbox, takes nothing new, ends. Resolves with the last stored entry. */
+  async drain(): Promise<ChainHead | undefined> {
+    if (this.#state !== 'serving') {
+      this.end(new MillraceError('SHUTTING_DOWN', `${this.shard} is being handed over`));
+      return undefined;
+    }
+    this.#state = 'draining';
+    await new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+      this.ended.then(() => resolve());
+      this.#drainSoon();
+    });
+    const head = this.isEnded ? undefined : this.head;
+    this.end(new MillraceError('SHUTTING_DOWN', `${this.shard} was handed over`));
+    return head;
+  }
+
+  private get isEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  /** Forgets everything, tells every caller. Idempotent. */
+  end(why: MillraceError): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#tick?.cancel();
+    this.#holdSweep?.cancel();
+    this.#stop.abort(why);
+    const { shard } = this;
+    // What is in flight may be stored or not; what was executed after it surely is not, nor is what waits.
+    const isRefused = isMillraceError(why, 'FENCED') && why.details['outcome'] === 'not-applied';
+    const settle = (work: W, mayBeStored: boolean) =>
+      work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
+    for (const work of this.#inFlight?.waiting ?? []) settle(work, !isRefused || isSpread(work));
+    for (const work of this.#open.waiting) settle(work, isSpread(work));
+    for (const work of [...this.#mailbox.clear(), ...this.plane.abandon()]) settle(work, true);
+    this.#inFlight = undefined;
+    this.#open = newPending(NO_TURN);
+    this.#end(why);
+  }
+
+  async #claim(): Promise<void> {
+    const { journal, appender, clock, random } = this.ports;
+    const { shard, epoch, clusterId, highWater, quietMs } = this.activation;
+    const end = await readJournalEnd(journal, shard);
+    // J7: what this shows may be old. Shorter than what was vouched for is old, or damage: try again later.
+    if (highWater !== undefined && end.lastPosition < highWater.position) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal is shorter than it was`, {
+        shard,
+        last: end.lastPosition,
+        highWater: highWater.position,
+      });
+    }
+    if (end.head.epoch >= epoch) throw new MillraceError('FENCED', `${shard}: epoch ${epoch} is over`, { shard });
+    const head = { ...end.head, position: end.lastPosition };
+    this.#lastClockMs = head.clockMs;
+    this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head);
+    if (isBugOn('skip-claim')) return;
+    await this.#writer.appendClaim(clusterId, this.#nowMs(), this.#watch());
+    this.#lastAppendSentAtMs = clock.monotonicMs();
+    this.#quietUntilMs = clock.monotonicMs() + quietMs;
+  }
+
+  async #replay(): Promise<void> {
+    const startedAtMs = this.ports.clock.monotonicMs();
+    const writer = this.#pen();
+    const claim = writer.head;
+    const recovery = this.ports.recover(this.shard, claim, this.activation.highWater);
+    await this.plane.restore(this.#remembering(recovery.steps));
+    if (this.isEnded) return;
+    writer.adoptLinks(recovery.links());
+    const durationMs = this.ports.clock.monotonicMs() - startedAtMs;
+    this.ports.log.info('shard.replayed', { shard: this.shard, epoch: this.epoch, number: claim.number, durationMs });
+  }
+
+  async *#remembering(steps: AsyncIterable<RecoveryStep>): AsyncIterable<RecoveryStep> {
+    for await (const step of steps) {
+      if (this.isEnded) throw new MillraceError('SHUTTING_DOWN', `${this.shard}: replay was given up`);
+      if (step.kind === 'manifest') {
+        this.#memory.restore(step.recentCommandIds);
+      } else {
+        const { entry } = step.read;
+        this.#lastClockMs = Math.max(this.#lastClockMs, entry.clockMs);
+        if (entry.body.kind === 'batch') this.#memory.add(entry.body.commandIds, entry.clockMs);
+      }
+      yield step;
+    }
+  }
+
+  #serve(): void {
+    if (this.#state !== 'replaying') return;
+    this.#state = 'serving';
+    this.#drainSoon();
+  }
+
+  #drainSoon(): void {
+    if (this.#isDrainSoon) return;
+    this.#isDrainSoon = true;
+    this.ports.timers.soon(() => {
+      this.#isDrainSoon = false;
+      if (this.#state !== 'serving' && this.#state !== 'draining') return;
+      try {
+        this.#drain();
+      } catch (error) {
+        this.end(asFailure(error, this.shard));
+      }
+    });
+  }
+
+  #drain(): void {
+    const { clock } = this.ports;
+    const { maxCommands, maxEffectBytes, maxMs } = this.limits.turn;
+    const pending = this.#open;
+    const { turn } = pending;
+    const deadlineMs = clock.monotonicMs() + maxMs;
+    turn.nowMs = this.#nowMs();
+    let sinceLook = 0;
+    const isFull = () => turn.commands >= maxCommands || turn.effectBytes >= maxEffectBytes;
+    const shouldStop = () => {
+      if (isFull()) return true;
+      // Reading the clock costs as much as a command: every sixteenth is often enough.
+      sinceLook += 1;
+      return (sinceLook & 15) === 0 && clock.monotonicMs() > deadlineMs;
+    };
+    for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
+    while (!isFull() && clock.monotonicMs() <= deadlineMs) {
+      const work = this.#mailbox.next();
+      if (work === undefined) break;
+      const commandsBefore = turn.commands;
+      const bytesBefore = turn.effectBytes;
+      const step = this.plane.execute(work, turn, shouldStop);
+      const commands = turn.commands - commandsBefore;
+      this.#mailbox.spend(work, commands, work.bytes + turn.effectBytes - bytesBefore, step !== 'more');
+      if (turn.effectBytes > bytesBefore && work.commandId !== undefined) pending.commandIds.push(work.commandId);
+      if (step === 'done') this.#finish(work);
+    }
+    this.plane.tick(turn);
+    this.#sealIfReady();
+    if (this.#mailbox.size > 0 && !isFull()) this.#drainSoon();
+    this.#scheduleTick();
+    this.#wakeIfIdle();
+  }
+
+  /** A1, A3: the reply leaves now, or with the entry it depends on. */
+  #finish(work: W): void {
+    const { readsNeedBarrier } = this.activation;
+    const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
+    const mayLeaveEarly = isBugOn('reply-before-ack') || (isBugOn('speculative-read-released-early') && !work.hasWritten);
+    if (waitsFor === this.#open.turn.number && !mayLeaveEarly) this.#open.waiting.push(work);
+    else if (waitsFor === this.#inFlight?.turn.number && !mayLeaveEarly) this.#inFlight.waiting.push(work);
+    else this.#releaseRead(work);
+  }
+
+  #releaseRead(work: W): void {
+    if (this.activation.mayAnswerReads(this.#lastAppendSentAtMs)) work.release(this.#pen().head.position);
+    else work.reject(unavailable(`${this.shard}: this owner has lost touch`));
+  }
+
+  #sealIfReady(): void {
+    if (this.#inFlight !== undefined || (this.#state !== 'serving' && this.#state !== 'draining')) return;
+    const pending = this.#open;
+    const extra = this.#afterEntry.shift();
+    if (extra === undefined && pending.turn.effects === 0 && pending.waiting.length === 0) return;
+    if (extra !== undefined) {
+      this.#inFlight = newPending(NO_TURN);
+      this.#run(async () => {
+        await extra();
+        this.#inFlight = undefined;
+      });
+      return;
+    }
+    this.#open = newPending(pending.turn.number + 1);
+    this.#inFlight = pending;
+    this.#run(() => this.#store(pending));
+  }
+
+  #run(step: () => Promise<void>): void {
+    step().then(
+      () => {
+        this.#sealIfReady();
+        if (this.#mailbox.size > 0) this.#drainSoon();
+        this.#wakeIfIdle();
+      },
+      (error: unknown) => this.end(asFailure(error, this.shard)),
+    );
+  }
+
+  async #store(pending: Pending<W>): Promise<void> {
+    const { clock, metrics } = this.ports;
+    const { turn } = pending;
+    const effects = this.plane.seal(turn);
+    const sentAtMs = clock.monotonicMs();
+    this.#lastClockMs = Math.max(this.#lastClockMs, turn.nowMs);
+    const head = await this.#appendBatch(pending, effects);
+    if (this.isEnded) return;
+    this.#lastAppendSentAtMs = sentAtMs;
+    metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.commands, turn.effectBytes);
+    this.activation.onStored(head, turn.effectBytes);
+    await this.#untilQuietIsOver();
+    if (this.isEnded) return;
+    this.#memory.add(pending.commandIds, head.clockMs);
+    this.plane.committed(head, this.#pen().links);
+    this.#inFlight = undefined;
+    for (const work of pending.waiting) {
+      if (work.hasWritten) work.release(head.position);
+      else this.#releaseRead(work);
+    }
+  }
+
+  async #appendBatch(pending: Pending<W>, effects: ReturnType<ShardPlane<W>['seal']>): Promise<ChainHead> {
+    const append = () => this.#pen().appendBatch(pending.commandIds, effects, pending.turn.nowMs, this.#watch());
+    try {
+      return await append();
+    } catch (error) {
+      if (!isBugOn('reread-tail-when-fenced') || !isMillraceError(error, 'FENCED')) throw error;
+      const { journal, appender, random } = this.ports;
+      const end = await readJournalEnd(journal, this.shard);
+      const links: ReadonlyMap<PartitionName, ChainLink> = this.#pen().links;
+      this.#writer = new ShardWriter(appender, this.shard, this.epoch, random.bytes(16), this.limits.chunkBytes, end.head);
+      this.#writer.adoptLinks(links);
+      return append();
+    }
+  }
+
+  /** An old owner may answer reads for as long as its lease was good; until then nothing new is visible. */
+  async #untilQuietIsOver(): Promise<void> {
+    const { clock, timers } = this.ports;
+    for (;;) {
+      const leftMs = this.#quietUntilMs - clock.monotonicMs();
+      if (leftMs <= 0 || this.isEnded) return;
+      await new Promise<void>((resolve) => timers.after(leftMs, resolve));
+    }
+  }
+
+  #scheduleTick(): void {
+    const inMs = this.plane.nextTickInMs();
+    if (inMs === undefined || this.#tick !== undefined || this.#state !== 'serving') return;
+    this.#tick = this.ports.timers.after(inMs, () => {
+      this.#tick = undefined;
+      this.#drainSoon();
+    });
+  }
+
+  #wakeIfIdle(): void {
+    const isIdle = this.#mailbox.size === 0 && this.#inFlight === undefined && this.#open.turn.effects === 0;
+    if (isIdle && this.#open.waiting.length === 0) this.#whenIdle?.();
+  }
+
+  /** Requests wait for loading state for so long and no longer. */
+  #rejectOverdue(): void {
+    if (this.isEnded) return;
+    const enteredBeforeMs = this.ports.clock.monotonicMs() - this.limits.holdMs;
+    const isLoading = this.#state === 'claiming' || this.#state === 'replaying';
+    if (isLoading) {
+      for (const work of this.#mailbox.removeWhere((waiting) => waiting.enteredAtMs <= enteredBeforeMs)) {
+        work.reject(unavailable(`${this.shard} is still loading`));
+      }
+    }
+    this.#holdSweep = this.ports.timers.after(this.limits.holdMs / 10, () => this.#rejectOverdue());
+  }
+
+  #nowMs(): number {
+    return Math.max(this.ports.clock.nowMs(), this.#lastClockMs);
+  }
+
+  #pen(): ShardWriter {
+    if (this.#writer === undefined) throw new MillraceError('DEFECT', `${this.shard} has not been claimed`);
+    return this.#writer;
+  }
+
+  #watch() {
+    return {
+      signal: this.#stop.signal,
+      onUnknown: (cause: unknown) => {
+        this.ports.metrics.appendUnknown(this.shard);
+        this.ports.log.warn('journal.append-unknown', { shard: this.shard, cause: describeError(cause) });
+      },
+    };
+  }
+}
+
+/** Nothing ever waits for it. */
+const NO_TURN = -1;
+
+function newPending<W>(number: number): Pending<W> {
+  return { turn: { number, nowMs: 0, commands: 0, effectBytes: 0, effects: 0 }, waiting: [], commandIds: [] };
+}
+
+/** A pipeline may have effects in an earlier entry than the one it waits for. */
+function isSpread(work: Work): boolean {
+  return work.commands > 1;
+}
+
+function unavailable(message: string): MillraceError {
+  return new MillraceError('SHARD_UNAVAILABLE', message);
+}
+
+function notApplied(shard: ShardName, cause: MillraceError): MillraceError {
+  return new MillraceError('NOT_APPLIED', `${shard}: the owner ended before anything was stored`, { shard }, cause);
+}
+
+function unknown(shard: ShardName, cause: MillraceError): MillraceError {
+  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: the owner ended while the entry was open`, { shard }, cause);
+}
+
+function asFailure(error: unknown, shard: ShardName): MillraceError {
+  if (error instanceof MillraceError) return error;
+  return new MillraceError('DEFECT', `${shard}: ${describeError(error)}`, { shard }, error);
+}

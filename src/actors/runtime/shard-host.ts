@@ -1,0 +1,286 @@
+/**
+ * Which shards this process owns. Looks after each shard's lease: takes those that are free or whose
+ * owner has gone, keeps the high-water mark, hands shards over to where they belong.
+ *
+ *  H1 winning a lease proves nothing: the claim in the journal does
+ *  H2 nobody's shard is taken without its release, or its silence for `takeoverMs` and its session marked dead
+ *  H3 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
+ */
+import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec/leases/index.js';
+import type { ChainHead } from '../../journal/index.js';
+import { describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Clock, Journal, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import { readJournalEnd } from './journal-end.js';
+import type { Membership } from './membership.js';
+import { rendezvousOwner } from './placement.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
+import { markSessionDead, type Session } from './session.js';
+import type { Activation, ShardActor } from './shard-actor.js';
+import type { Work } from './work.js';
+
+export interface HostTimes {
+  /** Between two looks at the leases. */
+  readonly lookEveryMs: number;
+  /** Silence after which an owner may be replaced. */
+  readonly takeoverMs: number;
+  /** The read lease of the other owners, and what is added to it. */
+  readonly readLeaseMs: number;
+  readonly marginMs: number;
+  readonly highWaterEveryMs: number;
+  /** A new process is given shards once it has been heard for this long. */
+  readonly settleMs: number;
+  readonly restartBackoffMs: number;
+}
+
+export interface HostPorts {
+  readonly journal: Journal;
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly metrics: RuntimeMetrics;
+}
+
+export interface HostOptions<W extends Work> {
+  readonly shards: readonly ShardName[];
+  readonly clusterId: string;
+  /** The operating system's lock makes this process the only possible owner: no waiting, no read lease. */
+  readonly isExclusive: boolean;
+  readonly readsNeedBarrier: boolean;
+  createActor(activation: Activation): ShardActor<W>;
+  /** After an actor serves, and with every batch it stores. */
+  onServing?(actor: ShardActor<W>): void;
+  onStored?(actor: ShardActor<W>, head: ChainHead, effectBytes: number): void;
+}
+
+interface Held<W extends Work> {
+  readonly actor: ShardActor<W>;
+  lease: ShardLease;
+  revision: number;
+  savedNumber: number;
+  savedAtMs: number;
+}
+
+/** Damage seen this often in a row is not a stale read. */
+const DAMAGE_TRIES = 5;
+
+export class ShardHost<W extends Work> {
+  readonly #held = new Map<ShardName, Held<W>>();
+  readonly #busy = new Set<ShardName>();
+  readonly #stopped = new Map<ShardName, MillraceError>();
+  readonly #damageSeen = new Map<ShardName, number>();
+  readonly #notBeforeMs = new Map<ShardName, number>();
+  #look: Timer | undefined;
+  #isStopping = false;
+  #isHandingOver = false;
+
+  constructor(
+    private readonly ports: HostPorts,
+    private readonly times: HostTimes,
+    private readonly options: HostOptions<W>,
+    private readonly session: Session,
+    private readonly membership: Membership,
+  ) {}
+
+  start(): void {
+    this.session.onLost = (why) => this.#endAll(why);
+    this.#lookNow();
+  }
+
+  /** The actor that owns the shard here, in whatever state. */
+  actorOf(shard: ShardName): ShardActor<W> | undefined {
+    return this.#held.get(shard)?.actor;
+  }
+
+  actors(): ShardActor<W>[] {
+    return [...this.#held.values()].map(({ actor }) => actor);
+  }
+
+  /** Shards that were stopped because their journal is in doubt, with why. */
+  stoppedShards(): ReadonlyMap<ShardName, MillraceError> {
+    return this.#stopped;
+  }
+
+  /** True once every shard that this process should own is served. */
+  isSettled(): boolean {
+    const mine = this.options.shards.filter((shard) => this.#isMine(shard));
+    return mine.every((shard) => this.#held.get(shard)?.actor.state === 'serving');
+  }
+
+  /** Drains and releases everything. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#look?.cancel();
+    this.session.leave();
+    await Promise.all([...this.#held.keys()].map((shard) => this.#handOver(shard)));
+  }
+
+  #endAll(why: string): void {
+    this.#isStopping = true;
+    this.#look?.cancel();
+    for (const { actor } of this.#held.values()) {
+      actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
+    }
+    this.#held.clear();
+  }
+
+  #lookNow(): void {
+    if (this.#isStopping) return;
+    for (const shard of this.options.shards) this.#lookAt(shard);
+    this.#look = this.ports.timers.after(this.times.lookEveryMs, () => this.#lookNow());
+  }
+
+  #lookAt(shard: ShardName): void {
+    if (this.#busy.has(shard) || this.#stopped.has(shard)) return;
+    if ((this.#notBeforeMs.get(shard) ?? 0) > this.ports.clock.monotonicMs()) return;
+    this.#busy.add(shard);
+    const held = this.#held.get(shard);
+    const step = held === undefined ? this.#tryToTake(shard) : this.#tend(shard, held);
+    step
+      .catch((error: unknown) => this.ports.log.warn('shard.look-failed', { shard, cause: describeError(error) }))
+      .finally(() => this.#busy.delete(shard));
+  }
+
+  #isMine(shard: ShardName): boolean {
+    if (this.options.isExclusive) return true;
+    return rendezvousOwner(shard, this.membership.candidates(this.times.takeoverMs)) === this.session.id;
+  }
+
+  async #tryToTake(shard: ShardName): Promise<void> {
+    const { leases, journal } = this.ports;
+    if (!this.session.isLive || !this.#isMine(shard)) return;
+    const record = await leases.get(shard);
+    const lease = record === undefined ? undefined : decodeShardLease(record.value);
+    if (lease !== undefined && !(await this.#isFree(lease))) return;
+    const end = await readJournalEnd(journal, shard);
+    if (lease !== undefined && lease.createdAt !== end.createdAt) {
+      this.#stopShard(shard, new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream is not the one it was`));
+      return;
+    }
+    const mine: ShardLease = {
+      epoch: Math.max(lease?.epoch ?? 0, end.head.epoch) + 1,
+      session: this.session.id,
+      isReleased: false,
+      createdAt: end.createdAt,
+      highWater: lease?.highWater,
+    };
+    const revision = await this.#takeLease(shard, mine, record?.revision);
+    if (revision === undefined || this.#isStopping) return;
+    const isAnothers = lease !== undefined && lease.session !== this.session.id;
+    const mayStillRead = isAnothers && !lease.isReleased && !this.options.isExclusive;
+    this.#activate(shard, mine, revision, mayStillRead);
+  }
+
+  /** H2. */
+  async #isFree(lease: ShardLease): Promise<boolean> {
+    if (lease.isReleased || this.options.isExclusive) return true;
+    if (lease.session === this.session.id) return true;
+    if (this.membership.silentForMs(lease.session) < this.times.takeoverMs) return false;
+    return markSessionDead(this.ports.leases, lease.session);
+  }
+
+  async #takeLease(shard: ShardName, lease: ShardLease, revision: number | undefined): Promise<number | undefined> {
+    const { leases } = this.ports;
+    const value = encodeShardLease(lease);
+    const outcome =
+      revision === undefined ? await leases.create(shard, value) : await leases.update(shard, value, revision);
+    if (outcome.kind === 'stored') return outcome.revision;
+    if (outcome.kind === 'conflict') return undefined;
+    const record = await leases.get(shard);
+    if (record === undefined || Buffer.compare(record.value, value) !== 0) return undefined;
+    return record.revision;
+  }
+
+  #activate(shard: ShardName, lease: ShardLease, revision: number, mayOldOwnerRead: boolean): void {
+    const { isExclusive, readsNeedBarrier, clusterId } = this.options;
+    const { readLeaseMs, marginMs } = this.times;
+    const actor = this.options.createActor({
+      shard,
+      epoch: lease.epoch,
+      clusterId,
+      highWater: lease.highWater,
+      quietMs: mayOldOwnerRead ? readLeaseMs + marginMs : 0,
+      readsNeedBarrier,
+      mayAnswerReads: isExclusive ? () => true : (sentAtMs) => this.session.mayAnswerReads(sentAtMs),
+      onStored: (head, effectBytes) => this.options.onStored?.(actor, head, effectBytes),
+    });
+    const savedNumber = lease.highWater?.number ?? 0;
+    this.#held.set(shard, { actor, lease, revision, savedNumber, savedAtMs: this.ports.clock.monotonicMs() });
+    this.ports.log.info('shard.claiming', { shard, epoch: lease.epoch });
+    this.ports.metrics.takeover(shard);
+    void actor.ended.then((why) => this.#onEnded(shard, actor, why));
+    void actor.start().then(() => {
+      if (actor.state !== 'serving') return;
+      this.#damageSeen.delete(shard);
+      this.ports.log.info('shard.serving', { shard, epoch: lease.epoch });
+      this.options.onServing?.(actor);
+    });
+  }
+
+  #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
+    if (this.#held.get(shard)?.actor === actor) this.#held.delete(shard);
+    if (why.code === 'SHUTTING_DOWN') return;
+    this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
+    this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
+    if (!isMillraceError(why, 'JOURNAL_DAMAGED')) return;
+    // J7: a lagging replica can look like damage once; what stays is damage.
+    const seen = (this.#damageSeen.get(shard) ?? 0) + 1;
+    this.#damageSeen.set(shard, seen);
+    if (seen >= DAMAGE_TRIES) this.#stopShard(shard, why);
+  }
+
+  #stopShard(shard: ShardName, why: MillraceError): void {
+    this.#stopped.set(shard, why);
+    this.ports.log.error('shard.stopped', { shard, cause: describeError(why), details: why.details });
+  }
+
+  async #tend(shard: ShardName, held: Held<W>): Promise<void> {
+    if (held.actor.state !== 'serving') return;
+    if (await this.#shouldMove(shard)) {
+      await this.#handOver(shard);
+      return;
+    }
+    const nowMs = this.ports.clock.monotonicMs();
+    const { head } = held.actor;
+    if (head === undefined || head.number === held.savedNumber) return;
+    if (nowMs - held.savedAtMs < this.times.highWaterEveryMs) return;
+    await this.#save(shard, held, head, false);
+  }
+
+  /** Shards move one at a time, to processes that have been there for a while. */
+  async #shouldMove(shard: ShardName): Promise<boolean> {
+    if (this.options.isExclusive || this.#isHandingOver) return false;
+    const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs);
+    if (!candidates.includes(this.session.id)) return false;
+    return rendezvousOwner(shard, candidates) !== this.session.id;
+  }
+
+  async #handOver(shard: ShardName): Promise<void> {
+    const held = this.#held.get(shard);
+    if (held === undefined) return;
+    this.#isHandingOver = true;
+    try {
+      const head = await held.actor.drain();
+      this.#held.delete(shard);
+      if (head === undefined) return;
+      this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.lookEveryMs);
+      await this.#save(shard, held, head, true);
+      this.ports.log.info('shard.released', { shard, epoch: held.lease.epoch, number: head.number });
+    } finally {
+      this.#isHandingOver = false;
+    }
+  }
+
+  /** The high-water mark: an entry that a journal must show to be trusted by the next owner. */
+  async #save(shard: ShardName, held: Held<W>, head: ChainHead, isReleased: boolean): Promise<void> {
+    const { number, hash, position } = head;
+    const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position } };
+    const revision = await this.#takeLease(shard, lease, held.revision);
+    if (revision === undefined) return;
+    held.lease = lease;
+    held.revision = revision;
+    held.savedNumber = number;
+    held.savedAtMs = this.ports.clock.monotonicMs();
+  }
+}
+

@@ -1,0 +1,80 @@
+/**
+ * What waits in a mailbox: one request of one tenant, and who to tell. Also what an actor asks of the
+ * plane it hosts. The runtime knows nothing of Redis commands or control events beyond this page.
+ */
+import type { ChainHead, ChainLink } from '../../journal/index.js';
+import type { CommandId, MillraceError, PartitionName } from '../../kernel/index.js';
+import type { ReadEntry } from '../../codec/envelope/index.js';
+import type { Manifest } from '../../messages/index.js';
+
+export interface Work {
+  /** Database or account: what fairness is kept between. */
+  readonly tenant: string;
+  readonly bytes: number;
+  readonly commands: number;
+  /** Of a remote caller; written into the entry, so that a successor can tell what became of it. */
+  readonly commandId?: CommandId | undefined;
+  /** Monotonic instant it was put in, for the longest wait while state is loading. */
+  enteredAtMs: number;
+  /** The turn whose entry the answer depends on; 0: none. */
+  waitsForTurn: number;
+  /** True once any of its effects is in a turn. */
+  hasWritten: boolean;
+  /** Gives the answer. `position` is the shard's last stored one. */
+  release(position: number): void;
+  reject(error: MillraceError): void;
+}
+
+/** The turn being filled: its effects become one entry. */
+export interface Turn {
+  readonly number: number;
+  /** The instant this drain is judged by: never before the last entry's clock. */
+  nowMs: number;
+  commands: number;
+  /** Bytes of effects so far; kept by the plane. */
+  effectBytes: number;
+  /** Effects so far: gives each write of an entry an ordinal of its own. */
+  effects: number;
+}
+
+/** True when the drain should stop filling the turn. Asked between commands. */
+export type ShouldStop = () => boolean;
+
+export interface SectionEffects {
+  readonly partition: PartitionName;
+  readonly effects: Uint8Array;
+}
+
+/** What a shard hosts. Called by the actor alone, never re-entered. */
+export interface ShardPlane<W extends Work> {
+  /**
+   * Runs the work, or as much of it as fits the turn. Sets `waitsForTurn` and `hasWritten`.
+   * `parked`: its state is still loading; the plane calls `resume(work)` later.
+   * @throws a defect: the actor then ends, and a fresh one rebuilds
+   */
+  execute(work: W, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked';
+  /** A share of the drain for what falls due by itself (expiry). */
+  tick(turn: Turn): void;
+  /** When `tick` wants to run though no work arrives; undefined: not at all. Milliseconds from now. */
+  nextTickInMs(): number | undefined;
+  /** Takes the effects of the turn, by partition. From now on they are in flight. */
+  seal(turn: Turn): SectionEffects[];
+  /** The entry in flight is stored: what waited for it is committed. */
+  committed(head: ChainHead, links: ReadonlyMap<PartitionName, ChainLink>): void;
+  /** Work that was parked and can go on, because its partition is there now. */
+  takeParked(): W[];
+  /** All work that is parked, ready or not: the actor ends. */
+  abandon(): W[];
+
+  /** Rehydration: what the newest snapshot holds, then every entry after it, in order. */
+  restore(entries: AsyncIterable<RecoveryStep>): Promise<void>;
+}
+
+export type RecoveryStep =
+  | {
+      readonly kind: 'manifest';
+      /** The newest verified one; undefined: everything is in the entries that follow. */
+      readonly manifest: Manifest | undefined;
+      readonly recentCommandIds: readonly (readonly [CommandId, number])[];
+    }
+  | { readonly kind: 'entry'; readonly read: ReadEntry };

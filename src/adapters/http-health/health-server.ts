@@ -1,0 +1,131 @@
+/**
+ * What supervisors and scrapers ask, on a port of its own: `/livez`, `/readyz`, `/metrics`. It reads
+ * and never changes anything, and needs no credentials: it shows no tenant's data.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { MillraceError } from '../../kernel/index.js';
+import type { Log, Timers } from '../../ports/index.js';
+
+export interface Check {
+  readonly ok: boolean;
+  /** For a person; no secrets, no tenant's data. */
+  readonly detail?: string;
+}
+
+export interface HealthOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Named states; ready when all are ok. Abandoned, as not ready, after `CHECKS_TIMEOUT_MS`. */
+  readonly checks: () => Readonly<Record<string, Check>> | Promise<Readonly<Record<string, Check>>>;
+  readonly metrics: () => Promise<{ contentType: string; text: string }>;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+export interface HealthServer {
+  readonly host: string;
+  readonly port: number;
+  /** Ends open connections too: a scraper asks again. */
+  close(): Promise<void>;
+}
+
+/** A probe that waits longer than this has its answer: not ready. */
+const CHECKS_TIMEOUT_MS = 2_000;
+/** Requests have no bodies here; a few seconds are generous. */
+const REQUEST_TIMEOUT_MS = 5_000;
+const CONNECTIONS_CHECK_MS = 2_000;
+/** Probes and scrapers, not clients. */
+const MAX_CONNECTIONS = 100;
+
+/** @throws BAD_CONFIG when the address cannot be listened on */
+export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
+  const server = createServer(
+    {
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    },
+    healthApp(options).callback(),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  await listen(server, options);
+  return {
+    host: options.host,
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function healthApp(options: HealthOptions): Koa {
+  const router = new Router();
+  // That this runs at all is the answer: the loop turns.
+  router.get('/livez', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    const checks = await checksInTime(options);
+    const isReady = Object.values(checks).every(({ ok }) => ok);
+    ctx.status = isReady ? 200 : 503;
+    ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
+  });
+  router.get('/metrics', async (ctx) => {
+    const { contentType, text } = await options.metrics();
+    ctx.set('Content-Type', contentType);
+    ctx.body = text;
+  });
+
+  const app = new Koa();
+  // Koa would print to stderr, past the log.
+  app.silent = true;
+  app.on('error', (error) => options.log.warn('health.failed', { error }));
+  app.use(async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    await next();
+  });
+  app.use(router.routes());
+  app.use(router.allowedMethods());
+  return app;
+}
+
+/** The first of: the checks, their failure, the bound on waiting for them. */
+function checksInTime({ checks, timers, log }: HealthOptions): Promise<Readonly<Record<string, Check>>> {
+  return new Promise((resolve) => {
+    const timer = timers.after(CHECKS_TIMEOUT_MS, () =>
+      resolve({ checks: { ok: false, detail: `no answer within ${CHECKS_TIMEOUT_MS} ms` } }),
+    );
+    Promise.resolve()
+      .then(checks)
+      .catch((error: unknown) => {
+        log.warn('health.checks_failed', { error });
+        return { checks: { ok: false, detail: 'the checks failed; the log says why' } };
+      })
+      .then((answer) => {
+        timer.cancel();
+        resolve(answer);
+      });
+  });
+}
+
+function listen(server: Server, { host, port, log }: HealthOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (cause: Error) => {
+      const message = `MILLRACE_METRICS_PORT: cannot listen on ${host}:${port}`;
+      reject(new MillraceError('BAD_CONFIG', message, { host, port }, cause));
+    };
+    server.once('error', refuse);
+    server.listen(port, host, () => {
+      server.removeListener('error', refuse);
+      // Out of descriptors, say: probes fail for a while, the process goes on.
+      server.on('error', (error) => log.warn('health.failed', { error }));
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,143 @@
+/**
+ * Payloads too large for one message. The sender keeps the payload and sends an *offer* of a few
+ * bytes in its place; the receiver fetches the pieces, a few at a time, and joins them. So a large
+ * payload goes at the pace of its receiver and cannot cut off a connection.
+ *
+ *  E1 a payload is joined whole or not at all
+ *  E2 what is kept and what is joined are bounded in bytes and in time
+ */
+import { decode, encode } from '@msgpack/msgpack';
+import { nuid } from 'nats';
+import { describeError, MillraceError } from '../../kernel/index.js';
+import type { NatsLink } from './link.js';
+import type { Names } from './subjects.js';
+
+export interface Offer {
+  /** Where the pieces can be asked for. */
+  readonly at: string;
+  readonly id: string;
+  readonly bytes: number;
+}
+
+export interface Kept {
+  readonly offer: Offer;
+  release(): void;
+}
+
+/** A piece, and the largest payload that travels in one message: half of the servers' usual limit. */
+export const PIECE_BYTES = 512 * 1024;
+/** Pieces in flight to one receiver: 2 MiB. */
+const PIECES_IN_FLIGHT = 4;
+/** All payloads kept for receivers, in multiples of the largest. */
+const KEPT_PAYLOADS = 4;
+
+interface Keeping {
+  readonly payload: Uint8Array;
+  readonly timer: NodeJS.Timeout;
+  /** Pieces nobody has asked for yet; only counted when there is one receiver. */
+  unasked: Set<number> | undefined;
+}
+
+export interface BulkOptions {
+  readonly maxBytes: number;
+  /** How long a payload is kept, and how long one piece is waited for. */
+  readonly timeoutMs: number;
+}
+
+export class BulkExchange {
+  readonly #link: NatsLink;
+  readonly #options: BulkOptions;
+  readonly #subject: string;
+  readonly #kept = new Map<string, Keeping>();
+  readonly #subscription: { unsubscribe(): void };
+  #keptBytes = 0;
+
+  constructor(link: NatsLink, names: Names, options: BulkOptions) {
+    this.#link = link;
+    this.#options = options;
+    this.#subject = names.bulkSubject(nuid.next());
+    this.#subscription = link.subscribe(this.#subject, (message) => {
+      if (message.reply) link.publish(message.reply, this.#piece(message.data));
+    });
+  }
+
+  /**
+   * Keeps the payload until it was fetched by its one receiver, was released, or time is up.
+   * @throws INVALID when it is larger than any may be; MAILBOX_FULL when too much is kept already
+   */
+  keep(payload: Uint8Array, receivers: 'one' | 'many'): Kept {
+    const bytes = payload.byteLength;
+    if (bytes > this.#options.maxBytes) {
+      throw new MillraceError('INVALID', 'a message is too large', { bytes, maxBytes: this.#options.maxBytes });
+    }
+    if (this.#keptBytes + bytes > this.#options.maxBytes * KEPT_PAYLOADS) {
+      throw new MillraceError('MAILBOX_FULL', 'too many large messages wait for their receivers', { bytes });
+    }
+    const id = nuid.next();
+    const timer = setTimeout(() => this.#release(id), this.#options.timeoutMs);
+    timer.unref();
+    const pieces = Math.ceil(bytes / PIECE_BYTES);
+    const unasked = receivers === 'one' ? new Set(Array.from({ length: pieces }, (_, index) => index)) : undefined;
+    this.#kept.set(id, { payload, timer, unasked });
+    this.#keptBytes += bytes;
+    return { offer: { at: this.#subject, id, bytes }, release: () => this.#release(id) };
+  }
+
+  /** @throws INVALID when it is too large; TIMED_OUT when a piece did not come */
+  async fetch({ at, id, bytes }: Offer): Promise<Uint8Array> {
+    const { maxBytes } = this.#options;
+    if (bytes > maxBytes) throw new MillraceError('INVALID', 'a message is too large', { bytes, maxBytes });
+    const whole = new Uint8Array(bytes);
+    const pieces = Math.ceil(bytes / PIECE_BYTES);
+    let next = 0;
+    const fetchOneByOne = async (): Promise<void> => {
+      while (next < pieces) {
+        const index = next;
+        next += 1;
+        const piece = await this.#fetchPiece(at, id, index);
+        const expected = Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES);
+        if (piece.byteLength !== expected) {
+          next = pieces;
+          throw new MillraceError('TIMED_OUT', 'a piece of a large message is not there any more', { id, index });
+        }
+        whole.set(piece, index * PIECE_BYTES);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(PIECES_IN_FLIGHT, pieces) }, fetchOneByOne));
+    return whole;
+  }
+
+  stop(): void {
+    for (const id of [...this.#kept.keys()]) this.#release(id);
+    if (!this.#link.raw.isClosed()) this.#subscription.unsubscribe();
+  }
+
+  async #fetchPiece(at: string, id: string, index: number): Promise<Uint8Array> {
+    try {
+      const question = encode([id, index]);
+      return (await this.#link.request(at, question, { timeoutMs: this.#options.timeoutMs })).data;
+    } catch (cause) {
+      const why = describeError(cause);
+      throw new MillraceError('TIMED_OUT', 'a piece of a large message did not come', { id, index, why }, cause);
+    }
+  }
+
+  /** Empty when it is not kept any more: no piece is. */
+  #piece(question: Uint8Array): Uint8Array {
+    const [id, index] = decode(question) as [string, number];
+    const keeping = this.#kept.get(id);
+    if (keeping === undefined) return new Uint8Array(0);
+    const piece = keeping.payload.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES);
+    keeping.unasked?.delete(index);
+    if (keeping.unasked?.size === 0) this.#release(id);
+    return piece;
+  }
+
+  #release(id: string): void {
+    const keeping = this.#kept.get(id);
+    if (keeping === undefined) return;
+    clearTimeout(keeping.timer);
+    this.#kept.delete(id);
+    this.#keptBytes -= keeping.payload.byteLength;
+  }
+}

@@ -1,0 +1,258 @@
+/**
+ * The layout of an installation and its creation, which happens once.
+ *
+ *  C1 a stream is created only while the layout record is incomplete, by whoever holds its attempt
+ *  C2 two that initialise at once make one installation: the loser waits for the winner
+ *  C3 an initialisation that died is finished by the next one, under the same cluster id
+ *  C4 a layout that is complete is never changed; asking for another one is refused
+ */
+import { nuid } from 'nats';
+import { assert, isMillraceError, MillraceError } from '../../kernel/index.js';
+import type { NatsConnections } from './connection.js';
+import { isRefusal, JETSTREAM_ERRORS, JetStreamApi, type StreamDescription } from './jetstream-api.js';
+import { JetStreamLeaseStore } from './jetstream-lease-store.js';
+import { askServers, checkReplication } from './server-facts.js';
+import { declareBucket, declareStreams, type ShardCounts, type StreamDeclaration } from './streams.js';
+import { Names } from './subjects.js';
+
+export interface ClusterLayout extends ShardCounts {
+  readonly version: 1;
+  /** Random, made by the first initialisation; stands in leases and entries. */
+  readonly clusterId: string;
+  readonly complete: boolean;
+  /** When each stream was created, as its server says, by its name without prefix. */
+  readonly streams: Readonly<Record<string, string>>;
+}
+
+export interface InitOptions extends ShardCounts {
+  readonly prefix: string;
+  /** Accepts replicas whose servers do not sync every write. */
+  readonly allowUnsynced?: boolean;
+  /** An attempt that shows no progress for this long is taken over. Default 10 s: longer than an election. */
+  readonly stalledAfterMs?: number;
+  /** Gives up after this. Default 120 s. */
+  readonly timeoutMs?: number;
+}
+
+interface LayoutRecord extends ClusterLayout {
+  /** Who is creating streams now. */
+  readonly attempt: string;
+}
+
+interface Versioned {
+  readonly record: LayoutRecord;
+  readonly revision: number;
+}
+
+const LAYOUT_KEY = 'cluster';
+const DEFAULT_STALLED_AFTER_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
+const LOOK_EVERY_MS = 100;
+/** Progress is recorded after so many streams, so that a waiting initialisation sees it. */
+const STREAMS_AT_ONCE = 8;
+/** What a cluster says that has only just started, and takes back a moment later. */
+const NOT_YET = new Set<number>([
+  JETSTREAM_ERRORS.insufficientResources,
+  JETSTREAM_ERRORS.noSuitablePeers,
+  JETSTREAM_ERRORS.peerPlacement,
+  JETSTREAM_ERRORS.temporarilyUnavailable,
+  JETSTREAM_ERRORS.anotherInFlight,
+]);
+const MOST_SHARDS = 1024;
+
+/**
+ * Creates everything once, or waits for whoever does. Safe to call again: a complete and equal layout
+ * is returned as it is.
+ * @throws CONFLICT when another layout is there; BAD_CONFIG when the servers cannot hold it;
+ *         JOURNAL_DAMAGED when journals are there and their layout is not
+ */
+export async function initCluster(connections: NatsConnections, options: InitOptions): Promise<ClusterLayout> {
+  checkCounts(options);
+  checkReplication({
+    replicas: options.replicas,
+    servers: options.replicas > 1 ? await askServers(connections) : 'unknown',
+    connectedVersions: connections.serverVersions(),
+    allowUnsynced: options.allowUnsynced ?? false,
+  });
+  return new Initialisation(connections, options).run();
+}
+
+/** The layout as it is recorded, complete or not; undefined where nothing was ever initialised. */
+export async function readLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout | undefined> {
+  const names = new Names(prefix);
+  const bucket = await new JetStreamApi(connections.control).findStream(names.bucketStream('layout'));
+  if (bucket === undefined) return undefined;
+  const found = await layoutStore(connections, names).get(LAYOUT_KEY);
+  return found === undefined ? undefined : layoutOf(decode(found.value));
+}
+
+class Initialisation {
+  readonly #options: InitOptions;
+  readonly #names: Names;
+  readonly #api: JetStreamApi;
+  readonly #store: JetStreamLeaseStore;
+  readonly #attempt = nuid.next();
+  readonly #deadlineMs: number;
+
+  constructor(connections: NatsConnections, options: InitOptions) {
+    this.#options = options;
+    this.#names = new Names(options.prefix);
+    this.#api = new JetStreamApi(connections.control);
+    this.#store = layoutStore(connections, this.#names);
+    this.#deadlineMs = performance.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+  }
+
+  async run(): Promise<ClusterLayout> {
+    await this.#create(declareBucket(this.#names, 'layout', this.#options.replicas));
+    let seenRevision = 0;
+    let seenAtMs = performance.now();
+    for (;;) {
+      this.#checkDeadline();
+      const found = await this.#find();
+      if (found === undefined) {
+        await this.#begin();
+        continue;
+      }
+      this.#checkEqual(found.record);
+      if (found.record.complete) return layoutOf(found.record);
+      if (found.record.attempt === this.#attempt) {
+        await this.#build(found);
+        continue;
+      }
+      if (found.revision !== seenRevision) {
+        seenRevision = found.revision;
+        seenAtMs = performance.now();
+      }
+      if (performance.now() - seenAtMs >= (this.#options.stalledAfterMs ?? DEFAULT_STALLED_AFTER_MS)) {
+        await this.#write({ ...found.record, attempt: this.#attempt }, found.revision);
+      } else {
+        await pause();
+      }
+    }
+  }
+
+  /** Writes the first record; losing that race shows in the next look at it. */
+  async #begin(): Promise<void> {
+    const { streams } = await this.#api.call<{ streams?: readonly string[] | null }>('STREAM.NAMES', {
+      subject: this.#names.allJournalSubjects(),
+    });
+    const names = streams ?? [];
+    if (names.length > 0 && (await this.#find()) === undefined) {
+      const message = 'there are journals without a layout: it was lost, or they belong to something else';
+      throw new MillraceError('JOURNAL_DAMAGED', message, { streams: names });
+    }
+    const { kvShards, queueShards, replicas } = this.#options;
+    const record: LayoutRecord = {
+      version: 1,
+      clusterId: nuid.next(),
+      kvShards,
+      queueShards,
+      replicas,
+      complete: false,
+      attempt: this.#attempt,
+      streams: {},
+    };
+    await this.#store.create(LAYOUT_KEY, encode(record));
+  }
+
+  /** Ends when the layout is complete or somebody else has taken over. */
+  async #build(found: Versioned): Promise<void> {
+    let { record, revision } = found;
+    const declarations = declareStreams(this.#names, record).filter(({ key }) => record.streams[key] === undefined);
+    for (let at = 0; at < declarations.length; at += STREAMS_AT_ONCE) {
+      // The record is written before the streams too: one who was taken over must not create any more.
+      const held = await this.#write(record, revision);
+      if (held === undefined) return;
+      const some = declarations.slice(at, at + STREAMS_AT_ONCE);
+      const created = await Promise.all(
+        some.map(async (declaration) => [declaration.key, (await this.#create(declaration)).created] as const),
+      );
+      record = { ...record, streams: { ...record.streams, ...Object.fromEntries(created) } };
+      revision = held;
+    }
+    await this.#write({ ...record, complete: true }, revision);
+  }
+
+  async #create({ config }: StreamDeclaration): Promise<StreamDescription> {
+    for (;;) {
+      try {
+        return await this.#api.createStream(config);
+      } catch (error) {
+        if (isRefusal(error, JETSTREAM_ERRORS.streamNameInUse)) {
+          throw new MillraceError('CONFLICT', `stream ${config.name} exists with other settings`, {}, error);
+        }
+        const isPassing =
+          (isRefusal(error) && NOT_YET.has(error.errorCode)) || isMillraceError(error, 'JOURNAL_UNAVAILABLE');
+        if (!isPassing) throw new MillraceError('BAD_CONFIG', `cannot create stream ${config.name}`, {}, error);
+        this.#checkDeadline(error);
+        await pause();
+      }
+    }
+  }
+
+  async #find(): Promise<Versioned | undefined> {
+    for (;;) {
+      try {
+        const found = await this.#store.get(LAYOUT_KEY);
+        return found === undefined ? undefined : { record: decode(found.value), revision: found.revision };
+      } catch (error) {
+        if (!isMillraceError(error, 'JOURNAL_UNAVAILABLE')) throw error;
+        this.#checkDeadline(error);
+        await pause();
+      }
+    }
+  }
+
+  /** The new revision; undefined when it was lost to somebody else, or may have been. */
+  async #write(record: LayoutRecord, revision: number): Promise<number | undefined> {
+    const outcome = await this.#store.update(LAYOUT_KEY, encode(record), revision);
+    return outcome.kind === 'stored' ? outcome.revision : undefined;
+  }
+
+  #checkEqual(record: LayoutRecord): void {
+    const { kvShards, queueShards, replicas } = this.#options;
+    const isEqual = record.kvShards === kvShards && record.queueShards === queueShards && record.replicas === replicas;
+    if (isEqual) return;
+    const has = `${record.kvShards} kv shards, ${record.queueShards} queue shards, ${record.replicas} replicas`;
+    const details = { wanted: { kvShards, queueShards, replicas } };
+    throw new MillraceError('CONFLICT', `this installation has another layout: ${has}`, details);
+  }
+
+  #checkDeadline(cause?: unknown): void {
+    if (performance.now() < this.#deadlineMs) return;
+    throw new MillraceError('JOURNAL_UNAVAILABLE', 'the installation could not be initialised in time', {}, cause);
+  }
+}
+
+function layoutStore(connections: NatsConnections, names: Names): JetStreamLeaseStore {
+  return new JetStreamLeaseStore(connections, names, { bucket: 'layout' });
+}
+
+function layoutOf({ version, clusterId, kvShards, queueShards, replicas, complete, streams }: LayoutRecord) {
+  return { version, clusterId, kvShards, queueShards, replicas, complete, streams };
+}
+
+function checkCounts({ kvShards, queueShards, replicas }: ShardCounts): void {
+  for (const [name, count] of Object.entries({ kvShards, queueShards })) {
+    if (!Number.isInteger(count) || count < 1 || count > MOST_SHARDS) {
+      throw new MillraceError('BAD_CONFIG', `${name} is a whole number from 1 to ${MOST_SHARDS}`, { [name]: count });
+    }
+  }
+  if (replicas !== 1 && replicas !== 3 && replicas !== 5) {
+    throw new MillraceError('BAD_CONFIG', 'replicas is 1, 3 or 5', { replicas });
+  }
+}
+
+function encode(record: LayoutRecord): Uint8Array {
+  return Buffer.from(JSON.stringify(record), 'utf8');
+}
+
+function decode(bytes: Uint8Array): LayoutRecord {
+  const record = JSON.parse(Buffer.from(bytes).toString('utf8')) as LayoutRecord;
+  assert(record.version === 1, 'a layout of a newer version', { version: record.version });
+  return record;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+}

@@ -1,0 +1,273 @@
+/**
+ * The nats-server that this process starts, watches and stops: the default when no NATS is configured.
+ *
+ * E1  One server per data directory. The caller holds the directory's lock (`lockDataDir`), and a server
+ *     of an earlier run is ended before a new one starts.
+ * E2  It does not outlive this process (see server-process.ts).
+ * E3  When it dies by itself it is started again on the same port with the same credentials, so that
+ *     clients simply reconnect; when that happens too often, `onGiveUp` is called once and nothing more
+ *     is started.
+ * E4  `stop` ends it for good. Connections of ours are to be drained before, since nothing waits for them.
+ *
+ * In `<data dir>/nats/`: the configuration, the store, the log, `server.json` (who runs) and
+ * `client.json` (how to reach it, for our command line). Readable by our user only.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { describeError, MillraceError } from '../../../kernel/index.js';
+import type { Log } from '../../../ports/index.js';
+import { lastComplaint, removeOldLogs, sizeOf } from './log-files.js';
+import { endOrphan, recordServer } from './orphan.js';
+import { writePrivateFile } from './private-file.js';
+import { waitUntilReady } from './readiness.js';
+import {
+  type Credentials,
+  DEFAULT_MAX_PAYLOAD_BYTES,
+  makeCredentials,
+  renderServerConfig,
+  type ServerConfig,
+} from './server-config.js';
+import { type Binding, chooseBinding, launch, type ServerProcess } from './server-process.js';
+import { knowsSyncAlways } from './server-version.js';
+import { noteStoreVersion } from './store-version.js';
+
+export interface EmbeddedServerOptions {
+  /** As found by `findNatsServer`. */
+  readonly binary: string;
+  readonly version: string;
+  readonly dataDir: string;
+  readonly log: Log;
+  /** Called once, with one line, when the server cannot be kept running. The process should end. */
+  readonly onGiveUp: (reason: string) => void;
+  /** Whether a write is on disk before it is acknowledged (`always`, where the server can) or soon after. */
+  readonly fsync?: 'always' | 'interval';
+  readonly maxPayloadBytes?: number;
+  readonly binding?: Binding;
+  readonly limits?: Partial<EmbeddedLimits>;
+}
+
+export interface EmbeddedLimits {
+  /** Until the store is read; a large one takes a while. */
+  readonly startTimeoutMs: number;
+  /** Between asking the server to end and ending it. */
+  readonly stopTimeoutMs: number;
+  /** So many restarts within the window are bad luck; one more is a reason to give up. */
+  readonly restarts: number;
+  readonly restartWindowMs: number;
+  /** Before the first restart; doubled for each further one within the window. */
+  readonly firstBackoffMs: number;
+  readonly longestBackoffMs: number;
+}
+
+export const EMBEDDED_LIMITS: EmbeddedLimits = {
+  startTimeoutMs: 120_000,
+  stopTimeoutMs: 4000,
+  restarts: 5,
+  restartWindowMs: 60_000,
+  firstBackoffMs: 100,
+  longestBackoffMs: 5000,
+};
+
+/** Another program may take the free port that we saw; seldom, and never this often. */
+const PORT_TRIES = 5;
+
+export interface EmbeddedServer {
+  /** Without credentials. */
+  readonly url: string;
+  readonly credentials: Credentials;
+  readonly sysCredentials: Credentials;
+  readonly version: string;
+  /** Whether every write is durable before it is acknowledged. */
+  readonly hasSyncAlways: boolean;
+  /** Of the server that runs now, or ran last. */
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** @throws MillraceError JOURNAL_UNAVAILABLE when it does not start, CONFLICT when an orphan does not end */
+export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+  const dir = join(resolve(options.dataDir), 'nats');
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await endOrphan(join(dir, 'server.json'), options.log);
+  await noteStoreVersion(join(dir, 'store-version'), options.version, options.log);
+  const binding = options.binding ?? (await chooseBinding());
+  let failure = '';
+  for (let attempt = 0; attempt < PORT_TRIES; attempt += 1) {
+    const server = new SupervisedServer(options, dir, binding, await freePort());
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      failure = describeError(error);
+      if (!failure.includes('address already in use')) break;
+    }
+  }
+  const message = `nats-server ${options.version} did not start: ${failure}; its log is ${join(dir, 'nats.log')}`;
+  throw new MillraceError('JOURNAL_UNAVAILABLE', message);
+}
+
+class SupervisedServer implements EmbeddedServer {
+  readonly url: string;
+  readonly credentials = makeCredentials('millrace');
+  readonly sysCredentials = makeCredentials('millrace-sys');
+  readonly version: string;
+  readonly hasSyncAlways: boolean;
+  pid = 0;
+
+  readonly #config: ServerConfig;
+  readonly #limits: EmbeddedLimits;
+  readonly #stopping = new AbortController();
+  #process: ServerProcess | undefined;
+  #supervision: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly options: EmbeddedServerOptions,
+    private readonly dir: string,
+    private readonly binding: Binding,
+    private readonly port: number,
+  ) {
+    const fsync = options.fsync ?? 'always';
+    this.url = `nats://127.0.0.1:${port}`;
+    this.version = options.version;
+    this.hasSyncAlways = fsync === 'always' && knowsSyncAlways(options.version);
+    this.#limits = { ...EMBEDDED_LIMITS, ...options.limits };
+    this.#config = {
+      version: options.version,
+      port,
+      storeDir: join(dir, 'store'),
+      logPath: join(dir, 'nats.log'),
+      fsync,
+      maxPayloadBytes: options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD_BYTES,
+      app: this.credentials,
+      system: this.sysCredentials,
+    };
+  }
+
+  async start(): Promise<void> {
+    const { log, version, binary } = this.options;
+    await writePrivateFile(this.#path('nats.conf'), renderServerConfig(this.#config));
+    const running = await this.#launch();
+    await writePrivateFile(this.#path('client.json'), `${JSON.stringify(this.#clientFile())}\n`);
+    log.info('nats-server.started', { pid: running.pid, version, url: this.url, binary, binding: this.binding });
+    if (!knowsSyncAlways(version)) {
+      log.warn('nats-server.no-fsync', {
+        version,
+        message: 'this version survives the crash of a process but not a power failure; 2.10 and newer can',
+      });
+    }
+    this.#supervision = this.#supervise(running);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const running = this.#process;
+    if (running !== undefined && !running.hasEnded()) await this.#end(running);
+    await this.#supervision;
+    await rm(this.#path('client.json'), { force: true });
+    await rm(this.#path('server.json'), { force: true });
+  }
+
+  /** Starts the server and returns when it can be used; one that cannot is ended again. */
+  async #launch(): Promise<ServerProcess> {
+    const { logPath } = this.#config;
+    await removeOldLogs(logPath);
+    const logBytes = await sizeOf(logPath);
+    // From here to the assignment nothing may be awaited: `stop` must see every server there is.
+    if (this.#stopping.signal.aborted) throw new Error('stopping');
+    const configPath = this.#path('nats.conf');
+    const running = launch(this.options.binary, configPath, this.binding);
+    this.#process = running;
+    this.pid = running.pid;
+    try {
+      const { binary, version } = this.options;
+      await recordServer(this.#path('server.json'), { pid: running.pid, configPath, binary, version, port: this.port });
+      await waitUntilReady(this.url, this.credentials, running.hasEnded, this.#limits.startTimeoutMs);
+    } catch (error) {
+      const why = running.hasEnded() ? await running.ended : describeError(error);
+      await this.#end(running);
+      throw new Error((await lastComplaint(logPath, logBytes)) ?? why);
+    }
+    return running;
+  }
+
+  /** E3: as long as nobody asked it to stop, an end is answered by a start. */
+  async #supervise(first: ServerProcess): Promise<void> {
+    const restartsAtMs: number[] = [];
+    let why = await first.ended;
+    while (!this.#stopping.signal.aborted) {
+      const nowMs = performance.now();
+      while (restartsAtMs[0] !== undefined && restartsAtMs[0] < nowMs - this.#limits.restartWindowMs)
+        restartsAtMs.shift();
+      if (restartsAtMs.length >= this.#limits.restarts) return this.#giveUp(restartsAtMs.length, why);
+      const backoffMs = Math.min(this.#limits.firstBackoffMs * 2 ** restartsAtMs.length, this.#limits.longestBackoffMs);
+      restartsAtMs.push(nowMs);
+      this.options.log.error('nats-server.died', { reason: why, restart: restartsAtMs.length, backoffMs });
+      await this.#pause(backoffMs);
+      if (this.#stopping.signal.aborted) return;
+      why = await this.#restart();
+    }
+  }
+
+  /** @returns how the new server ended, perhaps much later */
+  async #restart(): Promise<string> {
+    try {
+      const running = await this.#launch();
+      this.options.log.info('nats-server.restarted', { pid: running.pid, url: this.url });
+      return await running.ended;
+    } catch (error) {
+      return describeError(error);
+    }
+  }
+
+  #giveUp(restarts: number, why: string): void {
+    const reason = `nats-server ended ${restarts + 1} times in a row and is not started again (last: ${why})`;
+    this.options.log.error('nats-server.given-up', { reason });
+    this.options.onGiveUp(reason);
+  }
+
+  async #end(running: ServerProcess): Promise<void> {
+    if (running.hasEnded()) return;
+    running.signal('SIGTERM');
+    const hard = setTimeout(() => running.signal('SIGKILL'), this.#limits.stopTimeoutMs);
+    await running.ended;
+    clearTimeout(hard);
+  }
+
+  #pause(durationMs: number): Promise<void> {
+    return new Promise((resume) => {
+      const timer = setTimeout(resume, durationMs);
+      this.#stopping.signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resume();
+      });
+    });
+  }
+
+  #clientFile(): Record<string, unknown> {
+    return {
+      url: this.url,
+      user: this.credentials.user,
+      password: this.credentials.password,
+      sysUser: this.sysCredentials.user,
+      sysPassword: this.sysCredentials.password,
+    };
+  }
+
+  #path(name: string): string {
+    return join(this.dir, name);
+  }
+}
+
+/** A loopback port that nobody listens on at this moment. */
+async function freePort(): Promise<number> {
+  return new Promise((found, failed) => {
+    const probe = createServer().once('error', failed);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        address !== null && typeof address === 'object' ? found(address.port) : failed(new Error('no port')),
+      );
+    });
+  });
+}

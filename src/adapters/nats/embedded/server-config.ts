@@ -1,0 +1,75 @@
+/**
+ * The embedded server's configuration file and credentials.
+ *
+ * C1  Two accounts: SYS, which may ask the server about itself, and APP, which alone has JetStream.
+ *     There is no user without a password.
+ * C2  It listens on one loopback port and has no monitoring, websocket, MQTT or leaf node listener.
+ * C3  All text goes in quoted: a path or password never becomes syntax.
+ */
+import { randomBytes } from 'node:crypto';
+import { knowsLogFileCount, knowsSyncAlways } from './server-version.js';
+
+/** 192 bits; guessing is hopeless even without a limit on tries. */
+const SECRET_BYTES = 24;
+/** One current and one earlier log file of this size tell what happened before a crash. */
+const LOG_FILE_BYTES = 8 * 1024 * 1024;
+const LOG_FILES_KEPT = 2;
+/** Nothing of ours is stored in memory streams; the server's default would be three quarters of the RAM. */
+const MEMORY_STORE_BYTES = 64 * 1024 * 1024;
+/** With fsync `interval`: the most that a power failure may take. The server's own default is two minutes. */
+const SYNC_INTERVAL = '1s';
+export const DEFAULT_MAX_PAYLOAD_BYTES = 1024 * 1024;
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface ServerConfig {
+  readonly version: string;
+  readonly port: number;
+  readonly storeDir: string;
+  readonly logPath: string;
+  readonly fsync: 'always' | 'interval';
+  readonly maxPayloadBytes: number;
+  readonly app: Credentials;
+  readonly system: Credentials;
+}
+
+export function makeCredentials(user: string): Credentials {
+  return { user, password: randomBytes(SECRET_BYTES).toString('base64url') };
+}
+
+export function renderServerConfig(config: ServerConfig): string {
+  const sync = knowsSyncAlways(config.version)
+    ? [`  sync_interval: ${config.fsync === 'always' ? 'always' : SYNC_INTERVAL}`]
+    : [];
+  const logCount = knowsLogFileCount(config.version) ? [`logfile_max_num: ${LOG_FILES_KEPT}`] : [];
+  return `${[
+    'server_name: "millrace-embedded"',
+    `listen: "127.0.0.1:${config.port}"`,
+    `max_payload: ${config.maxPayloadBytes}`,
+    `log_file: ${quoted(config.logPath)}`,
+    `logfile_size_limit: ${LOG_FILE_BYTES}`,
+    ...logCount,
+    'jetstream {',
+    `  store_dir: ${quoted(config.storeDir)}`,
+    `  max_memory_store: ${MEMORY_STORE_BYTES}`,
+    ...sync,
+    '}',
+    'accounts {',
+    `  SYS { users: [ ${user(config.system)} ] }`,
+    `  APP { jetstream: enabled, users: [ ${user(config.app)} ] }`,
+    '}',
+    'system_account: SYS',
+  ].join('\n')}\n`;
+}
+
+function user({ user, password }: Credentials): string {
+  return `{ user: ${quoted(user)}, password: ${quoted(password)} }`;
+}
+
+/** The server's quoted strings know the escapes that JSON uses for quotes and backslashes. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,18 @@
+/**
+ * Remembers which version wrote a store, and says so when an older one is about to open it. Servers read
+ * what older ones wrote; the other way round is not promised. Should streams be missing afterwards, the
+ * check of the streams at start stops the process: nothing is created in their place.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Log } from '../../../ports/index.js';
+import { writePrivateFile } from './private-file.js';
+import { compareVersions } from './server-version.js';
+
+export async function noteStoreVersion(path: string, version: string, log: Log): Promise<void> {
+  const earlier = (await readFile(path, 'utf8').catch(() => '')).trim();
+  if (earlier === version) return;
+  if (earlier !== '' && compareVersions(earlier, version) > 0) {
+    log.warn('nats-server.downgrade', { earlier, version, message: 'the store was last written by a newer server' });
+  }
+  await writePrivateFile(path, `${version}\n`);
+}

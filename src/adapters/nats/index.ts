@@ -1,0 +1,18 @@
+/** The world of NATS: connections, the four ports that stand on them, and the layout of an installation. */
+export {
+  type ClusterLayout,
+  type InitOptions,
+  initCluster,
+  readLayout,
+} from './cluster-layout.js';
+export { connect, type NatsConnections, type NatsOptions } from './connection.js';
+export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
+export { JetStreamLeaseStore } from './jetstream-lease-store.js';
+export { JetStreamObjectStore } from './jetstream-object-store.js';
+export type { NatsLink } from './link.js';
+export { NatsBus, type NatsBusOptions } from './nats-bus.js';
+export { askServers, checkReplication, type ServerFacts } from './server-facts.js';
+export { CONTROL_SHARD, METER_SHARD, type ShardCounts, shardNames } from './streams.js';
+export { Names } from './subjects.js';
+export { type Difference, type Verification, verifyCluster } from './verify-cluster.js';
+export { isAtLeast, RECOMMENDED, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';

@@ -1,0 +1,245 @@
+/**
+ * Objects in an object store bucket, laid out as the standard clients expect: pieces on a subject of
+ * their own, then one description with size and SHA-256.
+ *
+ *  O1 an object is visible once its description is stored, which is after all of its pieces
+ *  O2 a description is stored only where there is none: a name is written once
+ *  O3 bytes that do not match the description are never returned
+ *  O4 a try that failed leaves at most pieces that no description names
+ */
+import { createHash } from 'node:crypto';
+import { nuid } from 'nats';
+import { MillraceError } from '../../kernel/index.js';
+import type { ObjectInfo, ObjectStore } from '../../ports/index.js';
+import { Arrivals } from './arrivals.js';
+import type { NatsConnections } from './connection.js';
+import { isRefusal, JetStreamApi } from './jetstream-api.js';
+import { journalUnavailable } from './link.js';
+import { OrderedFeed } from './ordered-feed.js';
+import { type PublishOutcome, publishOnce } from './publish-once.js';
+import { base64Url, type Names } from './subjects.js';
+
+/** As the standard clients cut, and well below any server's largest message. */
+const CHUNK_BYTES = 128 * 1024;
+/** Pieces in flight: 2 MiB, little enough to share a connection with leases. */
+const CHUNKS_IN_FLIGHT = 16;
+const HASH_SLICE_BYTES = 1024 * 1024;
+const DESCRIPTIONS_IN_FLIGHT = 32;
+const HEARTBEAT_MS = 500;
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** The standard layout's description; other fields are kept by those who wrote them. */
+interface Description {
+  readonly name: string;
+  readonly bucket: string;
+  readonly nuid: string;
+  readonly size: number;
+  readonly chunks: number;
+  readonly digest: string;
+  readonly deleted?: boolean;
+}
+
+interface Described extends Description {
+  readonly position: number;
+}
+
+export class JetStreamObjectStore implements ObjectStore {
+  readonly #connections: NatsConnections;
+  readonly #names: Names;
+  readonly #control: JetStreamApi;
+  readonly #reads: JetStreamApi;
+  readonly #stream: string;
+  readonly #timeoutMs: number;
+
+  constructor(
+    connections: NatsConnections,
+    names: Names,
+    { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
+  ) {
+    this.#connections = connections;
+    this.#names = names;
+    this.#control = new JetStreamApi(connections.control, timeoutMs);
+    this.#reads = new JetStreamApi(connections.reads, timeoutMs);
+    this.#stream = names.objectStream('snapshots');
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** @throws CONFLICT when the name has other contents; JOURNAL_UNAVAILABLE */
+  async put(name: string, bytes: Uint8Array): Promise<void> {
+    const digest = await digestOf(bytes);
+    const existing = await this.#describe(name);
+    if (existing !== undefined && existing.deleted !== true) return assertSame(existing, name, digest);
+    const id = nuid.next();
+    const chunks = await this.#storeChunks(name, id, bytes);
+    const description = {
+      name,
+      options: { max_chunk_size: CHUNK_BYTES },
+      bucket: this.#names.objectStore('snapshots'),
+      nuid: id,
+      size: bytes.byteLength,
+      chunks,
+      digest,
+      mtime: new Date().toISOString(),
+      deleted: false,
+    };
+    const subject = this.#names.objectDescriptionSubject('snapshots', name);
+    const outcome = await this.#publish(subject, JSON.stringify(description), existing?.position ?? 0);
+    if (outcome.kind === 'stored') return;
+    // Unknown means that the description may be there, and then its pieces have to be too.
+    if (outcome.kind === 'unknown') throw journalUnavailable(outcome.cause, { name });
+    await this.#purgeChunks(id);
+    const winner = outcome.kind === 'conflict' ? await this.#describe(name) : undefined;
+    if (winner !== undefined) return assertSame(winner, name, digest);
+    throw journalUnavailable(undefined, { name, outcome: outcome.kind });
+  }
+
+  async get(name: string): Promise<Uint8Array | undefined> {
+    const description = await this.#describe(name);
+    if (description === undefined || description.deleted === true) return undefined;
+    try {
+      const bytes = await this.#fetchChunks(description);
+      if ((await digestOf(bytes)) !== description.digest) throw damaged(name, 'its bytes do not match their digest');
+      return bytes;
+    } catch (error) {
+      // Deleted, or deleted and written again, while we read: then what we saw was no damage.
+      const now = await this.#describe(name);
+      if (now === undefined || now.deleted === true) return undefined;
+      throw error;
+    }
+  }
+
+  async list(prefix: string): Promise<ObjectInfo[]> {
+    const { descriptions } = this.#names.objectSubjects('snapshots');
+    const subjects = await ask(() => this.#control.subjects(this.#stream, descriptions));
+    const names = [...subjects.keys()]
+      .map((subject) => this.#names.nameOfDescriptionSubject('snapshots', subject))
+      .filter((name) => name.startsWith(prefix))
+      .sort();
+    const infos: ObjectInfo[] = [];
+    for (let at = 0; at < names.length; at += DESCRIPTIONS_IN_FLIGHT) {
+      const some = names.slice(at, at + DESCRIPTIONS_IN_FLIGHT);
+      for (const found of await Promise.all(some.map((name) => this.#describe(name)))) {
+        if (found !== undefined && found.deleted !== true) infos.push({ name: found.name, bytes: found.size });
+      }
+    }
+    return infos;
+  }
+
+  async delete(name: string): Promise<void> {
+    const description = await this.#describe(name);
+    if (description === undefined) return;
+    const filter = this.#names.objectDescriptionSubject('snapshots', name);
+    await ask(() => this.#control.purge(this.#stream, { filter }));
+    if (description.deleted !== true) await this.#purgeChunks(description.nuid);
+  }
+
+  async #describe(name: string): Promise<Described | undefined> {
+    const subject = this.#names.objectDescriptionSubject('snapshots', name);
+    const found = await ask(() => this.#control.message(this.#stream, { last_by_subj: subject }));
+    if (found === undefined) return undefined;
+    const description = JSON.parse(Buffer.from(found.bytes).toString('utf8')) as Description;
+    return { ...description, position: found.position };
+  }
+
+  /** The number of pieces. @throws JOURNAL_UNAVAILABLE, and then none is left if that could be arranged */
+  async #storeChunks(name: string, id: string, bytes: Uint8Array): Promise<number> {
+    const subject = this.#names.objectChunkSubject('snapshots', id);
+    const count = Math.ceil(bytes.byteLength / CHUNK_BYTES);
+    let last = 0;
+    for (let at = 0; at < count; at += CHUNKS_IN_FLIGHT) {
+      const window = Array.from({ length: Math.min(CHUNKS_IN_FLIGHT, count - at) }, (_, index) => {
+        const from = (at + index) * CHUNK_BYTES;
+        return this.#publish(subject, bytes.subarray(from, from + CHUNK_BYTES));
+      });
+      for (const outcome of await Promise.all(window)) {
+        if (outcome.kind === 'stored' && outcome.position > last) {
+          last = outcome.position;
+          continue;
+        }
+        await this.#purgeChunks(id);
+        const details = { name, outcome: outcome.kind, ...('reason' in outcome ? { reason: outcome.reason } : {}) };
+        throw journalUnavailable('cause' in outcome ? outcome.cause : undefined, details);
+      }
+    }
+    return count;
+  }
+
+  #publish(subject: string, bytes: Uint8Array | string, expectedLastOnSubject?: number): Promise<PublishOutcome> {
+    return publishOnce(this.#connections.control, {
+      subject,
+      stream: this.#stream,
+      bytes,
+      timeoutMs: this.#timeoutMs,
+      ...(expectedLastOnSubject === undefined ? {} : { expectedLastOnSubject }),
+    });
+  }
+
+  async #fetchChunks({ name, nuid: id, size, chunks }: Description): Promise<Uint8Array> {
+    const bytes = new Uint8Array(size);
+    const subject = this.#names.objectChunkSubject('snapshots', id);
+    const arrivals = new Arrivals(this.#timeoutMs);
+    const options = { stream: this.#stream, from: 1, filterSubject: subject, heartbeatMs: HEARTBEAT_MS };
+    const feed = new OrderedFeed(this.#reads, options, {
+      onMessage: (message) => arrivals.push(message),
+      onHeartbeat: () => {},
+      onFlowControl: (answer) => arrivals.push(answer),
+      onRefused: (refusal) => arrivals.fail(journalUnavailable(refusal, { name })),
+    });
+    let at = 0;
+    let received = 0;
+    try {
+      while (received < chunks) {
+        for (const arrival of await arrivals.take(() => feed.restart(), { name, received, chunks })) {
+          if (typeof arrival === 'function') {
+            arrival();
+            continue;
+          }
+          if (at + arrival.bytes.byteLength > size) throw damaged(name, 'it has more bytes than its description says');
+          bytes.set(arrival.bytes, at);
+          at += arrival.bytes.byteLength;
+          received += 1;
+        }
+      }
+    } catch (error) {
+      const stored = (await ask(() => this.#control.subjects(this.#stream, subject))).get(subject) ?? 0;
+      throw stored < chunks ? damaged(name, `it has ${stored} of ${chunks} pieces`) : error;
+    } finally {
+      feed.stop();
+    }
+    if (at !== size) throw damaged(name, `it has ${at} of ${size} bytes`);
+    return bytes;
+  }
+
+  /** Best effort: pieces without a description are garbage, not damage. */
+  async #purgeChunks(id: string): Promise<void> {
+    const filter = this.#names.objectChunkSubject('snapshots', id);
+    await this.#control.purge(this.#stream, { filter }).catch(() => {});
+  }
+}
+
+function assertSame(existing: Description, name: string, digest: string): void {
+  if (existing.digest === digest) return;
+  throw new MillraceError('CONFLICT', 'an object of that name has other contents', { name });
+}
+
+function damaged(name: string, why: string): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `an object is damaged: ${why}`, { name });
+}
+
+/** In slices, with room for other work between them: a large object must not hold the loop. */
+async function digestOf(bytes: Uint8Array): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < bytes.byteLength; at += HASH_SLICE_BYTES) {
+    if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    hash.update(bytes.subarray(at, at + HASH_SLICE_BYTES));
+  }
+  return `SHA-256=${base64Url(hash.digest())}`;
+}
+
+async function ask<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    throw isRefusal(error) ? journalUnavailable(error) : error;
+  }
+}

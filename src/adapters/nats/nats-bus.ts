@@ -1,0 +1,203 @@
+/**
+ * The bus on plain NATS: requests and notices between processes, stored nowhere. Every subscription is
+ * a plain one, without a queue group: the owner of a shard is one process, and who it is, the journal
+ * decides.
+ */
+import type { Msg } from 'nats';
+import { describeError, MillraceError, unreachable } from '../../kernel/index.js';
+import type { Bus, Log, Subscription, Topic } from '../../ports/index.js';
+import { BulkExchange, PIECE_BYTES } from './bulk-exchange.js';
+import { decodeFrame, encodeFailure, encodeOffer, encodePayload, type Frame } from './bus-frames.js';
+import type { NatsConnections } from './connection.js';
+import { LinkFailure, type NatsLink } from './link.js';
+import type { Names } from './subjects.js';
+
+export interface NatsBusOptions {
+  /** The largest payload, 64 MiB by default: the largest command and reply with room to spare. */
+  readonly maxBytes?: number;
+  /** How long a large payload is kept for its receivers, and a piece of it waited for. Default 10 s. */
+  readonly reassemblyTimeoutMs?: number;
+  /** Hears of messages that had to be dropped. */
+  readonly log?: Log;
+}
+
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+const DEFAULT_REASSEMBLY_TIMEOUT_MS = 10_000;
+/** Messages of a subscription that wait behind a large one; what comes beyond is lost, as a bus may. */
+const WAITING_MESSAGES = 10_000;
+
+export class NatsBus implements Bus {
+  readonly #link: NatsLink;
+  readonly #names: Names;
+  readonly #bulk: BulkExchange;
+  readonly #log: Log | undefined;
+
+  constructor(connections: Pick<NatsConnections, 'control'>, names: Names, options: NatsBusOptions = {}) {
+    this.#link = connections.control;
+    this.#names = names;
+    this.#log = options.log;
+    this.#bulk = new BulkExchange(this.#link, names, {
+      maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
+      timeoutMs: options.reassemblyTimeoutMs ?? DEFAULT_REASSEMBLY_TIMEOUT_MS,
+    });
+  }
+
+  isConnected(): boolean {
+    return this.#link.isConnected();
+  }
+
+  /** @throws INVALID when the payload is larger than any may be */
+  publish(topic: Topic, payload: Uint8Array): void {
+    this.#link.publish(this.#names.topic(topic), this.#frameOf(payload, 'many').frame);
+  }
+
+  subscribe(topic: Topic, onMessage: (payload: Uint8Array) => void): Subscription {
+    let isStopped = false;
+    let waiting = 0;
+    let last: Promise<void> = Promise.resolve();
+    const deliver = (payload: Uint8Array): void => {
+      if (!isStopped) onMessage(payload);
+    };
+    const receive = (message: Msg): void => {
+      const frame = this.#decode(topic, message);
+      if (frame === undefined) return;
+      if (frame.kind === 'payload' && waiting === 0) {
+        deliver(frame.payload);
+        return;
+      }
+      if (waiting >= WAITING_MESSAGES) {
+        this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: 'too many wait behind a large one' });
+        return;
+      }
+      // In the order of their sending, also behind one whose pieces are still on their way.
+      waiting += 1;
+      const payload = this.#payloadOf(frame);
+      payload.catch(() => {}); // reported below, in its turn
+      last = last.then(async () => {
+        try {
+          deliver(await payload);
+        } catch (error) {
+          this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: describeError(error) });
+        } finally {
+          waiting -= 1;
+        }
+      });
+    };
+    const subscription = this.#link.subscribe(this.#names.topic(topic), receive);
+    return {
+      stop: () => {
+        isStopped = true;
+        if (!this.#link.raw.isClosed()) subscription.unsubscribe();
+      },
+    };
+  }
+
+  async request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    const { frame, release } = this.#frameOf(payload, 'one');
+    const deadlineMs = performance.now() + timeoutMs;
+    try {
+      const answer = decodeFrame((await this.#link.request(this.#names.topic(topic), frame, { timeoutMs })).data);
+      if (answer.kind === 'failure') throw answer.error;
+      if (answer.kind === 'payload') return answer.payload;
+      return await within(this.#bulk.fetch(answer.offer), deadlineMs - performance.now(), topic);
+    } catch (error) {
+      throw error instanceof LinkFailure ? failureOfRequest(error, topic) : error;
+    } finally {
+      release();
+    }
+  }
+
+  serve(topic: Topic, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Subscription {
+    const subscription = this.#link.subscribe(this.#names.topic(topic), (message) => {
+      if (message.reply) void this.#answer(topic, message, onRequest);
+    });
+    return {
+      stop: () => {
+        if (!this.#link.raw.isClosed()) subscription.unsubscribe();
+      },
+    };
+  }
+
+  /** Forgets what is kept for receivers. Subscriptions are their owners' to stop. */
+  close(): void {
+    this.#bulk.stop();
+  }
+
+  async #answer(topic: Topic, message: Msg, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Promise<void> {
+    const frame = this.#decode(topic, message);
+    if (frame === undefined) return;
+    let payload: Uint8Array;
+    try {
+      payload = await this.#payloadOf(frame);
+    } catch (cause) {
+      // Not handed on, so surely not executed.
+      const why = new MillraceError('SHARD_UNAVAILABLE', 'a large request did not arrive', {}, cause);
+      this.#respond(topic, message, encodeFailure(cause instanceof MillraceError && !cause.retryable ? cause : why));
+      return;
+    }
+    try {
+      this.#respond(topic, message, this.#frameOf(await onRequest(payload), 'one').frame);
+    } catch (error) {
+      this.#respond(topic, message, encodeFailure(error));
+    }
+  }
+
+  #respond(topic: Topic, message: Msg, frame: Uint8Array): void {
+    try {
+      if (message.reply) this.#link.publish(message.reply, frame);
+    } catch (error) {
+      this.#log?.warn('bus.answer-dropped', { topic: topic.kind, reason: describeError(error) });
+    }
+  }
+
+  #payloadOf(frame: Frame): Promise<Uint8Array> {
+    switch (frame.kind) {
+      case 'payload':
+        return Promise.resolve(frame.payload);
+      case 'offer':
+        return this.#bulk.fetch(frame.offer);
+      case 'failure':
+        return Promise.reject(frame.error);
+      default:
+        return unreachable(frame);
+    }
+  }
+
+  #frameOf(payload: Uint8Array, receivers: 'one' | 'many'): { frame: Uint8Array; release: () => void } {
+    if (payload.byteLength <= PIECE_BYTES) return { frame: encodePayload(payload), release: () => {} };
+    const { offer, release } = this.#bulk.keep(payload, receivers);
+    return { frame: encodeOffer(offer), release };
+  }
+
+  #decode(topic: Topic, message: Msg): Frame | undefined {
+    try {
+      return decodeFrame(message.data);
+    } catch (error) {
+      this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: describeError(error) });
+      return undefined;
+    }
+  }
+}
+
+function failureOfRequest(failure: LinkFailure, topic: Topic): MillraceError {
+  const details = { topic: topic.kind };
+  if (failure.kind === 'no-responders' || failure.kind === 'not-sent' || failure.kind === 'refused') {
+    return new MillraceError('SHARD_UNAVAILABLE', 'nobody serves this', details, failure);
+  }
+  return new MillraceError('TIMED_OUT', 'no answer came', details, failure);
+}
+
+async function within<T>(promise: Promise<T>, timeoutMs: number, topic: Topic): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = 'the pieces of an answer did not come in time';
+    const failure = new MillraceError('TIMED_OUT', message, { topic: topic.kind });
+    timer = setTimeout(() => reject(failure), Math.max(1, timeoutMs));
+  });
+  promise.catch(() => {}); // after the deadline nobody waits for it
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

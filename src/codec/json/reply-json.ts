@@ -1,0 +1,43 @@
+/**
+ * Replies as the JSON that clients read: `{"result":…}` or `{"error":"…"}`.
+ *
+ * Invariants
+ *  J1 a result is null, a number, a string or an array, at every depth; never an object or a boolean
+ *  J2 integers are written with all their digits, and never with an exponent
+ *  J3 in base64 every string of a result is encoded, except a status `OK` that is the whole result: readers
+ *     decode whatever stands inside an array. Error texts are never encoded
+ *
+ * Written by hand: JSON.stringify would want a copy of the reply first, and cannot write a bigint.
+ */
+import type { ByteString } from '../../kernel/index.js';
+import { ErrorReply, NilArray, OK, type Reply, SimpleString } from '../../domain/kv/index.js';
+import { quoteBase64, quoteBytes } from './json-string.js';
+
+type Quote = (bytes: ByteString) => string;
+
+export function replyToJson(reply: Reply): string {
+  if (reply === OK) return '{"result":"OK"}';
+  if (reply instanceof ErrorReply) return errorToJson(reply.text);
+  return `{"result":${valueToJson(reply, quoteBytes)}}`;
+}
+
+export function replyToBase64Json(reply: Reply): string {
+  if (reply instanceof ErrorReply) return errorToJson(reply.text);
+  if (reply instanceof SimpleString && reply.text === 'OK') return '{"result":"OK"}';
+  return `{"result":${valueToJson(reply, quoteBase64)}}`;
+}
+
+/** @param text a byte string that begins with its class: `ERR …` */
+export function errorToJson(text: ByteString): string {
+  return `{"error":${quoteBytes(text)}}`;
+}
+
+function valueToJson(reply: Reply, quote: Quote): string {
+  if (typeof reply === 'string') return quote(reply);
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply);
+  if (reply === null || reply instanceof NilArray) return 'null';
+  if (reply instanceof SimpleString || reply instanceof ErrorReply) return quote(reply.text);
+  let items = '';
+  for (const item of reply as readonly Reply[]) items += `${items === '' ? '' : ','}${valueToJson(item, quote)}`;
+  return `[${items}]`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Records of the lease bucket and heartbeats ↔ bytes: MessagePack arrays, the version first.
+ *
+ *   shard lease  [1, epoch, session, isReleased, createdAt, [number, hash, position] | null]
+ *   session      [1, counter, isDead]
+ *   heartbeat    [1, session, canOwn, isLeaving]
+ */
+import { decode, encode } from '@msgpack/msgpack';
+import { MillraceError, type SessionId } from '../../kernel/index.js';
+
+const VERSION = 1;
+
+export interface ShardLease {
+  readonly epoch: number;
+  readonly session: SessionId;
+  /** The owner drained and let go: nobody needs to wait for it. */
+  readonly isReleased: boolean;
+  /** When the shard's stream was made; another stream is an incident. */
+  readonly createdAt: string;
+  /** An entry that is known to be stored: a journal without it has lost something. */
+  readonly highWater: { readonly number: number; readonly hash: Uint8Array; readonly position: number } | undefined;
+}
+
+export interface SessionRecord {
+  readonly counter: number;
+  /** Set by a successor before it takes the session's shards: no renewal is accepted after it. */
+  readonly isDead: boolean;
+}
+
+export interface Heartbeat {
+  readonly session: SessionId;
+  readonly canOwn: boolean;
+  readonly isLeaving: boolean;
+}
+
+export function encodeShardLease(lease: ShardLease): Uint8Array {
+  const { epoch, session, isReleased, createdAt, highWater } = lease;
+  const mark = highWater === undefined ? null : [highWater.number, highWater.hash, highWater.position];
+  return encode([VERSION, epoch, session, isReleased, createdAt, mark]);
+}
+
+export function decodeShardLease(bytes: Uint8Array): ShardLease {
+  const [, epoch, session, isReleased, createdAt, mark] = fieldsOf(bytes, 'shard lease');
+  const highWater =
+    mark === null
+      ? undefined
+      : {
+          number: (mark as unknown[])[0] as number,
+          hash: (mark as unknown[])[1] as Uint8Array,
+          position: (mark as unknown[])[2] as number,
+        };
+  return {
+    epoch: epoch as number,
+    session: session as SessionId,
+    isReleased: isReleased as boolean,
+    createdAt: createdAt as string,
+    highWater,
+  };
+}
+
+export function encodeSessionRecord({ counter, isDead }: SessionRecord): Uint8Array {
+  return encode([VERSION, counter, isDead]);
+}
+
+export function decodeSessionRecord(bytes: Uint8Array): SessionRecord {
+  const [, counter, isDead] = fieldsOf(bytes, 'session');
+  return { counter: counter as number, isDead: isDead as boolean };
+}
+
+export function encodeHeartbeat({ session, canOwn, isLeaving }: Heartbeat): Uint8Array {
+  return encode([VERSION, session, canOwn, isLeaving]);
+}
+
+export function decodeHeartbeat(bytes: Uint8Array): Heartbeat {
+  const [, session, canOwn, isLeaving] = fieldsOf(bytes, 'heartbeat');
+  return { session: session as SessionId, canOwn: canOwn as boolean, isLeaving: isLeaving as boolean };
+}
+
+function fieldsOf(bytes: Uint8Array, what: string): unknown[] {
+  const fields = decode(bytes);
+  if (Array.isArray(fields) && fields[0] === VERSION) return fields;
+  throw new MillraceError('JOURNAL_DAMAGED', `a ${what} of a version that is not known`);
+}

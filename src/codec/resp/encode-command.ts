@@ -1,0 +1,8 @@
+import type { ByteString } from '../../kernel/index.js';
+
+/** A command as the array of bulk strings it travels as; what RespCommandReader reads. */
+export function encodeCommand(words: readonly ByteString[]): ByteString {
+  let resp = `*${words.length}\r\n`;
+  for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
+  return resp;
+}

@@ -1,0 +1,82 @@
+/**
+ * Expiry as commands give it, in seconds or milliseconds, from now or from the epoch, turned into an
+ * instant. Redis allows instants up to 2^63 ms; here they end at 2^53, where a number stops being exact.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { CommandContext } from '../command-spec.js';
+import { MAX_EXPIRE_AT_MS } from '../limits.js';
+import { invalidExpireTime } from '../reply.js';
+
+export interface ExpiryUnit {
+  readonly unitMs: 1 | 1000;
+  readonly isAbsolute: boolean;
+}
+
+/** The option words that say when a string expires. */
+const UNITS: ReadonlyMap<string, ExpiryUnit> = new Map([
+  ['EX', { unitMs: 1000, isAbsolute: false }],
+  ['PX', { unitMs: 1, isAbsolute: false }],
+  ['EXAT', { unitMs: 1000, isAbsolute: true }],
+  ['PXAT', { unitMs: 1, isAbsolute: true }],
+]);
+
+export function expiryUnit(option: string): ExpiryUnit | undefined {
+  return UNITS.get(option);
+}
+
+/**
+ * The instant that the word at `index` names; it may lie in the past.
+ * @throws ErrorReply for what is no integer or overflows
+ */
+export function readInstant(context: CommandContext, index: number, unit: ExpiryUnit, commandName: string): number {
+  const { args, nowMs } = context;
+  const atMs = args.int64(index) * BigInt(unit.unitMs) + BigInt(unit.isAbsolute ? 0 : nowMs);
+  if (atMs > BigInt(MAX_EXPIRE_AT_MS) || atMs < -BigInt(MAX_EXPIRE_AT_MS)) throw invalidExpireTime(commandName);
+  return Number(atMs);
+}
+
+/** As `readInstant`, where zero and below are errors. */
+export function readPositiveInstant(
+  context: CommandContext,
+  index: number,
+  unit: ExpiryUnit,
+  commandName: string,
+): number {
+  const instant = readInstant(context, index, unit, commandName);
+  if (context.args.bytes(index).startsWith('-') || context.args.bytes(index) === '0')
+    throw invalidExpireTime(commandName);
+  return instant;
+}
+
+/** Stores a string and records it; an instant that has passed leaves nothing behind, as in Redis. */
+export function storeString(context: CommandContext, key: ByteString, value: ByteString, expireAtMs?: number): void {
+  const { keyspace, effects, nowMs } = context;
+  if (expireAtMs === undefined) {
+    keyspace.set(key, value);
+    effects.pushSet(key, value);
+  } else if (expireAtMs <= nowMs) {
+    removeKey(context, key);
+  } else {
+    keyspace.set(key, value, expireAtMs);
+    effects.push('SET', key, value, 'PXAT', String(expireAtMs));
+  }
+}
+
+/** Changes a string and leaves its expiry alone. */
+export function replaceString(context: CommandContext, key: ByteString, value: ByteString): void {
+  storeString(context, key, value, context.keyspace.expiryOf(key));
+}
+
+/** Deletes a key, expired or not, and records it. */
+export function removeKey({ keyspace, effects }: CommandContext, key: ByteString): void {
+  if (keyspace.delete(key)) effects.push('DEL', key);
+}
+
+/**
+ * Repeats a changed key's expiry behind an effect that would create the key anew where it has expired:
+ * importing the journal later into another server must not leave it there for ever.
+ */
+export function recordExpiry({ keyspace, effects }: CommandContext, key: ByteString): void {
+  const expireAtMs = keyspace.expiryOf(key);
+  if (expireAtMs !== undefined) effects.push('PEXPIREAT', key, String(expireAtMs));
+}

@@ -1,0 +1,100 @@
+/** Keys as such, whatever they hold: is it there, delete, rename, copy. */
+import type { ByteString } from '../../../../kernel/index.js';
+import { assert } from '../../../../kernel/index.js';
+import type { Handler, CommandContext } from '../../command-spec.js';
+import type { Value } from '../../keyspace.js';
+import { ErrorReply, ERRORS, OK, SimpleString } from '../../reply.js';
+
+const badDatabase = new ErrorReply('ERR DB index is out of range');
+
+/** EXISTS key …, TOUCH key … → how many of the words name a key; one named twice counts twice. */
+export const countExisting: Handler = ({ args, keyspace }) => {
+  let count = 0;
+  for (let i = 1; i < args.length; i += 1) if (keyspace.exists(args.bytes(i))) count += 1;
+  return count;
+};
+
+/** DEL key …, UNLINK key … → how many were deleted. */
+export const remove: Handler = ({ args, keyspace, effects, nowMs }) => {
+  const removed: ByteString[] = [];
+  let visible = 0;
+  for (let i = 1; i < args.length; i += 1) {
+    const key = args.bytes(i);
+    const expireAtMs = keyspace.expiryOf(key);
+    if (!keyspace.delete(key)) continue;
+    removed.push(key);
+    // One that has expired goes too, but was not there for whoever asks.
+    if (expireAtMs === undefined || expireAtMs > nowMs) visible += 1;
+  }
+  if (removed.length > 0) effects.push('DEL', ...removed);
+  return visible;
+};
+
+/** TYPE key → the kind of value as a status, `none` if missing. */
+export const type: Handler = ({ args, keyspace }) => new SimpleString(typeName(keyspace.peek(args.bytes(1))));
+
+/** The word TYPE and SCAN have for a value. */
+export function typeName(value: Value | undefined): string {
+  if (value === undefined) return 'none';
+  if (typeof value === 'string') return 'string';
+  return value.kind === 'json' ? 'ReJSON-RL' : value.kind;
+}
+
+/** RENAME key newkey → OK. No such key. RENAMENX → 1, or 0 when the new name is taken. */
+export function rename(onlyIfFree: boolean): Handler {
+  return (context) => {
+    const { args, keyspace, effects } = context;
+    const source = args.bytes(1);
+    const target = args.bytes(2);
+    const value = keyspace.fetch(source);
+    if (value === undefined) throw ERRORS.noSuchKey;
+    if (source === target) return onlyIfFree ? 0 : OK;
+    if (onlyIfFree && keyspace.fetch(target) !== undefined) return 0;
+    const expireAtMs = keyspace.expiryOf(source);
+    makeWay(context, target, expireAtMs);
+    keyspace.delete(source);
+    keyspace.set(target, value, expireAtMs);
+    effects.push('RENAME', source, target);
+    return onlyIfFree ? 1 : OK;
+  };
+}
+
+/** COPY source destination [DB 0] [REPLACE] → 1, or 0 if the source is missing or the destination is there. */
+export const copy: Handler = (context) => {
+  const { args, keyspace, effects } = context;
+  const source = args.bytes(1);
+  const target = args.bytes(2);
+  let replaces = false;
+  for (let i = 3; i < args.length; i += 1) {
+    const option = args.option(i);
+    if (option === 'REPLACE') {
+      replaces = true;
+    } else if (option === 'DB') {
+      i += 1;
+      args.bytes(i);
+      if (args.offset(i) !== 0) throw badDatabase;
+    } else throw ERRORS.syntax;
+  }
+  if (source === target) return 0;
+  const value = keyspace.fetch(source);
+  if (value === undefined) return 0;
+  if (keyspace.fetch(target) !== undefined && !replaces) return 0;
+  assert(typeof value === 'string', 'a value of a kind that cannot be copied', { key: source });
+  const expireAtMs = keyspace.expiryOf(source);
+  makeWay(context, target, expireAtMs);
+  keyspace.set(target, value, expireAtMs);
+  effects.push('COPY', source, target, 'REPLACE');
+  return 1;
+};
+
+/**
+ * An expiring source may be gone where the journal is imported later; then nothing would overwrite the
+ * target, which must not survive. Deleting it first makes both ends right.
+ */
+function makeWay(
+  { keyspace, effects }: CommandContext,
+  target: ByteString,
+  sourceExpiresAtMs: number | undefined,
+): void {
+  if (sourceExpiresAtMs !== undefined && keyspace.delete(target)) effects.push('DEL', target);
+}

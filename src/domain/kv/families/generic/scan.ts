@@ -1,0 +1,70 @@
+/**
+ * Going through the keys: SCAN, KEYS, RANDOMKEY. A cursor is the hash to go on from, so it stays good
+ * across changes, restarts and takeovers; every key that is there from first to last is met once.
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { Handler } from '../../command-spec.js';
+import { type Glob, compileGlob } from '../../glob.js';
+import { MAX_SCAN_COUNT } from '../../limits.js';
+import { ErrorReply, ERRORS } from '../../reply.js';
+import { typeName } from './keys.js';
+
+const badCursor = new ErrorReply('ERR invalid cursor');
+const DEFAULT_COUNT = 10;
+/** Keys KEYS reads from the map at a time. */
+const KEYS_STEP = 1024;
+
+interface ScanOptions {
+  glob: Glob | undefined;
+  count: number;
+  type: string | undefined;
+  withTypes: boolean;
+}
+
+/** SCAN cursor [MATCH pattern] [COUNT n] [TYPE name] [WITHTYPE] → [next cursor, keys]; cursor 0 ends. */
+export const scan: Handler = ({ args, keyspace }) => {
+  const cursor = args.bytes(1);
+  if (!/^[0-9]{1,20}$/.test(cursor) || BigInt(cursor) >= 1n << 64n) throw badCursor;
+  const options: ScanOptions = { glob: undefined, count: DEFAULT_COUNT, type: undefined, withTypes: false };
+  for (let i = 2; i < args.length; i += 1) {
+    const option = args.option(i);
+    if (option === 'WITHTYPE') {
+      options.withTypes = true;
+      continue;
+    }
+    i += 1;
+    const value = args.bytes(i);
+    if (option === 'MATCH') options.glob = compileGlob(value);
+    else if (option === 'TYPE') options.type = value.toLowerCase();
+    else if (option === 'COUNT') {
+      options.count = args.offset(i);
+      if (options.count < 1) throw ERRORS.syntax;
+    } else throw ERRORS.syntax;
+  }
+  const step = keyspace.scan(Number(cursor), Math.min(options.count, MAX_SCAN_COUNT));
+  const keys: ByteString[] = [];
+  for (const [key, value] of step.entries) {
+    if (options.glob !== undefined && !options.glob(key)) continue;
+    const type = typeName(value);
+    if (options.type !== undefined && options.type !== type.toLowerCase()) continue;
+    keys.push(key);
+    if (options.withTypes) keys.push(type);
+  }
+  return [String(step.cursor), keys];
+};
+
+/** KEYS pattern → every matching key, in no order. */
+export const keys: Handler = ({ args, keyspace }) => {
+  const glob = compileGlob(args.bytes(1));
+  const found: ByteString[] = [];
+  let cursor = 0;
+  do {
+    const step = keyspace.scan(cursor, KEYS_STEP);
+    for (const [key] of step.entries) if (glob(key)) found.push(key);
+    cursor = step.cursor;
+  } while (cursor !== 0);
+  return found;
+};
+
+/** RANDOMKEY → a key, or null when there is none. */
+export const randomKey: Handler = ({ keyspace, random }) => keyspace.randomKey(() => random.float()) ?? null;

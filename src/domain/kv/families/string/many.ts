@@ -1,0 +1,99 @@
+/** Several strings in one command: MGET, MSET, MSETNX, MSETEX. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { Handler, CommandContext } from '../../command-spec.js';
+import { requireRecordSize } from '../../limits.js';
+import { ErrorReply, ERRORS, OK, wrongArity } from '../../reply.js';
+import { type ExpiryUnit, expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
+
+const badKeyCount = new ErrorReply('ERR invalid numkeys value');
+const badPairCount = new ErrorReply('ERR wrong number of key-value pairs');
+
+/** MGET key … → a value or null each; null also for what is no string. */
+export const getMany: Handler = ({ args, keyspace }) => {
+  const values = new Array<ByteString | null>(args.length - 1);
+  for (let i = 1; i < args.length; i += 1) {
+    const value = keyspace.peek(args.bytes(i));
+    values[i - 1] = typeof value === 'string' ? value : null;
+  }
+  return values;
+};
+
+/** MSET key value … → OK. */
+export const setMany: Handler = (context) => {
+  requirePairs(context, 'mset');
+  storeMany(context);
+  return OK;
+};
+
+/** MSETNX key value … → 1, or 0 and nothing set if any key is there. */
+export const setManyIfMissing: Handler = (context) => {
+  const { args, keyspace } = context;
+  requirePairs(context, 'msetnx');
+  for (let i = 1; i < args.length; i += 2) if (keyspace.fetch(args.bytes(i)) !== undefined) return 0;
+  storeMany(context);
+  return 1;
+};
+
+function requirePairs(context: CommandContext, name: string): void {
+  const { args } = context;
+  if (args.length % 2 === 0) throw wrongArity(name);
+  for (let i = 2; i < args.length; i += 2) requireRecordSize(context, args.bytes(i).length);
+}
+
+function storeMany({ args, keyspace, effects }: CommandContext): void {
+  for (let i = 1; i < args.length; i += 2) keyspace.set(args.bytes(i), args.bytes(i + 1));
+  effects.push('MSET', ...args.from(1));
+}
+
+/** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 and nothing set. */
+export const setManyExpiring: Handler = (context) => {
+  const { args, keyspace } = context;
+  const count = /^[1-9][0-9]{0,9}$/.test(args.bytes(1)) ? Number(args.bytes(1)) : 0;
+  if (count < 1 || count > 0x7fffffff) throw badKeyCount;
+  const end = 2 + 2 * count;
+  if (end > args.length) throw badPairCount;
+  const options = readOptions(context, end);
+  for (let i = 2; i < end; i += 2) requireRecordSize(context, args.bytes(i + 1).length);
+  if (options.condition !== undefined) {
+    for (let i = 2; i < end; i += 2) {
+      if ((keyspace.fetch(args.bytes(i)) !== undefined) !== (options.condition === 'XX')) return 0;
+    }
+  }
+  for (let i = 2; i < end; i += 2) {
+    const key = args.bytes(i);
+    const kept = options.keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
+    storeString(context, key, args.bytes(i + 1), options.expireAtMs ?? kept);
+  }
+  return 1;
+};
+
+interface ManyOptions {
+  condition: 'NX' | 'XX' | undefined;
+  keepsExpiry: boolean;
+  expireAtMs: number | undefined;
+}
+
+function readOptions(context: CommandContext, from: number): ManyOptions {
+  const { args } = context;
+  const options: ManyOptions = { condition: undefined, keepsExpiry: false, expireAtMs: undefined };
+  let expiry: { word: string; unit: ExpiryUnit; index: number } | undefined;
+  for (let i = from; i < args.length; i += 1) {
+    const option = args.option(i);
+    if (option === 'NX' || option === 'XX') {
+      if (options.condition !== undefined && options.condition !== option) throw ERRORS.syntax;
+      options.condition = option;
+    } else if (option === 'KEEPTTL') {
+      if (expiry !== undefined) throw ERRORS.syntax;
+      options.keepsExpiry = true;
+    } else {
+      const unit = expiryUnit(option);
+      if (unit === undefined || options.keepsExpiry) throw ERRORS.syntax;
+      if (expiry !== undefined && expiry.word !== option) throw ERRORS.syntax;
+      i += 1;
+      args.bytes(i);
+      expiry = { word: option, unit, index: i };
+    }
+  }
+  if (expiry !== undefined) options.expireAtMs = readPositiveInstant(context, expiry.index, expiry.unit, 'msetex');
+  return options;
+}

@@ -1,0 +1,107 @@
+/**
+ * Addition as an x86 long double does it: 64 bits of mantissa, round half to even, printed with 17
+ * decimals at most. INCRBYFLOAT's replies and stored values depend on these digits, and a JavaScript
+ * number has 11 bits too few for them. Values are exact: mantissa · 2^exponent.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+
+interface LongDouble {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+}
+
+export type Sum = { readonly kind: 'finite'; readonly text: ByteString } | { readonly kind: 'infinite' };
+
+const MANTISSA_BITS = 64;
+/** Values of 2^16384 and more are infinite. */
+const MAX_EXPONENT = 16384;
+/** Below 2^-16445 even the smallest denormal is gone; Redis refuses a text that becomes zero so. */
+const MIN_EXPONENT = -16445;
+/** Longer texts are not numbers to Redis, and would take long to read. */
+const MAX_TEXT = 5 * 1024;
+const DECIMALS = 17;
+
+const DECIMAL = /^([+-]?)([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+))?$/;
+const INFINITE = /^[+-]?inf(?:inity)?$/i;
+
+export function isFloatText(text: ByteString): boolean {
+  return parse(text) !== undefined;
+}
+
+/** The sum of two numbers as texts; undefined if one of them is not a number. */
+export function addLongDoubles(left: ByteString, right: ByteString): Sum | undefined {
+  const a = parse(left);
+  const b = parse(right);
+  if (a === undefined || b === undefined) return undefined;
+  if (a === 'infinite' || b === 'infinite') return { kind: 'infinite' };
+  const exponent = Math.min(a.exponent, b.exponent);
+  const sum = (a.mantissa << BigInt(a.exponent - exponent)) + (b.mantissa << BigInt(b.exponent - exponent));
+  const rounded = round(sum, exponent);
+  return isInfinite(rounded) ? { kind: 'infinite' } : { kind: 'finite', text: print(rounded) };
+}
+
+function parse(text: ByteString): LongDouble | 'infinite' | undefined {
+  if (text.length > MAX_TEXT) return undefined;
+  if (INFINITE.test(text)) return 'infinite';
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = '', power = '0'] = match;
+  if (whole.length + fraction.length === 0) return undefined;
+  const digits = BigInt(whole + fraction);
+  if (digits === 0n) return { mantissa: 0n, exponent: 0 };
+  const scale = Number(power) - fraction.length;
+  // Far outside the range of the type whatever the digits; also keeps the powers of ten below small.
+  if (Math.abs(scale) > 2 * MAX_TEXT) return undefined;
+  const value = scaled(digits, scale);
+  if (isInfinite(value) || bitLength(value.mantissa) + value.exponent < MIN_EXPONENT) return undefined;
+  return sign === '-' ? { mantissa: -value.mantissa, exponent: value.exponent } : value;
+}
+
+/** digits · 10^scale, rounded once. */
+function scaled(digits: bigint, scale: number): LongDouble {
+  if (scale >= 0) return round(digits * 10n ** BigInt(scale), 0);
+  const divisor = 10n ** BigInt(-scale);
+  const shift = Math.max(0, MANTISSA_BITS + 2 - bitLength(digits) + bitLength(divisor));
+  const dividend = digits << BigInt(shift);
+  const quotient = dividend / divisor;
+  // The lowest bit remembers whether anything was cut off; it is at least two bits below the mantissa.
+  return round(quotient * divisor === dividend ? quotient : quotient | 1n, -shift);
+}
+
+function round(mantissa: bigint, exponent: number): LongDouble {
+  const excess = bitLength(mantissa) - MANTISSA_BITS;
+  if (excess <= 0) return { mantissa, exponent };
+  return { mantissa: shiftRightHalfEven(mantissa, excess), exponent: exponent + excess };
+}
+
+function shiftRightHalfEven(value: bigint, bits: number): bigint {
+  const magnitude = value < 0n ? -value : value;
+  const shift = BigInt(bits);
+  const rest = magnitude & ((1n << shift) - 1n);
+  const half = 1n << (shift - 1n);
+  let result = magnitude >> shift;
+  if (rest > half || (rest === half && (result & 1n) === 1n)) result += 1n;
+  return value < 0n ? -result : result;
+}
+
+function print({ mantissa, exponent }: LongDouble): ByteString {
+  const powered = mantissa * 10n ** BigInt(DECIMALS);
+  const units = exponent >= 0 ? powered << BigInt(exponent) : shiftRightHalfEven(powered, -exponent);
+  const digits = (units < 0n ? -units : units).toString().padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');
+  const text = fraction === '' ? digits.slice(0, -DECIMALS) : `${digits.slice(0, -DECIMALS)}.${fraction}`;
+  return units < 0n ? `-${text}` : text;
+}
+
+function isInfinite({ mantissa, exponent }: LongDouble): boolean {
+  return mantissa !== 0n && bitLength(mantissa) + exponent > MAX_EXPONENT;
+}
+
+function bitLength(value: bigint): number {
+  return value === 0n ? 0 : (value < 0n ? -value : value).toString(16).length * 4 - leadingZeros(value);
+}
+
+function leadingZeros(value: bigint): number {
+  const first = Number.parseInt((value < 0n ? -value : value).toString(16)[0] as string, 16);
+  return Math.clz32(first) - 28;
+}

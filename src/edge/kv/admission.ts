@@ -1,0 +1,34 @@
+/**
+ * May this command run over REST, for this grant? Everything is checked that needs no state of the
+ * database, in Redis' order: known, of right arity, permitted; then the bounds of size.
+ */
+import { admit, type CommandSpec, ErrorReply, keysOf, restRefusal } from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import { requestTooLarge } from '../error-map.js';
+import { MAX_KEY_BYTES } from './kv-limits.js';
+import { mayRun, noPermission } from './permissions.js';
+
+/** @param bytes of all words together, see bytesOfWords */
+export function admitOverRest(grant: KvGrant, words: readonly ByteString[], bytes: number): CommandSpec | ErrorReply {
+  const spec = admit(words);
+  if (spec instanceof ErrorReply) return spec;
+  const refusal = restRefusal(spec);
+  if (refusal !== undefined) return refusal;
+  if (!mayRun(grant, spec)) return noPermission(spec.name);
+  const { maxCommandBytes } = grant.limits;
+  if (bytes > maxCommandBytes) return requestTooLarge(maxCommandBytes, bytes);
+  return bytes > MAX_KEY_BYTES ? (oversizedKey(spec, words) ?? spec) : spec;
+}
+
+export function bytesOfWords(words: readonly ByteString[]): number {
+  let bytes = 0;
+  for (let i = 0; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
+  return bytes;
+}
+
+function oversizedKey(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
+  const key = keysOf(spec, words).find((candidate) => candidate.length > MAX_KEY_BYTES);
+  if (key === undefined) return undefined;
+  return new ErrorReply(`ERR max key size exceeded. Limit: ${MAX_KEY_BYTES} bytes, Actual: ${key.length} bytes`);
+}

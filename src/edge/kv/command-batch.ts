@@ -1,0 +1,98 @@
+/**
+ * The commands of one request on their way: those that may run, in order, and beside them the answers of
+ * those that may not, so that the replies can be put together again.
+ */
+import { type CommandSpec, ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import { requestTooLarge } from '../error-map.js';
+import { admitOverRest, bytesOfWords } from './admission.js';
+import type { JsonCommand } from './json-command.js';
+import type { AdmittedCommands } from './partition-routing.js';
+
+export const QUOTA_EXCEEDED = new ErrorReply('ERR max daily request limit exceeded');
+
+export class CommandBatch implements AdmittedCommands {
+  specs: CommandSpec[] = [];
+  commands: (readonly ByteString[])[] = [];
+  bytes = 0;
+  /** The first command that may not run, in order. */
+  firstProblem: ErrorReply | undefined;
+  /** By position in the request; absent while every command may run, which is the common case. */
+  #problems: (ErrorReply | undefined)[] | undefined;
+
+  constructor(
+    private readonly grant: KvGrant,
+    private readonly given: readonly JsonCommand[],
+  ) {
+    for (let i = 0; i < given.length; i += 1) {
+      const words = given[i] as JsonCommand;
+      if (words instanceof ErrorReply) {
+        this.#refuse(i, words);
+        continue;
+      }
+      const bytes = bytesOfWords(words);
+      const spec = admitOverRest(grant, words, bytes);
+      if (spec instanceof ErrorReply) {
+        this.#refuse(i, spec);
+        continue;
+      }
+      this.specs.push(spec);
+      this.commands.push(words);
+      this.bytes += bytes;
+    }
+  }
+
+  get writes(): number {
+    let writes = 0;
+    for (const spec of this.specs) if (isWrite(spec)) writes += 1;
+    return writes;
+  }
+
+  /** Keeps the first `count` commands; the others have used up the day. */
+  keepFirst(count: number): void {
+    let kept = 0;
+    for (let i = 0; i < this.given.length; i += 1) {
+      if (this.#problems?.[i] !== undefined) continue;
+      kept += 1;
+      if (kept > count) this.#refuse(i, QUOTA_EXCEEDED);
+    }
+    for (const words of this.commands.splice(count)) this.bytes -= bytesOfWords(words);
+    this.specs.length = count;
+  }
+
+  /** Replies of the commands that ran, with the others' problems between them; oversized ones replaced. */
+  merge(replies: readonly Reply[]): readonly Reply[] {
+    const problems = this.#problems;
+    const { maxCommandBytes } = this.grant.limits;
+    if (problems === undefined && !replies.some((reply) => bytesOfReply(reply) > maxCommandBytes)) return replies;
+    const merged: Reply[] = [];
+    let next = 0;
+    for (let i = 0; i < this.given.length; i += 1) {
+      const problem = problems?.[i];
+      merged.push(problem ?? boundedReply(replies[next] as Reply, maxCommandBytes));
+      if (problem === undefined) next += 1;
+    }
+    return merged;
+  }
+
+  #refuse(position: number, problem: ErrorReply): void {
+    this.firstProblem ??= problem;
+    this.#problems ??= new Array(this.given.length).fill(undefined);
+    this.#problems[position] = problem;
+  }
+}
+
+function boundedReply(reply: Reply, limitBytes: number): Reply {
+  const bytes = bytesOfReply(reply);
+  return bytes > limitBytes ? requestTooLarge(limitBytes, bytes) : reply;
+}
+
+/** Bytes of the strings in it. */
+function bytesOfReply(reply: Reply): number {
+  if (typeof reply === 'string') return reply.length;
+  if (!Array.isArray(reply)) return 0;
+  let bytes = 0;
+  for (const item of reply as readonly Reply[]) bytes += bytesOfReply(item);
+  return bytes;
+}

@@ -1,0 +1,44 @@
+/**
+ * What browsers need to be told. Their use is intended for the read-only token, from any page; there are
+ * no cookies, so an origin gains nothing by being let in.
+ */
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { WireSpellings } from '../wire-alias.js';
+
+export const ALLOWED_METHODS = 'HEAD, GET, POST, PUT';
+
+/** Seconds a browser may remember a preflight's answer; Chromium's own bound. */
+const PREFLIGHT_MAX_AGE_SECONDS = 7200;
+
+export class Cors {
+  readonly #allowedHeaders: string;
+  readonly #exposedHeaders: string;
+
+  constructor(spellings: WireSpellings) {
+    this.#allowedHeaders = ['Authorization', 'Content-Type', 'Accept', ...spellings.requestHeaders()].join(', ');
+    this.#exposedHeaders = [...spellings.responseHeaders(), 'Retry-After'].join(', ');
+  }
+
+  isPreflight(request: IncomingMessage): boolean {
+    const { origin } = request.headers;
+    return request.method === 'OPTIONS' && origin !== undefined && 'access-control-request-method' in request.headers;
+  }
+
+  preflightHeaders(origin: string): OutgoingHttpHeaders {
+    return {
+      ...this.#originHeaders(origin),
+      'Access-Control-Allow-Methods': ALLOWED_METHODS,
+      'Access-Control-Allow-Headers': this.#allowedHeaders,
+      'Access-Control-Max-Age': PREFLIGHT_MAX_AGE_SECONDS,
+    };
+  }
+
+  /** For every answer to a request that has an origin, refusals included. */
+  answerHeaders(origin: string): OutgoingHttpHeaders {
+    return { ...this.#originHeaders(origin), 'Access-Control-Expose-Headers': this.#exposedHeaders };
+  }
+
+  #originHeaders(origin: string): OutgoingHttpHeaders {
+    return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' };
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What is rare on the key-value face, as a Koa application behind the command routes: preflights, refused
+ * methods, and the routes of event streams, which are refused by name for now.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import { errorToJson } from '../../codec/json/index.js';
+import { ErrorReply, notAvailable, notOverRest } from '../../domain/kv/index.js';
+import { describeError } from '../../kernel/index.js';
+import { badRequest, type Refusal, REFUSALS, refusalOf } from '../error-map.js';
+import { authenticate } from './authentication.js';
+import { ALLOWED_METHODS } from './cors.js';
+import type { KvFace } from './kv-face.js';
+import { noPermission } from './permissions.js';
+import { discardBody } from './request-body.js';
+import { parseRequestTarget } from './request-target.js';
+
+const EVENT_STREAM = 'text/event-stream';
+const METHODS = new Set(ALLOWED_METHODS.split(', '));
+
+export function createFallback(face: KvFace): (request: IncomingMessage, response: ServerResponse) => void {
+  const app = new Koa();
+  // Errors are answered and logged below; Koa would print them.
+  app.silent = true;
+  app.use(renderFailures(face));
+  app.use(answerPreflights(face));
+  app.use(refuseMethods());
+  app.use(refuseStreams(face));
+  const callback = app.callback();
+  return (request, response) => {
+    discardBody(request);
+    void callback(request, response);
+  };
+}
+
+function renderFailures(face: KvFace): Koa.Middleware {
+  return async (context, next) => {
+    const { origin } = context.req.headers;
+    if (origin !== undefined && context.method !== 'OPTIONS') setAll(context, face.cors.answerHeaders(origin));
+    if (face.answers.isDraining) context.set('Connection', 'close');
+    try {
+      await next();
+    } catch (failure) {
+      face.log.warn('kv.request.refused', { error: describeError(failure) });
+      refuse(context, refusalOf(failure));
+    }
+  };
+}
+
+function answerPreflights(face: KvFace): Koa.Middleware {
+  return async (context, next) => {
+    if (!face.cors.isPreflight(context.req)) return next();
+    setAll(context, face.cors.preflightHeaders(String(context.req.headers.origin)));
+    context.status = 200;
+    context.length = 0;
+    context.res.end();
+  };
+}
+
+function refuseMethods(): Koa.Middleware {
+  return async (context, next) => {
+    if (METHODS.has(context.method)) return next();
+    context.set('Allow', ALLOWED_METHODS);
+    refuse(context, REFUSALS.methodNotAllowed);
+  };
+}
+
+/** The stream routes, by any method that commands may have. */
+function refuseStreams(face: KvFace): Koa.Middleware {
+  return async (context) => {
+    const { route, token } = parseRequestTarget(context.req.url as string);
+    const grant = authenticate(face.access, token, context.req.headers.authorization);
+    if (grant === undefined) return refuse(context, REFUSALS.unauthorized);
+    if (grant.role === 'read-only') return refuse(context, badRequest(noPermission(route).text));
+    const wantsStream = (context.req.headers.accept ?? '').includes(EVENT_STREAM);
+    const refusal: ErrorReply = wantsStream ? notAvailable(route) : notOverRest(route.toUpperCase());
+    refuse(context, badRequest(refusal.text));
+  };
+}
+
+function refuse(context: Koa.Context, refusal: Refusal): void {
+  context.status = refusal.status;
+  if (refusal.retryAfterSeconds !== undefined) context.set('Retry-After', String(refusal.retryAfterSeconds));
+  context.body = errorToJson(refusal.text);
+  // After the body, which would make it plain text.
+  context.set('Content-Type', 'application/json');
+}
+
+function setAll(context: Koa.Context, headers: NodeJS.Dict<number | string | string[]>): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, String(value));
+}

@@ -1,0 +1,191 @@
+/**
+ * Reads commands from JSON bytes, strictly (RFC 8259), keeping the source text of numbers. It stops at
+ * the first nested value, so its depth is two at most and it needs no recursion.
+ */
+import { isUtf8 } from 'node:buffer';
+import { ErrorReply } from '../../domain/kv/index.js';
+import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
+import { BODY_ERRORS, type JsonCommand } from './json-command.js';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+
+const ZERO = 0x30;
+
+export class JsonCommandReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  /** @param body invalid UTF-8 in it is read as U+FFFD */
+  constructor(body: Buffer) {
+    this.#bytes = isUtf8(body) ? body : Buffer.from(textOfBytes(body.toString('latin1')), 'utf8');
+  }
+
+  /** @throws ErrorReply when the whole body is refused */
+  singleCommand(): JsonCommand {
+    this.#skipBlanks();
+    if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
+    const command = this.#command();
+    this.#end();
+    return command;
+  }
+
+  /** @throws ErrorReply when the whole body is refused */
+  batch(): JsonCommand[] {
+    const commands: JsonCommand[] = [];
+    this.#skipBlanks();
+    if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
+    this.#at += 1;
+    this.#skipBlanks();
+    if (this.#peek() === CLOSE_ARRAY) this.#at += 1;
+    else {
+      do {
+        this.#skipBlanks();
+        if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
+        commands.push(this.#command());
+      } while (this.#hasMore());
+    }
+    this.#end();
+    return commands;
+  }
+
+  /** From the opening bracket to just after the closing one. */
+  #command(): JsonCommand {
+    const words: ByteString[] = [];
+    let problem: ErrorReply | undefined;
+    this.#at += 1;
+    this.#skipBlanks();
+    if (this.#peek() === CLOSE_ARRAY) {
+      this.#at += 1;
+      return words;
+    }
+    do {
+      this.#skipBlanks();
+      const word = this.#word();
+      if (word instanceof ErrorReply) problem = word;
+      else words.push(word);
+    } while (this.#hasMore());
+    return problem ?? words;
+  }
+
+  #word(): ByteString | ErrorReply {
+    switch (this.#peek()) {
+      case QUOTE:
+        return this.#string();
+      case OPEN_ARRAY:
+        throw BODY_ERRORS.nestedArray;
+      case OPEN_OBJECT:
+        throw BODY_ERRORS.nestedObject;
+      case 0x74:
+        return this.#literal('true');
+      case 0x66:
+        return this.#literal('false');
+      case 0x6e:
+        this.#literal('null');
+        return BODY_ERRORS.nullArgument;
+      default:
+        return this.#number();
+    }
+  }
+
+  #string(): ByteString {
+    const bytes = this.#bytes;
+    const start = this.#at + 1;
+    let at = start;
+    let isEscaped = false;
+    for (;;) {
+      const byte = bytes[at];
+      if (byte === undefined || byte < 0x20) throw BODY_ERRORS.notJson;
+      if (byte === QUOTE) break;
+      if (byte === BACKSLASH) {
+        isEscaped = true;
+        at += 1;
+      }
+      at += 1;
+    }
+    this.#at = at + 1;
+    if (!isEscaped) return bytes.toString('latin1', start, at);
+    try {
+      return bytesOfText(JSON.parse(bytes.toString('utf8', start - 1, at + 1)));
+    } catch {
+      throw BODY_ERRORS.notJson;
+    }
+  }
+
+  #number(): ByteString {
+    const start = this.#at;
+    if (this.#peek() === MINUS) this.#at += 1;
+    if (this.#peek() === ZERO) this.#at += 1;
+    else this.#digits();
+    if (this.#peek() === DOT) {
+      this.#at += 1;
+      this.#digits();
+    }
+    const exponent = this.#peek();
+    if (exponent === 0x65 || exponent === 0x45) {
+      this.#at += 1;
+      const sign = this.#peek();
+      if (sign === MINUS || sign === 0x2b) this.#at += 1;
+      this.#digits();
+    }
+    return this.#bytes.toString('latin1', start, this.#at);
+  }
+
+  #digits(): void {
+    const start = this.#at;
+    for (;;) {
+      const byte = this.#peek();
+      if (byte === undefined || byte < ZERO || byte > 0x39) break;
+      this.#at += 1;
+    }
+    if (this.#at === start) throw BODY_ERRORS.notJson;
+  }
+
+  #literal(word: string): ByteString {
+    for (let i = 0; i < word.length; i += 1) {
+      if (this.#bytes[this.#at + i] !== word.charCodeAt(i)) throw BODY_ERRORS.notJson;
+    }
+    this.#at += word.length;
+    return word;
+  }
+
+  /** After an item: true past a comma, false past the bracket that closes. */
+  #hasMore(): boolean {
+    this.#skipBlanks();
+    const byte = this.#peek();
+    this.#at += 1;
+    if (byte === COMMA) return true;
+    if (byte === CLOSE_ARRAY) return false;
+    throw BODY_ERRORS.notJson;
+  }
+
+  #end(): void {
+    this.#skipBlanks();
+    if (this.#peek() !== undefined) throw BODY_ERRORS.notJson;
+  }
+
+  #skipBlanks(): void {
+    for (;;) {
+      const byte = this.#peek();
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+
+  #peek(): number | undefined {
+    return this.#bytes[this.#at];
+  }
+
+  /** A value of another kind, or no JSON at all. */
+  #refuseNonArray(): never {
+    const byte = this.#peek();
+    const beginsValue = byte !== undefined && '"{-0123456789tfn'.includes(String.fromCharCode(byte));
+    throw beginsValue ? BODY_ERRORS.notAnArray : BODY_ERRORS.notJson;
+  }
+}

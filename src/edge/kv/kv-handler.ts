@@ -1,0 +1,212 @@
+/**
+ * The command routes, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`. Whatever is not
+ * one of them goes to the application behind. Measured: Koa's context and middleware cost a third of a GET.
+ *
+ * Order of judgement: method, token, headers, target, body, each command, quota; then the partitions.
+ * Nothing is executed before all of it is done.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { replyToBase64Json, replyToJson } from '../../codec/json/index.js';
+import { ErrorReply, type Reply } from '../../domain/kv/index.js';
+import { type ByteString, bytesOfBuffer, describeError, isMillraceError } from '../../kernel/index.js';
+import type { KvMode } from '../../messages/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import { badRequest, bodyTooLarge, type Refusal, REFUSALS, refusalOf, requestTooLarge } from '../error-map.js';
+import { authenticate } from './authentication.js';
+import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
+import { Exchange } from './exchange.js';
+import { parseBatchBody, parseCommandBody } from './json-body.js';
+import type { JsonCommand } from './json-command.js';
+import type { KvFace } from './kv-face.js';
+import { PartitionRouter } from './partition-routing.js';
+import { type BodyOutcome, BodyReader } from './request-body.js';
+import { parseRequestTarget, type RequestTarget } from './request-target.js';
+import { negotiateFormat } from './response-format.js';
+
+type Fallback = (request: IncomingMessage, response: ServerResponse) => void;
+
+const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'POST', 'PUT', 'HEAD']);
+
+export class KvHandler {
+  readonly #router: PartitionRouter;
+  readonly #bodies: BodyReader;
+
+  constructor(
+    private readonly face: KvFace,
+    private readonly fallback: Fallback,
+  ) {
+    this.#router = new PartitionRouter(face.gateway);
+    this.#bodies = new BodyReader(face.limits.maxBufferedBytes);
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const target = METHODS.has(request.method) ? parseRequestTarget(request.url as string) : undefined;
+    if (target === undefined || isStream(target)) {
+      this.fallback(request, response);
+      return;
+    }
+    const { face } = this;
+    const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face.answers);
+    try {
+      this.#judge(exchange, target);
+    } catch (failure) {
+      this.#fail(exchange, failure);
+    }
+  }
+
+  #judge(exchange: Exchange, target: RequestTarget): void {
+    const { request, spelling } = exchange;
+    const grant = authenticate(this.face.access, target.token, request.headers.authorization);
+    if (grant === undefined) return exchange.refuse(REFUSALS.unauthorized);
+    const negotiated = negotiateFormat(this.face.spellings, request.headers, spelling);
+    if ('problem' in negotiated) return exchange.refuse(badRequest(negotiated.problem));
+    // A transaction always answers JSON.
+    exchange.format = target.route === 'multi-exec' && negotiated.format === 'resp2' ? 'json' : negotiated.format;
+    if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
+    if (request.method === 'GET' || request.method === 'HEAD') return this.#withBody(exchange, grant, target, undefined);
+    this.#receive(exchange, grant, target);
+  }
+
+  #receive(exchange: Exchange, grant: KvGrant, target: RequestTarget): void {
+    const { maxBodyBytes } = this.face.limits;
+    const { maxCommandBytes } = grant.limits;
+    // The body of a path command is an argument, byte for byte, so the command's bound is the body's.
+    const isArgument = target.route === 'command';
+    const limitBytes = isArgument ? Math.min(maxCommandBytes, maxBodyBytes) : maxBodyBytes;
+    this.#bodies.read(exchange, limitBytes, (outcome: BodyOutcome) => {
+      if (outcome.kind === 'aborted') return;
+      if (outcome.kind === 'overloaded') return exchange.refuse(REFUSALS.overloaded);
+      if (outcome.kind === 'too-large') {
+        const { actualBytes } = outcome;
+        if (!isArgument) return exchange.refuse(bodyTooLarge(limitBytes, actualBytes));
+        return exchange.refuse(badRequest(requestTooLarge(limitBytes, actualBytes).text));
+      }
+      try {
+        this.#withBody(exchange, grant, target, outcome.body);
+      } catch (failure) {
+        this.#fail(exchange, failure);
+      }
+    });
+  }
+
+  /** @param body undefined for methods whose body means nothing */
+  #withBody(exchange: Exchange, grant: KvGrant, target: RequestTarget, body: Buffer | undefined): void {
+    switch (target.route) {
+      case 'command':
+        return this.#start(exchange, grant, 'single', [wordsOf(target, body)]);
+      case 'whole-command': {
+        const command = body === undefined ? [] : parseCommandBody(body);
+        if (command instanceof ErrorReply) return exchange.refuse(badRequest(command.text));
+        return this.#start(exchange, grant, 'single', [command]);
+      }
+      default: {
+        const commands = parseBatchBody(body ?? Buffer.alloc(0));
+        if (commands instanceof ErrorReply) return exchange.refuse(badRequest(commands.text));
+        const { maxBatchCommands } = this.face.limits;
+        if (commands.length > maxBatchCommands) {
+          return exchange.refuse(badRequest(`ERR too many commands in one request. Limit: ${maxBatchCommands}`));
+        }
+        return this.#start(exchange, grant, target.route === 'pipeline' ? 'pipeline' : 'transaction', commands);
+      }
+    }
+  }
+
+  #start(exchange: Exchange, grant: KvGrant, mode: KvMode, commands: readonly JsonCommand[]): void {
+    const batch = new CommandBatch(grant, commands);
+    this.#run(exchange, grant, mode, batch).catch((failure) => this.#fail(exchange, failure));
+  }
+
+  async #run(exchange: Exchange, grant: KvGrant, mode: KvMode, batch: CommandBatch): Promise<void> {
+    const { clock } = this.face;
+    const startedAtMs = clock.monotonicMs();
+    if (mode === 'transaction') {
+      const problem = await this.#discardReason(grant, batch);
+      if (problem !== undefined) return exchange.refuse(badRequest(problem.text));
+    } else {
+      const taken = batch.commands.length === 0 || this.face.quota.take(grant, batch.commands.length);
+      if (taken !== true && !(await taken)) batch.keepFirst(await this.#takeSingly(grant, batch.commands.length));
+    }
+    let replies: readonly Reply[] = [];
+    let syncToken: string | undefined;
+    if (batch.commands.length > 0) ({ replies, syncToken } = await this.#router.run(grant, mode, batch));
+    const bytesOut = this.#answer(exchange, mode, batch.merge(replies), syncToken);
+    this.face.meter.recordKv(grant.database, {
+      commands: batch.commands.length,
+      writes: batch.writes,
+      bytesIn: batch.bytes,
+      bytesOut,
+      durationMs: clock.monotonicMs() - startedAtMs,
+    });
+  }
+
+  /** A transaction runs whole or not at all. */
+  async #discardReason(grant: KvGrant, batch: CommandBatch): Promise<ErrorReply | undefined> {
+    const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
+    if (problem !== undefined || batch.commands.length === 0) return problem;
+    return (await this.face.quota.take(grant, batch.commands.length)) ? undefined : QUOTA_EXCEEDED;
+  }
+
+  /** How many of `wanted` the day still has room for, when it has none for all together. */
+  async #takeSingly(grant: KvGrant, wanted: number): Promise<number> {
+    for (let taken = 0; taken < wanted; taken += 1) {
+      // A failed take of one cannot become a success by asking again for the same one.
+      if (wanted === 1 || !(await this.face.quota.take(grant, 1))) return taken;
+    }
+    return wanted;
+  }
+
+  /** @returns bytes of the body */
+  #answer(exchange: Exchange, mode: KvMode, replies: readonly Reply[], syncToken: string | undefined): number {
+    const { format } = exchange;
+    if (mode === 'single') {
+      const reply = replies[0] as Reply;
+      const status = reply instanceof ErrorReply ? 400 : 200;
+      if (format === 'resp2') return exchange.resp2(status, this.face.encodeResp(reply), syncToken);
+      const text = format === 'base64' ? replyToBase64Json(reply) : replyToJson(reply);
+      return exchange.json(status, text, syncToken);
+    }
+    if (format === 'resp2') {
+      let resp: ByteString = '';
+      for (const reply of replies) resp += this.face.encodeResp(reply);
+      return exchange.resp2(200, resp, syncToken);
+    }
+    const toJson = format === 'base64' ? replyToBase64Json : replyToJson;
+    let text = '[';
+    for (let i = 0; i < replies.length; i += 1) {
+      if (i > 0) text += ',';
+      text += toJson(replies[i] as Reply);
+    }
+    return exchange.json(200, `${text}]`, syncToken);
+  }
+
+  #fail(exchange: Exchange, failure: unknown): void {
+    const refusal = refusalOf(failure);
+    exchange.refuse(this.#logged(refusal, failure));
+  }
+
+  /** Defects get an id that a client can quote and an operator can search for. */
+  #logged(refusal: Refusal, failure: unknown): Refusal {
+    const { log } = this.face;
+    if (refusal.status < 500) return refusal;
+    if (isMillraceError(failure) && refusal.status === 503) {
+      log.warn('kv.request.refused', { code: failure.code, reason: failure.message });
+      return refusal;
+    }
+    const incident = this.face.nextIncidentId();
+    const stack = failure instanceof Error ? failure.stack : undefined;
+    log.error('kv.request.failed', { incident, error: describeError(failure), stack });
+    return { ...refusal, text: `${refusal.text}, incident=${incident}` };
+  }
+}
+
+function isStream({ route }: RequestTarget): boolean {
+  return route === 'monitor' || route === 'subscribe' || route === 'psubscribe';
+}
+
+/** Path, body, query options, in this order. */
+function wordsOf(target: RequestTarget, body: Buffer | undefined): readonly ByteString[] {
+  const { words, options } = target;
+  if (body !== undefined && body.length > 0) words.push(bytesOfBuffer(body));
+  if (options.length > 0) words.push(...options);
+  return words;
+}

@@ -1,0 +1,56 @@
+/** Every bound of the key-value face, with its reason. What a database's plan bounds is in its grant. */
+export interface KvFaceLimits {
+  /** Time for a request's headers to arrive. */
+  readonly headersTimeoutMs: number;
+  /** Time for a whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** How often the two above are looked at. */
+  readonly connectionsCheckingIntervalMs: number;
+  /** An idle connection is kept this long. */
+  readonly keepAliveTimeoutMs: number;
+  /** A connection with a request on it, on which nothing moves (a reader that does not read). */
+  readonly stalledSocketTimeoutMs: number;
+  /** Request line and headers. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeadersCount: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  /** After so many requests a connection is closed, so that load spreads to new processes. 0: never. */
+  readonly maxRequestsPerSocket: number;
+  /** One request's body. */
+  readonly maxBodyBytes: number;
+  /** Bodies of all requests that are being received, together. */
+  readonly maxBufferedBytes: number;
+  /** Commands of one pipeline or transaction. */
+  readonly maxBatchCommands: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  connectionsCheckingIntervalMs: 2_000,
+  // Longer than the 60 s of common load balancers, which must be the ones to close first.
+  keepAliveTimeoutMs: 75_000,
+  // Far beyond the 5 s that an answer may take.
+  stalledSocketTimeoutMs: 60_000,
+  // Arguments travel in the path: Node's 16 KiB would refuse a 12 KiB value once it is percent-encoded.
+  maxHeaderBytes: 64 * 1024,
+  maxHeadersCount: 100,
+  maxConnections: 10_000,
+  // A client package without a pool bound opens a connection a command: a thousand at once is normal.
+  maxConnectionsPerAddress: 4_096,
+  maxRequestsPerSocket: 0,
+  // A pipeline of a thousand commands of 32 KiB each.
+  maxBodyBytes: 32 * MIB,
+  maxBufferedBytes: 256 * MIB,
+  // Client packages cut at 1,000.
+  maxBatchCommands: 100_000,
+};
+
+/** The longest key. Part of the interface, hence not a setting. */
+export const MAX_KEY_BYTES = 32 * 1024;
+
+/** What is still read, and thrown away, of a body whose answer is already out, so that a client gets to read it. */
+export const MAX_DISCARDED_BYTES = 64 * MIB;

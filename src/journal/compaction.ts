@@ -1,0 +1,233 @@
+/**
+ * A snapshot of a shard from the one before and the entries since, made beside its actor.
+ *
+ *  C1 memory is bounded by the largest partition and `stepBytes` of effects: partitions are folded one at a time
+ *  C2 nothing is trusted before it was read back, loaded into another fold and its digests compared
+ *  C3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
+ *  C4 what a failed sweep leaves behind is no reason to fail: the snapshot is good
+ */
+import { describeError, isMillraceError, MillraceError, type PartitionName } from '../kernel/index.js';
+import type { Manifest, ManifestPartition, SegmentRef } from '../messages/index.js';
+import { RECENT_COMMANDS_MS } from '../messages/index.js';
+import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
+import type { Chain } from './chain.js';
+import { chainAfter, readEntries } from './entry-reader.js';
+import type { FoldFactory } from './partition-fold.js';
+import { type AuditRetention, DEFAULT_AUDIT_RETENTION, planRetention } from './retention.js';
+import { SnapshotStore, segmentsOf, type StoredManifest } from './snapshot-store.js';
+
+export interface CompactionPorts {
+  readonly journal: Journal;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface CompactionLimits {
+  /** Effects held in memory before the partitions they touch are folded. */
+  readonly stepBytes: number;
+  /** About how large a segment is; one value larger than this makes a larger one. */
+  readonly segmentBytes: number;
+  readonly retention: AuditRetention;
+}
+
+export const DEFAULT_COMPACTION_LIMITS: CompactionLimits = {
+  // Folding a large partition costs reading and writing all of it: fewer, larger steps.
+  stepBytes: 64 * 1024 * 1024,
+  // Small enough to be hashed and loaded without a pause, large enough that a shard has hundreds, not thousands.
+  segmentBytes: 4 * 1024 * 1024,
+  retention: DEFAULT_AUDIT_RETENTION,
+};
+
+/**
+ * Covers everything up to the entry that ends at `job.upToPosition`.
+ * @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when the chain is broken, a snapshot does not read back, or
+ *         no snapshot that loads reaches the beginning of the journal
+ */
+export async function compactShard(
+  ports: CompactionPorts,
+  job: CompactionJob,
+  foldFactory: FoldFactory,
+  limits: CompactionLimits = DEFAULT_COMPACTION_LIMITS,
+): Promise<CompactionResult> {
+  const store = new SnapshotStore(ports.objects, ports.log);
+  const broken = new Set<string>();
+  for (;;) {
+    const base = await store.newest(job.shard, broken);
+    if (base !== undefined && base.manifest.head.position >= job.upToPosition) {
+      return finish(ports, store, job, base, limits, broken);
+    }
+    try {
+      const written = await new Compaction(ports, store, job, foldFactory, limits, base).run();
+      return await finish(ports, store, job, written, limits, broken);
+    } catch (error) {
+      if (!(error instanceof BrokenBase) || base === undefined) throw error;
+      ports.log.error('snapshot.broken', { shard: job.shard, manifest: base.name, reason: describeError(error.cause) });
+      broken.add(base.name);
+    }
+  }
+}
+
+/** The snapshot that was built upon does not load: the one before it may. */
+class BrokenBase extends Error {}
+
+class Compaction {
+  readonly #partitions: Map<PartitionName, ManifestPartition>;
+  readonly #chain: Chain;
+  /** Effects read and not folded yet, by partition. */
+  #pending = new Map<PartitionName, Uint8Array[]>();
+  #pendingBytes = 0;
+  readonly #changed = new Set<PartitionName>();
+  #journalBytes: number;
+  #headStoredAtMs = 0;
+  readonly #recentCommandIds: (readonly [Manifest['recentCommandIds'][number][0], number])[];
+
+  constructor(
+    private readonly ports: CompactionPorts,
+    private readonly store: SnapshotStore,
+    private readonly job: CompactionJob,
+    private readonly foldFactory: FoldFactory,
+    private readonly limits: CompactionLimits,
+    private readonly base: StoredManifest | undefined,
+  ) {
+    const manifest = base?.manifest;
+    this.#partitions = new Map(manifest?.partitions.map((partition) => [partition.name, partition]));
+    this.#chain = chainAfter(job.shard, manifest);
+    this.#journalBytes = manifest?.journalBytes ?? 0;
+    this.#recentCommandIds = [...(manifest?.recentCommandIds ?? [])];
+  }
+
+  async run(): Promise<StoredManifest> {
+    const { journal } = this.ports;
+    const { shard, clusterId, upToPosition } = this.job;
+    if (this.base !== undefined && this.base.manifest.clusterId !== clusterId) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: a snapshot of another cluster`, { manifest: this.base.name });
+    }
+    const from = this.#chain.head.position + 1;
+    const { first } = await journal.tail(shard);
+    if (first > from) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: entries after the snapshot are missing`, { from, first });
+    }
+    const entries = readEntries(journal, shard, from, upToPosition, this.#chain, ({ bytes, storedAtMs }) => {
+      this.#journalBytes += bytes.length;
+      this.#headStoredAtMs = storedAtMs;
+    });
+    for await (const { entry } of entries) {
+      const { body } = entry;
+      if (body.kind === 'claim' && body.clusterId !== clusterId) {
+        throw new MillraceError('JOURNAL_DAMAGED', `${shard}: a claim of another cluster`, { number: entry.number });
+      }
+      if (body.kind !== 'batch') continue;
+      for (const id of body.commandIds) this.#recentCommandIds.push([id, entry.clockMs]);
+      for (const { partition, effects } of body.sections) this.#collect(partition, effects);
+      if (this.#pendingBytes >= this.limits.stepBytes) await this.#foldPending();
+    }
+    if (this.#chain.head.position !== upToPosition) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: no entry ends where the snapshot has to`, {
+        upToPosition,
+        reached: this.#chain.head.position,
+      });
+    }
+    await this.#foldPending();
+    const written = await this.store.writeManifest(this.#manifest());
+    await this.#verify(written);
+    return written;
+  }
+
+  #collect(partition: PartitionName, effects: Uint8Array): void {
+    const collected = this.#pending.get(partition);
+    if (collected === undefined) this.#pending.set(partition, [effects]);
+    else collected.push(effects);
+    this.#pendingBytes += effects.length;
+    this.#changed.add(partition);
+  }
+
+  async #foldPending(): Promise<void> {
+    for (const [partition, effects] of this.#pending) {
+      await this.#foldPartition(partition, effects);
+      this.#pending.delete(partition);
+    }
+    this.#pendingBytes = 0;
+  }
+
+  /** C1: load, apply, write, drop. */
+  async #foldPartition(name: PartitionName, effects: readonly Uint8Array[]): Promise<void> {
+    const { job, store, limits } = this;
+    const fold = this.foldFactory(name);
+    const before = this.#partitions.get(name);
+    if (before !== undefined) {
+      try {
+        for await (const _ of store.loadPartition(before, fold)) continue;
+      } catch (cause) {
+        if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
+        throw new BrokenBase('a partition of the snapshot does not load', { cause });
+      }
+    }
+    for (const section of effects) fold.apply(section);
+    const { number } = this.#chain.head;
+    const segments: SegmentRef[] = [];
+    for (const bytes of fold.segments(limits.segmentBytes)) {
+      segments.push(await store.writeSegment(job.shard, number, name, segments.length, bytes));
+    }
+    const link = this.#chain.sectionLink(name);
+    const { size: keys } = fold;
+    this.#partitions.set(name, { name, index: link.number, hash: link.hash, keys, digest: fold.digest(), segments });
+  }
+
+  #manifest(): Manifest {
+    const { shard, clusterId } = this.job;
+    const head = this.#chain.head;
+    const { number, hash, epoch, clockMs, position } = head;
+    return {
+      shard,
+      clusterId,
+      head: { number, hash, epoch, clockMs, position },
+      partitions: [...this.#partitions.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+      recentCommandIds: this.#recentCommandIds.filter(([, atMs]) => atMs > clockMs - RECENT_COMMANDS_MS),
+      createdAtMs: this.ports.clock.nowMs(),
+      headStoredAtMs: this.#headStoredAtMs,
+      journalBytes: this.#journalBytes,
+    };
+  }
+
+  /** C2: what a recovery would do, with every partition that was written. */
+  async #verify(written: StoredManifest): Promise<void> {
+    const manifest = await this.store.readBackManifest(written);
+    for (const partition of manifest.partitions) {
+      if (!this.#changed.has(partition.name)) continue;
+      const scratch = this.foldFactory(partition.name);
+      for await (const _ of this.store.loadPartition(partition, scratch, { checkDigest: true })) continue;
+    }
+  }
+}
+
+async function finish(
+  ports: CompactionPorts,
+  store: SnapshotStore,
+  job: CompactionJob,
+  newest: StoredManifest,
+  limits: CompactionLimits,
+  broken: ReadonlySet<string>,
+): Promise<CompactionResult> {
+  const { shard } = job;
+  const manifests: StoredManifest[] = [];
+  for await (const stored of store.newestFirst(shard, broken)) manifests.push(stored);
+  const plan = planRetention(manifests, limits.retention, ports.clock.nowMs());
+  const { first } = await ports.journal.tail(shard);
+  try {
+    const deleted = await store.prune(shard, plan.keep);
+    if (deleted > 0) ports.log.debug('snapshot.pruned', { shard, deleted });
+  } catch (error) {
+    ports.log.warn('snapshot.prune-failed', { shard, reason: describeError(error) });
+  }
+  const { head } = newest.manifest;
+  return {
+    manifest: newest.name,
+    manifestDigest: newest.digest,
+    coveredNumber: head.number,
+    coveredPosition: head.position,
+    // Never the newest entry either: it is behind the older of two manifests (R1 of retention).
+    purgeBelow: Math.max(first, plan.purgeBelow ?? first),
+    snapshotBytes: segmentsOf(newest.manifest).reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}

@@ -1,0 +1,39 @@
+/** Messages of a range, joined into entries and followed link by link: what every reader of a journal starts with. */
+import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
+import type { ShardName } from '../kernel/index.js';
+import type { Manifest } from '../messages/index.js';
+import type { Journal, StoredMessage } from '../ports/index.js';
+import { Chain, type ChainLink, EMPTY_HEAD } from './chain.js';
+
+/** The chain as a manifest leaves it; from the very beginning without one. */
+export function chainAfter(shard: ShardName, manifest: Manifest | undefined): Chain {
+  if (manifest === undefined) return new Chain(shard, EMPTY_HEAD);
+  return new Chain(
+    shard,
+    manifest.head,
+    manifest.partitions.map(({ name, index, hash }) => [name, { number: index, hash } satisfies ChainLink] as const),
+  );
+}
+
+/**
+ * Every entry that ends from `from` to `to`, checked by `chain`. `onMessage` sees each message before the entry it ends.
+ * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ */
+export async function* readEntries(
+  journal: Journal,
+  shard: ShardName,
+  from: number,
+  to: number,
+  chain: Chain,
+  onMessage: (message: StoredMessage) => void = () => {},
+): AsyncGenerator<ReadEntry> {
+  if (from > to) return;
+  const assembler = new EntryAssembler();
+  for await (const message of journal.read(shard, from, to)) {
+    onMessage(message);
+    const read = assembler.add(message.position, message.bytes);
+    if (read === undefined) continue;
+    chain.follow(read);
+    yield read;
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Snapshots of a shard in the object store: `<shard>/manifest/<number>` and the segments it names,
+ * `<shard>/segment/<number>-<partition>-<n>`, where the number is that of the last entry covered.
+ *
+ *  P1 a manifest counts only when it decodes, has its digest and all its segments are there in full length
+ *  P2 what P1 refuses is logged and passed over: the one before it is used
+ *  P3 only what is older than a manifest that counts is ever swept: a compaction that is still writing
+ *     has higher numbers than any manifest there is
+ */
+import { createHash } from 'node:crypto';
+import { decodeManifest, encodeManifest, sha256 } from '../codec/envelope/index.js';
+import { describeError, isMillraceError, MillraceError, type ShardName } from '../kernel/index.js';
+import type { Manifest, ManifestPartition, SegmentRef } from '../messages/index.js';
+import type { Log, ObjectStore } from '../ports/index.js';
+import type { PartitionFold } from './partition-fold.js';
+
+export interface StoredManifest {
+  /** Name of the object. */
+  readonly name: string;
+  readonly manifest: Manifest;
+  /** SHA-256 of the object's bytes, as the journal's snapshot entry names it. */
+  readonly digest: Uint8Array;
+}
+
+/** Digits of a number in a name, so that names sort as numbers do; 2^53 has 16. */
+const NUMBER_DIGITS = 16;
+/** Hex digits of a partition's hash in a segment's name: 64 bits keep the partitions of a shard apart. */
+const PARTITION_DIGITS = 16;
+/** Hashing this much takes well under a millisecond; then others may run. */
+const HASH_SLICE_BYTES = 256 * 1024;
+
+export class SnapshotStore {
+  constructor(
+    private readonly objects: ObjectStore,
+    private readonly log: Log,
+  ) {}
+
+  /** The newest manifest that counts (P1). @throws JOURNAL_UNAVAILABLE */
+  async newest(shard: ShardName, avoid: ReadonlySet<string> = new Set()): Promise<StoredManifest | undefined> {
+    for await (const stored of this.newestFirst(shard, avoid)) return stored;
+    return undefined;
+  }
+
+  /** Every manifest that counts, the newest first, without those named in `avoid`. @throws JOURNAL_UNAVAILABLE */
+  async *newestFirst(shard: ShardName, avoid: ReadonlySet<string> = new Set()): AsyncGenerator<StoredManifest> {
+    const manifests = (await this.objects.list(manifestPrefix(shard))).map(({ name }) => name).filter((n) => !avoid.has(n));
+    if (manifests.length === 0) return;
+    const lengths = await this.#segmentLengths(shard);
+    for (const name of manifests.sort().reverse()) {
+      const stored = await this.#read(shard, name, lengths);
+      if (stored !== undefined) yield stored;
+    }
+  }
+
+  async #read(
+    shard: ShardName,
+    name: string,
+    lengths: ReadonlyMap<string, number>,
+  ): Promise<StoredManifest | undefined> {
+    try {
+      const bytes = await this.objects.get(name);
+      // Between list and get an owner may have pruned it; that is no damage.
+      if (bytes === undefined) return undefined;
+      const manifest = decodeManifest(bytes);
+      if (manifest.shard !== shard || manifestName(shard, manifest.head.number) !== name) {
+        throw new MillraceError('JOURNAL_DAMAGED', 'a manifest has the name of another', { name });
+      }
+      for (const segment of segmentsOf(manifest)) {
+        if (lengths.get(segment.object) === segment.bytes) continue;
+        throw new MillraceError('JOURNAL_DAMAGED', 'a segment is not there in full', { segment: segment.object });
+      }
+      return { name, manifest, digest: sha256(bytes) };
+    } catch (error) {
+      if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
+      this.log.error('snapshot.refused', { shard, manifest: name, reason: describeError(error), ...error.details });
+      return undefined;
+    }
+  }
+
+  async #segmentLengths(shard: ShardName): Promise<Map<string, number>> {
+    const infos = await this.objects.list(segmentPrefix(shard));
+    return new Map(infos.map(({ name, bytes }) => [name, bytes]));
+  }
+
+  /**
+   * Builds a partition's state in an empty fold, in slices of about 2 ms: whoever drives it decides what runs between.
+   * @throws JOURNAL_DAMAGED when a segment is gone or not what the manifest says, or (with `checkDigest`, which
+   *         is not sliced) the state is not; JOURNAL_UNAVAILABLE
+   */
+  async *loadPartition(
+    partition: ManifestPartition,
+    fold: PartitionFold,
+    { checkDigest = false }: { checkDigest?: boolean } = {},
+  ): AsyncGenerator<void> {
+    for (const segment of partition.segments) {
+      const bytes = await this.objects.get(segment.object);
+      if (bytes === undefined) throw notAsWritten('a segment is gone', partition, segment);
+      const hash = createHash('sha256');
+      for (let from = 0; from < bytes.length; from += HASH_SLICE_BYTES) {
+        hash.update(bytes.subarray(from, from + HASH_SLICE_BYTES));
+        yield;
+      }
+      if (!hash.digest().equals(segment.sha256)) throw notAsWritten('a segment has other bytes', partition, segment);
+      for (const _ of fold.applyInSlices(bytes)) yield;
+    }
+    if (fold.size !== partition.keys) throw notAsWritten('a snapshot has another number of keys', partition);
+    if (checkDigest && fold.digest() !== partition.digest) {
+      throw notAsWritten('a snapshot loads to another state', partition);
+    }
+  }
+
+  /** Writes one segment of a partition; `ordinal` counts from 0. @throws JOURNAL_UNAVAILABLE */
+  async writeSegment(
+    shard: ShardName,
+    number: number,
+    partition: string,
+    ordinal: number,
+    bytes: Uint8Array,
+  ): Promise<SegmentRef> {
+    const object = `${segmentPrefix(shard)}${padded(number)}-${partitionDigits(partition)}-${ordinal}`;
+    await this.#putOver(object, bytes);
+    return { object, bytes: bytes.length, sha256: sha256(bytes) };
+  }
+
+  /** @throws JOURNAL_UNAVAILABLE */
+  async writeManifest(manifest: Manifest): Promise<StoredManifest> {
+    const name = manifestName(manifest.shard, manifest.head.number);
+    const bytes = encodeManifest(manifest);
+    await this.#putOver(name, bytes);
+    return { name, manifest, digest: sha256(bytes) };
+  }
+
+  /** The object is visible again as it was written. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+  async readBackManifest(written: StoredManifest): Promise<Manifest> {
+    const bytes = await this.objects.get(written.name);
+    if (bytes === undefined || Buffer.compare(sha256(bytes), written.digest) !== 0) {
+      throw new MillraceError('JOURNAL_DAMAGED', 'a manifest cannot be read back', { manifest: written.name });
+    }
+    return decodeManifest(bytes);
+  }
+
+  /** An attempt that died may have left an object of this name, with the same bytes or with others. */
+  async #putOver(name: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.objects.put(name, bytes);
+    } catch (error) {
+      if (!isMillraceError(error, 'CONFLICT')) throw error;
+      await this.objects.delete(name);
+      await this.objects.put(name, bytes);
+    }
+  }
+
+  /**
+   * Deletes every manifest but those kept, and every segment none of them names, up to the newest
+   * kept (P3). Manifests go first: one without its segments must never look whole.
+   * @returns how many objects went. @throws JOURNAL_UNAVAILABLE
+   */
+  async prune(shard: ShardName, keep: readonly StoredManifest[]): Promise<number> {
+    const newest = Math.max(0, ...keep.map(({ manifest }) => manifest.head.number));
+    const keptManifests = new Set(keep.map(({ name }) => name));
+    const keptSegments = new Set(keep.flatMap(({ manifest }) => segmentsOf(manifest).map(({ object }) => object)));
+    const isOver = (name: string, prefix: string) => Number(name.slice(prefix.length).split('-')[0]) <= newest;
+    let deleted = 0;
+    for (const [prefix, kept] of [
+      [manifestPrefix(shard), keptManifests],
+      [segmentPrefix(shard), keptSegments],
+    ] as const) {
+      for (const { name } of await this.objects.list(prefix)) {
+        if (kept.has(name) || !isOver(name, prefix)) continue;
+        await this.objects.delete(name);
+        deleted += 1;
+      }
+    }
+    return deleted;
+  }
+}
+
+export function segmentsOf(manifest: Manifest): SegmentRef[] {
+  return manifest.partitions.flatMap(({ segments }) => segments);
+}
+
+export function manifestName(shard: ShardName, number: number): string {
+  return `${manifestPrefix(shard)}${padded(number)}`;
+}
+
+function manifestPrefix(shard: ShardName): string {
+  return `${shard}/manifest/`;
+}
+
+function segmentPrefix(shard: ShardName): string {
+  return `${shard}/segment/`;
+}
+
+function padded(number: number): string {
+  return String(number).padStart(NUMBER_DIGITS, '0');
+}
+
+function partitionDigits(partition: string): string {
+  return createHash('sha256').update(partition, 'utf8').digest('hex').slice(0, PARTITION_DIGITS);
+}
+
+function notAsWritten(reason: string, partition: ManifestPartition, segment?: SegmentRef): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${partition.name}: ${reason}`, {
+    partition: partition.name,
+    segment: segment?.object,
+  });
+}

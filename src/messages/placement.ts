@@ -1,0 +1,52 @@
+/**
+ * Where a partition lives. Its name says whose it is; the shard follows from the name and from how many
+ * shards the cluster was created with. Both are fixed for ever (test/fixtures/journals/placement.json):
+ * a partition that moved would leave its history behind.
+ */
+import { createHash } from 'node:crypto';
+import { assert, type DatabaseId, MillraceError, type PartitionName, type Random, type ShardName } from '../kernel/index.js';
+
+/** What a shard's journal holds; each plane has shards of its own. */
+export type Plane = 'kv' | 'queue';
+
+const SHARD_PREFIX: Readonly<Record<Plane, string>> = { kv: 'KV_', queue: 'QUEUE_' };
+
+/** The first 8 bytes of SHA-256 of the partition's name, big-endian, modulo the number of shards. */
+export function shardOf(plane: Plane, partition: PartitionName, shardCount: number): ShardName {
+  assert(Number.isSafeInteger(shardCount) && shardCount > 0, 'a plane without shards', { plane, shardCount });
+  const digest = createHash('sha256').update(partition, 'utf8').digest();
+  return `${SHARD_PREFIX[plane]}${digest.readBigUInt64BE(0) % BigInt(shardCount)}` as ShardName;
+}
+
+/** RFC 4648, lower case: letters and digits that are not mistaken for each other. */
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const DATABASE_ID_CHARACTERS = 16;
+const DATABASE_ID = /^db-[a-z2-7]{16}$/;
+const KV_PARTITION = /^kv:(db-[a-z2-7]{16}):(0|[1-9][0-9]{0,4})$/;
+
+/** `db-` and 80 random bits. */
+export function newDatabaseId(random: Random): DatabaseId {
+  const bytes = random.bytes(DATABASE_ID_CHARACTERS);
+  let id = 'db-';
+  // 256 is a multiple of 32, so the low five bits of a random byte are even odds.
+  for (const byte of bytes) id += BASE32[byte & 31];
+  return id as DatabaseId;
+}
+
+/** @throws INVALID */
+export function asDatabaseId(text: string): DatabaseId {
+  if (!DATABASE_ID.test(text)) throw new MillraceError('INVALID', `not the id of a database: ${text}`);
+  return text as DatabaseId;
+}
+
+/** `kv:<database id>:<index>`, the index from 0. */
+export function kvPartition(database: DatabaseId, index: number): PartitionName {
+  return `kv:${database}:${index}` as PartitionName;
+}
+
+/** @throws INVALID */
+export function parseKvPartition(partition: string): { readonly database: DatabaseId; readonly index: number } {
+  const match = KV_PARTITION.exec(partition);
+  if (match === null) throw new MillraceError('INVALID', `not the name of a kv partition: ${partition}`);
+  return { database: match[1] as DatabaseId, index: Number(match[2]) };
+}

@@ -1,0 +1,76 @@
+/**
+ * What the process counts about itself. Names and help texts stand here, once: they are API of
+ * whoever watches. Nothing of a tenant (a database, a key, an address) is ever a label.
+ *
+ * Promises
+ *  M1 `add` and `observe` are a few additions on plain numbers: they allocate nothing, never throw
+ *     and are fit for the hot path; text is made when somebody asks for it
+ *  M2 the handle for a name and label is the same one each time, so it can be fetched once and kept
+ *  M3 labels of one name are bounded in number: what comes beyond `MAX_SERIES` counts as `other`
+ */
+
+export const COUNTERS = {
+  millrace_entries_appended_total: { help: 'Entries that the journal acknowledged.' },
+  millrace_entry_commands_total: { help: 'Commands whose effects are in acknowledged entries.' },
+  millrace_entry_bytes_total: { help: 'Bytes of effects in acknowledged entries.' },
+  millrace_append_unknown_total: { help: 'Appends whose outcome had to be found out by sending them again.' },
+  millrace_append_refused_total: { help: 'Appends refused because another owner had written.' },
+  millrace_commands_total: { help: 'Commands executed, by kind.', label: 'kind' },
+  millrace_commands_refused_total: { help: 'Commands refused before anything ran, by error code.', label: 'code' },
+  millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
+  millrace_snapshots_total: { help: 'Snapshots that were made and verified.' },
+} as const;
+
+export const GAUGES = {
+  millrace_mailbox_commands: { help: 'Commands waiting in the mailbox of a shard.', label: 'shard' },
+  millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
+  millrace_shard_epoch: { help: 'Epoch of a shard that this process owns.', label: 'shard' },
+  millrace_shard_position: { help: 'Last journal position of a shard that this process owns.', label: 'shard' },
+  millrace_appends_unresolved: { help: 'Appends without a definite outcome at this moment.' },
+} as const;
+
+/** Bounds are seconds, upper and inclusive. */
+export const HISTOGRAMS = {
+  millrace_append_ack_seconds: {
+    help: 'From sending an entry to its acknowledgement.',
+    bounds: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+  },
+  millrace_turn_seconds: {
+    help: 'Synchronous work of one turn.',
+    bounds: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1],
+  },
+  millrace_replay_seconds: {
+    help: 'From claiming a shard to serving it.',
+    bounds: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16],
+  },
+} as const;
+
+export type CounterName = keyof typeof COUNTERS;
+export type GaugeName = keyof typeof GAUGES;
+export type HistogramName = keyof typeof HISTOGRAMS;
+
+/** Series of one name; commands have some 250 kinds, shards are at most 256 a plane. */
+export const MAX_SERIES = 1024;
+
+export interface Counter {
+  /** One more, or `count` more. */
+  add(count?: number): void;
+}
+
+export interface Histogram {
+  observe(seconds: number): void;
+}
+
+export interface Metrics {
+  counter(name: CounterName, label?: string): Counter;
+  histogram(name: HistogramName): Histogram;
+  /** `read` is called when somebody asks. A second one for the same name and label replaces the first. */
+  gauge(name: GaugeName, read: () => number, label?: string): { stop(): void };
+}
+
+/** For whoever is not watched: counts nothing. */
+export const UNWATCHED: Metrics = {
+  counter: () => ({ add: () => undefined }),
+  histogram: () => ({ observe: () => undefined }),
+  gauge: () => ({ stop: () => undefined }),
+};

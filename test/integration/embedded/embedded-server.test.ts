@@ -1,0 +1,247 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { expect } from 'chai';
+import { connect, type NatsConnection } from 'nats';
+import {
+  type EmbeddedServer,
+  type EmbeddedServerOptions,
+  type FoundServer,
+  startEmbeddedServer,
+} from '../../../src/adapters/nats/embedded/index.js';
+import { recordServer } from '../../../src/adapters/nats/embedded/orphan.js';
+import { identifyProcess } from '../../../src/adapters/nats/embedded/process-identity.js';
+import { launch } from '../../../src/adapters/nats/embedded/server-process.js';
+import { describeError } from '../../../src/kernel/index.js';
+import { eventually } from '../../support/eventually.js';
+import { endAllParents, startParent } from './parents.js';
+import { RecordingLog } from './recording-log.js';
+import { freshDirs, testServer } from './test-server.js';
+
+describe('embedded server', function () {
+  this.timeout(30_000);
+  const fresh = freshDirs();
+  let found: FoundServer;
+  let log: RecordingLog;
+  const started: EmbeddedServer[] = [];
+
+  before(async function () {
+    this.timeout(300_000);
+    found = await testServer();
+  });
+  beforeEach(() => {
+    log = new RecordingLog();
+  });
+  afterEach(async () => {
+    endAllParents();
+    await Promise.all(started.splice(0).map((server) => server.stop()));
+  });
+
+  async function start(options: Partial<EmbeddedServerOptions> = {}): Promise<EmbeddedServer> {
+    const server = await startEmbeddedServer({
+      binary: found.path,
+      version: found.version,
+      dataDir: fresh.dir,
+      log,
+      onGiveUp: () => undefined,
+      ...options,
+    });
+    started.push(server);
+    return server;
+  }
+
+  describe('while it runs', () => {
+    it('listens on loopback, asks for credentials and has JetStream for the application alone', async () => {
+      const server = await start();
+      expect(server.url).to.match(/^nats:\/\/127\.0\.0\.1:\d+$/);
+      expect(describeError(await rejection(connect({ servers: server.url, reconnect: false })))).to.match(/authoriz/i);
+      const connection = await connected(server);
+      const manager = await jetstreamManager(connection);
+      expect((await manager.getAccountInfo()).streams).to.equal(0);
+      expect(connection.info?.max_payload).to.equal(1024 * 1024);
+      expect(connection.info?.version).to.equal(server.version);
+      await connection.close();
+    });
+
+    it('keeps its files to our user, and tells the command line how to reach it', async () => {
+      const server = await start();
+      for (const name of ['nats.conf', 'client.json', 'server.json']) {
+        expect((await stat(join(fresh.dir, 'nats', name))).mode & 0o777, name).to.equal(0o600);
+      }
+      const client = JSON.parse(await readFile(join(fresh.dir, 'nats/client.json'), 'utf8')) as Record<string, string>;
+      expect(client).to.deep.equal({
+        url: server.url,
+        user: server.credentials.user,
+        password: server.credentials.password,
+        sysUser: server.sysCredentials.user,
+        sysPassword: server.sysCredentials.password,
+      });
+      expect(JSON.stringify(log.lines)).not.to.contain(server.credentials.password);
+    });
+
+    it('makes every write durable before it acknowledges it, as the server itself reports', async () => {
+      const server = await start();
+      expect(server.hasSyncAlways).to.equal(true);
+      expect(await reportedSyncAlways(server)).to.equal(true);
+    });
+
+    it('leaves that out when it was asked to sync at intervals', async () => {
+      const server = await start({ fsync: 'interval' });
+      expect(server.hasSyncAlways).to.equal(false);
+      expect(await reportedSyncAlways(server)).to.equal(undefined);
+    });
+
+    it('is gone after stop, together with what told others how to reach it', async () => {
+      const server = await start();
+      await server.stop();
+      expect(await identifyProcess(server.pid)).to.equal(undefined);
+      expect(describeError(await rejection(readFile(join(fresh.dir, 'nats/client.json'))))).to.contain('ENOENT');
+      expect(log.of('nats-server.died')).to.have.length(0);
+    });
+  });
+
+  for (const binding of ['setpriv', 'pipe'] as const) {
+    it(`dies with its parent, 30 times in 30, bound by ${binding}`, async function () {
+      this.timeout(120_000);
+      for (let round = 1; round <= 30; round += 1) {
+        const parent = await startParent('serve', fresh.dir, found.path, found.version, binding);
+        expect(await identifyProcess(parent.serverPid), `round ${round}`).not.to.equal(undefined);
+        await parent.kill();
+        await eventually(
+          async () => expect(await identifyProcess(parent.serverPid), `round ${round}`).to.equal(undefined),
+          { timeoutMs: 2000, everyMs: 5 },
+        );
+      }
+    });
+  }
+
+  describe('when it dies by itself', () => {
+    for (const binding of ['setpriv', 'pipe'] as const) {
+      it(`is started again on the same port with its streams, bound by ${binding}`, async () => {
+        const server = await start({ binding, limits: { firstBackoffMs: 1 } });
+        const connection = await connected(server);
+        const manager = await jetstreamManager(connection);
+        await manager.streams.add({ name: 'KEPT', subjects: ['kept'] });
+        await manager.jetstream().publish('kept', 'a value');
+        const first = server.pid;
+        process.kill(first, 'SIGKILL');
+        await eventually(() => expect(log.of('nats-server.restarted')).to.have.length(1));
+        expect(server.pid).not.to.equal(first);
+        const info = await eventually(() => manager.streams.info('KEPT'));
+        expect(info.state.messages).to.equal(1);
+        await connection.close();
+      });
+    }
+
+    it('is given up after too many times, with one line', async () => {
+      const reasons: string[] = [];
+      const server = await start({
+        limits: { restarts: 2, firstBackoffMs: 1 },
+        onGiveUp: (reason) => reasons.push(reason),
+      });
+      for (let restarts = 0; restarts <= 2; restarts += 1) {
+        await eventually(() => expect(log.of('nats-server.restarted')).to.have.length(restarts));
+        process.kill(server.pid, 'SIGKILL');
+      }
+      await eventually(() => expect(reasons).to.have.length(1));
+      expect(reasons[0]).to.equal('nats-server ended 3 times in a row and is not started again (last: signal SIGKILL)');
+      expect(log.of('nats-server.given-up')).to.have.length(1);
+      expect(await identifyProcess(server.pid)).to.equal(undefined);
+    });
+
+    it('can be stopped while it waits to be started again', async () => {
+      const server = await start({ limits: { firstBackoffMs: 60_000, longestBackoffMs: 60_000 } });
+      process.kill(server.pid, 'SIGKILL');
+      await eventually(() => expect(log.of('nats-server.died')).to.have.length(1));
+      await server.stop();
+      expect(log.of('nats-server.restarted')).to.have.length(0);
+    });
+  });
+
+  describe('at the next start', () => {
+    it('ends a server that an earlier run left behind', async () => {
+      await (await start()).stop();
+      const dir = join(fresh.dir, 'nats');
+      const orphan = launch(found.path, join(dir, 'nats.conf'), 'setpriv');
+      const facts = { pid: orphan.pid, configPath: join(dir, 'nats.conf'), binary: found.path, port: 1 };
+      await recordServer(join(dir, 'server.json'), { ...facts, version: found.version });
+      await start();
+      expect(orphan.hasEnded()).to.equal(true);
+      expect(log.of('nats-server.orphan')).to.have.length(1);
+    });
+
+    it('leaves a process alone that has the recorded number but started at another time', async () => {
+      const stranger = await strangerWith('nats.conf');
+      await writeRecord(stranger.pid, { startTicks: '1' });
+      await start();
+      expect(await identifyProcess(stranger.pid)).not.to.equal(undefined);
+      stranger.end();
+    });
+
+    it('leaves a process alone that has the recorded number and time but another command', async () => {
+      const stranger = await strangerWith('another.conf');
+      await writeRecord(stranger.pid, {});
+      await start();
+      expect(await identifyProcess(stranger.pid)).not.to.equal(undefined);
+      expect(log.of('nats-server.orphan')).to.have.length(0);
+      stranger.end();
+    });
+
+    it('starts although the record is damaged', async () => {
+      await mkdir(join(fresh.dir, 'nats'));
+      await writeFile(join(fresh.dir, 'nats/server.json'), '{"pid":');
+      expect((await start()).pid).to.be.greaterThan(1);
+    });
+
+    it('says so when an older server than the last one opens the store', async () => {
+      await mkdir(join(fresh.dir, 'nats'));
+      await writeFile(join(fresh.dir, 'nats/store-version'), '99.0.0\n');
+      await start();
+      expect(log.of('nats-server.downgrade')[0]?.fields.earlier).to.equal('99.0.0');
+    });
+  });
+
+  it('that cannot start is one line with the server’s own reason', async () => {
+    await mkdir(join(fresh.dir, 'nats'), { recursive: true });
+    await writeFile(join(fresh.dir, 'nats/store'), 'a file where the store should be');
+    const error = describeError(await rejection(start()));
+    expect(error).to.contain(`nats-server ${found.version} did not start: `);
+    expect(error).to.contain('not a directory');
+    expect(error.split('\n')).to.have.length(1);
+  });
+
+  /** A process of ours whose command line names a file in the data directory. */
+  async function strangerWith(name: string): Promise<{ pid: number; end(): void }> {
+    await mkdir(join(fresh.dir, 'nats'), { recursive: true });
+    const child = spawn('sh', ['-c', 'read -r line', 'sh', join(fresh.dir, 'nats', name)], { stdio: 'pipe' });
+    return { pid: child.pid ?? 0, end: () => child.stdin.end('\n') };
+  }
+
+  async function writeRecord(pid: number, changes: { startTicks?: string }): Promise<void> {
+    const facts = { configPath: join(fresh.dir, 'nats/nats.conf'), binary: found.path, version: '2.15.0', port: 1 };
+    const record = { ...facts, ...(await identifyProcess(pid)), ...changes };
+    await writeFile(join(fresh.dir, 'nats/server.json'), JSON.stringify(record));
+  }
+});
+
+async function connected(server: EmbeddedServer): Promise<NatsConnection> {
+  const { user, password } = server.credentials;
+  return connect({ servers: server.url, user, pass: password, maxReconnectAttempts: -1, reconnectTimeWait: 20 });
+}
+
+async function reportedSyncAlways(server: EmbeddedServer): Promise<boolean | undefined> {
+  const { user, password } = server.sysCredentials;
+  const connection = await connect({ servers: server.url, user, pass: password, reconnect: false });
+  const answer = await connection.request('$SYS.REQ.SERVER.PING.VARZ');
+  await connection.close();
+  const report = answer.json() as { data: { jetstream: { config: { sync_always?: boolean } } } };
+  return report.data.jetstream.config.sync_always;
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail('it succeeded'),
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,26 @@
+/**
+ * A process with an embedded server, to be killed by tests:
+ *   node parent-process.js lock <dir>
+ *   node parent-process.js serve <dir> <binary> <version> <binding>
+ * Prints one line of JSON when it has what it was started for, then does nothing for as long as it lives.
+ */
+import { lockDataDir, startEmbeddedServer } from '../../../src/adapters/nats/embedded/index.js';
+import { RecordingLog } from './recording-log.js';
+
+const [mode, dataDir = '', binary = '', version = '', binding] = process.argv.slice(2);
+
+setInterval(() => undefined, 60_000);
+await lockDataDir(dataDir);
+let serverPid: number | undefined;
+if (mode === 'serve') {
+  const server = await startEmbeddedServer({
+    binary,
+    version,
+    dataDir,
+    log: new RecordingLog(),
+    onGiveUp: () => process.exit(1),
+    binding: binding === 'pipe' ? 'pipe' : 'setpriv',
+  });
+  serverPid = server.pid;
+}
+process.stdout.write(`${JSON.stringify({ pid: process.pid, serverPid })}\n`);

@@ -1,0 +1,87 @@
+/** The NATS adapters under the suites that every adapter of their ports has to pass. */
+import {
+  connect,
+  JetStreamJournal,
+  JetStreamLeaseStore,
+  JetStreamObjectStore,
+  Names,
+  NatsBus,
+} from '../../../src/adapters/nats/index.js';
+import { JetStreamApi } from '../../../src/adapters/nats/jetstream-api.js';
+import { declareStreams } from '../../../src/adapters/nats/streams.js';
+import type { ShardName } from '../../../src/kernel/index.js';
+import { busContract } from '../../contract/bus.contract.js';
+import { journalContract } from '../../contract/journal.contract.js';
+import { leaseStoreContract } from '../../contract/lease-store.contract.js';
+import { objectStoreContract } from '../../contract/object-store.contract.js';
+import { startNatsServer } from '../../support/nats-server.js';
+
+const ONE_SHARD = { kvShards: 1, queueShards: 1, replicas: 1 };
+
+async function openWorld() {
+  const server = await startNatsServer();
+  const [here, there] = await Promise.all([connect({ servers: [server.url] }), connect({ servers: [server.url] })]);
+  const names = new Names('contract');
+  const api = new JetStreamApi(here.control);
+  const declared = (key: string) => {
+    const declaration = declareStreams(names, ONE_SHARD).find((stream) => stream.key === key);
+    if (declaration === undefined) throw new Error(`no stream ${key}`);
+    return declaration.config;
+  };
+  const close = async () => {
+    await Promise.all([here.close(), there.close()]);
+    await server.stop();
+  };
+  return { server, here, there, names, api, declared, close };
+}
+
+journalContract('JetStream', async () => {
+  const { server, here, there, names, api, declared, close } = await openWorld();
+  const options = { appendTimeoutMs: 1000, readTimeoutMs: 1000 };
+  let made = 0;
+  return {
+    journal: new JetStreamJournal(here, names, options),
+    other: new JetStreamJournal(there, names, options),
+    freshShard: async () => {
+      const shard = `KV_${made++}` as ShardName;
+      const name = names.journalStream(shard);
+      await api.createStream({ ...declared('KV_0'), name, subjects: [names.journalSubject(shard)] });
+      return shard;
+    },
+    missingShard: 'KV_999' as ShardName,
+    stall: async () => {
+      server.pause();
+      return async () => server.resume();
+    },
+    close,
+  };
+});
+
+leaseStoreContract('JetStream', async () => {
+  const { here, there, names, api, declared, close } = await openWorld();
+  await api.createStream(declared('leases'));
+  return { store: new JetStreamLeaseStore(here, names), other: new JetStreamLeaseStore(there, names), close };
+});
+
+objectStoreContract('JetStream', async () => {
+  const { here, there, names, api, declared, close } = await openWorld();
+  await api.createStream(declared('snapshots'));
+  return {
+    store: new JetStreamObjectStore(here, names),
+    other: new JetStreamObjectStore(there, names),
+    damage: async (name) => {
+      const stream = names.objectStream('snapshots');
+      const described = await api.message(stream, { last_by_subj: names.objectDescriptionSubject('snapshots', name) });
+      const { nuid, size } = JSON.parse(Buffer.from(described?.bytes ?? []).toString('utf8'));
+      const subject = names.objectChunkSubject('snapshots', nuid);
+      await api.purge(stream, { filter: subject });
+      await here.control.request(subject, Buffer.alloc(size, 0x21), { timeoutMs: 5000 });
+    },
+    close,
+  };
+});
+
+busContract('NATS', async () => {
+  const { here, there, names, close } = await openWorld();
+  return { bus: new NatsBus(here, names), other: new NatsBus(there, names), close };
+});

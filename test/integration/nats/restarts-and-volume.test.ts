@@ -1,0 +1,180 @@
+/** The adapters while their server dies and comes back, and with more than a little data. */
+import { Objm } from '@nats-io/obj';
+import { Kvm } from '@nats-io/kv';
+import { expect } from 'chai';
+import {
+  connect,
+  initCluster,
+  JetStreamJournal,
+  JetStreamLeaseStore,
+  JetStreamObjectStore,
+  Names,
+  NatsBus,
+  type NatsConnections,
+} from '../../../src/adapters/nats/index.js';
+import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
+import { eventually } from '../../support/eventually.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+
+const shard = 'KV_0' as ShardName;
+const prefix = 'volume';
+const names = new Names(prefix);
+
+describe('the NATS adapters', () => {
+  let server: NatsServer;
+  let here: NatsConnections;
+  let there: NatsConnections;
+  let journal: JetStreamJournal;
+  let last = 0;
+
+  before(async () => {
+    server = await startNatsServer();
+    [here, there] = await Promise.all([connect({ servers: [server.url] }), connect({ servers: [server.url] })]);
+    await initCluster(here, { prefix, kvShards: 1, queueShards: 1, replicas: 1 });
+    journal = new JetStreamJournal(here, names);
+  });
+  after(async () => {
+    await Promise.all([here?.close(), there?.close()]);
+    await server?.stop();
+  });
+
+  /** Pipelined, as chunks of a large entry are. */
+  async function append(count: number, bytes: Uint8Array = Buffer.from('entry')): Promise<void> {
+    const outcomes = await Promise.all(
+      Array.from({ length: count }, (_, index) => journal.append(shard, bytes, last + index)),
+    );
+    expect(outcomes.filter((outcome) => outcome.kind !== 'stored')).to.deep.equal([]);
+    last += count;
+  }
+
+  it('read fifty thousand entries in order', async function () {
+    this.timeout(60_000);
+    const bytes = Buffer.alloc(512, 0x61);
+    while (last < 50_000) await append(1000, bytes);
+    let expected = 0;
+    for await (const message of new JetStreamJournal(there, names).read(shard, 1, 50_000)) {
+      expected += 1;
+      if (message.position !== expected) expect(message.position).to.equal(expected);
+    }
+    expect(expected).to.equal(50_000);
+  });
+
+  it('wait for a slow reader without losing or holding everything', async function () {
+    this.timeout(30_000);
+    const from = last + 1;
+    for (let index = 0; index < 20; index += 1) await append(8, Buffer.alloc(256 * 1024, 0x62));
+    let count = 0;
+    for await (const message of journal.read(shard, from, last)) {
+      count += 1;
+      expect(message.bytes.byteLength).to.equal(256 * 1024);
+      if (count % 16 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(count).to.equal(160);
+  });
+
+  it('go on following behind a server that was killed and started again', async function () {
+    this.timeout(30_000);
+    const seen: number[] = [];
+    let aliveAtMs = 0;
+    const from = last + 1;
+    const subscription = new JetStreamJournal(there, names).follow(shard, from, {
+      onMessage: (message) => void seen.push(message.position),
+      onAlive: () => {
+        aliveAtMs = performance.now();
+      },
+    });
+    await append(3);
+    await eventually(() => expect(seen).to.have.lengthOf(3));
+    await server.kill();
+    await eventually(() => expect([here, there].some(({ appends }) => appends.isConnected())).to.equal(false));
+    const downAtMs = performance.now();
+    await server.start();
+    await eventually(() => expect(here.appends.isConnected()).to.equal(true));
+    await append(3);
+    await eventually(() => expect(seen).to.deep.equal(Array.from({ length: 6 }, (_, index) => from + index)));
+    await eventually(() => expect(aliveAtMs).to.be.greaterThan(downAtMs));
+    subscription.stop();
+  });
+
+  it('are silent to a follower while the server is paused, and alive every quarter of a second else', async () => {
+    const aliveAtMs: number[] = [];
+    const subscription = journal.follow(shard, last + 1, {
+      onMessage: () => {},
+      onAlive: () => void aliveAtMs.push(performance.now()),
+    });
+    await eventually(() => expect(aliveAtMs.length).to.be.greaterThan(10));
+    const gaps = aliveAtMs.slice(1).map((at, index) => at - (aliveAtMs[index] ?? at));
+    // The median, because the machine may be busy with something else for a moment.
+    expect(gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)]).to.be.lessThan(250);
+    server.pause();
+    const heardBefore = aliveAtMs.length;
+    // Ends when nothing has answered for longer than a follower may go without a sign.
+    const impatient = new JetStreamJournal(there, names, { appendTimeoutMs: 600 });
+    expect((await impatient.append(shard, Buffer.from('x'), last + 1000)).kind).to.equal('unknown');
+    expect(aliveAtMs.length - heardBefore).to.be.at.most(2);
+    server.resume();
+    await eventually(() => expect(aliveAtMs.length).to.be.greaterThan(heardBefore + 3));
+    subscription.stop();
+  });
+
+  it('carry eight megabytes there and back, and refuse what is larger than agreed', async () => {
+    const limited = { maxBytes: 9 * 1024 * 1024 };
+    const [asking, serving] = [new NatsBus(here, names, limited), new NatsBus(there, names, limited)];
+    const topic = { kind: 'command', shard } as const;
+    const service = serving.serve(topic, async (payload) => payload.toReversed());
+    const large = Uint8Array.from({ length: 8 * 1024 * 1024 + 5 }, (_, index) => (index * 13 + (index >> 10)) & 0xff);
+    await eventually(async () => expect((await asking.request(topic, Buffer.from('x'), 1000)).byteLength).to.equal(1));
+    const answers = await Promise.all([1, 2, 3].map(() => asking.request(topic, large, 8000)));
+    for (const answer of answers) expect(Buffer.compare(answer, large.toReversed())).to.equal(0);
+    const refusal = await asking.request(topic, new Uint8Array(10 * 1024 * 1024), 1000).catch((error) => error);
+    expect(isMillraceError(refusal, 'INVALID')).to.equal(true);
+    service.stop();
+    asking.close();
+    serving.close();
+  });
+
+  it('fail a request at once when the connection is lost, and say so before one is made', async function () {
+    this.timeout(30_000);
+    const bus = new NatsBus(here, names);
+    const other = new NatsBus(there, names);
+    const topic = { kind: 'command', shard } as const;
+    let received = 0;
+    const service = other.serve(topic, () => {
+      received += 1;
+      return new Promise(() => {});
+    });
+    await there.control.flush(1000);
+    const request = bus.request(topic, Buffer.from('x'), 60_000).catch((error) => error);
+    await eventually(() => expect(received).to.equal(1));
+    await server.kill();
+    expect(isMillraceError(await request, 'TIMED_OUT')).to.equal(true);
+    expect(bus.isConnected()).to.equal(false);
+    const refused = await bus.request(topic, Buffer.from('x'), 60_000).catch((error) => error);
+    expect(isMillraceError(refused, 'SHARD_UNAVAILABLE')).to.equal(true);
+    await server.start();
+    await eventually(() => expect(bus.isConnected() && other.isConnected()).to.equal(true));
+    service.stop();
+    bus.close();
+    other.close();
+  });
+
+  it('keep leases and objects where the standard clients of NATS find them', async () => {
+    const leases = new JetStreamLeaseStore(here, names);
+    await leases.create('shard.KV_0', Buffer.from('owner'));
+    const bucket = await new Kvm(there.control.raw).open(names.bucket('leases'));
+    expect((await bucket.get('shard.KV_0'))?.string()).to.equal('owner');
+    await bucket.delete('shard.KV_0');
+    expect(await leases.get('shard.KV_0')).to.equal(undefined);
+
+    const objects = new JetStreamObjectStore(here, names);
+    const bytes = Buffer.alloc(300_000, 'snapshot');
+    await objects.put('KV_0/segment 1', bytes);
+    const store = await new Objm(there.control.raw).open(names.objectStore('snapshots'));
+    expect(Buffer.compare((await store.getBlob('KV_0/segment 1')) ?? Buffer.alloc(0), bytes)).to.equal(0);
+    await store.putBlob({ name: 'by another client' }, bytes);
+    const read = await objects.get('by another client');
+    expect(Buffer.compare(read ?? Buffer.alloc(0), bytes)).to.equal(0);
+    await store.delete('by another client');
+    expect(await objects.get('by another client')).to.equal(undefined);
+  });
+});

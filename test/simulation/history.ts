@@ -1,0 +1,98 @@
+/**
+ * What the clients did and were told. The raw material of every check.
+ *
+ * An operation's instants are counts of events, not times: two things in one event count as overlapping,
+ * and anything in an earlier event really was earlier, for everybody.
+ */
+import { SimpleString } from '../../src/domain/kv/index.js';
+import { type ErrorCode, isMillraceError } from '../../src/kernel/index.js';
+import type { KvResponse } from '../../src/messages/index.js';
+import type { Operation } from '../support/linearizability.js';
+import type { CounterInput, CounterOutput, RegisterInput, RegisterOutput } from '../support/linearizability-models.js';
+
+export type Input = RegisterInput | CounterInput;
+export type Output = RegisterOutput | CounterOutput;
+
+/** How an operation ended for its client. */
+export type Ending =
+  | { readonly kind: 'answered'; readonly output: Output }
+  /** Promised: nothing happened. */
+  | { readonly kind: 'failed'; readonly code: ErrorCode }
+  /** It may have happened. Also: no answer ever came. */
+  | { readonly kind: 'unknown' }
+  /** The gateway failed in a way that it does not promise. */
+  | { readonly kind: 'broken'; readonly error: unknown };
+
+export interface Attempt {
+  readonly client: string;
+  readonly key: string;
+  readonly input: Input;
+  readonly process: string;
+  readonly calledAt: number;
+  endedAt: number | undefined;
+  ending: Ending;
+}
+
+/** What a gateway may fail with when nothing happened (ports/kv-gateway.ts). */
+const NOTHING_HAPPENED: readonly ErrorCode[] = [
+  'MAILBOX_FULL',
+  'SHARD_UNAVAILABLE',
+  'STORAGE_FULL',
+  'SHUTTING_DOWN',
+  'NOT_APPLIED',
+];
+
+export class History {
+  readonly attempts: Attempt[] = [];
+
+  begin(client: string, key: string, input: Input, process: string, calledAt: number): Attempt {
+    const attempt: Attempt = { client, key, input, process, calledAt, endedAt: undefined, ending: { kind: 'unknown' } };
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  /** What happened, as the checker wants it: what surely failed is not in it. */
+  operations(): Operation<Input, Output>[] {
+    return this.attempts.flatMap(({ client, key, input, calledAt, endedAt, ending }) => {
+      if (ending.kind === 'failed' || ending.kind === 'broken') return [];
+      const operation = { client, key, input, calledAt };
+      if (ending.kind === 'unknown' || endedAt === undefined) return [operation];
+      return [{ ...operation, returned: { at: endedAt, output: ending.output } }];
+    });
+  }
+
+  count(kind: Ending['kind']): number {
+    return this.attempts.filter(({ ending }) => ending.kind === kind).length;
+  }
+}
+
+export function endingOfResponse(response: KvResponse): Ending {
+  const [reply] = response.replies;
+  if (reply instanceof SimpleString) return { kind: 'answered', output: reply.text };
+  if (typeof reply === 'string' || reply === null) return { kind: 'answered', output: reply };
+  if (typeof reply === 'number' || typeof reply === 'bigint') return { kind: 'answered', output: Number(reply) };
+  return { kind: 'broken', error: new Error(`an unexpected reply: ${JSON.stringify(reply)}`) };
+}
+
+export function endingOfFailure(error: unknown): Ending {
+  if (!isMillraceError(error)) return { kind: 'broken', error };
+  if (error.code === 'OUTCOME_UNKNOWN') return { kind: 'unknown' };
+  if (NOTHING_HAPPENED.includes(error.code)) return { kind: 'failed', code: error.code };
+  return { kind: 'broken', error };
+}
+
+/** The Redis command of an operation. */
+export function commandOf(key: string, input: Input): string[] {
+  switch (input.type) {
+    case 'get':
+      return ['GET', key];
+    case 'set':
+      return ['SET', key, input.value];
+    case 'del':
+      return ['DEL', key];
+    case 'cas':
+      return ['SET', key, input.value, 'IFEQ', input.expected];
+    case 'incrby':
+      return ['INCRBY', key, String(input.by)];
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * What the journal itself must show at the end of a run, read straight from the simulated server.
+ *
+ *  C1 the whole chain verifies: numbers, hashes, epochs, clocks, sections
+ *  C2 an epoch has one owner
+ *  C3 whatever was acknowledged is in it; whatever surely failed is not (the ledger)
+ */
+import { EntryAssembler, type ReadEntry } from '../../src/codec/envelope/index.js';
+import { Chain } from '../../src/journal/index.js';
+import type { ShardName } from '../../src/kernel/index.js';
+import type { History } from './history.js';
+import type { SimServer } from './sim-server.js';
+
+/** A promise that was broken. */
+export class Violation extends Error {
+  constructor(
+    readonly promise: string,
+    message: string,
+  ) {
+    super(`${promise}: ${message}`);
+    this.name = 'Violation';
+  }
+}
+
+export function entriesOf(server: SimServer, shard: ShardName): ReadEntry[] {
+  const assembler = new EntryAssembler();
+  const stream = server.streams.get(shard);
+  return (stream?.messages ?? []).flatMap(({ message }) => assembler.add(message.position, message.bytes) ?? []);
+}
+
+export function checkChain(shard: ShardName, entries: readonly ReadEntry[]): void {
+  const chain = new Chain(shard, undefined);
+  const writersByEpoch = new Map<number, string>();
+  for (const read of entries) {
+    try {
+      chain.follow(read);
+    } catch (error) {
+      throw new Violation('the chain verifies', (error as Error).message);
+    }
+    const { epoch, writer: writerBytes } = read.entry;
+    const writer = Buffer.from(writerBytes).toString('hex');
+    const known = writersByEpoch.get(epoch);
+    if (known !== undefined && known !== writer) {
+      throw new Violation('an epoch has one owner', `${shard} epoch ${epoch} was written by ${known} and by ${writer}`);
+    }
+    writersByEpoch.set(epoch, writer);
+  }
+}
+
+/** Written values are unique, so a value stands for its write. Only for journals that were never truncated. */
+export function checkLedger(history: History, entries: readonly ReadEntry[]): void {
+  const effects = entries
+    .flatMap(({ entry }) => (entry.body.kind === 'batch' ? entry.body.sections : []))
+    .map((section) => Buffer.from(section.effects).toString('latin1'))
+    .join('\n');
+  for (const { input, ending, key, client } of history.attempts) {
+    if (input.type !== 'set' && input.type !== 'cas') continue;
+    const isStored = effects.includes(input.value);
+    const isAcknowledged = ending.kind === 'answered' && ending.output === 'OK';
+    if (isAcknowledged && !isStored) {
+      throw new Violation(
+        'an acknowledged write is never lost',
+        `${client} ${key} ${input.value} is not in the journal`,
+      );
+    }
+    if (ending.kind === 'failed' && isStored) {
+      throw new Violation(
+        'a failed write has no effect',
+        `${client} ${key} ${input.value}: ${ending.code}, but stored`,
+      );
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/** Brings the faults of a run about that are not chances of single messages: pauses, crashes, cuts, elections, clocks. */
+import type { ShardName } from '../../src/kernel/index.js';
+import type { Faults } from './faults.js';
+import type { SeededRandom } from './seeded-random.js';
+import type { SimKit, SimMember } from './sim-kit.js';
+import { LEASES } from './sim-stores.js';
+
+export interface Victims {
+  /** Those that run, paused or not. */
+  members(): readonly SimMember[];
+  crash(member: SimMember): void;
+}
+
+/** Around what the protocol waits for: a read lease (2 s), a takeover (3 s); well below; and far beyond. */
+const SPANS_MS: readonly (readonly [number, number])[] = [
+  [50, 900],
+  [1500, 4500],
+  [4000, 12_000],
+];
+
+export class Nemesis {
+  private isDone = false;
+  private readonly random: SeededRandom;
+
+  constructor(
+    private readonly kit: SimKit,
+    private readonly faults: Faults,
+    private readonly shards: readonly ShardName[],
+    private readonly victims: Victims,
+  ) {
+    this.random = kit.random.fork();
+  }
+
+  start(): void {
+    const { faults, random } = this;
+    const spanMs = () => random.between(...random.pick(SPANS_MS));
+    this.every(faults.pauseEveryMs, () => this.one()?.process.pause(spanMs()));
+    this.every(faults.suspendEveryMs, () => this.one()?.process.suspend(spanMs()));
+    this.every(faults.cutEveryMs, () => this.one()?.link.cut(spanMs()));
+    this.every(faults.clockJumpEveryMs, () =>
+      this.one()?.process.jumpWallClock(random.between(-1, 1) * random.pick([100, 3000, 3_600_000])),
+    );
+    this.every(faults.leaderGapEveryMs, () => this.kit.server.loseLeader(random.pick([...this.shards, LEASES])));
+    this.every(faults.crashEveryMs, () => {
+      const victim = this.one();
+      if (victim !== undefined) this.victims.crash(victim);
+    });
+    this.every(faults.partitionEveryMs, () => {
+      const [a, b] = [this.one(), this.one()];
+      if (a !== undefined && b !== undefined && a !== b)
+        this.kit.network.part(a.process.name, b.process.name, spanMs());
+    });
+  }
+
+  stop(): void {
+    this.isDone = true;
+  }
+
+  private one(): SimMember | undefined {
+    const members = this.victims.members();
+    return members.length === 0 ? undefined : this.random.pick(members);
+  }
+
+  private every(meanMs: number, action: () => void): void {
+    if (meanMs === 0) return;
+    const { scheduler } = this.kit;
+    const again = () => {
+      const inMs = -Math.log(1 - this.random.float()) * meanMs;
+      scheduler.at(scheduler.nowMs + inMs, undefined, 'timer', 'nemesis', () => {
+        if (this.isDone) return;
+        action();
+        again();
+      });
+    };
+    again();
+  }
+}

@@ -1,0 +1,124 @@
+/** Clients: each sends one operation after the other to the gateway of a process drawn by lot, and notes what it is told. */
+import type { KvGateway } from '../../src/ports/index.js';
+import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
+import { commandOf, endingOfFailure, endingOfResponse, type History, type Input } from './history.js';
+import type { Scheduler } from './scheduler.js';
+import type { SeededRandom } from './seeded-random.js';
+import type { SimProcess } from './sim-process.js';
+
+export interface Server {
+  readonly process: SimProcess;
+  readonly gateway: KvGateway;
+}
+
+export interface Place {
+  readonly key: string;
+  readonly kind: 'register' | 'counter';
+  readonly database: DatabaseId;
+  readonly partition: PartitionName;
+}
+
+/** After this a client turns to something else; what it asked stays open. */
+const PATIENCE_MS = 8000;
+/** Now and then a value is large enough to make its entry a set of chunks. */
+const LARGE_VALUE_BYTES = 700;
+
+export class Client {
+  private written = 0;
+  private lastSeen = new Map<string, string>();
+  private isDone = false;
+
+  constructor(
+    private readonly name: string,
+    private readonly places: readonly Place[],
+    private readonly servers: () => readonly Server[],
+    private readonly history: History,
+    private readonly scheduler: Scheduler,
+    private readonly random: SeededRandom,
+    private readonly thinkMs: number,
+  ) {}
+
+  start(): void {
+    this.scheduler.at(this.scheduler.nowMs + this.random.between(0, 1000), undefined, 'timer', this.name, () =>
+      this.act(),
+    );
+  }
+
+  stop(): void {
+    this.isDone = true;
+  }
+
+  private act(): void {
+    if (this.isDone) return;
+    const servers = this.servers();
+    const place = this.random.pick(this.places);
+    if (servers.length === 0) {
+      this.thinkThenAct();
+      return;
+    }
+    let hasMovedOn = false;
+    const moveOn = () => {
+      if (hasMovedOn) return;
+      hasMovedOn = true;
+      patience.cancel();
+      this.thinkThenAct();
+    };
+    const patience = this.scheduler.at(
+      this.scheduler.nowMs + PATIENCE_MS,
+      undefined,
+      'timer',
+      `${this.name} gives up`,
+      moveOn,
+    );
+    this.ask(place, this.inputFor(place), this.random.pick(servers), moveOn);
+  }
+
+  /** Hands the operation to the process, as one of its events: a paused one takes it when it wakes. */
+  ask(place: Place, input: Input, server: Server, onEnd: () => void): void {
+    const { scheduler } = this;
+    const words = commandOf(place.key, input);
+    scheduler.at(scheduler.nowMs + this.random.between(0.05, 1), server.process, 'message', `${this.name} asks`, () => {
+      const attempt = this.history.begin(this.name, place.key, input, server.process.name, scheduler.eventsRun);
+      const bytes = words.reduce((sum, word) => sum + word.length, 0);
+      const request = {
+        database: place.database,
+        partition: place.partition,
+        mode: 'single' as const,
+        commands: [words],
+        bytes,
+      };
+      const end = (ending: typeof attempt.ending) => {
+        attempt.ending = ending;
+        attempt.endedAt = scheduler.eventsRun;
+        if (ending.kind === 'answered' && typeof ending.output === 'string')
+          this.lastSeen.set(place.key, ending.output);
+        if (ending.kind === 'answered' && input.type === 'set') this.lastSeen.set(place.key, input.value);
+        const told = ending.kind === 'answered' ? JSON.stringify(ending.output)?.slice(0, 40) : ending.kind;
+        scheduler.trace.note(this.name, `${words.join(' ').slice(0, 60)} at ${server.process.name}: ${told}`);
+        onEnd();
+      };
+      server.gateway.execute(request).then(
+        (response) => end(endingOfResponse(response)),
+        (error: unknown) => end(endingOfFailure(error)),
+      );
+    });
+  }
+
+  private thinkThenAct(): void {
+    const thinkMs = this.random.between(0, 2 * this.thinkMs);
+    this.scheduler.at(this.scheduler.nowMs + thinkMs, undefined, 'timer', this.name, () => this.act());
+  }
+
+  private inputFor({ key, kind }: Place): Input {
+    if (this.random.chance(0.4)) return { type: 'get' };
+    if (kind === 'counter') return { type: 'incrby', by: 1 + this.random.below(2) };
+    if (this.random.chance(0.1)) return { type: 'del' };
+    this.written += 1;
+    const padding = this.random.chance(0.05) ? '.'.repeat(LARGE_VALUE_BYTES) : '';
+    const value = `<${this.name}-${this.written}>${padding}`;
+    const expected = this.lastSeen.get(key);
+    return expected !== undefined && this.random.chance(0.4)
+      ? { type: 'cas', expected, value }
+      : { type: 'set', value };
+  }
+}

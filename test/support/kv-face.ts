@@ -1,0 +1,153 @@
+/** A key-value face on a free port over engines in memory, and ways to talk to it byte by byte. */
+import http from 'node:http';
+import net from 'node:net';
+import { createKvServer, type KvServer, type KvServerParts } from '../../src/edge/index.js';
+import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
+import { MillraceError } from '../../src/kernel/index.js';
+import type { KvGrant, KvUsage, Log } from '../../src/ports/index.js';
+import { MemoryKvGateway } from './memory-kv-gateway.js';
+
+export const TOKEN = 'standard-token';
+export const READ_ONLY_TOKEN = 'read-only-token';
+/** Opens a database of three partitions. */
+export const WIDE_TOKEN = 'wide-token';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly text: string;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly headers?: http.OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+  /** Undefined: the standard token; null: none. */
+  readonly token?: string | null;
+}
+
+/** Remembers what was logged. */
+export class MemoryLog implements Log {
+  readonly lines: { level: string; event: string; fields: unknown }[] = [];
+  debug = (event: string, fields?: unknown) => this.#note('debug', event, fields);
+  info = (event: string, fields?: unknown) => this.#note('info', event, fields);
+  warn = (event: string, fields?: unknown) => this.#note('warn', event, fields);
+  error = (event: string, fields?: unknown) => this.#note('error', event, fields);
+  with = () => this;
+  #note(level: string, event: string, fields: unknown): void {
+    this.lines.push({ level, event, fields });
+  }
+}
+
+export class KvFaceHarness {
+  readonly gateway = new MemoryKvGateway();
+  readonly log = new MemoryLog();
+  readonly usages: KvUsage[] = [];
+  /** What is left of the day, in commands. */
+  quotaLeft = Number.POSITIVE_INFINITY;
+  /** Answer the quota from a promise, as when a slice is asked for. */
+  isQuotaRemote = false;
+  isControlStale = false;
+  maxCommandBytes = 10 * 1024 * 1024;
+  readonly server: KvServer;
+  port = 0;
+  readonly #agent = new http.Agent({ keepAlive: true });
+
+  constructor(parts: Partial<KvServerParts> = {}) {
+    this.server = createKvServer({
+      gateway: this.gateway,
+      access: { grantFor: (token) => this.#grantFor(token) },
+      quota: {
+        take: (_grant, commands) => {
+          const fits = commands <= this.quotaLeft;
+          if (fits) this.quotaLeft -= commands;
+          return this.isQuotaRemote ? Promise.resolve(fits) : fits;
+        },
+      },
+      meter: { recordKv: (_database, usage) => this.usages.push(usage) },
+      clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+      log: this.log,
+      ...parts,
+    });
+  }
+
+  async start(): Promise<this> {
+    this.port = (await this.server.listen(0, '127.0.0.1')).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.server.close(AbortSignal.timeout(500));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  #grantFor(token: string): KvGrant | undefined {
+    if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
+    const limits = { maxCommandBytes: this.maxCommandBytes, maxRequestsPerDay: 0 };
+    const narrow = { database: 'db-test' as DatabaseId, partitions: ['kv:db-test:0' as PartitionName], limits };
+    if (token === TOKEN) return { ...narrow, role: 'standard', user: 'default' };
+    if (token === READ_ONLY_TOKEN) return { ...narrow, role: 'read-only', user: 'default_ro' };
+    if (token !== WIDE_TOKEN) return undefined;
+    const partitions = [0, 1, 2].map((index) => `kv:db-wide:${index}` as PartitionName);
+    return { database: 'db-wide' as DatabaseId, partitions, limits, role: 'standard', user: 'default' };
+  }
+
+  /** The path goes out as it stands. */
+  request(path: string, { method = 'GET', headers = {}, body, token = TOKEN }: RequestOptions = {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+      const all = { ...authorization, ...headers };
+      const request = http.request(
+        { host: '127.0.0.1', port: this.port, path, method, agent: this.#agent, headers: all },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const whole = Buffer.concat(chunks);
+            const { statusCode = 0, headers: received } = response;
+            resolve({ status: statusCode, headers: received, body: whole, text: whole.toString() });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+
+  get(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return this.request(path, options);
+  }
+
+  post(path: string, body: string | Buffer | unknown[], options: RequestOptions = {}): Promise<Answer> {
+    const bytes = Array.isArray(body) ? JSON.stringify(body) : (body as string | Buffer);
+    return this.request(path, { method: 'POST', ...options, body: bytes });
+  }
+
+  /** Sends bytes as they are and reads until the server closes, or until `until` is in what came. */
+  raw(bytes: string | Buffer, until?: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect(this.port, '127.0.0.1', () => socket.write(bytes));
+      let received = '';
+      const finish = () => {
+        socket.destroy();
+        resolve(received);
+      };
+      socket.setEncoding('latin1');
+      socket.on('data', (chunk) => {
+        received += chunk;
+        if (until !== undefined && received.includes(until)) finish();
+      });
+      socket.on('close', finish);
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNRESET') finish();
+        else reject(error);
+      });
+    });
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The way to partitions that live in this process and in memory only: real engines, no journal. Tests of the
+ * edge stand on it, and can make it fail.
+ */
+import { admit, ErrorReply, KvEngine, type Reply } from '../../src/domain/kv/index.js';
+import type { KvRequest, KvResponse } from '../../src/messages/index.js';
+import type { KvGateway } from '../../src/ports/index.js';
+
+const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
+
+export class MemoryKvGateway implements KvGateway {
+  /** Every request, in order. */
+  readonly requests: KvRequest[] = [];
+  keepsRequests = true;
+  /** Thrown instead of an answer, once for each item. */
+  readonly failures: unknown[] = [];
+  /** Answers wait for this. */
+  gate: Promise<void> | undefined;
+  /** Partitions that fail, and with what. */
+  readonly failing = new Map<string, unknown>();
+  readonly #engines = new Map<string, KvEngine>();
+  readonly #positions = new Map<string, number>();
+
+  async execute(request: KvRequest): Promise<KvResponse> {
+    if (this.keepsRequests) this.requests.push(request);
+    const failure = this.failures.shift() ?? this.failing.get(request.partition);
+    if (failure !== undefined) throw failure;
+    if (this.gate !== undefined) await this.gate;
+    const engine = this.engineOf(request.partition);
+    const nowMs = Date.now();
+    const replies: Reply[] = [];
+    for (const words of request.commands) {
+      const spec = admit(words);
+      replies.push(spec instanceof ErrorReply ? spec : engine.execute(spec, words, nowMs));
+    }
+    const position = (this.#positions.get(request.partition) ?? 0) + (engine.effects.count > 0 ? 1 : 0);
+    this.#positions.set(request.partition, position);
+    engine.effects.take();
+    return { replies, syncToken: `${position}-0` };
+  }
+
+  engineOf(partition: string): KvEngine {
+    let engine = this.#engines.get(partition);
+    if (engine === undefined) {
+      engine = new KvEngine(RANDOM, { nowMicros: () => Date.now() * 1000, info: () => new Map() });
+      this.#engines.set(partition, engine);
+    }
+    return engine;
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * A nats-server of a test's own: free loopback port, temporary store, stopped and removed at the end.
+ * The binary is MILLRACE_NATS_SERVER, else the newest in .tools/, else `nats-server` on the PATH.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect as connectSocket, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.js';
+
+export interface NatsServerOptions {
+  /** Every write is on disk before it is acknowledged. */
+  readonly syncAlways?: boolean;
+  readonly user?: string;
+  readonly password?: string;
+  /** Adds a system account whose user is `sys` with this password; needs `user` and `password`. */
+  readonly systemPassword?: string;
+  readonly binary?: string;
+}
+
+export interface NatsServer {
+  readonly url: string;
+  readonly port: number;
+  readonly storeDir: string;
+  /** Stops answering without closing anything (SIGSTOP). */
+  pause(): void;
+  resume(): void;
+  /** Dies at once (SIGKILL) and keeps its store. */
+  kill(): Promise<void>;
+  /** After `kill`: the same store on the same port. */
+  start(): Promise<void>;
+  /** Ends it and removes its store. */
+  stop(): Promise<void>;
+}
+
+/** Recovering a large store on a busy machine takes a while. */
+const START_TIMEOUT_MS = 15_000;
+
+export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'millrace-nats-'));
+  const storeDir = join(dir, 'store');
+  const port = await freePort();
+  const configFile = join(dir, 'server.conf');
+  await writeFile(configFile, configOf(options, port, storeDir));
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    child = spawn(options.binary ?? findNatsServer(), ['-c', configFile], { stdio: 'ignore' });
+    const failed = new Promise<never>((_, reject) => {
+      child?.once('error', (cause) => reject(new Error('no nats-server to run: set MILLRACE_NATS_SERVER', { cause })));
+      child?.once('exit', (code) => reject(new Error(`nats-server ended with code ${code}`)));
+    });
+    failed.catch(() => {}); // later it is expected
+    const ready = eventually(
+      async () => {
+        const greeting = await greetingOf(port);
+        if (!greeting.includes('"jetstream":true')) throw new Error(`not ready: ${greeting}`);
+      },
+      { timeoutMs: START_TIMEOUT_MS },
+    );
+    await Promise.race([ready, failed]);
+  };
+  const kill = async (): Promise<void> => {
+    const dying = child;
+    child = undefined;
+    if (dying === undefined || dying.exitCode !== null || dying.signalCode !== null) return;
+    const gone = new Promise((resolve) => dying.once('exit', resolve));
+    dying.kill('SIGKILL');
+    await gone;
+  };
+  try {
+    await start();
+  } catch (error) {
+    await kill();
+    await rm(dir, { recursive: true, force: true });
+    throw error;
+  }
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    storeDir,
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    kill,
+    start,
+    stop: async () => {
+      await kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function findNatsServer(): string {
+  const given = process.env.MILLRACE_NATS_SERVER;
+  if (given !== undefined && given !== '') return given;
+  const tools = join(process.cwd(), '.tools');
+  const unpacked = existsSync(tools) ? readdirSync(tools).filter((name) => name.startsWith('nats-server')) : [];
+  const newestFirst = unpacked.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  for (const name of newestFirst) {
+    const binary = join(tools, name, 'nats-server');
+    if (existsSync(binary)) return binary;
+  }
+  return 'nats-server';
+}
+
+/** Of the binary that tests run, as it says itself: `2.15.1`. */
+export function natsServerVersion(binary: string = findNatsServer()): string {
+  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
+  return /v(\d\S*)/.exec(stdout ?? '')?.[1] ?? '0.0.0';
+}
+
+function configOf({ syncAlways, user, password, systemPassword }: NatsServerOptions, port: number, store: string) {
+  const sync = syncAlways === true ? 'sync_interval: always' : '';
+  const app = `{ user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`;
+  const accounts =
+    systemPassword === undefined
+      ? `authorization ${app}`
+      : `accounts {
+           APP { jetstream: enabled, users: [ ${app} ] }
+           SYS { users: [ { user: sys, password: ${JSON.stringify(systemPassword)} } ] }
+         }
+         system_account: SYS`;
+  return `
+    host: 127.0.0.1
+    port: ${port}
+    server_name: test
+    jetstream { store_dir: ${JSON.stringify(store)}, ${sync} }
+    ${user === undefined ? '' : accounts}
+  `;
+}
+
+/** The server's first line, which says whether JetStream is up. */
+function greetingOf(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket({ port, host: '127.0.0.1' });
+    socket.setTimeout(1000, () => socket.destroy(new Error('the server does not greet')));
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString('utf8'));
+    });
+    socket.once('error', reject);
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()));
+    });
+  });
+}

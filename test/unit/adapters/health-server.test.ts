@@ -1,0 +1,113 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { type HealthServer, startHealthServer } from '../../../src/adapters/http-health/index.js';
+import { JsonLog, NodeTimers, PromMetrics, SystemClock } from '../../../src/adapters/node/index.js';
+import { isMillraceError } from '../../../src/kernel/index.js';
+
+describe('health', () => {
+  type Checks = Parameters<typeof startHealthServer>[0]['checks'];
+  let server: HealthServer;
+  let checks: Checks;
+  let lines: string[];
+  /** Stands for the bound on waiting for the checks. */
+  let waitMs: number;
+  const real = new NodeTimers();
+
+  function start(port = 0): Promise<HealthServer> {
+    const log = new JsonLog({ level: 'info', clock: new SystemClock(), write: (line) => lines.push(line) > 0 });
+    const metrics = new PromMetrics({ withProcess: false });
+    metrics.counter('millrace_entries_appended_total').add(7);
+    const timers = { after: (_delayMs: number, action: () => void) => real.after(waitMs, action), soon: real.soon };
+    return startHealthServer({
+      host: '127.0.0.1',
+      port,
+      checks: () => checks(),
+      metrics: () => metrics.page(),
+      timers,
+      log,
+    });
+  }
+
+  beforeEach(async () => {
+    lines = [];
+    waitMs = 2_000;
+    checks = () => ({ journal: { ok: true } });
+    server = await start();
+  });
+  afterEach(() => server.close());
+
+  const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+
+  it('is alive when it answers', async () => {
+    const response = await get('/livez');
+    expect(response.status).to.equal(200);
+    expect(response.headers.get('cache-control')).to.equal('no-store');
+    expect(await response.json()).to.deep.equal({ status: 'ok' });
+  });
+
+  it('is ready when every check is', async () => {
+    const response = await get('/readyz');
+    expect(response.status).to.equal(200);
+    expect(await response.json()).to.deep.equal({ status: 'ready', checks: { journal: { ok: true } } });
+  });
+
+  it('is not ready when one check is not, and shows which', async () => {
+    checks = async () => ({ journal: { ok: true }, shards: { ok: false, detail: 'KV_2 is loading' } });
+    const response = await get('/readyz');
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.deep.equal({
+      status: 'not ready',
+      checks: { journal: { ok: true }, shards: { ok: false, detail: 'KV_2 is loading' } },
+    });
+  });
+
+  it('is not ready when the checks fail, and only the log says why', async () => {
+    checks = () => {
+      throw new Error('the reason');
+    };
+    const response = await get('/readyz');
+    expect(response.status).to.equal(503);
+    expect(await response.text()).to.not.include('the reason');
+    expect(lines.join('')).to.include('"event":"health.checks_failed","error":"the reason"');
+  });
+
+  it('is not ready when the checks do not answer', async () => {
+    waitMs = 5;
+    checks = () => new Promise(() => undefined);
+    const response = await get('/readyz');
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.deep.include({ status: 'not ready' });
+  });
+
+  it('shows the metrics in the text format', async () => {
+    const response = await get('/metrics');
+    expect(response.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(await response.text()).to.include('\nmillrace_entries_appended_total 7\n');
+  });
+
+  it('has nothing else, and answers no other methods', async () => {
+    expect((await get('/')).status).to.equal(404);
+    expect((await get('/livez', 'POST')).status).to.equal(405);
+    expect((await get('/livez', 'HEAD')).status).to.equal(200);
+  });
+
+  it('names the variable when its port is taken', async () => {
+    let failure: unknown;
+    await start(server.port).catch((error: unknown) => {
+      failure = error;
+    });
+    expect(isMillraceError(failure, 'BAD_CONFIG')).to.equal(true);
+    expect((failure as Error).message).to.equal(`MILLRACE_METRICS_PORT: cannot listen on 127.0.0.1:${server.port}`);
+  });
+
+  it('closes with a client still connected', async () => {
+    const second = await start();
+    const socket = connect(second.port, '127.0.0.1');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => undefined);
+    await second.close();
+    await closed;
+    expect(socket.destroyed).to.equal(true);
+  });
+});

@@ -1,0 +1,112 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  ensureDirectory,
+  NodeRandom,
+  NodeTimers,
+  PRIVATE_FILE,
+  readFileIfThere,
+  SystemClock,
+  writeFileAtomic,
+} from '../../../src/adapters/node/index.js';
+
+describe('files', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'millrace-files-'));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  it('are written with the mode asked for, also over a file with a wider one', async () => {
+    const path = join(directory, 'credentials.env');
+    await writeFile(path, 'old', { mode: 0o644 });
+    await writeFileAtomic(path, 'new', PRIVATE_FILE);
+    expect(await readFile(path, 'utf8')).to.equal('new');
+    expect((await stat(path)).mode & 0o777).to.equal(0o600);
+  });
+
+  it('leave nothing behind when writing fails', async () => {
+    const path = join(directory, 'taken');
+    await ensureDirectory(join(path, 'full'));
+    let failure: unknown;
+    await writeFileAtomic(path, 'x', PRIVATE_FILE).catch((error: unknown) => {
+      failure = error;
+    });
+    expect(failure).to.be.instanceOf(Error);
+    expect(await readdir(directory)).to.deep.equal(['taken']);
+  });
+
+  it('are whole for a reader at any moment', async () => {
+    const path = join(directory, 'state.json');
+    await writeFileAtomic(path, 'a'.repeat(100_000), PRIVATE_FILE);
+    const seen = new Set<number>();
+    const writing = (async () => {
+      for (let round = 0; round < 20; round += 1) {
+        await writeFileAtomic(path, (round % 2 ? 'a' : 'b').repeat(100_000), PRIVATE_FILE);
+      }
+    })();
+    for (let round = 0; round < 40; round += 1) seen.add((await readFile(path)).length);
+    await writing;
+    expect([...seen]).to.deep.equal([100_000]);
+  });
+
+  it('that are not there read as undefined; what cannot be read throws', async () => {
+    expect(await readFileIfThere(join(directory, 'none'))).to.equal(undefined);
+    let failure: unknown;
+    await readFileIfThere(directory).catch((error: unknown) => {
+      failure = error;
+    });
+    expect(failure).to.be.instanceOf(Error);
+  });
+
+  it('are in directories that only the owner can enter', async () => {
+    await ensureDirectory(join(directory, 'a', 'b'));
+    expect((await stat(join(directory, 'a', 'b'))).mode & 0o777).to.equal(0o700);
+  });
+});
+
+describe('clock, timers and randomness of the machine', () => {
+  it('tell the time in milliseconds', () => {
+    const clock = new SystemClock();
+    expect(clock.nowMs()).to.be.closeTo(Date.now(), 1000);
+    const before = clock.monotonicMs();
+    expect(clock.monotonicMs()).to.be.at.least(before);
+  });
+
+  it('run what is due later after what is due soon, and not what was cancelled', async () => {
+    const timers = new NodeTimers();
+    const order: string[] = [];
+    await new Promise<void>((resolve) => {
+      timers.after(5, () => order.push('cancelled')).cancel();
+      timers.after(10, () => {
+        order.push('after');
+        resolve();
+      });
+      timers.soon(() => order.push('soon'));
+    });
+    expect(order).to.deep.equal(['soon', 'after']);
+  });
+
+  it('do not fire at once for a delay beyond what Node can hold', async () => {
+    const timers = new NodeTimers();
+    let hasFired = false;
+    const timer = timers.after(2 ** 40, () => {
+      hasFired = true;
+    });
+    await new Promise<void>((resolve) => timers.after(20, resolve));
+    timer.cancel();
+    expect(hasFired).to.equal(false);
+  });
+
+  it('give bytes of the length asked for and numbers spread over [0, 1)', () => {
+    const random = new NodeRandom();
+    expect(random.bytes(16)).to.be.instanceOf(Uint8Array).with.length(16);
+    expect(Buffer.compare(random.bytes(16), random.bytes(16))).to.not.equal(0);
+    const numbers = Array.from({ length: 5000 }, () => random.float());
+    expect(numbers.every((number) => number >= 0 && number < 1)).to.equal(true);
+    const mean = numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+    expect(mean).to.be.closeTo(0.5, 0.05);
+  });
+});

@@ -1,0 +1,127 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { ProcessWatch, PromMetrics } from '../../../src/adapters/node/index.js';
+import { MAX_SERIES } from '../../../src/ports/index.js';
+import { eventually } from '../../support/eventually.js';
+
+async function linesOf(metrics: PromMetrics): Promise<string[]> {
+  return (await metrics.page()).text.split('\n');
+}
+
+/** The value of one series on the page. */
+async function readingOf(metrics: PromMetrics, series: string): Promise<number> {
+  const line = (await linesOf(metrics)).find((one) => one.startsWith(`${series} `));
+  if (line === undefined) throw new Error(`no series ${series}`);
+  return Number(line.slice(series.length + 1));
+}
+
+describe('metrics', () => {
+  let metrics: PromMetrics;
+  beforeEach(() => {
+    metrics = new PromMetrics({ withProcess: false });
+  });
+
+  it('show counters that never counted as 0', async () => {
+    expect(await readingOf(metrics, 'millrace_append_unknown_total')).to.equal(0);
+  });
+
+  it('count, by label where there is one', async () => {
+    metrics.counter('millrace_entries_appended_total').add();
+    metrics.counter('millrace_entries_appended_total').add(4);
+    metrics.counter('millrace_commands_total', 'SET').add();
+    metrics.counter('millrace_commands_total', 'GET').add(2);
+    expect(await linesOf(metrics)).to.include.members([
+      '# HELP millrace_entries_appended_total Entries that the journal acknowledged.',
+      '# TYPE millrace_entries_appended_total counter',
+      'millrace_entries_appended_total 5',
+      'millrace_commands_total{kind="SET"} 1',
+      'millrace_commands_total{kind="GET"} 2',
+    ]);
+  });
+
+  it('give the same handle for the same name and label', () => {
+    expect(metrics.counter('millrace_commands_total', 'SET')).to.equal(
+      metrics.counter('millrace_commands_total', 'SET'),
+    );
+  });
+
+  it('put each observation into its bucket, bounds included, and count upwards', async () => {
+    const ack = metrics.histogram('millrace_append_ack_seconds');
+    for (const seconds of [0.00025, 0.0003, 0.004, 60]) ack.observe(seconds);
+    expect(await readingOf(metrics, 'millrace_append_ack_seconds_bucket{le="0.00025"}')).to.equal(1);
+    expect(await readingOf(metrics, 'millrace_append_ack_seconds_bucket{le="0.0005"}')).to.equal(2);
+    expect(await readingOf(metrics, 'millrace_append_ack_seconds_bucket{le="5"}')).to.equal(3);
+    expect(await readingOf(metrics, 'millrace_append_ack_seconds_bucket{le="+Inf"}')).to.equal(4);
+    expect(await readingOf(metrics, 'millrace_append_ack_seconds_count')).to.equal(4);
+    expect(await readingOf(metrics, 'millrace_append_ack_seconds_sum')).to.be.closeTo(60.00455, 1e-9);
+  });
+
+  it('ask gauges only when somebody asks, until they are stopped', async () => {
+    let asked = 0;
+    const gauge = metrics.gauge('millrace_mailbox_commands', () => ++asked, 'KV_1');
+    expect(asked).to.equal(0);
+    expect(await readingOf(metrics, 'millrace_mailbox_commands{shard="KV_1"}')).to.equal(1);
+    gauge.stop();
+    expect((await linesOf(metrics)).filter((line) => line.includes('KV_1'))).to.deep.equal([]);
+  });
+
+  it('do not lose a newer gauge when the older one of the same name is stopped', async () => {
+    const older = metrics.gauge('millrace_mailbox_commands', () => 1, 'KV_1');
+    metrics.gauge('millrace_mailbox_commands', () => 2, 'KV_1');
+    older.stop();
+    expect(await readingOf(metrics, 'millrace_mailbox_commands{shard="KV_1"}')).to.equal(2);
+  });
+
+  it('show the rest when one gauge cannot be read', async () => {
+    metrics.gauge('millrace_appends_unresolved', () => {
+      throw new Error('gone');
+    });
+    expect(await readingOf(metrics, 'millrace_appends_unresolved')).to.be.NaN;
+    expect(await readingOf(metrics, 'millrace_append_unknown_total')).to.equal(0);
+  });
+
+  it('are bounded in series: what comes later counts as other', async () => {
+    for (let kind = 0; kind < MAX_SERIES + 5; kind += 1) metrics.counter('millrace_commands_total', `K${kind}`).add();
+    expect(await readingOf(metrics, 'millrace_commands_total{kind="other"}')).to.equal(5);
+    const series = (await linesOf(metrics)).filter((line) => line.startsWith('millrace_commands_total{'));
+    expect(series).to.have.length(MAX_SERIES + 1);
+  });
+
+  it('show what prom-client knows of the process when asked to', async () => {
+    const withProcess = new PromMetrics({ withProcess: true });
+    expect(await readingOf(withProcess, 'process_resident_memory_bytes')).to.be.above(0);
+  });
+
+  it('show how late the event loop was, since the last scrape', async () => {
+    const watch = new ProcessWatch(metrics.registry);
+    try {
+      await turn();
+      const late = await eventually(async () => {
+        const until = performance.now() + 60;
+        while (performance.now() < until) Math.sqrt(until);
+        await turn();
+        const seconds = await readingOf(metrics, 'millrace_event_loop_delay_seconds{stat="max"}');
+        expect(seconds).to.be.above(0.03);
+        return seconds;
+      });
+      expect(late).to.be.below(10);
+    } finally {
+      watch.close();
+    }
+  });
+
+  it('show garbage collections apart', async () => {
+    const watch = new ProcessWatch(metrics.registry);
+    try {
+      let garbage: unknown[] = [];
+      await eventually(async () => {
+        for (let round = 0; round < 100; round += 1) garbage = Array.from({ length: 10_000 }, (_, at) => ({ at }));
+        await turn();
+        expect(await readingOf(metrics, 'millrace_gc_seconds_total')).to.be.above(0);
+      });
+      expect(garbage).to.have.length(10_000);
+    } finally {
+      watch.close();
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { configCommand } from '../../../src/cli/config-command.js';
+import { describeConfig, loadConfig, SETTINGS, settingsPage } from '../../../src/config/index.js';
+
+function described(env: Record<string, string>): string[] {
+  return describeConfig(loadConfig(env).config).trimEnd().split('\n');
+}
+
+describe('configuration: description', () => {
+  it('has one line for each setting, in the order of the schema', () => {
+    const names = described({}).map((line) => /^(?:# )?(MILLRACE_\w+)=/.exec(line)?.[1]);
+    expect(names).to.deep.equal(SETTINGS.map(({ variable }) => variable));
+  });
+
+  it('marks what is a default, what is not, and what is not set', () => {
+    const lines = described({ MILLRACE_KV_PORT: '7101', MILLRACE_QUEUE_PORT: '7200' });
+    expect(lines).to.include('MILLRACE_KV_PORT=7101');
+    expect(lines).to.include('MILLRACE_QUEUE_PORT=7200  # default');
+    expect(lines).to.include('MILLRACE_KV_SHARDS=4  # default');
+    expect(lines).to.include('MILLRACE_AUDIT_RETENTION=7d,10GiB  # default');
+    expect(lines).to.include('# MILLRACE_KV_TOKEN=  # generated');
+    expect(lines).to.include('# MILLRACE_OTLP_ENDPOINT=  # not set');
+  });
+
+  it('can be read back to the same configuration', () => {
+    const env = {
+      MILLRACE_NATS_URL: 'nats://10.0.0.1:4222,tls://10.0.0.2:4222',
+      MILLRACE_DESTINATION_ALLOW: '10.0.0.0/8:443,[fd00::/8]:*',
+      MILLRACE_TRUSTED_PROXIES: '10.0.0.1',
+      MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv',
+      MILLRACE_AUDIT_RETENTION: '90s',
+      MILLRACE_MAX_COMMAND_BYTES: '1025',
+      MILLRACE_ROLES: 'edge,kv',
+    };
+    const lines = described(env).filter((line) => !line.startsWith('#'));
+    const again = Object.fromEntries(
+      lines.map((line) =>
+        line
+          .replace(/ {2}# default$/, '')
+          .replaceAll("'", '')
+          .split(/=(.*)/s, 2),
+      ),
+    );
+    expect(described(again)).to.deep.equal(described(env));
+  });
+
+  it('quotes for a shell what a shell would take apart', () => {
+    expect(described({ MILLRACE_DATA_DIR: "my data's $HOME" })).to.include("MILLRACE_DATA_DIR='my data'\\''s $HOME'");
+  });
+});
+
+describe('configuration: warnings', () => {
+  const warningsOf = (env: Record<string, string>) => [...loadConfig(env).warnings];
+
+  it('name a variable that is no setting, and the one that was probably meant', () => {
+    expect(warningsOf({ MILLRACE_KV_PROT: '1', MILLRACE_FLUX: 'canary', OTHER: 'x' })).to.deep.equal([
+      'MILLRACE_FLUX is not a setting and does nothing',
+      'MILLRACE_KV_PROT is not a setting and does nothing; did you mean MILLRACE_KV_PORT?',
+    ]);
+  });
+
+  it('keep a queue token of another shape, in one line', () => {
+    const [line, ...more] = warningsOf({ MILLRACE_QUEUE_TOKEN: 'a-token-that-is-not-json' });
+    expect(line).to.match(/^MILLRACE_QUEUE_TOKEN is not base64 of JSON with a text UserID/);
+    expect(more).to.deep.equal([]);
+  });
+
+  it('say nothing about a queue token of the documented shape', () => {
+    const token = Buffer.from(JSON.stringify({ UserID: 'me', Password: 'pw' })).toString('base64');
+    expect(warningsOf({ MILLRACE_QUEUE_TOKEN: token })).to.deep.equal([]);
+  });
+
+  it('say that a short token can be guessed', () => {
+    expect(warningsOf({ MILLRACE_KV_TOKEN: 'short' })).to.deep.equal([
+      'MILLRACE_KV_TOKEN is shorter than 16 characters and can be guessed',
+    ]);
+  });
+});
+
+describe('configuration: the command', () => {
+  it('prints the description, then the warnings as comments', () => {
+    let printed = '';
+    configCommand({ MILLRACE_KV_PROT: '1' }, (text) => {
+      printed += text;
+    });
+    expect(printed).to.match(/^MILLRACE_ROLES=edge,kv,queue,projection {2}# default\n/);
+    expect(printed).to.match(/\n# warning: MILLRACE_KV_PROT is not a setting.*\n$/);
+  });
+});
+
+describe('configuration: the page', () => {
+  it('is what the schema and the defaults say; `make docs` writes it again', () => {
+    expect(readFileSync('docs/settings.md', 'utf8')).to.equal(settingsPage());
+  });
+
+  it('has a row for every setting and no other', () => {
+    const rows = [...settingsPage().matchAll(/^\| `(MILLRACE_\w+)` \|/gm)].map((match) => match[1]);
+    expect(rows).to.deep.equal(SETTINGS.map(({ variable }) => variable));
+  });
+});

@@ -1,0 +1,345 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { describeConfig, loadConfig, SETTINGS, Secret } from '../../../src/config/index.js';
+import { isMillraceError } from '../../../src/kernel/index.js';
+
+type Env = Record<string, string>;
+
+function load(env: Env = {}) {
+  return loadConfig(env).config;
+}
+
+function lineOf(env: Env): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    expect(isMillraceError(error, 'BAD_CONFIG'), String(error)).to.equal(true);
+    return (error as Error).message;
+  }
+  throw new Error(`accepted: ${JSON.stringify(env)}`);
+}
+
+const REMOTE = { MILLRACE_NATS_URL: 'nats://10.0.0.1:4222' };
+const MS = 'a whole number of milliseconds';
+const BYTES = 'bytes, plain or with KiB, MiB or GiB,';
+const URL_ACCEPTS = 'http:// or https:// and a host, without user, password, query or #';
+const TOKEN = '1 to 512 visible ASCII characters without spaces';
+const LINE = '1 to 512 characters on one line';
+
+/** Each variable's value that it does not take, and the whole line that says so, after the variable's name. */
+const BAD: Record<string, [string, string]> = {
+  ROLES: ['edge,mill', 'accepts one or more of edge, kv, queue, projection, separated by commas, not "edge,mill"'],
+  LOG_LEVEL: ['loud', 'accepts debug or info or warn or error, not "loud"'],
+  OTLP_ENDPOINT: ['http://me:pw@collector:4318', `accepts ${URL_ACCEPTS}`],
+  HEAP_MB: ['1GiB', 'accepts MiB from 128 to 65536, not "1GiB"'],
+  SHUTDOWN_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
+  HOST: ['256.0.0.1', 'accepts an IP address or a host name to listen on, not "256.0.0.1"'],
+  KV_PORT: ['65536', 'accepts a port from 0 to 65535; 0 takes any free one, not "65536"'],
+  QUEUE_PORT: ['-1', 'accepts a port from 0 to 65535; 0 takes any free one, not "-1"'],
+  MGMT_PORT: ['7300.5', 'accepts a port from 0 to 65535; 0 takes any free one, not "7300.5"'],
+  RESP_PORT: ['off', 'accepts a port from 0 to 65535; 0 turns it off, not "off"'],
+  METRICS_PORT: [' 7400', 'accepts a port from 0 to 65535; 0 takes any free one, not " 7400"'],
+  PUBLIC_URL_KV: ['kv.example.com', `accepts ${URL_ACCEPTS}`],
+  PUBLIC_URL_QUEUE: ['https://q.example.com/?a=b', `accepts ${URL_ACCEPTS}`],
+  PUBLIC_URL_MGMT: ['ftp://m.example.com', `accepts ${URL_ACCEPTS}`],
+  TLS_CERT: ['a\nb', 'accepts the path of a PEM file with the certificate chain, not "a\\nb"'],
+  TLS_KEY: ['a\tb', 'accepts the path of a PEM file with the private key, not "a\\tb"'],
+  TRUSTED_PROXIES: ['10.0.0.0/33', 'accepts IP addresses or CIDR ranges, separated by commas, not "10.0.0.0/33"'],
+  WIRE_ALIAS: [
+    'Acme:acmeq',
+    'accepts three words as Header:queue:kv, of letters and digits, beginning with a letter, not "Acme:acmeq"',
+  ],
+  HTTP_HEADERS_TIMEOUT_MS: ['10s', `accepts ${MS} from 100 to 600000, not "10s"`],
+  HTTP_REQUEST_TIMEOUT_MS: ['0', `accepts ${MS} from 100 to 3600000, not "0"`],
+  HTTP_CONNECTIONS_CHECK_MS: ['1', `accepts ${MS} from 50 to 60000, not "1"`],
+  HTTP_KEEP_ALIVE_MS: ['soon', `accepts ${MS} from 100 to 3600000, not "soon"`],
+  HTTP_MAX_CONNECTIONS: ['0', 'accepts a whole number from 1 to 1000000, not "0"'],
+  HTTP_MAX_CONNECTIONS_PER_ADDRESS: ['0', 'accepts a whole number from 1 to 1000000, not "0"'],
+  HTTP_MAX_BODY_BYTES: ['2GiB', `accepts ${BYTES} from 1KiB to 1GiB, not "2GiB"`],
+  NATS_URL: [
+    'nats://user:pw@10.0.0.1:4222',
+    'accepts nats://host:port or tls://host:port, several separated by commas, without user and password',
+  ],
+  NATS_CREDS: ['a\0b', 'accepts the path of a creds file, not "a\\u0000b"'],
+  NATS_USER: ['a\nb', `accepts ${LINE}, not "a\\nb"`],
+  NATS_PASSWORD: ['a\nb', `accepts ${LINE}`],
+  NATS_TOKEN: ['a\nb', `accepts ${LINE}`],
+  NATS_NKEY: [`SU${'A'.repeat(56)}`, 'accepts the path of a file with an nkey seed'],
+  NATS_TLS_CA: ['a\nb', 'accepts the path of a PEM file with the authorities to trust, not "a\\nb"'],
+  NATS_TLS_CERT: ['a\nb', 'accepts the path of a PEM file with the client certificate, not "a\\nb"'],
+  NATS_TLS_KEY: ['a\nb', 'accepts the path of a PEM file with its private key, not "a\\nb"'],
+  NATS_SYS_CREDS: ['a\nb', 'accepts the path of a creds file of the system account, not "a\\nb"'],
+  NATS_SYS_USER: ['a\nb', `accepts ${LINE}, not "a\\nb"`],
+  NATS_SYS_PASSWORD: ['a\nb', `accepts ${LINE}`],
+  NATS_SERVER: ['a\nb', 'accepts the path of a nats-server binary, not "a\\nb"'],
+  NATS_PREFIX: ['a.b', 'accepts up to 32 letters, digits, - and _, not "a.b"'],
+  NATS_APPEND_TIMEOUT_MS: ['99', `accepts ${MS} from 100 to 60000, not "99"`],
+  DATA_DIR: ['a\nb', 'accepts the path of a directory, not "a\\nb"'],
+  SEAL_KEY_FILE: ['a\nb', 'accepts the path of a file, not "a\\nb"'],
+  FSYNC: ['never', 'accepts always or interval, not "never"'],
+  REPLICAS: ['2', 'accepts 1 or 3, not "2"'],
+  ALLOW_UNSYNCED: ['yes', 'accepts true or false, not "yes"'],
+  KV_SHARDS: ['0', 'accepts a whole number from 1 to 256, not "0"'],
+  QUEUE_SHARDS: ['257', 'accepts a whole number from 1 to 256, not "257"'],
+  AUDIT_RETENTION: [
+    '7d,8d',
+    'accepts an age (7d, 12h, 30m, 90s), bytes a shard (10GiB), or both as 7d,10GiB, not "7d,8d"',
+  ],
+  SNAPSHOT_ENTRIES: ['9', 'accepts a whole number from 10 to 10000000, not "9"'],
+  SNAPSHOT_BYTES: ['1', `accepts ${BYTES} from 4KiB to 16GiB, not "1"`],
+  SESSION_HEARTBEAT_MS: ['19', `accepts ${MS} from 20 to 60000, not "19"`],
+  LEASE_RENEWAL_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
+  READ_LEASE_MS: ['99', `accepts ${MS} from 100 to 60000, not "99"`],
+  READ_LEASE_MARGIN_MS: ['9', `accepts ${MS} from 10 to 60000, not "9"`],
+  TAKEOVER_SILENCE_MS: ['149', `accepts ${MS} from 150 to 600000, not "149"`],
+  CLOCK_JUMP_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
+  CONTROL_STALE_MS: ['299', `accepts ${MS} from 300 to 60000, not "299"`],
+  REQUEST_HOLD_MS: ['60001', `accepts ${MS} from 0 to 60000, not "60001"`],
+  COMMAND_MEMORY_MS: ['999', `accepts ${MS} from 1000 to 86400000, not "999"`],
+  READS: ['fast', 'accepts lease or barrier, not "fast"'],
+  MAX_COMMAND_BYTES: ['10MB', `accepts ${BYTES} from 1KiB to 512MiB, not "10MB"`],
+  MAX_REQUESTS_PER_DAY: ['none', 'accepts a whole number from 0 to 1000000000000, not "none"'],
+  MAILBOX_COMMANDS: ['0', 'accepts a whole number from 1 to 10000000, not "0"'],
+  MAILBOX_BYTES: ['0', `accepts ${BYTES} from 1KiB to 16GiB, not "0"`],
+  TURN_COMMANDS: ['1e3', 'accepts a whole number from 1 to 100000, not "1e3"'],
+  TURN_BYTES: ['65MiB', `accepts ${BYTES} from 1KiB to 64MiB, not "65MiB"`],
+  TURN_MS: ['21', `accepts ${MS} from 1 to 20, not "21"`],
+  ENTRY_CHUNK_BYTES: ['1MiB', `accepts ${BYTES} from 1KiB to 960KiB, not "1MiB"`],
+  BUS_MESSAGE_BYTES: ['2GiB', `accepts ${BYTES} from 1KiB to 1GiB, not "2GiB"`],
+  EXPIRY_KEYS: ['0', 'accepts a whole number from 1 to 100000, not "0"'],
+  EXPIRY_MS: ['0', `accepts ${MS} from 1 to 20, not "0"`],
+  ALLOW_PRIVATE_DESTINATIONS: ['1', 'accepts true or false, not "1"'],
+  DESTINATION_ALLOW: [
+    '10.0.0.0/8',
+    'accepts cidr:port pairs separated by commas, such as 10.1.0.0/16:443 or [fd00::/8]:*, not "10.0.0.0/8"',
+  ],
+  KV_TOKEN: ['two words', `accepts ${TOKEN}`],
+  KV_READONLY_TOKEN: ['naïve', `accepts ${TOKEN}`],
+  KV_PASSWORD: ['a\nb', `accepts ${LINE}`],
+  QUEUE_TOKEN: ['a b', 'accepts 1 to 512 visible ASCII characters, best base64 of JSON with a text UserID'],
+  MGMT_EMAIL: ['nobody', 'accepts an email address, not "nobody"'],
+  MGMT_KEY: ['a b', `accepts ${TOKEN}`],
+  SIGNING_KEY_CURRENT: ['x'.repeat(513), `accepts ${TOKEN}`],
+  SIGNING_KEY_NEXT: ['a b', `accepts ${TOKEN}`],
+};
+
+describe('configuration: loading', () => {
+  it('starts without a single variable', () => {
+    const config = load();
+    expect(config.faces).to.include({ host: '127.0.0.1', kvPort: 7100, queuePort: 7200, mgmtPort: 7300 });
+    expect(config.storage).to.include({ dataDir: '.millrace', sealKeyFile: '.millrace/seal.key', kvShards: 4 });
+    expect(config.ownership).to.include({ sessionHeartbeatMs: 500, readLeaseMs: 2000, takeoverSilenceMs: 3000 });
+    expect(config.process.roles).to.deep.equal(['edge', 'kv', 'queue', 'projection']);
+    expect(config.isEmbedded).to.equal(true);
+  });
+
+  it('has a case of a bad value below for every setting', () => {
+    expect(SETTINGS.map(({ variable }) => variable).sort()).to.deep.equal(
+      Object.keys(BAD)
+        .map((name) => `MILLRACE_${name}`)
+        .sort(),
+    );
+  });
+
+  for (const [name, [value, line]] of Object.entries(BAD)) {
+    it(`refuses a bad MILLRACE_${name} in one line that says what it accepts`, () => {
+      expect(lineOf({ [`MILLRACE_${name}`]: value })).to.equal(`MILLRACE_${name} ${line}`);
+    });
+  }
+
+  it('keeps each error on one short line, whatever the value holds', () => {
+    const line = lineOf({ MILLRACE_LOG_LEVEL: `a\r\nb\u2028${'x'.repeat(5000)}` });
+    expect(line).to.not.match(/[\r\n]/);
+    expect(line.length).to.be.below(200);
+  });
+
+  it('counts an empty variable as not set', () => {
+    expect(load({ MILLRACE_KV_PORT: '', MILLRACE_KV_TOKEN: '' }).faces.kvPort).to.equal(7100);
+  });
+
+  it('names the default of every setting a value that the setting accepts', () => {
+    expect(() => load()).to.not.throw();
+    expect(() => load(REMOTE)).to.not.throw();
+  });
+
+  it('is frozen through and through', () => {
+    const config = load({ MILLRACE_DESTINATION_ALLOW: '10.0.0.0/8:443' });
+    const parts: unknown[] = [config, ...Object.values(config), ...config.destinations.destinationAllow];
+    for (const part of [...parts, config.process.roles, config.storage.auditRetention]) {
+      expect(Object.isFrozen(part), inspect(part)).to.equal(true);
+    }
+    expect(() => Object.assign(config.faces, { kvPort: 1 })).to.throw(TypeError);
+  });
+
+  it('leaves the defaults alone when one load has other values', () => {
+    load({ MILLRACE_ROLES: 'edge', MILLRACE_AUDIT_RETENTION: '1d' });
+    expect(load().process.roles).to.have.length(4);
+    expect(load().storage.auditRetention).to.deep.equal({ ageMs: 604_800_000, bytes: 10_737_418_240 });
+  });
+});
+
+describe('configuration: values', () => {
+  it('reads lists of addresses, destinations and servers', () => {
+    const config = load({
+      MILLRACE_NATS_URL: '10.0.0.1:4222, tls://nats.example.com:4222',
+      MILLRACE_TRUSTED_PROXIES: '127.0.0.1,fd00::/8',
+      MILLRACE_DESTINATION_ALLOW: '10.1.0.0/16:443,[fd00::/8]:*',
+    });
+    expect(config.nats.natsUrl).to.deep.equal(['nats://10.0.0.1:4222', 'tls://nats.example.com:4222']);
+    expect(config.faces.trustedProxies).to.deep.equal([
+      { address: '127.0.0.1', prefixBits: 32 },
+      { address: 'fd00::', prefixBits: 8 },
+    ]);
+    expect(config.destinations.destinationAllow).to.deep.equal([
+      { address: '10.1.0.0', prefixBits: 16, port: 443 },
+      { address: 'fd00::', prefixBits: 8, port: undefined },
+    ]);
+  });
+
+  it('lets one bound of the audit retention stand alone', () => {
+    expect(load({ MILLRACE_AUDIT_RETENTION: '12h' }).storage.auditRetention).to.deep.equal({
+      ageMs: 43_200_000,
+      bytes: undefined,
+    });
+  });
+
+  it('reads a wire alias as its three words', () => {
+    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv' }).faces.wireAlias).to.deep.equal({
+      headerWord: 'Acme',
+      queueWord: 'acmeq',
+      kvWord: 'acmekv',
+    });
+  });
+
+  it('allows private destinations by default only embedded on a loopback host', () => {
+    const allowed = (env: Env) => load(env).destinations.allowPrivateDestinations;
+    expect(allowed({})).to.equal(true);
+    expect(allowed({ MILLRACE_HOST: '::1' })).to.equal(true);
+    expect(allowed({ MILLRACE_HOST: '0.0.0.0' })).to.equal(false);
+    expect(allowed({ MILLRACE_HOST: '127.evil.example' })).to.equal(false);
+    expect(allowed(REMOTE)).to.equal(false);
+  });
+
+  it('has more shards in a cluster, and the seal key beside the data', () => {
+    const { storage } = load({ ...REMOTE, MILLRACE_DATA_DIR: '/var/lib/mill' });
+    expect(storage).to.include({ kvShards: 16, queueShards: 16, sealKeyFile: '/var/lib/mill/seal.key' });
+  });
+
+  it('accepts the documented minimums of all times together', () => {
+    const env = {
+      MILLRACE_SESSION_HEARTBEAT_MS: '20',
+      MILLRACE_LEASE_RENEWAL_MS: '50',
+      MILLRACE_READ_LEASE_MS: '100',
+      MILLRACE_READ_LEASE_MARGIN_MS: '10',
+      MILLRACE_TAKEOVER_SILENCE_MS: '150',
+      MILLRACE_CLOCK_JUMP_MS: '50',
+      MILLRACE_CONTROL_STALE_MS: '300',
+      MILLRACE_REQUEST_HOLD_MS: '0',
+    };
+    expect(load(env).ownership.takeoverSilenceMs).to.equal(150);
+  });
+});
+
+describe('configuration: settings that depend on each other', () => {
+  const cases: [string, Env, string][] = [
+    [
+      'half a pair',
+      { MILLRACE_TLS_KEY: 'k.pem' },
+      'MILLRACE_TLS_KEY is set without MILLRACE_TLS_CERT: they go together',
+    ],
+    [
+      'two ways of signing in',
+      { ...REMOTE, MILLRACE_NATS_TOKEN: 't', MILLRACE_NATS_CREDS: 'c' },
+      'MILLRACE_NATS_CREDS and MILLRACE_NATS_TOKEN are both set: one way of signing in at a time',
+    ],
+    [
+      'NATS credentials without a NATS',
+      { MILLRACE_NATS_CREDS: 'c' },
+      'MILLRACE_NATS_CREDS is set without MILLRACE_NATS_URL: the embedded server has credentials of its own',
+    ],
+    [
+      'three replicas on the embedded server',
+      { MILLRACE_REPLICAS: '3' },
+      'MILLRACE_REPLICAS accepts 1 without MILLRACE_NATS_URL: the embedded server is a single one',
+    ],
+    [
+      'one port for two faces',
+      { MILLRACE_QUEUE_PORT: '7100' },
+      'MILLRACE_QUEUE_PORT is 7100, which MILLRACE_KV_PORT is too: each face has a port of its own',
+    ],
+    [
+      'a read lease that outlives the takeover',
+      { MILLRACE_READ_LEASE_MS: '3000' },
+      'MILLRACE_READ_LEASE_MS is 3000, which must be below MILLRACE_TAKEOVER_SILENCE_MS (3000)',
+    ],
+    [
+      'a renewal later than the read lease',
+      { MILLRACE_LEASE_RENEWAL_MS: '2000' },
+      'MILLRACE_LEASE_RENEWAL_MS is 2000, which must be below MILLRACE_READ_LEASE_MS (2000)',
+    ],
+    [
+      'too few heartbeats before a takeover',
+      { MILLRACE_SESSION_HEARTBEAT_MS: '1500' },
+      'MILLRACE_SESSION_HEARTBEAT_MS is 1500, which must be below half of MILLRACE_TAKEOVER_SILENCE_MS (1500)',
+    ],
+    [
+      'a command larger than a body',
+      { MILLRACE_HTTP_MAX_BODY_BYTES: '1MiB' },
+      'MILLRACE_MAX_COMMAND_BYTES is 10485760, which must not be above MILLRACE_HTTP_MAX_BODY_BYTES (1048576)',
+    ],
+  ];
+  for (const [what, env, line] of cases) {
+    it(`refuses ${what}`, () => expect(lineOf(env)).to.equal(line));
+  }
+
+  it('lets several ports be free ones', () => {
+    expect(load({ MILLRACE_KV_PORT: '0', MILLRACE_QUEUE_PORT: '0', MILLRACE_RESP_PORT: '0' }).faces.kvPort).to.equal(0);
+  });
+});
+
+describe('configuration: secrets', () => {
+  const CANARY = 'canary-7f3a9c-do-not-print';
+  const hidden = SETTINGS.filter(({ kind }) => kind.read('x') instanceof Secret).map(({ variable }) => variable);
+
+  it('are all the tokens, passwords and keys', () => {
+    expect(hidden).to.have.members(
+      [
+        'KV_TOKEN',
+        'KV_READONLY_TOKEN',
+        'KV_PASSWORD',
+        'QUEUE_TOKEN',
+        'MGMT_KEY',
+        'SIGNING_KEY_CURRENT',
+        'SIGNING_KEY_NEXT',
+        'NATS_PASSWORD',
+        'NATS_TOKEN',
+        'NATS_SYS_PASSWORD',
+      ].map((name) => `MILLRACE_${name}`),
+    );
+  });
+
+  for (const variable of hidden) {
+    it(`never print ${variable}, though it can be revealed`, () => {
+      const env: Env = { ...REMOTE, [variable]: CANARY };
+      if (variable === 'MILLRACE_NATS_PASSWORD') env.MILLRACE_NATS_USER = 'me';
+      if (variable === 'MILLRACE_NATS_SYS_PASSWORD') env.MILLRACE_NATS_SYS_USER = 'me';
+      const { config, warnings } = loadConfig(env);
+      const printed = [
+        describeConfig(config),
+        JSON.stringify(config),
+        inspect(config, { depth: 9, showHidden: true }),
+        ...warnings,
+      ];
+      expect(printed.join('\n')).to.not.include(CANARY);
+      expect(describeConfig(config)).to.include(`\n${variable}=********\n`);
+      const secrets = Object.values(config)
+        .flatMap((section) => Object.values(section))
+        .filter((value) => value instanceof Secret);
+      expect(secrets.map((secret) => secret.reveal())).to.include(CANARY);
+    });
+
+    it(`never print ${variable} in an error either`, () => {
+      expect(lineOf({ ...REMOTE, [variable]: `${CANARY}\n` })).to.not.include('canary');
+    });
+  }
+});
