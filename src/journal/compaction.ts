@@ -2,12 +2,13 @@
  * A snapshot of a shard from the one before and the entries since, made beside its actor.
  *
  *  C1 memory is bounded by the largest partition and `stepBytes` of effects: partitions are folded one at a time
- *  C2 nothing is trusted before it was read back, loaded into another fold and its digests compared
+ *  C2 a manifest is written only after all that it names was read back, loaded into another fold and its
+ *     digest compared: a manifest that is there has been verified
  *  C3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
  *  C4 what a failed sweep leaves behind is no reason to fail: the snapshot is good
  */
-import { describeError, isMillraceError, MillraceError, type PartitionName } from '../kernel/index.js';
-import type { Manifest, ManifestPartition, SegmentRef } from '../messages/index.js';
+import { assert, type CommandId, describeError, isMillraceError, MillraceError, type PartitionName } from '../kernel/index.js';
+import type { ManifestPartition, SegmentRef } from '../messages/index.js';
 import { RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
 import type { Chain } from './chain.js';
@@ -75,12 +76,12 @@ class Compaction {
   readonly #partitions: Map<PartitionName, ManifestPartition>;
   readonly #chain: Chain;
   /** Effects read and not folded yet, by partition. */
-  #pending = new Map<PartitionName, Uint8Array[]>();
+  readonly #pending = new Map<PartitionName, CollectedEffects>();
   #pendingBytes = 0;
   readonly #changed = new Set<PartitionName>();
   #journalBytes: number;
   #headStoredAtMs = 0;
-  readonly #recentCommandIds: (readonly [Manifest['recentCommandIds'][number][0], number])[];
+  #recentCommandIds: (readonly [CommandId, number])[];
 
   constructor(
     private readonly ports: CompactionPorts,
@@ -129,15 +130,14 @@ class Compaction {
       });
     }
     await this.#foldPending();
-    const written = await this.store.writeManifest(this.#manifest());
-    await this.#verify(written);
-    return written;
+    for (const name of this.#changed) await this.#verify(name);
+    return this.#writeManifest();
   }
 
   #collect(partition: PartitionName, effects: Uint8Array): void {
-    const collected = this.#pending.get(partition);
-    if (collected === undefined) this.#pending.set(partition, [effects]);
-    else collected.push(effects);
+    const collected = this.#pending.get(partition) ?? new CollectedEffects();
+    collected.add(effects);
+    this.#pending.set(partition, collected);
     this.#pendingBytes += effects.length;
     this.#changed.add(partition);
   }
@@ -148,22 +148,23 @@ class Compaction {
       this.#pending.delete(partition);
     }
     this.#pendingBytes = 0;
+    this.#forgetOldCommands();
   }
 
   /** C1: load, apply, write, drop. */
-  async #foldPartition(name: PartitionName, effects: readonly Uint8Array[]): Promise<void> {
+  async #foldPartition(name: PartitionName, effects: CollectedEffects): Promise<void> {
     const { job, store, limits } = this;
     const fold = this.foldFactory(name);
     const before = this.#partitions.get(name);
     if (before !== undefined) {
       try {
-        for await (const _ of store.loadPartition(before, fold)) continue;
+        await store.loadWhole(before, fold);
       } catch (cause) {
         if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
         throw new BrokenBase('a partition of the snapshot does not load', { cause });
       }
     }
-    for (const section of effects) fold.apply(section);
+    for (const block of effects.blocks()) fold.apply(block);
     const { number } = this.#chain.head;
     const segments: SegmentRef[] = [];
     for (const bytes of fold.segments(limits.segmentBytes)) {
@@ -174,30 +175,64 @@ class Compaction {
     this.#partitions.set(name, { name, index: link.number, hash: link.hash, keys, digest: fold.digest(), segments });
   }
 
-  #manifest(): Manifest {
-    const { shard, clusterId } = this.job;
-    const head = this.#chain.head;
-    const { number, hash, epoch, clockMs, position } = head;
-    return {
-      shard,
-      clusterId,
+  /** C2: what a recovery would do. */
+  async #verify(name: PartitionName): Promise<void> {
+    const partition = this.#partitions.get(name);
+    assert(partition !== undefined, 'a changed partition was not folded', { name });
+    const scratch = this.foldFactory(name);
+    await this.store.loadWhole(partition, scratch, { checkDigest: true });
+  }
+
+  #forgetOldCommands(): void {
+    const since = this.#chain.head.clockMs - RECENT_COMMANDS_MS;
+    this.#recentCommandIds = this.#recentCommandIds.filter(([, atMs]) => atMs > since);
+  }
+
+  async #writeManifest(): Promise<StoredManifest> {
+    const { number, hash, epoch, clockMs, position } = this.#chain.head;
+    const written = await this.store.writeManifest({
+      shard: this.job.shard,
+      clusterId: this.job.clusterId,
       head: { number, hash, epoch, clockMs, position },
       partitions: [...this.#partitions.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-      recentCommandIds: this.#recentCommandIds.filter(([, atMs]) => atMs > clockMs - RECENT_COMMANDS_MS),
+      recentCommandIds: this.#recentCommandIds,
       createdAtMs: this.ports.clock.nowMs(),
       headStoredAtMs: this.#headStoredAtMs,
       journalBytes: this.#journalBytes,
-    };
+    });
+    await this.store.readBackManifest(written);
+    return written;
+  }
+}
+
+/** A block of effects is never grown: one that is full is followed by another, up to this large. */
+const MAX_BLOCK_BYTES = 1024 * 1024;
+const MIN_BLOCK_BYTES = 1024;
+
+/**
+ * Effects of one partition, copied together: entries are often smaller than what it costs to hold them.
+ * Blocks end where sections end, so each can be applied by itself.
+ */
+class CollectedEffects {
+  readonly #full: Uint8Array[] = [];
+  #block = new Uint8Array(MIN_BLOCK_BYTES);
+  #used = 0;
+
+  add(effects: Uint8Array): void {
+    if (this.#used + effects.length > this.#block.length) this.#beginBlock(effects.length);
+    this.#block.set(effects, this.#used);
+    this.#used += effects.length;
   }
 
-  /** C2: what a recovery would do, with every partition that was written. */
-  async #verify(written: StoredManifest): Promise<void> {
-    const manifest = await this.store.readBackManifest(written);
-    for (const partition of manifest.partitions) {
-      if (!this.#changed.has(partition.name)) continue;
-      const scratch = this.foldFactory(partition.name);
-      for await (const _ of this.store.loadPartition(partition, scratch, { checkDigest: true })) continue;
-    }
+  #beginBlock(neededBytes: number): void {
+    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
+    this.#block = new Uint8Array(Math.max(neededBytes, Math.min(2 * this.#block.length, MAX_BLOCK_BYTES)));
+    this.#used = 0;
+  }
+
+  *blocks(): Iterable<Uint8Array> {
+    yield* this.#full;
+    if (this.#used > 0) yield this.#block.subarray(0, this.#used);
   }
 }
 

@@ -39,7 +39,7 @@ export class EffectWords {
     if (end + 2 > this.#bytes.length) throw this.#damage('a word is cut off');
     this.#at = end;
     this.#lineEnd();
-    return this.#bytes.latin1Slice(start, end);
+    return this.#bytes.toString('latin1', start, end);
   }
 
   #header(kind: number): number {

@@ -87,6 +87,9 @@ interface Pending<W> {
 export class ShardActor<W extends Work> {
   /** Resolves when the actor has ended, with why. */
   readonly ended: Promise<MillraceError>;
+  /** Resolves when the actor serves; rejects if it ends before. */
+  readonly serving: Promise<void>;
+  #onServing: () => void = () => {};
   #state: ActorState = 'claiming';
   #end: (why: MillraceError) => void = () => {};
   readonly #mailbox: Mailbox<W>;
@@ -116,6 +119,12 @@ export class ShardActor<W extends Work> {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.serving = new Promise((resolve, reject) => {
+      this.#onServing = resolve;
+      void this.ended.then(reject);
+    });
+    // Nobody has to be waiting for it.
+    this.serving.catch(() => undefined);
   }
 
   get state(): ActorState {
@@ -293,6 +302,7 @@ export class ShardActor<W extends Work> {
   #serve(): void {
     if (this.#state !== 'replaying') return;
     this.#state = 'serving';
+    this.#onServing();
     this.#drainSoon();
   }
 

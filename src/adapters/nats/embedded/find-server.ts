@@ -106,7 +106,8 @@ type Attempt = (step: string, run: () => Promise<FoundServer>) => Promise<FoundS
 async function fromTools(toolsDir: string): Promise<FoundServer> {
   const record = await readRecord(toolsDir);
   const fetched = await fetchedServers(toolsDir);
-  const candidates = [...fetched, ...(record === undefined ? [] : [record.path])];
+  // A setting that is gone again is not a set-up: it does not decide later starts.
+  const candidates = [...fetched, ...(record === undefined || record.source === 'setting' ? [] : [record.path])];
   let failure = new Error(`nothing in ${toolsDir} from an earlier set-up`);
   for (const path of candidates) {
     try {

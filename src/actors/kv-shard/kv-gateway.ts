@@ -1,0 +1,101 @@
+/**
+ * The way to the owner of a partition: straight into the mailbox when the owner is this process, over
+ * the bus when it is another. What surely was not executed is tried again until the deadline.
+ */
+import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
+import { findCommand, isWrite } from '../../domain/kv/index.js';
+import { type CommandId, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import { type KvRequest, type KvResponse, shardOf } from '../../messages/index.js';
+import type { Bus, Clock, KvGateway, Timers } from '../../ports/index.js';
+import { type AnswerMemoryLimits, type ShardActor, type ShardCaller, type ShardHost, ShardServer } from '../runtime/index.js';
+import { KvWork } from './kv-work.js';
+
+export interface KvGatewayLimits {
+  /** How long a request waits for an owner that is loading, moving or being replaced. */
+  readonly holdMs: number;
+  readonly retryEveryMs: number;
+}
+
+export interface KvGatewayPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Undefined in a process that may own shards and is alone: there is nobody else to ask. */
+  readonly caller: ShardCaller | undefined;
+  /** Undefined in a process without the kv role. */
+  readonly host: ShardHost<KvWork> | undefined;
+}
+
+/** Partitions whose shard is remembered; the rest is computed again. */
+const REMEMBERED_PARTITIONS = 100_000;
+
+export class KvShardGateway implements KvGateway {
+  readonly #shards = new Map<PartitionName, ShardName>();
+
+  constructor(
+    private readonly ports: KvGatewayPorts,
+    private readonly limits: KvGatewayLimits,
+    private readonly shardCount: number,
+  ) {}
+
+  execute(request: KvRequest): Promise<KvResponse> {
+    const actor = this.ports.host?.actorOf(this.#shardOf(request.partition));
+    if (actor !== undefined && actor.state === 'serving') {
+      // The common case, without a second promise; failures take the longer way.
+      return submit(actor, request).catch((error: unknown) => this.#again(request, error, this.#deadline()));
+    }
+    return this.#route(request, this.#deadline());
+  }
+
+  #deadline(): number {
+    return this.ports.clock.monotonicMs() + this.limits.holdMs;
+  }
+
+  async #again(request: KvRequest, error: unknown, endMs: number): Promise<KvResponse> {
+    const isNotExecuted = isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
+    if (!isNotExecuted) throw error;
+    if (this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs) throw error;
+    await new Promise<void>((resolve) => this.ports.timers.after(this.limits.retryEveryMs, resolve));
+    return this.#route(request, endMs);
+  }
+
+  async #route(request: KvRequest, endMs: number): Promise<KvResponse> {
+    const shard = this.#shardOf(request.partition);
+    const { host, caller } = this.ports;
+    const actor = host?.actorOf(shard);
+    try {
+      if (actor !== undefined && actor.state !== 'draining') return await submit(actor, request);
+      if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
+      return decodeKvResponse(await caller.call(shard, encodeKvRequest(request), isRead(request)));
+    } catch (error) {
+      return this.#again(request, error, endMs);
+    }
+  }
+
+  #shardOf(partition: PartitionName): ShardName {
+    const known = this.#shards.get(partition);
+    if (known !== undefined) return known;
+    const shard = shardOf('kv', partition, this.shardCount);
+    if (this.#shards.size >= REMEMBERED_PARTITIONS) this.#shards.clear();
+    this.#shards.set(partition, shard);
+    return shard;
+  }
+}
+
+function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvResponse> {
+  return new Promise((resolve, reject) => actor.submit(new KvWork(request, resolve, reject)));
+}
+
+function isRead(request: KvRequest): boolean {
+  return request.commands.every((words) => {
+    const spec = findCommand(words);
+    return spec !== undefined && !isWrite(spec);
+  });
+}
+
+/** Serves requests of other processes for a shard that this one owns. */
+export function serveKvShard(bus: Bus, actor: ShardActor<KvWork>, limits: AnswerMemoryLimits): ShardServer<KvWork> {
+  return new ShardServer(bus, actor, limits, (body, commandId: CommandId, onAnswer, onFailure) => {
+    const onReply = (response: KvResponse) => onAnswer(encodeKvResponse(response));
+    return new KvWork(decodeKvRequest(body), onReply, onFailure, commandId);
+  });
+}

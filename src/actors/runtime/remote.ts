@@ -1,0 +1,171 @@
+/**
+ * Commands to an owner in another process, asked once and executed at most once.
+ *
+ *  Q1 the caller makes the id, and sends the same id with every try
+ *  Q2 an owner that is asked again gives the same answer (from memory, while it lives)
+ *  Q3 a successor tells from the journal whether the command was executed: only one that surely was not
+ *     is executed now; for one that was, the caller hears that the outcome cannot be told any more
+ */
+import {
+  decodeAnswer,
+  decodeRemoteCommand,
+  encodeAnswer,
+  encodeFailure,
+  encodeRemoteCommand,
+} from '../../codec/remote/index.js';
+import { type CommandId, describeError, isMillraceError, MillraceError, type Random, type ShardName } from '../../kernel/index.js';
+import type { Bus, Clock, Subscription, Timers } from '../../ports/index.js';
+import type { ShardActor } from './shard-actor.js';
+import type { Work } from './work.js';
+
+export interface CallLimits {
+  /** How long a caller goes on trying. */
+  readonly deadlineMs: number;
+  /** How long one try waits for an answer before the same is asked again. */
+  readonly tryMs: number;
+  /** Pause before the next try when nobody was there. */
+  readonly pauseMs: number;
+}
+
+export class ShardCaller {
+  #count = 0;
+  readonly #prefix: string;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly clock: Clock,
+    private readonly timers: Timers,
+    random: Random,
+    private readonly limits: CallLimits,
+  ) {
+    this.#prefix = Buffer.from(random.bytes(12)).toString('base64url');
+  }
+
+  /**
+   * @param isRead  has no effect, so it may be executed any number of times
+   * @throws SHARD_UNAVAILABLE (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers
+   */
+  async call(shard: ShardName, body: Uint8Array, isRead: boolean): Promise<Uint8Array> {
+    this.#count += 1;
+    const commandId = `${this.#prefix}-${this.#count}` as CommandId;
+    const endMs = this.clock.monotonicMs() + this.limits.deadlineMs;
+    let mayBeExecuted = false;
+    for (;;) {
+      const payload = encodeRemoteCommand({ commandId, isRetry: mayBeExecuted, body });
+      const leftMs = endMs - this.clock.monotonicMs();
+      try {
+        return decodeAnswer(await this.bus.request({ kind: 'command', shard }, payload, Math.min(leftMs, this.limits.tryMs)));
+      } catch (error) {
+        if (!(error instanceof MillraceError)) throw error;
+        if (isFinal(error)) throw error;
+        if (!isRead && (error.code === 'TIMED_OUT' || error.code === 'OUTCOME_UNKNOWN')) mayBeExecuted = true;
+        if (this.clock.monotonicMs() + this.limits.pauseMs >= endMs) throw giveUp(shard, mayBeExecuted, error);
+      }
+      await new Promise<void>((resolve) => this.timers.after(this.limits.pauseMs, resolve));
+    }
+  }
+}
+
+/** Answers that another try would not change. */
+function isFinal(error: MillraceError): boolean {
+  switch (error.code) {
+    case 'TIMED_OUT':
+    case 'SHARD_UNAVAILABLE':
+    case 'NOT_APPLIED':
+    case 'SHUTTING_DOWN':
+      return false;
+    case 'OUTCOME_UNKNOWN':
+      return error.details['isExecuted'] === true;
+    default:
+      return true;
+  }
+}
+
+function giveUp(shard: ShardName, mayBeExecuted: boolean, cause: MillraceError): MillraceError {
+  if (mayBeExecuted) return new MillraceError('OUTCOME_UNKNOWN', `${shard} did not answer`, { shard }, cause);
+  return new MillraceError('SHARD_UNAVAILABLE', `${shard} has no owner that answers`, { shard }, cause);
+}
+
+export interface AnswerMemoryLimits {
+  readonly maxAnswers: number;
+  readonly maxBytes: number;
+}
+
+interface Answer {
+  readonly answer: Promise<Uint8Array>;
+  bytes: number;
+}
+
+/** The owner's side: serves the shard's topic for as long as its actor lives. */
+export class ShardServer<W extends Work> {
+  readonly #answersById = new Map<CommandId, Answer>();
+  #bytes = 0;
+  readonly #subscription: Subscription;
+
+  constructor(
+    bus: Bus,
+    private readonly actor: ShardActor<W>,
+    private readonly limits: AnswerMemoryLimits,
+    /** Makes the work for a body; its answer goes to `onAnswer`. */
+    private readonly workFor: (
+      body: Uint8Array,
+      commandId: CommandId,
+      onAnswer: (body: Uint8Array) => void,
+      onFailure: (error: MillraceError) => void,
+    ) => W,
+  ) {
+    this.#subscription = bus.serve({ kind: 'command', shard: actor.shard }, (payload) => this.#answer(payload));
+    void actor.ended.then(() => this.#subscription.stop());
+  }
+
+  #answer(payload: Uint8Array): Promise<Uint8Array> {
+    const { commandId, isRetry, body } = decodeRemoteCommand(payload);
+    const known = this.#answersById.get(commandId);
+    if (known !== undefined) return known.answer;
+    const answer = this.#execute(commandId, isRetry, body);
+    this.#remember(commandId, answer);
+    return answer;
+  }
+
+  async #execute(commandId: CommandId, isRetry: boolean, body: Uint8Array): Promise<Uint8Array> {
+    try {
+      if (isRetry) {
+        await this.actor.serving;
+        if (this.actor.wasExecuted(commandId)) {
+          const { shard } = this.actor;
+          throw new MillraceError('OUTCOME_UNKNOWN', `${shard}: executed, the reply was lost`, { shard, isExecuted: true });
+        }
+      }
+      const reply = await new Promise<Uint8Array>((resolve, reject) => {
+        this.actor.submit(this.workFor(body, commandId, resolve, reject));
+      });
+      return encodeAnswer(reply);
+    } catch (error) {
+      // A failure is no outcome to remember: the same command may be asked again and be executed then.
+      this.#forget(commandId);
+      if (isMillraceError(error)) return encodeFailure(error);
+      return encodeFailure(new MillraceError('DEFECT', describeError(error)));
+    }
+  }
+
+  #remember(commandId: CommandId, answer: Promise<Uint8Array>): void {
+    const entry: Answer = { answer, bytes: 0 };
+    this.#answersById.set(commandId, entry);
+    void answer.then((bytes) => {
+      if (this.#answersById.get(commandId) !== entry) return;
+      entry.bytes = bytes.length;
+      this.#bytes += bytes.length;
+      for (const id of this.#answersById.keys()) {
+        if (this.#answersById.size <= this.limits.maxAnswers && this.#bytes <= this.limits.maxBytes) break;
+        this.#forget(id);
+      }
+    });
+  }
+
+  #forget(commandId: CommandId): void {
+    const entry = this.#answersById.get(commandId);
+    if (entry === undefined) return;
+    this.#bytes -= entry.bytes;
+    this.#answersById.delete(commandId);
+  }
+}

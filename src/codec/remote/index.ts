@@ -1,0 +1,9 @@
+export { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from './kv-remote.js';
+export {
+  decodeAnswer,
+  decodeRemoteCommand,
+  encodeAnswer,
+  encodeFailure,
+  encodeRemoteCommand,
+  type RemoteCommand,
+} from './remote-command.js';

@@ -1,0 +1,250 @@
+/**
+ * The history of partitions, out of the journal: as lines of JSON, one for each section of an entry, or as
+ * RESP commands that give any Redis the same data. What comes out has been followed link by link.
+ *
+ *  E1 an earlier moment than what is kept is refused, never answered with less
+ *  E2 RESP output gives the state at `to`, whatever `from` is: history before `from` comes as the snapshot
+ *     before it, where there is one
+ *  E3 nothing is read ahead of whoever takes the output
+ */
+import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
+import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { StoredMessage } from '../ports/index.js';
+import type { AuditPorts } from './audit.js';
+import { Chain } from './chain.js';
+import { chainAfter, readEntries } from './entry-reader.js';
+import type { FoldFactory } from './partition-fold.js';
+import { sectionLine } from './section-lines.js';
+import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
+
+/** A moment of a shard: a position of its journal, or an instant of its clock. Both ends are inclusive. */
+export type Moment =
+  | { readonly kind: 'position'; readonly position: number }
+  | { readonly kind: 'time'; readonly atMs: number };
+
+export interface ExportRange {
+  readonly from?: Moment | undefined;
+  readonly to?: Moment | undefined;
+}
+
+/** Where reading begins: behind a snapshot, at the very beginning, or at an entry taken at its word. */
+interface Beginning {
+  readonly base: StoredManifest | undefined;
+  readonly from: number;
+  readonly last: number;
+  readonly chain: Chain;
+  /** Nothing before `from` is missing: it is in the base, or there was nothing. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * One line for each section of the partitions within the range, in pieces; a piece that ends a line ends in a newline.
+ * @throws INVALID (E1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ */
+export async function* exportLines(
+  ports: AuditPorts,
+  shard: ShardName,
+  partitions: ReadonlySet<PartitionName>,
+  { from, to }: ExportRange = {},
+): AsyncGenerator<string> {
+  const beginning = await beginAt(ports, shard, from, to);
+  let isFirst = true;
+  for await (const read of entriesUpTo(ports, shard, beginning, to)) {
+    if (isFirst && !beginning.isComplete && from?.kind === 'time' && from.atMs < read.entry.clockMs) {
+      throw tooEarly(shard, `the journal begins at ${new Date(read.entry.clockMs).toISOString()}`);
+    }
+    isFirst = false;
+    if (from !== undefined && isBefore(read.position, read.entry.clockMs, from)) continue;
+    yield* linesOf(read, partitions);
+  }
+}
+
+/**
+ * One partition as RESP commands: a snapshot's, then every effect behind it up to `to` (E2).
+ * @throws INVALID (E1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ */
+export async function* exportCommands(
+  ports: AuditPorts,
+  shard: ShardName,
+  partition: PartitionName,
+  { from, to }: ExportRange = {},
+): AsyncGenerator<Uint8Array> {
+  const beginning = await beginAt(ports, shard, from, to);
+  if (!beginning.isComplete) throw tooEarly(shard, 'no snapshot is kept from before that moment');
+  const snapshot = beginning.base?.manifest.partitions.find(({ name }) => name === partition);
+  if (snapshot !== undefined) yield* new SnapshotStore(ports.objects, ports.log).segmentBytes(snapshot);
+  for await (const { entry } of entriesUpTo(ports, shard, beginning, to)) {
+    if (entry.body.kind !== 'batch') continue;
+    for (const section of entry.body.sections) if (section.partition === partition) yield section.effects;
+  }
+}
+
+/**
+ * The same, as the state alone: for a database of several partitions, where a `FLUSHALL` in one must not
+ * empty the others. Holds the partition in memory.
+ */
+export async function* exportState(
+  ports: AuditPorts,
+  shard: ShardName,
+  partition: PartitionName,
+  range: ExportRange,
+  foldFactory: FoldFactory,
+  segmentBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const fold = foldFactory(partition);
+  for await (const effects of exportCommands(ports, shard, partition, range)) fold.apply(effects);
+  yield* fold.segments(segmentBytes);
+}
+
+async function beginAt(
+  { journal, objects, log }: AuditPorts,
+  shard: ShardName,
+  from: Moment | undefined,
+  to: Moment | undefined,
+): Promise<Beginning> {
+  const { first, last } = await journal.tail(shard);
+  for (const moment of [from, to]) {
+    if (moment?.kind !== 'position' || moment.position >= first || first === 1) continue;
+    throw tooEarly(shard, `the journal begins at position ${first}`);
+  }
+  let base: StoredManifest | undefined;
+  for await (const stored of new SnapshotStore(objects, log).newestFirst(shard)) {
+    const { head } = stored.manifest;
+    if (head.position < first - 1) break;
+    if (to !== undefined && isAfter(head.position, head.clockMs, to)) continue;
+    // Without `from` the oldest one serves, and only where the journal's own beginning is gone.
+    if (from === undefined ? first > 1 : isBefore(head.position, head.clockMs, from)) base = stored;
+    if (from !== undefined && base !== undefined) break;
+  }
+  if (base !== undefined) {
+    return {
+      base,
+      from: base.manifest.head.position + 1,
+      last,
+      chain: chainAfter(shard, base.manifest),
+      isComplete: true,
+    };
+  }
+  const isComplete = first === 1;
+  return { base, from: first, last, chain: isComplete ? chainAfter(shard, undefined) : new Chain(shard, undefined), isComplete };
+}
+
+async function* entriesUpTo(
+  { journal }: AuditPorts,
+  shard: ShardName,
+  { from, last, chain }: Beginning,
+  to: Moment | undefined,
+): AsyncGenerator<ReadEntry> {
+  const end = to?.kind === 'position' ? Math.min(to.position, last) : last;
+  for await (const read of readEntries(journal, shard, from, end, chain)) {
+    // Clocks never fall along a journal: behind this one, all are later.
+    if (to !== undefined && isAfter(read.position, read.entry.clockMs, to)) return;
+    yield read;
+  }
+}
+
+export interface TailOptions {
+  readonly signal: AbortSignal;
+  readonly maxQueuedBytes?: number;
+}
+
+/** What a reader slower than the journal may make us hold, before the journal is no longer listened to. */
+const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
+
+/** Whole lines of sections stored from now on, until aborted. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function* tailLines(
+  { journal }: AuditPorts,
+  shard: ShardName,
+  partitions: ReadonlySet<PartitionName>,
+  { signal, maxQueuedBytes = MAX_QUEUED_BYTES }: TailOptions,
+): AsyncGenerator<string> {
+  const { last } = await journal.tail(shard);
+  const chain = new Chain(shard, undefined);
+  const assembler = new EntryAssembler();
+  let next = last + 1;
+  while (!signal.aborted) {
+    // One round of listening: until aborted, or until too much is waiting; then on from where it stopped.
+    for await (const { position, bytes } of listen(journal, shard, next, signal, maxQueuedBytes)) {
+      next = position + 1;
+      const read = assembler.add(position, bytes);
+      if (read === undefined) continue;
+      chain.follow(read);
+      for (const line of wholeLinesOf(read, partitions)) yield line;
+    }
+  }
+}
+
+async function* listen(
+  journal: AuditPorts['journal'],
+  shard: ShardName,
+  from: number,
+  signal: AbortSignal,
+  maxQueuedBytes: number,
+): AsyncGenerator<StoredMessage> {
+  const queue: StoredMessage[] = [];
+  let queuedBytes = 0;
+  let isListening = true;
+  let wake = () => {};
+  const stop = () => {
+    if (isListening) subscription.stop();
+    isListening = false;
+    wake();
+  };
+  const subscription = journal.follow(shard, from, {
+    onMessage(message) {
+      if (!isListening) return;
+      queue.push(message);
+      queuedBytes += message.bytes.length;
+      if (queuedBytes > maxQueuedBytes) stop();
+      wake();
+    },
+    onAlive() {},
+  });
+  signal.addEventListener('abort', stop);
+  try {
+    while (!signal.aborted) {
+      const message = queue.shift();
+      if (message !== undefined) {
+        queuedBytes -= message.bytes.length;
+        yield message;
+      } else if (isListening) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      } else {
+        return;
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+function* linesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
+  const { body } = read.entry;
+  if (body.kind !== 'batch') return;
+  for (const section of body.sections) if (partitions.has(section.partition)) yield* sectionLine(read, section);
+}
+
+function* wholeLinesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
+  let line = '';
+  for (const piece of linesOf(read, partitions)) {
+    line += piece;
+    if (!piece.endsWith('\n')) continue;
+    yield line;
+    line = '';
+  }
+}
+
+function isBefore(position: number, clockMs: number, moment: Moment): boolean {
+  return moment.kind === 'position' ? position < moment.position : clockMs < moment.atMs;
+}
+
+function isAfter(position: number, clockMs: number, moment: Moment): boolean {
+  return moment.kind === 'position' ? position > moment.position : clockMs > moment.atMs;
+}
+
+function tooEarly(shard: ShardName, reason: string): MillraceError {
+  return new MillraceError('INVALID', `${shard}: earlier than what is kept: ${reason}`, { shard });
+}

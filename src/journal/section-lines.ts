@@ -1,0 +1,50 @@
+/**
+ * A section of an entry as one line of JSON, for people and for programs that are not ours. A word that
+ * is not UTF-8 is `{"base64": "…"}`, so that nothing is lost. Long lines come in pieces.
+ */
+import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
+import { type ByteString, isAscii } from '../kernel/index.js';
+import type { Section } from '../messages/index.js';
+import { EffectWords } from './effect-words.js';
+
+/** Pieces are about this long; a line of a large entry would be a string of its size. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** @throws JOURNAL_DAMAGED when the effects are not RESP commands */
+export function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
+  const { entry, position } = read;
+  const fields = {
+    shard: entry.shard,
+    position,
+    number: entry.number,
+    epoch: entry.epoch,
+    time: new Date(entry.clockMs).toISOString(),
+    partition: section.partition,
+    index: section.index,
+    previousHash: Buffer.from(section.previousHash).toString('hex'),
+    hash: Buffer.from(hashSection(section)).toString('hex'),
+  };
+  let piece = `${JSON.stringify(fields).slice(0, -1)},"effects":[`;
+  const words = new EffectWords(section.effects);
+  let separator = '';
+  for (let effect = words.next(); effect !== undefined; effect = words.next()) {
+    piece += `${separator}[${effect.map(wordJson).join(',')}]`;
+    separator = ',';
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}]}\n`;
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function wordJson(word: ByteString): string {
+  if (isAscii(word)) return JSON.stringify(word);
+  const bytes = Buffer.from(word, 'latin1');
+  try {
+    return JSON.stringify(strictUtf8.decode(bytes));
+  } catch {
+    return JSON.stringify({ base64: bytes.toString('base64') });
+  }
+}

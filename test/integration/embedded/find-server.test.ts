@@ -1,0 +1,299 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type FindServerOptions, findNatsServer } from '../../../src/adapters/nats/embedded/index.js';
+import { describeError } from '../../../src/kernel/index.js';
+import { RecordingLog } from './recording-log.js';
+import { freshDirs } from './test-server.js';
+
+/** Stands for a nats-server in this file: the search only ever asks a binary for its version. */
+const binaryOf = (version: string): string => `#!/bin/sh\necho "nats-server: v${version}"\n`;
+
+describe('embedded server: finding the binary', function () {
+  this.timeout(20_000);
+  const fresh = freshDirs();
+  let log: RecordingLog;
+  let mirror: Mirror;
+  beforeEach(async () => {
+    log = new RecordingLog();
+    mirror = await startMirror();
+  });
+  afterEach(() => mirror.close());
+
+  /** A machine with nothing: no tools, an empty PATH, no release, no distribution, no root. */
+  function bareMachine(changes: Partial<FindServerOptions> = {}): FindServerOptions {
+    return {
+      log,
+      toolsDir: join(fresh.dir, 'tools'),
+      searchPath: '',
+      release: { url: mirror.url },
+      debian: { osReleasePath: join(fresh.dir, 'no-os-release') },
+      mayInstall: false,
+      ...changes,
+    };
+  }
+
+  it('says in one line each why every step failed, in the order of the steps, then fails', async () => {
+    const error = await rejection(findNatsServer(bareMachine({ path: '/nowhere/nats-server' })));
+    expect(describeError(error)).to.match(/^no nats-server could be found or fetched/);
+    const failures = log.of('nats-server.step-failed').map(({ fields }) => `${fields.step}: ${fields.reason}`);
+    expect(failures).to.deep.equal([
+      'setting: /nowhere/nats-server was not found',
+      `tools: nothing in ${join(fresh.dir, 'tools')} from an earlier set-up`,
+      'path: no nats-server on the PATH',
+      `release: ${mirror.url}/v2.15.0/nats-server-v2.15.0-linux-${process.arch === 'x64' ? 'amd64' : 'arm64'}.tar.gz: status 404`,
+      'package: this machine is neither Debian nor Ubuntu',
+      'installed: no nats-server on the PATH',
+      'own-suite: this machine is neither Debian nor Ubuntu',
+      'install: only root can install a package',
+    ]);
+  });
+
+  it('takes the server that the setting names, whatever its version', async () => {
+    const path = await place('named', '2.9.10');
+    expect(await findNatsServer(bareMachine({ path }))).to.deep.equal({ path, version: '2.9.10', source: 'setting' });
+    expect(log.of('nats-server.step-failed')).to.deep.equal([]);
+    expect(log.of('nats-server.old')[0]?.fields.version).to.equal('2.9.10');
+  });
+
+  it('forgets the setting when it is gone', async () => {
+    await findNatsServer(bareMachine({ path: await place('named', '2.15.1') }));
+    await rejection(findNatsServer(bareMachine()));
+    expect(reasonOf('tools')).to.contain('from an earlier set-up');
+  });
+
+  it('goes on when the setting names something that is no server', async () => {
+    const path = join(fresh.dir, 'other');
+    await writeFile(path, '#!/bin/sh\necho "something else"\n', { mode: 0o755 });
+    await place('bin', '2.11.0');
+    const found = await findNatsServer(bareMachine({ path, searchPath: join(fresh.dir, 'bin') }));
+    expect(found.source).to.equal('path');
+    expect(log.of('nats-server.step-failed')[0]?.fields.reason).to.contain('does not answer as a nats-server');
+  });
+
+  it('prefers the newest server of an earlier set-up to the PATH', async () => {
+    await place('tools/nats-server-2.11.0', '2.11.0');
+    const newest = await place('tools/nats-server-2.15.1', '2.15.1');
+    await place('bin', '2.12.0');
+    const found = await findNatsServer(bareMachine({ searchPath: join(fresh.dir, 'bin') }));
+    expect(found).to.deep.equal({ path: newest, version: '2.15.1', source: 'tools' });
+  });
+
+  it('records what it found, and finds it again without looking further', async () => {
+    const path = await place('bin', '2.10.27');
+    await findNatsServer(bareMachine({ searchPath: join(fresh.dir, 'bin') }));
+    const record: unknown = JSON.parse(await readFile(join(fresh.dir, 'tools/nats-server.json'), 'utf8'));
+    expect(record).to.deep.equal({ path, version: '2.10.27', source: 'path' });
+    expect(await findNatsServer(bareMachine())).to.deep.equal({ path, version: '2.10.27', source: 'tools' });
+    expect(mirror.requests).to.equal(0);
+  });
+
+  it('takes an old server on the PATH only when nothing newer can be had, then without asking again', async () => {
+    const path = await place('bin', '2.9.10');
+    const options = bareMachine({ searchPath: join(fresh.dir, 'bin') });
+    expect(await findNatsServer(options)).to.deep.equal({ path, version: '2.9.10', source: 'path' });
+    expect(log.of('nats-server.step-failed').map(({ fields }) => fields.step)).to.deep.equal([
+      'tools',
+      'path',
+      'release',
+      'package',
+    ]);
+    expect(mirror.requests).to.equal(1);
+    await findNatsServer(options);
+    expect(mirror.requests).to.equal(1);
+  });
+
+  describe('from the official release', () => {
+    it('unpacks the archive whose SHA-256 is the pinned one', async () => {
+      const release = await mirror.serve(fresh.dir, '2.15.0');
+      const found = await findNatsServer(bareMachine({ release }));
+      expect(found).to.deep.equal({
+        path: join(fresh.dir, 'tools/nats-server-2.15.0/nats-server'),
+        version: '2.15.0',
+        source: 'release',
+      });
+      expect((await readdir(join(fresh.dir, 'tools'))).sort()).to.deep.equal([
+        'nats-server-2.15.0',
+        'nats-server.json',
+      ]);
+    });
+
+    it('refuses any other archive before opening it', async () => {
+      const release = await mirror.serve(fresh.dir, '2.15.0', 'f'.repeat(64));
+      await rejection(findNatsServer(bareMachine({ release })));
+      expect(reasonOf('release')).to.match(/has SHA-256 [0-9a-f]{64}, not the pinned f{64}$/);
+      expect(await readdir(join(fresh.dir, 'tools')).catch(() => [])).to.deep.equal([]);
+    });
+
+    it('is not tried on a platform without a pinned SHA-256', async () => {
+      await rejection(findNatsServer(bareMachine({ release: { platform: 'plan9-x64' } })));
+      expect(reasonOf('release')).to.equal('no pinned SHA-256 for nats-server 2.15.0 on plan9-x64');
+    });
+
+    it('is given up when the answer does not come', async () => {
+      mirror.stall();
+      await rejection(findNatsServer(bareMachine({ release: { url: mirror.url, timeoutMs: 50 } })));
+      expect(reasonOf('release')).to.contain('no complete answer within 50 ms');
+    });
+
+    it('may be fetched by two processes at once', async () => {
+      const release = await mirror.serve(fresh.dir, '2.15.0');
+      const both = await Promise.all([1, 2].map(() => findNatsServer(bareMachine({ release }))));
+      expect(both[0]?.path).to.equal(both[1]?.path);
+      expect(await readdir(join(fresh.dir, 'tools'))).to.have.members(['nats-server-2.15.0', 'nats-server.json']);
+    });
+
+    it('takes the place of an earlier one that does not run', async () => {
+      const broken = await place('tools/nats-server-2.15.0', '2.15.0');
+      await writeFile(broken, 'cut off');
+      const release = await mirror.serve(fresh.dir, '2.15.0');
+      expect((await findNatsServer(bareMachine({ release }))).path).to.equal(broken);
+    });
+  });
+
+  describe('from the package of a newer suite', () => {
+    it('asks the machine’s own mirror for testing, trusts its keyring and installs nothing', async () => {
+      const debian = await fakeDebian('2.15.1');
+      const found = await findNatsServer(bareMachine({ debian }));
+      expect(found.version).to.equal('2.15.1');
+      expect(found.source).to.equal('testing');
+      expect(found.path).to.equal(join(fresh.dir, 'tools/nats-server-2.15.1/nats-server'));
+      const asked = await readFile(join(fresh.dir, 'asked'), 'utf8');
+      expect(asked).to.equal(
+        'Types: deb\nURIs: http://mirror.test/debian\nSuites: testing\nComponents: main\nSigned-By: /keys/archive.gpg\n',
+      );
+    });
+
+    it('tries testing, unstable and the next stable, with a line for each', async () => {
+      const debian = await fakeDebian(undefined);
+      await rejection(findNatsServer(bareMachine({ debian })));
+      for (const suite of ['testing', 'unstable', 'trixie']) {
+        expect(reasonOf(`package ${suite}`)).to.contain('E: the mirror does not answer');
+      }
+      expect(reasonOf('own-suite')).to.contain('E: the mirror does not answer');
+    });
+
+    it('does not take a package that is as old as what the machine has', async () => {
+      const debian = await fakeDebian('2.9.10');
+      const found = await findNatsServer(bareMachine({ debian }));
+      expect(reasonOf('package testing')).to.equal('it has only 2.9.10');
+      expect(found.source).to.equal('bookworm');
+    });
+
+    it('is given up when apt does not end in time', async () => {
+      const debian = await fakeDebian('2.15.1', 'sleep 60');
+      const started = performance.now();
+      await rejection(findNatsServer(bareMachine({ debian: { ...debian, updateTimeoutMs: 50 } })));
+      expect(reasonOf('package testing')).to.match(/took longer than 50 ms$/);
+      expect(performance.now() - started).to.be.lessThan(5000);
+    });
+  });
+
+  it('installs the package as the very last resort, as root', async () => {
+    const debian = await fakeDebian(undefined, `[ "$3" != install ] || exit 0`);
+    await rejection(findNatsServer(bareMachine({ debian, mayInstall: true })));
+    expect(reasonOf('install')).to.equal('no nats-server on the PATH');
+  });
+
+  function reasonOf(step: string): unknown {
+    const lines = log.of('nats-server.step-failed').filter(({ fields }) => fields.step === step);
+    expect(lines, step).to.have.length(1);
+    return lines[0]?.fields.reason;
+  }
+
+  async function place(folder: string, version: string): Promise<string> {
+    const dir = join(fresh.dir, folder);
+    await mkdir(dir, { recursive: true });
+    await writeFile(join(dir, 'nats-server'), binaryOf(version), { mode: 0o755 });
+    return join(dir, 'nats-server');
+  }
+
+  /** Debian 12 with an apt-get that offers one package, or none, after running `first`. */
+  async function fakeDebian(
+    version: string | undefined,
+    first = ':',
+  ): Promise<NonNullable<FindServerOptions['debian']>> {
+    const osReleasePath = join(fresh.dir, 'os-release');
+    await writeFile(osReleasePath, 'ID=debian\nVERSION_CODENAME=bookworm\n');
+    await mkdir(join(fresh.dir, 'etc/sources.list.d'), { recursive: true });
+    await writeFile(
+      join(fresh.dir, 'etc/sources.list.d/debian.sources'),
+      'Types: deb\nURIs: http://mirror.test/debian\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /keys/archive.gpg\n',
+    );
+    const aptGet = join(fresh.dir, 'apt-get');
+    const answer =
+      version === undefined
+        ? 'echo "E: the mirror does not answer" >&2; exit 100'
+        : `[ "$4" = update ] || cp '${await buildPackage(version)}' .`;
+    const script = `#!/bin/sh\n${first}\ncp apt/sources/other-suite.sources '${fresh.dir}/asked'\n${answer}\n`;
+    await writeFile(aptGet, script, { mode: 0o755 });
+    return { osReleasePath, aptDir: join(fresh.dir, 'etc'), aptGet };
+  }
+
+  async function buildPackage(version: string): Promise<string> {
+    await place('package/usr/sbin', version);
+    await mkdir(join(fresh.dir, 'package/DEBIAN'), { recursive: true });
+    await writeFile(
+      join(fresh.dir, 'package/DEBIAN/control'),
+      `Package: nats-server\nVersion: ${version}-1\nArchitecture: all\nMaintainer: a test <test@example.com>\nDescription: test\n`,
+    );
+    const deb = join(fresh.dir, 'nats-server.deb');
+    execFileSync('dpkg-deb', ['-b', join(fresh.dir, 'package'), deb], { stdio: 'ignore' });
+    return deb;
+  }
+});
+
+interface Mirror {
+  readonly url: string;
+  readonly requests: number;
+  /** Serves an archive with a stand-in of `version`; pinned by its SHA-256 unless another is given. */
+  serve(dir: string, version: string, sha256?: string): Promise<NonNullable<FindServerOptions['release']>>;
+  stall(): void;
+  close(): Promise<void>;
+}
+
+async function startMirror(): Promise<Mirror> {
+  let archive: Buffer | undefined;
+  let isStalled = false;
+  let requests = 0;
+  const server: Server = createServer((_request, response) => {
+    requests += 1;
+    if (isStalled) return;
+    response.writeHead(archive === undefined ? 404 : 200).end(archive);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    get requests() {
+      return requests;
+    },
+    async serve(dir, version, sha256) {
+      const name = 'a-release';
+      await mkdir(join(dir, name));
+      await writeFile(join(dir, name, 'nats-server'), binaryOf(version));
+      await chmod(join(dir, name, 'nats-server'), 0o755);
+      archive = execFileSync('tar', ['-cz', '-C', dir, name]);
+      const pinned = { name, sha256: sha256 ?? createHash('sha256').update(archive).digest('hex') };
+      return { url, version, platform: 'test', releases: { test: pinned } };
+    },
+    stall() {
+      isStalled = true;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail('it succeeded'),
+    (error: unknown) => error,
+  );
+}
