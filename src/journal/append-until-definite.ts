@@ -84,13 +84,17 @@ export class DefiniteAppender {
           return outcome.position;
         case 'conflict': {
           if (isBugOn('ignore-conflict')) return expectedLast + 1;
-          if (outcome.last !== undefined && outcome.last < expectedLast) throw vanished(shard, expectedLast, outcome.last);
+          if (outcome.last !== undefined && outcome.last < expectedLast)
+            throw vanished(shard, expectedLast, outcome.last);
           if (!isOpen) throw fenced(shard, expectedLast, 'not-applied');
           return this.#resolveConflict(shard, bytes, expectedLast, watch);
         }
         case 'rejected':
           if (!outcome.retryable) {
-            throw new MillraceError('DEFECT', `the journal refused an entry: ${outcome.reason}`, { shard, expectedLast });
+            throw new MillraceError('DEFECT', `the journal refused an entry: ${outcome.reason}`, {
+              shard,
+              expectedLast,
+            });
           }
           if (watch.signal.aborted) throw isOpen ? unresolved(shard, expectedLast) : notApplied(shard, expectedLast);
           break;

@@ -126,7 +126,13 @@ async function beginAt(
     };
   }
   const isComplete = first === 1;
-  return { base, from: first, last, chain: isComplete ? chainAfter(shard, undefined) : new Chain(shard, undefined), isComplete };
+  return {
+    base,
+    from: first,
+    last,
+    chain: isComplete ? chainAfter(shard, undefined) : new Chain(shard, undefined),
+    isComplete,
+  };
 }
 
 async function* entriesUpTo(

@@ -122,7 +122,7 @@ class Audit {
       this.#chain.follow(read);
     } catch (error) {
       if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
-      const partition = error.details['partition'] as PartitionName | undefined;
+      const partition = error.details.partition as PartitionName | undefined;
       this.find({ reason: describeError(error), position: read.position, partition });
       // Behind a break the next entry is taken at its word, and followed from there.
       this.#chain = new Chain(this.shard, undefined);
@@ -192,9 +192,14 @@ class Audit {
 }
 
 /** What of a shard's audit concerns one partition: its own sections, and whatever is not known to concern only others. */
-export function auditOfPartition(audit: ShardAudit, partition: PartitionName): PartitionAudit & { readonly findings: Finding[] } {
+export function auditOfPartition(
+  audit: ShardAudit,
+  partition: PartitionName,
+): PartitionAudit & { readonly findings: Finding[] } {
   const { sections, lastIndex } = audit.partitions.get(partition) ?? { sections: 0, lastIndex: 0 };
-  const findings = audit.findings.filter((finding) => finding.partition === undefined || finding.partition === partition);
+  const findings = audit.findings.filter(
+    (finding) => finding.partition === undefined || finding.partition === partition,
+  );
   return { sections, lastIndex, findings };
 }
 

@@ -61,7 +61,8 @@ export class Chain {
       if (entry.number !== head.number + 1) throw this.#damage('an entry number does not follow', read);
       if (!equal(entry.previousHash, head.hash)) throw this.#damage('an entry does not name the one before', read);
       if (entry.epoch < head.epoch) throw this.#damage('an epoch falls', read);
-      if (entry.epoch > head.epoch && entry.body.kind !== 'claim') throw this.#damage('an epoch begins unclaimed', read);
+      if (entry.epoch > head.epoch && entry.body.kind !== 'claim')
+        throw this.#damage('an epoch begins unclaimed', read);
       if (entry.clockMs < head.clockMs) throw this.#damage('a clock falls', read);
     }
     if (entry.body.kind === 'batch') {

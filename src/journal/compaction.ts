@@ -7,7 +7,14 @@
  *  C3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
  *  C4 what a failed sweep leaves behind is no reason to fail: the snapshot is good
  */
-import { assert, type CommandId, describeError, isMillraceError, MillraceError, type PartitionName } from '../kernel/index.js';
+import {
+  assert,
+  type CommandId,
+  describeError,
+  isMillraceError,
+  MillraceError,
+  type PartitionName,
+} from '../kernel/index.js';
 import type { ManifestPartition, SegmentRef } from '../messages/index.js';
 import { RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
@@ -102,7 +109,9 @@ class Compaction {
     const { journal } = this.ports;
     const { shard, clusterId, upToPosition } = this.job;
     if (this.base !== undefined && this.base.manifest.clusterId !== clusterId) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: a snapshot of another cluster`, { manifest: this.base.name });
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: a snapshot of another cluster`, {
+        manifest: this.base.name,
+      });
     }
     const from = this.#chain.head.position + 1;
     const { first } = await journal.tail(shard);

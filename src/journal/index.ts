@@ -3,7 +3,6 @@ export * from './audit.js';
 export * from './audit-export.js';
 export * from './chain.js';
 export * from './compaction.js';
-export * from './effect-words.js';
 export * from './entry-reader.js';
 export * from './partition-fold.js';
 export * from './recovery-reader.js';

@@ -134,7 +134,8 @@ class Vouched {
 
   #compare(hash: Uint8Array): void {
     this.#isMet = true;
-    if (this.link !== undefined && !equal(hash, this.link.hash)) throw this.#damage('an entry is not the one vouched for');
+    if (this.link !== undefined && !equal(hash, this.link.hash))
+      throw this.#damage('an entry is not the one vouched for');
   }
 
   #damage(reason: string): MillraceError {

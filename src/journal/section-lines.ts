@@ -3,9 +3,9 @@
  * is not UTF-8 is `{"base64": "…"}`, so that nothing is lost. Long lines come in pieces.
  */
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
-import { type ByteString, isAscii } from '../kernel/index.js';
+import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
+import { type ByteString, isAscii, MillraceError } from '../kernel/index.js';
 import type { Section } from '../messages/index.js';
-import { EffectWords } from './effect-words.js';
 
 /** Pieces are about this long; a line of a large entry would be a string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -25,9 +25,8 @@ export function* sectionLine(read: ReadEntry, section: Section): Iterable<string
     hash: Buffer.from(hashSection(section)).toString('hex'),
   };
   let piece = `${JSON.stringify(fields).slice(0, -1)},"effects":[`;
-  const words = new EffectWords(section.effects);
   let separator = '';
-  for (let effect = words.next(); effect !== undefined; effect = words.next()) {
+  for (const effect of effectsOf(section, position)) {
     piece += `${separator}[${effect.map(wordJson).join(',')}]`;
     separator = ',';
     if (piece.length < PIECE_CHARACTERS) continue;
@@ -35,6 +34,20 @@ export function* sectionLine(read: ReadEntry, section: Section): Iterable<string
     piece = '';
   }
   yield `${piece}]}\n`;
+}
+
+function* effectsOf({ effects, partition }: Section, position: number): Iterable<ByteString[]> {
+  try {
+    yield* new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
+  } catch (error) {
+    if (!(error instanceof MalformedRespError)) throw error;
+    throw new MillraceError(
+      'JOURNAL_DAMAGED',
+      `${partition}: effects are not commands`,
+      { position, partition },
+      error,
+    );
+  }
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

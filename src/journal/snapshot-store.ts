@@ -43,7 +43,9 @@ export class SnapshotStore {
 
   /** Every manifest that counts, the newest first, without those named in `avoid`. @throws JOURNAL_UNAVAILABLE */
   async *newestFirst(shard: ShardName, avoid: ReadonlySet<string> = new Set()): AsyncGenerator<StoredManifest> {
-    const manifests = (await this.objects.list(manifestPrefix(shard))).map(({ name }) => name).filter((n) => !avoid.has(n));
+    const manifests = (await this.objects.list(manifestPrefix(shard)))
+      .map(({ name }) => name)
+      .filter((n) => !avoid.has(n));
     if (manifests.length === 0) return;
     const lengths = await this.#segmentLengths(shard);
     for (const name of manifests.sort().reverse()) {
@@ -110,7 +112,11 @@ export class SnapshotStore {
   }
 
   /** The same at one go, where nobody waits: in the compactor's thread. */
-  async loadWhole(partition: ManifestPartition, fold: PartitionFold, options: { checkDigest?: boolean } = {}): Promise<void> {
+  async loadWhole(
+    partition: ManifestPartition,
+    fold: PartitionFold,
+    options: { checkDigest?: boolean } = {},
+  ): Promise<void> {
     const slices = this.loadPartition(partition, fold, options);
     while ((await slices.next()).done !== true);
   }

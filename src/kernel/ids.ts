@@ -13,3 +13,5 @@ export type ShardName = Branded<'ShardName'>;
 export type SessionId = Branded<'SessionId'>;
 /** One command of a remote caller, made by its edge; travels into the entry that answers it. */
 export type CommandId = Branded<'CommandId'>;
+/** `ac-<16 base32 characters>`: whose databases, queues and schedules they are. */
+export type AccountId = Branded<'AccountId'>;

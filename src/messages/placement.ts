@@ -4,7 +4,14 @@
  * a partition that moved would leave its history behind.
  */
 import { createHash } from 'node:crypto';
-import { assert, type DatabaseId, MillraceError, type PartitionName, type Random, type ShardName } from '../kernel/index.js';
+import {
+  assert,
+  type DatabaseId,
+  MillraceError,
+  type PartitionName,
+  type Random,
+  type ShardName,
+} from '../kernel/index.js';
 
 /** What a shard's journal holds; each plane has shards of its own. */
 export type Plane = 'kv' | 'queue';

@@ -5,7 +5,7 @@
  * and anything in an earlier event really was earlier, for everybody.
  */
 import { SimpleString } from '../../src/domain/kv/index.js';
-import { type ErrorCode, isMillraceError } from '../../src/kernel/index.js';
+import { describeError, type ErrorCode, isMillraceError } from '../../src/kernel/index.js';
 import type { KvResponse } from '../../src/messages/index.js';
 import type { Operation } from '../support/linearizability.js';
 import type { CounterInput, CounterOutput, RegisterInput, RegisterOutput } from '../support/linearizability-models.js';
@@ -17,7 +17,7 @@ export type Output = RegisterOutput | CounterOutput;
 export type Ending =
   | { readonly kind: 'answered'; readonly output: Output }
   /** Promised: nothing happened. */
-  | { readonly kind: 'failed'; readonly code: ErrorCode }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
   /** It may have happened. Also: no answer ever came. */
   | { readonly kind: 'unknown' }
   /** The gateway failed in a way that it does not promise. */
@@ -77,7 +77,7 @@ export function endingOfResponse(response: KvResponse): Ending {
 export function endingOfFailure(error: unknown): Ending {
   if (!isMillraceError(error)) return { kind: 'broken', error };
   if (error.code === 'OUTCOME_UNKNOWN') return { kind: 'unknown' };
-  if (NOTHING_HAPPENED.includes(error.code)) return { kind: 'failed', code: error.code };
+  if (NOTHING_HAPPENED.includes(error.code)) return { kind: 'failed', code: error.code, message: describeError(error) };
   return { kind: 'broken', error };
 }
 

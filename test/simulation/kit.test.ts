@@ -139,6 +139,21 @@ describe('simulated journal: what it can do to an append', () => {
   });
 });
 
+describe('simulated link', () => {
+  it('comes back after a cut, however short and however late it was noticed', async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const kit = kitWith({}, seed);
+      const { link, journal } = kit.addMember('a');
+      for (const cutMs of [1, 50, 400, 5000]) {
+        link.cut(cutMs);
+        await kit.scheduler.run(kit.scheduler.nowMs + cutMs + 10_000);
+        expect(link.isConnected(), `seed ${seed}, ${cutMs} ms`).to.equal(true);
+        expect((await kit.settle(journal.tail(SHARD))).last).to.equal(0);
+      }
+    }
+  });
+});
+
 describe('simulated journal: what it can do to a reader', () => {
   it('shows an old tail, and does not find what is stored, and finds it later', async () => {
     const kit = kitWith({ staleRead: 1, lagMs: 2000 });

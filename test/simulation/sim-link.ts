@@ -69,6 +69,7 @@ export class SimLink {
         if (this.generation !== generation) return;
         // Whoever had not noticed the cut by now notices it with the new connection.
         this.loseConnection();
+        this.generation += 1;
         this.connected = true;
       });
     });

@@ -6,6 +6,8 @@ const LINES_KEPT = 400;
 export class Trace {
   private low = 0x811c9dc5;
   private high = 0x1b873593;
+  /** Sees every line as it is written; for reading a whole run. */
+  onLine: (line: string) => void = () => {};
   private readonly lines: string[] = [];
   private written = 0;
 
@@ -22,6 +24,7 @@ export class Trace {
     this.mix(line);
     this.lines[this.written % LINES_KEPT] = line;
     this.written += 1;
+    this.onLine(line);
   }
 
   get hash(): string {

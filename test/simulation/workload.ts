@@ -1,7 +1,7 @@
 /** Clients: each sends one operation after the other to the gateway of a process drawn by lot, and notes what it is told. */
 import type { KvGateway } from '../../src/ports/index.js';
 import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
-import { commandOf, endingOfFailure, endingOfResponse, type History, type Input } from './history.js';
+import { commandOf, type Ending, endingOfFailure, endingOfResponse, type History, type Input } from './history.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 import type { SimProcess } from './sim-process.js';
@@ -74,7 +74,7 @@ export class Client {
   }
 
   /** Hands the operation to the process, as one of its events: a paused one takes it when it wakes. */
-  ask(place: Place, input: Input, server: Server, onEnd: () => void): void {
+  ask(place: Place, input: Input, server: Server, onEnd: (ending: Ending) => void): void {
     const { scheduler } = this;
     const words = commandOf(place.key, input);
     scheduler.at(scheduler.nowMs + this.random.between(0.05, 1), server.process, 'message', `${this.name} asks`, () => {
@@ -87,15 +87,15 @@ export class Client {
         commands: [words],
         bytes,
       };
-      const end = (ending: typeof attempt.ending) => {
+      const end = (ending: Ending) => {
         attempt.ending = ending;
         attempt.endedAt = scheduler.eventsRun;
         if (ending.kind === 'answered' && typeof ending.output === 'string')
           this.lastSeen.set(place.key, ending.output);
         if (ending.kind === 'answered' && input.type === 'set') this.lastSeen.set(place.key, input.value);
-        const told = ending.kind === 'answered' ? JSON.stringify(ending.output)?.slice(0, 40) : ending.kind;
+        const told = ending.kind === 'answered' ? JSON.stringify(ending.output).slice(0, 40) : inWords(ending);
         scheduler.trace.note(this.name, `${words.join(' ').slice(0, 60)} at ${server.process.name}: ${told}`);
-        onEnd();
+        onEnd(ending);
       };
       server.gateway.execute(request).then(
         (response) => end(endingOfResponse(response)),
@@ -121,4 +121,9 @@ export class Client {
       ? { type: 'cas', expected, value }
       : { type: 'set', value };
   }
+}
+
+function inWords(ending: Exclude<Ending, { kind: 'answered' }>): string {
+  if (ending.kind === 'failed') return `failed: ${ending.code} ${ending.message}`;
+  return ending.kind === 'unknown' ? 'unknown' : `broken: ${String(ending.error)}`;
 }

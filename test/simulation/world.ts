@@ -21,6 +21,8 @@ export interface WorldOptions {
   readonly faults?: Faults;
   /** Virtual time with faults. */
   readonly stormMs?: number;
+  /** Hears every line of the trace. */
+  readonly onLine?: (line: string) => void;
 }
 
 export interface RunReport {
@@ -39,6 +41,7 @@ export interface RunReport {
 const STORM_MS = 25_000;
 /** After the last fault: elections end, cuts mend, sessions expire, a shard is taken over twice. */
 const CALM_LIMIT_MS = 120_000;
+const READ_AGAIN_MS = 300;
 const SHARD_COUNT = 2;
 const LINES_OF_TAIL = 60;
 const RESTART_AFTER_MS = { low: 200, high: 6000 };
@@ -59,6 +62,7 @@ export class World {
   ) {
     this.faults = options.faults ?? swarm(new SeededRandom(seed ^ 0x5eed));
     this.kit = new SimKit(seed, this.faults);
+    if (options.onLine !== undefined) this.kit.scheduler.trace.onLine = options.onLine;
     this.random = this.kit.random.fork();
     this.shards = Array.from({ length: SHARD_COUNT }, (_, index) => `KV_${index}` as ShardName);
     for (const shard of this.shards) this.kit.server.createStream(shard);
@@ -107,33 +111,31 @@ export class World {
     const limitMs = scheduler.nowMs + CALM_LIMIT_MS;
     await scheduler.run(scheduler.nowMs + RESTART_AFTER_MS.high);
     const reader = this.newClient('reader');
-    let missing = 0;
+    const unread = new Set<string>();
     const read = (place: Place, node: SimNode): void => {
-      missing += 1;
-      const { attempts } = this.history;
-      const again = () => scheduler.at(scheduler.nowMs + 300, undefined, 'timer', 'reader', () => read(place, node));
-      const from = attempts.length;
-      reader.ask(place, { type: 'get' }, { process: node.member.process, gateway: node.gateway }, () => {
-        missing -= 1;
-        const mine = attempts.slice(from).find(({ client, key, process }) => client === 'reader' && key === place.key && process === node.name);
-        if (mine?.ending.kind !== 'answered' && scheduler.nowMs < limitMs) again();
-        if (mine?.ending.kind !== 'answered') this.unread.add(`${place.key} at ${node.name}`);
-        else this.unread.delete(`${place.key} at ${node.name}`);
+      const server = { process: node.member.process, gateway: node.gateway };
+      reader.ask(place, { type: 'get' }, server, (ending) => {
+        if (ending.kind === 'answered') unread.delete(`${place.key} at ${node.name}`);
+        else scheduler.at(scheduler.nowMs + READ_AGAIN_MS, undefined, 'timer', 'reader', () => read(place, node));
       });
     };
-    for (const node of this.nodes) for (const place of this.places) read(place, node);
-    await scheduler.run(limitMs, () => missing === 0 && this.unread.size === 0);
-    if (missing > 0 || this.unread.size > 0) {
-      throw new Violation('it comes back when the faults end', `unread: ${[...this.unread].join(', ')}, open: ${missing}`);
+    for (const node of this.nodes) {
+      for (const place of this.places) {
+        unread.add(`${place.key} at ${node.name}`);
+        read(place, node);
+      }
     }
+    await scheduler.run(limitMs, () => unread.size === 0);
+    if (unread.size > 0) throw new Violation('it comes back when the faults end', `unread: ${[...unread].join(', ')}`);
   }
-
-  private readonly unread = new Set<string>();
 
   private check(): void {
     const broken = this.history.attempts.find(({ ending }) => ending.kind === 'broken');
     if (broken?.ending.kind === 'broken') {
-      throw new Violation('a gateway fails as promised', `${broken.client} ${broken.key}: ${String(broken.ending.error)}`);
+      throw new Violation(
+        'a gateway fails as promised',
+        `${broken.client} ${broken.key}: ${String(broken.ending.error)}`,
+      );
     }
     const entries = this.shards.map((shard) => entriesOf(this.kit.server, shard));
     for (const [index, shard] of this.shards.entries()) checkChain(shard, entries[index] ?? []);
@@ -160,7 +162,10 @@ export class World {
       for (const [partition, live] of node.digests()) {
         const expected = replayed.get(partition);
         if (expected !== undefined && live !== expected) {
-          throw new Violation('replay gives the live state', `${partition} at ${node.name}: ${live}, replayed: ${expected}`);
+          throw new Violation(
+            'replay gives the live state',
+            `${partition} at ${node.name}: ${live}, replayed: ${expected}`,
+          );
         }
       }
     }
@@ -169,8 +174,7 @@ export class World {
   private startNode(): void {
     this.named += 1;
     const member = this.kit.addMember(`p${this.named}`);
-    const [node] = [startNode(member, this.shards)];
-    this.nodes.push(node);
+    this.nodes.push(startNode(member, this.shards));
   }
 
   private newClient(name: string): Client {
@@ -182,7 +186,7 @@ export class World {
   /** Four registers and two counters over both shards. */
   private choosePlaces(): Place[] {
     const places: Place[] = [];
-    for (let index = 0; places.length < 6; index += 1) {
+    while (places.length < 6) {
       const database = newDatabaseId(this.random);
       const partition = kvPartition(database, 0);
       // Every other place on the other shard, so that each shard has its share whatever the dice say.

@@ -3,11 +3,9 @@
  * effects. The specs run cases against the engine alone; the differential tests send the same commands
  * to a real server and compare.
  *
- * A line of words is split at blanks; `''` is the empty word, `\xNN` a byte, `_` in a word stays.
+ * A line of words is split at blanks; `''` is the empty word, `\xNN` a byte.
  * `@+500` and `@-500` are instants in milliseconds around now, `@s+5` in seconds.
  */
-import { bytesOfText } from '../../src/kernel/index.js';
-
 export interface KvCase {
   readonly title: string;
   /** Lines run before, whose replies do not matter. */
@@ -47,7 +45,6 @@ export function wordsOf(line: string | readonly string[], nowMs: number): string
       const shift = Number(instant[2]);
       return String(instant[1] === 's' ? Math.floor(nowMs / 1000) + shift : nowMs + shift);
     }
-    if (!part.includes('\\x')) return bytesOfText(part);
     return part.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   });
 }

@@ -3,7 +3,7 @@
  * The binary is MILLRACE_NATS_SERVER, else the newest in .tools/, else `nats-server` on the PATH.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect as connectSocket, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,8 +24,8 @@ export interface NatsServer {
   readonly url: string;
   readonly port: number;
   readonly storeDir: string;
-  /** Stops answering without closing anything (SIGSTOP). */
-  pause(): void;
+  /** Stops answering without closing anything (SIGSTOP); resolves when no thread of it runs any more. */
+  pause(): Promise<void>;
   resume(): void;
   /** Dies at once (SIGKILL) and keeps its store. */
   kill(): Promise<void>;
@@ -80,7 +80,11 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
     url: `nats://127.0.0.1:${port}`,
     port,
     storeDir,
-    pause: () => void child?.kill('SIGSTOP'),
+    pause: async () => {
+      const paused = child;
+      paused?.kill('SIGSTOP');
+      await eventually(() => expectStopped(paused?.pid ?? 0));
+    },
     resume: () => void child?.kill('SIGCONT'),
     kill,
     start,
@@ -128,6 +132,14 @@ function configOf({ syncAlways, user, password, systemPassword }: NatsServerOpti
     jetstream { store_dir: ${JSON.stringify(store)}, ${sync} }
     ${user === undefined ? '' : accounts}
   `;
+}
+
+/** The signal reaches each thread a moment later; one that still runs may still answer. */
+function expectStopped(pid: number): void {
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const state = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ').at(-1)?.charAt(0);
+    if (state !== 'T') throw new Error(`thread ${thread} of ${pid} is in state ${state}`);
+  }
 }
 
 /** The server's first line, which says whether JetStream is up. */

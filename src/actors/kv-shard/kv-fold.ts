@@ -2,8 +2,9 @@
  * A partition of a database as a fold: the engine that runs live commands, fed with effects. Recovery,
  * the compactor, the audit commands and the live actor hold the same object, so they end alike.
  */
+import { encodeCommand, RespCommandReader } from '../../codec/resp/index.js';
 import { digestOf, KvEngine, rebuildingCommands, type ServerFacts } from '../../domain/kv/index.js';
-import { EffectWords, effectBytes, type PartitionFold } from '../../journal/index.js';
+import type { PartitionFold } from '../../journal/index.js';
 import type { Random } from '../../kernel/index.js';
 
 /** A `SET` takes about a microsecond to replay; either bound keeps a slice below two milliseconds. */
@@ -16,20 +17,20 @@ export class KvFold implements PartitionFold {
   constructor(readonly engine: KvEngine) {}
 
   apply(effects: Uint8Array): void {
-    const words = new EffectWords(effects);
-    for (let effect = words.next(); effect !== undefined; effect = words.next()) this.engine.replay(effect);
+    const reader = readerOf(effects);
+    for (let words = reader.next(); words !== undefined; words = reader.next()) this.engine.replay(words);
   }
 
   *applyInSlices(effects: Uint8Array): Iterable<void> {
-    const words = new EffectWords(effects);
+    const reader = readerOf(effects);
     let count = 0;
     let sliceEnd = SLICE_BYTES;
-    for (let effect = words.next(); effect !== undefined; effect = words.next()) {
-      this.engine.replay(effect);
+    for (let words = reader.next(); words !== undefined; words = reader.next()) {
+      this.engine.replay(words);
       count += 1;
-      if (count < SLICE_EFFECTS && words.position < sliceEnd) continue;
+      if (count < SLICE_EFFECTS && reader.offset < sliceEnd) continue;
       count = 0;
-      sliceEnd = words.position + SLICE_BYTES;
+      sliceEnd = reader.offset + SLICE_BYTES;
       yield;
     }
   }
@@ -39,7 +40,7 @@ export class KvFold implements PartitionFold {
     let bytes = 0;
     let piece = '';
     for (const [key, value, expireAtMs] of this.engine.keyspace.entries()) {
-      for (const words of rebuildingCommands(key, value, expireAtMs)) piece += effectBytes(words);
+      for (const words of rebuildingCommands(key, value, expireAtMs)) piece += encodeCommand(words);
       if (piece.length < PIECE_BYTES && bytes + piece.length < segmentBytes) continue;
       pieces.push(Buffer.from(piece, 'latin1'));
       bytes += piece.length;
@@ -60,6 +61,10 @@ export class KvFold implements PartitionFold {
   get size(): number {
     return this.engine.keyspace.size;
   }
+}
+
+function readerOf(effects: Uint8Array): RespCommandReader {
+  return new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
 }
 
 /** An empty fold for replay alone: effects are absolute, so no dice are thrown and no clock is read. */

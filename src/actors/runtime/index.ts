@@ -18,3 +18,4 @@ export {
 export { type HostOptions, type HostPorts, type HostTimes, ShardHost } from './shard-host.js';
 export { ShardWriter } from './shard-writer.js';
 export type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn, Work } from './work.js';
+export { type SnapshotPolicy, Snapshotter } from './snapshotter.js';

@@ -148,6 +148,9 @@ export class ShardActor<W extends Work> {
     return this.#mailbox.size;
   }
 
+  /** What was read behind the newest snapshot to get the state back. */
+  readonly replayed = { entries: 0, bytes: 0 };
+
   /** Was a command with this id executed, by this activation or one before it, as far as is remembered? */
   wasExecuted(commandId: CommandId): boolean {
     return this.#memory.has(commandId);
@@ -227,6 +230,11 @@ export class ShardActor<W extends Work> {
     return head;
   }
 
+  /** Ends the actor because of an error of its plane. */
+  fail(error: unknown): void {
+    this.end(asFailure(error, this.shard));
+  }
+
   private get isEnded(): boolean {
     return this.#state === 'ended';
   }
@@ -291,7 +299,9 @@ export class ShardActor<W extends Work> {
       if (step.kind === 'manifest') {
         this.#memory.restore(step.recentCommandIds);
       } else {
-        const { entry } = step.read;
+        const { entry, totalBytes } = step.read;
+        this.replayed.entries += 1;
+        this.replayed.bytes += totalBytes;
         this.#lastClockMs = Math.max(this.#lastClockMs, entry.clockMs);
         if (entry.body.kind === 'batch') this.#memory.add(entry.body.commandIds, entry.clockMs);
       }
@@ -328,15 +338,17 @@ export class ShardActor<W extends Work> {
     const deadlineMs = clock.monotonicMs() + maxMs;
     turn.nowMs = this.#nowMs();
     let sinceLook = 0;
-    const isFull = () => turn.commands >= maxCommands || turn.effectBytes >= maxEffectBytes;
+    const stopAt = turn.commands + maxCommands;
+    const isFull = () =>
+      turn.effects >= maxCommands || turn.effectBytes >= maxEffectBytes || pending.waiting.length >= maxCommands;
     const shouldStop = () => {
-      if (isFull()) return true;
+      if (isFull() || turn.commands >= stopAt) return true;
       // Reading the clock costs as much as a command: every sixteenth is often enough.
       sinceLook += 1;
       return (sinceLook & 15) === 0 && clock.monotonicMs() > deadlineMs;
     };
     for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
-    while (!isFull() && clock.monotonicMs() <= deadlineMs) {
+    while (!isFull() && turn.commands < stopAt && clock.monotonicMs() <= deadlineMs) {
       const work = this.#mailbox.next();
       if (work === undefined) break;
       const commandsBefore = turn.commands;

@@ -38,6 +38,9 @@ interface Keeping {
   unasked: Set<number> | undefined;
 }
 
+/** Id of the offer, and which piece of it. */
+type Question = [id: string, index: number];
+
 export interface BulkOptions {
   readonly maxBytes: number;
   /** How long a payload is kept, and how long one piece is waited for. */
@@ -57,7 +60,8 @@ export class BulkExchange {
     this.#options = options;
     this.#subject = names.bulkSubject(nuid.next());
     this.#subscription = link.subscribe(this.#subject, (message) => {
-      if (message.reply) link.publish(message.reply, this.#piece(message.data));
+      const question = questionOf(message.data);
+      if (message.reply && question !== undefined) link.publish(message.reply, this.#piece(question));
     });
   }
 
@@ -114,7 +118,7 @@ export class BulkExchange {
 
   async #fetchPiece(at: string, id: string, index: number): Promise<Uint8Array> {
     try {
-      const question = encode([id, index]);
+      const question = encode([id, index] satisfies Question);
       return (await this.#link.request(at, question, { timeoutMs: this.#options.timeoutMs })).data;
     } catch (cause) {
       const why = describeError(cause);
@@ -123,8 +127,7 @@ export class BulkExchange {
   }
 
   /** Empty when it is not kept any more: no piece is. */
-  #piece(question: Uint8Array): Uint8Array {
-    const [id, index] = decode(question) as [string, number];
+  #piece([id, index]: Question): Uint8Array {
     const keeping = this.#kept.get(id);
     if (keeping === undefined) return new Uint8Array(0);
     const piece = keeping.payload.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES);
@@ -139,5 +142,14 @@ export class BulkExchange {
     clearTimeout(keeping.timer);
     this.#kept.delete(id);
     this.#keptBytes -= keeping.payload.byteLength;
+  }
+}
+
+function questionOf(bytes: Uint8Array): Question | undefined {
+  try {
+    const [id, index] = decode(bytes) as unknown[];
+    return typeof id === 'string' && Number.isInteger(index) ? [id, index as number] : undefined;
+  } catch {
+    return undefined;
   }
 }

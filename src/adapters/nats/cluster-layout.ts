@@ -54,7 +54,6 @@ const STREAMS_AT_ONCE = 8;
 const NOT_YET = new Set<number>([
   JETSTREAM_ERRORS.insufficientResources,
   JETSTREAM_ERRORS.noSuitablePeers,
-  JETSTREAM_ERRORS.peerPlacement,
   JETSTREAM_ERRORS.temporarilyUnavailable,
   JETSTREAM_ERRORS.anotherInFlight,
 ]);
@@ -70,7 +69,7 @@ export async function initCluster(connections: NatsConnections, options: InitOpt
   checkCounts(options);
   checkReplication({
     replicas: options.replicas,
-    servers: options.replicas > 1 ? await askServers(connections) : 'unknown',
+    servers: options.replicas > 1 ? await askServers(connections, options.replicas) : 'unknown',
     connectedVersions: connections.serverVersions(),
     allowUnsynced: options.allowUnsynced ?? false,
   });
@@ -133,10 +132,7 @@ class Initialisation {
 
   /** Writes the first record; losing that race shows in the next look at it. */
   async #begin(): Promise<void> {
-    const { streams } = await this.#api.call<{ streams?: readonly string[] | null }>('STREAM.NAMES', {
-      subject: this.#names.allJournalSubjects(),
-    });
-    const names = streams ?? [];
+    const names = await this.#patiently(() => this.#api.streamNames(this.#names.allJournalSubjects()));
     if (names.length > 0 && (await this.#find()) === undefined) {
       const message = 'there are journals without a layout: it was lost, or they belong to something else';
       throw new MillraceError('JOURNAL_DAMAGED', message, { streams: names });
@@ -174,29 +170,38 @@ class Initialisation {
   }
 
   async #create({ config }: StreamDeclaration): Promise<StreamDescription> {
-    for (;;) {
-      try {
-        return await this.#api.createStream(config);
-      } catch (error) {
-        if (isRefusal(error, JETSTREAM_ERRORS.streamNameInUse)) {
-          throw new MillraceError('CONFLICT', `stream ${config.name} exists with other settings`, {}, error);
-        }
-        const isPassing =
-          (isRefusal(error) && NOT_YET.has(error.errorCode)) || isMillraceError(error, 'JOURNAL_UNAVAILABLE');
-        if (!isPassing) throw new MillraceError('BAD_CONFIG', `cannot create stream ${config.name}`, {}, error);
-        this.#checkDeadline(error);
-        await pause();
-      }
+    try {
+      return await this.#patiently(() => this.#api.createStream(config));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const isOther = error.errorCode === JETSTREAM_ERRORS.streamNameInUse;
+      const why = isOther ? 'it exists with other settings' : error.message;
+      throw new MillraceError(
+        isOther ? 'CONFLICT' : 'BAD_CONFIG',
+        `cannot create stream ${config.name}: ${why}`,
+        {},
+        error,
+      );
     }
   }
 
-  async #find(): Promise<Versioned | undefined> {
+  #find(): Promise<Versioned | undefined> {
+    return this.#patiently(async () => {
+      const found = await this.#store.get(LAYOUT_KEY);
+      return found === undefined ? undefined : { record: decode(found.value), revision: found.revision };
+    });
+  }
+
+  /** Asks again while the servers do not answer or are only just starting. */
+  async #patiently<T>(question: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        const found = await this.#store.get(LAYOUT_KEY);
-        return found === undefined ? undefined : { record: decode(found.value), revision: found.revision };
+        return await question();
       } catch (error) {
-        if (!isMillraceError(error, 'JOURNAL_UNAVAILABLE')) throw error;
+        const isPassing = isRefusal(error)
+          ? NOT_YET.has(error.errorCode)
+          : isMillraceError(error, 'JOURNAL_UNAVAILABLE');
+        if (!isPassing) throw error;
         this.#checkDeadline(error);
         await pause();
       }

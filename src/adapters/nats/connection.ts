@@ -14,6 +14,7 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import { NatsLink } from './link.js';
+import { inboxPrefix } from './subjects.js';
 
 export interface NatsOptions {
   /** `nats://host:port`, `tls://host:port` or `host:port`; all servers of the cluster. */
@@ -92,8 +93,7 @@ async function openLink(options: NatsOptions, role: string, noEcho: boolean, ide
     servers: [...options.servers],
     name: `${options.name ?? 'millrace'} ${role}`,
     noEcho,
-    // An inbox of its own for each role, so that permissions can keep them apart.
-    inboxPrefix: `_INBOX.millrace-${role}`,
+    inboxPrefix: inboxPrefix(role),
     timeout: DIAL_TIMEOUT_MS,
     reconnect: true,
     maxReconnectAttempts: -1,

@@ -5,6 +5,7 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import { describeError } from '../../kernel/index.js';
 import { journalUnavailable, type NatsLink } from './link.js';
+import { jetStreamApiSubject } from './subjects.js';
 
 /** Codes of the server's errors that change what we do. */
 export const JETSTREAM_ERRORS = {
@@ -13,7 +14,6 @@ export const JETSTREAM_ERRORS = {
   messageNotFound: 10037,
   insufficientResources: 10023,
   noSuitablePeers: 10005,
-  peerPlacement: 10074,
   temporarilyUnavailable: 10008,
   anotherInFlight: 10164,
 } as const;
@@ -74,7 +74,7 @@ export class JetStreamApi {
     const payload = body === undefined ? '' : JSON.stringify(body);
     let answer: { error?: { code: number; err_code?: number; description?: string } };
     try {
-      const message = await this.link.request(`$JS.API.${operation}`, payload, { timeoutMs });
+      const message = await this.link.request(jetStreamApiSubject(operation), payload, { timeoutMs });
       answer = JSON.parse(message.string());
     } catch (cause) {
       throw journalUnavailable(cause, { operation, why: describeError(cause) });
@@ -96,6 +96,12 @@ export class JetStreamApi {
       if (isRefusal(error, JETSTREAM_ERRORS.streamNotFound)) return undefined;
       throw error;
     }
+  }
+
+  /** Streams with a subject that matches; the first page of them. */
+  async streamNames(subject: string): Promise<readonly string[]> {
+    const { streams } = await this.call<{ streams?: readonly string[] | null }>('STREAM.NAMES', { subject });
+    return streams ?? [];
   }
 
   createStream(config: Partial<StreamConfig> & { name: string }): Promise<StreamDescription> {

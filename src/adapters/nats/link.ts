@@ -8,6 +8,7 @@
  *  L3 a request is sent once
  */
 import {
+  createInbox,
   errors,
   type Msg,
   type MsgHdrs,
@@ -17,6 +18,7 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
+import { inboxPrefix } from './subjects.js';
 
 export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
 
@@ -34,6 +36,9 @@ export interface LinkRequest {
   readonly timeoutMs: number;
   readonly headers?: MsgHdrs;
 }
+
+/** For what is buffered at the end; a process has ten seconds in all to stop. */
+const DRAIN_TIMEOUT_MS = 3000;
 
 export class NatsLink {
   readonly #connection: NatsConnection;
@@ -94,15 +99,30 @@ export class NatsLink {
 
   /** At most once, and not at all while disconnected. */
   publish(subject: string, payload: Payload, headers?: MsgHdrs): void {
-    if (!this.#isConnected || this.#connection.isClosed()) return;
-    this.#connection.publish(subject, payload, headers === undefined ? {} : { headers });
+    if (!this.#isConnected) return;
+    try {
+      this.#connection.publish(subject, payload, headers === undefined ? {} : { headers });
+    } catch (error) {
+      if (!isClosing(error)) throw error;
+    }
   }
 
-  /** Survives reconnects. `onMessage` must not throw. */
+  newInbox(): string {
+    return createInbox(inboxPrefix(this.role));
+  }
+
+  /** Survives reconnects. What `onMessage` throws ends the process, not the connection. */
   subscribe(subject: string, onMessage: (message: Msg) => void): NatsSubscription {
     return this.#connection.subscribe(subject, {
       callback: (error, message) => {
-        if (error === null) onMessage(message);
+        if (error !== null) return;
+        try {
+          onMessage(message);
+        } catch (defect) {
+          queueMicrotask(() => {
+            throw defect;
+          });
+        }
       },
     });
   }
@@ -135,10 +155,12 @@ export class NatsLink {
   async close(): Promise<void> {
     if (this.#connection.isClosed()) return;
     if (this.#isConnected && !this.#connection.isDraining()) {
-      await this.#connection.drain().catch(() => this.#connection.close());
-    } else {
-      await this.#connection.close();
+      // A server that does not answer would hold a drain for as long as its silence lasts.
+      const late = setTimeout(() => void this.#connection.close(), DRAIN_TIMEOUT_MS);
+      await Promise.race([this.#connection.drain().catch(() => {}), this.#connection.closed()]);
+      clearTimeout(late);
     }
+    if (!this.#connection.isClosed()) await this.#connection.close();
     this.#disconnected();
   }
 
@@ -174,10 +196,12 @@ function failureOf(cause: unknown, subject: string): LinkFailure {
   if (inner instanceof errors.TimeoutError) return new LinkFailure('timed-out', `no answer from ${subject} in time`);
   if (inner instanceof errors.InvalidArgumentError) return new LinkFailure('refused', describeError(inner), inner);
   if (inner instanceof errors.PermissionViolationError) return new LinkFailure('refused', describeError(inner), inner);
-  if (inner instanceof errors.ClosedConnectionError || inner instanceof errors.DrainingConnectionError) {
-    return new LinkFailure('not-sent', describeError(inner), inner);
-  }
+  if (isClosing(inner)) return new LinkFailure('not-sent', describeError(inner), inner);
   return new LinkFailure('failed', describeError(inner), inner);
+}
+
+function isClosing(error: unknown): boolean {
+  return error instanceof errors.ClosedConnectionError || error instanceof errors.DrainingConnectionError;
 }
 
 /** How the rest of the system says that the journal's server did not answer. */

@@ -74,13 +74,11 @@ export class NatsBus implements Bus {
       const payload = this.#payloadOf(frame);
       payload.catch(() => {}); // reported below, in its turn
       last = last.then(async () => {
-        try {
-          deliver(await payload);
-        } catch (error) {
+        const arrived = await payload.catch((error: unknown) => {
           this.#log?.warn('bus.message-dropped', { topic: topic.kind, reason: describeError(error) });
-        } finally {
-          waiting -= 1;
-        }
+        });
+        waiting -= 1;
+        if (arrived instanceof Uint8Array) deliver(arrived);
       });
     };
     const subscription = this.#link.subscribe(this.#names.topic(topic), receive);

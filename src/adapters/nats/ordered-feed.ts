@@ -8,9 +8,10 @@
  *  F3 a heartbeat is passed on only when everything that the server had sent before it has arrived
  */
 import type { Msg, MsgHdrs, Subscription as NatsSubscription } from 'nats';
-import { createInbox, nuid } from 'nats';
+import { nuid } from 'nats';
 import type { StoredMessage } from '../../ports/index.js';
 import { type JetStreamApi, JetStreamRefusal } from './jetstream-api.js';
+import { jetStreamApiSubject, parseDelivery } from './subjects.js';
 
 export interface FeedOptions {
   readonly stream: string;
@@ -89,7 +90,7 @@ export class OrderedFeed {
     const { link } = this.#api;
     if (!link.raw.isClosed()) {
       this.#subscription.unsubscribe();
-      link.publish(`$JS.API.CONSUMER.DELETE.${this.#options.stream}.${this.#consumer}`, '');
+      link.publish(jetStreamApiSubject(`CONSUMER.DELETE.${this.#options.stream}.${this.#consumer}`), '');
     }
     this.#subscription = undefined;
   }
@@ -98,11 +99,16 @@ export class OrderedFeed {
     const { link } = this.#api;
     const { stream, filterSubject, heartbeatMs } = this.#options;
     if (!link.isConnected()) return; // a reconnect starts it
-    const inbox = createInbox('_INBOX.millrace-reads');
+    const inbox = link.newInbox();
     const consumer = `feed-${nuid.next()}`;
-    const subscription = link.subscribe(inbox, (message) => {
-      if (this.#subscription === subscription) this.#receive(message);
-    });
+    let subscription: NatsSubscription;
+    try {
+      subscription = link.subscribe(inbox, (message) => {
+        if (this.#subscription === subscription) this.#receive(message);
+      });
+    } catch {
+      return; // the connection is closing, and this feed with it
+    }
     this.#subscription = subscription;
     this.#consumer = consumer;
     this.#deliveries = 0;
@@ -190,26 +196,4 @@ export class OrderedFeed {
 /** A consumer that waits for an answer repeats where to send it with each heartbeat. */
 function stalledAt(headers: MsgHdrs): string {
   return headers.get('Nats-Consumer-Stalled') ?? '';
-}
-
-interface Delivery {
-  /** Counted by the consumer, from 1. */
-  readonly number: number;
-  readonly position: number;
-  readonly storedAtMs: number;
-}
-
-/**
- * `$JS.ACK.<stream>.<consumer>.<times>.<position>.<number>.<stored at, ns>.<pending>`, or with
- * `<domain>.<account>` before the stream and further tokens at the end.
- */
-export function parseDelivery(reply: string): Delivery | undefined {
-  const tokens = reply.split('.');
-  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
-  const at = tokens.length === 9 ? 5 : 7;
-  return {
-    position: Number(tokens[at]),
-    number: Number(tokens[at + 1]),
-    storedAtMs: Math.floor(Number(tokens[at + 2]) / NANOS_PER_MS),
-  };
 }

@@ -4,6 +4,8 @@
  */
 import { MillraceError } from '../../kernel/index.js';
 import type { NatsConnections } from './connection.js';
+import type { NatsLink } from './link.js';
+import { ALL_SERVERS_STATUS } from './subjects.js';
 import { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS } from './versions.js';
 
 export interface ServerFacts {
@@ -16,6 +18,7 @@ export interface ServerFacts {
 /** Servers answer in milliseconds; one that needs longer than this is not counted. */
 const ANSWERS_WITHIN_MS = 2000;
 const SILENCE_ENDS_AFTER_MS = 300;
+const ROUNDS = 5;
 
 interface VarzAnswer {
   readonly server?: { readonly name?: string; readonly ver?: string };
@@ -26,13 +29,25 @@ interface VarzAnswer {
   };
 }
 
-/** `'unknown'` without a system connection, or when nobody answered it. */
-export async function askServers(connections: NatsConnections): Promise<ServerFacts[] | 'unknown'> {
+/**
+ * `'unknown'` without a system connection, or when nobody answered it.
+ * @param atLeast asks again, a few times, while fewer answer: a cluster that is starting finds itself late
+ */
+export async function askServers(connections: NatsConnections, atLeast = 1): Promise<ServerFacts[] | 'unknown'> {
   const { system } = connections;
   if (system === undefined || !system.isConnected()) return 'unknown';
+  let facts: ServerFacts[] | 'unknown' = 'unknown';
+  for (let round = 0; round < ROUNDS; round += 1) {
+    facts = await askOnce(system);
+    if (facts !== 'unknown' && facts.length >= atLeast) break;
+  }
+  return facts;
+}
+
+async function askOnce(system: NatsLink): Promise<ServerFacts[] | 'unknown'> {
   const facts: ServerFacts[] = [];
   try {
-    const answers = await system.raw.requestMany('$SYS.REQ.SERVER.PING.VARZ', '', {
+    const answers = await system.raw.requestMany(ALL_SERVERS_STATUS, '', {
       strategy: 'stall',
       stall: SILENCE_ENDS_AFTER_MS,
       maxWait: ANSWERS_WITHIN_MS,

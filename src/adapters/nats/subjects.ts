@@ -115,6 +115,40 @@ export class Names {
   }
 }
 
+/** Every role of a connection has inboxes of its own, so that permissions can keep them apart. */
+export function inboxPrefix(role: string): string {
+  return `_INBOX.millrace-${token(role)}`;
+}
+
+export function jetStreamApiSubject(operation: string): string {
+  return `$JS.API.${operation}`;
+}
+
+/** Every server answers this to the system account with its version and settings. */
+export const ALL_SERVERS_STATUS = '$SYS.REQ.SERVER.PING.VARZ';
+
+export interface Delivery {
+  /** Counted by the consumer, from 1. */
+  readonly number: number;
+  readonly position: number;
+  readonly storedAtMs: number;
+}
+
+/**
+ * `$JS.ACK.<stream>.<consumer>.<times>.<position>.<number>.<stored at, ns>.<pending>`, or with
+ * `<domain>.<account>` before the stream and further tokens at the end.
+ */
+export function parseDelivery(reply: string): Delivery | undefined {
+  const tokens = reply.split('.');
+  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
+  const at = tokens.length === 9 ? 5 : 7;
+  return {
+    position: Number(tokens[at]),
+    number: Number(tokens[at + 1]),
+    storedAtMs: Math.floor(Number(tokens[at + 2]) / 1_000_000),
+  };
+}
+
 /** Padded, as the server's object layout has it. */
 function encodeObjectName(object: string): string {
   return base64Url(Buffer.from(object, 'utf8'));

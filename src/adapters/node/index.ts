@@ -5,3 +5,4 @@ export * from './process-watch.js';
 export * from './prom-metrics.js';
 export * from './random.js';
 export * from './timers.js';
+export * from './worker-compactor.js';

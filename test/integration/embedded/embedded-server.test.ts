@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
@@ -8,6 +8,7 @@ import {
   type EmbeddedServer,
   type EmbeddedServerOptions,
   type FoundServer,
+  lockDataDir,
   startEmbeddedServer,
 } from '../../../src/adapters/nats/embedded/index.js';
 import { recordServer } from '../../../src/adapters/nats/embedded/orphan.js';
@@ -93,6 +94,17 @@ describe('embedded server', function () {
       const server = await start({ fsync: 'interval' });
       expect(server.hasSyncAlways).to.equal(false);
       expect(await reportedSyncAlways(server)).to.equal(undefined);
+    });
+
+    it('does not have the lock of the data directory, and is out of reach of the terminal’s Ctrl-C', async () => {
+      const lock = await lockDataDir(fresh.dir);
+      const server = await start();
+      const descriptors = await readdir(`/proc/${server.pid}/fd`);
+      const files = descriptors.map((name) => readlink(`/proc/${server.pid}/fd/${name}`).catch(() => ''));
+      expect(await Promise.all(files)).not.to.include(lock.path);
+      const [, , group] = (await readFile(`/proc/${server.pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
+      expect(group).to.equal(String(server.pid));
+      lock.release();
     });
 
     it('is gone after stop, together with what told others how to reach it', async () => {

@@ -151,6 +151,13 @@ describe('the layout of an installation', () => {
     expect(differingSettings(declared, { name: 'S', subjects: ['b'] })).to.deep.equal(['subjects', 'deny_delete']);
   });
 
+  it('says at once that one server cannot hold three replicas', async () => {
+    const failure = await failureOf(initCluster(here, { prefix, ...SMALL, replicas: 3, allowUnsynced: true }));
+    // Servers before 2.9.21 are refused before they are asked for anything.
+    expect(failure.code).to.equal('BAD_CONFIG');
+    expect(await streams()).to.deep.equal([]);
+  });
+
   it('says in one line what is wrong with the numbers that were asked for', async () => {
     for (const wrong of [{ kvShards: 0 }, { queueShards: 1.5 }, { replicas: 2 }]) {
       expect((await failureOf(initCluster(here, { prefix, ...SMALL, ...wrong }))).code).to.equal('BAD_CONFIG');

@@ -50,7 +50,7 @@ journalContract('JetStream', async () => {
     },
     missingShard: 'KV_999' as ShardName,
     stall: async () => {
-      server.pause();
+      await server.pause();
       return async () => server.resume();
     },
     close,

@@ -1,6 +1,6 @@
 /** The adapters while their server dies and comes back, and with more than a little data. */
-import { Objm } from '@nats-io/obj';
 import { Kvm } from '@nats-io/kv';
+import { Objm } from '@nats-io/obj';
 import { expect } from 'chai';
 import {
   connect,
@@ -106,7 +106,7 @@ describe('the NATS adapters', () => {
     const gaps = aliveAtMs.slice(1).map((at, index) => at - (aliveAtMs[index] ?? at));
     // The median, because the machine may be busy with something else for a moment.
     expect(gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)]).to.be.lessThan(250);
-    server.pause();
+    await server.pause();
     const heardBefore = aliveAtMs.length;
     // Ends when nothing has answered for longer than a follower may go without a sign.
     const impatient = new JetStreamJournal(there, names, { appendTimeoutMs: 600 });

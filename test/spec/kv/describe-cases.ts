@@ -11,10 +11,17 @@ export function describeCases(subject: string, cases: readonly KvCase[]): void {
         for (const line of kvCase.given) bench.line(line);
         const { reply, effects } = bench.line(kvCase.when);
         const { then } = kvCase;
-        if (typeof then === 'function') expect(then(readable(reply)), `reply ${String(readable(reply))}`).to.equal(true);
+        if (typeof then === 'function')
+          expect(then(readable(reply)), `reply ${String(readable(reply))}`).to.equal(true);
         else expect(readable(reply)).to.deep.equal(then);
         if (kvCase.effects !== undefined) {
-          expect(effects).to.deep.equal(kvCase.effects.map((line) => wordsOf(line, NOW).map((w) => w || "''").join(' ')));
+          expect(effects).to.deep.equal(
+            kvCase.effects.map((line) =>
+              wordsOf(line, NOW)
+                .map((w) => w || "''")
+                .join(' '),
+            ),
+          );
         }
         bench.expectReplayed();
       });

@@ -44,7 +44,7 @@ export type FoundServer = ServerRecord;
 export async function findNatsServer(options: FindServerOptions): Promise<FoundServer> {
   const found = await search(options);
   await writeRecord(options.toolsDir, found).catch((error: unknown) =>
-    options.log.warn('nats-server.not-recorded', { reason: describeError(error) }),
+    options.log.debug('nats-server.not-recorded', { reason: describeError(error) }),
   );
   options.log.info('nats-server.found', { ...found });
   if (!isPreferred(found.version)) {

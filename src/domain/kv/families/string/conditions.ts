@@ -12,12 +12,10 @@ export function isValueCondition(option: string): option is ValueCondition {
   return option === 'IFEQ' || option === 'IFNE' || option === 'IFDEQ' || option === 'IFDNE';
 }
 
-/** @throws ErrorReply for a digest that cannot be one */
-export function requireOperand(condition: ValueCondition, operand: ByteString): void {
-  if ((condition === 'IFDEQ' || condition === 'IFDNE') && operand.length !== DIGEST_DIGITS) throw badDigest;
-}
-
-/** A missing value is equal to nothing. */
+/**
+ * Does the present value meet the condition? A missing one is equal to nothing.
+ * @throws ErrorReply for a digest that cannot be one, where there is something to compare it with
+ */
 export function holds(condition: ValueCondition, operand: ByteString, value: ByteString | undefined): boolean {
   switch (condition) {
     case 'IFEQ':
@@ -25,8 +23,13 @@ export function holds(condition: ValueCondition, operand: ByteString, value: Byt
     case 'IFNE':
       return value === undefined || value !== operand;
     case 'IFDEQ':
-      return value !== undefined && xxh3(value) === operand.toLowerCase();
+      return value !== undefined && hasDigest(value, operand);
     case 'IFDNE':
-      return value === undefined || xxh3(value) !== operand.toLowerCase();
+      return value === undefined || !hasDigest(value, operand);
   }
+}
+
+function hasDigest(value: ByteString, digest: ByteString): boolean {
+  if (digest.length !== DIGEST_DIGITS) throw badDigest;
+  return xxh3(value) === digest.toLowerCase();
 }

@@ -3,7 +3,7 @@ import type { Handler } from '../../command-spec.js';
 import { ErrorReply, ERRORS, wrongArity } from '../../reply.js';
 import { xxh3 } from '../../types/xxh3.js';
 import { type ExpiryUnit, expiryUnit, readPositiveInstant, removeKey } from '../expire-time.js';
-import { holds, isValueCondition, requireOperand } from './conditions.js';
+import { holds, isValueCondition } from './conditions.js';
 
 const notAString = new ErrorReply('ERR Key should be of string type if conditions are specified');
 const badDelexCondition = new ErrorReply('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
@@ -84,7 +84,6 @@ export const deleteIf: Handler = (context) => {
     const condition = args.option(2);
     if (typeof value !== 'string') throw notAString;
     if (!isValueCondition(condition)) throw badDelexCondition;
-    requireOperand(condition, args.bytes(3));
     if (!holds(condition, args.bytes(3), value)) return 0;
   }
   removeKey(context, key);

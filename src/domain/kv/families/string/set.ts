@@ -4,7 +4,7 @@ import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { ERRORS, OK, type Reply } from '../../reply.js';
 import { expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
-import { holds, isValueCondition, requireOperand, type ValueCondition } from './conditions.js';
+import { holds, isValueCondition, type ValueCondition } from './conditions.js';
 
 type Condition = 'NX' | 'XX' | ValueCondition;
 
@@ -90,8 +90,6 @@ function readOptions(context: CommandContext): SetOptions {
   }
   const unit = expiryWord === undefined ? undefined : expiryUnit(expiryWord);
   if (unit !== undefined) options.expireAtMs = readPositiveInstant(context, expiryIndex, unit, 'set');
-  const { condition } = options;
-  if (condition !== undefined && isValueCondition(condition)) requireOperand(condition, options.operand);
   return options;
 }
 

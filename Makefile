@@ -1,0 +1,76 @@
+# Everyday commands. `make` alone prints them; CI runs the same targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+NODE_FLAGS := --enable-source-maps
+HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
+MOCHA := node_modules/.bin/mocha
+SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)
+
+.PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos \
+        bench check docs clean up down
+
+help: ## prints this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
+
+node_modules/.installed: package.json package-lock.json
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19) || a > 26) { console.error("millrace needs Node.js 20.19 to 26, this is " + process.version); process.exit(1) }'
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+install: node_modules/.installed ## installs the pinned packages
+
+dist/.built: node_modules/.installed tsconfig.json $(SOURCES)
+	node_modules/.bin/tsc -p .
+	@touch $@
+
+build: dist/.built ## compiles everything into dist/
+
+run: dist/.built ## installs what is missing, builds, starts everything, prints the ready line
+	@exec node $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) dist/src/cli/main.js serve
+
+dev: node_modules/.installed ## one process, rebuilt and restarted when a source changes
+	node_modules/.bin/tsc -p . --watch --preserveWatchOutput & \
+	trap 'kill %1' EXIT; node $(NODE_FLAGS) --max-old-space-size=$(HEAP_MB) --watch dist/src/cli/main.js serve
+
+typecheck: node_modules/.installed ## checks types and writes nothing
+	node_modules/.bin/tsc -p . --noEmit
+
+lint: node_modules/.installed ## finds what the linter and the formatter would change
+	node_modules/.bin/biome check --error-on-warnings .
+
+format: node_modules/.installed ## formats every file
+	node_modules/.bin/biome format --write .
+
+test: dist/.built ## unit, spec and contract tests: seconds, no server
+	$(MOCHA) 'dist/test/{unit,spec,contract}/**/*.test.js'
+
+test-integration: dist/.built ## against real servers, processes and published client packages
+	$(MOCHA) --timeout 60000 'dist/test/integration/**/*.test.js'
+
+test-differential: dist/.built ## same commands, same replies as a real Redis
+	infra/fetch-redis.sh
+	$(MOCHA) --timeout 120000 'dist/test/differential/**/*.test.js'
+
+test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
+	SIM_SEED=$(SEED) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
+
+test-chaos: dist/.built ## kills, freezes and cuts off real processes
+	$(MOCHA) --timeout 540000 'dist/test/chaos/**/*.test.js'
+
+bench: dist/.built ## prints ratios against the alternatives in the same run
+	node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
+
+docs: dist/.built ## writes the generated pages
+	node dist/src/config/write-settings-page.js
+	node dist/src/cli/docs-command.js
+
+check: lint typecheck test test-integration test-differential test-sim test-chaos ## everything a reviewer will run
+
+up: dist/.built ## three nats-servers and two processes on loopback, without containers
+	infra/local-cluster.sh start
+
+down: ## stops what `up` started
+	infra/local-cluster.sh stop
+
+clean: ## removes what was built; data and fetched tools stay
+	rm -rf dist node_modules/.installed

@@ -1,0 +1,131 @@
+/**
+ * When a shard is snapshotted, and what follows: the compactor works beside the actor, the journal then
+ * says that it has, and its front is purged below what two verified snapshots cover.
+ *
+ *  C1 nothing is purged before its snapshot is verified and its entry is in the journal
+ *  C2 a failed compaction changes nothing; it is tried again after a pause
+ */
+import type { ChainHead } from '../../journal/index.js';
+import { describeError, type ShardName } from '../../kernel/index.js';
+import type { CompactionResult, Clock, Compactor, Journal, Log, Timer, Timers } from '../../ports/index.js';
+import type { ShardActor } from './shard-actor.js';
+import type { Work } from './work.js';
+
+export interface SnapshotPolicy {
+  /** Either bound, since the last snapshot, asks for the next. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** A shard that has been quiet this long is snapshotted too, so that idle partitions do not pin its front. */
+  readonly idleMs: number;
+  readonly retryMs: number;
+}
+
+export interface SnapshotterPorts {
+  readonly compactor: Compactor;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** Called after a snapshot is verified and before anything is purged. */
+  onSnapshot(shard: ShardName, result: CompactionResult): Promise<void>;
+}
+
+interface Progress<W extends Work> {
+  readonly actor: ShardActor<W>;
+  head: ChainHead | undefined;
+  entries: number;
+  bytes: number;
+  snapshotBytes: number;
+  lastStoredAtMs: number;
+  notBeforeMs: number;
+  isRunning: boolean;
+}
+
+export class Snapshotter<W extends Work> {
+  readonly #progress = new Map<ShardName, Progress<W>>();
+  #timer: Timer | undefined;
+
+  constructor(
+    private readonly ports: SnapshotterPorts,
+    private readonly policy: SnapshotPolicy,
+    private readonly clusterId: string,
+  ) {}
+
+  start(): void {
+    this.#timer = this.ports.timers.after(this.policy.idleMs / 2, () => {
+      for (const progress of this.#progress.values()) this.#consider(progress);
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#progress.clear();
+  }
+
+  /** An actor serves: what it replayed behind the newest snapshot counts. */
+  watch(actor: ShardActor<W>): void {
+    const { entries, bytes } = actor.replayed;
+    const progress: Progress<W> = {
+      actor,
+      head: actor.head,
+      entries,
+      bytes,
+      snapshotBytes: 0,
+      lastStoredAtMs: this.ports.clock.monotonicMs(),
+      notBeforeMs: 0,
+      isRunning: false,
+    };
+    this.#progress.set(actor.shard, progress);
+    void actor.ended.then(() => {
+      if (this.#progress.get(actor.shard) === progress) this.#progress.delete(actor.shard);
+    });
+    this.#consider(progress);
+  }
+
+  noteStored(actor: ShardActor<W>, head: ChainHead, bytes: number): void {
+    const progress = this.#progress.get(actor.shard);
+    if (progress === undefined || progress.actor !== actor) return;
+    progress.head = head;
+    progress.entries += 1;
+    progress.bytes += bytes;
+    progress.lastStoredAtMs = this.ports.clock.monotonicMs();
+    if (progress.entries >= this.policy.entries || progress.bytes >= this.policy.bytes) this.#consider(progress);
+  }
+
+  #consider(progress: Progress<W>): void {
+    const { policy } = this;
+    const nowMs = this.ports.clock.monotonicMs();
+    if (progress.isRunning || progress.head === undefined || nowMs < progress.notBeforeMs) return;
+    // Rewriting a large state for a small tail would write more than it saves.
+    const isLarge = progress.bytes >= Math.max(policy.bytes, progress.snapshotBytes / 2);
+    const isLong = progress.entries >= policy.entries && progress.bytes >= progress.snapshotBytes / 8;
+    const isIdle = progress.entries > 0 && nowMs - progress.lastStoredAtMs >= policy.idleMs;
+    if (isLarge || isLong || isIdle) void this.#run(progress, progress.head);
+  }
+
+  async #run(progress: Progress<W>, head: ChainHead): Promise<void> {
+    const { actor } = progress;
+    const { shard } = actor;
+    const { compactor, journal, log, clock } = this.ports;
+    progress.isRunning = true;
+    const { entries, bytes } = progress;
+    const startedAtMs = clock.monotonicMs();
+    try {
+      const result = await compactor.compact({ shard, clusterId: this.clusterId, upToPosition: head.position });
+      await actor.appendSnapshot(result.manifest, result.manifestDigest, result.coveredNumber);
+      await this.ports.onSnapshot(shard, result);
+      await journal.truncateFront(shard, result.purgeBelow);
+      progress.entries -= entries;
+      progress.bytes -= bytes;
+      progress.snapshotBytes = result.snapshotBytes;
+      const durationMs = Math.round(clock.monotonicMs() - startedAtMs);
+      log.info('shard.snapshotted', { shard, number: result.coveredNumber, bytes: result.snapshotBytes, durationMs });
+    } catch (error) {
+      progress.notBeforeMs = clock.monotonicMs() + this.policy.retryMs;
+      if (actor.state === 'serving') log.warn('shard.snapshot-failed', { shard, cause: describeError(error) });
+    } finally {
+      progress.isRunning = false;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Entry of the compactor's thread: one job, with connections to NATS of its own, so that a large snapshot
+ * never stands before an append. Started by WorkerCompactor, told of nothing, ended by it.
+ */
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { replayFold } from '../actors/kv-shard/index.js';
+import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
+import { type CompactorMessage, type CompactorTask, SystemClock } from '../adapters/node/index.js';
+import { type CompactionLimits, compactShard, type FoldFactory } from '../journal/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
+import type { CompactionResult, Log, LogFields } from '../ports/index.js';
+
+/** What this thread needs beside its job. */
+export interface CompactorWorld {
+  readonly nats: NatsOptions;
+  /** Of the installation's names on the server. */
+  readonly prefix: string;
+  readonly limits: CompactionLimits;
+}
+
+/** Live commands go first. On Linux this is the priority of the calling thread alone. */
+const NICENESS = 10;
+
+const port = parentPort;
+if (port === null) throw new MillraceError('DEFECT', 'the compactor has to be started as a thread');
+
+const log = portLog({});
+port.postMessage(await outcomeOf(workerData as CompactorTask<CompactorWorld>));
+
+async function outcomeOf(task: CompactorTask<CompactorWorld>): Promise<CompactorMessage> {
+  try {
+    lowerPriority();
+    return { kind: 'done', result: await compact(task) };
+  } catch (error) {
+    const details = error instanceof MillraceError ? plain(error.details) : {};
+    return {
+      kind: 'failed',
+      code: error instanceof MillraceError ? error.code : 'DEFECT',
+      message: describeError(error),
+      details,
+    };
+  }
+}
+
+async function compact({ job, world }: CompactorTask<CompactorWorld>): Promise<CompactionResult> {
+  const connections = await connect({ ...world.nats, name: `compactor ${job.shard}` });
+  try {
+    const names = new Names(world.prefix);
+    const ports = {
+      journal: new JetStreamJournal(connections, names),
+      objects: new JetStreamObjectStore(connections, names),
+      clock: new SystemClock(),
+      log,
+    };
+    return await compactShard(ports, job, foldOf, world.limits);
+  } finally {
+    await connections.close();
+  }
+}
+
+const foldOf: FoldFactory = (partition) => {
+  if (partition.startsWith('kv:')) return replayFold();
+  throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
+};
+
+function lowerPriority(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(NICENESS);
+  } catch (error) {
+    log.debug('compactor.priority-kept', { reason: describeError(error) });
+  }
+}
+
+function portLog(context: LogFields): Log {
+  const write =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (event: string, fields: LogFields = {}) => {
+      const message: CompactorMessage = { kind: 'log', level, event, fields: plain({ ...context, ...fields }) };
+      port?.postMessage(message);
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    with: (fields) => portLog({ ...context, ...fields }),
+  };
+}
+
+/** What can be cloned to another thread, whatever it was. */
+function plain(fields: LogFields): LogFields {
+  return JSON.parse(JSON.stringify(fields)) as LogFields;
+}

@@ -1,0 +1,158 @@
+/** The kv role: this process may own kv shards. */
+import type { DependencyContainer } from 'tsyringe';
+import { KvFold, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
+import {
+  type Activation,
+  ShardActor,
+  ShardHost,
+  Snapshotter,
+} from '../actors/runtime/index.js';
+import { shardNames } from '../adapters/nats/index.js';
+import { KvEngine, type ServerFacts } from '../domain/kv/index.js';
+import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
+import type { ManifestPartition } from '../messages/index.js';
+import type { Clock, Compactor, Timers } from '../ports/index.js';
+import { actorLimitsOf, hostTimesOf, runtimeMetricsOf, snapshotPolicyOf } from './runtime-parts.js';
+import * as tokens from './tokens.js';
+
+export interface KvRole {
+  readonly host: ShardHost<KvWork>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
+const APPEND_RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
+const EXPIRY_EVERY_MS = 100;
+const PASSIVATE_AFTER_MS = 600_000;
+const PASSIVATE_EVERY_MS = 60_000;
+/** Answers kept for callers in other processes that ask again. */
+const ANSWER_MEMORY = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
+/** Loading a snapshot lets others run after this much of it. */
+const BREATHE_AFTER_MS = 4;
+
+export interface KvRoleOptions {
+  readonly isExclusive: boolean;
+  readonly compactor: Compactor;
+  readonly facts: ServerFacts;
+}
+
+export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }: KvRoleOptions): KvRole {
+  const config = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const timers = c.resolve(tokens.TIMERS);
+  const random = c.resolve(tokens.RANDOM);
+  const log = c.resolve(tokens.LOG);
+  const journal = c.resolve(tokens.JOURNAL);
+  const objects = c.resolve(tokens.OBJECTS);
+  const leases = c.resolve(tokens.LEASES);
+  const bus = c.resolve(tokens.BUS);
+  const layout = c.resolve(tokens.LAYOUT);
+  const metrics = runtimeMetricsOf(c.resolve(tokens.METRICS));
+  const snapshots = new SnapshotStore(objects, log);
+  const appender = new DefiniteAppender(journal, timers, APPEND_RETRY);
+  const planes = new WeakMap<ShardActor<KvWork>, KvPlane>();
+
+  const snapshotter = new Snapshotter<KvWork>(
+    {
+      compactor,
+      journal,
+      clock,
+      timers,
+      log,
+      onSnapshot: async (shard, result) => {
+        const stored = await snapshots.newest(shard);
+        const actor = host.actorOf(shard);
+        if (stored === undefined || stored.name !== result.manifest || actor === undefined) return;
+        planes.get(actor)?.adoptManifest(stored.manifest);
+      },
+    },
+    snapshotPolicyOf(config),
+    layout.clusterId,
+  );
+
+  function createActor(activation: Activation): ShardActor<KvWork> {
+    const plane = new KvPlane(
+      {
+        clock,
+        timers,
+        log,
+        createFold: () => new KvFold(new KvEngine(random, facts)),
+        loadPartition: (partition, fold) => loadBreathing(snapshots, partition, fold, clock, timers),
+      },
+      { expiryKeysPerTick: config.bounds.expiryKeys, expiryEveryMs: EXPIRY_EVERY_MS, passivateAfterMs: PASSIVATE_AFTER_MS },
+    );
+    const actor = new ShardActor<KvWork>(
+      {
+        journal,
+        appender,
+        clock,
+        timers,
+        random,
+        log,
+        metrics,
+        recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater),
+      },
+      actorLimitsOf(config),
+      activation,
+      plane,
+    );
+    plane.onReady = () => actor.resume();
+    plane.onFailure = (error) => actor.fail(error);
+    planes.set(actor, plane);
+    serveKvShard(bus, actor, ANSWER_MEMORY);
+    return actor;
+  }
+
+  const host: ShardHost<KvWork> = new ShardHost<KvWork>(
+    { journal, leases, clock, timers, log, metrics },
+    hostTimesOf(config),
+    {
+      shards: shardNames(layout).kv,
+      clusterId: layout.clusterId,
+      isExclusive,
+      readsNeedBarrier: config.ownership.reads === 'barrier',
+      createActor,
+      onServing: (actor) => snapshotter.watch(actor),
+      onStored: (actor, head, bytes) => snapshotter.noteStored(actor, head, bytes),
+    },
+    c.resolve(tokens.SESSION),
+    c.resolve(tokens.MEMBERSHIP),
+  );
+  let isStopped = false;
+  const sweep = () => {
+    if (isStopped) return;
+    for (const actor of host.actors()) planes.get(actor)?.passivateIdle(clock.nowMs());
+    timers.after(PASSIVATE_EVERY_MS, sweep);
+  };
+
+  return {
+    host,
+    start: () => {
+      host.start();
+      snapshotter.start();
+      timers.after(PASSIVATE_EVERY_MS, sweep);
+    },
+    stop: async () => {
+      isStopped = true;
+      snapshotter.stop();
+      await host.stop();
+    },
+  };
+}
+
+/** Fills the fold without ever holding up the loop for long. */
+async function loadBreathing(
+  snapshots: SnapshotStore,
+  partition: ManifestPartition,
+  fold: KvFold,
+  clock: Clock,
+  timers: Timers,
+): Promise<void> {
+  let breathedAtMs = clock.monotonicMs();
+  for await (const _ of snapshots.loadPartition(partition, fold)) {
+    if (clock.monotonicMs() - breathedAtMs < BREATHE_AFTER_MS) continue;
+    await new Promise<void>((resolve) => timers.soon(resolve));
+    breathedAtMs = clock.monotonicMs();
+  }
+}

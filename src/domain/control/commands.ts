@@ -1,0 +1,113 @@
+/**
+ * What can be asked of the control actor, and what it answers. Ids, tokens and sealed texts are made
+ * by whoever asks: the same command asked twice gets the same answer.
+ */
+import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type {
+  Account,
+  AccountSecret,
+  Database,
+  DatabaseLimits,
+  DatabaseSecrets,
+  SealedSecret,
+  Usage,
+  UtcDay,
+} from './records.js';
+
+export interface NewDatabase {
+  readonly id: DatabaseId;
+  readonly name: string;
+  /** Undefined: the first account. */
+  readonly account: AccountId | undefined;
+  readonly partitions: number;
+  readonly limits: DatabaseLimits;
+  readonly secrets: DatabaseSecrets;
+}
+
+export interface NewAccount {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly email: string;
+  readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
+}
+
+/** One record of the meter's log, as far as the control state counts it. */
+export interface MeteredRecord {
+  readonly position: number;
+  readonly session: SessionId;
+  /** 1, 2, 3 … within the session. */
+  readonly number: number;
+  readonly day: UtcDay;
+  readonly rows: readonly ({ readonly database: DatabaseId } & Usage)[];
+}
+
+export type ControlCommand =
+  | { readonly type: 'FirstStart'; readonly account: NewAccount; readonly database: NewDatabase }
+  | { readonly type: 'CreateDatabase'; readonly database: NewDatabase }
+  | { readonly type: 'ResetPassword'; readonly database: DatabaseId; readonly secrets: DatabaseSecrets }
+  | {
+      readonly type: 'UpdateLimits';
+      readonly database: DatabaseId;
+      /** Undefined: as it was. */
+      readonly maxCommandBytes: number | undefined;
+      readonly maxRequestsPerDay: number | undefined;
+    }
+  | { readonly type: 'DeleteDatabase'; readonly database: DatabaseId }
+  | { readonly type: 'ListDatabases' }
+  /** `known`: what this process has been granted for the day as far as it heard; a reply may have been lost. */
+  | {
+      readonly type: 'LeaseQuota';
+      readonly session: SessionId;
+      readonly database: DatabaseId;
+      readonly day: UtcDay;
+      readonly known: number;
+      readonly wanted: number;
+    }
+  /** `keep`: what was used of it. The rest is free for others. */
+  | {
+      readonly type: 'ReturnQuota';
+      readonly session: SessionId;
+      readonly database: DatabaseId;
+      readonly day: UtcDay;
+      readonly keep: number;
+    }
+  | { readonly type: 'EndSession'; readonly session: SessionId }
+  /** Everything of the meter's log behind `after`, up to `position`. */
+  | {
+      readonly type: 'FoldMeter';
+      readonly after: number;
+      readonly position: number;
+      readonly records: readonly MeteredRecord[];
+    };
+
+export type RejectionReason =
+  | 'UNKNOWN_DATABASE'
+  | 'UNKNOWN_ACCOUNT'
+  | 'NAME_TAKEN'
+  | 'ID_TAKEN'
+  | 'SECRET_TAKEN'
+  | 'BAD_NAME'
+  | 'BAD_PARTITIONS'
+  | 'BAD_LIMITS'
+  | 'TOO_MANY_DATABASES'
+  | 'DAY_CLOSED';
+
+/** A database as it is shown: with what was used of it on the owner's day. */
+export interface DatabaseView {
+  readonly database: Database;
+  readonly today: Usage;
+}
+
+export type ControlReply =
+  | { readonly type: 'Rejected'; readonly reason: RejectionReason; readonly message: string }
+  /** `isNew` false: somebody was first, and these are theirs. */
+  | { readonly type: 'FirstStarted'; readonly isNew: boolean; readonly account: Account; readonly database: Database }
+  | { readonly type: 'OneDatabase'; readonly database: Database }
+  | { readonly type: 'Databases'; readonly databases: readonly DatabaseView[] }
+  /** 0: nothing is left of the day's limit, as far as is known now. */
+  | { readonly type: 'QuotaLeased'; readonly granted: number }
+  /** What the process is still charged with. */
+  | { readonly type: 'QuotaReturned'; readonly reserved: number }
+  | { readonly type: 'SessionIsOver' }
+  /** Up to where the meter's log is counted. */
+  | { readonly type: 'MeterIsFolded'; readonly position: number };

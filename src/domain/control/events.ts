@@ -1,0 +1,99 @@
+/**
+ * What happened to databases, accounts and quotas. A shape that was written once is kept for ever
+ * (test/fixtures/journals/control-events.json); codec/control gives each its bytes.
+ *
+ * The last group is found in snapshots only: it says in absolute terms what many events led to.
+ */
+import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { Account, DatabaseLimits, DatabaseSecrets, MeterMark, Usage, UsageRow, UtcDay } from './records.js';
+
+export type ControlEvent =
+  | ({ readonly type: 'AccountCreated' } & Account)
+  | {
+      readonly type: 'DatabaseCreated';
+      readonly id: DatabaseId;
+      readonly name: string;
+      readonly account: AccountId;
+      readonly partitions: number;
+      readonly limits: DatabaseLimits;
+      readonly secrets: DatabaseSecrets;
+      readonly createdAtMs: number;
+    }
+  /** Which account and database the first start made: there is one first start. */
+  | { readonly type: 'FirstStarted'; readonly account: AccountId; readonly database: DatabaseId; readonly atMs: number }
+  /** The old password and both old tokens are worth nothing from here on. */
+  | {
+      readonly type: 'PasswordReset';
+      readonly database: DatabaseId;
+      readonly secrets: DatabaseSecrets;
+      readonly atMs: number;
+    }
+  | {
+      readonly type: 'LimitsUpdated';
+      readonly database: DatabaseId;
+      readonly limits: DatabaseLimits;
+      readonly atMs: number;
+    }
+  | { readonly type: 'DatabaseDeleted'; readonly database: DatabaseId; readonly atMs: number }
+  /** The share of a day's limit that a process holds or has used, in all. */
+  | {
+      readonly type: 'QuotaReserved';
+      readonly database: DatabaseId;
+      readonly day: UtcDay;
+      readonly session: SessionId;
+      readonly reserved: number;
+    }
+  /** A process is gone: of what it held, only what it was seen using stays used. */
+  | { readonly type: 'SessionEnded'; readonly session: SessionId; readonly atMs: number }
+  | {
+      readonly type: 'MeterFolded';
+      /** In the meter's log: everything up to it is counted. */
+      readonly position: number;
+      readonly marks: readonly MeterMark[];
+      /** To be added. One for each database, day and process. */
+      readonly rows: readonly UsageRow[];
+    }
+  // ── in snapshots only ──
+  | {
+      readonly type: 'TombstoneRestored';
+      readonly id: DatabaseId;
+      readonly name: string;
+      readonly account: AccountId;
+      readonly partitions: number;
+      readonly limits: DatabaseLimits;
+      readonly createdAtMs: number;
+      readonly deletedAtMs: number;
+    }
+  | {
+      readonly type: 'QuotaRestored';
+      readonly database: DatabaseId;
+      readonly day: UtcDay;
+      readonly settled: number;
+      readonly shares: readonly {
+        readonly session: SessionId;
+        readonly reserved: number;
+        readonly metered: number;
+      }[];
+    }
+  | ({ readonly type: 'UsageRestored'; readonly database: DatabaseId; readonly day: UtcDay } & Usage)
+  | {
+      readonly type: 'MeterRestored';
+      readonly position: number;
+      readonly marks: readonly MeterMark[];
+      readonly latestDay: UtcDay;
+    };
+
+/** Events that say nothing about who may do what: a copy of the state need not look its grants up again. */
+export function changesAccess({ type }: ControlEvent): boolean {
+  switch (type) {
+    case 'QuotaReserved':
+    case 'SessionEnded':
+    case 'MeterFolded':
+    case 'QuotaRestored':
+    case 'UsageRestored':
+    case 'MeterRestored':
+      return false;
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,82 @@
+/** What the control state is made of. Secrets are here as a hash to compare and as sealed text to show again, never clear. */
+import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+
+/** A secret of which the clear text was left outside. */
+export interface SealedSecret {
+  /** SHA-256 of the clear text, 64 lower-case hex digits. */
+  readonly sha256: string;
+  /** The clear text under the key file's key. */
+  readonly sealed: string;
+}
+
+export interface DatabaseSecrets {
+  readonly standardToken: SealedSecret;
+  readonly readOnlyToken: SealedSecret;
+  readonly password: SealedSecret;
+}
+
+export interface DatabaseLimits {
+  /** Bytes of one command's words, and of one reply. */
+  readonly maxCommandBytes: number;
+  /** Commands a day (UTC); 0: no limit. */
+  readonly maxRequestsPerDay: number;
+}
+
+export interface Database {
+  readonly id: DatabaseId;
+  readonly name: string;
+  readonly account: AccountId;
+  /** Fixed for ever: keys are placed by it. */
+  readonly partitions: number;
+  readonly limits: DatabaseLimits;
+  /** Undefined once deleted: nothing opens it any more. */
+  readonly secrets: DatabaseSecrets | undefined;
+  readonly createdAtMs: number;
+  /** Its name is free again; its id never is. */
+  readonly deletedAtMs: number | undefined;
+}
+
+export const ACCOUNT_SECRETS = ['queueToken', 'mgmtKey', 'signingKeyCurrent', 'signingKeyNext'] as const;
+export type AccountSecret = (typeof ACCOUNT_SECRETS)[number];
+
+export interface Account {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly email: string;
+  readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
+  readonly createdAtMs: number;
+}
+
+/** Days since 1970-01-01 UTC. */
+export type UtcDay = number;
+
+/** What was used of a database on one day, by the meter. */
+export interface Usage {
+  readonly commands: number;
+  readonly writes: number;
+  readonly errors: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+export const NO_USAGE: Usage = { commands: 0, writes: 0, errors: 0, bytesIn: 0, bytesOut: 0 };
+
+/** One process's use of one database on one day. */
+export interface UsageRow extends Usage {
+  readonly database: DatabaseId;
+  readonly day: UtcDay;
+  readonly session: SessionId;
+}
+
+/** The number of the last record that was counted of a process; what it sends twice is counted once. */
+export interface MeterMark {
+  readonly session: SessionId;
+  readonly number: number;
+  readonly day: UtcDay;
+}
+
+const DAY_MS = 86_400_000;
+
+export function utcDayOf(atMs: number): UtcDay {
+  return Math.floor(atMs / DAY_MS);
+}

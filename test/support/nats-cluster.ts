@@ -1,0 +1,164 @@
+/**
+ * Three nats-servers on free loopback ports, configured by the files of `infra/nats` and nothing else,
+ * for tests that kill or freeze nodes. None outlives the test process.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from 'nats';
+import { eventually } from './eventually.js';
+
+/** From the start of the servers to the election of their leader, which alone may take nine seconds. */
+const FORMING_TIMEOUT_MS = 30_000;
+const NODES = [1, 2, 3] as const;
+
+export interface NatsClusterNode {
+  readonly name: string;
+  readonly url: string;
+  /** Of the server that runs now, or ran last. */
+  readonly pid: number;
+  /** kill -9; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to end; resolves when it is gone. */
+  end(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+  /** Starts it again on the same ports and store. */
+  start(): void;
+  /** Throws unless the node says that it is part of a working cluster. */
+  expectHealthy(): Promise<void>;
+}
+
+export interface NatsCluster {
+  readonly nodes: readonly NatsClusterNode[];
+  /** Of every node, for `MILLRACE_NATS_URL` (joined by commas) or `connect`. */
+  readonly urls: readonly string[];
+  readonly user: string;
+  readonly password: string;
+  readonly sysUser: string;
+  readonly sysPassword: string;
+  /** Ends all nodes and removes their stores. */
+  stop(): Promise<void>;
+}
+
+/** Starts the nodes and waits until JetStream has a leader and every node is healthy. */
+export async function startNatsCluster(binary: string): Promise<NatsCluster> {
+  const dir = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
+  const ports = await freePorts(NODES.length * 3);
+  const port = (group: number, node: number): number => ports[group * NODES.length + node - 1]!;
+  const routes = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@127.0.0.1:${port(1, node)}`]);
+  const secrets = {
+    NATS_SYS_USER: 'sys',
+    NATS_SYS_PASSWORD: 'syssecret',
+    NATS_APP_USER: 'app',
+    NATS_APP_PASSWORD: 'appsecret',
+    NATS_CLUSTER_USER: 'route',
+    NATS_CLUSTER_PASSWORD: 'routesecret',
+    ...Object.fromEntries(routes),
+  };
+  const nodes = NODES.map((node) =>
+    makeNode({
+      binary,
+      number: node,
+      url: `nats://127.0.0.1:${port(0, node)}`,
+      monitorUrl: `http://127.0.0.1:${port(2, node)}`,
+      logPath: join(dir, `nats-${node}.log`),
+      env: {
+        ...secrets,
+        NATS_LISTEN: `127.0.0.1:${port(0, node)}`,
+        NATS_CLUSTER_LISTEN: `127.0.0.1:${port(1, node)}`,
+        NATS_MONITOR_LISTEN: `127.0.0.1:${port(2, node)}`,
+        NATS_STORE_DIR: join(dir, `store-${node}`),
+      },
+    }),
+  );
+  const cluster: NatsCluster = {
+    nodes,
+    urls: nodes.map(({ url }) => url),
+    user: secrets.NATS_APP_USER,
+    password: secrets.NATS_APP_PASSWORD,
+    sysUser: secrets.NATS_SYS_USER,
+    sysPassword: secrets.NATS_SYS_PASSWORD,
+    async stop() {
+      await Promise.all(nodes.map((node) => node.kill()));
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+  try {
+    for (const node of nodes) node.start();
+    await eventually(() => expectFormed(cluster), { timeoutMs: FORMING_TIMEOUT_MS, everyMs: 50 });
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+  return cluster;
+}
+
+interface NodeFacts {
+  readonly binary: string;
+  readonly number: number;
+  readonly url: string;
+  readonly monitorUrl: string;
+  readonly logPath: string;
+  readonly env: Record<string, string>;
+}
+
+function makeNode(facts: NodeFacts): NatsClusterNode {
+  let child: ChildProcess | undefined;
+  const isGone = (): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
+  const ended = (): Promise<void> =>
+    isGone() ? Promise.resolve() : new Promise((done) => child?.once('exit', () => done()));
+  const signalled = (signal: NodeJS.Signals): Promise<void> => {
+    const end = ended();
+    child?.kill(signal);
+    return end;
+  };
+  return {
+    name: `millrace-nats-${facts.number}`,
+    url: facts.url,
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    kill: () => signalled('SIGKILL'),
+    end: () => signalled('SIGTERM'),
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    start() {
+      if (!isGone()) throw new Error(`node ${facts.number} runs already`);
+      const config = resolve(`infra/nats/node-${facts.number}.conf`);
+      const args = ['--pdeathsig', 'KILL', resolve(facts.binary), '-c', config, '-l', facts.logPath];
+      child = spawn('setpriv', args, { env: { PATH: process.env.PATH ?? '', ...facts.env }, stdio: 'ignore' });
+      child.once('error', (error) => console.error(`nats-server ${facts.number}: ${error.message}`));
+    },
+    async expectHealthy() {
+      const answer = await fetch(`${facts.monitorUrl}/healthz`, { signal: AbortSignal.timeout(1000) });
+      if (!answer.ok) throw new Error(`node ${facts.number}: ${await answer.text()}; its log is ${facts.logPath}`);
+    },
+  };
+}
+
+async function expectFormed({ nodes, urls, user, password }: NatsCluster): Promise<void> {
+  await Promise.all(nodes.map((node) => node.expectHealthy()));
+  const connection = await connect({ servers: [...urls], user, pass: password, reconnect: false, timeout: 1000 });
+  try {
+    await (await jetstreamManager(connection, { timeout: 1000 })).getAccountInfo();
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Held all together before any is given back, so that no two are the same. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers: Server[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    servers.push(server);
+  }
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}

@@ -1,0 +1,55 @@
+/** A real redis-server for one test file: on a socket in a directory of its own, without persistence. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.js';
+import { RespClient } from './resp-client.js';
+
+export interface RedisServer {
+  readonly version: string;
+  readonly major: number;
+  readonly client: RespClient;
+  stop(): Promise<void>;
+}
+
+/** The system's server, and the newer one that infra/fetch-redis.sh unpacks. */
+export const REDIS_BINARIES = {
+  packaged: '/usr/bin/redis-server',
+  newer: join(process.cwd(), '.tools/redis8/run'),
+} as const;
+
+/** The version a binary reports; undefined if it is missing or does not start. */
+export function redisVersion(binary: string): string | undefined {
+  if (!existsSync(binary)) return undefined;
+  return /v=([0-9.]+)/.exec(spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1];
+}
+
+export async function startRedis(binary: string): Promise<RedisServer> {
+  const version = redisVersion(binary);
+  if (version === undefined) throw new Error(`${binary} does not start`);
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
+  const socket = join(directory, 's');
+  const child = spawn(binary, ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', directory], {
+    stdio: 'ignore',
+  });
+  const client = await eventually(() => RespClient.connect(socket));
+  return {
+    version,
+    major: Number(version.split('.')[0]),
+    client,
+    stop: async () => {
+      client.close();
+      await ended(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve();
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}

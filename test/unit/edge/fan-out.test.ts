@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { allCommands, ErrorReply, OK } from '../../../src/domain/kv/index.js';
+import { continueScan, fanOutOf, routeScan } from '../../../src/edge/kv/fan-out.js';
+import { joinSyncTokens } from '../../../src/edge/kv/sync-token.js';
+
+describe('edge/kv: commands about every key in several partitions', () => {
+  it('knows how to merge every command of the table that is flagged so', () => {
+    const flagged = allCommands().filter((spec) => spec.flags.includes('keyspace'));
+    expect(flagged.filter((spec) => fanOutOf(spec) === undefined).map((spec) => spec.name)).to.deep.equal([]);
+    expect(flagged.map((spec) => spec.name)).to.include.members(['DBSIZE', 'KEYS', 'SCAN', 'RANDOMKEY', 'FLUSHALL']);
+  });
+
+  it('walks the partitions one after the other and ends with 0', () => {
+    const start = routeScan(['SCAN', '0', 'COUNT', '5'], 3);
+    expect(start).to.deep.equal({ partition: 0, words: ['SCAN', '0', 'COUNT', '5'] });
+    const middle = continueScan(['77', ['a']], 1, 3) as [string, string[]];
+    expect(routeScan(['SCAN', middle[0]], 3)).to.deep.equal({ partition: 1, words: ['SCAN', '77'] });
+    const next = continueScan(['0', ['b']], 1, 3) as [string, string[]];
+    expect(routeScan(['SCAN', next[0]], 3)).to.deep.equal({ partition: 2, words: ['SCAN', '0'] });
+    expect(continueScan(['0', ['c']], 2, 3)).to.deep.equal(['0', ['c']]);
+  });
+
+  it('leaves a cursor that is none to be refused', () => {
+    expect(routeScan(['SCAN', 'x'], 3)).to.deep.equal({ partition: 0, words: ['SCAN', 'x'] });
+    const refusal = new ErrorReply('ERR invalid cursor');
+    expect(continueScan(refusal, 0, 3)).to.equal(refusal);
+  });
+
+  it('answers with the first refusal of any partition', () => {
+    const flush = allCommands().find((spec) => spec.name === 'FLUSHALL');
+    const merge = flush && fanOutOf(flush);
+    if (typeof merge !== 'function') throw new Error('FLUSHALL has no merge');
+    expect(merge([OK, new ErrorReply('ERR no'), OK])).to.deep.equal(new ErrorReply('ERR no'));
+    expect(merge([OK, OK])).to.equal(OK);
+  });
+
+  it('joins sync tokens so that equal positions of two partitions differ', () => {
+    expect(joinSyncTokens(['1-0', undefined])).to.not.equal(joinSyncTokens([undefined, '1-0']));
+    expect(joinSyncTokens(['1-0', '2-1'])).to.equal('0:1-0,1:2-1');
+    expect(joinSyncTokens([undefined])).to.equal(undefined);
+  });
+});
