@@ -139,8 +139,22 @@ class Compaction {
       });
     }
     await this.#foldPending();
-    for (const name of this.#changed) await this.#verify(name);
-    return this.#writeManifest();
+    try {
+      for (const name of this.#changed) await this.#verify(name);
+      return await this.#writeManifest();
+    } catch (error) {
+      if (isMillraceError(error, 'JOURNAL_DAMAGED')) await this.#discard();
+      throw error;
+    }
+  }
+
+  /** What does not read back must not be found there, whole by its name, when the next attempt writes it. */
+  async #discard(): Promise<void> {
+    const { shard } = this.job;
+    const segments = [...this.#changed].flatMap((name) => this.#partitions.get(name)?.segments ?? []);
+    await this.store.discard(shard, this.#chain.head.number, segments).catch((error: unknown) => {
+      this.ports.log.warn('snapshot.discard-failed', { shard, reason: describeError(error) });
+    });
   }
 
   #collect(partition: PartitionName, effects: Uint8Array): void {

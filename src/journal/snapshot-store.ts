@@ -172,6 +172,12 @@ export class SnapshotStore {
     }
   }
 
+  /** Deletes a manifest, if it is there, and then segments that it alone names. @throws JOURNAL_UNAVAILABLE */
+  async discard(shard: ShardName, number: number, segments: readonly SegmentRef[]): Promise<void> {
+    await this.objects.delete(manifestName(shard, number));
+    for (const { object } of segments) await this.objects.delete(object);
+  }
+
   /**
    * Deletes every manifest but those kept, and every segment none of them names, up to the newest
    * kept (P3). Manifests go first: one without its segments must never look whole.

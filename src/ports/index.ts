@@ -10,3 +10,5 @@ export * from './timers.js';
 export * from './access.js';
 export * from './kv-gateway.js';
 export * from './compactor.js';
+export * from './meter-log.js';
+export * from './sealing.js';

@@ -29,6 +29,8 @@ export interface Faults {
   readonly pauseEveryMs: number;
   readonly suspendEveryMs: number;
   readonly crashEveryMs: number;
+  /** A process is told to stop and hands its shards over. */
+  readonly leaveEveryMs: number;
   readonly cutEveryMs: number;
   readonly partitionEveryMs: number;
   readonly clockJumpEveryMs: number;
@@ -52,6 +54,7 @@ export const NO_FAULTS: Faults = {
   pauseEveryMs: 0,
   suspendEveryMs: 0,
   crashEveryMs: 0,
+  leaveEveryMs: 0,
   cutEveryMs: 0,
   partitionEveryMs: 0,
   clockJumpEveryMs: 0,
@@ -61,22 +64,25 @@ export const NO_FAULTS: Faults = {
 
 /** About half of the faults, each at a strength of its own. */
 export function swarm(random: SeededRandom): Faults {
-  const sometimes = (low: number, high: number): number => (random.chance(0.5) ? random.between(low, high) : 0);
+  // Evenly over the orders of magnitude: many runs with few faults get far, few with many get stuck.
+  const sometimes = (low: number, high: number): number =>
+    random.chance(0.5) ? Math.exp(random.between(Math.log(low), Math.log(high))) : 0;
   return {
-    requestLost: sometimes(0.002, 0.08),
-    requestLate: sometimes(0.002, 0.08),
-    replyLost: sometimes(0.002, 0.08),
-    replySlow: sometimes(0.002, 0.05),
+    requestLost: sometimes(0.0005, 0.08),
+    requestLate: sometimes(0.0005, 0.08),
+    replyLost: sometimes(0.0005, 0.08),
+    replySlow: sometimes(0.0005, 0.05),
     appendBusy: sometimes(0.01, 0.1),
     conflictWithoutNumber: sometimes(0.1, 1),
     staleRead: sometimes(0.05, 0.6),
     lagMs: random.between(10, 3000),
-    busLost: sometimes(0.002, 0.05),
-    busSlow: sometimes(0.002, 0.05),
+    busLost: sometimes(0.0005, 0.05),
+    busSlow: sometimes(0.0005, 0.05),
     leaderGapEveryMs: sometimes(12_000, 60_000),
     pauseEveryMs: sometimes(6_000, 30_000),
     suspendEveryMs: sometimes(10_000, 60_000),
     crashEveryMs: sometimes(8_000, 40_000),
+    leaveEveryMs: sometimes(8_000, 40_000),
     cutEveryMs: sometimes(8_000, 40_000),
     partitionEveryMs: sometimes(8_000, 40_000),
     clockJumpEveryMs: sometimes(5_000, 30_000),

@@ -67,7 +67,7 @@ export class History {
 }
 
 export function endingOfResponse(response: KvResponse): Ending {
-  const [reply] = response.replies;
+  const reply = response.replies.at(-1);
   if (reply instanceof SimpleString) return { kind: 'answered', output: reply.text };
   if (typeof reply === 'string' || reply === null) return { kind: 'answered', output: reply };
   if (typeof reply === 'number' || typeof reply === 'bigint') return { kind: 'answered', output: Number(reply) };
@@ -81,18 +81,24 @@ export function endingOfFailure(error: unknown): Ending {
   return { kind: 'broken', error };
 }
 
-/** The Redis command of an operation. */
-export function commandOf(key: string, input: Input): string[] {
+/** The Redis commands of an operation, to be run as one transaction; the last reply is its answer. */
+export function commandsOf(key: string, input: Input): string[][] {
   switch (input.type) {
     case 'get':
-      return ['GET', key];
+      return [['GET', key]];
     case 'set':
-      return ['SET', key, input.value];
+      return [['SET', key, input.value]];
     case 'del':
-      return ['DEL', key];
+      return [['DEL', key]];
     case 'cas':
-      return ['SET', key, input.value, 'IFEQ', input.expected];
+      return [['SET', key, input.value, 'IFEQ', input.expected]];
     case 'incrby':
-      return ['INCRBY', key, String(input.by)];
+      // Two steps of one make a two: seen in the middle, a transaction would not be one.
+      return input.by === 2
+        ? [
+            ['INCR', key],
+            ['INCR', key],
+          ]
+        : [['INCRBY', key, String(input.by)]];
   }
 }

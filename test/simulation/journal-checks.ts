@@ -10,22 +10,17 @@ import { Chain } from '../../src/journal/index.js';
 import type { ShardName } from '../../src/kernel/index.js';
 import type { History } from './history.js';
 import type { SimServer } from './sim-server.js';
+import { Violation } from './violation.js';
 
-/** A promise that was broken. */
-export class Violation extends Error {
-  constructor(
-    readonly promise: string,
-    message: string,
-  ) {
-    super(`${promise}: ${message}`);
-    this.name = 'Violation';
-  }
-}
-
+/** Everything that was ever stored, whatever has been truncated since. */
 export function entriesOf(server: SimServer, shard: ShardName): ReadEntry[] {
   const assembler = new EntryAssembler();
-  const stream = server.streams.get(shard);
-  return (stream?.messages ?? []).flatMap(({ message }) => assembler.add(message.position, message.bytes) ?? []);
+  const messages = server.streams.get(shard)?.archive ?? [];
+  try {
+    return messages.flatMap(({ position, bytes }) => assembler.add(position, bytes) ?? []);
+  } catch (error) {
+    throw new Violation('the chain verifies', `${shard}: ${(error as Error).message}`);
+  }
 }
 
 export function checkChain(shard: ShardName, entries: readonly ReadEntry[]): void {
@@ -47,7 +42,7 @@ export function checkChain(shard: ShardName, entries: readonly ReadEntry[]): voi
   }
 }
 
-/** Written values are unique, so a value stands for its write. Only for journals that were never truncated. */
+/** Written values are unique, so a value stands for its write. */
 export function checkLedger(history: History, entries: readonly ReadEntry[]): void {
   const effects = entries
     .flatMap(({ entry }) => (entry.body.kind === 'batch' ? entry.body.sections : []))

@@ -9,6 +9,7 @@ export interface Victims {
   /** Those that run, paused or not. */
   members(): readonly SimMember[];
   crash(member: SimMember): void;
+  leave(member: SimMember): void;
 }
 
 /** Around what the protocol waits for: a read lease (2 s), a takeover (3 s); well below; and far beyond. */
@@ -44,6 +45,10 @@ export class Nemesis {
     this.every(faults.crashEveryMs, () => {
       const victim = this.one();
       if (victim !== undefined) this.victims.crash(victim);
+    });
+    this.every(faults.leaveEveryMs, () => {
+      const leaver = this.one();
+      if (leaver !== undefined) this.victims.leave(leaver);
     });
     this.every(faults.partitionEveryMs, () => {
       const [a, b] = [this.one(), this.one()];

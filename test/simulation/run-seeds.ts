@@ -1,24 +1,65 @@
 /** Runs seeds one after the other and says how a failing one is replayed. */
-import type { RunReport } from './world.js';
+import { Violation } from './violation.js';
 import { World, type WorldOptions } from './world.js';
+
+export interface RunReport {
+  readonly seed: number;
+  readonly traceHash: string;
+  readonly violation: Violation | undefined;
+  readonly traceTail: readonly string[];
+  readonly virtualMs: number;
+  readonly events: number;
+  readonly answered: number;
+  readonly failed: number;
+  readonly unknown: number;
+  readonly takeovers: number;
+  readonly snapshots: number;
+}
 
 export interface SeedRange {
   readonly first: number;
   readonly count: number;
 }
 
-/** `SIM_SEED`: the first seed; `SIM_SEEDS`: how many. One given seed alone means that one. */
+const LINES_OF_TAIL = 60;
+
+/** `SIM_SEED`: the first seed; `SIM_SEEDS`: how many. A seed given alone means that one. */
 export function seedRange(environment: Record<string, string | undefined>, defaultCount: number): SeedRange {
-  const first = environment['SIM_SEED'];
-  const count = environment['SIM_SEEDS'];
+  const { SIM_SEED: first, SIM_SEEDS: count } = environment;
   return { first: Number(first ?? 1), count: Number(count ?? (first === undefined ? defaultCount : 1)) };
 }
 
-export function runSeed(seed: number, options: WorldOptions = {}): Promise<RunReport> {
-  return new World(seed, options).run();
+/** Never throws for a broken promise: it is in the report. `scenario`: what happens in the world; default: `world.run`. */
+export async function runSeed(
+  seed: number,
+  options: WorldOptions = {},
+  scenario: (world: World) => Promise<void> = (world) => world.run(),
+): Promise<RunReport> {
+  const world = new World(seed, options);
+  const { scheduler } = world.kit;
+  let violation: Violation | undefined;
+  try {
+    await scenario(world);
+  } catch (error) {
+    violation = error instanceof Violation ? error : new Violation('nothing throws', String((error as Error).stack));
+    scheduler.trace.note('checker', violation.message.split('\n')[0] ?? '');
+  }
+  return {
+    seed,
+    traceHash: scheduler.trace.hash,
+    violation,
+    traceTail: violation === undefined ? [] : scheduler.trace.tail(LINES_OF_TAIL),
+    virtualMs: scheduler.nowMs,
+    events: scheduler.eventsRun,
+    answered: world.history.count('answered'),
+    failed: world.history.count('failed'),
+    unknown: world.history.count('unknown'),
+    takeovers: world.takeovers,
+    snapshots: world.snapshots,
+  };
 }
 
-/** What to print for a seed that failed: the line that replays it, the promise, and how it came to it. */
+/** What to print for a seed that failed: how it came to it, the promise, and the line that replays it. */
 export function explain(report: RunReport): string {
   return [
     `seed ${report.seed} failed; replay it with: make test-sim SEED=${report.seed}`,

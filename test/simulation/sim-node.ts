@@ -2,103 +2,100 @@
  * One process of the cluster: the real runtime and the real kv plane, wired to simulated ports as
  * composition wires them to real ones. A session that is lost is begun anew, as the process would.
  */
-import { KvFold, KvPlane, KvShardGateway, type KvWork, serveKvShard } from '../../src/actors/kv-shard/index.js';
+import { KvPlane, KvShardGateway, type KvWork, serveKvShard } from '../../src/actors/kv-shard/index.js';
 import {
   type Activation,
-  type HostTimes,
   Membership,
   NO_METRICS,
   Session,
-  type SessionTimes,
   ShardActor,
   ShardCaller,
   ShardHost,
+  Snapshotter,
 } from '../../src/actors/runtime/index.js';
-import { KvEngine } from '../../src/domain/kv/index.js';
-import { DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
-import type { PartitionName, Random, ShardName } from '../../src/kernel/index.js';
+import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import type { PartitionName, ShardName } from '../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../src/messages/index.js';
-import type { KvGateway } from '../../src/ports/index.js';
+import type { Compactor, KvGateway } from '../../src/ports/index.js';
+import { newFold } from './folds.js';
 import type { SimMember } from './sim-kit.js';
+import {
+  ACTOR,
+  ANSWERS,
+  APPEND_RETRIES,
+  CALLS,
+  CLUSTER_ID,
+  COMPACTION,
+  GATEWAY,
+  HOST,
+  NEW_SESSION_AFTER_MS,
+  PLANE,
+  SESSION,
+  SNAPSHOTS,
+} from './sim-settings.js';
 
-/** The defaults of the product: virtual time costs nothing. */
-const SESSION: SessionTimes = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, clockJumpMs: 500 };
-const HOST: HostTimes = {
-  lookEveryMs: 500,
-  takeoverMs: 3000,
-  readLeaseMs: 2000,
-  marginMs: 250,
-  highWaterEveryMs: 1000,
-  settleMs: 5000,
-  restartBackoffMs: 500,
-};
-const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 };
-const GATEWAY = { holdMs: 5000, retryEveryMs: 50 };
-const ANSWERS = { maxAnswers: 1000, maxBytes: 1 << 20 };
-const PLANE = { expiryKeysPerTick: 20, expiryEveryMs: 100, passivateAfterMs: 60_000 };
-const RETRIES = { firstRetryMs: 20, maxRetryMs: 1000 };
-/** Small turns and chunks, so that short runs meet full turns and sets of chunks. */
-const ACTOR = {
-  mailbox: { maxWorks: 1000, maxBytes: 1 << 20, quantum: 1000 },
-  turn: { maxCommands: 8, maxEffectBytes: 4096, maxMs: 5 },
-  chunkBytes: 900,
-  holdMs: 5000,
-  commandMemoryMs: 120_000,
-};
-const CLUSTER_ID = 'simulated';
-/** What supervision takes to start a process anew. */
-const NEW_SESSION_AFTER_MS = 300;
+export interface NodeOptions {
+  readonly shards: readonly ShardName[];
+  readonly readsNeedBarrier: boolean;
+  readonly hasSnapshots: boolean;
+}
 
 export interface SimNode {
   readonly name: string;
   readonly member: SimMember;
   readonly gateway: KvGateway;
+  /** Hands its shards over. */
+  stop(): Promise<void>;
   /** Of each partition in memory of the shards that it serves now. */
   digests(): ReadonlyMap<PartitionName, string>;
   /** Shards that it stopped because their journal is in doubt. */
   stoppedShards(): readonly ShardName[];
 }
 
-export function newFold(random: Random, nowMs: () => number): KvFold {
-  return new KvFold(new KvEngine(random, { nowMicros: () => nowMs() * 1000, info: () => new Map() }));
-}
-
-export function startNode(member: SimMember, shards: readonly ShardName[]): SimNode {
-  let incarnation = new Incarnation(member, shards);
+export function startNode(member: SimMember, options: NodeOptions): SimNode {
+  const { process } = member;
+  let incarnation = new Incarnation(member, options);
   const begin = () => {
     incarnation.begin(() => {
-      member.process.timers.after(NEW_SESSION_AFTER_MS, () => {
-        incarnation = new Incarnation(member, shards);
+      process.timers.after(NEW_SESSION_AFTER_MS, () => {
+        incarnation = new Incarnation(member, options);
         begin();
       });
     });
   };
   // Its first step is an event of its own, like every other.
-  member.process.timers.soon(begin);
+  process.timers.soon(begin);
   return {
-    name: member.process.name,
+    name: process.name,
     member,
     gateway: { execute: (request: KvRequest): Promise<KvResponse> => incarnation.gateway.execute(request) },
+    stop: () => incarnation.stop(),
     digests: () => incarnation.digests(),
     stoppedShards: () => [...incarnation.host.stoppedShards().keys()],
   };
 }
 
+/** What lives as long as one session. */
 class Incarnation {
   readonly host: ShardHost<KvWork>;
   readonly gateway: KvGateway;
   private readonly session: Session;
   private readonly membership: Membership;
+  private readonly snapshots: SnapshotStore;
+  private readonly snapshotter: Snapshotter<KvWork>;
   private readonly planes = new WeakMap<ShardActor<KvWork>, KvPlane>();
 
   constructor(
     private readonly member: SimMember,
-    shards: readonly ShardName[],
+    private readonly options: NodeOptions,
   ) {
-    const { journal, leases, bus } = member;
+    const { journal, leases, objects, bus } = member;
     const { clock, timers, random, log } = member.process;
+    const { shards, readsNeedBarrier } = options;
+    this.snapshots = new SnapshotStore(objects, log);
     this.membership = new Membership(bus, clock);
     this.session = new Session({ leases, clock, timers, random, log }, SESSION, this.membership, true);
+    this.snapshotter = this.createSnapshotter();
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers, log, metrics: NO_METRICS },
       HOST,
@@ -106,8 +103,10 @@ class Incarnation {
         shards,
         clusterId: CLUSTER_ID,
         isExclusive: false,
-        readsNeedBarrier: false,
+        readsNeedBarrier,
         createActor: (activation) => this.createActor(activation),
+        onServing: (actor) => this.snapshotter.watch(actor),
+        onStored: (actor, head, bytes) => this.snapshotter.noteStored(actor, head, bytes),
       },
       this.session,
       this.membership,
@@ -120,13 +119,22 @@ class Incarnation {
     this.membership.start();
     void this.session.start().then(() => {
       this.host.start();
+      if (this.options.hasSnapshots) this.snapshotter.start();
       const endAll = this.session.onLost;
       this.session.onLost = (why) => {
         endAll(why);
+        this.snapshotter.stop();
         this.membership.stop();
         onLost();
       };
     });
+  }
+
+  async stop(): Promise<void> {
+    this.snapshotter.stop();
+    await this.host.stop();
+    await this.session.close();
+    this.membership.stop();
   }
 
   digests(): ReadonlyMap<PartitionName, string> {
@@ -141,7 +149,6 @@ class Incarnation {
   private createActor(activation: Activation): ShardActor<KvWork> {
     const { journal, objects, bus } = this.member;
     const { clock, timers, random, log } = this.member.process;
-    const snapshots = new SnapshotStore(objects, log);
     const plane = new KvPlane(
       {
         clock,
@@ -149,28 +156,57 @@ class Incarnation {
         log,
         createFold: () => newFold(random, () => clock.nowMs()),
         loadPartition: async (partition, fold) => {
-          for await (const _ of snapshots.loadPartition(partition, fold)) continue;
+          for await (const _ of this.snapshots.loadPartition(partition, fold)) continue;
         },
       },
       PLANE,
     );
-    const ports = {
-      journal,
-      appender: new DefiniteAppender(journal, timers, RETRIES),
-      clock,
-      timers,
-      random,
-      log,
-      metrics: NO_METRICS,
-      recover: (shard: ShardName, ...rest: RecoverArguments) => recover({ journal, objects, log }, shard, ...rest),
-    };
-    const actor = new ShardActor<KvWork>(ports, ACTOR, activation, plane);
+    const actor = new ShardActor<KvWork>(
+      {
+        journal,
+        appender: new DefiniteAppender(journal, timers, APPEND_RETRIES),
+        clock,
+        timers,
+        random,
+        log,
+        metrics: NO_METRICS,
+        recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater),
+      },
+      ACTOR,
+      activation,
+      plane,
+    );
     plane.onReady = () => actor.resume();
-    plane.onFailure = (error) => actor.end(error as never);
+    plane.onFailure = (error) => actor.fail(error);
     this.planes.set(actor, plane);
     serveKvShard(bus, actor, ANSWERS);
     return actor;
   }
-}
 
-type RecoverArguments = [claim: Parameters<typeof recover>[2], highWater: Parameters<typeof recover>[3]];
+  private createSnapshotter(): Snapshotter<KvWork> {
+    const { journal, objects } = this.member;
+    const { clock, timers, log, random } = this.member.process;
+    const compactor: Compactor = {
+      compact: (job) => compactShard({ journal, objects, clock, log }, job, () => newFold(random, () => 0), COMPACTION),
+    };
+    return new Snapshotter<KvWork>(
+      {
+        compactor,
+        journal,
+        clock,
+        timers,
+        log,
+        onSnapshot: async (shard, result) => {
+          const stored = await this.snapshots.newest(shard);
+          const actor = this.host.actorOf(shard);
+          if (stored === undefined || stored.name !== result.manifest || actor === undefined) return;
+          this.planes.get(actor)?.adoptManifest(stored.manifest);
+        },
+      },
+      this.options.hasSnapshots
+        ? SNAPSHOTS
+        : { ...SNAPSHOTS, entries: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
+      CLUSTER_ID,
+    );
+  }
+}

@@ -17,6 +17,8 @@ export interface SimStream {
   readonly createdAt: string;
   first: number;
   readonly messages: { readonly message: StoredMessage; readonly storedMs: number }[];
+  /** Everything that was ever stored, truncated or not: for the checks at the end. */
+  readonly archive: StoredMessage[];
   readonly followers: Set<() => void>;
 }
 
@@ -41,7 +43,7 @@ export class SimServer {
 
   createStream(shard: ShardName): void {
     const createdAt = new Date(EPOCH_MS + this.scheduler.nowMs).toISOString();
-    this.streams.set(shard, { createdAt, first: 1, messages: [], followers: new Set() });
+    this.streams.set(shard, { createdAt, first: 1, messages: [], archive: [], followers: new Set() });
   }
 
   /** The leader of `group` is gone; another is there some seconds later. */
@@ -82,6 +84,7 @@ export class SimServer {
       return { kind: 'conflict', last: this.random.chance(this.faults().conflictWithoutNumber) ? undefined : last };
     }
     const message = { position: last + 1, bytes, storedAtMs: Math.floor(EPOCH_MS + this.scheduler.nowMs) };
+    stream.archive.push(message);
     stream.messages.push({ message, storedMs: this.scheduler.nowMs });
     for (const wake of [...stream.followers]) wake();
     return { kind: 'stored', position: last + 1 };
@@ -138,6 +141,7 @@ export class SimServer {
   loseTail(shard: ShardName, count: number): void {
     const stream = this.streams.get(shard);
     const lost = stream?.messages.splice(Math.max(0, stream.messages.length - count), count) ?? [];
+    stream?.archive.splice(stream.archive.length - lost.length, lost.length);
     this.scheduler.trace.note('server', `${shard} lost its last ${lost.length} messages`);
   }
 }

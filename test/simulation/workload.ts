@@ -1,7 +1,7 @@
 /** Clients: each sends one operation after the other to the gateway of a process drawn by lot, and notes what it is told. */
 import type { KvGateway } from '../../src/ports/index.js';
 import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
-import { commandOf, type Ending, endingOfFailure, endingOfResponse, type History, type Input } from './history.js';
+import { commandsOf, type Ending, endingOfFailure, endingOfResponse, type History, type Input } from './history.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 import type { SimProcess } from './sim-process.js';
@@ -76,17 +76,12 @@ export class Client {
   /** Hands the operation to the process, as one of its events: a paused one takes it when it wakes. */
   ask(place: Place, input: Input, server: Server, onEnd: (ending: Ending) => void): void {
     const { scheduler } = this;
-    const words = commandOf(place.key, input);
+    const commands = commandsOf(place.key, input);
     scheduler.at(scheduler.nowMs + this.random.between(0.05, 1), server.process, 'message', `${this.name} asks`, () => {
       const attempt = this.history.begin(this.name, place.key, input, server.process.name, scheduler.eventsRun);
-      const bytes = words.reduce((sum, word) => sum + word.length, 0);
-      const request = {
-        database: place.database,
-        partition: place.partition,
-        mode: 'single' as const,
-        commands: [words],
-        bytes,
-      };
+      const bytes = commands.flat().reduce((sum, word) => sum + word.length, 0);
+      const mode = commands.length === 1 ? ('single' as const) : ('transaction' as const);
+      const request = { database: place.database, partition: place.partition, mode, commands, bytes };
       const end = (ending: Ending) => {
         attempt.ending = ending;
         attempt.endedAt = scheduler.eventsRun;
@@ -94,7 +89,7 @@ export class Client {
           this.lastSeen.set(place.key, ending.output);
         if (ending.kind === 'answered' && input.type === 'set') this.lastSeen.set(place.key, input.value);
         const told = ending.kind === 'answered' ? JSON.stringify(ending.output).slice(0, 40) : inWords(ending);
-        scheduler.trace.note(this.name, `${words.join(' ').slice(0, 60)} at ${server.process.name}: ${told}`);
+        scheduler.trace.note(this.name, `${commands.flat().join(' ').slice(0, 60)} at ${server.process.name}: ${told}`);
         onEnd(ending);
       };
       server.gateway.execute(request).then(

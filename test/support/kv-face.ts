@@ -101,7 +101,8 @@ export class KvFaceHarness {
   request(path: string, { method = 'GET', headers = {}, body, token = TOKEN }: RequestOptions = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
-      const all = { ...authorization, ...headers };
+      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+      const all = { ...authorization, ...length, ...headers };
       const request = http.request(
         { host: '127.0.0.1', port: this.port, path, method, agent: this.#agent, headers: all },
         (response) => {

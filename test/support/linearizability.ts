@@ -82,6 +82,8 @@ class Search<State, Input, Output> {
     next: undefined,
   };
   private readonly placed: Uint8Array;
+  private low = 0;
+  private high = 0;
   private readonly earlierTwin: readonly (number | undefined)[];
   private readonly seen = new Set<string>();
   private longest: number[] = [];
@@ -120,7 +122,7 @@ class Search<State, Input, Output> {
       // A return whose operation has no place yet (or the end of the list): whatever was placed last was placed wrongly.
       const last = trail.pop();
       if (last === undefined) return { kind: 'impossible', key: this.key, explanation: this.explain() };
-      this.placed[last.mark.index] = 0;
+      this.toggle(last.mark.index);
       state = last.before;
       if (last.mark.partner !== undefined) missing += 1;
       unlift(last.mark);
@@ -139,14 +141,21 @@ class Search<State, Input, Output> {
     const fingerprint = this.model.fingerprint(after.state);
     // One of unknown outcome that changes nothing explains nothing: leave it without a place.
     if (returned === undefined && fingerprint === this.model.fingerprint(state)) return undefined;
-    this.placed[mark.index] = 1;
-    const situation = `${Buffer.from(this.placed).toString('latin1')}${fingerprint}`;
+    this.toggle(mark.index);
+    const situation = `${this.low} ${this.high} ${fingerprint}`;
     if (this.seen.has(situation)) {
-      this.placed[mark.index] = 0;
+      this.toggle(mark.index);
       return undefined;
     }
     this.seen.add(situation);
     return after;
+  }
+
+  /** The set of placed operations is known by 64 bits: the exclusive or of a number for each of them. */
+  private toggle(index: number): void {
+    this.placed[index] = 1 - (this.placed[index] as number);
+    this.low ^= scattered(2 * index);
+    this.high ^= scattered(2 * index + 1);
   }
 
   private link(): void {
@@ -217,6 +226,14 @@ function earlierTwins<Input, Output>(operations: readonly Operation<Input, Outpu
     latest.set(input, index);
   }
   return twins;
+}
+
+/** A 32-bit number that looks random and is the same every time (the finalizer of MurmurHash3). */
+function scattered(value: number): number {
+  let mixed = (value + 1) * 0x9e3779b1;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }
 
 function lift(call: Mark): void {

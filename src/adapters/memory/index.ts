@@ -3,3 +3,4 @@ export * from './memory-bus.js';
 export * from './memory-journal.js';
 export * from './memory-lease-store.js';
 export * from './memory-object-store.js';
+export * from './memory-meter-log.js';

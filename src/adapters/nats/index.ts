@@ -8,6 +8,7 @@ export {
 export { connect, type NatsConnections, type NatsOptions } from './connection.js';
 export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
+export { JetStreamMeterLog, type JetStreamMeterLogOptions } from './jetstream-meter-log.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
 export type { NatsLink } from './link.js';
 export { NatsBus, type NatsBusOptions } from './nats-bus.js';

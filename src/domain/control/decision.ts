@@ -14,7 +14,3 @@ export function decided(reply: ControlReply, ...events: readonly ControlEvent[])
 export function rejected(reason: RejectionReason, message: string): Decision {
   return { reply: { type: 'Rejected', reason, message }, events: [] };
 }
-
-export function isRejection(outcome: Decision | object): outcome is Decision {
-  return 'reply' in outcome && (outcome as Decision).reply.type === 'Rejected';
-}

@@ -20,6 +20,8 @@ export type CommandFlag =
   | 'fast'
   /** Reads or changes every key: in a database of several partitions the edge fans it out. */
   | 'keyspace'
+  /** Takes long on many keys and may be answered by steps of SCAN instead, outside of transactions. */
+  | 'sliceable'
   /** The edge answers it alone; no partition is asked. */
   | 'edge'
   /** Same arguments, other reply: compared by shape. */

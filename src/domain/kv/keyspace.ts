@@ -94,9 +94,8 @@ export class Keyspace {
 
   /** Sets the value and leaves the expiry as it is. */
   replace(key: ByteString, value: Value): void {
-    const before = this.#values.get(key);
+    const before = this.#values.exchange(key, value);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
-    this.#values.set(key, value);
   }
 
   /** True if it was there, expired or not. */
@@ -134,6 +133,13 @@ export class Keyspace {
     const step = this.#values.scan(cursor, count);
     if (this.#expiries.size === 0) return step;
     return { cursor: step.cursor, entries: step.entries.filter(([key]) => !this.#isExpired(key)) };
+  }
+
+  /** Live keys, in no particular order. */
+  *keys(): IterableIterator<ByteString> {
+    for (const segment of this.#values.segments()) {
+      for (const key of segment.entries.keys()) if (!this.#isExpired(key)) yield key;
+    }
   }
 
   randomKey(float: () => number): ByteString | undefined {

@@ -64,6 +64,20 @@ export class SegmentedMap<V> {
     if (entries.size > SEGMENT_ENTRIES && segment.depth < MAX_DEPTH) this.#split(segment);
   }
 
+  /** Sets the value and returns the one before; one hash instead of two. */
+  exchange(key: ByteString, value: V): V | undefined {
+    const segment = this.#segmentOf(hashKey(key));
+    const entries = segment.entries;
+    const before = entries.get(key);
+    const size = entries.size;
+    entries.set(key, value);
+    if (entries.size !== size) {
+      this.#size += 1;
+      if (entries.size > SEGMENT_ENTRIES && segment.depth < MAX_DEPTH) this.#split(segment);
+    }
+    return before;
+  }
+
   delete(key: ByteString): boolean {
     const deleted = this.#segmentOf(hashKey(key)).entries.delete(key);
     if (deleted) this.#size -= 1;
@@ -120,18 +134,16 @@ export class SegmentedMap<V> {
   scan(cursor: number, count: number): ScanStep<V> {
     const entries: [ByteString, V][] = [];
     let from = cursor;
-    while (from < 2 ** 32) {
+    while (from < 2 ** 32 && entries.length < count) {
       const segment = this.#segmentOf(from);
       const end = segment.prefix + 2 ** (32 - segment.depth);
-      const within = hashedFrom(segment, from);
-      if (entries.length + within.length <= count || within.length === 0) {
-        for (const item of within) entries.push(item.entry);
+      // A segment met from its beginning that fits whole needs no look at its hashes.
+      if (from === segment.prefix && entries.length + segment.entries.size <= count) {
+        for (const entry of segment.entries) entries.push(entry);
         from = end;
-        if (entries.length >= count) break;
-        continue;
+      } else {
+        from = takeLowest(segment, from, count - entries.length, entries) ?? end;
       }
-      from = takeByHash(within, count - entries.length, entries) ?? end;
-      break;
     }
     return { cursor: from >= 2 ** 32 ? 0 : from, entries };
   }
@@ -167,30 +179,27 @@ export class SegmentedMap<V> {
   }
 }
 
-interface Hashed<V> {
-  readonly hash: number;
-  readonly entry: [ByteString, V];
-}
-
-function hashedFrom<V>(segment: Segment<V>, from: number): Hashed<V>[] {
-  const found: Hashed<V>[] = [];
+/**
+ * Moves at least `wanted` entries over, those with the lowest hashes from `from` on, never parting equal
+ * ones; the next hash, if any is left.
+ */
+function takeLowest<V>(segment: Segment<V>, from: number, wanted: number, into: [ByteString, V][]): number | undefined {
+  const hashes = new Uint32Array(segment.entries.size);
+  let size = 0;
+  for (const key of segment.entries.keys()) {
+    const hash = hashKey(key);
+    if (hash < from) continue;
+    hashes[size] = hash;
+    size += 1;
+  }
+  const sorted = hashes.subarray(0, size).sort();
+  const last = sorted[Math.min(wanted, size) - 1];
+  if (last === undefined) return undefined;
   for (const entry of segment.entries) {
     const hash = hashKey(entry[0]);
-    if (hash >= from) found.push({ hash, entry });
+    if (hash >= from && hash <= last) into.push(entry);
   }
-  return found;
-}
-
-/** Moves at least `wanted` of the lowest hashes over, never parting equal ones; the next hash, if any is left. */
-function takeByHash<V>(hashed: Hashed<V>[], wanted: number, into: [ByteString, V][]): number | undefined {
-  hashed.sort((a, b) => a.hash - b.hash);
-  let taken = 0;
-  while (taken < hashed.length) {
-    const item = hashed[taken] as Hashed<V>;
-    if (taken >= wanted && item.hash !== (hashed[taken - 1] as Hashed<V>).hash) return item.hash;
-    into.push(item.entry);
-    taken += 1;
-  }
+  for (let at = wanted; at < size; at += 1) if ((sorted[at] as number) > last) return sorted[at];
   return undefined;
 }
 

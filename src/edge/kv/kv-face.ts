@@ -1,6 +1,4 @@
 /** What the key-value face is made of: ports from outside, and the few things its parts share. */
-import type { Reply } from '../../domain/kv/index.js';
-import type { ByteString } from '../../kernel/index.js';
 import type { Access, Clock, KvGateway, Log, Meter, Quota } from '../../ports/index.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { Cors } from './cors.js';
@@ -31,10 +29,7 @@ export class KvFace {
   readonly answers: AnswerContext;
   #incidents = 0;
 
-  constructor(
-    parts: KvFaceParts,
-    readonly encodeResp: (reply: Reply) => ByteString,
-  ) {
+  constructor(parts: KvFaceParts) {
     this.gateway = parts.gateway;
     this.access = parts.access;
     this.quota = parts.quota;

@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { replyToBase64Json, replyToJson } from '../../codec/json/index.js';
+import { encodeReply } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer, describeError, isMillraceError } from '../../kernel/index.js';
 import type { KvMode } from '../../messages/index.js';
@@ -161,13 +162,13 @@ export class KvHandler {
     if (mode === 'single') {
       const reply = replies[0] as Reply;
       const status = reply instanceof ErrorReply ? 400 : 200;
-      if (format === 'resp2') return exchange.resp2(status, this.face.encodeResp(reply), syncToken);
+      if (format === 'resp2') return exchange.resp2(status, encodeReply(reply), syncToken);
       const text = format === 'base64' ? replyToBase64Json(reply) : replyToJson(reply);
       return exchange.json(status, text, syncToken);
     }
     if (format === 'resp2') {
       let resp: ByteString = '';
-      for (const reply of replies) resp += this.face.encodeResp(reply);
+      for (const reply of replies) resp += encodeReply(reply);
       return exchange.resp2(200, resp, syncToken);
     }
     const toJson = format === 'base64' ? replyToBase64Json : replyToJson;

@@ -11,7 +11,6 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import { encodeReply } from './resp-pending.js';
 import { protocolRefusal, type Refusal, REFUSALS } from '../error-map.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { createFallback } from './fallback-app.js';
@@ -36,7 +35,7 @@ export interface KvServer {
 
 export function createKvServer(parts: KvServerParts): KvServer {
   const limits = { ...DEFAULT_KV_FACE_LIMITS, ...parts.limits };
-  const face = new KvFace({ ...parts, limits, aliases: parts.aliases ?? [] }, encodeReply);
+  const face = new KvFace({ ...parts, limits, aliases: parts.aliases ?? [] });
   const handler = new KvHandler(face, createFallback(face));
   const server = boundedServer(limits, parts.tls);
   const sockets = new SocketRegister(limits.maxConnectionsPerAddress);

@@ -36,7 +36,7 @@ describe('embedded server', function () {
     log = new RecordingLog();
   });
   afterEach(async () => {
-    endAllParents();
+    await endAllParents();
     await Promise.all(started.splice(0).map((server) => server.stop()));
   });
 

@@ -2,6 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import {
+  identifyProcess,
+  isSameProcess,
+  type ProcessIdentity,
+} from '../../../src/adapters/nats/embedded/process-identity.js';
 
 const SCRIPT = fileURLToPath(new URL('./parent-process.js', import.meta.url));
 
@@ -13,6 +18,8 @@ export interface Parent {
 }
 
 const running = new Set<ChildProcess>();
+/** Of all parents so far. None should be alive after its parent, but a failing test must not leave one. */
+const servers: ProcessIdentity[] = [];
 
 /** @throws an Error with what the process printed when it ended before it was ready */
 export async function startParent(...args: string[]): Promise<Parent> {
@@ -27,10 +34,12 @@ export async function startParent(...args: string[]): Promise<Parent> {
     createInterface(child.stdout).once('line', resolve);
     child.once('close', (code) => reject(new Error(`the parent ended with ${code}: ${errors}`)));
   });
-  const { pid, serverPid } = JSON.parse(line) as { pid: number; serverPid: number };
+  const { pid, serverPid } = JSON.parse(line) as { pid: number; serverPid?: number };
+  const server = serverPid === undefined ? undefined : await identifyProcess(serverPid);
+  if (server !== undefined) servers.push(server);
   return {
     pid,
-    serverPid,
+    serverPid: serverPid ?? 0,
     async kill() {
       child.kill('SIGKILL');
       await gone;
@@ -39,7 +48,10 @@ export async function startParent(...args: string[]): Promise<Parent> {
   };
 }
 
-export function endAllParents(): void {
+export async function endAllParents(): Promise<void> {
   for (const child of running) child.kill('SIGKILL');
   running.clear();
+  for (const server of servers.splice(0)) {
+    if (await isSameProcess(server)) process.kill(server.pid, 'SIGKILL');
+  }
 }

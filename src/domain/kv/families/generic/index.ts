@@ -177,7 +177,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   {
     name: 'KEYS',
     arity: 2,
-    flags: ['readonly', 'dangerous', 'keyspace'],
+    flags: ['readonly', 'dangerous', 'keyspace', 'sliceable'],
     keys: NO_KEYS,
     handler: keys,
     since: '1.0.0',

@@ -11,9 +11,6 @@ import { typeName } from './keys.js';
 
 const badCursor = new ErrorReply('ERR invalid cursor');
 const DEFAULT_COUNT = 10;
-/** Keys KEYS reads from the map at a time. */
-const KEYS_STEP = 1024;
-
 interface ScanOptions {
   glob: Glob | undefined;
   count: number;
@@ -53,16 +50,14 @@ export const scan: Handler = ({ args, keyspace }) => {
   return [String(step.cursor), keys];
 };
 
-/** KEYS pattern → every matching key, in no order. */
+/**
+ * KEYS pattern → every matching key, in no order. Takes about 0.1 µs a key in one go, so outside of
+ * transactions the edge does better to answer it by steps of SCAN (flag `sliceable`).
+ */
 export const keys: Handler = ({ args, keyspace }) => {
   const glob = compileGlob(args.bytes(1));
   const found: ByteString[] = [];
-  let cursor = 0;
-  do {
-    const step = keyspace.scan(cursor, KEYS_STEP);
-    for (const [key] of step.entries) if (glob(key)) found.push(key);
-    cursor = step.cursor;
-  } while (cursor !== 0);
+  for (const key of keyspace.keys()) if (glob(key)) found.push(key);
   return found;
 };
 

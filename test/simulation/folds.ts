@@ -1,12 +1,18 @@
-/** The state that the journal alone gives, from its first entry, as a digest of each partition. */
+/** States of partitions: an empty one, and those that the journal alone gives, from its first entry. */
+import { KvFold } from '../../src/actors/kv-shard/index.js';
 import type { ReadEntry } from '../../src/codec/envelope/index.js';
-import type { PartitionFold } from '../../src/journal/index.js';
+import { KvEngine } from '../../src/domain/kv/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
+import type { Random } from '../../src/ports/index.js';
 import { SeededRandom } from './seeded-random.js';
-import { newFold } from './sim-node.js';
 
+export function newFold(random: Random, nowMs: () => number): KvFold {
+  return new KvFold(new KvEngine(random, { nowMicros: () => nowMs() * 1000, info: () => new Map() }));
+}
+
+/** The digest of each partition after a replay of everything. */
 export function replayedDigests(entries: readonly ReadEntry[]): Map<PartitionName, string> {
-  const folds = new Map<PartitionName, PartitionFold>();
+  const folds = new Map<PartitionName, KvFold>();
   for (const { entry } of entries) {
     if (entry.body.kind !== 'batch') continue;
     for (const { partition, effects } of entry.body.sections) {

@@ -1,0 +1,106 @@
+/**
+ * The control actor: one partition on a shard of its own. Decides on its state at once, and answers when
+ * the entry with the events is stored.
+ *
+ *  CP1 an answer leaves after every event that it was judged by is stored
+ *  CP2 the answer to a revocation leaves after every live edge has it, or a second later: until then
+ *      nobody may say that a token is dead
+ */
+import { encodeControlEvent } from '../../codec/control/index.js';
+import { type ControlEvent, type ControlState, decide, evolve } from '../../domain/control/index.js';
+import type { ManifestPartition } from '../../messages/index.js';
+import { CONTROL_PARTITION } from '../../messages/index.js';
+import type { RecoveryStep, SectionEffects, ShardPlane, Turn } from '../runtime/index.js';
+import { ControlFold } from './control-fold.js';
+import type { ControlWork } from './control-work.js';
+
+export interface ControlPlanePorts {
+  /** Fills an empty fold from a snapshot. */
+  loadPartition(partition: ManifestPartition, fold: ControlFold): Promise<void>;
+  /** Resolves when the change stored at this position is in force everywhere, or everybody else refuses to answer. */
+  untilInForce(position: number): Promise<void>;
+}
+
+export function createControlPlane(ports: ControlPlanePorts): ControlPlane {
+  return new ControlPlane(ports);
+}
+
+export class ControlPlane implements ShardPlane<ControlWork> {
+  readonly #fold = new ControlFold();
+  #open: Uint8Array[] = [];
+  #isInFlight = false;
+
+  constructor(private readonly ports: ControlPlanePorts) {}
+
+  /** With what is not stored yet. */
+  get state(): ControlState {
+    return this.#fold.state;
+  }
+
+  execute(work: ControlWork, turn: Turn): 'done' {
+    const { reply, events } = decide(work.command, this.state, { nowMs: turn.nowMs });
+    turn.commands += 1;
+    work.reply = reply;
+    for (const event of events) {
+      const bytes = encodeControlEvent(event);
+      // Its own bytes are what a replay will see: nothing is applied that could not be written.
+      evolve(this.state, event);
+      this.#open.push(bytes);
+      turn.effects += 1;
+      turn.effectBytes += bytes.length;
+    }
+    work.hasWritten = events.length > 0;
+    work.waitsForTurn = this.#turnToWaitFor(turn);
+    if (events.some(isRevocation)) work.untilInForce = (position) => this.ports.untilInForce(position);
+    return 'done';
+  }
+
+  /** CP1: there is one state, so whatever is not stored yet may have led to the answer. */
+  #turnToWaitFor(turn: Turn): number {
+    if (this.#open.length > 0) return turn.number;
+    return this.#isInFlight ? turn.number - 1 : 0;
+  }
+
+  tick(): void {}
+
+  nextTickInMs(): undefined {
+    return undefined;
+  }
+
+  seal(): SectionEffects[] {
+    if (this.#open.length === 0) return [];
+    const effects = Buffer.concat(this.#open);
+    this.#open = [];
+    this.#isInFlight = true;
+    return [{ partition: CONTROL_PARTITION, effects }];
+  }
+
+  committed(): void {
+    this.#isInFlight = false;
+  }
+
+  takeParked(): ControlWork[] {
+    return [];
+  }
+
+  abandon(): ControlWork[] {
+    return [];
+  }
+
+  async restore(steps: AsyncIterable<RecoveryStep>): Promise<void> {
+    for await (const step of steps) {
+      if (step.kind === 'manifest') {
+        const partition = step.manifest?.partitions.find(({ name }) => name === CONTROL_PARTITION);
+        if (partition !== undefined) await this.ports.loadPartition(partition, this.#fold);
+        continue;
+      }
+      const { body } = step.read.entry;
+      if (body.kind !== 'batch') continue;
+      for (const { effects } of body.sections) this.#fold.apply(effects);
+    }
+  }
+}
+
+function isRevocation({ type }: ControlEvent): boolean {
+  return type === 'PasswordReset' || type === 'DatabaseDeleted';
+}

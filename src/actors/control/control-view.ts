@@ -1,0 +1,183 @@
+/**
+ * Who may do what, as this process knows it: answers at once from its copy of the control state, and
+ * refuses to answer when the copy may be old.
+ *
+ *  CV1 nothing is answered before the copy has reached what the journal held when it was first heard
+ *  CV2 nothing is answered once the journal has not been heard for `staleMs`; after such a silence CV1
+ *      holds anew, because what was said meanwhile has to be applied first
+ *  CV3 no grant outlives the change that took it away: what was looked up is forgotten with every
+ *      change of who may do what (leases of quota and counts are not such changes)
+ */
+import { encodeControlApplied } from '../../codec/control/index.js';
+import type { ControlState, Database } from '../../domain/control/index.js';
+import { describeError, MillraceError, type SessionId } from '../../kernel/index.js';
+import { CONTROL_SHARD, hashSecret, kvPartition } from '../../messages/index.js';
+import type { Access, Bus, Clock, KvGrant } from '../../ports/index.js';
+import { ControlFollower, type FollowerPorts } from './control-follower.js';
+
+export interface ControlViewPorts extends FollowerPorts {
+  readonly bus: Bus;
+  readonly clock: Clock;
+}
+
+export interface ControlViewOptions {
+  readonly session: SessionId;
+  readonly staleMs: number;
+}
+
+/** Looked-up tokens kept: as many clients as a process serves well; beyond it all are looked up again. */
+const MAX_CACHED_GRANTS = 10_000;
+
+export class ControlView implements Access {
+  /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
+  onBackInTouch: (silentForMs: number) => void = () => {};
+  readonly #follower: ControlFollower;
+  readonly #grantsByToken = new Map<string, KvGrant>();
+  #heardAtMs = Number.NEGATIVE_INFINITY;
+  #isCaughtUp = false;
+  /** The end of the journal when it was asked for; reaching it is being caught up. */
+  #goal: number | undefined;
+  #isAskingForEnd = false;
+  #silentForMs = 0;
+  #isNoticeSoon = false;
+  #onCaughtUp: (() => void)[] = [];
+
+  constructor(
+    private readonly ports: ControlViewPorts,
+    private readonly options: ControlViewOptions,
+  ) {
+    this.#follower = new ControlFollower(ports, {
+      onRestart: () => this.#restarted(),
+      onApplied: (isAccess) => this.#applied(isAccess),
+      onHeard: (isAtEnd) => this.#heard(isAtEnd),
+    });
+  }
+
+  /** Begins to follow. Resolves when the copy can answer for the first time. */
+  start(): Promise<void> {
+    const ready = new Promise<void>((resolve) => this.#onCaughtUp.push(resolve));
+    this.#follower.start();
+    return ready;
+  }
+
+  stop(): void {
+    this.#follower.stop();
+    this.#isCaughtUp = false;
+  }
+
+  /** In the control journal: everything up to it is in force here. */
+  get position(): number {
+    return this.#follower.position;
+  }
+
+  /** False when `grantFor` would throw. */
+  get isFresh(): boolean {
+    return this.#isCaughtUp && this.ports.clock.monotonicMs() - this.#heardAtMs <= this.options.staleMs;
+  }
+
+  grantFor(token: string): KvGrant | undefined {
+    if (!this.isFresh) throw new MillraceError('CONTROL_STALE', 'this process does not know who may do what right now');
+    const cached = this.#grantsByToken.get(token);
+    if (cached !== undefined) return cached;
+    const grant = this.#lookUp(token);
+    if (grant === undefined) return undefined;
+    if (this.#grantsByToken.size >= MAX_CACHED_GRANTS) this.#grantsByToken.clear();
+    this.#grantsByToken.set(token, grant);
+    return grant;
+  }
+
+  /** The copy itself, possibly old: for what nobody is let in by (names in commands, what is shown). */
+  get state(): ControlState {
+    return this.#follower.state;
+  }
+
+  #lookUp(token: string): KvGrant | undefined {
+    const { state } = this;
+    const owner = state.tokens.get(hashSecret(token));
+    const database = owner === undefined ? undefined : state.live(owner.database);
+    if (owner === undefined || database === undefined) return undefined;
+    const { role } = owner;
+    return {
+      database: database.id,
+      partitions: partitionsOf(database),
+      role,
+      user: role === 'standard' ? 'default' : 'default_ro',
+      limits: database.limits,
+    };
+  }
+
+  #restarted(): void {
+    this.#grantsByToken.clear();
+    this.#isCaughtUp = false;
+    this.#goal = undefined;
+  }
+
+  #applied(isAccess: boolean): void {
+    if (isAccess) {
+      this.#grantsByToken.clear();
+      if (this.#isCaughtUp) this.#noticeSoon();
+    }
+    if (this.#goal !== undefined && this.position >= this.#goal) this.#caughtUp();
+  }
+
+  #heard(isAtEnd: boolean): void {
+    const nowMs = this.ports.clock.monotonicMs();
+    const silentForMs = nowMs - this.#heardAtMs;
+    this.#heardAtMs = nowMs;
+    if (this.#isCaughtUp && silentForMs > this.options.staleMs) {
+      this.#isCaughtUp = false;
+      this.#goal = undefined;
+      this.#silentForMs = silentForMs;
+    }
+    if (this.#isCaughtUp) return;
+    if (isAtEnd) this.#caughtUp();
+    else if (this.#goal === undefined) this.#askForEnd();
+  }
+
+  /** While entries keep coming the journal never says that there is nothing newer. */
+  #askForEnd(): void {
+    if (this.#isAskingForEnd) return;
+    this.#isAskingForEnd = true;
+    this.ports.journal.tail(CONTROL_SHARD).then(
+      ({ last }) => {
+        this.#isAskingForEnd = false;
+        if (this.#isCaughtUp) return;
+        this.#goal = last;
+        if (this.position >= last) this.#caughtUp();
+      },
+      (error: unknown) => {
+        this.#isAskingForEnd = false;
+        this.ports.log.debug('control.end-unknown', { cause: describeError(error) });
+      },
+    );
+  }
+
+  #caughtUp(): void {
+    if (this.#isCaughtUp) return;
+    this.#goal = undefined;
+    if (this.#silentForMs > 0) this.onBackInTouch(this.#silentForMs);
+    this.#silentForMs = 0;
+    this.#isCaughtUp = true;
+    this.#noticeSoon();
+    for (const resolve of this.#onCaughtUp.splice(0)) resolve();
+  }
+
+  /** One notice for all that was applied at a stretch. */
+  #noticeSoon(): void {
+    if (this.#isNoticeSoon) return;
+    this.#isNoticeSoon = true;
+    this.ports.timers.soon(() => {
+      this.#isNoticeSoon = false;
+      if (!this.#isCaughtUp) return;
+      const { session } = this.options;
+      this.ports.bus.publish(
+        { kind: 'notice', shard: CONTROL_SHARD },
+        encodeControlApplied({ session, position: this.position }),
+      );
+    });
+  }
+}
+
+function partitionsOf({ id, partitions }: Database): ReturnType<typeof kvPartition>[] {
+  return Array.from({ length: partitions }, (_, index) => kvPartition(id, index));
+}

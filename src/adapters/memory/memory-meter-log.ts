@@ -1,0 +1,28 @@
+/** The meter's log over a journal of one writer at a time: asks where the end is, and again when somebody was faster. */
+import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { METER_SHARD } from '../../messages/index.js';
+import type { Journal, JournalFollower, MeterLog, Subscription } from '../../ports/index.js';
+
+/** Writers of a test are few; more conflicts than this in a row are a mistake. */
+const MAX_TRIES = 100;
+
+export class MemoryMeterLog implements MeterLog {
+  constructor(
+    private readonly journal: Journal,
+    private readonly shard: ShardName = METER_SHARD,
+  ) {}
+
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const { last } = await this.journal.tail(this.shard);
+      const outcome = await this.journal.append(this.shard, bytes, last);
+      if (outcome.kind === 'stored') return;
+      if (outcome.kind !== 'conflict') break;
+    }
+    throw new MillraceError('JOURNAL_UNAVAILABLE', 'a meter record was not stored', { shard: this.shard });
+  }
+
+  follow(from: number, follower: JournalFollower): Subscription {
+    return this.journal.follow(this.shard, from, follower);
+  }
+}

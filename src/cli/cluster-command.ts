@@ -1,0 +1,39 @@
+/** `millrace cluster init|verify`: makes the streams on a NATS of the operator's once, or compares them. */
+import { natsOptionsOf } from '../composition/nats-world.js';
+import { connect, initCluster, verifyCluster } from '../adapters/nats/index.js';
+import { type Environment, loadConfig } from '../config/index.js';
+import { MillraceError } from '../kernel/index.js';
+
+/** @returns 0 fine, 1 differences were found, 2 asked wrongly. @throws MillraceError */
+export async function clusterCommand(
+  argv: readonly string[],
+  env: Environment,
+  write: (text: string) => void,
+): Promise<number> {
+  const [verb] = argv;
+  if (verb !== 'init' && verb !== 'verify') {
+    write('usage: millrace cluster init|verify\n');
+    return 2;
+  }
+  const { config } = loadConfig(env);
+  if (config.isEmbedded) {
+    throw new MillraceError('BAD_CONFIG', 'MILLRACE_NATS_URL is not set: an embedded server is prepared by its first start');
+  }
+  const connections = await connect(natsOptionsOf(config));
+  try {
+    const { kvShards, queueShards, replicas, allowUnsynced } = config.storage;
+    const prefix = config.nats.natsPrefix;
+    if (verb === 'init') {
+      const layout = await initCluster(connections, { prefix, kvShards, queueShards, replicas, allowUnsynced });
+      write(`cluster ${layout.clusterId}: ${layout.kvShards} kv shards, ${layout.queueShards} queue shards, `);
+      write(`replicas ${layout.replicas}\n`);
+      return 0;
+    }
+    const { layout, differences } = await verifyCluster(connections, prefix);
+    for (const { stream, kind, detail } of differences) write(`${kind} ${stream}: ${detail}\n`);
+    if (differences.length === 0) write(`cluster ${layout?.clusterId}: everything is as it was created\n`);
+    return differences.length === 0 ? 0 : 1;
+  } finally {
+    await connections.close();
+  }
+}

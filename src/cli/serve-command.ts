@@ -1,0 +1,35 @@
+/** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
+import { startProcess } from '../composition/serve.js';
+import { type Environment, loadConfig } from '../config/index.js';
+
+/** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
+export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
+  const { config, warnings } = loadConfig(env);
+  const running = await startProcess(config, warnings);
+  write(`ready ${running.addresses.join(' ')}\n`);
+  const why = await Promise.race([signalled(), running.failed]);
+  const wasAsked = why === 'SIGTERM' || why === 'SIGINT';
+  if (!wasAsked) process.stderr.write(`millrace: ${why}\n`);
+  const isStopped = await within(config.process.shutdownMs, running.stop());
+  if (!isStopped) process.stderr.write(`millrace: not everything had ended after ${config.process.shutdownMs} ms\n`);
+  // A socket or a timer that somebody forgot must not keep a stopped process alive.
+  setImmediate(() => process.exit());
+  return wasAsked && isStopped ? 0 : 1;
+}
+
+function signalled(): Promise<string> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve('SIGTERM'));
+    process.once('SIGINT', () => resolve('SIGINT'));
+  });
+}
+
+async function within(ms: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isDone = await Promise.race([work.then(() => true), late]);
+  clearTimeout(timer);
+  return isDone;
+}

@@ -1,0 +1,108 @@
+/**
+ * Commands for the control actor and its answers ↔ bytes, for the bus between processes. Version first, so
+ * that two releases side by side tell each other apart instead of misreading.
+ */
+import { decode, encode } from '@msgpack/msgpack';
+import type { ControlCommand, ControlReply, NewAccount, NewDatabase, RejectionReason } from '../../domain/control/index.js';
+import { MillraceError } from '../../kernel/index.js';
+import {
+  account,
+  accountId,
+  accountSecrets,
+  database,
+  databaseId,
+  databaseLimits,
+  databaseSecrets,
+  sessionId,
+  usage,
+  usageFields,
+} from './control-shapes.js';
+import { flag, listOf, oneOf, optional, record, type Shape, text, union, whole } from './shapes.js';
+
+const VERSION = 1;
+
+const newDatabase = record<NewDatabase>({
+  id: databaseId,
+  name: text(),
+  account: optional(accountId),
+  partitions: whole,
+  limits: databaseLimits,
+  secrets: databaseSecrets,
+});
+const newAccount = record<NewAccount>({ id: accountId, name: text(), email: text(), secrets: accountSecrets });
+const meteredRecord = record({
+  position: whole,
+  session: sessionId,
+  number: whole,
+  day: whole,
+  rows: listOf(record({ database: databaseId, ...usageFields })),
+});
+
+const commandShape = union<ControlCommand>({
+  FirstStart: [1, record({ account: newAccount, database: newDatabase })],
+  CreateDatabase: [2, record({ database: newDatabase })],
+  ResetPassword: [3, record({ database: databaseId, secrets: databaseSecrets })],
+  UpdateLimits: [
+    4,
+    record({ database: databaseId, maxCommandBytes: optional(whole), maxRequestsPerDay: optional(whole) }),
+  ],
+  DeleteDatabase: [5, record({ database: databaseId })],
+  ListDatabases: [6, record({})],
+  LeaseQuota: [7, record({ session: sessionId, database: databaseId, day: whole, known: whole, wanted: whole })],
+  ReturnQuota: [8, record({ session: sessionId, database: databaseId, day: whole, keep: whole })],
+  EndSession: [9, record({ session: sessionId })],
+  FoldMeter: [10, record({ after: whole, position: whole, records: listOf(meteredRecord) })],
+});
+
+const rejectionReason = oneOf<RejectionReason>(
+  'UNKNOWN_DATABASE',
+  'UNKNOWN_ACCOUNT',
+  'NAME_TAKEN',
+  'ID_TAKEN',
+  'SECRET_TAKEN',
+  'BAD_NAME',
+  'BAD_PARTITIONS',
+  'BAD_LIMITS',
+  'TOO_MANY_DATABASES',
+  'DAY_CLOSED',
+);
+
+const replyShape = union<ControlReply>({
+  Rejected: [1, record({ reason: rejectionReason, message: text() })],
+  FirstStarted: [2, record({ isNew: flag, account, database })],
+  OneDatabase: [3, record({ database })],
+  Databases: [4, record({ databases: listOf(record({ database, today: usage })) })],
+  QuotaLeased: [5, record({ granted: whole })],
+  QuotaReturned: [6, record({ reserved: whole })],
+  SessionIsOver: [7, record({})],
+  MeterIsFolded: [8, record({ position: whole })],
+});
+
+export function encodeControlCommand(command: ControlCommand): Uint8Array {
+  return encode([VERSION, commandShape.write(command)]);
+}
+
+/** @throws INVALID */
+export function decodeControlCommand(bytes: Uint8Array): ControlCommand {
+  return read(bytes, commandShape, 'control command');
+}
+
+export function encodeControlReply(reply: ControlReply): Uint8Array {
+  return encode([VERSION, replyShape.write(reply)]);
+}
+
+/** @throws INVALID */
+export function decodeControlReply(bytes: Uint8Array): ControlReply {
+  return read(bytes, replyShape, 'control reply');
+}
+
+/** Nothing of this is in the journal: what cannot be read is a peer's mistake, not damage. */
+function read<T>(bytes: Uint8Array, shape: Shape<T>, what: string): T {
+  try {
+    const raw = decode(bytes);
+    if (!Array.isArray(raw) || raw[0] !== VERSION) throw new MillraceError('INVALID', 'its version is not known');
+    return shape.read(raw[1], what);
+  } catch (cause) {
+    throw new MillraceError('INVALID', `a ${what} cannot be read`, {}, cause);
+  }
+}

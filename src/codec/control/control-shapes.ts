@@ -1,0 +1,61 @@
+/** Parts that events, commands and answers have in common. The order of fields is the format: it is only added to. */
+import type {
+  Account,
+  AccountSecret,
+  Database,
+  DatabaseLimits,
+  DatabaseSecrets,
+  MeterMark,
+  SealedSecret,
+  Usage,
+  UsageRow,
+} from '../../domain/control/index.js';
+import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import { listOf, optional, record, type Shape, text, whole } from './shapes.js';
+
+export const accountId = text<AccountId>();
+export const databaseId = text<DatabaseId>();
+export const sessionId = text<SessionId>();
+
+export const sealedSecret = record<SealedSecret>({ sha256: text(), sealed: text() });
+
+export const databaseSecrets = record<DatabaseSecrets>({
+  standardToken: sealedSecret,
+  readOnlyToken: sealedSecret,
+  password: sealedSecret,
+});
+
+export const databaseLimits = record<DatabaseLimits>({ maxCommandBytes: whole, maxRequestsPerDay: whole });
+
+export const accountSecrets = record<Record<AccountSecret, SealedSecret>>({
+  queueToken: sealedSecret,
+  mgmtKey: sealedSecret,
+  signingKeyCurrent: sealedSecret,
+  signingKeyNext: sealedSecret,
+});
+
+export const account: Shape<Account> = record<Account>({
+  id: accountId,
+  name: text(),
+  email: text(),
+  secrets: accountSecrets,
+  createdAtMs: whole,
+});
+
+export const database: Shape<Database> = record<Database>({
+  id: databaseId,
+  name: text(),
+  account: accountId,
+  partitions: whole,
+  limits: databaseLimits,
+  secrets: optional(databaseSecrets),
+  createdAtMs: whole,
+  deletedAtMs: optional(whole),
+});
+
+export const usageFields = { commands: whole, writes: whole, errors: whole, bytesIn: whole, bytesOut: whole };
+export const usage = record<Usage>(usageFields);
+
+export const usageRow = record<UsageRow>({ database: databaseId, day: whole, session: sessionId, ...usageFields });
+export const meterMark = record<MeterMark>({ session: sessionId, number: whole, day: whole });
+export const meterMarks = listOf(meterMark);

@@ -1,0 +1,98 @@
+/**
+ * Control events ↔ bytes. A section's effects, and a snapshot's segments, are events one behind the
+ * other: `[version, [type, [fields …]]]` in MessagePack. Types keep their numbers and fields their places for
+ * ever; anything but a new optional last field is a new version, with the old one still read here.
+ * Old bytes decode for ever (test/fixtures/journals/control-events.json).
+ */
+import { Decoder, Encoder } from '@msgpack/msgpack';
+import type { ControlEvent } from '../../domain/control/index.js';
+import { MillraceError } from '../../kernel/index.js';
+import {
+  accountId,
+  accountSecrets,
+  databaseId,
+  databaseLimits,
+  databaseSecrets,
+  meterMarks,
+  sessionId,
+  usageFields,
+  usageRow,
+} from './control-shapes.js';
+import { listOf, record, text, union, whole } from './shapes.js';
+
+export const CONTROL_EVENT_VERSION = 1;
+
+const shape = union<ControlEvent>({
+  AccountCreated: [
+    1,
+    record({ id: accountId, name: text(), email: text(), secrets: accountSecrets, createdAtMs: whole }),
+  ],
+  DatabaseCreated: [
+    2,
+    record({
+      id: databaseId,
+      name: text(),
+      account: accountId,
+      partitions: whole,
+      limits: databaseLimits,
+      secrets: databaseSecrets,
+      createdAtMs: whole,
+    }),
+  ],
+  FirstStarted: [3, record({ account: accountId, database: databaseId, atMs: whole })],
+  PasswordReset: [4, record({ database: databaseId, secrets: databaseSecrets, atMs: whole })],
+  LimitsUpdated: [5, record({ database: databaseId, limits: databaseLimits, atMs: whole })],
+  DatabaseDeleted: [6, record({ database: databaseId, atMs: whole })],
+  QuotaReserved: [7, record({ database: databaseId, day: whole, session: sessionId, reserved: whole })],
+  SessionEnded: [8, record({ session: sessionId, atMs: whole })],
+  MeterFolded: [9, record({ position: whole, marks: meterMarks, rows: listOf(usageRow) })],
+  TombstoneRestored: [
+    10,
+    record({
+      id: databaseId,
+      name: text(),
+      account: accountId,
+      partitions: whole,
+      limits: databaseLimits,
+      createdAtMs: whole,
+      deletedAtMs: whole,
+    }),
+  ],
+  QuotaRestored: [
+    11,
+    record({
+      database: databaseId,
+      day: whole,
+      settled: whole,
+      shares: listOf(record({ session: sessionId, reserved: whole, metered: whole })),
+    }),
+  ],
+  UsageRestored: [12, record({ database: databaseId, day: whole, ...usageFields })],
+  MeterRestored: [13, record({ position: whole, marks: meterMarks, latestDay: whole })],
+});
+
+const encoder = new Encoder();
+const decoder = new Decoder();
+
+export function encodeControlEvent(event: ControlEvent): Uint8Array {
+  return encoder.encode([CONTROL_EVENT_VERSION, shape.write(event)]);
+}
+
+/** Every event of one section or segment, in order. @throws JOURNAL_DAMAGED for what is not known here */
+export function* decodeControlEvents(effects: Uint8Array): Iterable<ControlEvent> {
+  for (const raw of valuesOf(effects)) {
+    if (!Array.isArray(raw) || raw[0] !== CONTROL_EVENT_VERSION) {
+      throw new MillraceError('JOURNAL_DAMAGED', 'a control event of a version that is not known');
+    }
+    yield shape.read(raw[1], 'event');
+  }
+}
+
+function* valuesOf(effects: Uint8Array): Iterable<unknown> {
+  try {
+    yield* decoder.decodeMulti(effects);
+  } catch (cause) {
+    if (cause instanceof MillraceError) throw cause;
+    throw new MillraceError('JOURNAL_DAMAGED', 'control events are not MessagePack', {}, cause);
+  }
+}

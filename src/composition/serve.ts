@@ -1,0 +1,190 @@
+/**
+ * A whole process: its roles started in order, one `ready` line when every port accepts, and all of it
+ * taken down in reverse when a signal says so.
+ */
+import { readFile } from 'node:fs/promises';
+import type { DependencyContainer } from 'tsyringe';
+import { KvShardGateway } from '../actors/kv-shard/index.js';
+import { ShardCaller } from '../actors/runtime/index.js';
+import { startHealthServer } from '../adapters/http-health/index.js';
+import { WorkerCompactor } from '../adapters/node/index.js';
+import type { Config } from '../config/index.js';
+import { createKvServer } from '../edge/index.js';
+import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
+import type { CompactorWorld } from './compactor-worker.js';
+import { controlRole } from './control-role.js';
+import { healthChecks } from './health-checks.js';
+import { kvRole } from './kv-role.js';
+import { type NatsWorld, openNatsWorld } from './nats-world.js';
+import { basicParts, natsParts } from './process-parts.js';
+import { callLimitsOf } from './runtime-parts.js';
+import { serverFacts } from './server-facts.js';
+import * as tokens from './tokens.js';
+
+/** Between two looks for an owner, while a request is held. */
+const ROUTE_RETRY_MS = 50;
+
+export interface RunningProcess {
+  /** `name=url`, in the order they are listed on the ready line. */
+  readonly addresses: readonly string[];
+  /** Resolves with why, when the process cannot go on by itself. */
+  readonly failed: Promise<string>;
+  /** Finishes what is in flight, hands over, lets go of everything. */
+  stop(): Promise<void>;
+}
+
+type Undo = () => Promise<void> | void;
+
+/** @throws MillraceError with one clear line; whatever was started is stopped again */
+export async function startProcess(config: Config, warnings: readonly string[]): Promise<RunningProcess> {
+  const undo: Undo[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return await startRoles(config, warnings, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startRoles(
+  config: Config,
+  warnings: readonly string[],
+  undo: Undo[],
+  stop: () => Promise<void>,
+): Promise<RunningProcess> {
+  const { container: c, log, metrics, watch } = basicParts(config);
+  undo.push(() => watch.close());
+  for (const warning of warnings) log.warn('config.warning', { warning });
+  let fail: (why: string) => void = () => {};
+  const failed = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
+  const world = await openNatsWorld(config, log, fail);
+  undo.push(() => world.close());
+  const has = (role: Config['process']['roles'][number]) => config.process.roles.includes(role);
+  natsParts(c, world, has('kv'));
+
+  const membership = c.resolve(tokens.MEMBERSHIP);
+  membership.start();
+  undo.push(() => membership.stop());
+  const session = c.resolve(tokens.SESSION);
+  await session.start();
+  undo.push(() => session.close());
+
+  const compactor = new WorkerCompactor<CompactorWorld>({
+    entry: new URL('./compactor-worker.js', import.meta.url),
+    world: { nats: world.options, prefix: config.nats.natsPrefix, limits: compactionLimitsOf(config) },
+    log,
+  });
+  undo.push(() => compactor.close());
+  const facts = serverFacts(c.resolve(tokens.CLOCK), session.id);
+  const roleOptions = { isExclusive: world.isExclusive, compactor, facts };
+  const kv = has('kv') ? kvRole(c, roleOptions) : undefined;
+  const control = await controlRole(c, { ...roleOptions, ownsShard: has('kv') });
+  undo.push(() => control.stop());
+  kv?.start();
+  if (kv !== undefined) undo.push(() => kv.stop());
+  session.onLost = (why) => fail(`this process lost its session: ${why}`);
+
+  const addresses: string[] = [];
+  if (has('edge')) {
+    const gateway = gatewayOf(c, world, kv?.host);
+    const server = createKvServer({
+      gateway,
+      access: control.access,
+      quota: control.quota,
+      meter: control.meter,
+      clock: c.resolve(tokens.CLOCK),
+      log,
+      ...faceOptionsOf(config),
+      ...(await tlsOf(config)),
+    });
+    await control.isReady();
+    const { host, kvPort } = config.faces;
+    const address = await listening(server.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort);
+    undo.push(() => server.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
+    addresses.push(`kv=${config.faces.tlsCert === undefined ? 'http' : 'https'}://${at(host, address.port)}`);
+  }
+  const health = await startHealthServer({
+    host: config.faces.host,
+    port: config.faces.metricsPort,
+    checks: healthChecks(world, kv?.host, control),
+    metrics: () => metrics.page(),
+    timers: c.resolve(tokens.TIMERS),
+    log,
+  });
+  undo.push(() => health.close());
+  addresses.push(`metrics=http://${at(health.host, health.port)}`);
+  log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
+  return { addresses, failed, stop };
+}
+
+function gatewayOf(
+  c: DependencyContainer,
+  world: NatsWorld,
+  host: ReturnType<typeof kvRole>['host'] | undefined,
+): KvShardGateway {
+  const config = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const timers = c.resolve(tokens.TIMERS);
+  const random = c.resolve(tokens.RANDOM);
+  const caller = world.isExclusive
+    ? undefined
+    : new ShardCaller(c.resolve(tokens.BUS), clock, timers, random, callLimitsOf(config));
+  const limits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
+  return new KvShardGateway({ clock, timers, caller, host }, limits, world.layout.kvShards);
+}
+
+function compactionLimitsOf(config: Config): CompactorWorld['limits'] {
+  const { ageMs, bytes } = config.storage.auditRetention;
+  const retention = { maxAgeMs: ageMs ?? Number.POSITIVE_INFINITY, maxBytes: bytes ?? Number.POSITIVE_INFINITY };
+  return { ...DEFAULT_COMPACTION_LIMITS, retention };
+}
+
+function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
+  return {
+    limits: {
+      headersTimeoutMs: http.httpHeadersTimeoutMs,
+      requestTimeoutMs: http.httpRequestTimeoutMs,
+      connectionsCheckingIntervalMs: http.httpConnectionsCheckMs,
+      keepAliveTimeoutMs: http.httpKeepAliveMs,
+      maxConnections: http.httpMaxConnections,
+      maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
+      maxBodyBytes: http.httpMaxBodyBytes,
+    },
+    aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
+  };
+}
+
+async function tlsOf({ faces }: Config): Promise<{ tls?: { cert: Buffer; key: Buffer } }> {
+  if (faces.tlsCert === undefined || faces.tlsKey === undefined) return {};
+  const [cert, key] = await Promise.all([
+    fileOf(faces.tlsCert, 'MILLRACE_TLS_CERT'),
+    fileOf(faces.tlsKey, 'MILLRACE_TLS_KEY'),
+  ]);
+  return { tls: { cert, key } };
+}
+
+async function fileOf(path: string, variable: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw new MillraceError('BAD_CONFIG', `${variable}: cannot read ${path}`, {}, cause);
+  }
+}
+
+async function listening<T>(listen: Promise<T>, variable: string, port: number): Promise<T> {
+  try {
+    return await listen;
+  } catch (cause) {
+    throw new MillraceError('BAD_CONFIG', `${variable}: cannot listen on port ${port}: ${describeError(cause)}`, {}, cause);
+  }
+}
+
+function at(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,165 @@
+/** Judges what creates, changes and ends databases. Asked the same again (by id and secrets), it answers the same. */
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import type { ControlCommand, NewDatabase } from './commands.js';
+import { type Decision, decided, rejected } from './decision.js';
+import type { ControlEvent } from './events.js';
+import {
+  MAX_COMMAND_BYTES,
+  MAX_DATABASES,
+  MAX_NAME_CHARACTERS,
+  MAX_PARTITIONS,
+  MAX_REQUESTS_PER_DAY,
+  MIN_COMMAND_BYTES,
+} from './limits.js';
+import type { Database, DatabaseLimits, DatabaseSecrets } from './records.js';
+import type { ControlState } from './state.js';
+
+type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
+
+export function decideFirstStart(command: CommandOf<'FirstStart'>, state: ControlState, nowMs: number): Decision {
+  const { firstStart } = state;
+  if (firstStart !== undefined) {
+    const account = state.accounts.get(firstStart.account);
+    const database = state.databases.get(firstStart.database);
+    if (account !== undefined && database !== undefined) {
+      // Another process was first, or this is the same one again, whose answer was lost.
+      const isNew = account.id === command.account.id && database.id === command.database.id;
+      return decided({ type: 'FirstStarted', isNew, account, database });
+    }
+  }
+  const account = { ...command.account, createdAtMs: nowMs };
+  const refusal = refuseNew(command.database, account.id, state);
+  if (refusal !== undefined) return refusal;
+  const created = creationOf(command.database, account.id, nowMs);
+  return decided(
+    { type: 'FirstStarted', isNew: true, account, database: databaseOf(created) },
+    { type: 'AccountCreated', ...account },
+    created,
+    { type: 'FirstStarted', account: account.id, database: created.id, atMs: nowMs },
+  );
+}
+
+export function decideCreate({ database }: CommandOf<'CreateDatabase'>, state: ControlState, nowMs: number): Decision {
+  const account = database.account ?? state.firstStart?.account;
+  if (account === undefined || !state.accounts.has(account)) {
+    return rejected('UNKNOWN_ACCOUNT', `there is no account ${account ?? 'yet'}`);
+  }
+  const known = state.live(database.id);
+  if (known !== undefined && known.account === account && hasSecrets(known, database.secrets)) {
+    return decided({ type: 'OneDatabase', database: known });
+  }
+  const refusal = refuseNew(database, account, state);
+  if (refusal !== undefined) return refusal;
+  const created = creationOf(database, account, nowMs);
+  return decided({ type: 'OneDatabase', database: databaseOf(created) }, created);
+}
+
+export function decideReset(command: CommandOf<'ResetPassword'>, state: ControlState, nowMs: number): Decision {
+  const { database: id, secrets } = command;
+  const database = state.live(id);
+  if (database === undefined) return unknownDatabase(id);
+  if (hasSecrets(database, secrets)) return decided({ type: 'OneDatabase', database });
+  if (!areFresh(secrets, state)) return rejected('SECRET_TAKEN', 'a token or password is in use already');
+  return decided(
+    { type: 'OneDatabase', database: { ...database, secrets } },
+    { type: 'PasswordReset', database: id, secrets, atMs: nowMs },
+  );
+}
+
+export function decideLimits(command: CommandOf<'UpdateLimits'>, state: ControlState, nowMs: number): Decision {
+  const database = state.live(command.database);
+  if (database === undefined) return unknownDatabase(command.database);
+  const limits: DatabaseLimits = {
+    maxCommandBytes: command.maxCommandBytes ?? database.limits.maxCommandBytes,
+    maxRequestsPerDay: command.maxRequestsPerDay ?? database.limits.maxRequestsPerDay,
+  };
+  const refusal = refuseLimits(limits);
+  if (refusal !== undefined) return refusal;
+  const isSame =
+    limits.maxCommandBytes === database.limits.maxCommandBytes &&
+    limits.maxRequestsPerDay === database.limits.maxRequestsPerDay;
+  if (isSame) return decided({ type: 'OneDatabase', database });
+  return decided(
+    { type: 'OneDatabase', database: { ...database, limits } },
+    { type: 'LimitsUpdated', database: database.id, limits, atMs: nowMs },
+  );
+}
+
+export function decideDelete({ database: id }: CommandOf<'DeleteDatabase'>, state: ControlState, nowMs: number): Decision {
+  const database = state.databases.get(id);
+  if (database === undefined) return unknownDatabase(id);
+  // Asked again: its data may still have to be removed.
+  if (database.deletedAtMs !== undefined) return decided({ type: 'OneDatabase', database });
+  return decided(
+    { type: 'OneDatabase', database: { ...database, secrets: undefined, deletedAtMs: nowMs } },
+    { type: 'DatabaseDeleted', database: id, atMs: nowMs },
+  );
+}
+
+export function unknownDatabase(id: DatabaseId): Decision {
+  return rejected('UNKNOWN_DATABASE', `there is no database ${id}`);
+}
+
+function refuseNew(database: NewDatabase, account: AccountId, state: ControlState): Decision | undefined {
+  const { id, name, partitions, limits, secrets } = database;
+  if (!isName(name)) {
+    return rejected('BAD_NAME', `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters, no blank ends`);
+  }
+  if (!Number.isSafeInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS) {
+    return rejected('BAD_PARTITIONS', `a database has 1 to ${MAX_PARTITIONS} partitions`);
+  }
+  const refusal = refuseLimits(limits);
+  if (refusal !== undefined) return refusal;
+  if (state.databases.has(id)) return rejected('ID_TAKEN', `there is a database ${id} already`);
+  if (state.named(account, name) !== undefined) return rejected('NAME_TAKEN', `there is a database named ${name} already`);
+  if (!areFresh(secrets, state)) return rejected('SECRET_TAKEN', 'a token or password is in use already');
+  if (state.liveCount >= MAX_DATABASES) {
+    return rejected('TOO_MANY_DATABASES', `there are ${MAX_DATABASES} databases: no more can be held`);
+  }
+  return undefined;
+}
+
+function refuseLimits({ maxCommandBytes, maxRequestsPerDay }: DatabaseLimits): Decision | undefined {
+  if (!isWithin(maxCommandBytes, MIN_COMMAND_BYTES, MAX_COMMAND_BYTES)) {
+    return rejected('BAD_LIMITS', `the bytes of a command are limited to a number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`);
+  }
+  if (!isWithin(maxRequestsPerDay, 0, MAX_REQUESTS_PER_DAY)) {
+    return rejected('BAD_LIMITS', `requests a day are limited to a number up to ${MAX_REQUESTS_PER_DAY}; 0 is no limit`);
+  }
+  return undefined;
+}
+
+function isWithin(value: number, low: number, high: number): boolean {
+  return Number.isSafeInteger(value) && value >= low && value <= high;
+}
+
+function isName(name: string): boolean {
+  return name.length >= 1 && name.length <= MAX_NAME_CHARACTERS && name.trim() === name && !/\p{Cc}/u.test(name);
+}
+
+/** No two databases open with the same secret, and the two tokens of one are different. */
+function areFresh({ standardToken, readOnlyToken, password }: DatabaseSecrets, state: ControlState): boolean {
+  if (standardToken.sha256 === readOnlyToken.sha256) return false;
+  const isTaken = state.tokens.has(standardToken.sha256) || state.tokens.has(readOnlyToken.sha256);
+  return !isTaken && !state.passwords.has(password.sha256);
+}
+
+function hasSecrets({ secrets }: Database, { standardToken, readOnlyToken, password }: DatabaseSecrets): boolean {
+  if (secrets === undefined) return false;
+  return (
+    secrets.standardToken.sha256 === standardToken.sha256 &&
+    secrets.readOnlyToken.sha256 === readOnlyToken.sha256 &&
+    secrets.password.sha256 === password.sha256
+  );
+}
+
+type Creation = Extract<ControlEvent, { readonly type: 'DatabaseCreated' }>;
+
+function creationOf(database: NewDatabase, account: AccountId, createdAtMs: number): Creation {
+  const { id, name, partitions, limits, secrets } = database;
+  return { type: 'DatabaseCreated', id, name, account, partitions, limits, secrets, createdAtMs };
+}
+
+function databaseOf({ type: _, ...database }: Creation): Database {
+  return { ...database, deletedAtMs: undefined };
+}

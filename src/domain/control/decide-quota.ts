@@ -1,0 +1,104 @@
+/** Judges what processes ask for of a database's daily limit, and what the meter saw them use. */
+import type { ControlCommand, MeteredRecord } from './commands.js';
+import { unknownDatabase } from './decide-databases.js';
+import { type Decision, decided, rejected } from './decision.js';
+import { MAX_FOLD_ROWS, QUOTA_DAY_SKEW, USAGE_DAYS } from './limits.js';
+import { type MeterMark, type UsageRow, type UtcDay, utcDayOf } from './records.js';
+import type { ControlState } from './state.js';
+
+type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
+
+export function decideLease(command: CommandOf<'LeaseQuota'>, state: ControlState, nowMs: number): Decision {
+  const { session, database: id, day, known, wanted } = command;
+  const database = state.live(id);
+  if (database === undefined) return unknownDatabase(id);
+  if (Math.abs(day - utcDayOf(nowMs)) > QUOTA_DAY_SKEW) return rejected('DAY_CLOSED', `day ${day} is not today`);
+  const { maxRequestsPerDay } = database.limits;
+  if (maxRequestsPerDay === 0) return decided({ type: 'QuotaLeased', granted: wanted });
+  const quota = state.quotaOf(id, day);
+  const reserved = quota?.reservedBy(session) ?? 0;
+  // Granted before in an answer that got lost: still theirs.
+  const lost = Math.min(Math.max(0, reserved - known), wanted);
+  const free = quota?.freeOf(maxRequestsPerDay) ?? maxRequestsPerDay;
+  const added = Math.min(wanted - lost, free);
+  if (added <= 0) return decided({ type: 'QuotaLeased', granted: lost });
+  return decided(
+    { type: 'QuotaLeased', granted: lost + added },
+    { type: 'QuotaReserved', database: id, day, session, reserved: reserved + added },
+  );
+}
+
+export function decideReturn(command: CommandOf<'ReturnQuota'>, state: ControlState): Decision {
+  const { session, database, day, keep } = command;
+  const reserved = state.quotaOf(database, day)?.reservedBy(session) ?? 0;
+  if (keep >= reserved) return decided({ type: 'QuotaReturned', reserved });
+  const kept = Math.max(0, keep);
+  return decided(
+    { type: 'QuotaReturned', reserved: kept },
+    { type: 'QuotaReserved', database, day, session, reserved: kept },
+  );
+}
+
+export function decideEndSession({ session }: CommandOf<'EndSession'>, state: ControlState, nowMs: number): Decision {
+  const holds = [...state.quotas.values()].some((days) => [...days.values()].some(({ shares }) => shares.has(session)));
+  if (!holds) return decided({ type: 'SessionIsOver' });
+  return decided({ type: 'SessionIsOver' }, { type: 'SessionEnded', session, atMs: nowMs });
+}
+
+/** Counts each record once: positions that are counted are skipped, and so are numbers, when a record was stored twice. */
+export function decideFold(command: CommandOf<'FoldMeter'>, state: ControlState, nowMs: number): Decision {
+  const { after, position, records } = command;
+  if (after > state.meterPosition || position <= state.meterPosition) {
+    return decided({ type: 'MeterIsFolded', position: state.meterPosition });
+  }
+  const today = utcDayOf(nowMs);
+  const marks = new Map<string, MeterMark>();
+  const rows = new Map<string, UsageRow>();
+  let reached = state.meterPosition;
+  for (const record of records) {
+    if (record.position <= reached) continue;
+    // The first record is always taken, so that the fold gets on.
+    if (rows.size > 0 && rows.size + record.rows.length > MAX_FOLD_ROWS) {
+      return folded(reached, marks, rows);
+    }
+    reached = record.position;
+    const last = marks.get(record.session) ?? state.meterMarks.get(record.session);
+    if (last !== undefined && record.number <= last.number) continue;
+    const day = clampDay(record.day, today);
+    marks.set(record.session, { session: record.session, number: record.number, day });
+    addRows(rows, record, day, state);
+  }
+  return folded(position, marks, rows);
+}
+
+function folded(position: number, marks: Map<string, MeterMark>, rows: Map<string, UsageRow>): Decision {
+  return decided(
+    { type: 'MeterIsFolded', position },
+    { type: 'MeterFolded', position, marks: [...marks.values()], rows: [...rows.values()] },
+  );
+}
+
+/** A clock far ahead must not make today look like the past; one far behind is history. */
+function clampDay(day: UtcDay, today: UtcDay): UtcDay {
+  return Math.min(Math.max(day, today - USAGE_DAYS), today + QUOTA_DAY_SKEW);
+}
+
+function addRows(rows: Map<string, UsageRow>, record: MeteredRecord, day: UtcDay, state: ControlState): void {
+  const { session } = record;
+  for (const row of record.rows) {
+    const { database } = row;
+    if (state.live(database) === undefined) continue;
+    const key = `${database} ${day} ${session}`;
+    const sum = rows.get(key);
+    rows.set(key, {
+      database,
+      day,
+      session,
+      commands: (sum?.commands ?? 0) + row.commands,
+      writes: (sum?.writes ?? 0) + row.writes,
+      errors: (sum?.errors ?? 0) + row.errors,
+      bytesIn: (sum?.bytesIn ?? 0) + row.bytesIn,
+      bytesOut: (sum?.bytesOut ?? 0) + row.bytesOut,
+    });
+  }
+}

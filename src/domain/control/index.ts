@@ -1,0 +1,10 @@
+export * from './commands.js';
+export { type DecisionContext, decide } from './decide.js';
+export { type Decision, decided, rejected } from './decision.js';
+export { type ControlEvent, changesAccess } from './events.js';
+export { evolve } from './evolve.js';
+export * from './limits.js';
+export { QuotaDay, type QuotaShare } from './quota.js';
+export { rebuildingEvents } from './rebuild.js';
+export * from './records.js';
+export { ControlState, type TokenOwner, type TokenRole } from './state.js';

@@ -1,0 +1,40 @@
+/**
+ * Settings of the simulated processes. Times are the product's defaults, since virtual time costs
+ * nothing; sizes are small, so that a short run meets full turns, chunk sets, snapshots and truncation.
+ */
+import type { ActorLimits, HostTimes, SessionTimes } from '../../src/actors/runtime/index.js';
+
+export const CLUSTER_ID = 'simulated';
+
+export const SESSION: SessionTimes = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, clockJumpMs: 500 };
+
+export const HOST: HostTimes = {
+  lookEveryMs: 500,
+  takeoverMs: 3000,
+  readLeaseMs: 2000,
+  marginMs: 250,
+  highWaterEveryMs: 1000,
+  settleMs: 5000,
+  restartBackoffMs: 500,
+};
+
+/** What supervision takes to begin a process's session anew. */
+export const NEW_SESSION_AFTER_MS = 300;
+
+export const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 };
+export const GATEWAY = { holdMs: 5000, retryEveryMs: 50 };
+export const ANSWERS = { maxAnswers: 1000, maxBytes: 1 << 20 };
+export const APPEND_RETRIES = { firstRetryMs: 20, maxRetryMs: 1000 };
+export const PLANE = { expiryKeysPerTick: 20, expiryEveryMs: 100, passivateAfterMs: 60_000 };
+
+export const ACTOR: ActorLimits = {
+  mailbox: { maxWorks: 1000, maxBytes: 1 << 20, quantum: 1000 },
+  turn: { maxCommands: 8, maxEffectBytes: 4096, maxMs: 5 },
+  chunkBytes: 900,
+  holdMs: 5000,
+  commandMemoryMs: 120_000,
+};
+
+export const SNAPSHOTS = { entries: 40, bytes: 1 << 20, idleMs: 4000, retryMs: 1000 };
+/** Nothing is kept for audits, so that every second snapshot truncates the journal. */
+export const COMPACTION = { stepBytes: 2000, segmentBytes: 500, retention: { maxAgeMs: 0, maxBytes: 0 } };

@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import net from 'node:net';
+import { KvFaceHarness } from '../../support/kv-face.js';
+import { eventually } from '../../support/eventually.js';
+
+const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
+const CLOSE = 'Connection: close\r\n';
+
+describe('edge/kv: HTTP as bytes', () => {
+  let face: KvFaceHarness;
+  before(async () => {
+    face = await new KvFaceHarness({ limits: { maxConnectionsPerAddress: 20 } }).start();
+  });
+  after(() => face.stop());
+
+  function statuses(answers: string): string[] {
+    return [...answers.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map((match) => match[1] as string);
+  }
+
+  describe('a request that could be read in two ways', () => {
+    const smuggled = 'GET /set/smuggled/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\n\r\n';
+    const cases: readonly [string, string][] = [
+      ['has Content-Length and Transfer-Encoding', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+      ['has two different lengths', 'Content-Length: 0\r\nContent-Length: 90\r\n\r\n'],
+      ['has two equal lengths', 'Content-Length: 0\r\nContent-Length: 0\r\n\r\n'],
+      ['has a length that is no number', 'Content-Length: +0\r\n\r\n'],
+      ['has an unknown transfer encoding', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+      ['has chunked before another encoding', 'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n'],
+      ['has a blank before a colon', 'Content-Length : 0\r\n\r\n'],
+      ['has a folded header', 'X-Folded: a\r\n\tb: c\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n'],
+      ['has a bare CR in a header', 'X-A: b\rContent-Length: 90\r\n\r\n'],
+      ['has a NUL in a header', 'X-A: b\x00\r\n\r\n'],
+      ['has a chunk size that is no number', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n'],
+    ];
+    for (const [what, rest] of cases) {
+      it(`is refused when it ${what}, and its connection closed`, async () => {
+        face.gateway.requests.length = 0;
+        const answers = await face.raw(`POST /ping HTTP/1.1\r\n${AUTH}${rest}${smuggled}`);
+        expect(statuses(answers), answers).to.deep.equal(['400']);
+        expect(answers).to.include('Connection: close').and.to.include('{"error":"ERR malformed HTTP request"}');
+        expect(face.gateway.requests).to.deep.equal([]);
+      });
+    }
+
+    it('is refused or read as one request when its lines end in bare line feeds', async () => {
+      face.gateway.requests.length = 0;
+      const answers = await face.raw(`GET /ping HTTP/1.1\nHost: x\nAuthorization: Bearer standard-token\n${CLOSE}\n`);
+      expect(statuses(answers)).to.have.length(1);
+      expect(face.gateway.requests.length).to.be.at.most(1);
+    });
+  });
+
+  it('serves pipelined requests one after the other', async () => {
+    const one = `GET /echo/1 HTTP/1.1\r\n${AUTH}\r\n`;
+    const two = `POST /set/k HTTP/1.1\r\n${AUTH}Content-Length: 3\r\n\r\nabc`;
+    const three = `GET /get/k HTTP/1.1\r\n${AUTH}${CLOSE}\r\n`;
+    const answers = await face.raw(one + two + three);
+    expect(answers.match(/\{.*?\}/g)).to.deep.equal(['{"result":"1"}', '{"result":"OK"}', '{"result":"abc"}']);
+  });
+
+  it('takes the raw target: dots, double slashes, escapes, bytes', async () => {
+    const echo = async (path: string) => {
+      const answers = await face.raw(`GET ${path} HTTP/1.1\r\n${AUTH}${CLOSE}\r\n`);
+      return answers.slice(answers.indexOf('\r\n\r\n') + 4);
+    };
+    expect(await echo('/echo/..')).to.equal('{"result":".."}');
+    expect(await echo('/echo//')).to.equal('{"result":""}');
+    expect(await echo('/echo/./')).to.equal('{"result":"."}');
+    expect(await echo('/echo/%00')).to.equal('{"result":"\\u0000"}');
+    expect(await echo('/echo/a;b=c')).to.equal('{"result":"a;b=c"}');
+    expect(await echo('/echo/%252e')).to.equal('{"result":"%2e"}');
+    expect(await echo('http://other/echo/x')).to.equal('{"result":"x"}');
+    // An overlong slash stays two invalid bytes.
+    expect(await echo('/echo/%C0%AF')).to.equal('{"result":"\xef\xbf\xbd\xef\xbf\xbd"}');
+    expect(await echo('/echo/%zz')).to.match(/^\{"error":"ERR /);
+  });
+
+  it('answers HEAD without a byte of body', async () => {
+    const answer = await face.raw(`HEAD /echo/x HTTP/1.1\r\n${AUTH}${CLOSE}\r\n`);
+    expect(answer).to.match(/^HTTP\/1\.1 200 /).and.to.match(/\r\n\r\n$/);
+    expect(answer).to.include('Content-Length: 14');
+  });
+
+  it('serves a path of 60 KiB and refuses headers beyond 64 KiB', async () => {
+    const long = 'x'.repeat(60 * 1024);
+    expect((await face.get(`/echo/${long}`)).text).to.equal(`{"result":"${long}"}`);
+    const refused = await face.raw(`GET /echo/${'x'.repeat(70 * 1024)} HTTP/1.1\r\n${AUTH}\r\n`);
+    expect(statuses(refused)).to.deep.equal(['431']);
+  });
+
+  it('keeps names of prototypes apart from prototypes', async () => {
+    for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      expect((await face.get(`/get/${key}`)).text, key).to.equal('{"result":null}');
+      await face.post('/', ['SET', key, 'v']);
+      expect((await face.get(`/get/${key}`)).text, key).to.equal('{"result":"v"}');
+      expect((await face.get(`/${key}/x`)).text, key).to.match(/^\{"error":"ERR Command is not available/);
+    }
+  });
+
+  it('lets one address have only so many connections', async () => {
+    const sockets = Array.from({ length: 30 }, () => net.connect(face.port, '127.0.0.1'));
+    let closed = 0;
+    for (const socket of sockets) socket.on('error', () => {}).on('close', () => closed++);
+    await eventually(() => expect(closed).to.be.at.least(10));
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => expect(closed).to.equal(30));
+    await eventually(async () => expect((await face.get('/ping')).status).to.equal(200));
+  });
+});
+
+describe('edge/kv: slow clients and the end', () => {
+  it('cuts off a client whose headers or body do not arrive, and serves others meanwhile', async () => {
+    const limits = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsCheckingIntervalMs: 50 };
+    const face = await new KvFaceHarness({ limits }).start();
+    const slowHeaders = face.raw('GET /ping HTTP/1.1\r\nHost:');
+    const slowBody = face.raw(`POST /set/k HTTP/1.1\r\n${AUTH}Content-Length: 10\r\n\r\nabc`);
+    expect((await face.get('/ping')).text).to.equal('{"result":"PONG"}');
+    expect(await slowHeaders).to.match(/^HTTP\/1\.1 408 /);
+    expect(await slowBody).to.match(/^HTTP\/1\.1 408 /);
+    expect((await face.get('/get/k')).text).to.equal('{"result":null}');
+    await face.stop();
+  });
+
+  it('cuts off a reader that does not read', async () => {
+    const face = await new KvFaceHarness({ limits: { stalledSocketTimeoutMs: 200 } }).start();
+    await face.post('/set/big', 'x'.repeat(8_000_000));
+    const socket = net.connect(face.port, '127.0.0.1');
+    let isClosed = false;
+    socket.on('error', () => {}).on('close', () => {
+      isClosed = true;
+    });
+    socket.write(`GET /get/big HTTP/1.1\r\n${AUTH}\r\n`.repeat(4));
+    socket.pause();
+    await eventually(() => expect(face.gateway.requests.length).to.be.at.least(2));
+    await eventually(() => {
+      socket.write('x');
+      expect(isClosed || socket.destroyed).to.equal(true);
+    });
+    await face.stop();
+  });
+
+  it('answers what is in flight as the last of its connection, and accepts nothing new', async () => {
+    const face = await new KvFaceHarness().start();
+    let open = () => {};
+    face.gateway.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const idle = net.connect(face.port, '127.0.0.1');
+    const idleClosed = new Promise((resolve) => idle.on('close', resolve).on('error', () => {}));
+    const inFlight = face.get('/get/a');
+    await eventually(() => expect(face.gateway.requests).to.have.length(1));
+    const closed = face.server.close();
+    await idleClosed;
+    open();
+    const answer = await inFlight;
+    expect([answer.status, answer.headers.connection]).to.deep.equal([200, 'close']);
+    await closed;
+    const refusal = await face.get('/get/a').catch((error: NodeJS.ErrnoException) => error.code);
+    expect(refusal).to.equal('ECONNREFUSED');
+    await face.stop();
+  });
+
+  it('waits for what is in flight no longer than it may', async () => {
+    const face = await new KvFaceHarness().start();
+    face.gateway.gate = new Promise(() => {});
+    const lost = face.get('/get/a').catch((error: NodeJS.ErrnoException) => error.code);
+    await eventually(() => expect(face.gateway.requests).to.have.length(1));
+    await face.server.close(AbortSignal.timeout(50));
+    expect(await lost).to.equal('ECONNRESET');
+    await face.stop();
+  });
+
+  it('says so when its port is taken', async () => {
+    const face = await new KvFaceHarness().start();
+    const other = new KvFaceHarness();
+    const problem = await other.server.listen(face.port, '127.0.0.1').catch((error) => error.code);
+    expect(problem).to.equal('EADDRINUSE');
+    await face.stop();
+  });
+});

@@ -1,0 +1,334 @@
+import { expect } from 'chai';
+import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import { type JournalCommandDeps, journalCommand } from '../../../src/cli/journal-command.js';
+import { verifyPartition, verifyShard } from '../../../src/journal/index.js';
+import { MillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
+import type { Journal } from '../../../src/ports/index.js';
+import { eventually } from '../../support/eventually.js';
+import { ALPHA, BETA, CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
+import { World } from './world.js';
+
+/** Entries: 1 claim, 2–4 batches, one second of journal clock apart. */
+async function fourEntries(): Promise<World> {
+  const world = new World();
+  await world.history.claim();
+  for (let i = 1; i <= 3; i += 1) {
+    world.history.clockMs += 1000;
+    await world.history.batch({ [ALPHA]: [`SET a${i} ${i}`], ...(i === 2 ? { [BETA]: ['SET b 1'] } : {}) });
+  }
+  return world;
+}
+
+const BINARY = '\xff\x00\xc3\xa9';
+
+class Terminal {
+  out = '';
+  readonly errors: string[] = [];
+  readonly abort = new AbortController();
+
+  constructor(
+    private readonly world: World,
+    private readonly partitions: readonly PartitionName[] = [ALPHA],
+    private readonly shards: readonly ShardName[] = [SHARD],
+  ) {}
+
+  get deps(): JournalCommandDeps {
+    return {
+      journal: this.world.journal,
+      objects: this.world.objects,
+      log: silentLog,
+      signal: this.abort.signal,
+      resolveDatabase: async (name) => {
+        if (name !== 'mine') throw new MillraceError('NOT_FOUND', `no database ${name}`);
+        return { partitions: this.partitions, shards: this.shards };
+      },
+      write: (output) => {
+        this.out += typeof output === 'string' ? output : Buffer.from(output).toString('latin1');
+      },
+      writeError: (line) => void this.errors.push(line),
+    };
+  }
+
+  run(words: string): Promise<0 | 1 | 2> {
+    return journalCommand(words.split(' '), this.deps);
+  }
+
+  get lines(): { number: number; index: number; effects: unknown; partition: string; time: string }[] {
+    return this.out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  }
+}
+
+function digestOfCommands(resp: string): string {
+  const fold = replayFold();
+  fold.apply(Buffer.from(resp, 'latin1'));
+  return fold.digest();
+}
+
+describe('journal verify', () => {
+  it('finds nothing in a journal that is whole, from its beginning', async () => {
+    const world = await fourEntries();
+    await world.compact();
+    const audit = await verifyShard(world.ports, SHARD);
+    expect(audit.findings).to.deep.equal([]);
+    expect([audit.entries, audit.anchoredBy, audit.manifestsOnChain]).to.deep.equal([4, 'beginning', 1]);
+    expect(audit.partitions.get(ALPHA)).to.deep.equal({ sections: 3, lastIndex: 3 });
+  });
+
+  it('finds nothing behind a front that was purged, and begins at the snapshot that covers it', async () => {
+    const world = await fourEntries();
+    await world.compactAndPurge();
+    await world.history.batch({ [ALPHA]: ['SET a4 4'] });
+    await world.compactAndPurge();
+    const audit = await verifyShard(world.ports, SHARD);
+    expect([audit.findings, audit.anchoredBy, audit.firstNumber]).to.deep.equal([[], 'snapshot', 5]);
+  });
+
+  const breaks: Readonly<Record<string, (history: ShardHistory) => Promise<unknown>>> = {
+    'an entry that does not name the one before': (history) =>
+      history.append({ kind: 'claim', clusterId: CLUSTER }, { previousHash: new Uint8Array(32) }),
+    'a number that is left out': (history) => history.append({ kind: 'claim', clusterId: CLUSTER }, { number: 9 }),
+    'an epoch that falls': (history) => {
+      history.epoch = 0;
+      return history.append({ kind: 'claim', clusterId: CLUSTER });
+    },
+    'a section that is not the next one': (history) => {
+      history.section(ALPHA, Uint8Array.of(1));
+      return history.batch({ [ALPHA]: ['SET a x'] });
+    },
+  };
+  for (const [what, damage] of Object.entries(breaks)) {
+    it(`finds ${what}, and goes on behind it`, async () => {
+      const world = await fourEntries();
+      await damage(world.history);
+      await world.history.batch({ [ALPHA]: ['SET a last'] });
+      const { findings, entries } = await verifyShard(world.ports, SHARD);
+      expect(findings.map(({ position }) => position)).to.deep.equal([5]);
+      expect(entries).to.equal(6);
+    });
+  }
+
+  it('finds bytes that are no message', async () => {
+    const world = await fourEntries();
+    await world.memoryJournal.append(SHARD, Buffer.from('garbage'), world.history.lastPosition);
+    expect((await verifyShard(world.ports, SHARD)).findings.map(({ position }) => position)).to.deep.equal([5]);
+  });
+
+  it('finds a snapshot that ends on another chain, or beyond the journal', async () => {
+    const world = await fourEntries();
+    const other = await fourEntries();
+    other.history.clockMs += 1;
+    await other.history.batch({ [ALPHA]: ['SET a other'] });
+    await other.compact();
+    for (const name of await other.objectNames()) {
+      await world.memoryObjects.put(name, (await other.memoryObjects.get(name)) as Uint8Array);
+    }
+    expect((await verifyShard(world.ports, SHARD)).findings[0]?.reason).to.contain('which is not here');
+    await world.history.batch({ [ALPHA]: ['SET a mine'] });
+    expect((await verifyShard(world.ports, SHARD)).findings[0]?.reason).to.contain('covers another entry');
+  });
+
+  it('finds holes that the journal reports', async () => {
+    const world = await fourEntries();
+    const { memoryJournal } = world;
+    const holed = Object.assign(Object.create(memoryJournal) as Journal, {
+      tail: async (shard: ShardName) => ({ ...(await memoryJournal.tail(shard)), holes: 2 }),
+    });
+    const audit = await verifyShard({ ...world.ports, journal: holed }, SHARD);
+    expect(audit.findings.map(({ reason }) => reason)).to.deep.equal(['2 messages are missing in the middle']);
+  });
+
+  it('of one partition leaves out what concerns only another', async () => {
+    const world = await fourEntries();
+    world.history.section(BETA, Uint8Array.of(1));
+    await world.history.batch({ [BETA]: ['SET b x'] });
+    expect((await verifyPartition(world.ports, SHARD, ALPHA)).findings).to.deep.equal([]);
+    expect((await verifyPartition(world.ports, SHARD, BETA)).findings).to.have.length(1);
+  });
+
+  it('ends with 0 and ok, or with 1 and every finding', async () => {
+    const world = await fourEntries();
+    const fine = new Terminal(world);
+    expect(await fine.run('verify --database mine')).to.equal(0);
+    expect(fine.out).to.match(/4 entries at positions 1-4, from its beginning.*\n.*3 sections, the last is 3\nok\n$/);
+    await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { number: 9 });
+    const broken = new Terminal(world);
+    expect(await broken.run('verify --database mine')).to.equal(1);
+    expect(broken.out).to.match(/DAMAGED KV_0 at position 5: .*number.*\ndamaged\n$/);
+  });
+});
+
+describe('journal export as lines of JSON', () => {
+  it('gives a line for each section of the database, and of no other', async () => {
+    const terminal = new Terminal(await fourEntries());
+    expect(await terminal.run('export --database mine')).to.equal(0);
+    expect(terminal.lines.map(({ number, index, effects }) => [number, index, effects])).to.deep.equal([
+      [2, 1, [['SET', 'a1', '1']]],
+      [3, 2, [['SET', 'a2', '2']]],
+      [4, 3, [['SET', 'a3', '3']]],
+    ]);
+    expect(new Set(terminal.lines.map(({ partition }) => partition))).to.deep.equal(new Set([ALPHA]));
+  });
+
+  it('loses no byte: what is not UTF-8 is base64', async () => {
+    const world = new World();
+    await world.history.claim();
+    await world.history.batch({ [ALPHA]: [['SET', 'żółw\n"', BINARY].map((text, i) => (i === 1 ? utf8(text) : text))] });
+    const terminal = new Terminal(world);
+    await terminal.run('export --database mine');
+    const base64 = Buffer.from(BINARY, 'latin1').toString('base64');
+    expect(terminal.lines[0]?.effects).to.deep.equal([['SET', 'żółw\n"', { base64 }]]);
+  });
+
+  it('takes a range of positions or of instants, both ends included', async () => {
+    const world = await fourEntries();
+    const numbers = async (range: string) => {
+      const terminal = new Terminal(world);
+      expect(await terminal.run(`export --database mine ${range}`)).to.equal(0);
+      return terminal.lines.map(({ number }) => number);
+    };
+    expect(await numbers('--from 3')).to.deep.equal([3, 4]);
+    expect(await numbers('--to 3')).to.deep.equal([2, 3]);
+    const atMs = world.history.clockMs - 1000;
+    expect(await numbers(`--from ${iso(atMs)}`)).to.deep.equal([3, 4]);
+    expect(await numbers(`--from ${iso(atMs)} --to ${iso(atMs)}`)).to.deep.equal([3]);
+  });
+
+  it('refuses an earlier moment than is kept', async () => {
+    const world = await fourEntries();
+    const startMs = world.history.clockMs - 2000;
+    for (let i = 0; i < 2; i += 1) {
+      await world.compactAndPurge();
+      await world.history.batch({ [ALPHA]: [`SET later ${i}`] });
+    }
+    for (const moment of ['2', iso(startMs)]) {
+      const terminal = new Terminal(world);
+      expect(await terminal.run(`export --database mine --from ${moment}`)).to.equal(2);
+      expect(terminal.errors.join()).to.contain('earlier than what is kept');
+      expect(terminal.out).to.equal('');
+    }
+  });
+
+  it('stops at damage with 1, and says where', async () => {
+    const world = await fourEntries();
+    await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { number: 9 });
+    const terminal = new Terminal(world);
+    expect(await terminal.run('export --database mine')).to.equal(1);
+    expect(terminal.errors.join()).to.contain('number does not follow');
+  });
+
+  it('waits for whoever takes its output', async () => {
+    const world = await fourEntries();
+    const terminal = new Terminal(world);
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    let writes = 0;
+    const write = async () => {
+      writes += 1;
+      await gate;
+    };
+    const running = journalCommand(['export', '--database', 'mine'], { ...terminal.deps, write });
+    await eventually(() => expect(writes).to.equal(1));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(writes).to.equal(1);
+    open();
+    expect(await running).to.equal(0);
+    expect(writes).to.equal(3);
+  });
+});
+
+describe('journal export as commands', () => {
+  it('gives the same state, from the beginning or behind a purged front', async () => {
+    const world = await fourEntries();
+    const digests = await world.recoveredDigests();
+    for (let round = 0; round < 3; round += 1) {
+      const terminal = new Terminal(world);
+      expect(await terminal.run('export --database mine --format resp')).to.equal(0);
+      expect(digestOfCommands(terminal.out)).to.equal(digests[ALPHA]);
+      await world.history.claim();
+      await world.compactAndPurge();
+    }
+    expect((await world.memoryJournal.tail(SHARD)).first).to.be.greaterThan(4);
+  });
+
+  it('gives the state at --to, and begins at the snapshot before --from', async () => {
+    const world = await fourEntries();
+    await world.compact();
+    await world.history.batch({ [ALPHA]: ['DEL a1'] });
+    await world.history.batch({ [ALPHA]: ['DEL a2'] });
+    const terminal = new Terminal(world);
+    expect(await terminal.run('export --database mine --format resp --from 5 --to 5')).to.equal(0);
+    expect(terminal.out).to.contain('$3\r\nDEL\r\n$2\r\na1');
+    const fold = replayFold();
+    fold.apply(Buffer.from(terminal.out, 'latin1'));
+    expect([...fold.engine.keyspace.entries()].map(([key]) => key).sort()).to.deep.equal(['a2', 'a3']);
+  });
+
+  it('of several partitions gives states, so that a FLUSHALL of one empties no other', async () => {
+    const world = await fourEntries();
+    await world.history.batch({ [BETA]: ['FLUSHALL', 'SET b 2'] });
+    const terminal = new Terminal(world, [ALPHA, BETA], [SHARD, SHARD]);
+    expect(await terminal.run('export --database mine --format resp')).to.equal(0);
+    const fold = replayFold();
+    fold.apply(Buffer.from(terminal.out, 'latin1'));
+    expect([...fold.engine.keyspace.entries()].map(([key]) => key).sort()).to.deep.equal(['a1', 'a2', 'a3', 'b']);
+  });
+});
+
+describe('journal tail', () => {
+  it('gives whole lines of what is stored from now on, until it is ended', async () => {
+    const world = await fourEntries();
+    const terminal = new Terminal(world);
+    const running = terminal.run('tail --database mine');
+    await eventually(async () => {
+      await world.history.batch({ [ALPHA]: ['SET watched 1'], [BETA]: ['SET unwatched 1'] });
+      expect(terminal.lines.length).to.be.greaterThan(1);
+    });
+    expect(terminal.lines[0]?.effects).to.deep.equal([['SET', 'watched', '1']]);
+    const indexes = terminal.lines.map(({ index }) => index);
+    expect(indexes).to.deep.equal(indexes.map((_, i) => (indexes[0] as number) + i));
+    terminal.abort.abort();
+    expect(await running).to.equal(0);
+  });
+});
+
+describe('journal commands asked wrongly', () => {
+  const wrong = [
+    'look --database mine',
+    'verify',
+    'verify --database',
+    'verify --database mine --from 3',
+    'export --database mine --format csv',
+    'export --database mine --from yesterday',
+    'export --database mine --from 2026-05-01T12:00',
+    'export --database mine --from 0',
+    'export --database mine extra',
+    'export --database mine --unknown',
+    'verify --database other',
+  ];
+  for (const words of wrong) {
+    it(`end with 2 and say why: ${words}`, async () => {
+      const terminal = new Terminal(new World());
+      expect(await terminal.run(words)).to.equal(2);
+      expect(terminal.errors).to.have.length(1);
+      expect(terminal.out).to.equal('');
+    });
+  }
+
+  it('end with 2 when a position could be of several journals', async () => {
+    const terminal = new Terminal(new World(), [ALPHA, BETA], [SHARD, 'KV_1' as ShardName]);
+    expect(await terminal.run('export --database mine --from 3')).to.equal(2);
+  });
+});
+
+function utf8(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,343 @@
+import { expect } from 'chai';
+import { decodeManifest } from '../../../src/codec/envelope/index.js';
+import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import { compactShard, SnapshotStore } from '../../../src/journal/index.js';
+import { isMillraceError, type ErrorCode } from '../../../src/kernel/index.js';
+import type { Manifest } from '../../../src/messages/index.js';
+import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
+import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
+import { KEEP_NOTHING, SMALL_LIMITS, World } from './world.js';
+
+/** A claim, and some writes to two partitions: more than one step and more than one segment of the small limits. */
+async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<World> {
+  const world = new World(options);
+  await world.history.claim();
+  for (let i = 0; i < 8; i += 1) {
+    await world.history.batch({ [ALPHA]: [`SET a${i} value-${i}`, `SET shared ${i}`] }, [`cmd-${i}`]);
+  }
+  await world.history.batch({ [BETA]: ['SET b1 one', ['SET', 'expiring', 'x', 'PXAT', '1890000000000']], [ALPHA]: ['DEL a0'] });
+  return world;
+}
+
+async function manifestOf(world: World, name: string): Promise<Manifest> {
+  return decodeManifest((await world.memoryObjects.get(name)) as Uint8Array);
+}
+
+describe('journal: compaction', () => {
+  it('makes a manifest of the last entry, of every partition and of where its sections stand', async () => {
+    const world = await livelyWorld();
+    const { head } = world.history;
+    const result = await world.compact();
+    expect(result.manifest).to.equal('KV_0/manifest/0000000000000010');
+    expect([result.coveredNumber, result.coveredPosition]).to.deep.equal([head.number, head.position]);
+    const manifest = await manifestOf(world, result.manifest);
+    expect(manifest.head).to.deep.equal({ ...head, hash: Buffer.from(head.hash) });
+    expect(manifest.clusterId).to.equal(CLUSTER);
+    expect(manifest.partitions.map(({ name, keys, index }) => [name, keys, index])).to.deep.equal([
+      [ALPHA, 8, 9],
+      [BETA, 2, 1],
+    ]);
+    expect(manifest.partitions[0]?.segments.length).to.be.greaterThan(1);
+    for (const { name, hash } of manifest.partitions) {
+      expect(Buffer.from(hash)).to.deep.equal(world.history.links().get(name)?.hash);
+    }
+    expect(result.snapshotBytes).to.be.greaterThan(100);
+  });
+
+  it('gives the same state with a snapshot as without', async () => {
+    const world = await livelyWorld();
+    const before = await world.recoveredDigests();
+    expect(Object.keys(before)).to.deep.equal([ALPHA, BETA]);
+    await world.compact();
+    expect(await world.recoveredDigests()).to.deep.equal(before);
+  });
+
+  it('lets a partition without changes keep its segments', async () => {
+    const world = await livelyWorld();
+    const first = await manifestOf(world, (await world.compact()).manifest);
+    await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
+    const second = await manifestOf(world, (await world.compact()).manifest);
+    expect(second.partitions[1]).to.deep.equal(first.partitions[1]);
+    expect(second.partitions[0]?.segments).not.to.deep.equal(first.partitions[0]?.segments);
+  });
+
+  it('keeps a partition without keys, because its sections go on', async () => {
+    const world = await livelyWorld();
+    await world.compact();
+    await world.history.batch({ [BETA]: ['FLUSHALL'] });
+    const manifest = await manifestOf(world, (await world.compact()).manifest);
+    expect(manifest.partitions[1]).to.include({ name: BETA, keys: 0, index: 2 });
+    expect(manifest.partitions[1]?.segments).to.deep.equal([]);
+    await world.history.batch({ [BETA]: ['SET again 1'] });
+    await world.recoveredDigests();
+  });
+
+  it('remembers the command ids of the last minute of journal clock, across snapshots', async () => {
+    const world = await livelyWorld();
+    await world.compact();
+    world.history.clockMs += 30_000;
+    await world.history.batch({ [ALPHA]: ['SET x 1'] }, ['cmd-late']);
+    const ids = (manifest: Manifest) => manifest.recentCommandIds.map(([id]) => id);
+    const second = await manifestOf(world, (await world.compact()).manifest);
+    expect(ids(second)).to.deep.equal([...Array.from({ length: 8 }, (_, i) => `cmd-${i}`), 'cmd-late']);
+    world.history.clockMs += 40_000;
+    await world.history.batch({ [ALPHA]: ['SET x 2'] });
+    expect(ids(await manifestOf(world, (await world.compact()).manifest))).to.deep.equal(['cmd-late']);
+  });
+
+  it('joins chunk sets and passes over those that were left behind', async () => {
+    const world = new World({ chunkBytes: 300 });
+    await world.history.claim();
+    await world.history.batch({ [ALPHA]: [['SET', 'big', 'x'.repeat(2000)]] });
+    await world.history.abandon(Buffer.alloc(2000), 3);
+    await world.history.claim();
+    await world.history.batch({ [ALPHA]: [['SET', 'big2', 'y'.repeat(2000)]] });
+    const before = await world.recoveredDigests();
+    const first = await world.compactAndPurge();
+    await world.history.claim();
+    const second = await world.compactAndPurge();
+    expect(second.purgeBelow).to.equal(first.coveredPosition + 1);
+    expect(await world.recoveredDigests()).to.deep.equal(before);
+  });
+
+  it('has nothing to do when the newest manifest covers as much', async () => {
+    const world = await livelyWorld();
+    const first = await world.compact();
+    const objects = await world.objectNames();
+    expect(await world.compact()).to.deep.equal(first);
+    expect(await world.objectNames()).to.deep.equal(objects);
+  });
+
+  it('covers no further than it was told, though the journal goes on', async () => {
+    const world = await livelyWorld();
+    const { head } = world.history;
+    await world.history.batch({ [ALPHA]: ['SET later 1'] });
+    const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: head.position };
+    expect((await compactShard(world.ports, job, replayFold, SMALL_LIMITS)).coveredNumber).to.equal(head.number);
+  });
+});
+
+describe('journal: what may be purged', () => {
+  it('is nothing on the first snapshot, then what lies before the older of two', async () => {
+    const world = await livelyWorld();
+    const first = await world.compactAndPurge();
+    expect(first.purgeBelow).to.equal(1);
+    await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
+    const second = await world.compactAndPurge();
+    expect(second.purgeBelow).to.equal(first.coveredPosition + 1);
+    expect((await world.memoryJournal.tail(SHARD)).first).to.equal(first.coveredPosition + 1);
+  });
+
+  it('leaves recovery from either of the two newest', async () => {
+    const world = await livelyWorld();
+    for (let i = 0; i < 5; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET round ${i}`], [BETA]: [`INCRBY n ${i}`] });
+      const result = await world.compactAndPurge();
+      const newest = await world.recoveredDigests();
+      expect(await world.recoveredDigests(new Set([result.manifest]))).to.deep.equal(newest);
+    }
+    expect((await world.objectNames('KV_0/manifest/')).length).to.equal(2);
+  });
+
+  it('is limited by the audit retention', async () => {
+    const world = await livelyWorld();
+    const limits = { ...SMALL_LIMITS, retention: { maxAgeMs: 10_000, maxBytes: 1e12 } };
+    for (let i = 0; i < 4; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
+      expect((await world.compactAndPurge(limits)).purgeBelow).to.equal(1);
+    }
+    await world.time.advance(11_000);
+    await world.history.batch({ [ALPHA]: ['SET late 1'] });
+    expect((await world.compactAndPurge(limits)).purgeBelow).to.be.greaterThan(1);
+  });
+
+  it('is in the end as much as is written: two manifests and only the segments that they name', async () => {
+    const world = await livelyWorld();
+    for (let i = 0; i < 4; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
+      await world.compactAndPurge();
+    }
+    const manifests = await world.objectNames('KV_0/manifest/');
+    const named = new Set<string>();
+    for (const name of manifests) {
+      for (const { segments } of (await manifestOf(world, name)).partitions) for (const { object } of segments) named.add(object);
+    }
+    expect(manifests.length).to.equal(2);
+    expect((await world.objectNames('KV_0/segment/')).sort()).to.deep.equal([...named].sort());
+  });
+});
+
+describe('journal: snapshots that are damaged', () => {
+  async function worldWithThree() {
+    const world = await livelyWorld();
+    const results = [];
+    for (let i = 0; i < 3; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET round ${i}`] });
+      results.push(await world.compactAndPurge());
+    }
+    return { world, newest: results[2] as (typeof results)[0], older: results[1] as (typeof results)[0] };
+  }
+
+  it('are passed over for the one before, and said to be', async () => {
+    const { world, newest, older } = await worldWithThree();
+    const digests = await world.recoveredDigests();
+    world.memoryObjects.damage(newest.manifest);
+    const lines: string[] = [];
+    const log = { ...silentLog, error: (event: string) => void lines.push(event) };
+    expect((await new SnapshotStore(world.memoryObjects, log).newest(SHARD))?.name).to.equal(older.manifest);
+    expect(lines).to.deep.equal(['snapshot.refused']);
+    expect(await world.recoveredDigests()).to.deep.equal(digests);
+  });
+
+  it('do not count while one of their segments is gone', async () => {
+    const { world, newest, older } = await worldWithThree();
+    const segment = (await manifestOf(world, newest.manifest)).partitions[0]?.segments[0]?.object as string;
+    await world.memoryObjects.delete(segment);
+    const store = new SnapshotStore(world.memoryObjects, silentLog);
+    expect((await store.newest(SHARD))?.name).to.equal(older.manifest);
+  });
+
+  it('are not built upon: the next compaction begins at the one before', async () => {
+    const { world, newest } = await worldWithThree();
+    const digests = await world.recoveredDigests();
+    const segment = (await manifestOf(world, newest.manifest)).partitions[0]?.segments[0]?.object as string;
+    world.memoryObjects.damage(segment);
+    await world.history.batch({ [ALPHA]: ['SET shared again', 'SET shared 7'] });
+    const result = await world.compactAndPurge();
+    expect(await world.recoveredDigests()).to.deep.equal(digests);
+    expect(await world.recoveredDigests(new Set([result.manifest]))).to.deep.equal(digests);
+    expect(await world.objectNames('KV_0/manifest/')).not.to.include(newest.manifest);
+  });
+
+  it('of another cluster are refused', async () => {
+    const { world } = await worldWithThree();
+    const upToPosition = world.history.head.position;
+    const head = await world.history.claim();
+    const job = { shard: SHARD, clusterId: 'another', upToPosition: head.position };
+    expect(upToPosition).to.be.lessThan(head.position);
+    await expectFailure(compactShard(world.ports, job, replayFold, SMALL_LIMITS), 'JOURNAL_DAMAGED');
+  });
+
+  it('of a broken journal are not made', async () => {
+    const world = await livelyWorld();
+    await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { previousHash: new Uint8Array(32) });
+    await expectFailure(world.compact(), 'JOURNAL_DAMAGED');
+    expect(await world.objectNames('KV_0/manifest/')).to.deep.equal([]);
+  });
+
+  it('that end in the middle of a chunk set are not made', async () => {
+    const world = new World({ chunkBytes: 300 });
+    await world.history.claim();
+    const { position } = await world.history.batch({ [ALPHA]: [['SET', 'big', 'x'.repeat(2000)]] });
+    const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: position - 1 };
+    await expectFailure(compactShard(world.ports, job, replayFold, SMALL_LIMITS), 'JOURNAL_DAMAGED');
+  });
+
+  it('that do not read back as they were folded are not made', async () => {
+    const world = await livelyWorld();
+    // Forgets one key of every segment it is asked to load.
+    const forgetful: typeof replayFold = () => {
+      const fold = replayFold();
+      const { applyInSlices } = fold;
+      fold.applyInSlices = function* (bytes) {
+        yield* applyInSlices.call(fold, bytes);
+        fold.apply(Buffer.from('*3\r\n$3\r\nSET\r\n$6\r\nshared\r\n$5\r\nother\r\n'));
+      };
+      return fold;
+    };
+    const job = { shard: SHARD, clusterId: CLUSTER, upToPosition: world.history.head.position };
+    const oneStep = { stepBytes: 1e9, segmentBytes: 60, retention: KEEP_NOTHING };
+    await expectFailure(compactShard(world.ports, job, forgetful, oneStep), 'JOURNAL_DAMAGED');
+    expect(await world.objectNames('KV_0/manifest/')).to.deep.equal([]);
+  });
+});
+
+describe('journal: a compaction that dies', () => {
+  it('may have left objects of the same names, with other bytes or damaged', async () => {
+    const world = await livelyWorld();
+    await world.compact();
+    await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
+    const expected = await world.recoveredDigests();
+    const { manifest } = await world.compact();
+    const segments = (await manifestOf(world, manifest)).partitions[0]?.segments ?? [];
+    await world.memoryObjects.delete(manifest);
+    await world.memoryObjects.put(manifest, Buffer.from('half a manifest'));
+    await world.memoryObjects.delete(segments[0]?.object as string);
+    await world.memoryObjects.put(segments[0]?.object as string, Buffer.from('*1\r\n'));
+    expect((await world.compact()).manifest).to.equal(manifest);
+    expect(await world.recoveredDigests()).to.deep.equal(expected);
+
+    world.memoryObjects.damage(segments[1]?.object as string);
+    await world.memoryObjects.delete(manifest);
+    await expectFailure(world.compact(), 'JOURNAL_DAMAGED');
+    expect((await world.compact()).manifest).to.equal(manifest);
+    expect(await world.recoveredDigests()).to.deep.equal(expected);
+  });
+
+  it('does not lose what another one, further on, is just writing', async () => {
+    const world = await livelyWorld();
+    await world.compact();
+    const store = new SnapshotStore(world.memoryObjects, silentLog);
+    const further = await store.writeSegment(SHARD, world.history.head.number + 5, ALPHA, 0, Buffer.from('*'));
+    await world.history.batch({ [ALPHA]: ['SET a9 nine'] });
+    await world.compact();
+    expect(await world.objectNames()).to.include(further.object);
+  });
+
+  for (const kind of ['before', 'after'] as const) {
+    it(`leaves only garbage, whichever call it dies ${kind}, and a later one sweeps it`, async function () {
+      this.timeout(30_000);
+      let failures = 0;
+      for (let failAt = 1; ; failAt += 1) {
+        const world = await livelyWorld();
+        await world.compactAndPurge();
+        await world.history.batch({ [ALPHA]: ['SET shared 2nd'], [BETA]: ['SET b2 two'] });
+        await world.compactAndPurge();
+        await world.history.batch({ [ALPHA]: ['SET shared last', 'DEL a1'], [BETA]: ['APPEND b1 !'] });
+        const expected = await world.recoveredDigests();
+
+        const faults = new Faults(failAt, kind);
+        world.objects = faultyObjects(world.memoryObjects, faults);
+        world.journal = faultyJournal(world.memoryJournal, faults);
+        const attempt = await world.compact().then(
+          (result) => ({ result }),
+          (error: unknown) => ({ error }),
+        );
+        if ('result' in attempt) await world.purge(attempt.result);
+        else failures += 1;
+        expect(await world.recoveredDigests(), `call ${failAt}`).to.deep.equal(expected);
+        if (faults.calls < failAt) break;
+
+        world.objects = world.memoryObjects;
+        world.journal = world.memoryJournal;
+        const again = await world.compactAndPurge();
+        expect(await world.recoveredDigests(), `call ${failAt}, repeated`).to.deep.equal(expected);
+        expect(await world.recoveredDigests(new Set([again.manifest])), `call ${failAt}, older`).to.deep.equal(expected);
+        await world.history.claim();
+        await world.compactAndPurge();
+        await world.history.claim();
+        await world.compactAndPurge();
+        expect(await unnamedObjects(world), `call ${failAt}`).to.deep.equal([]);
+      }
+      expect(failures).to.be.greaterThan(20);
+    });
+  }
+
+  async function unnamedObjects(world: World): Promise<string[]> {
+    const named = new Set(await world.objectNames('KV_0/manifest/'));
+    for (const name of [...named]) {
+      for (const { segments } of (await manifestOf(world, name)).partitions) for (const { object } of segments) named.add(object);
+    }
+    return (await world.objectNames()).filter((name) => !named.has(name));
+  }
+});
+
+async function expectFailure(act: Promise<unknown>, code: ErrorCode): Promise<void> {
+  try {
+    await act;
+  } catch (error) {
+    expect(isMillraceError(error, code), String(error)).to.equal(true);
+    return;
+  }
+  expect.fail(`no ${code}`);
+}

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { keysOf, findCommand, queueProblem, type CommandSpec } from '../../../../src/domain/kv/index.js';
+
+describe('queueing a transaction', () => {
+  it('finds nothing wrong with commands that may run, whatever they will answer', () => {
+    expect(
+      queueProblem([
+        ['SET', 'k', 'v'],
+        ['INCR', 'k'],
+        ['get', 'k'],
+      ]),
+    ).to.equal(undefined);
+    expect(queueProblem([])).to.equal(undefined);
+  });
+
+  const problems: [string, string[], string][] = [
+    ['an empty command', [], 'ERR empty command'],
+    ['an unknown command', ['FOO'], "ERR Command is not available: 'FOO'"],
+    ['a wrong arity', ['GET'], "ERR wrong number of arguments for 'get' command"],
+    [
+      'a command refused over REST',
+      ['WATCH', 'k'],
+      'ERR Command "WATCH" is not allowed in REST or it has a special context path',
+    ],
+    [
+      'a command of another route',
+      ['MULTI'],
+      'ERR Command "MULTI" is not allowed in REST or it has a special context path',
+    ],
+    ['a blocking command', ['BLPOP', 'k', '0'], "ERR Command is not available: 'BLPOP'"],
+  ];
+  for (const [what, words, text] of problems) {
+    it(`reports ${what}, the first of them`, () => {
+      expect(queueProblem([['SET', 'k', 'v'], words, ['NEXT']])?.text).to.equal(text);
+    });
+  }
+});
+
+describe('the keys of a command', () => {
+  const rows: [string, string[]][] = [
+    ['GET k', ['k']],
+    ['MGET a b c', ['a', 'b', 'c']],
+    ['MSET a 1 b 2', ['a', 'b']],
+    ['MSETEX 2 a 1 b 2 EX 10', ['a', 'b']],
+    ['MSETEX x a 1', []],
+    ['MSETEX 9 a 1', ['a']],
+    ['RENAME a b', ['a', 'b']],
+    ['COPY a b DB 0', ['a', 'b']],
+    ['OBJECT ENCODING k', ['k']],
+    ['MEMORY USAGE k', ['k']],
+    ['UNLINK', []],
+    ['DBSIZE', []],
+  ];
+  for (const [line, keys] of rows) {
+    it(`of ${line}`, () => {
+      const words = line.split(' ');
+      expect(keysOf(findCommand(words) as CommandSpec, words)).to.deep.equal(keys);
+    });
+  }
+});
