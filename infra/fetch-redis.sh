@@ -27,7 +27,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/state" "$work/debs" "$work/tree"
 : >"$work/status"
-# Newer commands reach experimental first; apt prefers a release of testing where the versions are equal.
+# Newer commands reach experimental first; the newest version of all is taken.
 for suite in testing experimental; do
   echo "deb [signed-by=$keyring] $mirror $suite main"
 done >"$work/sources.list"
@@ -54,7 +54,7 @@ for package in *.deb; do dpkg-deb -x "$package" "$work/tree"; done
 loader=$(find "$work/tree" -name 'ld-linux-*.so.*' | head -n 1)
 [ -n "$loader" ] || give_up "the unpacked libc has no loader"
 mkdir -p "$target/lib" "$target/bin"
-find "$work/tree" \( -type f -o -type l \) -name '*.so*' -exec cp -Lf {} "$target/lib/" \; 2>/dev/null
+find "$work/tree" \( -type f -o -type l \) -name '*.so*' -not -path '*/gconv/*' -exec cp -Lf {} "$target/lib/" \; 2>/dev/null
 cp -Lf "$work/tree/usr/bin/redis-check-rdb" "$target/bin/redis-server"
 cat >"$target/run" <<RUN
 #!/bin/sh

@@ -1,6 +1,7 @@
 /** `millrace cluster init|verify`: makes the streams on a NATS of the operator's once, or compares them. */
-import { natsOptionsOf } from '../composition/nats-world.js';
+
 import { connect, initCluster, verifyCluster } from '../adapters/nats/index.js';
+import { natsOptionsOf } from '../composition/nats-world.js';
 import { type Environment, loadConfig } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
 
@@ -17,7 +18,10 @@ export async function clusterCommand(
   }
   const { config } = loadConfig(env);
   if (config.isEmbedded) {
-    throw new MillraceError('BAD_CONFIG', 'MILLRACE_NATS_URL is not set: an embedded server is prepared by its first start');
+    throw new MillraceError(
+      'BAD_CONFIG',
+      'MILLRACE_NATS_URL is not set: an embedded server is prepared by its first start',
+    );
   }
   const connections = await connect(natsOptionsOf(config));
   try {

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The command line. `serve` is the process itself; everything else talks to one, or to its NATS. */
 import 'reflect-metadata';
+import { VERSION } from '../composition/version.js';
 import { describeError } from '../kernel/index.js';
 import { clusterCommand } from './cluster-command.js';
 import { configCommand } from './config-command.js';
 import { serveCommand } from './serve-command.js';
-import { VERSION } from '../composition/version.js';
 
 const USAGE = `usage: millrace <command>
   serve                       starts this process; settings come from MILLRACE_* variables (docs/settings.md)

@@ -7,8 +7,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { replayFold } from '../actors/kv-shard/index.js';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
 import { type CompactorMessage, type CompactorTask, SystemClock } from '../adapters/node/index.js';
-import { type CompactionLimits, compactShard, type FoldFactory } from '../journal/index.js';
-import { describeError, MillraceError } from '../kernel/index.js';
+import { type CompactionLimits, compactShard, type PartitionFold } from '../journal/index.js';
+import { describeError, MillraceError, type PartitionName } from '../kernel/index.js';
 import type { CompactionResult, Log, LogFields } from '../ports/index.js';
 
 /** What this thread needs beside its job. */
@@ -59,10 +59,10 @@ async function compact({ job, world }: CompactorTask<CompactorWorld>): Promise<C
   }
 }
 
-const foldOf: FoldFactory = (partition) => {
+function foldOf(partition: PartitionName): PartitionFold {
   if (partition.startsWith('kv:')) return replayFold();
   throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
-};
+}
 
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;

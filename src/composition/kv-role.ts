@@ -1,12 +1,7 @@
 /** The kv role: this process may own kv shards. */
 import type { DependencyContainer } from 'tsyringe';
 import { KvFold, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
-import {
-  type Activation,
-  ShardActor,
-  ShardHost,
-  Snapshotter,
-} from '../actors/runtime/index.js';
+import { type Activation, ShardActor, ShardHost, Snapshotter } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, type ServerFacts } from '../domain/kv/index.js';
 import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
@@ -80,7 +75,11 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
         createFold: () => new KvFold(new KvEngine(random, facts)),
         loadPartition: (partition, fold) => loadBreathing(snapshots, partition, fold, clock, timers),
       },
-      { expiryKeysPerTick: config.bounds.expiryKeys, expiryEveryMs: EXPIRY_EVERY_MS, passivateAfterMs: PASSIVATE_AFTER_MS },
+      {
+        expiryKeysPerTick: config.bounds.expiryKeys,
+        expiryEveryMs: EXPIRY_EVERY_MS,
+        passivateAfterMs: PASSIVATE_AFTER_MS,
+      },
     );
     const actor = new ShardActor<KvWork>(
       {

@@ -3,16 +3,6 @@
  * connected and its layout verified; what is missing or altered there ends the start, and is never made anew.
  */
 import { join } from 'node:path';
-import { readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
-import {
-  type ClusterLayout,
-  connect,
-  initCluster,
-  type NatsConnections,
-  type NatsOptions,
-  Names,
-  verifyCluster,
-} from '../adapters/nats/index.js';
 import {
   type DataLock,
   type EmbeddedServer,
@@ -20,6 +10,16 @@ import {
   lockDataDir,
   startEmbeddedServer,
 } from '../adapters/nats/embedded/index.js';
+import {
+  type ClusterLayout,
+  connect,
+  initCluster,
+  Names,
+  type NatsConnections,
+  type NatsOptions,
+  verifyCluster,
+} from '../adapters/nats/index.js';
+import { readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
@@ -136,7 +136,10 @@ export async function verifiedLayout(connections: NatsConnections, prefix: strin
   const { layout, differences } = await verifyCluster(connections, prefix);
   const [first] = differences;
   if (first?.kind === 'no-layout' || first?.kind === 'layout-incomplete') {
-    throw new MillraceError('BAD_CONFIG', `this NATS is not prepared (${first.detail}): run "millrace cluster init" once`);
+    throw new MillraceError(
+      'BAD_CONFIG',
+      `this NATS is not prepared (${first.detail}): run "millrace cluster init" once`,
+    );
   }
   if (layout === undefined || first !== undefined) {
     const all = differences.map(({ stream, detail }) => `${stream}: ${detail}`).join('; ');

@@ -1,16 +1,16 @@
 /** What every role of a process stands on, registered under its tokens. */
 import { container, type DependencyContainer } from 'tsyringe';
 import { Membership, Session } from '../actors/runtime/index.js';
+import { JetStreamJournal, JetStreamLeaseStore, JetStreamObjectStore, NatsBus } from '../adapters/nats/index.js';
 import {
   JsonLog,
   NodeRandom,
   NodeTimers,
-  PromMetrics,
   ProcessWatch,
+  PromMetrics,
   SystemClock,
   streamLines,
 } from '../adapters/node/index.js';
-import { JetStreamJournal, JetStreamLeaseStore, JetStreamObjectStore, NatsBus } from '../adapters/nats/index.js';
 import type { Config } from '../config/index.js';
 import type { Log } from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';

@@ -1,5 +1,12 @@
 /** Settings and metrics in the shape the actor runtime takes them. */
-import type { ActorLimits, CallLimits, HostTimes, RuntimeMetrics, SessionTimes, SnapshotPolicy } from '../actors/runtime/index.js';
+import type {
+  ActorLimits,
+  CallLimits,
+  HostTimes,
+  RuntimeMetrics,
+  SessionTimes,
+  SnapshotPolicy,
+} from '../actors/runtime/index.js';
 import type { Config } from '../config/index.js';
 import type { Metrics } from '../ports/index.js';
 

@@ -181,7 +181,12 @@ async function listening<T>(listen: Promise<T>, variable: string, port: number):
   try {
     return await listen;
   } catch (cause) {
-    throw new MillraceError('BAD_CONFIG', `${variable}: cannot listen on port ${port}: ${describeError(cause)}`, {}, cause);
+    throw new MillraceError(
+      'BAD_CONFIG',
+      `${variable}: cannot listen on port ${port}: ${describeError(cause)}`,
+      {},
+      cause,
+    );
   }
 }
 

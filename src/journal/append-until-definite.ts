@@ -6,8 +6,9 @@
  *  U3 a conflict below our own expectation means that acknowledged data has vanished
  *  U4 never a new expectation: an owner that has been overtaken does not append on top
  */
-import { assert, describeError, MillraceError, type ShardName } from '../kernel/index.js';
+
 import { isBugOn } from '../kernel/deliberate-bugs.js';
+import { assert, describeError, MillraceError, type ShardName } from '../kernel/index.js';
 import type { Journal, Timers } from '../ports/index.js';
 
 export interface AppendLimits {

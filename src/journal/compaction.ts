@@ -22,7 +22,7 @@ import type { Chain } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory } from './partition-fold.js';
 import { type AuditRetention, DEFAULT_AUDIT_RETENTION, planRetention } from './retention.js';
-import { SnapshotStore, segmentsOf, type StoredManifest } from './snapshot-store.js';
+import { SnapshotStore, type StoredManifest, segmentsOf } from './snapshot-store.js';
 
 export interface CompactionPorts {
   readonly journal: Journal;

@@ -8,7 +8,7 @@
  * Whatever breaks one of them is JOURNAL_DAMAGED: a person has to look, nothing is skipped.
  */
 import type { ReadEntry } from '../codec/envelope/index.js';
-import { MillraceError, type PartitionName, type ShardName, type CommandId } from '../kernel/index.js';
+import { type CommandId, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { Manifest } from '../messages/index.js';
 import type { Journal, Log, ObjectStore } from '../ports/index.js';
 import { Chain, type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';

@@ -34,7 +34,12 @@ export type EntryBody =
   | { readonly kind: 'claim'; readonly clusterId: string }
   | { readonly kind: 'batch'; readonly commandIds: readonly CommandId[]; readonly sections: readonly Section[] }
   /** A verified snapshot covers everything up to and including entry `coveredNumber`. */
-  | { readonly kind: 'snapshot'; readonly manifest: string; readonly digest: Uint8Array; readonly coveredNumber: number };
+  | {
+      readonly kind: 'snapshot';
+      readonly manifest: string;
+      readonly digest: Uint8Array;
+      readonly coveredNumber: number;
+    };
 
 export type Entry = EntryHeader & { readonly body: EntryBody };
 

@@ -40,6 +40,10 @@ export interface KvUsage {
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly durationMs: number;
+  /** Commands that were answered with an error, and reads that found their key or did not; where they are known. */
+  readonly errors?: number;
+  readonly hits?: number;
+  readonly misses?: number;
 }
 
 export interface Meter {

@@ -7,10 +7,10 @@ import { type KvCase, NOW, wordsOf } from '../support/kv-case.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
 import { bulks, Pair } from './pair.js';
-import { RandomCommands } from './random-commands.js';
+import { RandomCommands } from '../support/random-commands.js';
 import { MORE_CASES } from './more-cases.js';
 
-const SEED = Number(process.env['DIFFERENTIAL_SEED'] ?? Date.now() % 1_000_000_000);
+const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
 const SEQUENCES = 30;
 const COMMANDS_A_SEQUENCE = 200;
 

@@ -118,6 +118,12 @@ class Incarnation {
   begin(onLost: () => void): void {
     this.membership.start();
     void this.session.start().then(() => {
+      // It may be over before it began: the clock jumped while its record was being written.
+      if (!this.session.isLive) {
+        this.membership.stop();
+        onLost();
+        return;
+      }
       this.host.start();
       if (this.options.hasSnapshots) this.snapshotter.start();
       const endAll = this.session.onLost;

@@ -43,13 +43,23 @@ export class KvBench {
     const spec = admit(words);
     if (spec instanceof ErrorReply) return { reply: spec, effects: [] };
     const reply = this.engine.execute(spec, words, this.nowMs);
+    return { reply, effects: this.#replayEffects() };
+  }
+
+  /** Removes at most so many keys that are due, as the owner of a partition does now and then. */
+  expireDue(limit: number): string[] {
+    this.engine.expireDue(this.nowMs, limit);
+    return this.#replayEffects();
+  }
+
+  #replayEffects(): string[] {
     const effects: string[] = [];
     for (const effect of new RespCommandReader(bufferOfBytes(this.engine.effects.take()))) {
       effects.push(effect.map((word) => (word === '' ? "''" : word)).join(' '));
       this.#mirror.replay(effect);
       this.onEffect(effect);
     }
-    return { reply, effects };
+    return effects;
   }
 
   line(line: string | readonly string[]): { reply: Reply; effects: string[] } {

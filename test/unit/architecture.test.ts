@@ -23,7 +23,8 @@ const ALLOWED: Record<string, readonly string[]> = {
 const ANYTHING = ['composition', 'cli'];
 
 /** The world's own functions, and the folders that may call them. */
-const WORLD = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bperformance\.now\(|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\brandomBytes\(|\brandomUUID\(/;
+const WORLD =
+  /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bperformance\.now\(|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\brandomBytes\(|\brandomUUID\(/;
 const AT_HOME_IN_THE_WORLD = ['adapters', 'cli', 'composition'];
 
 interface Import {
@@ -61,7 +62,9 @@ describe('architecture', () => {
 
   it('has a rule for every folder', () => {
     const folders = new Set(files.map((file) => topOf(relative(SRC, file))));
-    expect([...folders].filter((folder) => ALLOWED[folder] === undefined && !ANYTHING.includes(folder))).to.deep.equal([]);
+    expect([...folders].filter((folder) => ALLOWED[folder] === undefined && !ANYTHING.includes(folder))).to.deep.equal(
+      [],
+    );
   });
 
   it('lets folders import inward only', () => {

@@ -2,9 +2,10 @@
  * A copy of the control state, kept up with its journal: the newest snapshot, then every entry behind it,
  * checked link by link. What does not fit makes it begin again; it is silent meanwhile, never wrong.
  */
-import { EntryAssembler } from '../../codec/envelope/index.js';
+
 import { decodeControlEvents } from '../../codec/control/index.js';
-import { changesAccess, type ControlState, evolve } from '../../domain/control/index.js';
+import { EntryAssembler } from '../../codec/envelope/index.js';
+import { type ControlState, changesAccess, evolve } from '../../domain/control/index.js';
 import { type Chain, chainAfter, SnapshotStore } from '../../journal/index.js';
 import { describeError, isMillraceError, MillraceError } from '../../kernel/index.js';
 import { CONTROL_PARTITION, CONTROL_SHARD } from '../../messages/index.js';
@@ -21,7 +22,7 @@ export interface FollowerPorts {
 export interface FollowerListener {
   /** The state is another object: it was built anew. What is known of the old one means nothing. */
   onRestart(state: ControlState): void;
-  /** One more entry is applied. */
+  /** One more message is applied. */
   onApplied(changesAccess: boolean): void;
   /** The journal answered. `isAtEnd`: it knows of nothing newer than what was applied. */
   onHeard(isAtEnd: boolean): void;
@@ -117,7 +118,7 @@ export class ControlFollower {
 
   #apply({ position, bytes }: StoredMessage): void {
     if (position <= this.#position) return;
-    // A hole that only chunks of a purged front would leave is one the chain cannot see.
+    // Its front was purged while this process was away: a snapshot has what is missing.
     if (position !== this.#position + 1) {
       throw new MillraceError('JOURNAL_DAMAGED', 'the control journal goes on behind a hole', { position });
     }
@@ -126,9 +127,8 @@ export class ControlFollower {
     if (read !== undefined) this.#chain.follow(read);
     this.#position = position;
     const body = read?.entry.body;
-    if (body?.kind !== 'batch') return;
     let isAccess = false;
-    for (const { effects } of body.sections) {
+    for (const { effects } of body?.kind === 'batch' ? body.sections : []) {
       for (const event of decodeControlEvents(effects)) {
         evolve(this.#fold.state, event);
         isAccess ||= changesAccess(event);

@@ -38,6 +38,8 @@ export class ControlView implements Access {
   /** The end of the journal when it was asked for; reaching it is being caught up. */
   #goal: number | undefined;
   #isAskingForEnd = false;
+  /** Grows when the copy falls behind: an answer about the end from before says nothing. */
+  #phase = 0;
   #silentForMs = 0;
   #isNoticeSoon = false;
   #onCaughtUp: (() => void)[] = [];
@@ -108,8 +110,13 @@ export class ControlView implements Access {
 
   #restarted(): void {
     this.#grantsByToken.clear();
+    this.#fallBehind();
+  }
+
+  #fallBehind(): void {
     this.#isCaughtUp = false;
     this.#goal = undefined;
+    this.#phase += 1;
   }
 
   #applied(isAccess: boolean): void {
@@ -125,8 +132,7 @@ export class ControlView implements Access {
     const silentForMs = nowMs - this.#heardAtMs;
     this.#heardAtMs = nowMs;
     if (this.#isCaughtUp && silentForMs > this.options.staleMs) {
-      this.#isCaughtUp = false;
-      this.#goal = undefined;
+      this.#fallBehind();
       this.#silentForMs = silentForMs;
     }
     if (this.#isCaughtUp) return;
@@ -138,10 +144,11 @@ export class ControlView implements Access {
   #askForEnd(): void {
     if (this.#isAskingForEnd) return;
     this.#isAskingForEnd = true;
+    const phase = this.#phase;
     this.ports.journal.tail(CONTROL_SHARD).then(
       ({ last }) => {
         this.#isAskingForEnd = false;
-        if (this.#isCaughtUp) return;
+        if (this.#isCaughtUp || phase !== this.#phase) return;
         this.#goal = last;
         if (this.position >= last) this.#caughtUp();
       },

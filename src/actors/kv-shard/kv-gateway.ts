@@ -4,10 +4,22 @@
  */
 import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
 import { findCommand, isWrite } from '../../domain/kv/index.js';
-import { type CommandId, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import {
+  type CommandId,
+  isMillraceError,
+  MillraceError,
+  type PartitionName,
+  type ShardName,
+} from '../../kernel/index.js';
 import { type KvRequest, type KvResponse, shardOf } from '../../messages/index.js';
 import type { Bus, Clock, KvGateway, Timers } from '../../ports/index.js';
-import { type AnswerMemoryLimits, type ShardActor, type ShardCaller, type ShardHost, ShardServer } from '../runtime/index.js';
+import {
+  type AnswerMemoryLimits,
+  type ShardActor,
+  type ShardCaller,
+  type ShardHost,
+  ShardServer,
+} from '../runtime/index.js';
 import { KvWork } from './kv-work.js';
 
 export interface KvGatewayLimits {

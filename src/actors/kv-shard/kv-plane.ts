@@ -2,9 +2,10 @@
  * A shard's databases: runs Redis commands on the partitions it holds, collects their effects, and knows
  * which keys are not stored yet. Partitions that nobody uses are put away and loaded again when asked for.
  */
-import { assert, type PartitionName } from '../../kernel/index.js';
+
 import { type CommandSpec, findCommand, type KvEngine, notAvailable } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
+import { assert, type PartitionName } from '../../kernel/index.js';
 import type { Manifest, ManifestPartition } from '../../messages/index.js';
 import type { Clock, Log, Timers } from '../../ports/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn } from '../runtime/index.js';
@@ -259,4 +260,3 @@ export class KvPlane implements ShardPlane<KvWork> {
     );
   }
 }
-

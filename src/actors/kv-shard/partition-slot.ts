@@ -72,7 +72,8 @@ export class PartitionSlot {
       if (!spec.flags.includes('keyspace')) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
     }
-    const looked = keys.kind === 'span' && keys.first === keys.last ? [words[keys.first] as ByteString] : keysOf(spec, words);
+    const looked =
+      keys.kind === 'span' && keys.first === keys.last ? [words[keys.first] as ByteString] : keysOf(spec, words);
     if (looked.some((key) => open.has(key))) return openTurn;
     if (looked.some((key) => inFlight.has(key))) return openTurn - 1;
     return 0;

@@ -13,7 +13,14 @@ import {
   encodeFailure,
   encodeRemoteCommand,
 } from '../../codec/remote/index.js';
-import { type CommandId, describeError, isMillraceError, MillraceError, type Random, type ShardName } from '../../kernel/index.js';
+import {
+  type CommandId,
+  describeError,
+  isMillraceError,
+  MillraceError,
+  type Random,
+  type ShardName,
+} from '../../kernel/index.js';
 import type { Bus, Clock, Subscription, Timers } from '../../ports/index.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
@@ -54,7 +61,9 @@ export class ShardCaller {
       const payload = encodeRemoteCommand({ commandId, isRetry: mayBeExecuted, body });
       const leftMs = endMs - this.clock.monotonicMs();
       try {
-        return decodeAnswer(await this.bus.request({ kind: 'command', shard }, payload, Math.min(leftMs, this.limits.tryMs)));
+        return decodeAnswer(
+          await this.bus.request({ kind: 'command', shard }, payload, Math.min(leftMs, this.limits.tryMs)),
+        );
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error;
         if (isFinal(error)) throw error;
@@ -133,7 +142,10 @@ export class ShardServer<W extends Work> {
         await this.actor.serving;
         if (this.actor.wasExecuted(commandId)) {
           const { shard } = this.actor;
-          throw new MillraceError('OUTCOME_UNKNOWN', `${shard}: executed, the reply was lost`, { shard, isExecuted: true });
+          throw new MillraceError('OUTCOME_UNKNOWN', `${shard}: executed, the reply was lost`, {
+            shard,
+            isExecuted: true,
+          });
         }
       }
       const reply = await new Promise<Uint8Array>((resolve, reject) => {

@@ -188,6 +188,10 @@ export async function markSessionDead(leases: LeaseStore, session: SessionId): P
   if (record === undefined) return true;
   const { counter, isDead } = decodeSessionRecord(record.value);
   if (isDead) return true;
-  const outcome = await leases.update(sessionKey(session), encodeSessionRecord({ counter, isDead: true }), record.revision);
+  const outcome = await leases.update(
+    sessionKey(session),
+    encodeSessionRecord({ counter, isDead: true }),
+    record.revision,
+  );
   return outcome.kind === 'stored';
 }

@@ -11,6 +11,7 @@
  *  A6 nothing is answered before the replay has reached the actor's own claim
  */
 import type { ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
+import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import {
   type CommandId,
   describeError,
@@ -20,13 +21,12 @@ import {
   type Random,
   type ShardName,
 } from '../../kernel/index.js';
-import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { Clock, Journal, Log, Timer, Timers } from '../../ports/index.js';
-import type { RuntimeMetrics } from './runtime-metrics.js';
 import { CommandMemory } from './command-memory.js';
 import { readJournalEnd } from './journal-end.js';
 import { Mailbox, type MailboxLimits } from './mailbox.js';
 import type { RecoverFn } from './recovery.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Turn, Work } from './work.js';
 
@@ -370,7 +370,8 @@ export class ShardActor<W extends Work> {
   #finish(work: W): void {
     const { readsNeedBarrier } = this.activation;
     const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
-    const mayLeaveEarly = isBugOn('reply-before-ack') || (isBugOn('speculative-read-released-early') && !work.hasWritten);
+    const mayLeaveEarly =
+      isBugOn('reply-before-ack') || (isBugOn('speculative-read-released-early') && !work.hasWritten);
     if (waitsFor === this.#open.turn.number && !mayLeaveEarly) this.#open.waiting.push(work);
     else if (waitsFor === this.#inFlight?.turn.number && !mayLeaveEarly) this.#inFlight.waiting.push(work);
     else this.#releaseRead(work);
@@ -441,7 +442,14 @@ export class ShardActor<W extends Work> {
       const { journal, appender, random } = this.ports;
       const end = await readJournalEnd(journal, this.shard);
       const links: ReadonlyMap<PartitionName, ChainLink> = this.#pen().links;
-      this.#writer = new ShardWriter(appender, this.shard, this.epoch, random.bytes(16), this.limits.chunkBytes, end.head);
+      this.#writer = new ShardWriter(
+        appender,
+        this.shard,
+        this.epoch,
+        random.bytes(16),
+        this.limits.chunkBytes,
+        end.head,
+      );
       this.#writer.adoptLinks(links);
       return append();
     }

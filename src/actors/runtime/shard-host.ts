@@ -283,4 +283,3 @@ export class ShardHost<W extends Work> {
     held.savedAtMs = this.ports.clock.monotonicMs();
   }
 }
-

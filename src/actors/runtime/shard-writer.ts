@@ -44,7 +44,11 @@ export class ShardWriter {
     return this.#append({ kind: 'claim', clusterId }, clockMs, watch);
   }
 
-  appendSnapshot(body: Extract<EntryBody, { kind: 'snapshot' }>, clockMs: number, watch: AppendWatch): Promise<ChainHead> {
+  appendSnapshot(
+    body: Extract<EntryBody, { kind: 'snapshot' }>,
+    clockMs: number,
+    watch: AppendWatch,
+  ): Promise<ChainHead> {
     return this.#append(body, clockMs, watch);
   }
 

@@ -7,7 +7,7 @@
  */
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, type ShardName } from '../../kernel/index.js';
-import type { CompactionResult, Clock, Compactor, Journal, Log, Timer, Timers } from '../../ports/index.js';
+import type { Clock, CompactionResult, Compactor, Journal, Log, Timer, Timers } from '../../ports/index.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 

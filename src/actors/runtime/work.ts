@@ -2,9 +2,10 @@
  * What waits in a mailbox: one request of one tenant, and who to tell. Also what an actor asks of the
  * plane it hosts. The runtime knows nothing of Redis commands or control events beyond this page.
  */
+
+import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
 import type { CommandId, MillraceError, PartitionName } from '../../kernel/index.js';
-import type { ReadEntry } from '../../codec/envelope/index.js';
 import type { Manifest } from '../../messages/index.js';
 
 export interface Work {

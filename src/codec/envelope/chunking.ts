@@ -20,11 +20,21 @@ export function encodeForJournal(entry: Entry, chunkBytes: number): EncodedEntry
   for (let from = 0; from < bytes.length; from += chunkBytes) {
     const part = messages.length;
     messages.push(
-      encodeChunk({ kind: 'chunk', shard, epoch, writer, number, part, bytes: bytes.subarray(from, from + chunkBytes) }),
+      encodeChunk({
+        kind: 'chunk',
+        shard,
+        epoch,
+        writer,
+        number,
+        part,
+        bytes: bytes.subarray(from, from + chunkBytes),
+      }),
     );
   }
   const parts = messages.length;
-  messages.push(encodeCommit({ kind: 'commit', shard, epoch, writer, number, parts, totalBytes: bytes.length, hash, clockMs }));
+  messages.push(
+    encodeCommit({ kind: 'commit', shard, epoch, writer, number, parts, totalBytes: bytes.length, hash, clockMs }),
+  );
   return { messages, hash, totalBytes: bytes.length };
 }
 

@@ -1,3 +1,11 @@
 export { type EncodedEntry, EntryAssembler, encodeForJournal, type ReadEntry } from './chunking.js';
-export { decodeMessage, ENTRY_VERSION, encodeEntry, hashSection, NO_HASH, sha256, WRITER_BYTES } from './entry-codec.js';
+export {
+  decodeMessage,
+  ENTRY_VERSION,
+  encodeEntry,
+  hashSection,
+  NO_HASH,
+  sha256,
+  WRITER_BYTES,
+} from './entry-codec.js';
 export { decodeManifest, encodeManifest, MANIFEST_VERSION } from './manifest-codec.js';

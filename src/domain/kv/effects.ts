@@ -25,6 +25,14 @@ export class Effects {
     this.#count += 1;
   }
 
+  /** As `push`, for lists as long as a client likes: spread into arguments, those would overflow the stack. */
+  pushList(name: ByteString, words: readonly ByteString[]): void {
+    let resp = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
+    for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
+    this.#resp += resp;
+    this.#count += 1;
+  }
+
   /** The commonest effect, spelled out because it is the hot path. */
   pushSet(key: ByteString, value: ByteString): void {
     this.#resp += `*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`;

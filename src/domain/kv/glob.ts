@@ -23,12 +23,30 @@ const DASH = 0x2d;
 export function compileGlob(pattern: ByteString): Glob {
   if (pattern === '*') return () => true;
   if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern;
+  if (!/[?[\\]/.test(pattern)) return betweenStars(pattern.split('*'));
   const { tokens, classes } = tokenize(pattern);
-  const literals = tokens.findIndex((token) => token < 0);
-  const prefix = String.fromCharCode(...tokens.slice(0, literals < 0 ? tokens.length : literals));
-  if (literals === tokens.length - 1 && tokens[literals] === STAR) return (text) => text.startsWith(prefix);
+  const firstWild = tokens.findIndex((token) => token < 0);
+  const literals = firstWild < 0 ? tokens : tokens.slice(0, firstWild);
+  const prefix = literals.map((code) => String.fromCharCode(code)).join('');
   const wide = Int32Array.from(tokens);
   return (text) => text.startsWith(prefix) && matches(wide, classes, text, prefix.length);
+}
+
+/** Stars and literals alone, which most patterns are: each literal is searched behind the one before. */
+function betweenStars(literals: readonly ByteString[]): Glob {
+  const prefix = literals[0] as ByteString;
+  const suffix = literals.at(-1) as ByteString;
+  const middle = literals.slice(1, -1).filter((literal) => literal !== '');
+  return (text) => {
+    if (!text.startsWith(prefix) || !text.endsWith(suffix)) return false;
+    let from = prefix.length;
+    for (const literal of middle) {
+      const at = text.indexOf(literal, from);
+      if (at < 0) return false;
+      from = at + literal.length;
+    }
+    return from <= text.length - suffix.length;
+  };
 }
 
 function matches(tokens: Int32Array, classes: readonly Uint8Array[], text: ByteString, from: number): boolean {

@@ -8,8 +8,8 @@ export const MAX_STRING_BYTES = 512 * 1024 * 1024;
 /** The largest value a key may hold: journaling, copying and answering more would hold everybody up. */
 export const MAX_RECORD_BYTES = 100 * 1024 * 1024;
 
-/** Cells of the table LCS fills, about 15 ms of work; beyond it the command is refused. */
-export const MAX_LCS_CELLS = 8_000_000;
+/** Cells of the table LCS fills, about 10 ms of work and 8 MB; beyond it the command is refused. */
+export const MAX_LCS_CELLS = 2_000_000;
 
 /** Keys one SCAN step meets at most, whatever COUNT hopes for: about 3 ms with a pattern. */
 export const MAX_SCAN_COUNT = 10_000;

@@ -33,6 +33,15 @@ describe('key-value: limits', () => {
     expect(readable(bench.line('LCS a b LEN').reply)).to.match(/^-ERR Insufficient memory/);
   });
 
+  it('do not end where a command has very many words', () => {
+    const bench = new KvBench();
+    const keys = Array.from({ length: 200_000 }, (_, index) => `key:${index}`);
+    expect(readable(bench.run(['MSET', ...keys.flatMap((key) => [key, 'v'])]).reply)).to.equal('+OK');
+    expect((bench.run(['MGET', ...keys]).reply as string[]).length).to.equal(keys.length);
+    expect(bench.run(['DEL', ...keys]).reply).to.equal(keys.length);
+    bench.expectReplayed();
+  });
+
   it('bound a step of SCAN whatever it is asked for', () => {
     const bench = new KvBench();
     for (let i = 0; i < 2 * MAX_SCAN_COUNT; i += 1) bench.engine.keyspace.set(`key:${i}`, '');

@@ -27,15 +27,20 @@ const ENCODED_LZF = 0xc3;
 const MAX_INTEGER_TEXT = 11;
 
 export function dumpString(value: ByteString): ByteString {
-  const body = Buffer.concat([Buffer.of(TYPE_STRING), encodedInteger(value) ?? plainString(value)]);
-  const payload = Buffer.allocUnsafe(body.length + FOOTER_BYTES);
-  body.copy(payload);
-  payload.writeUInt16LE(WRITTEN_VERSION, body.length);
-  crc64(payload, body.length + 2).copy(payload, body.length + 2);
+  const integer = encodedInteger(value);
+  const head = integer ?? lengthPrefix(value.length);
+  const valueBytes = integer === undefined ? value.length : 0;
+  const footerAt = 1 + head.length + valueBytes;
+  const payload = Buffer.allocUnsafe(footerAt + FOOTER_BYTES);
+  payload[0] = TYPE_STRING;
+  head.copy(payload, 1);
+  if (valueBytes > 0) payload.write(value, 1 + head.length, 'latin1');
+  payload.writeUInt16LE(WRITTEN_VERSION, footerAt);
+  crc64(payload, footerAt + 2).copy(payload, footerAt + 2);
   return bytesOfBuffer(payload);
 }
 
-/** Is the footer right? Older writers left the checksum zero. */
+/** Is the footer right: a version that is known, and the checksum? */
 export function isIntact(payload: ByteString): boolean {
   if (payload.length < FOOTER_BYTES) return false;
   const bytes = bufferOfBytes(payload);
@@ -92,10 +97,6 @@ function encodedInteger(value: ByteString): Buffer | undefined {
   bytes[0] = ENCODED_INT32;
   bytes.writeInt32LE(number, 1);
   return bytes;
-}
-
-function plainString(value: ByteString): Buffer {
-  return Buffer.concat([lengthPrefix(value.length), bufferOfBytes(value)]);
 }
 
 function lengthPrefix(length: number): Buffer {

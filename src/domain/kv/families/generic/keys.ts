@@ -26,7 +26,7 @@ export const remove: Handler = ({ args, keyspace, effects, nowMs }) => {
     // One that has expired goes too, but was not there for whoever asks.
     if (expireAtMs === undefined || expireAtMs > nowMs) visible += 1;
   }
-  if (removed.length > 0) effects.push('DEL', ...removed);
+  if (removed.length > 0) effects.pushList('DEL', removed);
   return visible;
 };
 

@@ -102,7 +102,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     handler: longestCommonSubsequence,
     since: '7.0.0',
     summary: 'Finds the longest common subsequence of two strings.',
-    deviations: ['Refused when the product of the lengths exceeds 8 million, with the text Redis has for 128 million.'],
+    deviations: ['Refused when the product of the lengths exceeds 2 million, with the text Redis has for 128 million.'],
   },
   {
     name: 'APPEND',

@@ -55,14 +55,13 @@ function lengths(a: ByteString, b: ByteString): Uint32Array {
   for (let i = 1; i <= a.length; i += 1) {
     const code = a.charCodeAt(i - 1);
     const row = i * width;
+    let diagonal = 0;
+    let left = 0;
     for (let j = 1; j < width; j += 1) {
-      if (code === codes[j - 1]) {
-        table[row + j] = (table[row + j - width - 1] as number) + 1;
-      } else {
-        const up = table[row + j - width] as number;
-        const left = table[row + j - 1] as number;
-        table[row + j] = Math.max(up, left);
-      }
+      const up = table[row - width + j] as number;
+      left = code === codes[j - 1] ? diagonal + 1 : Math.max(up, left);
+      table[row + j] = left;
+      diagonal = up;
     }
   }
   return table;

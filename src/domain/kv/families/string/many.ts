@@ -42,7 +42,7 @@ function requirePairs(context: CommandContext, name: string): void {
 
 function storeMany({ args, keyspace, effects }: CommandContext): void {
   for (let i = 1; i < args.length; i += 2) keyspace.set(args.bytes(i), args.bytes(i + 1));
-  effects.push('MSET', ...args.from(1));
+  effects.pushList('MSET', args.from(1));
 }
 
 /** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 and nothing set. */

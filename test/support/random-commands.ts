@@ -1,5 +1,5 @@
 /** Commands at random over few keys and telling values, the same from the same seed. */
-import { seededRandom } from '../support/kv-bench.js';
+import { seededRandom } from './kv-bench.js';
 
 const KEYS = ['a', 'b', 'c', '{t}d', "''"];
 const VALUES = [

@@ -1,0 +1,16 @@
+export type { ControlClient, ReplyOf } from './control-client.js';
+export { ControlDuties, type ControlDutiesPorts } from './control-duties.js';
+export { ControlFold } from './control-fold.js';
+export { ControlPlane, type ControlPlanePorts, createControlPlane } from './control-plane.js';
+export { ControlView, type ControlViewOptions, type ControlViewPorts } from './control-view.js';
+export { ControlWork } from './control-work.js';
+export * from './credentials.js';
+export { DEFAULT_FOLDER_LIMITS, MeterFolder, type MeterFolderLimits, type MeterFolderPorts } from './meter-folder.js';
+export {
+  DEFAULT_METER_OPTIONS,
+  MeterWriter,
+  type MeterWriterOptions,
+  type MeterWriterPorts,
+} from './meter-writer.js';
+export { LONG_SILENCE_MS, QuotaSlices, type QuotaSlicesPorts } from './quota-slices.js';
+export { Revocations } from './revocations.js';

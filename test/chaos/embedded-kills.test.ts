@@ -1,0 +1,131 @@
+/**
+ * The embedded default under load, killed again and again on one data directory: the process, its
+ * nats-server, both. Nothing that was acknowledged may be missing, nothing that was refused may be there.
+ */
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import { KvClient } from '../support/kv-client.js';
+import { endLedgers, Ledger } from '../support/ledger.js';
+import {
+  embeddedEnvironment,
+  endEverything,
+  type Environment,
+  type MillraceProcess,
+  READONLY_TOKEN,
+  signalPid,
+  startMillrace,
+  temporaryDirectory,
+  TOKEN,
+} from '../support/millrace-process.js';
+import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+
+type Victim = 'process' | 'server' | 'both' | 'server, then process';
+
+const VICTIMS: readonly Victim[] = ['process', 'server', 'both', 'server, then process'];
+/** As many as CI has time for; more with CHAOS_KILLS. */
+const KILLS = Number(process.env.CHAOS_KILLS ?? '32');
+const ACKED_BETWEEN_KILLS = 150;
+/** Everything ever written is read after so many kills, and what is newest after each. */
+const FULL_CHECK_EVERY = 8;
+const NEWEST = 2000;
+/** A restart, and the replay of what the load left. */
+const BACK_TIMEOUT_MS = 30_000;
+const MS_FOR_A_KILL = 15_000;
+
+describe('the embedded default, killed under load', function () {
+  this.timeout(60_000 + KILLS * MS_FOR_A_KILL);
+  const seed = seedOfThisRun();
+  const random = seededRandom(seed);
+  let millrace: MillraceProcess;
+  let environment: Environment;
+  let readers: KvClient[] = [];
+
+  after(async () => {
+    endLedgers();
+    for (const reader of readers) reader.close();
+    await endEverything();
+  });
+
+  it(`keeps what it acknowledged, and nothing that it refused, over ${KILLS} kills`, async () => {
+    console.log(replayLine(seed, 'embedded-kills'));
+    const dataDir = await temporaryDirectory();
+    environment = {
+      ...(await embeddedEnvironment(dataDir)),
+      // Small, so that snapshots are made, and are half made, while we kill.
+      MILLRACE_SNAPSHOT_ENTRIES: '400',
+    };
+    millrace = await start(dataDir);
+    const url = millrace.kvUrl;
+    readers = [TOKEN, READONLY_TOKEN].map((token) => new KvClient({ url, token }));
+    const ledger = await Ledger.start({ dir: await temporaryDirectory(), urls: [url], token: TOKEN, seed });
+    const killed = new Map<Victim, number>();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const victim = kill < VICTIMS.length * 3 ? VICTIMS[kill % VICTIMS.length]! : random.pick(VICTIMS);
+      await ledger.progress(random.below(ACKED_BETWEEN_KILLS) + 20, BACK_TIMEOUT_MS);
+      await strike(victim, dataDir, () => ledger.settleUnknown());
+      killed.set(victim, (killed.get(victim) ?? 0) + 1);
+      const isFull = (kill + 1) % FULL_CHECK_EVERY === 0;
+      await describeFailure(`kill ${kill + 1} (${victim})`, () => ledger.check(readers, isFull ? {} : { newest: NEWEST }));
+    }
+    await ledger.progress(1, BACK_TIMEOUT_MS);
+    await ledger.stop();
+    await millrace.kill();
+    await ledger.settleUnknown();
+    for (const when of ['the last kill', 'another restart']) {
+      millrace = await start(dataDir);
+      await describeFailure(when, () => ledger.check(readers));
+      await millrace.kill('SIGTERM');
+    }
+    const counts = await ledger.counts();
+    console.log(`      ${JSON.stringify({ ...Object.fromEntries(killed), ...counts })}`);
+    expect([...killed.values()].reduce((sum, count) => sum + count, 0)).to.equal(KILLS);
+    expect(counts.acked).to.be.greaterThan(KILLS * 20);
+    expect(counts.unknown, 'kills that met something in flight').to.be.greaterThan(0);
+  });
+
+  function start(dataDir: string): Promise<MillraceProcess> {
+    return startMillrace({ dataDir, env: environment });
+  }
+
+  async function strike(victim: Victim, dataDir: string, onDead: () => Promise<void>): Promise<void> {
+    const server = await millrace.natsPid();
+    if (victim !== 'process') signalPid(server, 'SIGKILL');
+    if (victim === 'server') {
+      await untilItAnswers(dataDir);
+      return;
+    }
+    // At any moment of the server's restart.
+    if (victim === 'server, then process') await new Promise((done) => setTimeout(done, random.below(600)));
+    await millrace.kill();
+    await onDead();
+    millrace = await start(dataDir);
+  }
+
+  /** A server that dies too often ends its process, as documented: an operator's supervisor starts it again. */
+  async function untilItAnswers(dataDir: string): Promise<void> {
+    let hasExited = false;
+    void millrace.exited.then(() => {
+      hasExited = true;
+    });
+    await eventually(
+      async () => {
+        if (hasExited) {
+          expect(millrace.stderr()).to.contain('nats-server.given-up');
+          millrace = await start(dataDir);
+          hasExited = false;
+        }
+        await readers[0]?.ask('GET', 'put:0:1:0');
+        await readers[0]?.ask('SET', 'alive', '1');
+      },
+      { timeoutMs: BACK_TIMEOUT_MS, everyMs: 50 },
+    );
+  }
+
+  async function describeFailure<T>(when: string, step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      throw new Error(`after ${when}: ${(error as Error).message}\n${millrace.stderr().slice(-3000)}`, { cause: error });
+    }
+  }
+});

@@ -1,0 +1,156 @@
+/** The compactor in its thread, on a real journal and a real object store. */
+import { expect } from 'chai';
+import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import {
+  connect,
+  initCluster,
+  JetStreamJournal,
+  JetStreamObjectStore,
+  Names,
+  type NatsConnections,
+} from '../../../src/adapters/nats/index.js';
+import { WorkerCompactor } from '../../../src/adapters/node/index.js';
+import type { CompactorWorld } from '../../../src/composition/compactor-worker.js';
+import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
+import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
+import type { ManifestPartition } from '../../../src/messages/index.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { KEEP_NOTHING } from '../../spec/journal/world.js';
+
+const PREFIX = 'snapshots';
+const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
+
+describe('the compactor in a thread of its own, on JetStream', function () {
+  this.timeout(60_000);
+  let server: NatsServer;
+  let connections: NatsConnections;
+  let journal: JetStreamJournal;
+  let objects: JetStreamObjectStore;
+  let compactor: WorkerCompactor<CompactorWorld>;
+  let shards = 0;
+  const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 300_000, retention: KEEP_NOTHING };
+
+  before(async () => {
+    server = await startNatsServer();
+    connections = await connect({ servers: [server.url] });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 4, queueShards: 1, replicas: 1 });
+    const names = new Names(PREFIX);
+    journal = new JetStreamJournal(connections, names);
+    objects = new JetStreamObjectStore(connections, names);
+    compactor = newCompactor();
+  });
+  after(async () => {
+    await compactor?.close();
+    await connections?.close();
+    await server?.stop();
+  });
+
+  function newCompactor(options: { maxHeapMb?: number; timeLimitMs?: number; entry?: URL } = {}) {
+    const world: CompactorWorld = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    return new WorkerCompactor<CompactorWorld>({ entry: ENTRY, world, log: silentLog, ...options });
+  }
+
+  /** A shard of its own with a claim and 4,000 keys in two partitions; large entries come in chunks. */
+  async function freshHistory(): Promise<ShardHistory> {
+    const history = new ShardHistory(journal, { shard: `KV_${shards}` as ShardName, chunkBytes: 64 * 1024 });
+    shards += 1;
+    await history.claim();
+    for (let batch = 0; batch < 4; batch += 1) {
+      const sets = (prefix: string) =>
+        Array.from({ length: 500 }, (_, i) => ['SET', `${prefix}${batch}-${i}`, 'x'.repeat(i)]);
+      await history.batch({ [ALPHA]: sets('a'), [BETA]: sets('b') });
+    }
+    return history;
+  }
+
+  const jobFor = ({ shard, head }: ShardHistory) => ({ shard, clusterId: CLUSTER, upToPosition: head.position });
+
+  async function recoveredKeys({ shard, head }: ShardHistory): Promise<number> {
+    const store = new SnapshotStore(objects, silentLog);
+    const fold = replayFold();
+    const apply = async (partition: ManifestPartition | undefined) => {
+      if (partition !== undefined) await store.loadWhole(partition, fold, { checkDigest: true });
+    };
+    for await (const step of recover({ journal, objects, log: silentLog }, shard, head, head).steps) {
+      if (step.kind === 'manifest') await apply(step.manifest?.partitions.find(({ name }) => name === ALPHA));
+      else if (step.read.entry.body.kind === 'batch') {
+        for (const { partition, effects } of step.read.entry.body.sections) if (partition === ALPHA) fold.apply(effects);
+      }
+    }
+    return fold.size;
+  }
+
+  it('makes snapshots that recovery and audit agree with, and lets go of the front', async () => {
+    const history = await freshHistory();
+    const first = await compactor.compact(jobFor(history));
+    expect(first.coveredNumber).to.equal(5);
+    expect(first.snapshotBytes).to.be.greaterThan(900_000);
+    await history.claim();
+    await history.batch({ [ALPHA]: ['SET one-more 1'] });
+    const second = await compactor.compact(jobFor(history));
+    expect(second.purgeBelow).to.equal(first.coveredPosition + 1);
+    await journal.truncateFront(history.shard, second.purgeBelow);
+    await history.batch({ [ALPHA]: ['SET another 1'] });
+    expect(await recoveredKeys(history)).to.equal(2002);
+    const audit = await verifyShard({ journal, objects, log: silentLog }, history.shard);
+    expect([audit.findings, audit.anchoredBy, audit.manifestsOnChain]).to.deep.equal([[], 'snapshot', 1]);
+  });
+
+  it('runs one job at a time, in order', async () => {
+    const history = await freshHistory();
+    const early = jobFor(history);
+    await history.batch({ [ALPHA]: ['SET later 1'] });
+    const order: string[] = [];
+    const [a, b] = await Promise.all([
+      compactor.compact(early).finally(() => order.push('early')),
+      compactor.compact(jobFor(history)).finally(() => order.push('late')),
+    ]);
+    expect(order).to.deep.equal(['early', 'late']);
+    expect(b.coveredNumber).to.equal(a.coveredNumber + 1);
+  });
+
+  it('says what went wrong in the thread, as it was said there', async () => {
+    const history = await freshHistory();
+    const job = { ...jobFor(history), clusterId: 'another' };
+    await expectFailure(compactor.compact(job), 'JOURNAL_DAMAGED');
+    const { coveredNumber } = await compactor.compact(jobFor(history));
+    expect(coveredNumber).to.equal(history.head.number);
+  });
+
+  it('fails a job whose thread dies, and nothing else', async () => {
+    const history = new ShardHistory(journal, { shard: 'KV_0' as ShardName });
+    const job = { shard: history.shard, clusterId: CLUSTER, upToPosition: 1 };
+    const dying = newCompactor({ entry: new URL('data:text/javascript,process.exit(3)') });
+    const failing = newCompactor({ entry: new URL('data:text/javascript,throw new Error("broken on purpose")') });
+    const silent = newCompactor({ entry: new URL('data:text/javascript,setInterval(() => {}, 1000)'), timeLimitMs: 200 });
+    const hungry = newCompactor({
+      entry: new URL('data:text/javascript,const a = []; for (;;) a.push(new Array(1e5).fill(a.length))'),
+      maxHeapMb: 32,
+    });
+    for (const broken of [dying, failing, silent, hungry]) {
+      await expectFailure(broken.compact(job), 'TIMED_OUT');
+      await broken.close();
+    }
+  });
+
+  it('stops with its process: what runs and what waits fails', async () => {
+    const history = await freshHistory();
+    const closing = newCompactor();
+    const jobs = [closing.compact(jobFor(history)), closing.compact(jobFor(history))];
+    const failures = Promise.all(jobs.map((job) => expectFailure(job, 'SHUTTING_DOWN')));
+    await closing.close();
+    await failures;
+    expect(await recoveredKeys(history)).to.equal(2000);
+  });
+});
+
+async function expectFailure(act: Promise<unknown>, code: Parameters<typeof isMillraceError>[1]): Promise<void> {
+  try {
+    await act;
+  } catch (error) {
+    expect(isMillraceError(error, code), String(error)).to.equal(true);
+    return;
+  }
+  expect.fail(`no ${code}`);
+}

@@ -1,0 +1,374 @@
+import { expect } from 'chai';
+import { EntryAssembler } from '../../../src/codec/envelope/index.js';
+import { OK } from '../../../src/domain/kv/index.js';
+import type { PartitionName } from '../../../src/kernel/index.js';
+import type { HeldAppend } from '../../support/held-journal.js';
+import { KvShardStand, LIMITS, SHARD } from '../../support/kv-shard-stand.js';
+
+describe('shard actor', () => {
+  let stand: KvShardStand;
+
+  beforeEach(() => {
+    stand = new KvShardStand();
+  });
+
+  afterEach(() => {
+    for (const actor of stand.actors) actor.fail(new Error('the test is over'));
+  });
+
+  function onlyHeld(): HeldAppend {
+    expect(stand.journal.held).to.have.length(1);
+    return stand.journal.held.shift() as HeldAppend;
+  }
+
+  async function entries() {
+    const assembler = new EntryAssembler();
+    const { last } = await stand.journal.tail(SHARD);
+    const found = [];
+    for await (const { position, bytes } of stand.journal.read(SHARD, 1, last)) {
+      const read = assembler.add(position, bytes);
+      if (read !== undefined) found.push(read.entry);
+    }
+    return found;
+  }
+
+  describe('commits in groups', () => {
+    it('writes what arrived together as one entry', async () => {
+      const actor = await stand.serving();
+      for (let i = 0; i < 10; i += 1) stand.send(actor, `SET k${i} v`);
+      await stand.settle();
+      const [claim, batch, ...more] = await entries();
+      expect([claim?.body.kind, batch?.body.kind, more.length]).to.deep.equal(['claim', 'batch', 0]);
+    });
+
+    it('keeps one entry in flight; what arrives meanwhile is the next one', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const first = onlyHeld();
+      stand.send(actor, 'SET b 2');
+      stand.send(actor, 'SET c 3');
+      await stand.settle();
+      expect(stand.journal.held).to.have.length(0);
+      await first.ack();
+      await stand.settle();
+      const second = onlyHeld();
+      expect(second.expectedLast).to.equal(first.expectedLast + 1);
+      await second.ack();
+      expect(await entries()).to.have.length(3);
+    });
+
+    it('gives every write of an entry a sync token of its own', async () => {
+      const actor = await stand.serving();
+      const outcomes = ['SET a 1', 'SET b 2', 'SET c 3'].map((line) => stand.send(actor, line));
+      await stand.settle();
+      expect(new Set(outcomes.map(({ syncToken }) => syncToken)).size).to.equal(3);
+    });
+
+    it('writes nothing for commands that changed nothing', async () => {
+      const actor = await stand.serving();
+      const outcome = stand.send(actor, ['GET a', 'DEL a'], 'pipeline');
+      await stand.settle();
+      expect(outcome.replies).to.deep.equal([null, 0]);
+      expect(await entries()).to.have.length(1);
+    });
+  });
+
+  describe('answers', () => {
+    it('a write only when its entry is stored', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      const outcome = stand.send(actor, 'SET a 1');
+      await stand.settle();
+      expect(outcome).to.deep.equal({});
+      await onlyHeld().ack();
+      await stand.settle();
+      expect(outcome.replies).to.deep.equal([OK]);
+    });
+
+    it('a read of a key with an uncommitted write only when that write is stored', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const read = stand.send(actor, 'GET a');
+      await stand.settle();
+      expect(read).to.deep.equal({});
+      await onlyHeld().ack();
+      await stand.settle();
+      expect(read.replies).to.deep.equal(['1']);
+    });
+
+    it('a write that found an uncommitted key and changed nothing only when that key is stored', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const refused = stand.send(actor, 'SETNX a 2');
+      await stand.settle();
+      expect(refused).to.deep.equal({});
+      await onlyHeld().ack();
+      await stand.settle();
+      expect(refused.replies).to.deep.equal([0]);
+    });
+
+    it('a read of another key at once', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const read = stand.send(actor, 'GET b');
+      await stand.settle();
+      expect(read.replies).to.deep.equal([null]);
+    });
+
+    it('a read of everything only when every change is stored', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const count = stand.send(actor, 'DBSIZE');
+      await stand.settle();
+      expect(count).to.deep.equal({});
+      await onlyHeld().ack();
+      await stand.settle();
+      expect(count.replies).to.deep.equal([1]);
+    });
+
+    it('no read without touch to the others', async () => {
+      const actor = await stand.serving();
+      stand.mayAnswerReads = false;
+      const read = stand.send(actor, 'GET a');
+      const write = stand.send(actor, 'SET b 1');
+      await stand.settle();
+      expect(read.failure).to.equal('SHARD_UNAVAILABLE');
+      expect(write.replies).to.deep.equal([OK]);
+    });
+
+    it('reads behind an append of their own where the operator asks for that', async () => {
+      const actor = await stand.serving({ readsNeedBarrier: true });
+      const read = stand.send(actor, 'GET a');
+      await stand.settle();
+      expect(read.replies).to.deep.equal([null]);
+      expect(await entries()).to.have.length(2);
+    });
+  });
+
+  describe('when an append is refused', () => {
+    it('ends, and its callers know that nothing was applied', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      const inFlight = stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const waiting = stand.send(actor, 'SET b 1');
+      await stand.settle();
+      onlyHeld().answer({ kind: 'conflict', last: 99 });
+      await stand.settle();
+      expect([inFlight.failure, waiting.failure]).to.deep.equal(['NOT_APPLIED', 'NOT_APPLIED']);
+      expect((await actor.ended).code).to.equal('FENCED');
+    });
+
+    it('says that acknowledged data has vanished when the journal is shorter than it was', async () => {
+      const actor = await stand.serving();
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      stand.journal.isOpen = false;
+      stand.send(actor, 'SET a 2');
+      await stand.settle();
+      onlyHeld().answer({ kind: 'conflict', last: 1 });
+      await stand.settle();
+      expect((await actor.ended).code).to.equal('JOURNAL_DAMAGED');
+    });
+  });
+
+  describe('when an append is not answered', () => {
+    it('sends the same bytes with the same expectation again', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      const outcome = stand.send(actor, 'SET a 1');
+      await stand.settle();
+      const first = onlyHeld();
+      first.loseRequest();
+      await stand.time.advance(100);
+      const second = onlyHeld();
+      expect([second.bytes, second.expectedLast]).to.deep.equal([first.bytes, first.expectedLast]);
+      await second.ack();
+      await stand.settle();
+      expect(outcome.replies).to.deep.equal([OK]);
+    });
+
+    it('recognises its own entry when only the answer was lost', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      const outcome = stand.send(actor, 'SET a 1');
+      await stand.settle();
+      await onlyHeld().loseAck();
+      await stand.time.advance(100);
+      await onlyHeld().ack();
+      await stand.time.advance(100);
+      expect(outcome.replies).to.deep.equal([OK]);
+      expect(await entries()).to.have.length(2);
+    });
+
+    it('never guesses: a caller of an owner that gives up hears that nobody knows', async () => {
+      const actor = await stand.serving();
+      stand.journal.isOpen = false;
+      const outcome = stand.send(actor, 'SET a 1');
+      await stand.settle();
+      onlyHeld().loseRequest();
+      actor.fail(new Error('the session is over'));
+      await stand.time.advance(1000);
+      expect(outcome.failure).to.equal('OUTCOME_UNKNOWN');
+    });
+  });
+
+  describe('a successor', () => {
+    it('has everything that was acknowledged', async () => {
+      const before = await stand.serving();
+      stand.send(before, ['SET a 1', 'INCR a', 'SET b x PX 100000'], 'pipeline');
+      await stand.settle();
+      const after = await stand.serving();
+      const read = stand.send(after, ['GET a', 'GET b', 'PTTL b'], 'pipeline');
+      await stand.settle();
+      expect(read.replies).to.deep.equal(['2', 'x', 100000]);
+    });
+
+    it('fences the owner before it, whatever that one believes', async () => {
+      const before = await stand.serving();
+      const after = await stand.serving();
+      const late = stand.send(before, 'SET a stale');
+      await stand.settle();
+      expect(late.failure).to.equal('NOT_APPLIED');
+      const read = stand.send(after, 'GET a');
+      await stand.settle();
+      expect(read.replies).to.deep.equal([null]);
+    });
+
+    it('acknowledges no write while the owner before it may still answer reads', async () => {
+      await stand.serving();
+      const after = await stand.serving({ quietMs: 2250 });
+      const write = stand.send(after, 'SET a 1');
+      const read = stand.send(after, 'GET a');
+      await stand.time.advance(2000);
+      expect([write, read]).to.deep.equal([{}, {}]);
+      await stand.time.advance(500);
+      expect([write.replies, read.replies]).to.deep.equal([[OK], ['1']]);
+    });
+
+    it('remembers which commands of remote callers were executed', async () => {
+      const before = await stand.serving();
+      stand.send(before, 'SET a 1', 'single', 'c-1');
+      stand.send(before, 'GET a', 'single', 'c-2');
+      await stand.settle();
+      const after = await stand.serving();
+      expect(['c-1', 'c-2', 'c-3'].map((id) => after.wasExecuted(id as never))).to.deep.equal([true, false, false]);
+    });
+
+    it('expires nothing again that a slow clock would bring back', async () => {
+      const before = await stand.serving();
+      stand.send(before, 'SET a 1 PX 1000');
+      await stand.time.advance(2000);
+      stand.send(before, 'SET b 1');
+      await stand.settle();
+      stand.time.jumpWallClock(-10_000);
+      const after = await stand.serving();
+      const read = stand.send(after, 'GET a');
+      await stand.settle();
+      expect(read.replies).to.deep.equal([null]);
+    });
+
+    it('refuses a journal that is shorter than the lease vouches for', async () => {
+      await stand.serving();
+      const highWater = { number: 5, hash: new Uint8Array(32), position: 5 };
+      const after = stand.activate({ highWater });
+      await after.start();
+      expect((await after.ended).code).to.equal('JOURNAL_DAMAGED');
+    });
+  });
+
+  describe('bounds', () => {
+    it('refuses one request past the mailbox before anything is executed', async () => {
+      const actor = stand.activate({}, { ...LIMITS, mailbox: { ...LIMITS.mailbox, maxWorks: 2 } });
+      const outcomes = ['SET a 1', 'SET b 1', 'SET c 1'].map((line) => stand.send(actor, line));
+      await actor.start();
+      await stand.settle();
+      expect(outcomes.map(({ failure }) => failure)).to.deep.equal([undefined, undefined, 'MAILBOX_FULL']);
+    });
+
+    it('holds requests while it is loading, for so long and no longer', async () => {
+      const actor = stand.activate();
+      stand.journal.isOpen = false;
+      void actor.start();
+      const held = stand.send(actor, 'GET a');
+      await stand.time.advance(4900);
+      expect(held).to.deep.equal({});
+      await stand.time.advance(1500);
+      expect(held.failure).to.equal('SHARD_UNAVAILABLE');
+    });
+
+    it('spreads a long pipeline over turns and keeps a transaction in one', async () => {
+      const actor = await stand.serving({}, { ...LIMITS, turn: { ...LIMITS.turn, maxCommands: 10 } });
+      const lines = Array.from({ length: 25 }, (_, i) => `SET k${i} v`);
+      const pipeline = stand.send(actor, lines, 'pipeline');
+      while (pipeline.replies === undefined) await stand.settle();
+      expect(await entries()).to.have.length(1 + 3);
+      const transaction = stand.send(actor, lines, 'transaction');
+      while (transaction.replies === undefined) await stand.settle();
+      expect(await entries()).to.have.length(1 + 3 + 1);
+    });
+
+    it('stores an entry larger than one message as a set of chunks', async () => {
+      const actor = await stand.serving({}, { ...LIMITS, chunkBytes: 1024 });
+      const value = 'v'.repeat(5000);
+      stand.send(actor, `SET a ${value}`);
+      await stand.settle();
+      expect((await stand.journal.tail(SHARD)).last).to.be.greaterThan(5);
+      const after = await stand.serving();
+      const read = stand.send(after, 'GET a');
+      await stand.settle();
+      expect(read.replies).to.deep.equal([value]);
+    });
+  });
+
+  it('removes expired keys from the journal’s state without being asked', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, 'SET a 1 PX 50');
+    await stand.settle();
+    await stand.time.advance(500);
+    const last = (await entries()).at(-1);
+    expect(last?.body.kind).to.equal('batch');
+    const effects = last?.body.kind === 'batch' ? Buffer.from(last.body.sections[0]?.effects ?? []).toString() : '';
+    expect(effects).to.equal('*2\r\n$3\r\nDEL\r\n$1\r\na\r\n');
+  });
+
+  it('chains each partition’s sections on their own', async () => {
+    const actor = await stand.serving();
+    stand.send(actor, 'SET a 1');
+    await stand.settle();
+    stand.send(actor, 'SET a 2');
+    await stand.settle();
+    const sections = (await entries()).flatMap(({ body }) => (body.kind === 'batch' ? body.sections : []));
+    expect(sections.map(({ partition, index }) => [partition as PartitionName, index])).to.deep.equal([
+      ['kv:db-aaaaaaaaaaaaaaaa:0', 1],
+      ['kv:db-aaaaaaaaaaaaaaaa:0', 2],
+    ]);
+  });
+
+  it('finishes what waits before it hands over', async () => {
+    const actor = await stand.serving();
+    stand.journal.isOpen = false;
+    const first = stand.send(actor, 'SET a 1');
+    await stand.settle();
+    const second = stand.send(actor, 'SET b 1');
+    const drained = actor.drain();
+    const late = stand.send(actor, 'SET c 1');
+    await stand.settle();
+    await onlyHeld().ack();
+    await stand.settle();
+    await onlyHeld().ack();
+    expect((await drained)?.number).to.equal(3);
+    await stand.settle();
+    expect([first.replies, second.replies, late.failure]).to.deep.equal([[OK], [OK], 'SHARD_UNAVAILABLE']);
+  });
+});

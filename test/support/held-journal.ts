@@ -1,0 +1,53 @@
+/** A journal whose every append waits until the test says what becomes of it. */
+import { MemoryJournal } from '../../src/adapters/memory/index.js';
+import type { ShardName } from '../../src/kernel/index.js';
+import type { AppendOutcome, Clock, Journal, Timers } from '../../src/ports/index.js';
+
+export interface HeldAppend {
+  readonly bytes: Uint8Array;
+  readonly expectedLast: number;
+  /** Stores it and says so. */
+  ack(): Promise<void>;
+  /** Stores it and loses the answer. */
+  loseAck(): Promise<void>;
+  /** Loses it on the way. */
+  loseRequest(): void;
+  answer(outcome: AppendOutcome): void;
+}
+
+export class HeldJournal implements Journal {
+  readonly held: HeldAppend[] = [];
+  /** While true, appends are stored at once. */
+  isOpen = true;
+  readonly #memory: MemoryJournal;
+
+  constructor(shard: ShardName, clock: Clock, timers: Timers) {
+    this.#memory = new MemoryJournal({ clock, timers });
+    this.#memory.createStream(shard);
+  }
+
+  append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<AppendOutcome> {
+    if (this.isOpen) return this.#memory.append(shard, bytes, expectedLast);
+    return new Promise((resolve) => {
+      const store = () => this.#memory.append(shard, bytes, expectedLast);
+      const unknown: AppendOutcome = { kind: 'unknown', cause: new Error('no answer') };
+      this.held.push({
+        bytes,
+        expectedLast,
+        ack: async () => resolve(await store()),
+        loseAck: async () => {
+          await store();
+          resolve(unknown);
+        },
+        loseRequest: () => resolve(unknown),
+        answer: resolve,
+      });
+    });
+  }
+
+  readAt: Journal['readAt'] = (shard, position) => this.#memory.readAt(shard, position);
+  read: Journal['read'] = (shard, from, to) => this.#memory.read(shard, from, to);
+  follow: Journal['follow'] = (shard, from, follower) => this.#memory.follow(shard, from, follower);
+  tail: Journal['tail'] = (shard) => this.#memory.tail(shard);
+  truncateFront: Journal['truncateFront'] = (shard, keepFrom) => this.#memory.truncateFront(shard, keepFrom);
+}

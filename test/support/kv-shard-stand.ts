@@ -1,0 +1,117 @@
+/** One kv shard on memory adapters and manual time: for specs of the actor, a command at a time. */
+import { KvFold, KvPlane, KvWork } from '../../src/actors/kv-shard/index.js';
+import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
+import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
+import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
+import { DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import type { CommandId, DatabaseId, PartitionName, ShardName } from '../../src/kernel/index.js';
+import type { KvMode } from '../../src/messages/index.js';
+import type { Log } from '../../src/ports/index.js';
+import { HeldJournal } from './held-journal.js';
+
+export const SHARD = 'KV_0' as ShardName;
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
+
+export const LIMITS: ActorLimits = {
+  mailbox: { maxWorks: 100, maxBytes: 1_000_000, quantum: 65_536 },
+  turn: { maxCommands: 1000, maxEffectBytes: 256 * 1024, maxMs: 1000 },
+  chunkBytes: 512 * 1024,
+  holdMs: 5000,
+  commandMemoryMs: 60_000,
+};
+
+/** What became of one request, once something has. */
+export interface Outcome {
+  replies?: readonly Reply[];
+  syncToken?: string;
+  failure?: string;
+}
+
+export class KvShardStand {
+  readonly time = new ManualTime();
+  readonly journal = new HeldJournal(SHARD, this.time, this.time);
+  readonly objects = new MemoryObjectStore();
+  readonly actors: ShardActor<KvWork>[] = [];
+  mayAnswerReads = true;
+  epoch = 0;
+
+  /** A fresh activation, one epoch on, as the host makes it after it has won the lease. */
+  activate(overrides: Partial<Activation> = {}, limits: ActorLimits = LIMITS): ShardActor<KvWork> {
+    const { time, journal, objects } = this;
+    const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
+    const snapshots = new SnapshotStore(objects, SILENT);
+    const facts = { nowMicros: () => 0, info: () => new Map() };
+    const plane = new KvPlane(
+      {
+        clock: time,
+        timers: time,
+        log: SILENT,
+        createFold: () => new KvFold(new KvEngine(random, facts)),
+        loadPartition: async (partition, fold) => {
+          for await (const _ of snapshots.loadPartition(partition, fold));
+        },
+      },
+      { expiryKeysPerTick: 100, expiryEveryMs: 100, passivateAfterMs: 600_000 },
+    );
+    this.epoch += 1;
+    const actor = new ShardActor<KvWork>(
+      {
+        journal,
+        appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
+        clock: time,
+        timers: time,
+        random,
+        log: SILENT,
+        metrics: NO_METRICS,
+        recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
+      },
+      limits,
+      {
+        shard: SHARD,
+        epoch: this.epoch,
+        clusterId: 'cluster',
+        highWater: undefined,
+        quietMs: 0,
+        readsNeedBarrier: false,
+        mayAnswerReads: () => this.mayAnswerReads,
+        onStored: () => {},
+        ...overrides,
+      },
+      plane,
+    );
+    plane.onReady = () => actor.resume();
+    plane.onFailure = (error) => actor.fail(error);
+    this.actors.push(actor);
+    return actor;
+  }
+
+  /** An actor that serves. */
+  async serving(overrides: Partial<Activation> = {}, limits: ActorLimits = LIMITS): Promise<ShardActor<KvWork>> {
+    const actor = this.activate(overrides, limits);
+    await actor.start();
+    return actor;
+  }
+
+  /** Sends commands, each a line of words; what becomes of them appears in the outcome. */
+  send(actor: ShardActor<KvWork>, lines: string | string[], mode: KvMode = 'single', commandId?: string): Outcome {
+    const outcome: Outcome = {};
+    const commands = [lines].flat().map((line) => line.split(' '));
+    const bytes = commands.flat().join('').length;
+    const request = { database: DATABASE, partition: `kv:${DATABASE}:0` as PartitionName, mode, commands, bytes };
+    const work = new KvWork(
+      request,
+      ({ replies, syncToken }) => Object.assign(outcome, { replies, syncToken }),
+      (error) => Object.assign(outcome, { failure: error.code }),
+      commandId as CommandId | undefined,
+    );
+    actor.submit(work);
+    return outcome;
+  }
+
+  /** Lets everything happen that is ready to, without time passing. */
+  settle(): Promise<void> {
+    return this.time.advance(0);
+  }
+}

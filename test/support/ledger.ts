@@ -1,0 +1,145 @@
+/**
+ * An acked-write ledger: a process outside of everything that is killed writes through REST and keeps a
+ * synced record of what it was told; what the store holds is checked against the record.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './eventually.js';
+import type { KvClient } from './kv-client.js';
+import { judge, keysOf, UnknownMemory } from './ledger-judge.js';
+import { type LedgerOperation, parseLedger } from './ledger-operations.js';
+import type { WriterSettings } from './ledger-writer.js';
+
+const WRITER = fileURLToPath(new URL('./ledger-writer.js', import.meta.url));
+
+export type LedgerOptions = Pick<WriterSettings, 'urls' | 'token' | 'seed'> & {
+  /** For the record. */
+  readonly dir: string;
+} & Partial<Pick<WriterSettings, 'workers' | 'paceMs' | 'timeoutMs'>>;
+
+export interface LedgerCounts {
+  readonly acked: number;
+  readonly failed: number;
+  readonly unknown: number;
+}
+
+const writers = new Set<ChildProcess>();
+
+/** For `after` hooks: no writer outlives its test. */
+export function endLedgers(): void {
+  for (const writer of writers) writer.kill('SIGKILL');
+  writers.clear();
+}
+
+export class Ledger {
+  readonly #memory = new UnknownMemory();
+  #settledIds = new Set<number>();
+  #readBytes = 0;
+  #acked = 0;
+
+  private constructor(
+    private readonly file: string,
+    private readonly writer: ChildProcess,
+  ) {}
+
+  static async start(options: LedgerOptions): Promise<Ledger> {
+    const { dir, urls, token, seed, workers = 6, paceMs = 4, timeoutMs = 15_000 } = options;
+    const file = join(dir, 'ledger.ndjson');
+    const settings: WriterSettings = { file, urls, token, workers, seed, paceMs, timeoutMs };
+    const writer = fork(WRITER, [JSON.stringify(settings)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    writers.add(writer);
+    writer.once('exit', () => writers.delete(writer));
+    await new Promise<void>((started, failed) => {
+      writer.once('message', () => started());
+      writer.once('exit', (code) => failed(new Error(`the ledger's writer ended with ${code}`)));
+    });
+    return new Ledger(file, writer);
+  }
+
+  /** Lets every worker hear the answer it waits for. */
+  async stop(): Promise<void> {
+    if (this.writer.exitCode !== null || this.writer.signalCode !== null) return;
+    const ended = new Promise((done) => this.writer.once('exit', done));
+    this.writer.send('stop');
+    await ended;
+  }
+
+  async operations(): Promise<LedgerOperation[]> {
+    return parseLedger(await readFile(this.file, 'utf8'));
+  }
+
+  async counts(): Promise<LedgerCounts> {
+    const operations = await this.operations();
+    const count = (is: LedgerOperation['is']) => operations.filter((operation) => operation.is === is).length;
+    return { acked: count('acked'), failed: count('failed'), unknown: count('unknown') };
+  }
+
+  /** Acknowledged until now; reads only what was written since the last call. */
+  async ackedSoFar(): Promise<number> {
+    const file = await open(this.file);
+    try {
+      const { size } = await file.stat();
+      const { buffer } = await file.read(Buffer.alloc(size - this.#readBytes), 0, size - this.#readBytes, this.#readBytes);
+      const whole = buffer.subarray(0, buffer.lastIndexOf('\n') + 1).toString('latin1');
+      this.#readBytes += whole.length;
+      this.#acked += whole.split('{"is":"acked"').length - 1;
+      return this.#acked;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Resolves when `more` further operations have been acknowledged. */
+  async progress(more: number, timeoutMs = 30_000): Promise<void> {
+    const due = (await this.ackedSoFar()) + more;
+    await eventually(
+      async () => {
+        const acked = await this.ackedSoFar();
+        if (acked < due) throw new Error(`${due - acked} of ${more} operations are still not acknowledged`);
+      },
+      { timeoutMs, everyMs: 50 },
+    );
+  }
+
+  /** Call when whoever might still execute an operation of unknown outcome is surely gone. */
+  async settleUnknown(): Promise<void> {
+    const operations = await this.operations();
+    const unknown = operations.filter(({ is }) => is === 'unknown');
+    // Without an outcome line it may have been sent to the successor only.
+    this.#settledIds = new Set(
+      unknown.filter((operation) => operation.is === 'unknown' && operation.why !== 'no answer yet').map(({ id }) => id),
+    );
+  }
+
+  /**
+   * Judges everything that was recorded before the call, by what each reader finds.
+   * @param newest  look at this many operations alone; all when absent
+   * @throws an Error with every violation
+   */
+  async check(readers: readonly KvClient[], { newest }: { newest?: number } = {}): Promise<LedgerCounts> {
+    const all = await this.operations();
+    const operations = newest === undefined ? all : all.slice(-newest);
+    const settled = operations.filter(({ id }) => this.#settledIds.has(id));
+    const violations = await Promise.all(readers.map((reader) => this.#violations(operations, settled, reader)));
+    if (violations.flat().length > 0) {
+      throw new Error(`the ledger and the store differ (${this.file}):\n  ${violations.flat().join('\n  ')}`);
+    }
+    const count = (is: LedgerOperation['is']) => all.filter((operation) => operation.is === is).length;
+    return { acked: count('acked'), failed: count('failed'), unknown: count('unknown') };
+  }
+
+  async #violations(
+    operations: readonly LedgerOperation[],
+    settled: readonly LedgerOperation[],
+    reader: KvClient,
+  ): Promise<string[]> {
+    // Keys that are written again and again are judged only when the writer has stopped.
+    const isDone = this.writer.exitCode !== null;
+    const keys = keysOf(operations).filter((key) => isDone || key.startsWith('put:'));
+    const values = await reader.values(keys);
+    const state = new Map(keys.map((key, index) => [key, values[index] as string | null]));
+    return [...judge(operations, state), ...this.#memory.compare(settled, state)];
+  }
+}

@@ -1,0 +1,31 @@
+/** Dice that fall the same way for the same seed (mulberry32): good enough to choose what to break next. */
+export interface SeededRandom {
+  /** In [0, 1). */
+  next(): number;
+  /** A whole number in [0, bound). */
+  below(bound: number): number;
+  pick<T>(choices: readonly T[]): T;
+}
+
+export function seededRandom(seed: number): SeededRandom {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (bound: number): number => Math.floor(next() * bound);
+  return { next, below, pick: (choices) => choices[below(choices.length)] as (typeof choices)[number] };
+}
+
+/** Of this run: the one that the environment asks for, or a new one. */
+export function seedOfThisRun(): number {
+  const given = process.env.CHAOS_SEED;
+  return given === undefined || given === '' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+}
+
+/** What a test prints before it begins. */
+export function replayLine(seed: number, file: string): string {
+  return `      seed ${seed}; replay: CHAOS_SEED=${seed} npx mocha --timeout 540000 dist/test/chaos/${file}.test.js`;
+}

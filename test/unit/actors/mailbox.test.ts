@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { Mailbox, type Work } from '../../../src/actors/runtime/index.js';
+
+const LIMITS = { maxWorks: 4, maxBytes: 100, quantum: 128 };
+
+function work(tenant: string, bytes = 10, commands = 1): Work {
+  return {
+    tenant,
+    bytes,
+    commands,
+    enteredAtMs: 0,
+    waitsForTurn: 0,
+    hasWritten: false,
+    release: () => {},
+    reject: () => {},
+  };
+}
+
+/** Takes works until none is left, each whole; names of their tenants in order. */
+function order(mailbox: Mailbox<Work>): string {
+  let tenants = '';
+  for (let next = mailbox.next(); next !== undefined; next = mailbox.next()) {
+    tenants += next.tenant;
+    mailbox.spend(next, next.commands, next.bytes, true);
+  }
+  return tenants;
+}
+
+describe('mailbox', () => {
+  it('gives the works of one tenant back in the order they came', () => {
+    const mailbox = new Mailbox<Work>({ ...LIMITS, maxWorks: 10 });
+    const works = [work('a', 1), work('a', 2), work('a', 3)];
+    for (const item of works) mailbox.push(item);
+    const taken: Work[] = [];
+    for (let next = mailbox.next(); next !== undefined; next = mailbox.next()) {
+      taken.push(next);
+      mailbox.spend(next, 1, next.bytes, true);
+    }
+    expect(taken).to.deep.equal(works);
+  });
+
+  it('refuses one work past its count', () => {
+    const mailbox = new Mailbox<Work>(LIMITS);
+    for (let i = 0; i < LIMITS.maxWorks; i += 1) expect(mailbox.push(work('a', 1))).to.equal(true);
+    expect(mailbox.push(work('a', 1))).to.equal(false);
+    expect(mailbox.size).to.equal(LIMITS.maxWorks);
+  });
+
+  it('refuses one byte past its bytes', () => {
+    const mailbox = new Mailbox<Work>(LIMITS);
+    expect(mailbox.push(work('a', 60))).to.equal(true);
+    expect(mailbox.push(work('a', 41))).to.equal(false);
+    expect(mailbox.push(work('a', 40))).to.equal(true);
+    expect(mailbox.bytes).to.equal(100);
+  });
+
+  it('lets a work that is larger than the bound in when nothing else waits', () => {
+    const mailbox = new Mailbox<Work>(LIMITS);
+    expect(mailbox.push(work('a', 1000))).to.equal(true);
+    expect(mailbox.push(work('b', 1))).to.equal(false);
+  });
+
+  it('has room again once works have left', () => {
+    const mailbox = new Mailbox<Work>(LIMITS);
+    for (let i = 0; i < LIMITS.maxWorks; i += 1) mailbox.push(work('a', 25));
+    expect(order(mailbox)).to.equal('aaaa');
+    expect([mailbox.size, mailbox.bytes]).to.deep.equal([0, 0]);
+    expect(mailbox.push(work('a', 100))).to.equal(true);
+  });
+
+  it('gives a late tenant its share while another has much waiting', () => {
+    const mailbox = new Mailbox<Work>({ maxWorks: 1000, maxBytes: 1e6, quantum: 128 });
+    for (let i = 0; i < 100; i += 1) mailbox.push(work('a', 64));
+    mailbox.push(work('b', 64));
+    mailbox.push(work('b', 64));
+    expect([...order(mailbox).slice(0, 6)].filter((tenant) => tenant === 'b')).to.have.length(2);
+  });
+
+  it('shares by what work costs, not by how many works there are', () => {
+    const mailbox = new Mailbox<Work>({ maxWorks: 1000, maxBytes: 1e7, quantum: 1000 });
+    for (let i = 0; i < 50; i += 1) mailbox.push(work('a', 10_000));
+    for (let i = 0; i < 50; i += 1) mailbox.push(work('b', 100));
+    const first = order(mailbox).slice(0, 56);
+    expect([...first].filter((tenant) => tenant === 'b').length).to.be.greaterThan(40);
+  });
+
+  it('keeps a work in front while it is not finished', () => {
+    const mailbox = new Mailbox<Work>(LIMITS);
+    const long = work('a', 10, 1000);
+    mailbox.push(long);
+    mailbox.spend(mailbox.next() as Work, 10, 10, false);
+    expect(mailbox.next()).to.equal(long);
+  });
+
+  it('takes out the works that may not wait any longer and keeps the others in order', () => {
+    const mailbox = new Mailbox<Work>(LIMITS);
+    const works = [work('a'), work('b'), work('a')];
+    for (const item of works) mailbox.push(item);
+    expect(mailbox.removeWhere((item) => item.tenant === 'b')).to.deep.equal([works[1]]);
+    expect(order(mailbox)).to.equal('aa');
+  });
+});

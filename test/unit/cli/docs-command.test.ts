@@ -1,0 +1,11 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { docsPages } from '../../../src/cli/docs-command.js';
+
+describe('the generated pages of docs/', () => {
+  for (const [name, text] of docsPages()) {
+    it(`include ${name} as the command table has it`, () => {
+      expect(readFileSync(`docs/${name}`, 'utf8')).to.equal(text);
+    });
+  }
+});

@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { hashKey, SegmentedMap } from '../../../../src/domain/kv/segmented-map.js';
+
+/** Keys whose edges are equal, so that all of them have one hash. */
+function collidingKeys(count: number): string[] {
+  const edge = 'e'.repeat(48);
+  return Array.from({ length: count }, (_, index) => edge + String(index).padStart(8, '0') + edge);
+}
+
+function scanAll(map: SegmentedMap<number>, count: number): string[] {
+  const keys: string[] = [];
+  let cursor = 0;
+  do {
+    const step = map.scan(cursor, count);
+    for (const [key] of step.entries) keys.push(key);
+    cursor = step.cursor;
+  } while (cursor !== 0);
+  return keys;
+}
+
+describe('the segmented map', () => {
+  it('behaves as a Map does', () => {
+    const key = fc.nat(400).map((n) => `k${n}`);
+    const operation = fc.tuple(fc.constantFrom('set', 'exchange', 'delete', 'get'), key, fc.nat());
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 3000 }), (operations) => {
+        const map = new SegmentedMap<number>();
+        const model = new Map<string, number>();
+        for (const [kind, name, value] of operations) {
+          if (kind === 'set') {
+            map.set(name, value);
+            model.set(name, value);
+          } else if (kind === 'exchange') {
+            expect(map.exchange(name, value)).to.equal(model.get(name));
+            model.set(name, value);
+          } else if (kind === 'delete') expect(map.delete(name)).to.equal(model.delete(name));
+          else expect(map.get(name)).to.equal(model.get(name));
+          expect(map.size).to.equal(model.size);
+        }
+        expect([...map].sort()).to.deep.equal([...model].sort());
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  for (const count of [1, 10, 100, 513, 5000, 100_000]) {
+    it(`meets every key once in scans of ${count}`, () => {
+      const map = new SegmentedMap<number>();
+      for (let i = 0; i < 6000; i += 1) map.set(`key:${i}`, i);
+      const keys = scanAll(map, count);
+      expect(keys.length).to.equal(6000);
+      expect(new Set(keys).size).to.equal(6000);
+    });
+  }
+
+  it('gives about as many entries as a scan asks for', () => {
+    const map = new SegmentedMap<number>();
+    for (let i = 0; i < 6000; i += 1) map.set(`key:${i}`, i);
+    for (const count of [1, 10, 700, 2000]) {
+      expect(map.scan(0, count).entries.length).to.be.within(count, count + 2);
+    }
+  });
+
+  it('never parts keys of one hash in a scan, and holds any number of them', () => {
+    const map = new SegmentedMap<number>();
+    const keys = collidingKeys(1500);
+    keys.forEach((key, index) => map.set(key, index));
+    expect(new Set(keys.map(hashKey)).size).to.equal(1);
+    expect(map.size).to.equal(1500);
+    expect(scanAll(map, 10).length).to.equal(1500);
+  });
+
+  it('has hashes that never change: cursors given out are hashes', () => {
+    expect(['', 'a', 'key:1', '\xff\x00', 'x'.repeat(200)].map(hashKey)).to.deep.equal([
+      'PLACEHOLDER',
+    ]);
+  });
+
+  it('chooses keys with about the same chance', () => {
+    const map = new SegmentedMap<number>();
+    for (let i = 0; i < 2000; i += 1) map.set(`key:${i}`, i);
+    let state = 1;
+    const float = (): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return ((state >>> 8) % 65_536) / 65_536;
+    };
+    const halves = [0, 0];
+    for (let i = 0; i < 4000; i += 1) {
+      const half = (map.get(map.randomKey(float) as string) as number) < 1000 ? 0 : 1;
+      halves[half] = (halves[half] as number) + 1;
+    }
+    expect(halves[0]).to.be.within(1700, 2300);
+  });
+});
