@@ -5,6 +5,7 @@
  *  U2 a conflict after an unknown try is resolved by reading what stands there, never by guessing
  *  U3 a conflict below our own expectation means that acknowledged data has vanished
  *  U4 never a new expectation: an owner that has been overtaken does not append on top
+ *  U5 the messages of a chunk set are appended one after the other (docs/adr/0020-chunk-sets-in-order.md)
  */
 
 import { isBugOn } from '../kernel/deliberate-bugs.js';
@@ -42,36 +43,15 @@ export class DefiniteAppender {
     expectedLast: number,
     watch: AppendWatch,
   ): Promise<number> {
-    if (messages.length === 1) {
-      return this.#appendOne(shard, messages[0] as Uint8Array, expectedLast, watch, false);
-    }
-    return this.#appendSet(shard, messages, expectedLast, watch);
-  }
-
-  /** A chunk set: all sent at once, each expecting the one before; what was not stored is then settled in order. */
-  async #appendSet(
-    shard: ShardName,
-    messages: readonly Uint8Array[],
-    expectedLast: number,
-    watch: AppendWatch,
-  ): Promise<number> {
-    const outcomes = await Promise.all(messages.map((bytes, i) => this.journal.append(shard, bytes, expectedLast + i)));
     let position = expectedLast;
-    for (const [i, bytes] of messages.entries()) {
-      position =
-        outcomes[i]?.kind === 'stored' ? position + 1 : await this.#appendOne(shard, bytes, position, watch, true);
-    }
+    // U5: one after the other. A later message of the set must never be sent on the guess that the one
+    // before it was stored: where a successor's claim stands instead, the guess is right by accident.
+    for (const bytes of messages) position = await this.#appendOne(shard, bytes, position, watch);
     return position;
   }
 
-  async #appendOne(
-    shard: ShardName,
-    bytes: Uint8Array,
-    expectedLast: number,
-    watch: AppendWatch,
-    mayBeThere: boolean,
-  ): Promise<number> {
-    let isOpen = mayBeThere;
+  async #appendOne(shard: ShardName, bytes: Uint8Array, expectedLast: number, watch: AppendWatch): Promise<number> {
+    let isOpen = false;
     let retryMs = this.limits.firstRetryMs;
     for (;;) {
       const outcome = await this.journal.append(shard, bytes, expectedLast);

@@ -7,14 +7,13 @@
  *     before it, where there is one
  *  E3 nothing is read ahead of whoever takes the output
  */
-import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
+import type { ReadEntry } from '../codec/envelope/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { StoredMessage } from '../ports/index.js';
 import type { AuditPorts } from './audit.js';
 import { Chain } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory } from './partition-fold.js';
-import { sectionLine } from './section-lines.js';
+import { linesOf } from './section-lines.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
 
 /** A moment of a shard: a position of its journal, or an instant of its clock. Both ends are inclusive. */
@@ -146,100 +145,6 @@ async function* entriesUpTo(
     // Clocks never fall along a journal: behind this one, all are later.
     if (to !== undefined && isAfter(read.position, read.entry.clockMs, to)) return;
     yield read;
-  }
-}
-
-export interface TailOptions {
-  readonly signal: AbortSignal;
-  readonly maxQueuedBytes?: number;
-}
-
-/** What a reader slower than the journal may make us hold, before the journal is no longer listened to. */
-const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
-
-/** Whole lines of sections stored from now on, until aborted. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
-export async function* tailLines(
-  { journal }: AuditPorts,
-  shard: ShardName,
-  partitions: ReadonlySet<PartitionName>,
-  { signal, maxQueuedBytes = MAX_QUEUED_BYTES }: TailOptions,
-): AsyncGenerator<string> {
-  const { last } = await journal.tail(shard);
-  const chain = new Chain(shard, undefined);
-  const assembler = new EntryAssembler();
-  let next = last + 1;
-  while (!signal.aborted) {
-    // One round of listening: until aborted, or until too much is waiting; then on from where it stopped.
-    for await (const { position, bytes } of listen(journal, shard, next, signal, maxQueuedBytes)) {
-      next = position + 1;
-      const read = assembler.add(position, bytes);
-      if (read === undefined) continue;
-      chain.follow(read);
-      for (const line of wholeLinesOf(read, partitions)) yield line;
-    }
-  }
-}
-
-async function* listen(
-  journal: AuditPorts['journal'],
-  shard: ShardName,
-  from: number,
-  signal: AbortSignal,
-  maxQueuedBytes: number,
-): AsyncGenerator<StoredMessage> {
-  const queue: StoredMessage[] = [];
-  let queuedBytes = 0;
-  let isListening = true;
-  let wake = () => {};
-  const stop = () => {
-    if (isListening) subscription.stop();
-    isListening = false;
-    wake();
-  };
-  const subscription = journal.follow(shard, from, {
-    onMessage(message) {
-      if (!isListening) return;
-      queue.push(message);
-      queuedBytes += message.bytes.length;
-      if (queuedBytes > maxQueuedBytes) stop();
-      wake();
-    },
-    onAlive() {},
-  });
-  signal.addEventListener('abort', stop);
-  try {
-    while (!signal.aborted) {
-      const message = queue.shift();
-      if (message !== undefined) {
-        queuedBytes -= message.bytes.length;
-        yield message;
-      } else if (isListening) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      } else {
-        return;
-      }
-    }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-  }
-}
-
-function* linesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
-  const { body } = read.entry;
-  if (body.kind !== 'batch') return;
-  for (const section of body.sections) if (partitions.has(section.partition)) yield* sectionLine(read, section);
-}
-
-function* wholeLinesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
-  let line = '';
-  for (const piece of linesOf(read, partitions)) {
-    line += piece;
-    if (!piece.endsWith('\n')) continue;
-    yield line;
-    line = '';
   }
 }
 

@@ -19,6 +19,7 @@ import type { ManifestPartition, SegmentRef } from '../messages/index.js';
 import { RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
 import type { Chain } from './chain.js';
+import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory } from './partition-fold.js';
 import { type AuditRetention, DEFAULT_AUDIT_RETENTION, planRetention } from './retention.js';
@@ -225,37 +226,6 @@ class Compaction {
     });
     await this.store.readBackManifest(written);
     return written;
-  }
-}
-
-/** A block of effects is never grown: one that is full is followed by another, up to this large. */
-const MAX_BLOCK_BYTES = 1024 * 1024;
-const MIN_BLOCK_BYTES = 1024;
-
-/**
- * Effects of one partition, copied together: entries are often smaller than what it costs to hold them.
- * Blocks end where sections end, so each can be applied by itself.
- */
-class CollectedEffects {
-  readonly #full: Uint8Array[] = [];
-  #block = new Uint8Array(MIN_BLOCK_BYTES);
-  #used = 0;
-
-  add(effects: Uint8Array): void {
-    if (this.#used + effects.length > this.#block.length) this.#beginBlock(effects.length);
-    this.#block.set(effects, this.#used);
-    this.#used += effects.length;
-  }
-
-  #beginBlock(neededBytes: number): void {
-    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
-    this.#block = new Uint8Array(Math.max(neededBytes, Math.min(2 * this.#block.length, MAX_BLOCK_BYTES)));
-    this.#used = 0;
-  }
-
-  *blocks(): Iterable<Uint8Array> {
-    yield* this.#full;
-    if (this.#used > 0) yield this.#block.subarray(0, this.#used);
   }
 }
 

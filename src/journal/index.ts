@@ -1,6 +1,7 @@
 export * from './append-until-definite.js';
 export * from './audit.js';
 export * from './audit-export.js';
+export * from './audit-tail.js';
 export * from './chain.js';
 export * from './compaction.js';
 export * from './entry-reader.js';

@@ -4,14 +4,20 @@
  */
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
-import { type ByteString, isAscii, MillraceError } from '../kernel/index.js';
+import { type ByteString, isAscii, MillraceError, type PartitionName } from '../kernel/index.js';
 import type { Section } from '../messages/index.js';
 
 /** Pieces are about this long; a line of a large entry would be a string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** @throws JOURNAL_DAMAGED when the effects are not RESP commands */
-export function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
+/** The lines of an entry's sections of these partitions. @throws JOURNAL_DAMAGED when effects are not RESP commands */
+export function* linesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
+  const { body } = read.entry;
+  if (body.kind !== 'batch') return;
+  for (const section of body.sections) if (partitions.has(section.partition)) yield* sectionLine(read, section);
+}
+
+function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
   const { entry, position } = read;
   const fields = {
     shard: entry.shard,

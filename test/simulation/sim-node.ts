@@ -28,7 +28,6 @@ import {
   COMPACTION,
   GATEWAY,
   HOST,
-  NEW_SESSION_AFTER_MS,
   PLANE,
   SESSION,
   SNAPSHOTS,
@@ -54,29 +53,21 @@ export interface SimNode {
 
 export function startNode(member: SimMember, options: NodeOptions): SimNode {
   const { process } = member;
-  let incarnation = new Incarnation(member, options);
-  const begin = () => {
-    incarnation.begin(() => {
-      process.timers.after(NEW_SESSION_AFTER_MS, () => {
-        incarnation = new Incarnation(member, options);
-        begin();
-      });
-    });
-  };
+  const parts = new NodeParts(member, options);
   // Its first step is an event of its own, like every other.
-  process.timers.soon(begin);
+  process.timers.soon(() => parts.begin());
   return {
     name: process.name,
     member,
-    gateway: { execute: (request: KvRequest): Promise<KvResponse> => incarnation.gateway.execute(request) },
-    stop: () => incarnation.stop(),
-    digests: () => incarnation.digests(),
-    stoppedShards: () => [...incarnation.host.stoppedShards().keys()],
+    gateway: { execute: (request: KvRequest): Promise<KvResponse> => parts.gateway.execute(request) },
+    stop: () => parts.stop(),
+    digests: () => parts.digests(),
+    stoppedShards: () => [...parts.host.stoppedShards().keys()],
   };
 }
 
-/** What lives as long as one session. */
-class Incarnation {
+/** The runtime of one process, wired as composition does it. */
+class NodeParts {
   readonly host: ShardHost<KvWork>;
   readonly gateway: KvGateway;
   private readonly session: Session;
@@ -115,24 +106,11 @@ class Incarnation {
     this.gateway = new KvShardGateway({ clock, timers, caller, host: this.host }, GATEWAY, shards.length);
   }
 
-  begin(onLost: () => void): void {
+  begin(): void {
     this.membership.start();
     void this.session.start().then(() => {
-      // It may be over before it began: the clock jumped while its record was being written.
-      if (!this.session.isLive) {
-        this.membership.stop();
-        onLost();
-        return;
-      }
       this.host.start();
       if (this.options.hasSnapshots) this.snapshotter.start();
-      const endAll = this.session.onLost;
-      this.session.onLost = (why) => {
-        endAll(why);
-        this.snapshotter.stop();
-        this.membership.stop();
-        onLost();
-      };
     });
   }
 

@@ -5,6 +5,7 @@ export { ControlPlane, type ControlPlanePorts, createControlPlane } from './cont
 export { ControlView, type ControlViewOptions, type ControlViewPorts } from './control-view.js';
 export { ControlWork } from './control-work.js';
 export * from './credentials.js';
+export { type CredentialsKeeper, type FirstStartOptions, type FirstStartOutcome, firstStart } from './first-start.js';
 export { DEFAULT_FOLDER_LIMITS, MeterFolder, type MeterFolderLimits, type MeterFolderPorts } from './meter-folder.js';
 export {
   DEFAULT_METER_OPTIONS,

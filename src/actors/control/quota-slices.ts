@@ -175,14 +175,13 @@ export class QuotaSlices implements Quota {
     const unused = held.remaining;
     held.remaining = 0;
     if (unused === 0) return;
-    const { database, day } = held;
-    const keep = held.known - unused;
-    // If this gets lost, the next question tells the control actor what this process knows of.
-    held.known = keep;
+    const { database, day, known } = held;
+    const { session } = this;
     try {
-      const reply = await this.ports.client.send({ type: 'ReturnQuota', session: this.session, database, day, keep });
+      const reply = await this.ports.client.send({ type: 'ReturnQuota', session, database, day, known, unused });
       if (reply.type === 'QuotaReturned') held.known = reply.reserved;
     } catch (error) {
+      // It may be given back still, so it is not used any more; if it is not, it is charged to this process for nothing.
       this.ports.log.debug('quota.return-failed', { database, cause: describeError(error) });
     }
   }

@@ -139,7 +139,9 @@ export class ShardServer<W extends Work> {
   async #execute(commandId: CommandId, isRetry: boolean, body: Uint8Array): Promise<Uint8Array> {
     try {
       if (isRetry) {
-        await this.actor.serving;
+        await this.actor.serving.catch((cause: unknown) => {
+          throw new MillraceError('SHARD_UNAVAILABLE', `${this.actor.shard} did not come up`, {}, cause);
+        });
         if (this.actor.wasExecuted(commandId)) {
           const { shard } = this.actor;
           throw new MillraceError('OUTCOME_UNKNOWN', `${shard}: executed, the reply was lost`, {

@@ -5,6 +5,8 @@
  *  S1 reads are answered only within the read lease, counted from when the last acknowledged renewal was *sent*
  *  S2 a successor marks the record dead before it takes our shards; from then on no renewal succeeds
  *  S3 a jump between the monotonic and the wall clock (a suspended machine) loses the session
+ *  S4 a lost session is over for good: everything held in its name is given up before a new one, with
+ *     a new id, begins
  */
 import { decodeSessionRecord, encodeSessionRecord } from '../../codec/leases/index.js';
 import { describeError, type Random, type SessionId } from '../../kernel/index.js';
@@ -28,9 +30,8 @@ export interface SessionPorts {
 }
 
 export class Session {
-  readonly id: SessionId;
-  /** Called once, when the session is over; the owner of the shards then ends them all. */
-  onLost: (why: string) => void = () => {};
+  #id: SessionId;
+  readonly #onLost: ((why: string) => void)[] = [];
   #revision = 0;
   #counter = 0;
   #readableUntilMs = Number.NEGATIVE_INFINITY;
@@ -46,7 +47,16 @@ export class Session {
     private readonly membership: Membership,
     private readonly canOwn: boolean,
   ) {
-    this.id = `node-${Buffer.from(ports.random.bytes(8)).toString('hex')}` as SessionId;
+    this.#id = this.#newId();
+  }
+
+  get id(): SessionId {
+    return this.#id;
+  }
+
+  /** Calls `listener` at once whenever the session is lost (S4). */
+  whenLost(listener: (why: string) => void): void {
+    this.#onLost.push(listener);
   }
 
   get isLive(): boolean {
@@ -64,7 +74,7 @@ export class Session {
   /** Writes the record; retries until it is there. */
   async start(): Promise<void> {
     this.#clockOffsetMs = this.#offsetMs();
-    for (;;) {
+    while (this.#state !== 'closed') {
       const sentAtMs = this.ports.clock.monotonicMs();
       const outcome = await this.ports.leases.create(this.#key(), encodeSessionRecord({ counter: 0, isDead: false }));
       if (outcome.kind === 'stored') {
@@ -80,7 +90,7 @@ export class Session {
       await new Promise<void>((resolve) => this.ports.timers.after(this.times.heartbeatMs, resolve));
     }
     this.#beat();
-    this.#scheduleRenewal();
+    if (this.#state === 'live') this.#scheduleRenewal();
   }
 
   /** Says that this process means to go: nobody should give it shards any more. */
@@ -96,6 +106,7 @@ export class Session {
   }
 
   #live(revision: number, sentAtMs: number): void {
+    if (this.#state === 'closed') return;
     this.#state = 'live';
     this.#revision = revision;
     this.#readableUntilMs = sentAtMs + this.times.readLeaseMs;
@@ -155,7 +166,20 @@ export class Session {
   #lose(why: string): void {
     this.ports.log.warn('session.lost', { session: this.id, why });
     this.#stop('lost');
-    this.onLost(why);
+    for (const listener of this.#onLost) listener(why);
+    this.ports.timers.after(this.times.heartbeatMs, () => {
+      if (this.#state !== 'lost') return;
+      this.#id = this.#newId();
+      this.#counter = 0;
+      this.start().then(
+        () => this.ports.log.info('session.begun-again', { session: this.id }),
+        (error: unknown) => this.ports.log.error('session.not-begun', { cause: describeError(error) }),
+      );
+    });
+  }
+
+  #newId(): SessionId {
+    return `node-${Buffer.from(this.ports.random.bytes(8)).toString('hex')}` as SessionId;
   }
 
   #stop(state: 'lost' | 'closed'): void {

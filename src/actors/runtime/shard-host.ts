@@ -4,11 +4,12 @@
  *
  *  H1 winning a lease proves nothing: the claim in the journal does
  *  H2 nobody's shard is taken without its release, or its silence for `takeoverMs` and its session marked dead
- *  H3 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
+ *  H3 a lease in our name without an actor is taken again or let go: while we live, nobody else may
+ *  H4 a journal in doubt stops its shard with an alarm, and is not tried again behind an operator's back
  */
 import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec/leases/index.js';
 import type { ChainHead } from '../../journal/index.js';
-import { describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import { describeError, isMillraceError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, Journal, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
@@ -67,6 +68,8 @@ const DAMAGE_TRIES = 5;
 export class ShardHost<W extends Work> {
   readonly #held = new Map<ShardName, Held<W>>();
   readonly #busy = new Set<ShardName>();
+  /** Shards whose lease may still be in our name although nothing here owns them (H3). */
+  readonly #leftBehind = new Set<ShardName>();
   readonly #stopped = new Map<ShardName, MillraceError>();
   readonly #damageSeen = new Map<ShardName, number>();
   readonly #notBeforeMs = new Map<ShardName, number>();
@@ -83,7 +86,7 @@ export class ShardHost<W extends Work> {
   ) {}
 
   start(): void {
-    this.session.onLost = (why) => this.#endAll(why);
+    this.session.whenLost((why) => this.#endAll(why));
     this.#lookNow();
   }
 
@@ -116,8 +119,6 @@ export class ShardHost<W extends Work> {
   }
 
   #endAll(why: string): void {
-    this.#isStopping = true;
-    this.#look?.cancel();
     for (const { actor } of this.#held.values()) {
       actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
     }
@@ -148,7 +149,11 @@ export class ShardHost<W extends Work> {
 
   async #tryToTake(shard: ShardName): Promise<void> {
     const { leases, journal } = this.ports;
-    if (!this.session.isLive || !this.#isMine(shard)) return;
+    if (!this.session.isLive) return;
+    if (!this.#isMine(shard)) {
+      if (this.#leftBehind.has(shard)) await this.#letGo(shard);
+      return;
+    }
     const record = await leases.get(shard);
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
     if (lease !== undefined && !(await this.#isFree(lease))) return;
@@ -165,10 +170,15 @@ export class ShardHost<W extends Work> {
       highWater: lease?.highWater,
     };
     const revision = await this.#takeLease(shard, mine, record?.revision);
-    if (revision === undefined || this.#isStopping) return;
+    if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
     const isAnothers = lease !== undefined && lease.session !== this.session.id;
     const mayStillRead = isAnothers && !lease.isReleased && !this.options.isExclusive;
     this.#activate(shard, mine, revision, mayStillRead);
+  }
+
+  /** A session that was lost meanwhile is another one, though this process goes on. */
+  #isStill(session: SessionId): boolean {
+    return this.session.isLive && this.session.id === session;
   }
 
   /** H2. */
@@ -201,10 +211,13 @@ export class ShardHost<W extends Work> {
       highWater: lease.highWater,
       quietMs: mayOldOwnerRead ? readLeaseMs + marginMs : 0,
       readsNeedBarrier,
-      mayAnswerReads: isExclusive ? () => true : (sentAtMs) => this.session.mayAnswerReads(sentAtMs),
+      mayAnswerReads: isExclusive
+        ? () => true
+        : (sentAtMs) => this.#isStill(lease.session) && this.session.mayAnswerReads(sentAtMs),
       onStored: (head, effectBytes) => this.options.onStored?.(actor, head, effectBytes),
     });
     const savedNumber = lease.highWater?.number ?? 0;
+    this.#leftBehind.delete(shard);
     this.#held.set(shard, { actor, lease, revision, savedNumber, savedAtMs: this.ports.clock.monotonicMs() });
     this.ports.log.info('shard.claiming', { shard, epoch: lease.epoch });
     this.ports.metrics.takeover(shard);
@@ -219,6 +232,7 @@ export class ShardHost<W extends Work> {
 
   #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
     if (this.#held.get(shard)?.actor === actor) this.#held.delete(shard);
+    this.#leftBehind.add(shard);
     if (why.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
@@ -264,22 +278,36 @@ export class ShardHost<W extends Work> {
       this.#held.delete(shard);
       if (head === undefined) return;
       this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.lookEveryMs);
-      await this.#save(shard, held, head, true);
+      if (!(await this.#save(shard, held, head, true))) return;
+      this.#leftBehind.delete(shard);
       this.ports.log.info('shard.released', { shard, epoch: held.lease.epoch, number: head.number });
     } finally {
       this.#isHandingOver = false;
     }
   }
 
+  /** H3. What was stored last is in the journal; the mark stays where it was. */
+  async #letGo(shard: ShardName): Promise<void> {
+    const record = await this.ports.leases.get(shard);
+    const lease = record === undefined ? undefined : decodeShardLease(record.value);
+    if (record !== undefined && lease?.session === this.session.id && !lease.isReleased) {
+      const revision = await this.#takeLease(shard, { ...lease, isReleased: true }, record.revision);
+      if (revision === undefined) return;
+      this.ports.log.info('shard.released', { shard, epoch: lease.epoch });
+    }
+    this.#leftBehind.delete(shard);
+  }
+
   /** The high-water mark: an entry that a journal must show to be trusted by the next owner. */
-  async #save(shard: ShardName, held: Held<W>, head: ChainHead, isReleased: boolean): Promise<void> {
+  async #save(shard: ShardName, held: Held<W>, head: ChainHead, isReleased: boolean): Promise<boolean> {
     const { number, hash, position } = head;
     const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position } };
     const revision = await this.#takeLease(shard, lease, held.revision);
-    if (revision === undefined) return;
+    if (revision === undefined) return false;
     held.lease = lease;
     held.revision = revision;
     held.savedNumber = number;
     held.savedAtMs = this.ports.clock.monotonicMs();
+    return true;
   }
 }
