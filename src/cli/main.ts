@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 /** The command line. `serve` is the process itself; everything else talks to one, or to its NATS. */
 import 'reflect-metadata';
-import { VERSION } from '../composition/version.js';
+import { VERSION } from '../composition/index.js';
 import { describeError } from '../kernel/index.js';
+import { runDbCommand, runJournalCommand } from './admin-commands.js';
 import { clusterCommand } from './cluster-command.js';
 import { configCommand } from './config-command.js';
 import { serveCommand } from './serve-command.js';
+import { toolsCommand } from './tools-command.js';
 
 const USAGE = `usage: millrace <command>
   serve                       starts this process; settings come from MILLRACE_* variables (docs/settings.md)
@@ -13,6 +15,7 @@ const USAGE = `usage: millrace <command>
   cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
   db create|list|limits|reset-password|delete
   journal verify|export|tail --database <name or id>
+  tools                       finds or fetches the nats-server to embed, and prints its path
   version`;
 
 const [command, ...rest] = process.argv.slice(2);
@@ -33,6 +36,12 @@ async function run(): Promise<number> {
       return 0;
     case 'cluster':
       return clusterCommand(rest, process.env, write);
+    case 'db':
+      return runDbCommand(rest, process.env);
+    case 'journal':
+      return runJournalCommand(rest, process.env);
+    case 'tools':
+      return toolsCommand(process.env, write);
     case 'version':
       write(`${VERSION}\n`);
       return 0;

@@ -1,11 +1,14 @@
 /** `millrace serve`: runs until a signal ends it in order, or something that cannot be mended ends it at once. */
-import { startProcess } from '../composition/serve.js';
+import { startProcess } from '../composition/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
+
+const CREDENTIALS_HEADING = '# First start: these credentials are shown once, and kept in <data dir>/credentials.env.';
 
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
 export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
   const { config, warnings } = loadConfig(env);
   const running = await startProcess(config, warnings);
+  if (running.credentials !== undefined) write(`${CREDENTIALS_HEADING}\n${running.credentials}\n`);
   write(`ready ${running.addresses.join(' ')}\n`);
   const why = await Promise.race([signalled(), running.failed]);
   const wasAsked = why === 'SIGTERM' || why === 'SIGINT';

@@ -4,11 +4,13 @@
  */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { ControlFold } from '../actors/control/index.js';
 import { replayFold } from '../actors/kv-shard/index.js';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
 import { type CompactorMessage, type CompactorTask, SystemClock } from '../adapters/node/index.js';
 import { type CompactionLimits, compactShard, type PartitionFold } from '../journal/index.js';
 import { describeError, MillraceError, type PartitionName } from '../kernel/index.js';
+import { CONTROL_PARTITION } from '../messages/index.js';
 import type { CompactionResult, Log, LogFields } from '../ports/index.js';
 
 /** What this thread needs beside its job. */
@@ -61,6 +63,7 @@ async function compact({ job, world }: CompactorTask<CompactorWorld>): Promise<C
 
 function foldOf(partition: PartitionName): PartitionFold {
   if (partition.startsWith('kv:')) return replayFold();
+  if (partition === CONTROL_PARTITION) return new ControlFold();
   throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
 }
 

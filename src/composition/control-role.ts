@@ -1,34 +1,223 @@
+/**
+ * The control plane in one process: its copy of who may do what, its shares of the daily limits, its
+ * counts; and, where this process may own shards, the control actor with what it does beside answering.
+ */
+import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
-import type { Access, KvGrant, Meter, Quota } from '../ports/index.js';
-import { CONFIG } from './tokens.js';
+import {
+  ControlDuties,
+  ControlGateway,
+  ControlPlane,
+  ControlView,
+  type ControlWork,
+  DEFAULT_METER_OPTIONS,
+  firstStart,
+  MeterWriter,
+  QuotaSlices,
+  Revocations,
+  serveControl,
+} from '../actors/control/index.js';
+import { type Activation, ShardActor, ShardCaller, ShardHost, Snapshotter } from '../actors/runtime/index.js';
+import { JetStreamMeterLog } from '../adapters/nats/index.js';
+import { CredentialsFile, credentialLines, givenCredentials, openKeyFile } from '../adapters/node/index.js';
+import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
+import { CONTROL_SHARD } from '../messages/index.js';
+import type { Access, Compactor, Meter, Quota } from '../ports/index.js';
+import type { NatsWorld } from './nats-world.js';
+import {
+  ANSWER_MEMORY,
+  APPEND_RETRY,
+  actorLimitsOf,
+  callLimitsOf,
+  hostTimesOf,
+  loadBreathing,
+  runtimeMetricsOf,
+  snapshotPolicyOf,
+} from './runtime-parts.js';
+import * as tokens from './tokens.js';
+
 export interface ControlRole {
-  access: Access;
-  quota: Quota;
-  meter: Meter;
-  isReady(): Promise<void>;
+  readonly access: Access;
+  readonly quota: Quota;
+  readonly meter: Meter;
+  /** Resolves when tokens can be judged here, and with what to show a person once, if anything. */
+  start(): Promise<string | undefined>;
   isFresh(): boolean;
   stop(): Promise<void>;
 }
-export async function controlRole(c: DependencyContainer, _o: unknown): Promise<ControlRole> {
-  const { firstStart, bounds } = c.resolve(CONFIG);
-  const grant = (role: string) =>
-    ({
-      database: 'db-aaaaaaaaaaaaaaaa',
-      partitions: ['kv:db-aaaaaaaaaaaaaaaa:0'],
-      role,
-      user: role === 'standard' ? 'default' : 'default_ro',
-      limits: { maxCommandBytes: bounds.maxCommandBytes, maxRequestsPerDay: 0 },
-    }) as unknown as KvGrant;
-  const byToken = new Map([
-    [firstStart.kvToken?.reveal(), grant('standard')],
-    [firstStart.kvReadonlyToken?.reveal(), grant('read-only')],
-  ]);
+
+export interface ControlRoleOptions {
+  readonly world: NatsWorld;
+  readonly compactor: Compactor;
+  readonly ownsShard: boolean;
+}
+
+/** A process that was silent for this long is not asked whether a revocation has reached it: it refuses to answer. */
+const EDGE_SILENCE_MS = 2000;
+const FIRST_START_PAUSE_MS = 50;
+
+export function controlRole(c: DependencyContainer, options: ControlRoleOptions): ControlRole {
+  const config = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const timers = c.resolve(tokens.TIMERS);
+  const random = c.resolve(tokens.RANDOM);
+  const log = c.resolve(tokens.LOG);
+  const journal = c.resolve(tokens.JOURNAL);
+  const objects = c.resolve(tokens.OBJECTS);
+  const bus = c.resolve(tokens.BUS);
+  const session = c.resolve(tokens.SESSION);
+  const { processId } = session;
+  const { connections, names } = options.world;
+  const meterLog = new JetStreamMeterLog(connections, names);
+
+  const owner = options.ownsShard ? controlOwner(c, options, meterLog, () => client) : undefined;
+  const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
+  const client: ControlGateway = new ControlGateway(caller, owner?.host);
+  const view = new ControlView(
+    { journal, objects, timers, log, bus, clock },
+    { session: processId, staleMs: config.ownership.controlStaleMs },
+  );
+  const quota = new QuotaSlices({ client, clock, log }, processId);
+  view.onBackInTouch = (silentForMs) => quota.backInTouch(silentForMs);
+  const meter = new MeterWriter({ meterLog, clock, timers, log }, processId, DEFAULT_METER_OPTIONS);
+
+  async function prepareFirstDatabase(): Promise<string | undefined> {
+    const { dataDir, sealKeyFile } = config.storage;
+    const given = givenCredentials(config.firstStart);
+    const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
+    const { toPrint, warnings } = await firstStart({
+      client,
+      keeper: new CredentialsFile(join(dataDir, 'credentials.env'), given, random),
+      sealing: await openKeyFile(sealKeyFile, random),
+      random,
+      given,
+      limits: { maxCommandBytes, maxRequestsPerDay },
+      pause: () => new Promise((resolve) => timers.after(FIRST_START_PAUSE_MS, resolve)),
+    });
+    for (const warning of warnings) log.warn('first-start.warning', { warning });
+    return toPrint === undefined ? undefined : credentialLines(toPrint);
+  }
+
   return {
-    access: { grantFor: (t) => byToken.get(t) },
-    quota: { take: () => true },
-    meter: { recordKv: () => {} },
-    isReady: async () => {},
-    isFresh: () => true,
-    stop: async () => {},
+    access: view,
+    quota,
+    meter,
+    start: async () => {
+      owner?.start();
+      meter.start();
+      const isReady = view.start();
+      const credentials = owner === undefined ? undefined : await prepareFirstDatabase();
+      await isReady;
+      return credentials;
+    },
+    isFresh: () => view.isFresh,
+    stop: async () => {
+      await quota.giveBack();
+      await meter.stop();
+      view.stop();
+      await owner?.stop();
+    },
+  };
+}
+
+interface ControlOwner {
+  readonly host: ShardHost<ControlWork>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** The part of a process that may own the control shard. */
+function controlOwner(
+  c: DependencyContainer,
+  { world, compactor }: ControlRoleOptions,
+  meterLog: JetStreamMeterLog,
+  clientOf: () => ControlGateway,
+): ControlOwner {
+  const config = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const timers = c.resolve(tokens.TIMERS);
+  const random = c.resolve(tokens.RANDOM);
+  const log = c.resolve(tokens.LOG);
+  const journal = c.resolve(tokens.JOURNAL);
+  const objects = c.resolve(tokens.OBJECTS);
+  const leases = c.resolve(tokens.LEASES);
+  const bus = c.resolve(tokens.BUS);
+  const membership = c.resolve(tokens.MEMBERSHIP);
+  const metrics = runtimeMetricsOf(c.resolve(tokens.METRICS));
+  const { clusterId } = c.resolve(tokens.LAYOUT);
+  const snapshots = new SnapshotStore(objects, log);
+  const appender = new DefiniteAppender(journal, timers, APPEND_RETRY);
+  const revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
+  const planes = new WeakMap<ShardActor<ControlWork>, ControlPlane>();
+  const onSnapshot = async () => {};
+  const snapshotter = new Snapshotter<ControlWork>(
+    { compactor, journal, clock, timers, log, onSnapshot },
+    snapshotPolicyOf(config),
+    clusterId,
+  );
+
+  function createActor(activation: Activation): ShardActor<ControlWork> {
+    const plane = new ControlPlane({
+      loadPartition: (partition, fold) => loadBreathing(snapshots, partition, fold, clock, timers),
+      untilInForce: (position) => revocations.untilInForce(position),
+    });
+    const actor = new ShardActor<ControlWork>(
+      {
+        journal,
+        appender,
+        clock,
+        timers,
+        random,
+        log,
+        metrics,
+        recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater),
+      },
+      actorLimitsOf(config),
+      activation,
+      plane,
+    );
+    planes.set(actor, plane);
+    serveControl(bus, actor, ANSWER_MEMORY);
+    return actor;
+  }
+
+  function onServing(actor: ShardActor<ControlWork>): void {
+    snapshotter.watch(actor);
+    const plane = planes.get(actor);
+    if (plane === undefined) return;
+    const isGone: ConstructorParameters<typeof ControlDuties>[0]['isGone'] = (process, silenceMs) =>
+      membership.processSilentForMs(process) > silenceMs;
+    const duties = new ControlDuties({ meterLog, timers, log, client: clientOf(), isGone }, plane);
+    duties.start();
+    void actor.ended.then(() => duties.stop());
+  }
+
+  const host = new ShardHost<ControlWork>(
+    { journal, leases, clock, timers, log, metrics },
+    hostTimesOf(config),
+    {
+      shards: [CONTROL_SHARD],
+      clusterId,
+      isExclusive: world.isExclusive,
+      readsNeedBarrier: config.ownership.reads === 'barrier',
+      createActor,
+      onServing,
+      onStored: (actor, head, bytes) => snapshotter.noteStored(actor, head, bytes),
+    },
+    c.resolve(tokens.SESSION),
+    membership,
+  );
+  return {
+    host,
+    start: () => {
+      revocations.start();
+      host.start();
+      snapshotter.start();
+    },
+    stop: async () => {
+      snapshotter.stop();
+      await host.stop();
+      revocations.stop();
+    },
   };
 }

@@ -5,9 +5,17 @@ import { type Activation, ShardActor, ShardHost, Snapshotter } from '../actors/r
 import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, type ServerFacts } from '../domain/kv/index.js';
 import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
-import type { ManifestPartition } from '../messages/index.js';
-import type { Clock, Compactor, Timers } from '../ports/index.js';
-import { actorLimitsOf, hostTimesOf, runtimeMetricsOf, snapshotPolicyOf } from './runtime-parts.js';
+import { isMillraceError, type ShardName } from '../kernel/index.js';
+import type { Compactor } from '../ports/index.js';
+import {
+  ANSWER_MEMORY,
+  APPEND_RETRY,
+  actorLimitsOf,
+  hostTimesOf,
+  loadBreathing,
+  runtimeMetricsOf,
+  snapshotPolicyOf,
+} from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
 export interface KvRole {
@@ -16,15 +24,9 @@ export interface KvRole {
   stop(): Promise<void>;
 }
 
-/** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
-const APPEND_RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
 const EXPIRY_EVERY_MS = 100;
 const PASSIVATE_AFTER_MS = 600_000;
 const PASSIVATE_EVERY_MS = 60_000;
-/** Answers kept for callers in other processes that ask again. */
-const ANSWER_MEMORY = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
-/** Loading a snapshot lets others run after this much of it. */
-const BREATHE_AFTER_MS = 4;
 
 export interface KvRoleOptions {
   readonly isExclusive: boolean;
@@ -66,6 +68,14 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
     layout.clusterId,
   );
 
+  /** A snapshot that does not load is not tried again: the next activation begins at the one before it. */
+  const damaged = new Set<string>();
+  async function avoidNewest(shard: ShardName, error: unknown): Promise<void> {
+    if (!isMillraceError(error, 'JOURNAL_DAMAGED')) return;
+    const newest = await snapshots.newest(shard, damaged);
+    if (newest !== undefined) damaged.add(newest.name);
+  }
+
   function createActor(activation: Activation): ShardActor<KvWork> {
     const plane = new KvPlane(
       {
@@ -73,7 +83,14 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
         timers,
         log,
         createFold: () => new KvFold(new KvEngine(random, facts)),
-        loadPartition: (partition, fold) => loadBreathing(snapshots, partition, fold, clock, timers),
+        loadPartition: async (partition, fold) => {
+          try {
+            await loadBreathing(snapshots, partition, fold, clock, timers);
+          } catch (error) {
+            await avoidNewest(activation.shard, error);
+            throw error;
+          }
+        },
       },
       {
         expiryKeysPerTick: config.bounds.expiryKeys,
@@ -90,7 +107,7 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
         random,
         log,
         metrics,
-        recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater),
+        recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater, damaged),
       },
       actorLimitsOf(config),
       activation,
@@ -138,20 +155,4 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
       await host.stop();
     },
   };
-}
-
-/** Fills the fold without ever holding up the loop for long. */
-async function loadBreathing(
-  snapshots: SnapshotStore,
-  partition: ManifestPartition,
-  fold: KvFold,
-  clock: Clock,
-  timers: Timers,
-): Promise<void> {
-  let breathedAtMs = clock.monotonicMs();
-  for await (const _ of snapshots.loadPartition(partition, fold)) {
-    if (clock.monotonicMs() - breathedAtMs < BREATHE_AFTER_MS) continue;
-    await new Promise<void>((resolve) => timers.soon(resolve));
-    breathedAtMs = clock.monotonicMs();
-  }
 }

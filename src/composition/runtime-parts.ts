@@ -8,8 +8,16 @@ import type {
   SnapshotPolicy,
 } from '../actors/runtime/index.js';
 import type { Config } from '../config/index.js';
-import type { Metrics } from '../ports/index.js';
+import type { PartitionFold, SnapshotStore } from '../journal/index.js';
+import type { ManifestPartition } from '../messages/index.js';
+import type { Clock, Metrics, Timers } from '../ports/index.js';
 
+/** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
+export const APPEND_RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
+/** Answers kept for callers in other processes that ask again. */
+export const ANSWER_MEMORY = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
+/** Loading a snapshot lets others run after this much of it. */
+const BREATHE_AFTER_MS = 4;
 /** Cost that one database may spend before the next one's turn: about one large pipeline. */
 const FAIR_QUANTUM = 64 * 1024;
 
@@ -71,4 +79,20 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
     mailboxFull: () => full.add(),
     takeover: () => takeovers.add(),
   };
+}
+
+/** Fills the fold without ever holding up the loop for long. */
+export async function loadBreathing(
+  snapshots: SnapshotStore,
+  partition: ManifestPartition,
+  fold: PartitionFold,
+  clock: Clock,
+  timers: Timers,
+): Promise<void> {
+  let breathedAtMs = clock.monotonicMs();
+  for await (const _ of snapshots.loadPartition(partition, fold)) {
+    if (clock.monotonicMs() - breathedAtMs < BREATHE_AFTER_MS) continue;
+    await new Promise<void>((resolve) => timers.soon(resolve));
+    breathedAtMs = clock.monotonicMs();
+  }
 }

@@ -28,6 +28,8 @@ const ROUTE_RETRY_MS = 50;
 export interface RunningProcess {
   /** `name=url`, in the order they are listed on the ready line. */
   readonly addresses: readonly string[];
+  /** What the first start made, a line each; shown once. */
+  readonly credentials: string | undefined;
   /** Resolves with why, when the process cannot go on by itself. */
   readonly failed: Promise<string>;
   /** Finishes what is in flight, hands over, lets go of everything. */
@@ -82,13 +84,12 @@ async function startRoles(
   });
   undo.push(() => compactor.close());
   const facts = serverFacts(c.resolve(tokens.CLOCK), session.id);
-  const roleOptions = { isExclusive: world.isExclusive, compactor, facts };
-  const kv = has('kv') ? kvRole(c, roleOptions) : undefined;
-  const control = await controlRole(c, { ...roleOptions, ownsShard: has('kv') });
+  const control = controlRole(c, { world, compactor, ownsShard: has('kv') });
   undo.push(() => control.stop());
+  const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, facts }) : undefined;
   kv?.start();
   if (kv !== undefined) undo.push(() => kv.stop());
-  session.onLost = (why) => fail(`this process lost its session: ${why}`);
+  const credentials = await control.start();
 
   const addresses: string[] = [];
   if (has('edge')) {
@@ -103,7 +104,6 @@ async function startRoles(
       ...faceOptionsOf(config),
       ...(await tlsOf(config)),
     });
-    await control.isReady();
     const { host, kvPort } = config.faces;
     const address = await listening(server.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort);
     undo.push(() => server.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
@@ -120,7 +120,7 @@ async function startRoles(
   undo.push(() => health.close());
   addresses.push(`metrics=http://${at(health.host, health.port)}`);
   log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
-  return { addresses, failed, stop };
+  return { addresses, credentials, failed, stop };
 }
 
 function gatewayOf(

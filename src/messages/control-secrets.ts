@@ -17,3 +17,55 @@ export function newSecretText(random: Random, prefix: SecretPrefix = ''): string
 export function hashSecret(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
+
+/** What the first start creates, clear: given by the operator or generated, kept in a private file, never journaled. */
+export interface FirstStartCredentials {
+  readonly kvToken: string;
+  readonly kvReadonlyToken: string;
+  readonly kvPassword: string;
+  readonly queueToken: string;
+  readonly mgmtEmail: string;
+  readonly mgmtKey: string;
+  readonly signingKeyCurrent: string;
+  readonly signingKeyNext: string;
+}
+
+/** The variable of each, in the order in which they are shown. */
+export const CREDENTIAL_VARIABLES: Readonly<Record<keyof FirstStartCredentials, string>> = {
+  kvToken: 'MILLRACE_KV_TOKEN',
+  kvReadonlyToken: 'MILLRACE_KV_READONLY_TOKEN',
+  kvPassword: 'MILLRACE_KV_PASSWORD',
+  queueToken: 'MILLRACE_QUEUE_TOKEN',
+  mgmtEmail: 'MILLRACE_MGMT_EMAIL',
+  mgmtKey: 'MILLRACE_MGMT_KEY',
+  signingKeyCurrent: 'MILLRACE_SIGNING_KEY_CURRENT',
+  signingKeyNext: 'MILLRACE_SIGNING_KEY_NEXT',
+};
+
+export const CREDENTIAL_NAMES = Object.keys(CREDENTIAL_VARIABLES) as readonly (keyof FirstStartCredentials)[];
+
+/** Those that the operator gave. */
+export type GivenCredentials = { readonly [Name in keyof FirstStartCredentials]: string | undefined };
+
+const DEFAULT_EMAIL = 'admin@localhost.localdomain';
+
+/** Each as given, or made. */
+export function completeCredentials(given: Partial<GivenCredentials>, random: Random): FirstStartCredentials {
+  return {
+    kvToken: given.kvToken ?? newSecretText(random, 'mrs_'),
+    kvReadonlyToken: given.kvReadonlyToken ?? newSecretText(random, 'mrr_'),
+    kvPassword: given.kvPassword ?? newSecretText(random, 'mrp_'),
+    queueToken: given.queueToken ?? newQueueToken(random),
+    mgmtEmail: given.mgmtEmail ?? DEFAULT_EMAIL,
+    mgmtKey: given.mgmtKey ?? newSecretText(random, 'mrk_'),
+    signingKeyCurrent: given.signingKeyCurrent ?? newSecretText(random, 'sig_'),
+    signingKeyNext: given.signingKeyNext ?? newSecretText(random, 'sig_'),
+  };
+}
+
+/** Base64 of JSON: workflow clients read `UserID` from it, the server compares the whole. */
+function newQueueToken(random: Random): string {
+  const hex = Buffer.from(random.bytes(16)).toString('hex');
+  const user = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return Buffer.from(JSON.stringify({ UserID: user, Password: newSecretText(random) })).toString('base64');
+}

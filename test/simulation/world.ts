@@ -25,7 +25,7 @@ export interface WorldOptions {
   readonly onLine?: (line: string) => void;
 }
 
-const STORM_MS = 40_000;
+const STORM_MS = 25_000;
 /** After the last fault: elections end, cuts mend, sessions expire, a shard is taken over twice. */
 const CALM_LIMIT_MS = 120_000;
 const READ_AGAIN_MS = 300;
@@ -43,7 +43,7 @@ export class World {
   takeovers = 0;
   snapshots = 0;
   private readonly faults: Faults;
-  private readonly places: readonly Place[];
+  readonly places: readonly Place[];
   private readonly random: SeededRandom;
   private readonly nodeOptions: NodeOptions;
   private clients: Client[] = [];
@@ -192,7 +192,7 @@ export class World {
 
   private newClient(name: string): Client {
     const servers = () => this.nodes.map((node) => ({ process: node.member.process, gateway: node.gateway }));
-    const thinkMs = this.random.pick([10, 40, 120]);
+    const thinkMs = this.random.pick([20, 60, 150]);
     return new Client(name, this.places, servers, this.history, this.kit.scheduler, this.random.fork(), thinkMs);
   }
 

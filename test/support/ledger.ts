@@ -81,7 +81,12 @@ export class Ledger {
     const file = await open(this.file);
     try {
       const { size } = await file.stat();
-      const { buffer } = await file.read(Buffer.alloc(size - this.#readBytes), 0, size - this.#readBytes, this.#readBytes);
+      const { buffer } = await file.read(
+        Buffer.alloc(size - this.#readBytes),
+        0,
+        size - this.#readBytes,
+        this.#readBytes,
+      );
       const whole = buffer.subarray(0, buffer.lastIndexOf('\n') + 1).toString('latin1');
       this.#readBytes += whole.length;
       this.#acked += whole.split('{"is":"acked"').length - 1;
@@ -109,7 +114,9 @@ export class Ledger {
     const unknown = operations.filter(({ is }) => is === 'unknown');
     // Without an outcome line it may have been sent to the successor only.
     this.#settledIds = new Set(
-      unknown.filter((operation) => operation.is === 'unknown' && operation.why !== 'no answer yet').map(({ id }) => id),
+      unknown
+        .filter((operation) => operation.is === 'unknown' && operation.why !== 'no answer yet')
+        .map(({ id }) => id),
     );
   }
 

@@ -6,7 +6,7 @@ import { admit, ErrorReply, KvEngine, type Reply } from '../../src/domain/kv/ind
 import type { KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
 
-const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
+const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: Math.random };
 
 export class MemoryKvGateway implements KvGateway {
   /** Every request, in order. */

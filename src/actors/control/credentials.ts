@@ -54,8 +54,8 @@ export function openAccountCredentials(
   return mapAccountSecrets((name) => sealing.open(secrets[name].sealed));
 }
 
-function mapAccountSecrets<T>(valueOf: (name: AccountSecret) => T): Record<AccountSecret, T> {
-  const entries = ACCOUNT_SECRETS.map((name) => [name, valueOf(name)] as const);
+function mapAccountSecrets<T>(make: (name: AccountSecret) => T): Record<AccountSecret, T> {
+  const entries = ACCOUNT_SECRETS.map((name) => [name, make(name)] as const);
   return Object.fromEntries(entries) as Record<AccountSecret, T>;
 }
 

@@ -9,6 +9,7 @@
 import type { Account, Database, DatabaseLimits } from '../../domain/control/index.js';
 import { type AccountId, type DatabaseId, describeError, MillraceError, type Random } from '../../kernel/index.js';
 import {
+  CREDENTIAL_NAMES,
   CREDENTIAL_VARIABLES,
   type FirstStartCredentials,
   type GivenCredentials,
@@ -60,10 +61,14 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   const { keeper, given } = options;
   const { credentials, isNew: isNewFile } = await keeper.prepare();
   const { isNew, account, database } = await create(options, credentials);
-  const warnings = differences(given, account, database);
-  if (isNew) return { account, database, toPrint: isNewFile ? credentials : undefined, warnings };
-  // FS3. A file from an earlier start is left alone: resetting a password does not rewrite history.
-  if (isNewFile) await keepTheirs(options, account, database, warnings);
+  const inForce = hashesInForce(account, database);
+  const warnings = differences(given, inForce);
+  if (isNew) return { account, database, toPrint: credentials, warnings };
+  // FS3. A file of which any secret is in force is of this installation: what was reset since is left as it was.
+  const isOurs =
+    !isNewFile &&
+    CREDENTIAL_NAMES.some((name) => name !== 'mgmtEmail' && inForce[name] === hashSecret(credentials[name]));
+  if (!isOurs) await keepTheirs(options, account, database, warnings);
   return { account, database, toPrint: undefined, warnings };
 }
 
@@ -128,14 +133,17 @@ async function keepTheirs(
     });
   } catch (error) {
     await keeper.remove();
-    warnings.push(`the credentials are those of an earlier first start and cannot be shown here: ${describeError(error)}`);
+    warnings.push(
+      `the credentials are those of an earlier first start and cannot be shown here: ${describeError(error)}`,
+    );
   }
 }
 
-/** A value that was given and is not the one in force: one line each, without any value. */
-function differences(given: Partial<GivenCredentials>, account: Account, database: Database): string[] {
-  const { secrets } = database;
-  const inForce: Readonly<Record<keyof GivenCredentials, string | undefined>> = {
+type Hashes = Readonly<Record<keyof GivenCredentials, string | undefined>>;
+
+/** Of a database that was deleted, nothing is. */
+function hashesInForce(account: Account, { secrets }: Database): Hashes {
+  return {
     kvToken: secrets?.standardToken.sha256,
     kvReadonlyToken: secrets?.readOnlyToken.sha256,
     kvPassword: secrets?.password.sha256,
@@ -145,10 +153,12 @@ function differences(given: Partial<GivenCredentials>, account: Account, databas
     signingKeyCurrent: account.secrets.signingKeyCurrent.sha256,
     signingKeyNext: account.secrets.signingKeyNext.sha256,
   };
-  return (Object.keys(inForce) as (keyof GivenCredentials)[])
-    .filter((name) => {
-      const value = given[name];
-      return value !== undefined && inForce[name] !== undefined && hashSecret(value) !== inForce[name];
-    })
-    .map((name) => `${CREDENTIAL_VARIABLES[name]} is not the value in force: it counts at the first start only`);
+}
+
+/** A value that was given and is not the one in force: one line each, without any value. */
+function differences(given: Partial<GivenCredentials>, inForce: Hashes): string[] {
+  return CREDENTIAL_NAMES.filter((name) => {
+    const value = given[name];
+    return value !== undefined && inForce[name] !== undefined && hashSecret(value) !== inForce[name];
+  }).map((name) => `${CREDENTIAL_VARIABLES[name]} is not the value in force: it counts at the first start only`);
 }

@@ -1,6 +1,7 @@
 export type { ControlClient, ReplyOf } from './control-client.js';
 export { ControlDuties, type ControlDutiesPorts } from './control-duties.js';
 export { ControlFold } from './control-fold.js';
+export { ControlGateway, serveControl } from './control-gateway.js';
 export { ControlPlane, type ControlPlanePorts, createControlPlane } from './control-plane.js';
 export { ControlView, type ControlViewOptions, type ControlViewPorts } from './control-view.js';
 export { ControlWork } from './control-work.js';

@@ -13,8 +13,12 @@ interface Member {
   lastHeardAtMs: number;
 }
 
+/** Longer than anybody's silence is asked about. */
+const FORGET_AFTER_MS = 600_000;
+
 export class Membership {
   readonly #members = new Map<SessionId, Member>();
+  readonly #processHeardAtMs = new Map<SessionId, number>();
   #subscription: Subscription | undefined;
   #listeningSinceMs = 0;
   #wasConnected = true;
@@ -45,15 +49,30 @@ export class Membership {
       const nowMs = this.clock.monotonicMs();
       this.#listeningSinceMs = nowMs;
       for (const member of this.#members.values()) member.lastHeardAtMs = nowMs;
+      for (const process of this.#processHeardAtMs.keys()) this.#processHeardAtMs.set(process, nowMs);
     }
     this.#wasConnected = isConnected;
   }
 
   /** Milliseconds without a sign; 0 while we could not have heard one. */
   silentForMs(session: SessionId): number {
+    return this.#silenceSince(this.#members.get(session)?.lastHeardAtMs);
+  }
+
+  /** The same of a process, whichever session it has now. */
+  processSilentForMs(process: SessionId): number {
+    return this.#silenceSince(this.#processHeardAtMs.get(process));
+  }
+
+  /** Processes heard within `withinMs`. */
+  liveProcesses(withinMs: number): SessionId[] {
+    const sinceMs = this.clock.monotonicMs() - withinMs;
+    return [...this.#processHeardAtMs].filter(([, heardAtMs]) => heardAtMs >= sinceMs).map(([process]) => process);
+  }
+
+  #silenceSince(heardAtMs: number | undefined): number {
     if (!this.bus.isConnected() || !this.#wasConnected) return 0;
-    const member = this.#members.get(session);
-    return this.clock.monotonicMs() - Math.max(member?.lastHeardAtMs ?? 0, this.#listeningSinceMs);
+    return this.clock.monotonicMs() - Math.max(heardAtMs ?? 0, this.#listeningSinceMs);
   }
 
   /** How long we have been listening without an interruption. */
@@ -76,10 +95,17 @@ export class Membership {
     this.#members.delete(session);
   }
 
-  #hear({ session, canOwn, isLeaving }: Heartbeat): void {
+  #hear({ session, canOwn, isLeaving, process }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
+    this.#processHeardAtMs.set(process, nowMs);
+    for (const [silent, heardAtMs] of this.#processHeardAtMs) {
+      if (nowMs - heardAtMs > FORGET_AFTER_MS) this.#processHeardAtMs.delete(silent);
+    }
     const member = this.#members.get(session);
     if (member === undefined) {
+      for (const [old, { lastHeardAtMs }] of this.#members) {
+        if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
+      }
       this.#members.set(session, { canOwn, isLeaving, firstHeardAtMs: nowMs, lastHeardAtMs: nowMs });
       return;
     }

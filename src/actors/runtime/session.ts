@@ -30,6 +30,8 @@ export interface SessionPorts {
 }
 
 export class Session {
+  /** Stays the same when the session is lost and another one begins. */
+  readonly processId: SessionId;
   #id: SessionId;
   readonly #onLost: ((why: string) => void)[] = [];
   #revision = 0;
@@ -48,6 +50,7 @@ export class Session {
     private readonly canOwn: boolean,
   ) {
     this.#id = this.#newId();
+    this.processId = this.#id;
   }
 
   get id(): SessionId {
@@ -125,7 +128,8 @@ export class Session {
   }
 
   #announce(): void {
-    this.membership.announce({ session: this.id, canOwn: this.canOwn, isLeaving: this.#isLeaving });
+    const { id: session, canOwn, processId } = this;
+    this.membership.announce({ session, canOwn, isLeaving: this.#isLeaving, process: processId });
   }
 
   #scheduleRenewal(): void {

@@ -6,3 +6,5 @@ export * from './prom-metrics.js';
 export * from './random.js';
 export * from './timers.js';
 export * from './worker-compactor.js';
+export * from './credentials-file.js';
+export * from './sealing.js';

@@ -3,7 +3,13 @@
  * that two releases side by side tell each other apart instead of misreading.
  */
 import { decode, encode } from '@msgpack/msgpack';
-import type { ControlCommand, ControlReply, NewAccount, NewDatabase, RejectionReason } from '../../domain/control/index.js';
+import type {
+  ControlCommand,
+  ControlReply,
+  NewAccount,
+  NewDatabase,
+  RejectionReason,
+} from '../../domain/control/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import {
   account,
@@ -49,7 +55,7 @@ const commandShape = union<ControlCommand>({
   DeleteDatabase: [5, record({ database: databaseId })],
   ListDatabases: [6, record({})],
   LeaseQuota: [7, record({ session: sessionId, database: databaseId, day: whole, known: whole, wanted: whole })],
-  ReturnQuota: [8, record({ session: sessionId, database: databaseId, day: whole, keep: whole })],
+  ReturnQuota: [8, record({ session: sessionId, database: databaseId, day: whole, known: whole, unused: whole })],
   EndSession: [9, record({ session: sessionId })],
   FoldMeter: [10, record({ after: whole, position: whole, records: listOf(meteredRecord) })],
 });

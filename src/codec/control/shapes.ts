@@ -70,9 +70,11 @@ export function record<T extends object>(fields: Fields<T>): Shape<T> {
 }
 
 /** A union told apart by `type`: its number first, then the fields. Numbers are never given twice. */
-export function union<T extends { readonly type: string }>(cases: {
-  readonly [Type in T['type']]: readonly [number, Shape<Omit<Extract<T, { readonly type: Type }>, 'type'>>];
-}): Shape<T> {
+export function union<T extends { readonly type: string }>(
+  cases: {
+    readonly [Type in T['type']]: readonly [number, Shape<Omit<Extract<T, { readonly type: Type }>, 'type'>>];
+  },
+): Shape<T> {
   const byType = new Map(Object.entries(cases) as [string, readonly [number, Shape<unknown>]][]);
   const byNumber = new Map([...byType].map(([type, [number, shape]]) => [number, { type, shape }]));
   return {

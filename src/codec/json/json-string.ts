@@ -1,8 +1,8 @@
 /**
  * Byte strings as JSON strings: the UTF-8 text they hold, each invalid byte as U+FFFD; or their base64.
  *
- * Plain ASCII, which is nearly everything, is put between quotes as it is: measured at about half the
- * time of JSON.stringify on short words, and no slower on long ones.
+ * Plain ASCII, which is nearly everything, is put between quotes as it is: measured at half the
+ * time of JSON.stringify on long words, and never slower on short ones.
  */
 import { type ByteString, textOfBytes } from '../../kernel/index.js';
 

@@ -3,7 +3,7 @@
  *
  *   shard lease  [1, epoch, session, isReleased, createdAt, [number, hash, position] | null]
  *   session      [1, counter, isDead]
- *   heartbeat    [1, session, canOwn, isLeaving]
+ *   heartbeat    [1, session, canOwn, isLeaving, process]
  */
 import { decode, encode } from '@msgpack/msgpack';
 import { MillraceError, type SessionId } from '../../kernel/index.js';
@@ -31,6 +31,8 @@ export interface Heartbeat {
   readonly session: SessionId;
   readonly canOwn: boolean;
   readonly isLeaving: boolean;
+  /** The process's first session: stays the same when it loses one and begins another. */
+  readonly process: SessionId;
 }
 
 export function encodeShardLease(lease: ShardLease): Uint8Array {
@@ -67,13 +69,18 @@ export function decodeSessionRecord(bytes: Uint8Array): SessionRecord {
   return { counter: counter as number, isDead: isDead as boolean };
 }
 
-export function encodeHeartbeat({ session, canOwn, isLeaving }: Heartbeat): Uint8Array {
-  return encode([VERSION, session, canOwn, isLeaving]);
+export function encodeHeartbeat({ session, canOwn, isLeaving, process }: Heartbeat): Uint8Array {
+  return encode([VERSION, session, canOwn, isLeaving, process]);
 }
 
 export function decodeHeartbeat(bytes: Uint8Array): Heartbeat {
-  const [, session, canOwn, isLeaving] = fieldsOf(bytes, 'heartbeat');
-  return { session: session as SessionId, canOwn: canOwn as boolean, isLeaving: isLeaving as boolean };
+  const [, session, canOwn, isLeaving, process] = fieldsOf(bytes, 'heartbeat');
+  return {
+    session: session as SessionId,
+    canOwn: canOwn as boolean,
+    isLeaving: isLeaving as boolean,
+    process: process as SessionId,
+  };
 }
 
 function fieldsOf(bytes: Uint8Array, what: string): unknown[] {

@@ -63,13 +63,15 @@ export type ControlCommand =
       readonly known: number;
       readonly wanted: number;
     }
-  /** `keep`: what was used of it. The rest is free for others. */
+  /** Void once this process has been granted anything more: what arrives late must not take that away. */
   | {
       readonly type: 'ReturnQuota';
       readonly session: SessionId;
       readonly database: DatabaseId;
       readonly day: UtcDay;
-      readonly keep: number;
+      /** All that it has been granted, and what of it was not used. */
+      readonly known: number;
+      readonly unused: number;
     }
   | { readonly type: 'EndSession'; readonly session: SessionId }
   /** Everything of the meter's log behind `after`, up to `position`. */

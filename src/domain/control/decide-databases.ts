@@ -85,7 +85,11 @@ export function decideLimits(command: CommandOf<'UpdateLimits'>, state: ControlS
   );
 }
 
-export function decideDelete({ database: id }: CommandOf<'DeleteDatabase'>, state: ControlState, nowMs: number): Decision {
+export function decideDelete(
+  { database: id }: CommandOf<'DeleteDatabase'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const database = state.databases.get(id);
   if (database === undefined) return unknownDatabase(id);
   // Asked again: its data may still have to be removed.
@@ -103,7 +107,10 @@ export function unknownDatabase(id: DatabaseId): Decision {
 function refuseNew(database: NewDatabase, account: AccountId, state: ControlState): Decision | undefined {
   const { id, name, partitions, limits, secrets } = database;
   if (!isName(name)) {
-    return rejected('BAD_NAME', `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters, no blank ends`);
+    return rejected(
+      'BAD_NAME',
+      `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters, no blank ends`,
+    );
   }
   if (!Number.isSafeInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS) {
     return rejected('BAD_PARTITIONS', `a database has 1 to ${MAX_PARTITIONS} partitions`);
@@ -111,7 +118,8 @@ function refuseNew(database: NewDatabase, account: AccountId, state: ControlStat
   const refusal = refuseLimits(limits);
   if (refusal !== undefined) return refusal;
   if (state.databases.has(id)) return rejected('ID_TAKEN', `there is a database ${id} already`);
-  if (state.named(account, name) !== undefined) return rejected('NAME_TAKEN', `there is a database named ${name} already`);
+  if (state.named(account, name) !== undefined)
+    return rejected('NAME_TAKEN', `there is a database named ${name} already`);
   if (!areFresh(secrets, state)) return rejected('SECRET_TAKEN', 'a token or password is in use already');
   if (state.liveCount >= MAX_DATABASES) {
     return rejected('TOO_MANY_DATABASES', `there are ${MAX_DATABASES} databases: no more can be held`);
@@ -121,10 +129,16 @@ function refuseNew(database: NewDatabase, account: AccountId, state: ControlStat
 
 function refuseLimits({ maxCommandBytes, maxRequestsPerDay }: DatabaseLimits): Decision | undefined {
   if (!isWithin(maxCommandBytes, MIN_COMMAND_BYTES, MAX_COMMAND_BYTES)) {
-    return rejected('BAD_LIMITS', `the bytes of a command are limited to a number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`);
+    return rejected(
+      'BAD_LIMITS',
+      `the bytes of a command are limited to a number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`,
+    );
   }
   if (!isWithin(maxRequestsPerDay, 0, MAX_REQUESTS_PER_DAY)) {
-    return rejected('BAD_LIMITS', `requests a day are limited to a number up to ${MAX_REQUESTS_PER_DAY}; 0 is no limit`);
+    return rejected(
+      'BAD_LIMITS',
+      `requests a day are limited to a number up to ${MAX_REQUESTS_PER_DAY}; 0 is no limit`,
+    );
   }
   return undefined;
 }

@@ -29,10 +29,10 @@ export function decideLease(command: CommandOf<'LeaseQuota'>, state: ControlStat
 }
 
 export function decideReturn(command: CommandOf<'ReturnQuota'>, state: ControlState): Decision {
-  const { session, database, day, keep } = command;
+  const { session, database, day, known, unused } = command;
   const reserved = state.quotaOf(database, day)?.reservedBy(session) ?? 0;
-  if (keep >= reserved) return decided({ type: 'QuotaReturned', reserved });
-  const kept = Math.max(0, keep);
+  if (reserved !== known || unused <= 0) return decided({ type: 'QuotaReturned', reserved });
+  const kept = Math.max(0, known - unused);
   return decided(
     { type: 'QuotaReturned', reserved: kept },
     { type: 'QuotaReserved', database, day, session, reserved: kept },

@@ -13,14 +13,22 @@ import type { ByteString } from '../../kernel/index.js';
 
 /** Splitting costs about 50 µs at this size, and a scan step reads at most one segment. */
 const SEGMENT_ENTRIES = 512;
-/** Keys chosen to collide fill one segment instead of doubling the directory for ever. */
 const MAX_DEPTH = 22;
-/** Of longer keys only both ends are hashed. */
-const HASHED_EDGE = 48;
+/**
+ * A split that would leave less than this share on one side is put off until the segment has doubled:
+ * it does not happen by chance, and keys made to collide must not double the directory again and again.
+ */
+const MIN_SHARE = 1 / 16;
+/** Segments looked at for a random key; with segments as full as splits leave them, three are enough. */
+const MAX_TRIES = 200;
+/** Of keys longer than two such ends only the ends are hashed; hashing takes about 1 ns a byte. */
+const HASHED_EDGE = 512;
 
 export class Segment<V> {
   readonly entries = new Map<ByteString, V>();
   earliest = Number.POSITIVE_INFINITY;
+  /** Entries beyond which it splits. */
+  limit = SEGMENT_ENTRIES;
 
   constructor(
     /** How many leading bits of the hash all keys here share. */
@@ -61,7 +69,7 @@ export class SegmentedMap<V> {
     entries.set(key, value);
     if (entries.size === before) return;
     this.#size += 1;
-    if (entries.size > SEGMENT_ENTRIES && segment.depth < MAX_DEPTH) this.#split(segment);
+    if (entries.size > segment.limit && segment.depth < MAX_DEPTH) this.#split(segment);
   }
 
   /** Sets the value and returns the one before; one hash instead of two. */
@@ -73,7 +81,7 @@ export class SegmentedMap<V> {
     entries.set(key, value);
     if (entries.size !== size) {
       this.#size += 1;
-      if (entries.size > SEGMENT_ENTRIES && segment.depth < MAX_DEPTH) this.#split(segment);
+      if (entries.size > segment.limit && segment.depth < MAX_DEPTH) this.#split(segment);
     }
     return before;
   }
@@ -116,15 +124,16 @@ export class SegmentedMap<V> {
   /** A key, each with about the same chance. `float` is uniform in [0, 1). */
   randomKey(float: () => number): ByteString | undefined {
     if (this.#size === 0) return undefined;
-    for (;;) {
+    // Few keys may leave most segments empty; then looking at all of them is cheap.
+    if (this.#size <= SEGMENT_ENTRIES / 4) return nth(this.keys(), Math.floor(float() * this.#size));
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const segment = this.#segmentOf(Math.floor(float() * 2 ** 32));
       // Segments cover ranges of different width and fill; accepting by fill evens the odds out.
-      if (segment.entries.size === 0 || float() * SEGMENT_ENTRIES > segment.entries.size) {
-        if (this.#size > 16) continue;
-        return nth([...this.keys()], Math.floor(float() * this.#size));
-      }
+      if (segment.entries.size === 0 || float() * SEGMENT_ENTRIES > segment.entries.size) continue;
       return nth(segment.entries.keys(), Math.floor(float() * segment.entries.size));
     }
+    // Nearly everything was deleted, or the dice are loaded.
+    return nth(this.keys(), 0);
   }
 
   /**
@@ -153,7 +162,6 @@ export class SegmentedMap<V> {
   }
 
   #split(full: Segment<V>): void {
-    if (full.depth === this.#depth) this.#doubleDirectory();
     const depth = full.depth + 1;
     const bit = 2 ** (32 - depth);
     const low = new Segment<V>(depth, full.prefix);
@@ -163,12 +171,19 @@ export class SegmentedMap<V> {
     for (const [key, value] of full.entries) {
       ((hashKey(key) & bit) === 0 ? low : high).entries.set(key, value);
     }
+    if (Math.min(low.entries.size, high.entries.size) < full.entries.size * MIN_SHARE) {
+      full.limit = 2 * full.entries.size;
+      return;
+    }
+    if (full.depth === this.#depth) this.#doubleDirectory();
     const width = 2 ** (this.#depth - depth);
     const start = full.prefix / 2 ** (32 - this.#depth);
     this.#directory.fill(low, start, start + width);
     this.#directory.fill(high, start + width, start + 2 * width);
-    const crowded = low.entries.size > SEGMENT_ENTRIES ? low : high;
-    if (crowded.entries.size > SEGMENT_ENTRIES && depth < MAX_DEPTH) this.#split(crowded);
+    // Only a segment whose split was put off can leave more than one fits on a side.
+    for (const side of [low, high]) {
+      if (side.entries.size > side.limit && depth < MAX_DEPTH) this.#split(side);
+    }
   }
 
   #doubleDirectory(): void {

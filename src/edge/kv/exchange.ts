@@ -5,13 +5,13 @@
  *  E1 an answer is written once, headers and body together, with its length
  *  E2 refusals are plain JSON, whatever format was asked for
  */
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
-import { discardBody } from './request-body.js';
+import { discardBody, type KvIncomingMessage } from './request-body.js';
 import type { ResponseFormat } from './response-format.js';
 
 /** What every answer of the face depends on. */
@@ -25,7 +25,7 @@ export class Exchange {
   format: ResponseFormat = 'json';
 
   constructor(
-    readonly request: IncomingMessage,
+    readonly request: KvIncomingMessage,
     readonly response: ServerResponse,
     readonly spelling: Spelling,
     private readonly context: AnswerContext,

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { errorToJson } from '../../codec/json/index.js';
-import { ErrorReply, notAvailable, notOverRest } from '../../domain/kv/index.js';
+import { type ErrorReply, notAvailable, notOverRest } from '../../domain/kv/index.js';
 import { describeError } from '../../kernel/index.js';
 import { badRequest, type Refusal, REFUSALS, refusalOf } from '../error-map.js';
 import { authenticate } from './authentication.js';

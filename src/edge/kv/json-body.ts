@@ -25,15 +25,27 @@ const BACKSLASH = 0x5c;
 
 /** The body of `/`: one command. An ErrorReply refuses the request. */
 export function parseCommandBody(body: Buffer): JsonCommand {
-  return parse(body, (fast) => fast.command(), (slow) => slow.singleCommand());
+  return parse(
+    body,
+    (fast) => fast.command(),
+    (slow) => slow.singleCommand(),
+  );
 }
 
 /** The body of `/pipeline` and `/multi-exec`. An ErrorReply refuses the request, one inside its own command. */
 export function parseBatchBody(body: Buffer): JsonCommand[] | ErrorReply {
-  return parse(body, (fast) => fast.batch(), (slow) => slow.batch());
+  return parse(
+    body,
+    (fast) => fast.batch(),
+    (slow) => slow.batch(),
+  );
 }
 
-function parse<T>(body: Buffer, fastly: (fast: ParsedBody) => T, slowly: (slow: JsonCommandReader) => T): T | ErrorReply {
+function parse<T>(
+  body: Buffer,
+  fastly: (fast: ParsedBody) => T,
+  slowly: (slow: JsonCommandReader) => T,
+): T | ErrorReply {
   if (body.length === 0) return BODY_ERRORS.empty;
   try {
     if (body.length <= FAST_BODY_BYTES) {

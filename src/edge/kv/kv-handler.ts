@@ -1,6 +1,7 @@
 /**
  * The command routes, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`. Whatever is not
- * one of them goes to the application behind. Measured: Koa's context and middleware cost a third of a GET.
+ * one of them goes to the application behind. Measured: a constant answer takes this process some 15 µs, and some
+ * 27 µs through Koa.
  *
  * Order of judgement: method, token, headers, target, body, each command, quota; then the partitions.
  * Nothing is executed before all of it is done.
@@ -20,7 +21,7 @@ import { parseBatchBody, parseCommandBody } from './json-body.js';
 import type { JsonCommand } from './json-command.js';
 import type { KvFace } from './kv-face.js';
 import { PartitionRouter } from './partition-routing.js';
-import { type BodyOutcome, BodyReader } from './request-body.js';
+import { type BodyOutcome, BodyReader, type KvIncomingMessage } from './request-body.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
 import { negotiateFormat } from './response-format.js';
 
@@ -40,7 +41,7 @@ export class KvHandler {
     this.#bodies = new BodyReader(face.limits.maxBufferedBytes);
   }
 
-  handle(request: IncomingMessage, response: ServerResponse): void {
+  handle(request: KvIncomingMessage, response: ServerResponse): void {
     const target = METHODS.has(request.method) ? parseRequestTarget(request.url as string) : undefined;
     if (target === undefined || isStream(target)) {
       this.fallback(request, response);
@@ -58,32 +59,32 @@ export class KvHandler {
   #judge(exchange: Exchange, target: RequestTarget): void {
     const { request, spelling } = exchange;
     const grant = authenticate(this.face.access, target.token, request.headers.authorization);
-    if (grant === undefined) return exchange.refuse(REFUSALS.unauthorized);
+    if (grant === undefined) {
+      exchange.refuse(REFUSALS.unauthorized);
+      return;
+    }
     const negotiated = negotiateFormat(this.face.spellings, request.headers, spelling);
-    if ('problem' in negotiated) return exchange.refuse(badRequest(negotiated.problem));
+    if ('problem' in negotiated) {
+      exchange.refuse(badRequest(negotiated.problem));
+      return;
+    }
     // A transaction always answers JSON.
     exchange.format = target.route === 'multi-exec' && negotiated.format === 'resp2' ? 'json' : negotiated.format;
-    if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
-    if (request.method === 'GET' || request.method === 'HEAD') return this.#withBody(exchange, grant, target, undefined);
-    this.#receive(exchange, grant, target);
+    if (target.isMalformed) exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
+    else if (request.method === 'GET' || request.method === 'HEAD') this.#withBody(exchange, grant, target, undefined);
+    else this.#receive(exchange, grant, target);
   }
 
   #receive(exchange: Exchange, grant: KvGrant, target: RequestTarget): void {
     const { maxBodyBytes } = this.face.limits;
-    const { maxCommandBytes } = grant.limits;
     // The body of a path command is an argument, byte for byte, so the command's bound is the body's.
     const isArgument = target.route === 'command';
-    const limitBytes = isArgument ? Math.min(maxCommandBytes, maxBodyBytes) : maxBodyBytes;
-    this.#bodies.read(exchange, limitBytes, (outcome: BodyOutcome) => {
-      if (outcome.kind === 'aborted') return;
-      if (outcome.kind === 'overloaded') return exchange.refuse(REFUSALS.overloaded);
-      if (outcome.kind === 'too-large') {
-        const { actualBytes } = outcome;
-        if (!isArgument) return exchange.refuse(bodyTooLarge(limitBytes, actualBytes));
-        return exchange.refuse(badRequest(requestTooLarge(limitBytes, actualBytes).text));
-      }
+    const limitBytes = isArgument ? Math.min(grant.limits.maxCommandBytes, maxBodyBytes) : maxBodyBytes;
+    this.#bodies.read(exchange, limitBytes, (outcome) => {
       try {
-        this.#withBody(exchange, grant, target, outcome.body);
+        if (outcome.kind === 'whole') this.#withBody(exchange, grant, target, outcome.body);
+        else if (outcome.kind !== 'aborted')
+          exchange.refuse(bodyRefusal(outcome, limitBytes, isArgument || target.route === 'whole-command'));
       } catch (failure) {
         this.#fail(exchange, failure);
       }
@@ -92,22 +93,21 @@ export class KvHandler {
 
   /** @param body undefined for methods whose body means nothing */
   #withBody(exchange: Exchange, grant: KvGrant, target: RequestTarget, body: Buffer | undefined): void {
-    switch (target.route) {
-      case 'command':
-        return this.#start(exchange, grant, 'single', [wordsOf(target, body)]);
-      case 'whole-command': {
-        const command = body === undefined ? [] : parseCommandBody(body);
-        if (command instanceof ErrorReply) return exchange.refuse(badRequest(command.text));
-        return this.#start(exchange, grant, 'single', [command]);
-      }
-      default: {
-        const commands = parseBatchBody(body ?? Buffer.alloc(0));
-        if (commands instanceof ErrorReply) return exchange.refuse(badRequest(commands.text));
-        const { maxBatchCommands } = this.face.limits;
-        if (commands.length > maxBatchCommands) {
-          return exchange.refuse(badRequest(`ERR too many commands in one request. Limit: ${maxBatchCommands}`));
-        }
-        return this.#start(exchange, grant, target.route === 'pipeline' ? 'pipeline' : 'transaction', commands);
+    if (target.route === 'command') {
+      this.#start(exchange, grant, 'single', [wordsOf(target, body)]);
+    } else if (target.route === 'whole-command') {
+      const command = body === undefined ? [] : parseCommandBody(body);
+      if (command instanceof ErrorReply) exchange.refuse(badRequest(command.text));
+      else this.#start(exchange, grant, 'single', [command]);
+    } else {
+      const commands = parseBatchBody(body ?? Buffer.alloc(0));
+      const { maxBatchCommands } = this.face.limits;
+      if (commands instanceof ErrorReply) {
+        exchange.refuse(badRequest(commands.text));
+      } else if (commands.length > maxBatchCommands) {
+        exchange.refuse(badRequest(`ERR too many commands in one request. Limit: ${maxBatchCommands}`));
+      } else {
+        this.#start(exchange, grant, target.route === 'pipeline' ? 'pipeline' : 'transaction', commands);
       }
     }
   }
@@ -122,7 +122,10 @@ export class KvHandler {
     const startedAtMs = clock.monotonicMs();
     if (mode === 'transaction') {
       const problem = await this.#discardReason(grant, batch);
-      if (problem !== undefined) return exchange.refuse(badRequest(problem.text));
+      if (problem !== undefined) {
+        exchange.refuse(badRequest(problem.text));
+        return;
+      }
     } else {
       const taken = batch.commands.length === 0 || this.face.quota.take(grant, batch.commands.length);
       if (taken !== true && !(await taken)) batch.keepFirst(await this.#takeSingly(grant, batch.commands.length));
@@ -198,6 +201,19 @@ export class KvHandler {
     log.error('kv.request.failed', { incident, error: describeError(failure), stack });
     return { ...refusal, text: `${refusal.text}, incident=${incident}` };
   }
+}
+
+/** One command beyond a bound is the documented 400; a batch has no bound of its own there. */
+function bodyRefusal(
+  outcome: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>,
+  limitBytes: number,
+  isOneCommand: boolean,
+): Refusal {
+  if (outcome.kind === 'overloaded') return REFUSALS.overloaded;
+  const { actualBytes } = outcome;
+  return isOneCommand
+    ? badRequest(requestTooLarge(limitBytes, actualBytes).text)
+    : bodyTooLarge(limitBytes, actualBytes);
 }
 
 function isStream({ route }: RequestTarget): boolean {

@@ -13,6 +13,8 @@ export interface KvFaceLimits {
   /** Request line and headers. */
   readonly maxHeaderBytes: number;
   readonly maxHeadersCount: number;
+  /** Connections that wait to be accepted. */
+  readonly listenBacklog: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
   /** After so many requests a connection is closed, so that load spreads to new processes. 0: never. */
@@ -38,6 +40,8 @@ export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
   // Arguments travel in the path: Node's 16 KiB would refuse a 12 KiB value once it is percent-encoded.
   maxHeaderBytes: 64 * 1024,
   maxHeadersCount: 100,
+  // Beyond it a connection is tried again by TCP a second later; a burst of a thousand is normal, and Node's own 511 is less.
+  listenBacklog: 4_096,
   maxConnections: 10_000,
   // A client package without a pool bound opens a connection a command: a thousand at once is normal.
   maxConnectionsPerAddress: 4_096,

@@ -17,6 +17,7 @@ import { createFallback } from './fallback-app.js';
 import { KvFace, type KvFaceParts } from './kv-face.js';
 import { KvHandler } from './kv-handler.js';
 import { DEFAULT_KV_FACE_LIMITS, type KvFaceLimits } from './kv-limits.js';
+import { KvIncomingMessage } from './request-body.js';
 
 export interface KvServerParts extends Omit<KvFaceParts, 'limits' | 'aliases'> {
   /** Those not given have their defaults. */
@@ -50,7 +51,7 @@ export function createKvServer(parts: KvServerParts): KvServer {
     listen: (port, host) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen(port, host, () => {
+        server.listen({ port, host, backlog: limits.listenBacklog }, () => {
           server.off('error', reject);
           resolve(server.address() as AddressInfo);
         });
@@ -70,8 +71,11 @@ export function createKvServer(parts: KvServerParts): KvServer {
   };
 }
 
-function boundedServer(limits: KvFaceLimits, tls: KvServerParts['tls']): http.Server {
-  const options: http.ServerOptions = {
+type FaceServer = http.Server<typeof KvIncomingMessage>;
+
+function boundedServer(limits: KvFaceLimits, tls: KvServerParts['tls']): FaceServer {
+  const options: http.ServerOptions<typeof KvIncomingMessage> = {
+    IncomingMessage: KvIncomingMessage,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,

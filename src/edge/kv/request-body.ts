@@ -6,9 +6,28 @@
  *  B2 all bodies being received together stay within one bound
  *  B3 what is left of a refused body is thrown away up to a bound, so that its client can read the answer,
  *     and beyond that the connection is cut
+ *
+ * The parser's pieces are taken where they enter the stream: a body of one piece, which is nearly every one, is
+ * then read without waiting for a tick. Measured: a tenth of what a SET costs this process.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import { MAX_DISCARDED_BYTES } from './kv-limits.js';
+
+/** A request whose body can be had as it comes from the parser; the stream it otherwise is then stays empty. */
+export class KvIncomingMessage extends IncomingMessage {
+  #sink: ((chunk: Buffer | null) => void) | undefined;
+
+  /** @param sink called with each piece, and with null at the end; undefined: the stream has the rest */
+  sendBodyTo(sink: ((chunk: Buffer | null) => void) | undefined): void {
+    this.#sink = sink;
+  }
+
+  override push(chunk: Buffer | null): boolean {
+    if (this.#sink === undefined) return super.push(chunk);
+    this.#sink(chunk);
+    return true;
+  }
+}
 
 const EMPTY = Buffer.alloc(0);
 
@@ -29,7 +48,7 @@ export class BodyReader {
 
   /** Calls `done` once; at once when there is no body. */
   read(
-    { request, response }: { request: IncomingMessage; response: ServerResponse },
+    { request, response }: { request: KvIncomingMessage; response: ServerResponse },
     limitBytes: number,
     done: (outcome: BodyOutcome) => void,
   ): void {
@@ -48,27 +67,29 @@ export class BodyReader {
     this.#collect(request, limitBytes, done);
   }
 
-  #collect(request: IncomingMessage, limitBytes: number, done: (outcome: BodyOutcome) => void): void {
+  #collect(request: KvIncomingMessage, limitBytes: number, done: (outcome: BodyOutcome) => void): void {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const finish = (outcome: BodyOutcome) => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
+      request.sendBodyTo(undefined);
+      request.off('close', onClose);
       this.#bufferedBytes -= bytes;
       if (outcome.kind === 'too-large' || outcome.kind === 'overloaded') discardBody(request);
       done(outcome);
     };
-    const onData = (chunk: Buffer) => {
+    const onClose = () => finish({ kind: 'aborted' });
+    request.on('close', onClose);
+    request.sendBodyTo((chunk) => {
+      if (chunk === null) {
+        finish({ kind: 'whole', body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes) });
+        return;
+      }
       bytes += chunk.length;
       this.#bufferedBytes += chunk.length;
       if (bytes > limitBytes) finish({ kind: 'too-large', actualBytes: bytes });
       else if (this.#bufferedBytes > this.maxBufferedBytes) finish({ kind: 'overloaded' });
       else chunks.push(chunk);
-    };
-    const onEnd = () => {
-      finish({ kind: 'whole', body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes) });
-    };
-    const onClose = () => finish({ kind: 'aborted' });
-    request.on('data', onData).on('end', onEnd).on('close', onClose);
+    });
   }
 }
 

@@ -75,7 +75,8 @@ describe('the compactor in a thread of its own, on JetStream', function () {
     for await (const step of recover({ journal, objects, log: silentLog }, shard, head, head).steps) {
       if (step.kind === 'manifest') await apply(step.manifest?.partitions.find(({ name }) => name === ALPHA));
       else if (step.read.entry.body.kind === 'batch') {
-        for (const { partition, effects } of step.read.entry.body.sections) if (partition === ALPHA) fold.apply(effects);
+        for (const { partition, effects } of step.read.entry.body.sections)
+          if (partition === ALPHA) fold.apply(effects);
       }
     }
     return fold.size;
@@ -123,7 +124,10 @@ describe('the compactor in a thread of its own, on JetStream', function () {
     const job = { shard: history.shard, clusterId: CLUSTER, upToPosition: 1 };
     const dying = newCompactor({ entry: new URL('data:text/javascript,process.exit(3)') });
     const failing = newCompactor({ entry: new URL('data:text/javascript,throw new Error("broken on purpose")') });
-    const silent = newCompactor({ entry: new URL('data:text/javascript,setInterval(() => {}, 1000)'), timeLimitMs: 200 });
+    const silent = newCompactor({
+      entry: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
+      timeLimitMs: 200,
+    });
     const hungry = newCompactor({
       entry: new URL('data:text/javascript,const a = []; for (;;) a.push(new Array(1e5).fill(a.length))'),
       maxHeapMb: 32,

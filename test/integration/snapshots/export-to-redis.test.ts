@@ -31,7 +31,9 @@ describe('journal export piped into a real Redis', function () {
       this.skip();
     }
     directory = await mkdtemp(join(tmpdir(), 'millrace-export-'));
-    child = spawn(REDIS, ['--port', '0', '--unixsocket', socket(), '--save', '', '--dir', directory], { stdio: 'ignore' });
+    child = spawn(REDIS, ['--port', '0', '--unixsocket', socket(), '--save', '', '--dir', directory], {
+      stdio: 'ignore',
+    });
     client = await eventually(() => RespClient.connect(socket()));
   });
   after(async () => {

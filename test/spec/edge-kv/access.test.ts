@@ -82,13 +82,28 @@ describe('edge/kv: access', () => {
     });
 
     it('is refused item by item in a pipeline', async () => {
-      const answer = await face.post('/pipeline', [['GET', 'a'], ['SET', 'a', '2'], ['GET', 'a']], options);
+      const answer = await face.post(
+        '/pipeline',
+        [
+          ['GET', 'a'],
+          ['SET', 'a', '2'],
+          ['GET', 'a'],
+        ],
+        options,
+      );
       expect(answer.status).to.equal(200);
       expect(JSON.parse(answer.text)).to.deep.equal([{ result: '1' }, noPermission('set'), { result: '1' }]);
     });
 
     it('has a transaction discarded for one command', async () => {
-      const answer = await face.post('/multi-exec', [['GET', 'a'], ['SET', 'a', '2']], options);
+      const answer = await face.post(
+        '/multi-exec',
+        [
+          ['GET', 'a'],
+          ['SET', 'a', '2'],
+        ],
+        options,
+      );
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([400, noPermission('set')]);
     });
 

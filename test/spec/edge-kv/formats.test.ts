@@ -90,7 +90,14 @@ describe('edge/kv: response formats', () => {
     });
 
     it('applies to transactions', async () => {
-      const answer = await face.post('/multi-exec', [['SET', 'x', 'y'], ['GET', 'x']], { headers: BASE64 });
+      const answer = await face.post(
+        '/multi-exec',
+        [
+          ['SET', 'x', 'y'],
+          ['GET', 'x'],
+        ],
+        { headers: BASE64 },
+      );
       expect(answer.text).to.equal('[{"result":"OK"},{"result":"eQ=="}]');
     });
   });

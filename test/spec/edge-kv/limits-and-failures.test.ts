@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { MillraceError } from '../../../src/kernel/index.js';
+import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, WIDE_TOKEN } from '../../support/kv-face.js';
 
 const TOO_MANY = 'ERR max daily request limit exceeded';
@@ -30,14 +31,21 @@ describe('edge/kv: limits', () => {
     });
 
     it('counts each command of a pipeline for itself, and spoils only that', async () => {
-      const commands = [['set', 'a', 'x'.repeat(90)], ['set', 'b', 'x'.repeat(97)], ['set', 'c', 'x'.repeat(90)]];
+      const commands = [
+        ['set', 'a', 'x'.repeat(90)],
+        ['set', 'b', 'x'.repeat(97)],
+        ['set', 'c', 'x'.repeat(90)],
+      ];
       const answer = await face.post('/pipeline', commands);
       expect(answer.status).to.equal(200);
       expect(JSON.parse(answer.text)).to.deep.equal([{ result: 'OK' }, tooLarge(100, 101), { result: 'OK' }]);
     });
 
     it('discards a transaction with one too large', async () => {
-      const answer = await face.post('/multi-exec', [['set', 'a', '1'], ['set', 'b', 'x'.repeat(97)]]);
+      const answer = await face.post('/multi-exec', [
+        ['set', 'a', '1'],
+        ['set', 'b', 'x'.repeat(97)],
+      ]);
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([400, tooLarge(100, 101)]);
       expect((await face.get('/exists/a')).text).to.equal('{"result":0}');
     });
@@ -96,6 +104,20 @@ describe('edge/kv: limits', () => {
       expect(answers).to.include('{"result":"PONG"}');
     });
 
+    it('gives back the room of a body whose client went away', async () => {
+      const small = await new KvFaceHarness({ limits: { maxBufferedBytes: 1000 } }).start();
+      const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
+      for (let i = 0; i < 5; i += 1) {
+        const answers = await small.raw(
+          `GET /ping HTTP/1.1\r\n${head}\r\nPOST /set/a HTTP/1.1\r\n${head}Content-Length: 900\r\n\r\n${'x'.repeat(800)}`,
+          'PONG',
+        );
+        expect(answers).to.include('200 OK');
+      }
+      await eventually(async () => expect((await small.post('/set/b', 'y'.repeat(900))).status).to.equal(200));
+      await small.stop();
+    });
+
     it('bounds the commands of a batch', async () => {
       const commands = Array.from({ length: 11 }, () => ['PING']);
       const answer = await face.post('/pipeline', commands);
@@ -134,7 +156,13 @@ describe('edge/kv: limits', () => {
       it(`lets a pipeline run as far as it reaches${isRemote ? ', also when a slice has to be asked for' : ''}`, async () => {
         face.isQuotaRemote = isRemote;
         face.quotaLeft = 2;
-        const answer = await face.post('/pipeline', [['SET', 'a', '1'], ['nope'], ['GET', 'a'], ['GET', 'a'], ['PING']]);
+        const answer = await face.post('/pipeline', [
+          ['SET', 'a', '1'],
+          ['nope'],
+          ['GET', 'a'],
+          ['GET', 'a'],
+          ['PING'],
+        ]);
         expect(answer.status).to.equal(200);
         expect(JSON.parse(answer.text)).to.deep.equal([
           { result: 'OK' },
@@ -149,7 +177,10 @@ describe('edge/kv: limits', () => {
 
     it('discards a transaction that does not fit, and takes nothing for it', async () => {
       face.quotaLeft = 1;
-      const answer = await face.post('/multi-exec', [['SET', 'a', '1'], ['GET', 'a']]);
+      const answer = await face.post('/multi-exec', [
+        ['SET', 'a', '1'],
+        ['GET', 'a'],
+      ]);
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([400, { error: TOO_MANY }]);
       expect(face.quotaLeft).to.equal(1);
       expect((await face.get('/exists/a')).text).to.equal('{"result":0}');
@@ -228,14 +259,22 @@ describe('edge/kv: a database of several partitions', () => {
   const keys = Array.from({ length: 60 }, (_, i) => `key-${i}`);
   beforeEach(async () => {
     face = await new KvFaceHarness().start();
-    await face.post('/pipeline', keys.map((key, i) => ['SET', key, i]), options);
+    await face.post(
+      '/pipeline',
+      keys.map((key, i) => ['SET', key, i]),
+      options,
+    );
   });
   afterEach(() => face.stop());
 
   it('spreads keys by hash slot and answers a pipeline in its order', async () => {
     const asked = new Set(face.gateway.requests.map(({ partition }) => partition));
     expect(asked.size).to.equal(3);
-    const answer = await face.post('/pipeline', keys.map((key) => ['GET', key]), options);
+    const answer = await face.post(
+      '/pipeline',
+      keys.map((key) => ['GET', key]),
+      options,
+    );
     expect(JSON.parse(answer.text)).to.deep.equal(keys.map((_, i) => ({ result: String(i) })));
   });
 
@@ -274,7 +313,13 @@ describe('edge/kv: a database of several partitions', () => {
     const one = [['SET', '{x}a', '1'], ['INCR', '{x}a'], ['PING']];
     const answer = await face.post('/multi-exec', one, options);
     expect(answer.text).to.equal('[{"result":"OK"},{"result":2},{"result":"PONG"}]');
-    for (const commands of [[['SET', 'key-0', 'x'], ['SET', 'key-1', 'x']], [['FLUSHALL']]]) {
+    for (const commands of [
+      [
+        ['SET', 'key-0', 'x'],
+        ['SET', 'key-1', 'x'],
+      ],
+      [['FLUSHALL']],
+    ]) {
       const refused = await face.post('/multi-exec', commands, options);
       expect([refused.status, refused.text.slice(0, 19)]).to.deep.equal([400, '{"error":"CROSSSLOT']);
     }

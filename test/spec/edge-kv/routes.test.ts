@@ -163,7 +163,11 @@ describe('edge/kv: routes', () => {
 
   describe('/multi-exec', () => {
     it('runs commands as one transaction, and goes on after one that fails', async () => {
-      const answer = await face.post('/multi-exec', [['SET', 'm', 'x'], ['INCR', 'm'], ['GET', 'm']]);
+      const answer = await face.post('/multi-exec', [
+        ['SET', 'm', 'x'],
+        ['INCR', 'm'],
+        ['GET', 'm'],
+      ]);
       expect(answer.status).to.equal(200);
       expect(JSON.parse(answer.text)).to.deep.equal([
         { result: 'OK' },
@@ -179,10 +183,7 @@ describe('edge/kv: routes', () => {
         [[['SET', 'd', '1'], ['GET'], ['NOPE']], "ERR wrong number of arguments for 'get' command"],
         [[['SET', 'd', '1'], []], 'ERR empty command'],
         [[['SET', 'd', null]], 'ERR null args are not supported'],
-        [
-          [['SET', 'd', '1'], ['MULTI']],
-          'ERR Command "MULTI" is not allowed in REST or it has a special context path',
-        ],
+        [[['SET', 'd', '1'], ['MULTI']], 'ERR Command "MULTI" is not allowed in REST or it has a special context path'],
       ];
       for (const [commands, error] of cases) {
         const answer = await face.post('/multi-exec', commands);

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import { encodeForJournal } from '../../../src/codec/envelope/index.js';
 import { type JournalCommandDeps, journalCommand } from '../../../src/cli/journal-command.js';
-import { verifyPartition, verifyShard } from '../../../src/journal/index.js';
+import { tailLines, verifyPartition, verifyShard } from '../../../src/journal/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { ALPHA, BETA, CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
+import { ALPHA, BETA, CLUSTER, SHARD, type ShardHistory, silentLog } from './shard-history.js';
 import { World } from './world.js';
 
 /** Entries: 1 claim, 2–4 batches, one second of journal clock apart. */
@@ -175,7 +176,9 @@ describe('journal export as lines of JSON', () => {
   it('loses no byte: what is not UTF-8 is base64', async () => {
     const world = new World();
     await world.history.claim();
-    await world.history.batch({ [ALPHA]: [['SET', 'żółw\n"', BINARY].map((text, i) => (i === 1 ? utf8(text) : text))] });
+    await world.history.batch({
+      [ALPHA]: [['SET', 'żółw\n"', BINARY].map((text, i) => (i === 1 ? utf8(text) : text))],
+    });
     const terminal = new Terminal(world);
     await terminal.run('export --database mine');
     const base64 = Buffer.from(BINARY, 'latin1').toString('base64');
@@ -293,6 +296,59 @@ describe('journal tail', () => {
     expect(indexes).to.deep.equal(indexes.map((_, i) => (indexes[0] as number) + i));
     terminal.abort.abort();
     expect(await running).to.equal(0);
+  });
+});
+
+describe('journal tail, listened to slowly', () => {
+  const take = async (lines: AsyncIterator<string>) => {
+    const { value } = await lines.next();
+    return JSON.parse(String(value)) as { index: number; effects: string[][] };
+  };
+
+  it('misses nothing though hardly anything may wait in memory', async () => {
+    const world = await fourEntries();
+    const abort = new AbortController();
+    const options = { signal: abort.signal, maxQueuedBytes: 1 };
+    const lines = tailLines(world.ports, SHARD, new Set([ALPHA]), options);
+    const first = take(lines);
+    await eventually(async () => {
+      await world.history.batch({ [ALPHA]: ['SET watched 1'] });
+      await Promise.race([first, Promise.reject(new Error('nothing yet'))]);
+    });
+    const { index } = await first;
+    for (let i = 0; i < 20; i += 1) await world.history.batch({ [ALPHA]: [`SET watched ${i}`] });
+    for (let i = 1; i <= 20; i += 1) expect((await take(lines)).index).to.equal(index + i);
+    abort.abort();
+    await lines.return(undefined);
+  });
+
+  it('passes over the end of a chunk set that began before', async () => {
+    const world = new World({ chunkBytes: 300 });
+    await world.history.claim();
+    const body = {
+      kind: 'batch' as const,
+      commandIds: [],
+      sections: [world.history.section(ALPHA, Buffer.alloc(2000))],
+    };
+    const { messages } = encodeForJournal(world.history.entry(body), 300);
+    const store = async (some: readonly Uint8Array[]) => {
+      for (const bytes of some) {
+        world.history.lastPosition += 1;
+        await world.memoryJournal.append(SHARD, bytes, world.history.lastPosition - 1);
+      }
+    };
+    await store(messages.slice(0, 2));
+    const abort = new AbortController();
+    const lines = tailLines(world.ports, SHARD, new Set([BETA]), { signal: abort.signal });
+    const first = take(lines);
+    // Listening begins where the journal ends, which it is asked for first.
+    await new Promise((resolve) => setImmediate(resolve));
+    await store(messages.slice(2));
+    await world.history.append({ kind: 'claim', clusterId: CLUSTER }, { number: 3 });
+    await world.history.batch({ [BETA]: ['SET seen 1'] });
+    expect((await first).effects).to.deep.equal([['SET', 'seen', '1']]);
+    abort.abort();
+    await lines.return(undefined);
   });
 });
 

@@ -15,7 +15,10 @@ async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<World
   for (let i = 0; i < 8; i += 1) {
     await world.history.batch({ [ALPHA]: [`SET a${i} value-${i}`, `SET shared ${i}`] }, [`cmd-${i}`]);
   }
-  await world.history.batch({ [BETA]: ['SET b1 one', ['SET', 'expiring', 'x', 'PXAT', '1890000000000']], [ALPHA]: ['DEL a0'] });
+  await world.history.batch({
+    [BETA]: ['SET b1 one', ['SET', 'expiring', 'x', 'PXAT', '1890000000000']],
+    [ALPHA]: ['DEL a0'],
+  });
   return world;
 }
 
@@ -160,7 +163,8 @@ describe('journal: what may be purged', () => {
     const manifests = await world.objectNames('KV_0/manifest/');
     const named = new Set<string>();
     for (const name of manifests) {
-      for (const { segments } of (await manifestOf(world, name)).partitions) for (const { object } of segments) named.add(object);
+      for (const { segments } of (await manifestOf(world, name)).partitions)
+        for (const { object } of segments) named.add(object);
     }
     expect(manifests.length).to.equal(2);
     expect((await world.objectNames('KV_0/segment/')).sort()).to.deep.equal([...named].sort());
@@ -312,7 +316,9 @@ describe('journal: a compaction that dies', () => {
         world.journal = world.memoryJournal;
         const again = await world.compactAndPurge();
         expect(await world.recoveredDigests(), `call ${failAt}, repeated`).to.deep.equal(expected);
-        expect(await world.recoveredDigests(new Set([again.manifest])), `call ${failAt}, older`).to.deep.equal(expected);
+        expect(await world.recoveredDigests(new Set([again.manifest])), `call ${failAt}, older`).to.deep.equal(
+          expected,
+        );
         await world.history.claim();
         await world.compactAndPurge();
         await world.history.claim();
@@ -326,7 +332,8 @@ describe('journal: a compaction that dies', () => {
   async function unnamedObjects(world: World): Promise<string[]> {
     const named = new Set(await world.objectNames('KV_0/manifest/'));
     for (const name of [...named]) {
-      for (const { segments } of (await manifestOf(world, name)).partitions) for (const { object } of segments) named.add(object);
+      for (const { segments } of (await manifestOf(world, name)).partitions)
+        for (const { object } of segments) named.add(object);
     }
     return (await world.objectNames()).filter((name) => !named.has(name));
   }

@@ -7,10 +7,15 @@ import { World } from './world.js';
 type Claim = Parameters<typeof recover>[2];
 type HighWater = Parameters<typeof recover>[3];
 
-async function stepsOf(world: World, claim: Claim = world.history.head, highWater?: HighWater): Promise<RecoveredStep[]> {
+async function stepsOf(
+  world: World,
+  claim: Claim = world.history.head,
+  highWater?: HighWater,
+): Promise<RecoveredStep[]> {
   const { memoryJournal: journal, memoryObjects: objects } = world;
   const steps: RecoveredStep[] = [];
-  for await (const step of recover({ journal, objects, log: silentLog }, SHARD, claim, highWater).steps) steps.push(step);
+  for await (const step of recover({ journal, objects, log: silentLog }, SHARD, claim, highWater).steps)
+    steps.push(step);
   return steps;
 }
 

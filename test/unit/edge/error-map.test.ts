@@ -11,7 +11,9 @@ describe('edge: error map', () => {
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const { status, text } = refusalOfCode(code);
       expect(status, code).to.be.within(400, 503);
-      expect(text, code).to.match(/^[A-Z]+ /).and.not.include('secret');
+      expect(text, code)
+        .to.match(/^[A-Z]+ /)
+        .and.not.include('secret');
     }
   });
 

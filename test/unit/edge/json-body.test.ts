@@ -120,6 +120,7 @@ describe('edge/kv: JSON body', () => {
         const body = Buffer.from(JSON.stringify(commands, null, commands.length % 3));
         expect(plainly(parseBatchBody(body))).to.deep.equal(plainly(new JsonCommandReader(body).batch()));
       }),
+      { numRuns: 30 },
     );
   });
 
@@ -140,7 +141,7 @@ describe('edge/kv: JSON body', () => {
         if (isNested(slow)) expect(fast).to.have.property('error');
         else expect(slow).to.deep.equal(fast);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });

@@ -186,31 +186,41 @@ describe('journal: an append until it is definite', () => {
       unknowns += 1;
       if (unknowns === 2) abort.abort();
     };
-    const { error } = await append(new ScriptedJournal([UNKNOWN, conflict(8)], [unavailable]), { onUnknown: giveUpLater });
+    const { error } = await append(new ScriptedJournal([UNKNOWN, conflict(8)], [unavailable]), {
+      onUnknown: giveUpLater,
+    });
     expectFailure(error, 'OUTCOME_UNKNOWN');
   });
 
   describe('of a chunk set', () => {
     const set = [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)];
 
-    it('sends all at once, each expecting the one before', async () => {
+    it('sends one after the other, each expecting the one before', async () => {
       const journal = new ScriptedJournal([stored(8), stored(9), stored(10)]);
       expect((await append(journal, { messages: set })).position).to.equal(10);
-      expect(journal.appended.map(({ expectedLast }) => expectedLast)).to.deep.equal([7, 8, 9]);
+      expect(journal.appended.map(({ bytes, expectedLast }) => [bytes[0], expectedLast])).to.deep.equal([
+        [1, 7],
+        [2, 8],
+        [3, 9],
+      ]);
     });
 
-    it('settles in order what was not stored, and may find that it was', async () => {
-      const journal = new ScriptedJournal(
-        [stored(8), UNKNOWN, conflict(8), conflict(9), stored(10)],
-        [set[1] as Uint8Array],
-      );
+    it('settles a message before it sends the next, and may find that it was stored', async () => {
+      const journal = new ScriptedJournal([stored(8), UNKNOWN, conflict(9), stored(10)], [set[1] as Uint8Array]);
       expect((await append(journal, { messages: set })).position).to.equal(10);
-      expect(journal.appended.map(({ expectedLast }) => expectedLast)).to.deep.equal([7, 8, 9, 8, 9]);
+      expect(journal.appended.map(({ expectedLast }) => expectedLast)).to.deep.equal([7, 8, 8, 9]);
+      expect(journal.read).to.deep.equal([9]);
     });
 
-    it('is fenced when another owner stands where a part of it has to', async () => {
-      const journal = new ScriptedJournal([stored(8), conflict(9), conflict(9), conflict(9)], [THEIRS]);
-      expectFailure((await append(journal, { messages: set })).error, 'FENCED', 'not-applied');
+    it('sends nothing more once another owner stands where a part of it has to', async () => {
+      for (const script of [
+        [stored(8), conflict(9)],
+        [stored(8), UNKNOWN, conflict(9)],
+      ]) {
+        const journal = new ScriptedJournal(script, [THEIRS]);
+        expectFailure((await append(journal, { messages: set })).error, 'FENCED', 'not-applied');
+        expect(journal.appended.some(({ bytes }) => bytes[0] === 3)).to.equal(false);
+      }
     });
   });
 });

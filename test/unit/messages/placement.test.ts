@@ -57,7 +57,13 @@ describe('ids of databases and names of partitions', () => {
     expect(parseKvPartition(partition)).to.deep.equal({ database: 'db-acegikmoqsuwy246', index: 12 });
   });
 
-  for (const wrong of ['', 'db-ACEGIKMOQSUWY246', 'db-acegikmoqsuwy24', 'db-acegikmoqsuwy2461', 'db-acegikmoqsuwy24\n']) {
+  for (const wrong of [
+    '',
+    'db-ACEGIKMOQSUWY246',
+    'db-acegikmoqsuwy24',
+    'db-acegikmoqsuwy2461',
+    'db-acegikmoqsuwy24\n',
+  ]) {
     it(`refuse ${JSON.stringify(wrong)}`, () => {
       expectInvalid(() => asDatabaseId(wrong));
       expectInvalid(() => parseKvPartition(`kv:${wrong}:0`));

@@ -52,7 +52,11 @@ describe('codec/json: replies in base64', () => {
     ['encodes a string that happens to be OK', 'OK', '{"result":"T0s="}'],
     ['encodes other statuses', new SimpleString('PONG'), `{"result":"${encoded('PONG')}"}`],
     ['encodes OK inside an array', [OK, [OK]], '{"result":["T0s=",["T0s="]]}'],
-    ['encodes strings at every depth, not numbers and nils', ['0', ['a', 1, null]], '{"result":["MA==",["YQ==",1,null]]}'],
+    [
+      'encodes strings at every depth, not numbers and nils',
+      ['0', ['a', 1, null]],
+      '{"result":["MA==",["YQ==",1,null]]}',
+    ],
     ['leaves the empty string empty', '', '{"result":""}'],
     ['leaves errors plain', new ErrorReply('ERR x'), '{"error":"ERR x"}'],
     ['encodes every byte', '\x00\xff\xfe', '{"result":"AP/+"}'],

@@ -60,7 +60,8 @@ describe('hash slots', () => {
     ['{user1000}.followers', 3443],
     ['user1000', 3443],
   ];
-  for (const [key, slot] of rows) it(`of ${JSON.stringify(key)} is ${slot}`, () => expect(hashSlot(key)).to.equal(slot));
+  for (const [key, slot] of rows)
+    it(`of ${JSON.stringify(key)} is ${slot}`, () => expect(hashSlot(key)).to.equal(slot));
 
   it('hash the whole key where there is no tag', () => {
     expect(hashSlot('{}a')).not.to.equal(hashSlot('{}b'));

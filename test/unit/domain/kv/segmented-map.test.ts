@@ -4,7 +4,7 @@ import { hashKey, SegmentedMap } from '../../../../src/domain/kv/segmented-map.j
 
 /** Keys whose edges are equal, so that all of them have one hash. */
 function collidingKeys(count: number): string[] {
-  const edge = 'e'.repeat(48);
+  const edge = 'e'.repeat(512);
   return Array.from({ length: count }, (_, index) => edge + String(index).padStart(8, '0') + edge);
 }
 
@@ -65,15 +65,27 @@ describe('the segmented map', () => {
   it('never parts keys of one hash in a scan, and holds any number of them', () => {
     const map = new SegmentedMap<number>();
     const keys = collidingKeys(1500);
-    keys.forEach((key, index) => map.set(key, index));
+    for (const [index, key] of keys.entries()) map.set(key, index);
     expect(new Set(keys.map(hashKey)).size).to.equal(1);
     expect(map.size).to.equal(1500);
     expect(scanAll(map, 10).length).to.equal(1500);
   });
 
+  it('keeps a small directory when keys are made to collide in their leading bits', () => {
+    const map = new SegmentedMap<number>();
+    const colliding: string[] = [];
+    for (let i = 0; colliding.length < 1500; i += 1) if (hashKey(`c${i}`) >>> 22 === 5) colliding.push(`c${i}`);
+    for (const key of colliding) map.set(key, 0);
+    expect([...map.segments()].length).to.equal(1);
+    for (let i = 0; i < 20_000; i += 1) map.set(`key:${i}`, i);
+    expect(map.size).to.equal(21_500);
+    expect(new Set(scanAll(map, 100)).size).to.equal(21_500);
+    for (const key of colliding) expect(map.has(key)).to.equal(true);
+  });
+
   it('has hashes that never change: cursors given out are hashes', () => {
     expect(['', 'a', 'key:1', '\xff\x00', 'x'.repeat(200)].map(hashKey)).to.deep.equal([
-      'PLACEHOLDER',
+      2872998923, 3873127206, 3401982903, 1966051121, 2661070944,
     ]);
   });
 
@@ -91,5 +103,15 @@ describe('the segmented map', () => {
       halves[half] = (halves[half] as number) + 1;
     }
     expect(halves[0]).to.be.within(1700, 2300);
+  });
+
+  it('chooses a key in bounded time whatever the dice, and when nearly all have gone', () => {
+    const map = new SegmentedMap<number>();
+    for (let i = 0; i < 5000; i += 1) map.set(`key:${i}`, i);
+    for (const constant of [0, 0.5, 0.999999]) expect(map.randomKey(() => constant)).to.be.a('string');
+    for (let i = 0; i < 4999; i += 1) map.delete(`key:${i}`);
+    expect(map.randomKey(() => 0.5)).to.equal('key:4999');
+    map.clear();
+    expect(map.randomKey(() => 0.5)).to.equal(undefined);
   });
 });

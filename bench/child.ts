@@ -1,0 +1,105 @@
+/** A process that a bench starts, waits for and ends. Whatever is left when the bench ends is killed with it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+const START_TIMEOUT_MS = 60_000;
+/** Supervisors commonly give ten seconds; ours says that it needs no more. */
+const STOP_TIMEOUT_MS = 12_000;
+
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The bench waits for a line of standard output that matches. */
+  readonly readyWhen?: RegExp;
+  /** Asks the process questions; see probe.ts. */
+  readonly withChannel?: boolean;
+  /** Called with each line of standard error. */
+  readonly onLogLine?: (line: string) => void;
+}
+
+export class Child {
+  /** What `readyWhen` matched. */
+  ready: RegExpExecArray | undefined;
+
+  private constructor(readonly process: ChildProcess) {}
+
+  static async start(command: string, args: readonly string[], options: StartOptions = {}): Promise<Child> {
+    const { env, readyWhen, withChannel = false, onLogLine } = options;
+    const started = spawn(command, args, {
+      env: { ...process.env, ...env },
+      stdio: withChannel ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(started);
+    started.once('exit', () => running.delete(started));
+    const child = new Child(started);
+    const errors: string[] = [];
+    onLines(started.stderr, (line) => {
+      if (errors.push(line) > 20) errors.shift();
+      onLogLine?.(line);
+    });
+    await new Promise<void>((resolve, reject) => {
+      started.once('error', reject);
+      const fail = (why: string) => reject(new Error(`${command} ${why}\n${errors.join('\n')}`));
+      const timer = setTimeout(() => fail('did not say that it is ready'), START_TIMEOUT_MS);
+      started.once('exit', (code) => fail(`ended with ${code}`));
+      const settle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (readyWhen === undefined) started.once('spawn', settle);
+      onLines(started.stdout, (line) => {
+        const match = readyWhen?.exec(line);
+        if (!match || child.ready !== undefined) return;
+        child.ready = match;
+        settle();
+      });
+    });
+    return child;
+  }
+
+  /** Ends it in order, or with `SIGKILL` at once. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const { process: own } = this;
+    if (own.exitCode !== null || own.signalCode !== null) return;
+    const exited = once(own, 'exit');
+    own.kill(signal);
+    const late = setTimeout(() => own.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await exited;
+    clearTimeout(late);
+  }
+}
+
+function onLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
+  let rest = '';
+  stream?.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() as string;
+    for (const line of lines) onLine(line);
+  });
+}
+
+/** A loopback port that was free a moment ago, for servers that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Repeats a question until its answer is true. @throws after `timeoutMs` */
+export async function until(isSo: () => Promise<boolean>, timeoutMs: number, what: string): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    if (await isSo().catch(() => false)) return;
+    if (performance.now() > endMs) throw new Error(`${what} took longer than ${timeoutMs} ms`);
+    await delay(20);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What a bench found: figures with their targets beside them. A figure that misses its target is said to,
+ * and nothing fails: how fast a machine is decides no build.
+ */
+
+export interface Target {
+  readonly bound: 'at-least' | 'at-most';
+  readonly value: number;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  /** What the value counts: `ratio`, `ms`, `MB` … */
+  readonly unit: string;
+  readonly target?: Target;
+  /** Where the value comes from, when its name does not say. */
+  readonly note?: string;
+}
+
+export interface BenchResult {
+  readonly bench: string;
+  readonly figures: readonly Figure[];
+  /** What was left out, and why. */
+  readonly skipped: readonly string[];
+}
+
+export interface Bench {
+  readonly name: string;
+  readonly summary: string;
+  run(progress: (line: string) => void): Promise<Omit<BenchResult, 'bench'>>;
+}
+
+export function atLeast(value: number): Target {
+  return { bound: 'at-least', value };
+}
+
+export function atMost(value: number): Target {
+  return { bound: 'at-most', value };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** One line: name, value, target, and whether it was met. */
+export function lineOf({ name, value, unit, target, note }: Figure): string {
+  const shown = unit === 'ratio' ? value.toFixed(2) : `${rounded(value)} ${unit}`;
+  const goal = target === undefined ? '' : `${target.bound === 'at-least' ? '≥' : '≤'} ${target.value}`;
+  const verdict = target === undefined ? '' : isMet(value, target) ? 'met' : 'MISSED';
+  return `  ${name.padEnd(52)} ${shown.padStart(14)}  ${goal.padEnd(8)} ${verdict.padEnd(7)}${note ?? ''}`.trimEnd();
+}
+
+function isMet(value: number, { bound, value: goal }: Target): boolean {
+  return bound === 'at-least' ? value >= goal : value <= goal;
+}
+
+function rounded(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2);
+}

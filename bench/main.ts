@@ -1,0 +1,44 @@
+/**
+ * `make bench`: runs the benches named, or all of them, prints their figures beside the targets, and keeps
+ * them in bench/results/ with what the machine was doing.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { type Bench, type BenchResult, lineOf } from './figures.js';
+import { memory } from './memory.js';
+import { restart } from './restart.js';
+import { stalls } from './stalls.js';
+import { throughput } from './throughput.js';
+
+const BENCHES: readonly Bench[] = [throughput, memory, restart, stalls];
+const RESULTS_DIRECTORY = 'bench/results';
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  print(`no such bench: ${unknown.join(', ')}. There are:`);
+  for (const { name, summary } of BENCHES) print(`  ${name.padEnd(12)} ${summary}`);
+  process.exit(1);
+}
+
+const startedAt = new Date();
+const loadBefore = loadavg();
+print(`node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadBefore.map((load) => load.toFixed(1)).join(' ')}`);
+const results: BenchResult[] = [];
+for (const bench of BENCHES.filter(({ name }) => named.length === 0 || named.includes(name))) {
+  print(`\n${bench.name}: ${bench.summary}`);
+  const { figures, skipped } = await bench.run((line) => print(`  ${line}`));
+  results.push({ bench: bench.name, figures, skipped });
+  print('');
+  for (const figure of figures) print(lineOf(figure));
+  for (const line of skipped) print(`  skipped ${line}`);
+}
+await mkdir(RESULTS_DIRECTORY, { recursive: true });
+const path = `${RESULTS_DIRECTORY}/${startedAt.toISOString().replaceAll(':', '-').slice(0, 19)}.json`;
+const record = { startedAt, node: process.version, processors: cpus().length, loadBefore, loadAfter: loadavg(), results };
+await writeFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
+print(`\nwritten to ${path}`);
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

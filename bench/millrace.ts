@@ -1,0 +1,108 @@
+/** Our own process under measurement, run as `make run` runs it, in a directory of its own. */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Child } from './child.js';
+import type { ProbeAnswer } from './probe.js';
+
+const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+const PROBE = new URL('./probe.js', import.meta.url).href;
+export const TOKEN = 'token-of-the-benches-only';
+
+export interface MillraceOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further flags of node: `--cpu-prof` … */
+  readonly nodeFlags?: readonly string[];
+}
+
+export class Millrace {
+  /** Log lines of the current run, parsed. */
+  readonly log: { readonly event: string; readonly [field: string]: unknown }[] = [];
+  #child: Child | undefined;
+
+  private constructor(readonly directory: string) {}
+
+  static async create(): Promise<Millrace> {
+    return new Millrace(await mkdtemp(join(tmpdir(), 'millrace-bench-')));
+  }
+
+  /** @returns milliseconds until the ready line */
+  async start({ env, nodeFlags = [] }: MillraceOptions = {}): Promise<number> {
+    this.log.length = 0;
+    const startedAtMs = performance.now();
+    const heapMb = process.env['MILLRACE_HEAP_MB'] ?? '1024';
+    const flags = [`--max-old-space-size=${heapMb}`, `--import=${PROBE}`, ...nodeFlags];
+    this.#child = await Child.start(process.execPath, [...flags, MAIN, 'serve'], {
+      env: {
+        MILLRACE_DATA_DIR: this.directory,
+        MILLRACE_KV_PORT: '0',
+        MILLRACE_METRICS_PORT: '0',
+        MILLRACE_KV_TOKEN: TOKEN,
+        ...env,
+      },
+      readyWhen: /^ready .*\bkv=(http:\S+)/,
+      withChannel: true,
+      onLogLine: (line) => this.#noteLog(line),
+    });
+    return performance.now() - startedAtMs;
+  }
+
+  get url(): string {
+    return this.#running.ready?.[1] as string;
+  }
+
+  get pid(): number {
+    return this.#running.process.pid as number;
+  }
+
+  /** What its main thread and its memory did since the last question; see probe.ts. */
+  async probe(): Promise<ProbeAnswer> {
+    const { process: own } = this.#running;
+    own.send('report');
+    const [answer] = await once(own, 'message');
+    return answer as ProbeAnswer;
+  }
+
+  /** One command as a JSON array. @throws on any answer but 200 */
+  async command(...words: string[]): Promise<unknown> {
+    const answer = (await this.post('/', words)) as { result: unknown };
+    return answer.result;
+  }
+
+  async post(path: string, body: unknown): Promise<unknown> {
+    const response = await fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text.slice(0, 200)}`);
+    return JSON.parse(text);
+  }
+
+  async stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    await this.#child?.stop(signal);
+    this.#child = undefined;
+  }
+
+  /** Stops it and removes its data. */
+  async dispose(): Promise<void> {
+    await this.stop();
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  get #running(): Child {
+    if (this.#child === undefined) throw new Error('not started');
+    return this.#child;
+  }
+
+  #noteLog(line: string): void {
+    try {
+      this.log.push(JSON.parse(line));
+    } catch {
+      // Node's own warnings are no log lines.
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Loaded into the measured process (`--import`): watches its main thread from within and answers over the
+ * parent's channel.
+ *
+ *  P1 a late tick is split into garbage collection, time the kernel gave to others, and our own work;
+ *     only the last is what a bound on synchronous work speaks of. It is an upper bound: one round of the
+ *     loop may run many callbacks
+ *  P2 memory is what the kernel says of the whole process, its threads included, and what V8 says of the
+ *     main isolate
+ */
+import { readFileSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+/** What the process answers; all since the last answer, except memory. */
+export interface ProbeAnswer {
+  readonly ownWorkMaxMs: number;
+  readonly lateMaxMs: number;
+  readonly collectionMaxMs: number;
+  readonly collectionTotalMs: number;
+  readonly overMs: Readonly<Record<'5' | '10' | '20', number>>;
+  readonly rssBytes: number;
+  readonly rssMaxBytes: number;
+  readonly heapUsedBytes: number;
+  readonly heapTotalBytes: number;
+  readonly externalBytes: number;
+  readonly arrayBufferBytes: number;
+}
+
+const TICK_MS = 2;
+
+interface Pause {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+if (isMainThread && process.send !== undefined) watch();
+
+function watch(): void {
+  let pauses: Pause[] = [];
+  const ticks: { fromMs: number; toMs: number; waitedMs: number }[] = [];
+  let collectionMaxMs = 0;
+  let collectionTotalMs = 0;
+  let rssMaxBytes = 0;
+  const observer = new PerformanceObserver((list) => note(list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
+
+  function note(entries: readonly { startTime: number; duration: number }[]): void {
+    for (const { startTime, duration } of entries) {
+      pauses.push({ startMs: startTime, endMs: startTime + duration });
+      collectionMaxMs = Math.max(collectionMaxMs, duration);
+      collectionTotalMs += duration;
+    }
+  }
+
+  let lastMs = performance.now();
+  let lastWaitMs = waitedForProcessorMs();
+  setInterval(() => {
+    const nowMs = performance.now();
+    const isLate = nowMs - lastMs > TICK_MS + 1;
+    const waitMs = isLate ? waitedForProcessorMs() : lastWaitMs;
+    if (isLate) ticks.push({ fromMs: lastMs, toMs: nowMs, waitedMs: waitMs - lastWaitMs });
+    // Read only when it matters: between late ticks a little waiting is carried over, in our favour or not.
+    lastWaitMs = isLate ? waitMs : lastWaitMs;
+    lastMs = nowMs;
+  }, TICK_MS).unref();
+  setInterval(() => {
+    rssMaxBytes = Math.max(rssMaxBytes, process.memoryUsage.rss());
+  }, 50).unref();
+
+  process.on('message', (message) => {
+    if (message === 'collect') globalThis.gc?.();
+    note(observer.takeRecords());
+    process.send?.(answer());
+  });
+  process.channel?.unref();
+
+  function answer(): ProbeAnswer {
+    const over = { '5': 0, '10': 0, '20': 0 };
+    let ownWorkMaxMs = 0;
+    let lateMaxMs = 0;
+    for (const { fromMs, toMs, waitedMs } of ticks.splice(0)) {
+      const lateMs = toMs - fromMs - TICK_MS;
+      const collectedMs = pauses.reduce((sum, pause) => sum + overlapMs(pause, fromMs, toMs), 0);
+      const ownMs = Math.max(0, lateMs - collectedMs - waitedMs);
+      lateMaxMs = Math.max(lateMaxMs, lateMs);
+      ownWorkMaxMs = Math.max(ownWorkMaxMs, ownMs);
+      for (const bound of [5, 10, 20] as const) if (ownMs > bound) over[`${bound}`] += 1;
+    }
+    const memory = process.memoryUsage();
+    const answered: ProbeAnswer = {
+      ownWorkMaxMs,
+      lateMaxMs,
+      collectionMaxMs,
+      collectionTotalMs,
+      overMs: over,
+      rssBytes: memory.rss,
+      rssMaxBytes: Math.max(rssMaxBytes, memory.rss),
+      heapUsedBytes: memory.heapUsed,
+      heapTotalBytes: memory.heapTotal,
+      externalBytes: memory.external,
+      arrayBufferBytes: memory.arrayBuffers,
+    };
+    pauses = [];
+    collectionMaxMs = 0;
+    collectionTotalMs = 0;
+    rssMaxBytes = 0;
+    return answered;
+  }
+}
+
+function overlapMs({ startMs, endMs }: Pause, fromMs: number, toMs: number): number {
+  return Math.max(0, Math.min(endMs, toMs) - Math.max(startMs, fromMs));
+}
+
+/** How long the main thread was ready to run and did not get a processor, since it began; 0 where unknown. */
+function waitedForProcessorMs(): number {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The way to the control actor: straight into its mailbox when its owner is this process, over the bus
+ * when it is another. Its answers travel as codec/control writes them.
+ */
+import {
+  decodeControlCommand,
+  decodeControlReply,
+  encodeControlCommand,
+  encodeControlReply,
+} from '../../codec/control/index.js';
+import type { ControlCommand, ControlReply } from '../../domain/control/index.js';
+import { CONTROL_SHARD } from '../../messages/index.js';
+import type { Bus } from '../../ports/index.js';
+import {
+  type AnswerMemoryLimits,
+  type ShardActor,
+  type ShardCaller,
+  type ShardHost,
+  ShardServer,
+} from '../runtime/index.js';
+import type { ControlClient } from './control-client.js';
+import { ControlWork } from './control-work.js';
+
+export class ControlGateway implements ControlClient {
+  constructor(
+    private readonly caller: ShardCaller,
+    /** Undefined in a process that never owns the control shard. */
+    private readonly host: ShardHost<ControlWork> | undefined,
+  ) {}
+
+  async send(command: ControlCommand): Promise<ControlReply> {
+    const actor = this.host?.actorOf(CONTROL_SHARD);
+    if (actor !== undefined && actor.state !== 'draining') return submit(actor, command);
+    const isRead = command.type === 'ListDatabases';
+    return decodeControlReply(await this.caller.call(CONTROL_SHARD, encodeControlCommand(command), isRead));
+  }
+}
+
+function submit(actor: ShardActor<ControlWork>, command: ControlCommand): Promise<ControlReply> {
+  return new Promise((resolve, reject) => actor.submit(new ControlWork(command, resolve, reject)));
+}
+
+/** Serves commands of other processes. */
+export function serveControl(
+  bus: Bus,
+  actor: ShardActor<ControlWork>,
+  limits: AnswerMemoryLimits,
+): ShardServer<ControlWork> {
+  return new ShardServer(bus, actor, limits, (body, commandId, onAnswer, onFailure) => {
+    const onReply = (reply: ControlReply) => onAnswer(encodeControlReply(reply));
+    return new ControlWork(decodeControlCommand(body), onReply, onFailure, commandId);
+  });
+}

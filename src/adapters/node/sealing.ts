@@ -1,0 +1,101 @@
+/**
+ * Seals secrets with AES-256-GCM under a key in a file of its own, which is never stored in the journal:
+ * whoever has only the journal cannot read them. Processes of one installation share the file.
+ *
+ * A sealed text is `s1.<key id>.<nonce, ciphertext and tag in base64url>`.
+ *
+ *  K1 the key file is made once, whole and private, also when two processes start at once
+ *  K2 a text sealed with another key is named as such, not taken for damage
+ *  K3 what was changed by as much as a bit does not open
+ */
+import { createCipheriv, createDecipheriv, createHash, randomUUID } from 'node:crypto';
+import { link, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { MillraceError, type Random } from '../../kernel/index.js';
+import type { Sealing } from '../../ports/index.js';
+import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from './files.js';
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+/** 96 random bits: at a billion secrets a repeat is still a chance of one in ten billion. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const FORMAT = 's1';
+const KEY_ID_DIGITS = 12;
+
+/** @throws BAD_CONFIG when the file holds something else, or cannot be read or made */
+export async function openKeyFile(path: string, random: Random): Promise<KeyFileSealing> {
+  try {
+    const found = (await readFileIfThere(path)) ?? (await makeKeyFile(path, random));
+    const key = Buffer.from(found.toString('utf8').trim(), 'base64');
+    if (key.length !== KEY_BYTES) throw new Error(`it does not hold ${KEY_BYTES} bytes in base64`);
+    return new KeyFileSealing(key, random);
+  } catch (cause) {
+    throw new MillraceError('BAD_CONFIG', `the key file ${path} cannot be used`, {}, cause);
+  }
+}
+
+/** K1: a draft is linked into place, which fails when somebody was faster; theirs counts then. */
+async function makeKeyFile(path: string, random: Random): Promise<Buffer> {
+  await ensureDirectory(dirname(path));
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.draft`);
+  await writeFileAtomic(draft, `${Buffer.from(random.bytes(KEY_BYTES)).toString('base64')}\n`, PRIVATE_FILE);
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const made = await readFileIfThere(path);
+  if (made === undefined) throw new Error('it is gone again');
+  return made;
+}
+
+export class KeyFileSealing implements Sealing {
+  readonly #key: Buffer;
+  readonly #keyId: string;
+
+  constructor(
+    key: Uint8Array,
+    private readonly random: Random,
+  ) {
+    this.#key = Buffer.from(key);
+    this.#keyId = createHash('sha256').update('key id\0').update(key).digest('hex').slice(0, KEY_ID_DIGITS);
+  }
+
+  seal(text: string): string {
+    const nonce = this.random.bytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, nonce);
+    cipher.setAAD(this.#bound());
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${FORMAT}.${this.#keyId}.${sealed.toString('base64url')}`;
+  }
+
+  open(sealed: string): string {
+    const [format, keyId, body] = sealed.split('.');
+    if (format !== FORMAT || keyId === undefined || body === undefined) throw notSealed();
+    if (keyId !== this.#keyId) {
+      throw new MillraceError('BAD_CONFIG', `sealed with key ${keyId}, and this process has key ${this.#keyId}`);
+    }
+    const bytes = Buffer.from(body, 'base64url');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw notSealed();
+    const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(0, NONCE_BYTES));
+    decipher.setAAD(this.#bound());
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
+      return Buffer.concat(opened).toString('utf8');
+    } catch (cause) {
+      throw notSealed(cause);
+    }
+  }
+
+  #bound(): Buffer {
+    return Buffer.from(`${FORMAT}.${this.#keyId}`);
+  }
+}
+
+function notSealed(cause?: unknown): MillraceError {
+  return new MillraceError('INVALID', 'not a sealed text, or one that was changed', {}, cause);
+}

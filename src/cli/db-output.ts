@@ -1,0 +1,40 @@
+/** How `millrace db` shows databases: a table without secrets, and lines with them where they were asked for. */
+import type { DatabaseCredentials } from '../actors/control/index.js';
+import type { Database, DatabaseView } from '../domain/control/index.js';
+
+const COLUMNS = ['ID', 'NAME', 'ACCOUNT', 'PARTITIONS', 'MAX COMMAND', 'MAX A DAY', 'TODAY', 'CREATED'] as const;
+
+export function databaseTable(databases: readonly DatabaseView[]): string {
+  const rows = databases.map(({ database, today }) => [
+    database.id,
+    database.name,
+    database.account,
+    String(database.partitions),
+    String(database.limits.maxCommandBytes),
+    database.limits.maxRequestsPerDay === 0 ? 'no limit' : String(database.limits.maxRequestsPerDay),
+    String(today.commands),
+    new Date(database.createdAtMs).toISOString(),
+  ]);
+  const lines = [[...COLUMNS], ...rows];
+  const widths = COLUMNS.map((_, column) => Math.max(...lines.map((cells) => (cells[column] as string).length)));
+  return lines
+    .map(
+      (cells) =>
+        `${cells
+          .map((cell, column) => cell.padEnd(widths[column] as number))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+export function secretLines(database: Database, credentials: DatabaseCredentials): string {
+  return [
+    `id               ${database.id}`,
+    `name             ${database.name}`,
+    `token            ${credentials.standardToken}`,
+    `read-only token  ${credentials.readOnlyToken}`,
+    `password         ${credentials.password}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,25 @@
+/**
+ * `millrace tools`: looks for the nats-server to embed, fetches one when there is none, and prints its path.
+ * What `serve` does at its start, done ahead: in an image, in CI, before a machine loses its network.
+ */
+import { join } from 'node:path';
+import { findNatsServer } from '../adapters/nats/embedded/index.js';
+import { JsonLog, SystemClock, streamLines } from '../adapters/node/index.js';
+import { type Environment, loadConfig } from '../config/index.js';
+
+/** @param toolsRoot  the folder that holds `.tools/`. @throws NOT_FOUND when every step failed, BAD_CONFIG */
+export async function toolsCommand(
+  env: Environment,
+  write: (text: string) => void,
+  toolsRoot = process.cwd(),
+): Promise<0> {
+  const { config } = loadConfig(env);
+  const log = new JsonLog({
+    level: config.process.logLevel,
+    clock: new SystemClock(),
+    write: streamLines(process.stderr),
+  });
+  const { path } = await findNatsServer({ log, toolsDir: join(toolsRoot, '.tools'), path: config.nats.natsServer });
+  write(`${path}\n`);
+  return 0;
+}

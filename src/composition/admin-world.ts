@@ -1,0 +1,142 @@
+/**
+ * What commands of the operator stand on: the NATS of the running process, of the cluster, or, where
+ * nothing runs, an embedded server for as long as the command takes.
+ */
+import { join } from 'node:path';
+import { ControlGateway, ControlView } from '../actors/control/index.js';
+import { KvShardGateway } from '../actors/kv-shard/index.js';
+import { ShardCaller } from '../actors/runtime/index.js';
+import {
+  type ClusterLayout,
+  connect,
+  JetStreamJournal,
+  JetStreamObjectStore,
+  Names,
+  NatsBus,
+  type NatsConnections,
+} from '../adapters/nats/index.js';
+import {
+  JsonLog,
+  NodeRandom,
+  NodeTimers,
+  openKeyFile,
+  readFileIfThere,
+  SystemClock,
+  streamLines,
+} from '../adapters/node/index.js';
+import type { Config } from '../config/index.js';
+import {
+  type DatabaseId,
+  isMillraceError,
+  MillraceError,
+  type PartitionName,
+  type SessionId,
+  type ShardName,
+} from '../kernel/index.js';
+import { kvPartition, shardOf } from '../messages/index.js';
+import type { Journal, KvGateway, Log, ObjectStore, Random, Sealing } from '../ports/index.js';
+import { openNatsWorld, verifiedLayout } from './nats-world.js';
+import { callLimitsOf } from './runtime-parts.js';
+
+export interface AdminWorld {
+  readonly log: Log;
+  readonly random: Random;
+  readonly journal: Journal;
+  readonly objects: ObjectStore;
+  readonly client: ControlGateway;
+  readonly gateway: KvGateway;
+  sealing(): Promise<Sealing>;
+  /** @throws NOT_FOUND, CONFLICT when several databases have the name */
+  placeOf(nameOrId: string): Promise<DatabasePlace>;
+  close(): Promise<void>;
+}
+
+export interface DatabasePlace {
+  readonly id: DatabaseId;
+  readonly partitions: readonly PartitionName[];
+  /** `shards[i]` holds `partitions[i]`. */
+  readonly shards: readonly ShardName[];
+}
+
+/** @param needsOwner  refuse, in one line, where no process could answer a command */
+export async function openAdminWorld(config: Config, needsOwner: boolean): Promise<AdminWorld> {
+  const clock = new SystemClock();
+  const timers = new NodeTimers();
+  const random = new NodeRandom();
+  const level = config.process.logLevel === 'debug' ? 'debug' : 'warn';
+  const log = new JsonLog({ level, clock, write: streamLines(process.stderr) });
+  const { connections, layout, close } = await openConnections(config, log, needsOwner);
+  const names = new Names(config.nats.natsPrefix);
+  const journal = new JetStreamJournal(connections, names);
+  const objects = new JetStreamObjectStore(connections, names);
+  const bus = new NatsBus(connections, names, { log });
+  const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
+  const gatewayLimits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: 50 };
+  return {
+    log,
+    random,
+    journal,
+    objects,
+    client: new ControlGateway(caller, undefined),
+    gateway: new KvShardGateway({ clock, timers, caller, host: undefined }, gatewayLimits, layout.kvShards),
+    sealing: () => openKeyFile(config.storage.sealKeyFile, random),
+    placeOf: async (nameOrId) => {
+      const session = 'command' as SessionId;
+      const view = new ControlView(
+        { journal, objects, timers, log, bus, clock },
+        { session, staleMs: config.ownership.controlStaleMs },
+      );
+      await view.start();
+      view.stop();
+      return placeOf(view, nameOrId, layout);
+    },
+    close,
+  };
+}
+
+function placeOf(view: ControlView, nameOrId: string, layout: ClusterLayout): DatabasePlace {
+  const all = [...view.state.databases.values()];
+  const found = all.filter(
+    ({ id, name, deletedAtMs }) => id === nameOrId || (name === nameOrId && deletedAtMs === undefined),
+  );
+  const [database] = found;
+  if (database === undefined) throw new MillraceError('NOT_FOUND', `there is no database ${nameOrId}`);
+  if (found.length > 1) {
+    throw new MillraceError('CONFLICT', `${found.length} databases are named ${nameOrId}: say which by its id`);
+  }
+  const partitions = Array.from({ length: database.partitions }, (_, index) => kvPartition(database.id, index));
+  const shards = partitions.map((partition) => shardOf('kv', partition, layout.kvShards));
+  return { id: database.id, partitions, shards };
+}
+
+interface Opened {
+  readonly connections: NatsConnections;
+  readonly layout: ClusterLayout;
+  close(): Promise<void>;
+}
+
+async function openConnections(config: Config, log: Log, needsOwner: boolean): Promise<Opened> {
+  if (!config.isEmbedded) return openNatsWorld(config, log, () => undefined);
+  const { dataDir } = config.storage;
+  const running = await runningServer(config);
+  if (running !== undefined) return running;
+  if (needsOwner) {
+    throw new MillraceError('SHARD_UNAVAILABLE', `no millrace runs on the data directory ${dataDir}: start it first`);
+  }
+  return openNatsWorld(config, log, () => undefined);
+}
+
+/** The server of the process that holds the data directory, if one answers. */
+async function runningServer(config: Config): Promise<Opened | undefined> {
+  const file = await readFileIfThere(join(config.storage.dataDir, 'nats', 'client.json'));
+  if (file === undefined) return undefined;
+  const { url, user, password } = JSON.parse(file.toString()) as Record<'url' | 'user' | 'password', string>;
+  try {
+    const connections = await connect({ servers: [url], user, password, name: 'millrace command' });
+    const layout = await verifiedLayout(connections, config.nats.natsPrefix);
+    return { connections, layout, close: () => connections.close() };
+  } catch (error) {
+    if (isMillraceError(error, 'JOURNAL_UNAVAILABLE')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,5 @@
+/** What the command line starts. */
+export { type AdminWorld, type DatabasePlace, openAdminWorld } from './admin-world.js';
+export { natsOptionsOf } from './nats-world.js';
+export { type RunningProcess, startProcess } from './serve.js';
+export { VERSION } from './version.js';

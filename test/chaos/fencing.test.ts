@@ -1,0 +1,155 @@
+/**
+ * An owner that stops (SIGSTOP) for longer than the takeover takes, and wakes up believing that it still
+ * owns: it must answer nothing that is stale and append nothing.
+ */
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import type { JournalReader } from '../support/journal-reader.js';
+import { ownershipViolations } from '../support/journal-reader.js';
+import { describeOutcome, KvClient, type Outcome } from '../support/kv-client.js';
+import {
+  MillraceCluster,
+  type NatsFacts,
+  ownerOf,
+  servingEpochOf,
+  startPlainNats,
+  TAKEOVER_MS,
+} from '../support/millrace-cluster.js';
+import { endEverything, type MillraceProcess, TOKEN } from '../support/millrace-process.js';
+import { startNatsCluster } from '../support/nats-cluster.js';
+import { findNatsServer, natsServerVersion } from '../support/nats-server.js';
+
+const SHARD = 'KV_0';
+const ROUNDS = 3;
+/** What the first is asked while it sleeps, so that it finds it in its sockets when it wakes. */
+const QUEUED_READS = 20;
+const QUEUED_WRITES = 5;
+/** A takeover, the quiet time after it, and a cluster of three that elects a leader meanwhile. */
+const TAKEOVER_TIMEOUT_MS = 20_000;
+
+const worlds: { name: string; settings: Record<string, string>; start: () => Promise<NatsFacts> }[] = [
+  { name: 'one nats-server', settings: {}, start: startPlainNats },
+  { name: 'three nats-servers and three replicas', settings: { MILLRACE_REPLICAS: '3' }, start: startThree },
+];
+
+for (const world of worlds) {
+  describe(`an owner that is stopped and wakes up, on ${world.name}`, function () {
+    this.timeout(240_000);
+    let nats: NatsFacts | undefined;
+    let cluster: MillraceCluster;
+    let journal: JournalReader | undefined;
+
+    before(async function () {
+      if (natsServerVersion().startsWith('2.9.') && world.settings.MILLRACE_REPLICAS === '3') this.skip();
+      nats = await world.start();
+      cluster = await MillraceCluster.prepare(nats, world.settings);
+      await cluster.start();
+      await cluster.start();
+      journal = await cluster.reader();
+    });
+    after(async () => {
+      await journal?.close();
+      await endEverything();
+      await nats?.stop();
+    });
+
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      it(`answers nothing stale and appends nothing (${round} of ${ROUNDS})`, async () => {
+        const { first, second } = await settled(cluster, round);
+        await first.kv.ask('SET', 'value', 'before');
+        await first.kv.ask('SET', 'counter', '0');
+        const firstEpoch = servingEpochOf(first, SHARD);
+
+        const client = await connectedClient(first);
+        await first.freeze();
+        const asked = askWhileItSleeps(client);
+        await eventually(
+          async () => {
+            await second.kv.ask('SET', 'value', 'after');
+            expect(servingEpochOf(second, SHARD)).to.be.greaterThan(firstEpoch);
+          },
+          { timeoutMs: TAKEOVER_TIMEOUT_MS, everyMs: 100 },
+        );
+        first.thaw();
+
+        for (const answer of await Promise.all(asked.reads)) expectNotStale(answer);
+        await readThrough(first, second);
+        const writes = await Promise.all(asked.writes);
+        await expectCounted(second, writes);
+        const entries = (await journal?.entries(SHARD)) ?? [];
+        expect(ownershipViolations(entries)).to.deep.equal([]);
+        expect(await journal?.findings(SHARD)).to.deep.equal([]);
+        const claim = entries.find(({ entry }) => entry.epoch > firstEpoch);
+        const late = entries.filter(({ entry, position }) => entry.epoch <= firstEpoch && position > claim!.position);
+        expect(late.map(({ position }) => position)).to.deep.equal([]);
+        await retire(first, cluster);
+      });
+    }
+  });
+}
+
+/** Two living processes, and which of them owns. */
+async function settled(cluster: MillraceCluster, round: number) {
+  const alive = cluster.processes;
+  return eventually(
+    async () => {
+      for (const { kv } of alive) await kv.ask('SET', 'settled', round);
+      const first = ownerOf(SHARD, alive);
+      const second = alive.find((other) => other !== first) as MillraceProcess;
+      return { first, second };
+    },
+    { timeoutMs: TAKEOVER_TIMEOUT_MS, everyMs: 100 },
+  );
+}
+
+/** Its connections are open already: what is sent to a stopped process is the first thing it finds. */
+async function connectedClient({ kvUrl: url }: MillraceProcess): Promise<KvClient> {
+  const connections = QUEUED_READS + QUEUED_WRITES;
+  const client = new KvClient({ url, token: TOKEN, connections, timeoutMs: 60_000 });
+  await Promise.all(Array.from({ length: connections }, () => client.ask('GET', 'value')));
+  return client;
+}
+
+function askWhileItSleeps(client: KvClient): { reads: Promise<Outcome>[]; writes: Promise<Outcome>[] } {
+  const reads = Array.from({ length: QUEUED_READS }, () => client.command('GET', 'value'));
+  const writes = Array.from({ length: QUEUED_WRITES }, () => client.command('INCR', 'counter'));
+  void Promise.all([...reads, ...writes]).then(() => client.close());
+  return { reads, writes };
+}
+
+function expectNotStale(answer: Outcome): void {
+  if (answer.kind !== 'done') return;
+  expect(answer.result, 'a read through the one that was stopped').to.equal('after');
+}
+
+/** Until it has noticed: it answers right again, by way of the new owner, or it has ended. */
+async function readThrough(first: MillraceProcess, second: MillraceProcess): Promise<void> {
+  const until = performance.now() + TAKEOVER_MS;
+  let written = 0;
+  while (performance.now() < until) {
+    written += 1;
+    await second.kv.ask('SET', 'moving', written);
+    const answer = await first.kv.command('GET', 'moving');
+    if (answer.kind === 'done') expect(answer.result, 'a read after an acknowledged write').to.equal(`${written}`);
+    else expect(describeOutcome(answer)).not.to.contain('status 500');
+  }
+}
+
+async function expectCounted(second: MillraceProcess, writes: readonly Outcome[]): Promise<void> {
+  const acked = writes.filter(({ kind }) => kind === 'done').length;
+  const unknown = writes.filter(({ kind }) => kind === 'unknown').length;
+  const counter = Number(await second.kv.ask('GET', 'counter'));
+  expect(counter).to.be.within(acked, acked + unknown);
+}
+
+/** One whose session was ended by another ends, and whoever supervises it starts it again. */
+async function retire(first: MillraceProcess, cluster: MillraceCluster): Promise<void> {
+  await first.kill();
+  cluster.processes.splice(cluster.processes.indexOf(first), 1);
+  await cluster.start();
+}
+
+async function startThree(): Promise<NatsFacts> {
+  const { urls, user, password, sysUser, sysPassword, stop } = await startNatsCluster(findNatsServer());
+  return { url: urls.join(','), user, password, sysUser, sysPassword, stop };
+}

@@ -1,0 +1,169 @@
+/**
+ * What happens between the process and its NATS when the network is bad: acknowledgements that are lost or
+ * late, one direction that stands still, connections that are cut. Clients must hear the truth or "unknown".
+ */
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import { HistoryRecorder } from '../support/history-recorder.js';
+import type { JournalReader } from '../support/journal-reader.js';
+import { ownershipViolations } from '../support/journal-reader.js';
+import { describeOutcome, KvClient } from '../support/kv-client.js';
+import { endLedgers, Ledger } from '../support/ledger.js';
+import { checkLinearizability } from '../support/linearizability.js';
+import { counterModel, registerModel } from '../support/linearizability-models.js';
+import { logOf, MillraceCluster, type NatsFacts, startPlainNats } from '../support/millrace-cluster.js';
+import { endEverything, type MillraceProcess, temporaryDirectory, TOKEN } from '../support/millrace-process.js';
+import { NatsProxy } from '../support/nats-proxy.js';
+import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+
+const APPEND_TIMEOUT_MS = 300;
+const BACK_TIMEOUT_MS = 20_000;
+/** How often the storm breaks something; more with CHAOS_FAULTS. */
+const FAULTS = Number(process.env.CHAOS_FAULTS ?? '24');
+const SHARD = 'KV_0';
+/** Clients that are less patient than the server: they leave while their command may still be done. */
+const IMPATIENT_MS = 700;
+const KILL_EVERY = 8;
+
+describe('a bad network between a process and its NATS', function () {
+  this.timeout(60_000 + FAULTS * 10_000);
+  const seed = seedOfThisRun();
+  const random = seededRandom(seed);
+  let nats: NatsFacts & { readonly port: number };
+  let proxy: NatsProxy;
+  let cluster: MillraceCluster;
+  let millrace: MillraceProcess;
+  let journal: JournalReader;
+  const clients: KvClient[] = [];
+
+  before(async () => {
+    console.log(replayLine(seed, 'unknown-outcome'));
+    nats = await startPlainNats();
+    proxy = await NatsProxy.start(nats.port);
+    cluster = await MillraceCluster.prepare(nats, {
+      MILLRACE_NATS_APPEND_TIMEOUT_MS: String(APPEND_TIMEOUT_MS),
+    });
+    millrace = await cluster.start(throughProxy('0'));
+    journal = await cluster.reader();
+    await eventually(() => millrace.kv.ask('SET', 'is', 'served'), { timeoutMs: BACK_TIMEOUT_MS });
+  });
+  afterEach(() => proxy?.heal());
+  after(async () => {
+    endLedgers();
+    for (const client of clients) client.close();
+    await journal?.close();
+    await endEverything();
+    await proxy?.close();
+    await nats?.stop();
+  });
+
+  it('answers a write whose acknowledgement was lost, and has done it once', async () => {
+    await millrace.kv.ask('SET', 'lost', '0');
+    const touched = proxy.acksTouched;
+    proxy.loseAcks();
+    // The same bytes are sent again; what refuses them shows that the first try is there.
+    expect(await millrace.kv.ask('INCR', 'lost')).to.equal(1);
+    expect(proxy.acksTouched).to.be.greaterThan(touched);
+    proxy.heal();
+    expect(await millrace.kv.ask('GET', 'lost')).to.equal('1');
+    expect(unknownAppends()).to.be.greaterThan(0);
+  });
+
+  it('takes an acknowledgement that comes after the next try for what it is', async () => {
+    await millrace.kv.ask('SET', 'late', '0');
+    proxy.delayAcks(APPEND_TIMEOUT_MS + 100);
+    for (let count = 1; count <= 3; count += 1) expect(await millrace.kv.ask('INCR', 'late')).to.equal(count);
+    proxy.heal();
+    expect(await millrace.kv.ask('INCR', 'late')).to.equal(4);
+  });
+
+  for (const direction of ['to-server', 'to-client'] as const) {
+    it(`holds a write, and reads of it, while nothing comes through ${direction}`, async () => {
+      await millrace.kv.ask('SET', 'held', 'before');
+      proxy.stall(direction);
+      const before = unknownAppends();
+      let answered = 0;
+      const write = millrace.kv.command('SET', 'held', 'after');
+      const read = millrace.kv.command('GET', 'held');
+      for (const answer of [write, read]) void answer.then(() => (answered += 1));
+      await eventually(() => expect(unknownAppends()).to.be.greaterThan(before), { timeoutMs: BACK_TIMEOUT_MS });
+      expect(answered, 'answered before the append was').to.equal(0);
+      proxy.heal();
+      expect(describeOutcome(await write)).to.equal('done: "OK"');
+      const seen = await read;
+      if (seen.kind === 'done') expect(seen.result).to.equal('after');
+      expect(await eventually(() => millrace.kv.ask('GET', 'held'))).to.equal('after');
+    });
+  }
+
+  it('stops answering reads when it has not reached its NATS for the read lease', async () => {
+    await millrace.kv.ask('SET', 'leased', 'yes');
+    proxy.isolate();
+    await eventually(async () => expect((await millrace.kv.command('GET', 'leased')).kind).to.equal('refused'), {
+      timeoutMs: BACK_TIMEOUT_MS,
+    });
+    proxy.heal();
+    const value = await eventually(() => millrace.kv.ask('GET', 'leased'), { timeoutMs: BACK_TIMEOUT_MS });
+    expect(value).to.equal('yes');
+  });
+
+  it(`keeps every promise through ${FAULTS} faults`, async () => {
+    const url = millrace.kvUrl;
+    const dir = await temporaryDirectory();
+    const ledger = await Ledger.start({ dir, urls: [url], token: TOKEN, seed, timeoutMs: IMPATIENT_MS });
+    const recorder = new HistoryRecorder('storm:', random, 3);
+    for (let count = 0; count < 5; count += 1) {
+      clients.push(new KvClient({ url, token: TOKEN, connections: 1, timeoutMs: IMPATIENT_MS }));
+    }
+    recorder.start(clients, 20);
+    for (let fault = 0; fault < FAULTS; fault += 1) {
+      strike(fault);
+      await new Promise((done) => setTimeout(done, 100 + random.below(1100)));
+      if ((fault + 1) % KILL_EVERY === 0) await millrace.kill();
+      proxy.heal();
+      if ((fault + 1) % KILL_EVERY === 0) millrace = await cluster.start(throughProxy(new URL(url).port));
+      await ledger.progress(10, BACK_TIMEOUT_MS);
+    }
+    await recorder.stop();
+    await ledger.stop();
+    await millrace.kill();
+    await ledger.settleUnknown();
+    millrace = await cluster.start();
+    await eventually(() => millrace.kv.ask('GET', 'is'), { timeoutMs: BACK_TIMEOUT_MS });
+
+    const counts = await ledger.check([millrace.kv]);
+    const open = [...recorder.registers, ...recorder.counters].filter(({ returned }) => returned === undefined).length;
+    const recorded = recorder.registers.length + recorder.counters.length;
+    console.log(`      ${JSON.stringify({ ...counts, recorded, open, acksTouched: proxy.acksTouched })}`);
+    expect(checkLinearizability(recorder.registers, registerModel)).to.deep.equal({ kind: 'linearizable' });
+    expect(checkLinearizability(recorder.counters, counterModel)).to.deep.equal({ kind: 'linearizable' });
+    expect(ownershipViolations(await journal.entries(SHARD))).to.deep.equal([]);
+    expect(await journal.findings(SHARD)).to.deep.equal([]);
+    expect(recorded).to.be.greaterThan(FAULTS * 5);
+    expect(counts.unknown + open, 'operations whose outcome nobody could tell').to.be.greaterThan(0);
+  });
+
+  function throughProxy(kvPort: string): Record<string, string> {
+    return { MILLRACE_NATS_URL: proxy.url, MILLRACE_KV_PORT: kvPort };
+  }
+
+  function strike(fault: number): void {
+    const faults = [
+      () => proxy.loseAcks(),
+      () => proxy.delayAcks(random.below(2 * APPEND_TIMEOUT_MS)),
+      () => proxy.stall('to-server'),
+      () => proxy.stall('to-client'),
+      () => proxy.cut(),
+      () => proxy.isolate(),
+      () => {
+        proxy.loseAcks();
+        setTimeout(() => proxy.cut(), random.below(300));
+      },
+    ];
+    (faults[fault] ?? random.pick(faults))();
+  }
+
+  function unknownAppends(): number {
+    return logOf(millrace).filter(({ event }) => event === 'journal.append-unknown').length;
+  }
+});

@@ -1,0 +1,10 @@
+import { MemoryJournal, MemoryMeterLog } from '../../src/adapters/memory/index.js';
+import { NodeTimers, SystemClock } from '../../src/adapters/node/index.js';
+import { METER_SHARD } from '../../src/messages/index.js';
+import { meterLogContract } from './meter-log.contract.js';
+
+meterLogContract('memory', async () => {
+  const journal = new MemoryJournal({ clock: new SystemClock(), timers: new NodeTimers() });
+  journal.createStream(METER_SHARD);
+  return { logs: [new MemoryMeterLog(journal), new MemoryMeterLog(journal)], close: async () => undefined };
+});

@@ -1,0 +1,97 @@
+/** Preparing a NATS of the operator's, and finding later that it is not what it was. */
+import { jetstreamManager } from '@nats-io/jetstream';
+import { expect } from 'chai';
+import { connect } from 'nats';
+import { eventually } from '../../support/eventually.js';
+import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/millrace-cluster.js';
+import { endEverything, type Environment, runMillrace, temporaryDirectory } from '../../support/millrace-process.js';
+
+describe('millrace cluster', function () {
+  this.timeout(90_000);
+  let nats: NatsFacts;
+
+  beforeEach(async () => {
+    nats = await startPlainNats();
+  });
+  afterEach(async () => {
+    await endEverything();
+    await nats?.stop();
+  });
+
+  it('prepares a NATS once, although it is done twice at the same time', async () => {
+    const env = await bareEnvironment();
+    const both = await Promise.all([runMillrace(['cluster', 'init'], env), runMillrace(['cluster', 'init'], env)]);
+    expect(both.map(({ code, stderr }) => `${code} ${stderr}`)).to.deep.equal(['0 ', '0 ']);
+    const [first, second] = both.map(({ stdout }) => stdout.toString());
+    expect(first).to.match(/^cluster \S+: 1 kv shards/);
+    expect(second).to.equal(first);
+    const verified = await runMillrace(['cluster', 'verify'], env);
+    expect(verified.code, verified.stdout.toString()).to.equal(0);
+    const other = await runMillrace(['cluster', 'init'], { ...env, MILLRACE_KV_SHARDS: '2' });
+    expect(other.code).to.equal(1);
+  });
+
+  it('finds a stream that was deleted, and does not serve without it', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    const millrace = await cluster.start();
+    await eventually(() => millrace.kv.ask('SET', 'k', 'v'));
+    await millrace.kill('SIGTERM');
+    await deleteStream('KV_0');
+    const verified = await cluster.run(['cluster', 'verify']);
+    expect(verified.code).to.equal(1);
+    expect(verified.stdout.toString()).to.contain('KV_0');
+    await expectRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
+  });
+
+  it('finds a stream that was deleted and made anew', async () => {
+    const cluster = await MillraceCluster.prepare(nats);
+    const manager = await connected();
+    const { config } = await manager.jetstream.streams.info('KV_0');
+    await manager.jetstream.streams.delete('KV_0');
+    await manager.jetstream.streams.add(config);
+    await manager.close();
+    const verified = await cluster.run(['cluster', 'verify']);
+    expect(verified.code).to.equal(1);
+    await expectRefused(await cluster.environment(await temporaryDirectory()), 'KV_0');
+  });
+
+  it('does not serve on a NATS that was never prepared, and says what to do', async () => {
+    await expectRefused(await bareEnvironment(), 'cluster init');
+  });
+
+  async function bareEnvironment(): Promise<Environment> {
+    const dir = await temporaryDirectory();
+    return {
+      MILLRACE_DATA_DIR: dir,
+      MILLRACE_NATS_URL: nats.url,
+      MILLRACE_NATS_USER: nats.user,
+      MILLRACE_NATS_PASSWORD: nats.password,
+      MILLRACE_KV_PORT: '0',
+      MILLRACE_METRICS_PORT: '0',
+      MILLRACE_QUEUE_PORT: '0',
+      MILLRACE_MGMT_PORT: '0',
+      MILLRACE_RESP_PORT: '0',
+      MILLRACE_KV_SHARDS: '1',
+      MILLRACE_QUEUE_SHARDS: '1',
+    };
+  }
+
+  async function expectRefused(env: Environment, why: string): Promise<void> {
+    const { code, stderr } = await runMillrace(['serve'], env);
+    expect(code).to.equal(1);
+    const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.contain(why);
+  }
+
+  async function connected() {
+    const connection = await connect({ servers: nats.url, user: nats.user, pass: nats.password });
+    return { jetstream: await jetstreamManager(connection), close: () => connection.close() };
+  }
+
+  async function deleteStream(name: string): Promise<void> {
+    const manager = await connected();
+    await manager.jetstream.streams.delete(name);
+    await manager.close();
+  }
+});

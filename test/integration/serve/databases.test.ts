@@ -1,0 +1,163 @@
+/** Databases as an operator makes, limits, resets and deletes them, and what clients see of it. */
+import { jetstreamManager } from '@nats-io/jetstream';
+import { expect } from 'chai';
+import { withEmbeddedNats } from '../../support/embedded-nats.js';
+import { eventually } from '../../support/eventually.js';
+import { describeOutcome, KvClient } from '../../support/kv-client.js';
+import {
+  embeddedEnvironment,
+  endEverything,
+  type MillraceProcess,
+  PASSWORD,
+  READONLY_TOKEN,
+  runMillrace,
+  startMillrace,
+  temporaryDirectory,
+  TOKEN,
+} from '../../support/millrace-process.js';
+import { credentialsIn, todayIn } from '../../support/db-output-reader.js';
+
+describe('millrace db', function () {
+  this.timeout(90_000);
+  let millrace: MillraceProcess;
+  const clients: KvClient[] = [];
+
+  before(async () => {
+    millrace = await startMillrace();
+  });
+  after(async () => {
+    for (const client of clients) client.close();
+    await endEverything();
+  });
+
+  const db = async (...args: string[]) => {
+    const environment = await embeddedEnvironment(millrace.dataDir);
+    const { code, stdout, stderr } = await runMillrace(['db', ...args], environment);
+    return { code, text: stdout.toString(), stderr };
+  };
+  const client = (token: string): KvClient => {
+    const kv = new KvClient({ url: millrace.kvUrl, token });
+    clients.push(kv);
+    return kv;
+  };
+  const created = async (name: string, ...options: string[]) => {
+    const { code, text, stderr } = await db('create', '--name', name, ...options);
+    expect(code, stderr).to.equal(0);
+    const { id, token, readOnlyToken, password } = credentialsIn(text);
+    const kv = client(token);
+    await eventually(() => kv.ask('PING'));
+    return { id, token, readOnlyToken, password, kv };
+  };
+
+  it('creates a database that is apart from all others', async () => {
+    const { kv, readOnlyToken } = await created('apart');
+    await kv.ask('SET', 'where', 'apart');
+    await millrace.kv.ask('SET', 'where', 'first');
+    expect(await kv.ask('GET', 'where')).to.equal('apart');
+    expect(await millrace.kv.ask('GET', 'where')).to.equal('first');
+    expect(await client(readOnlyToken).ask('GET', 'where')).to.equal('apart');
+    expect((await db('list')).text).to.match(/\bapart\b/).and.to.match(/\bdefault\b/);
+    expect((await db('create', '--name', 'apart')).code).to.equal(1);
+  });
+
+  it('lists no secrets unless it is asked to', async () => {
+    const { token } = await created('secretive');
+    expect((await db('list')).text).not.to.contain(token);
+    expect((await db('list', '--show-secrets')).text).to.contain(token);
+  });
+
+  it('keeps the size of a command to the limit of its database', async () => {
+    const { kv, id } = await created('small', '--max-command-bytes', '1000');
+    expect((await kv.command('SET', 'k', 'x'.repeat(900))).kind).to.equal('done');
+    const refused = await kv.command('SET', 'k', 'x'.repeat(1100));
+    expect(describeOutcome(refused)).to.match(/max request size exceeded\. Limit: 1000 bytes/);
+    expect((await millrace.kv.command('SET', 'k', 'x'.repeat(1100))).kind).to.equal('done');
+    expect((await db('limits', id, '--max-command-bytes', '2000')).code).to.equal(0);
+    await eventually(async () => expect((await kv.command('SET', 'k', 'x'.repeat(1100))).kind).to.equal('done'));
+  });
+
+  it('lets exactly the daily number of requests through', async () => {
+    const { kv } = await created('daily', '--max-requests-per-day', '40');
+    // Each wait for the database to be known took one.
+    let done = 0;
+    for (let request = 0; request < 60; request += 1) {
+      const outcome = await kv.command('INCR', 'n');
+      if (outcome.kind === 'done') done = Number(outcome.result);
+      else expect(describeOutcome(outcome)).to.contain('max daily request limit exceeded');
+    }
+    expect(done).to.be.within(35, 39);
+    expect((await millrace.kv.command('PING')).kind).to.equal('done');
+  });
+
+  it('revokes both tokens and the password of a database that is reset, at once', async () => {
+    const { id, token, readOnlyToken } = await created('reset-me');
+    await client(token).ask('SET', 'kept', 'yes');
+    const { code, text } = await db('reset-password', id);
+    expect(code).to.equal(0);
+    for (const old of [token, readOnlyToken]) {
+      expect(describeOutcome(await client(old).command('GET', 'kept'))).to.contain('refused with 401');
+    }
+    const renewed = credentialsIn(text);
+    expect([token, readOnlyToken]).not.to.include(renewed.token);
+    expect(await client(renewed.token).ask('GET', 'kept')).to.equal('yes');
+    expect(await client(renewed.readOnlyToken).ask('GET', 'kept')).to.equal('yes');
+  });
+
+  it('deletes a database with what is in it, when that is confirmed', async () => {
+    const { id, kv } = await created('doomed');
+    await kv.ask('SET', 'k', 'v');
+    expect((await db('delete', id)).code).to.equal(2);
+    expect(await kv.ask('GET', 'k')).to.equal('v');
+    expect((await db('delete', id, '--yes')).code).to.equal(0);
+    expect(describeOutcome(await kv.command('GET', 'k'))).to.contain('refused with 401');
+    expect((await db('list')).text).not.to.contain(id);
+  });
+
+  it('says in one line what it cannot do', async () => {
+    const { code, stderr } = await db('reset-password', 'nobody');
+    expect(code).to.equal(1);
+    expect(stderr.trim().split('\n')).to.have.length(1);
+  });
+
+  it('keeps a database of several partitions together, whatever its keys', async () => {
+    const { kv } = await created('wide', '--partitions', '4');
+    for (let at = 0; at < 40; at += 1) await kv.ask('SET', `key:${at}`, at);
+    expect(await kv.ask('DBSIZE')).to.equal(40);
+    expect(describeOutcome(await kv.command('MGET', 'key:1', 'key:2'))).to.contain('CROSSSLOT');
+    expect(await kv.ask('MSET', '{a}1', 'x', '{a}2', 'y')).to.equal('OK');
+  });
+
+  it('counts requests to the second, whatever kills the process', async () => {
+    const dataDir = await temporaryDirectory();
+    let counted = await startMillrace({ dataDir });
+    const environment = await embeddedEnvironment(dataDir);
+    const before = await meterRecords(dataDir);
+    const commands = Array.from({ length: 250 }, () => ['GET', 'k']);
+    expect((await counted.kv.pipeline(commands)).kind).to.equal('done');
+    await eventually(async () => expect(await meterRecords(dataDir)).to.be.greaterThan(before + 1), {
+      timeoutMs: 10_000,
+    });
+    await counted.kill();
+    counted = await startMillrace({ dataDir });
+    await eventually(
+      async () => {
+        const { stdout } = await runMillrace(['db', 'list'], environment);
+        expect(todayIn(stdout.toString(), 'default')).to.be.at.least(250);
+      },
+      { timeoutMs: 20_000, everyMs: 500 },
+    );
+  });
+
+  it('accepts the credentials that the first start was given', async () => {
+    const { text } = await db('list', '--show-secrets');
+    for (const secret of [TOKEN, READONLY_TOKEN, PASSWORD]) expect(text).to.contain(secret);
+  });
+});
+
+/** Written to the meter's log so far. */
+function meterRecords(dataDir: string): Promise<number> {
+  return withEmbeddedNats(
+    dataDir,
+    async (nats) => (await (await jetstreamManager(nats)).streams.info('METER')).state.last_seq,
+  );
+}

@@ -1,0 +1,209 @@
+/** What `make run` starts, as an operator sees it: the ready line, first-start credentials, restarts, refusals. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { identifyProcess } from '../../../src/adapters/nats/embedded/process-identity.js';
+import { eventually } from '../../support/eventually.js';
+import { KvClient } from '../../support/kv-client.js';
+import { logOf } from '../../support/millrace-cluster.js';
+import {
+  embeddedEnvironment,
+  endEverything,
+  type Environment,
+  type MillraceProcess,
+  READONLY_TOKEN,
+  runMillrace,
+  signalPid,
+  startMillrace,
+  temporaryDirectory,
+  TOKEN,
+} from '../../support/millrace-process.js';
+
+/** Documented are 3 s for little data on a quiet machine; this one runs other tests. */
+const SECOND_START_MS = 8000;
+const SHUTDOWN_MS = 10_000;
+
+describe('millrace serve', function () {
+  this.timeout(90_000);
+  afterEach(() => endEverything());
+
+  it('says in one line that it is ready, and where each face listens', async () => {
+    const millrace = await startMillrace();
+    expect(Object.keys(millrace.addresses)).to.include.members(['kv', 'metrics']);
+    for (const [name, address] of Object.entries(millrace.addresses)) {
+      expect(address, name).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
+    }
+    expect(millrace.stdout().match(/^ready /gm)).to.have.length(1);
+    expect(await millrace.kv.ask('PING')).to.equal('PONG');
+    for (const path of ['/livez', '/metrics']) expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
+    await eventually(async () => expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200));
+  });
+
+  it('prints the credentials of the first start once, and keeps them for our user alone', async () => {
+    const dataDir = await temporaryDirectory();
+    const env = await withoutCredentials(dataDir);
+    const first = await startMillrace({ dataDir, env });
+    const token = printedIn(first, 'MILLRACE_KV_TOKEN');
+    const readOnly = printedIn(first, 'MILLRACE_KV_READONLY_TOKEN');
+    const kept = join(dataDir, 'credentials.env');
+    expect((await stat(kept)).mode & 0o777).to.equal(0o600);
+    expect(await readFile(kept, 'utf8')).to.contain(token).and.to.contain(readOnly);
+    await withToken(first.kvUrl, token, (kv) => kv.ask('SET', 'mine', 'yes'));
+    await withToken(first.kvUrl, readOnly, async (kv) => {
+      expect(await kv.ask('GET', 'mine')).to.equal('yes');
+      expect((await kv.command('SET', 'mine', 'no')).kind).to.equal('refused');
+    });
+    expect((await withToken(first.kvUrl, 'another', (kv) => kv.command('GET', 'mine'))).kind).to.equal('refused');
+    await first.kill('SIGTERM');
+
+    const second = await startMillrace({ dataDir, env });
+    expect(second.stdout()).not.to.contain(token);
+    expect(second.stderr()).not.to.contain(token);
+    expect(await withToken(second.kvUrl, token, (kv) => kv.ask('GET', 'mine'))).to.equal('yes');
+  });
+
+  it('warns in one line when a later start is given another token, and goes on with the first', async () => {
+    const dataDir = await temporaryDirectory();
+    await (await startMillrace({ dataDir })).kill('SIGTERM');
+    const again = await startMillrace({ dataDir, env: { MILLRACE_KV_TOKEN: 'another-token-0123456789' } });
+    const warnings = again.stderr().split('\n').filter((line) => line.includes('MILLRACE_KV_TOKEN'));
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).not.to.contain('another-token-0123456789');
+    expect(await withToken(again.kvUrl, TOKEN, (kv) => kv.ask('PING'))).to.equal('PONG');
+  });
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    it(`starts again soon after ${signal}, with everything that was written`, async () => {
+      const dataDir = await temporaryDirectory();
+      const first = await startMillrace({ dataDir });
+      for (let batch = 0; batch < 10; batch += 1) {
+        const sets = Array.from({ length: 100 }, (_, at) => ['SET', `key:${batch}:${at}`, `value:${batch}:${at}`]);
+        expect((await first.kv.pipeline(sets)).kind).to.equal('done');
+      }
+      await first.kv.ask('SET', 'bytes', 'ÿ', 'EX', 1000);
+      await first.kill(signal);
+      const second = await startMillrace({ dataDir });
+      expect(second.readyAfterMs).to.be.lessThan(SECOND_START_MS);
+      expect(await second.kv.ask('DBSIZE')).to.equal(1001);
+      expect(await second.kv.ask('GET', 'key:7:42')).to.equal('value:7:42');
+      expect(await second.kv.ask('TTL', 'bytes')).to.be.within(900, 1000);
+    });
+  }
+
+  it('ends on SIGTERM with 0 within ten seconds, its server after it, and lets go of its shards', async () => {
+    const dataDir = await temporaryDirectory();
+    const first = await startMillrace({ dataDir });
+    await first.kv.ask('SET', 'kept', 'yes');
+    const server = await first.natsPid();
+    const startedAt = performance.now();
+    expect(await first.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    expect(performance.now() - startedAt).to.be.lessThan(SHUTDOWN_MS);
+    await eventually(async () => expect(await identifyProcess(server)).to.equal(undefined));
+    const released = logOf(first).filter(({ event }) => event === 'shard.released');
+    expect(released.map(({ shard }) => shard)).to.include.members(['KV_0', 'KV_1', 'KV_2', 'KV_3']);
+    const second = await startMillrace({ dataDir });
+    expect(await second.kv.ask('GET', 'kept')).to.equal('yes');
+  });
+
+  it('answers what was in flight when SIGTERM came', async () => {
+    const millrace = await startMillrace({ env: { MILLRACE_NATS_APPEND_TIMEOUT_MS: '300' } });
+    const kv = new KvClient({ url: millrace.kvUrl, token: TOKEN, connections: 50 });
+    const server = await millrace.natsPid();
+    await kv.ask('SET', 'in-flight', 'none');
+    signalPid(server, 'SIGSTOP');
+    try {
+      const answers = Array.from({ length: 50 }, (_, at) => kv.command('SET', `in-flight:${at}`, 'x'));
+      await eventually(() => expect(logOf(millrace).map(({ event }) => event)).to.include('journal.append-unknown'));
+      const exit = millrace.kill('SIGTERM');
+      signalPid(server, 'SIGCONT');
+      expect((await Promise.all(answers)).filter(({ kind }) => kind !== 'done')).to.deep.equal([]);
+      expect(await exit).to.deep.equal({ code: 0, signal: null });
+    } finally {
+      signalPid(server, 'SIGCONT');
+      kv.close();
+    }
+  });
+
+  it('refuses a data directory that another process has, with one line', async () => {
+    const first = await startMillrace();
+    const second = await runMillrace(['serve'], { ...(await embeddedEnvironment(first.dataDir)) });
+    expect(second.code).to.not.equal(0);
+    expect(errorLines(second.stderr)).to.have.length(1);
+    expect(second.stderr).to.match(/in use by process \d+/).and.to.contain(String(first.pid));
+    expect(await first.kv.ask('PING')).to.equal('PONG');
+  });
+
+  it('refuses a port that is taken, with one line that names the setting', async () => {
+    const first = await startMillrace();
+    const dataDir = await temporaryDirectory();
+    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_KV_PORT: new URL(first.kvUrl).port };
+    const second = await runMillrace(['serve'], env);
+    expect(second.code).to.not.equal(0);
+    expect(errorLines(second.stderr)).to.have.length(1);
+    expect(second.stderr).to.contain('MILLRACE_KV_PORT');
+  });
+
+  const bad: [string, Environment][] = [
+    ['MILLRACE_KV_PORT', { MILLRACE_KV_PORT: 'seventy' }],
+    ['MILLRACE_FSYNC', { MILLRACE_FSYNC: 'sometimes' }],
+    ['MILLRACE_REPLICAS', { MILLRACE_REPLICAS: '3' }],
+    ['MILLRACE_NATS_USER', { MILLRACE_NATS_URL: 'nats://127.0.0.1:4222', MILLRACE_NATS_USER: 'someone' }],
+    ['MILLRACE_READ_LEASE_MS', { MILLRACE_READ_LEASE_MS: '5000', MILLRACE_TAKEOVER_SILENCE_MS: '3000' }],
+  ];
+  for (const [name, settings] of bad) {
+    it(`refuses a bad ${name} with one line that names it`, async () => {
+      const env = { ...(await embeddedEnvironment(await temporaryDirectory())), ...settings };
+      const { code, stderr, stdout } = await runMillrace(['serve'], env);
+      expect(code).to.not.equal(0);
+      expect(stderr.trim().split('\n')).to.have.length(1);
+      expect(stderr).to.contain(name);
+      expect(stdout.toString()).to.equal('');
+    });
+  }
+
+  it('says in one line that its NATS cannot be reached', async () => {
+    const dataDir = await temporaryDirectory();
+    const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_NATS_URL: 'nats://127.0.0.1:1' };
+    const { code, stderr } = await runMillrace(['serve'], env);
+    expect(code).to.not.equal(0);
+    expect(errorLines(stderr)).to.have.length(1);
+    expect(stderr).to.contain('127.0.0.1:1');
+  });
+
+  it('has no secret in its logs, its metrics or its configuration as printed', async () => {
+    const millrace = await startMillrace();
+    await millrace.kv.raw(`/get/secret?_token=${TOKEN}`);
+    await millrace.kv.raw('/nonsense/%zz');
+    const metrics = await (await fetch(`${millrace.metricsUrl}/metrics`)).text();
+    const { stdout } = await runMillrace(['config'], await embeddedEnvironment(millrace.dataDir));
+    await millrace.kill('SIGTERM');
+    for (const text of [millrace.stderr(), metrics, stdout.toString()]) {
+      expect(text).not.to.contain(TOKEN).and.not.to.contain(READONLY_TOKEN);
+    }
+  });
+});
+
+/** The lines that are for whoever started it: not those of the structured log. */
+function errorLines(stderr: string): string[] {
+  return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+}
+
+async function withoutCredentials(dataDir: string): Promise<Environment> {
+  const none = { MILLRACE_KV_TOKEN: '', MILLRACE_KV_READONLY_TOKEN: '', MILLRACE_KV_PASSWORD: '' };
+  return { ...(await embeddedEnvironment(dataDir)), ...none };
+}
+
+function printedIn(millrace: MillraceProcess, variable: string): string {
+  const match = new RegExp(`^${variable}=(\\S+)$`, 'm').exec(millrace.stdout());
+  if (match === null) throw new Error(`${variable} was not printed:\n${millrace.stdout()}`);
+  return match[1] as string;
+}
+
+async function withToken<T>(url: string, token: string, work: (kv: KvClient) => Promise<T>): Promise<T> {
+  const kv = new KvClient({ url, token });
+  try {
+    return await work(kv);
+  } finally {
+    kv.close();
+  }
+}

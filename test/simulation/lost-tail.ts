@@ -1,0 +1,42 @@
+/**
+ * The one fault that breaks what the journal promises: its end is gone, acknowledged or not, as after a
+ * power failure without sync. Nothing can bring it back; what is required is that it is noticed.
+ *
+ * Writes rest before it, so that the leases vouch for the end: what they do not vouch for yet (the last
+ * second of writes) cannot be missed by anyone.
+ */
+import { checkGateways, checkHistories } from './history-checks.js';
+import { Violation } from './violation.js';
+import type { World } from './world.js';
+
+const WRITING_MS = 5000;
+/** Several savings of the high-water mark. */
+const RESTING_MS = 6000;
+const NOTICING_MS = 30_000;
+
+/** @throws Violation when a shard that lost its end goes on as if nothing had happened */
+export async function loseTail(
+  world: World,
+  lostMessages: number,
+  whoLives: 'owners live' | 'owners crash',
+): Promise<void> {
+  world.startNodes();
+  world.startClients();
+  await world.pass(WRITING_MS);
+  world.stopClients();
+  await world.pass(RESTING_MS);
+  const [shard] = world.shards;
+  if (shard === undefined) throw new Error('a world without shards');
+  world.kit.server.loseTail(shard, lostMessages);
+  if (whoLives === 'owners crash') for (const node of [...world.nodes]) world.crash(node);
+  await world.pass(RESTING_MS);
+  world.startClients();
+  await world.pass(NOTICING_MS);
+  world.stopClients();
+  await world.pass(RESTING_MS);
+  checkGateways(world.history);
+  checkHistories(world.history, world.places);
+  if (!world.nodes.some((node) => node.stoppedShards().includes(shard))) {
+    throw new Violation('a journal that lost its end is noticed', `${shard} lost ${lostMessages} and was not stopped`);
+  }
+}

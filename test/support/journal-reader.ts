@@ -1,0 +1,53 @@
+/** Reads the journals of an installation straight from its NATS, beside the processes that write them. */
+import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../../src/adapters/nats/index.js';
+import type { ReadEntry } from '../../src/codec/envelope/index.js';
+import { Chain, readEntries, verifyShard } from '../../src/journal/index.js';
+import type { ShardName } from '../../src/kernel/index.js';
+import type { Log } from '../../src/ports/index.js';
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+
+export interface JournalReader {
+  /** Every entry that is still kept. @throws JOURNAL_DAMAGED where the chain does not hold */
+  entries(shard: string): Promise<ReadEntry[]>;
+  /** One line for each thing that is wrong. */
+  findings(shard: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function openJournalReader(options: NatsOptions, prefix = ''): Promise<JournalReader> {
+  const connections = await connect(options);
+  const names = new Names(prefix);
+  const journal = new JetStreamJournal(connections, names);
+  const objects = new JetStreamObjectStore(connections, names);
+  return {
+    async entries(shard) {
+      const name = shard as ShardName;
+      const { first, last } = await journal.tail(name);
+      const entries: ReadEntry[] = [];
+      for await (const read of readEntries(journal, name, first, last, new Chain(name, undefined))) entries.push(read);
+      return entries;
+    },
+    async findings(shard) {
+      const { findings } = await verifyShard({ journal, objects, log: silent }, shard as ShardName);
+      return findings.map(({ reason, position }) => `${shard} at ${position}: ${reason}`);
+    },
+    close: () => connections.close(),
+  };
+}
+
+/** Epochs whose entries have more than one writer, or that go back: what fencing must make impossible. */
+export function ownershipViolations(entries: readonly ReadEntry[]): string[] {
+  const writerByEpoch = new Map<number, string>();
+  const violations: string[] = [];
+  let latest = 0;
+  for (const { position, entry } of entries) {
+    const writer = Buffer.from(entry.writer).toString('hex');
+    const known = writerByEpoch.get(entry.epoch);
+    if (known !== undefined && known !== writer) violations.push(`epoch ${entry.epoch} has two writers at ${position}`);
+    if (entry.epoch < latest) violations.push(`epoch ${entry.epoch} at ${position} follows epoch ${latest}`);
+    writerByEpoch.set(entry.epoch, writer);
+    latest = Math.max(latest, entry.epoch);
+  }
+  return violations;
+}

@@ -1,0 +1,134 @@
+/** Several processes on one NATS of a test's own, with times small enough that a takeover can be waited for. */
+import { join } from 'node:path';
+import { type NatsOptions } from '../../src/adapters/nats/index.js';
+import { type JournalReader, openJournalReader } from './journal-reader.js';
+import {
+  embeddedEnvironment,
+  type Environment,
+  type MillraceProcess,
+  runMillrace,
+  startMillrace,
+  temporaryDirectory,
+} from './millrace-process.js';
+import { startNatsServer } from './nats-server.js';
+
+/**
+ * Six heartbeats to a takeover, as by default, and a read lease below it; long enough that a process on a
+ * machine with two busy cores is not taken for dead.
+ */
+export const TEST_TIMES: Environment = {
+  MILLRACE_SESSION_HEARTBEAT_MS: '200',
+  MILLRACE_LEASE_RENEWAL_MS: '300',
+  MILLRACE_READ_LEASE_MS: '800',
+  MILLRACE_READ_LEASE_MARGIN_MS: '100',
+  MILLRACE_TAKEOVER_SILENCE_MS: '1500',
+  MILLRACE_NATS_APPEND_TIMEOUT_MS: '1000',
+};
+export const TAKEOVER_MS = Number(TEST_TIMES.MILLRACE_TAKEOVER_SILENCE_MS);
+
+export interface NatsFacts {
+  /** Comma-separated. */
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly sysUser: string;
+  readonly sysPassword: string;
+  stop(): Promise<void>;
+}
+
+/** One server that syncs before it acknowledges. */
+export async function startPlainNats(): Promise<NatsFacts & { readonly port: number }> {
+  const password = 'app-secret';
+  const systemPassword = 'sys-secret';
+  const server = await startNatsServer({ syncAlways: true, user: 'app', password, systemPassword });
+  const { url, port } = server;
+  return { url, port, user: 'app', password, sysUser: 'sys', sysPassword: systemPassword, stop: () => server.stop() };
+}
+
+export class MillraceCluster {
+  readonly processes: MillraceProcess[] = [];
+
+  private constructor(
+    private readonly nats: NatsFacts,
+    private readonly sealKeyFile: string,
+    private readonly settings: Environment,
+  ) {}
+
+  /** Prepares the NATS: `millrace cluster init`. */
+  static async prepare(nats: NatsFacts, settings: Environment = {}): Promise<MillraceCluster> {
+    const dir = await temporaryDirectory();
+    const cluster = new MillraceCluster(nats, join(dir, 'seal.key'), settings);
+    const { code, stderr } = await runMillrace(['cluster', 'init'], await cluster.environment(dir));
+    if (code !== 0) throw new Error(`cluster init ended with ${code}: ${stderr}`);
+    return cluster;
+  }
+
+  /** What a process or a command of this installation is given. */
+  async environment(dataDir: string, settings: Environment = {}): Promise<Environment> {
+    const { MILLRACE_NATS_SERVER: _embedded, ...environment } = await embeddedEnvironment(dataDir);
+    const { url, user, password, sysUser, sysPassword } = this.nats;
+    return {
+      ...environment,
+      MILLRACE_NATS_URL: url,
+      MILLRACE_NATS_USER: user,
+      MILLRACE_NATS_PASSWORD: password,
+      MILLRACE_NATS_SYS_USER: sysUser,
+      MILLRACE_NATS_SYS_PASSWORD: sysPassword,
+      MILLRACE_SEAL_KEY_FILE: this.sealKeyFile,
+      // One shard, so that everything has one owner and tests know whom to look at.
+      MILLRACE_KV_SHARDS: '1',
+      MILLRACE_QUEUE_SHARDS: '1',
+      ...TEST_TIMES,
+      ...this.settings,
+      ...settings,
+    };
+  }
+
+  async start(settings: Environment = {}): Promise<MillraceProcess> {
+    const dataDir = await temporaryDirectory();
+    const started = await startMillrace({ dataDir, env: await this.environment(dataDir, settings) });
+    this.processes.push(started);
+    return started;
+  }
+
+  async run(args: readonly string[]): ReturnType<typeof runMillrace> {
+    return runMillrace(args, await this.environment(await temporaryDirectory()));
+  }
+
+  natsOptions(): NatsOptions {
+    const { url, user, password } = this.nats;
+    return { servers: url.split(','), user, password };
+  }
+
+  reader(): Promise<JournalReader> {
+    return openJournalReader(this.natsOptions());
+  }
+}
+
+/** The process whose log says that it serves the shard in the highest epoch. */
+export function ownerOf(shard: string, processes: readonly MillraceProcess[]): MillraceProcess {
+  let owner: MillraceProcess | undefined;
+  let highest = 0;
+  for (const candidate of processes) {
+    const epoch = servingEpochOf(candidate, shard);
+    if (epoch > highest) [owner, highest] = [candidate, epoch];
+  }
+  if (owner === undefined) throw new Error(`nobody serves ${shard}`);
+  return owner;
+}
+
+/** The highest epoch in which the process said that it serves the shard; 0 when it never did. */
+export function servingEpochOf(millrace: MillraceProcess, shard: string): number {
+  const epochs = logOf(millrace)
+    .filter(({ event, shard: of }) => event === 'shard.serving' && of === shard)
+    .map(({ epoch }) => Number(epoch));
+  return Math.max(0, ...epochs);
+}
+
+export function logOf(millrace: MillraceProcess): Record<string, unknown>[] {
+  return millrace
+    .stderr()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}

@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import { hashSecret } from '../../../../src/messages/index.js';
+import type { ControlCommand, DatabaseSecrets } from '../../../../src/domain/control/index.js';
+import { MillraceError } from '../../../../src/kernel/index.js';
+import { ACCOUNT_SECRETS_OF, createDatabase, db, lease, LIMITS, session } from '../../../spec/control/given.js';
+import type { AccountId } from '../../../../src/kernel/index.js';
+import { breathe, Installation } from './installation.js';
+
+const ACCOUNT = 'ac-first' as AccountId;
+
+const realSecrets = (name: string): DatabaseSecrets => ({
+  standardToken: { sha256: hashSecret(`${name}-token`), sealed: 'x' },
+  readOnlyToken: { sha256: hashSecret(`${name}-ro`), sealed: 'x' },
+  password: { sha256: hashSecret(`${name}-password`), sealed: 'x' },
+});
+
+const FIRST_START: ControlCommand = {
+  type: 'FirstStart',
+  account: { id: ACCOUNT, name: 'default', email: 'a@b.example', secrets: ACCOUNT_SECRETS_OF('x') },
+  database: {
+    id: db('first'),
+    name: 'first',
+    account: ACCOUNT,
+    partitions: 2,
+    limits: LIMITS,
+    secrets: realSecrets('first'),
+  },
+};
+const RESET: ControlCommand = { type: 'ResetPassword', database: db('first'), secrets: realSecrets('new') };
+
+async function installed(): Promise<Installation> {
+  const installation = new Installation();
+  await installation.activate();
+  await installation.ask(FIRST_START);
+  return installation;
+}
+
+function codeOf(action: () => unknown): string | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error instanceof MillraceError ? error.code : String(error);
+  }
+}
+
+describe('control actor', () => {
+  it('answers after the entry is stored, in the order asked', async () => {
+    const installation = await installed();
+    const [created, listed] = await Promise.all([
+      installation.ask(createDatabase('second', { secrets: realSecrets('second') })),
+      installation.ask({ type: 'ListDatabases' }),
+    ]);
+    expect(created.type).to.equal('OneDatabase');
+    expect(listed.type === 'Databases' && listed.databases.map(({ database }) => database.name)).to.deep.equal([
+      'first',
+      'second',
+    ]);
+  });
+
+  it('judges commands of one turn by each other', async () => {
+    const installation = await installed();
+    const replies = await Promise.all([
+      installation.ask(createDatabase('a', { name: 'same', secrets: realSecrets('a') })),
+      installation.ask(createDatabase('b', { name: 'same', secrets: realSecrets('b') })),
+    ]);
+    expect(replies.map(({ type }) => type)).to.deep.equal(['OneDatabase', 'Rejected']);
+  });
+
+  it('has everything again after a kill, from the journal and from a snapshot', async () => {
+    const installation = await installed();
+    await installation.ask(lease('a', 10));
+    await installation.ask(createDatabase('gone', { secrets: realSecrets('gone') }));
+    await installation.ask({ type: 'DeleteDatabase', database: db('gone') });
+    const rows = [{ database: db('first'), commands: 3, writes: 1, errors: 0, bytesIn: 1, bytesOut: 2 }];
+    const day = Math.floor(installation.time.nowMs() / 86_400_000);
+    const records = [{ position: 1, session: session('a'), number: 1, day, rows }];
+    await installation.ask({ type: 'FoldMeter', after: 0, position: 1, records });
+    const before = installation.plane.state;
+    await installation.activate();
+    expect(installation.plane.state).to.deep.equal(before);
+    await installation.compact();
+    await installation.ask(RESET);
+    const after = installation.plane.state;
+    await installation.activate();
+    expect(installation.plane.state).to.deep.equal(after);
+  });
+});
+
+describe('control view', () => {
+  it('does not answer before it has caught up', async () => {
+    const installation = await installed();
+    const view = installation.newView('edge');
+    expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+    const ready = view.start();
+    expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+    await installation.time.advance(200);
+    await ready;
+    expect(view.grantFor('first-token')).to.deep.equal({
+      database: db('first'),
+      partitions: ['kv:db-first:0', 'kv:db-first:1'],
+      role: 'standard',
+      user: 'default',
+      limits: LIMITS,
+    });
+    expect(view.grantFor('first-ro')).to.include({ role: 'read-only', user: 'default_ro' });
+    expect(view.grantFor('nonsense')).to.equal(undefined);
+    view.stop();
+  });
+
+  it('does not answer once the journal was silent for too long, and answers again when it is heard', async () => {
+    const installation = await installed();
+    const view = installation.newView('edge');
+    void view.start();
+    await installation.time.advance(200);
+    expect(view.grantFor('first-token')).to.not.equal(undefined);
+    const silence: number[] = [];
+    view.onBackInTouch = (silentForMs) => silence.push(silentForMs);
+    const { time } = installation;
+    // The process did not run for a while: nothing was heard, and nothing ran that could notice.
+    const monotonicMs = time.monotonicMs.bind(time);
+    time.monotonicMs = () => monotonicMs() + 501;
+    expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+    await time.advance(100);
+    expect(view.grantFor('first-token')).to.not.equal(undefined);
+    expect(silence).to.have.length(1);
+    expect(silence[0]).to.be.above(500);
+    view.stop();
+  });
+
+  it('has applied what it missed before it answers again', async () => {
+    const installation = await installed();
+    const view = installation.newView('edge');
+    void view.start();
+    await installation.time.advance(200);
+    const { time, journal } = installation;
+    const monotonicMs = time.monotonicMs.bind(time);
+    time.monotonicMs = () => monotonicMs() + 10_000;
+    // The end of the journal cannot be learned: the first message heard is not the last one there is.
+    const tail = journal.tail.bind(journal);
+    const held: (() => void)[] = [];
+    journal.tail = (shard) => new Promise((resolve) => held.push(() => resolve(tail(shard))));
+    const reset = installation.ask(RESET);
+    await breathe();
+    expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+    for (const go of held) go();
+    await breathe();
+    expect(view.grantFor('first-token')).to.equal(undefined);
+    expect(view.grantFor('new-token')).to.not.equal(undefined);
+    await reset;
+    view.stop();
+  });
+
+  it('starts from a snapshot when the front of the journal is gone', async () => {
+    const installation = await installed();
+    await installation.compact();
+    await installation.ask(createDatabase('second', { secrets: realSecrets('second') }));
+    await installation.journal.truncateFront(installation.actor.shard, 3);
+    const view = installation.newView('edge');
+    void view.start();
+    await installation.time.advance(200);
+    expect(view.grantFor('first-token')).to.not.equal(undefined);
+    expect(view.grantFor('second-token')).to.not.equal(undefined);
+    view.stop();
+  });
+});
+
+describe('control: a revocation', () => {
+  it('is answered when every live edge has it, and none lets the old tokens in then', async () => {
+    const installation = await installed();
+    const views = [installation.newView('one'), installation.newView('two')];
+    for (const view of views) void view.start();
+    await installation.time.advance(200);
+    for (const view of views) expect(view.grantFor('first-token')).to.not.equal(undefined);
+    const before = installation.time.monotonicMs();
+    const reply = await installation.ask(RESET);
+    expect(reply.type).to.equal('OneDatabase');
+    expect(installation.time.monotonicMs()).to.equal(before);
+    for (const view of views) {
+      expect(view.grantFor('first-token')).to.equal(undefined);
+      expect(view.grantFor('first-ro')).to.equal(undefined);
+      expect(view.grantFor('new-token')).to.not.equal(undefined);
+      view.stop();
+    }
+  });
+
+  it('waits a second, and no longer, for an edge that says nothing', async () => {
+    const installation = await installed();
+    installation.edges.push(session('silent'));
+    let isAnswered = false;
+    const asked = installation.ask(RESET).then(() => {
+      isAnswered = true;
+    });
+    await installation.time.advance(999);
+    expect(isAnswered).to.equal(false);
+    await installation.time.advance(1);
+    await asked;
+    expect(isAnswered).to.equal(true);
+  });
+
+  it('keeps what it looked up through leases of quota', async () => {
+    const installation = await installed();
+    const view = installation.newView('edge');
+    void view.start();
+    await installation.time.advance(200);
+    const grant = view.grantFor('first-token');
+    await installation.ask(lease('a', 10));
+    await breathe();
+    expect(view.grantFor('first-token')).to.equal(grant);
+    view.stop();
+  });
+});

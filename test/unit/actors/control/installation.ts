@@ -1,0 +1,123 @@
+/** A control actor over a journal in memory, in time that a test moves, and what processes hold beside it. */
+import { MemoryNetwork, ManualTime, MemoryJournal, MemoryObjectStore } from '../../../../src/adapters/memory/index.js';
+import {
+  type ControlClient,
+  ControlPlane,
+  ControlView,
+  ControlWork,
+  Revocations,
+} from '../../../../src/actors/control/index.js';
+import { NO_METRICS, ShardActor } from '../../../../src/actors/runtime/index.js';
+import type { ControlCommand, ControlReply } from '../../../../src/domain/control/index.js';
+import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../../../src/journal/index.js';
+import type { SessionId } from '../../../../src/kernel/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../../../../src/messages/index.js';
+import type { Log } from '../../../../src/ports/index.js';
+import { ControlFold } from '../../../../src/actors/control/control-fold.js';
+
+export const QUIET_LOG: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => QUIET_LOG,
+};
+const RANDOM = { bytes: (count: number) => new Uint8Array(count).fill(7), float: () => 0.5 };
+const STALE_MS = 500;
+const CLUSTER_ID = 'test';
+
+export class Installation {
+  readonly time = new ManualTime();
+  readonly journal = new MemoryJournal({ clock: this.time, timers: this.time, aliveEveryMs: 100 });
+  readonly objects = new MemoryObjectStore();
+  readonly network = new MemoryNetwork(this.time);
+  readonly edges: SessionId[] = [];
+  readonly revocations = new Revocations(this.network.connect(), this.time, () => this.edges);
+  plane!: ControlPlane;
+  actor!: ShardActor<ControlWork>;
+  /** Slices of snapshots that owners loaded. */
+  segments = 0;
+  #epoch = 0;
+
+  constructor() {
+    this.journal.createStream(CONTROL_SHARD);
+    this.journal.createStream(METER_SHARD);
+    this.revocations.start();
+  }
+
+  /** A new owner; the one before is forgotten, as after a kill. */
+  async activate(): Promise<void> {
+    const { time, journal, objects } = this;
+    const store = new SnapshotStore(objects, QUIET_LOG);
+    this.#epoch += 1;
+    this.plane = new ControlPlane({
+      loadPartition: async (partition, fold) => {
+        for await (const _ of store.loadPartition(partition, fold, { checkDigest: true })) this.segments += 1;
+      },
+      untilInForce: (position) => this.revocations.untilInForce(position),
+    });
+    const appender = new DefiniteAppender(journal, time, { firstRetryMs: 10, maxRetryMs: 100 });
+    const recovery = { journal, objects, log: QUIET_LOG };
+    this.actor = new ShardActor(
+      {
+        journal,
+        appender,
+        clock: time,
+        timers: time,
+        random: RANDOM,
+        log: QUIET_LOG,
+        metrics: NO_METRICS,
+        recover: (shard, claim, highWater) => recover(recovery, shard, claim, highWater),
+      },
+      {
+        mailbox: { maxWorks: 10_000, maxBytes: 1e9, quantum: 1e6 },
+        turn: { maxCommands: 100, maxEffectBytes: 1e6, maxMs: 1000 },
+        chunkBytes: 4096,
+        holdMs: 5000,
+        commandMemoryMs: 60_000,
+      },
+      {
+        shard: CONTROL_SHARD,
+        epoch: this.#epoch,
+        clusterId: CLUSTER_ID,
+        highWater: undefined,
+        quietMs: 0,
+        readsNeedBarrier: false,
+        mayAnswerReads: () => true,
+        onStored: () => undefined,
+      },
+      this.plane,
+    );
+    await this.actor.start();
+  }
+
+  readonly client: ControlClient = {
+    send: (command) => new Promise((resolve, reject) => this.actor.submit(new ControlWork(command, resolve, reject))),
+  };
+
+  async ask(command: ControlCommand): Promise<ControlReply> {
+    return this.client.send(command);
+  }
+
+  /** A snapshot of everything so far. */
+  async compact(): Promise<void> {
+    const { journal, objects, time: clock } = this;
+    const upToPosition = this.actor.head?.position ?? 0;
+    const job = { shard: CONTROL_SHARD, clusterId: CLUSTER_ID, upToPosition };
+    await compactShard({ journal, objects, clock, log: QUIET_LOG }, job, () => new ControlFold());
+  }
+
+  /** An edge in a process of its own. */
+  newView(name: string, journal: MemoryJournal = this.journal): ControlView {
+    const { objects, time } = this;
+    const session = `node-${name}` as SessionId;
+    this.edges.push(session);
+    const ports = { journal, objects, timers: time, clock: time, log: QUIET_LOG, bus: this.network.connect() };
+    return new ControlView(ports, { session, staleMs: STALE_MS });
+  }
+}
+
+/** Runs what is ready, without letting time pass. */
+export async function breathe(times = 10): Promise<void> {
+  for (let i = 0; i < times; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}

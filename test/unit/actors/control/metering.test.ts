@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/control/index.js';
+import { MemoryMeterLog } from '../../../../src/adapters/memory/index.js';
+import { decodeMeterRecord } from '../../../../src/codec/control/index.js';
+import { utcDayOf } from '../../../../src/domain/control/index.js';
+import { MillraceError } from '../../../../src/kernel/index.js';
+import { METER_SHARD } from '../../../../src/messages/index.js';
+import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
+import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
+import { breathe, Installation, QUIET_LOG } from './installation.js';
+
+const USAGE: KvUsage = { commands: 2, writes: 1, bytesIn: 10, bytesOut: 20, durationMs: 3 };
+const DAY_MS = 86_400_000;
+
+async function installed(): Promise<Installation> {
+  const installation = new Installation();
+  await installation.activate();
+  const {
+    type: _,
+    createdAtMs: __,
+    ...account
+  } = accountCreated() as Extract<ReturnType<typeof accountCreated>, { type: 'AccountCreated' }>;
+  const create = createDatabase('first');
+  if (create.type !== 'CreateDatabase' || firstStarted('first').type !== 'FirstStarted') throw new Error('builders');
+  await installation.ask({ type: 'FirstStart', account, database: { ...create.database, account: account.id } });
+  return installation;
+}
+
+function writerOf({ time }: Installation, meterLog: MeterLog, name = 'a', maxRows = 2000): MeterWriter {
+  const ports = { meterLog, clock: time, timers: time, log: QUIET_LOG };
+  return new MeterWriter(ports, session(name), { everyMs: 1000, maxRows, connections: () => 3 });
+}
+
+async function recordsOf({ journal }: Installation) {
+  const { last } = await journal.tail(METER_SHARD);
+  const records = [];
+  for await (const { bytes } of journal.read(METER_SHARD, 1, last)) records.push(decodeMeterRecord(bytes));
+  return records;
+}
+
+const today = ({ plane, time }: Installation) => plane.state.usageOf(db('first'), utcDayOf(time.nowMs()));
+
+describe('meter writer', () => {
+  it('writes what was counted once a second, and nothing when nothing was', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
+    writer.start();
+    writer.recordKv(db('first'), USAGE);
+    writer.recordKv(db('first'), { ...USAGE, durationMs: 10_000 });
+    await installation.time.advance(3000);
+    const [record, ...others] = await recordsOf(installation);
+    expect(others).to.deep.equal([]);
+    expect(record).to.deep.include({ session: session('a'), number: 1, connections: 3 });
+    const [row] = record!.rows;
+    expect(row).to.deep.include({ database: db('first'), commands: 4, writes: 2, bytesIn: 20, bytesOut: 40 });
+    expect(row!.latencies).to.deep.equal([0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    await writer.stop();
+  });
+
+  it('keeps what cannot be written, sends the same record again, and adds up the rest', async () => {
+    const installation = await installed();
+    const log = new MemoryMeterLog(installation.journal);
+    const sent: string[] = [];
+    let isDown = true;
+    const flaky: MeterLog = {
+      append: async (bytes) => {
+        sent.push(Buffer.from(bytes).toString('hex'));
+        if (isDown) throw new MillraceError('JOURNAL_UNAVAILABLE', 'down');
+        await log.append(bytes);
+      },
+      follow: (from, follower) => log.follow(from, follower),
+    };
+    const writer = writerOf(installation, flaky);
+    writer.start();
+    for (let second = 0; second < 5; second += 1) {
+      writer.recordKv(db('first'), USAGE);
+      await installation.time.advance(1000);
+    }
+    expect(new Set(sent).size).to.equal(1);
+    isDown = false;
+    await writer.stop();
+    const records = await recordsOf(installation);
+    expect(records.map(({ number, rows }) => [number, rows[0]!.commands])).to.deep.equal([
+      [1, 2],
+      [2, 8],
+    ]);
+  });
+
+  it('writes each day by itself, and many databases in several records', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal), 'a', 2);
+    writer.recordKv(db('first'), USAGE);
+    installation.time.jumpWallClock(DAY_MS);
+    for (const name of ['one', 'two', 'three']) writer.recordKv(db(name), USAGE);
+    await writer.flush();
+    const records = await recordsOf(installation);
+    const day = utcDayOf(installation.time.nowMs());
+    expect(records.map(({ day, rows }) => [day, rows.length])).to.deep.equal([
+      [day - 1, 1],
+      [day, 2],
+      [day, 1],
+    ]);
+  });
+});
+
+describe('meter folder', () => {
+  it('has the log counted every few seconds, and goes on where it stopped after a kill', async () => {
+    const installation = await installed();
+    const log = new MemoryMeterLog(installation.journal);
+    const writer = writerOf(installation, log);
+    const newFolder = () => {
+      const { time: timers, client } = installation;
+      const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG });
+      folder.start(installation.plane.state.meterPosition);
+      return folder;
+    };
+    const folder = newFolder();
+    writer.recordKv(db('first'), USAGE);
+    await writer.flush();
+    await installation.time.advance(3100);
+    expect(today(installation).commands).to.equal(2);
+    folder.stop();
+    writer.recordKv(db('first'), USAGE);
+    await writer.flush();
+    await installation.activate();
+    const successor = newFolder();
+    await installation.time.advance(3100);
+    expect(today(installation).commands).to.equal(4);
+    expect(installation.plane.state.meterPosition).to.equal(2);
+    successor.stop();
+  });
+
+  it('counts once what two folders ask for, and what was stored twice', async () => {
+    const installation = await installed();
+    const log = new MemoryMeterLog(installation.journal);
+    const twice: MeterLog = {
+      append: async (bytes) => {
+        await log.append(bytes);
+        await log.append(bytes);
+      },
+      follow: (from, follower) => log.follow(from, follower),
+    };
+    const writer = writerOf(installation, twice);
+    const { time: timers, client } = installation;
+    const folders = [0, 1].map(() => new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG }));
+    for (const folder of folders) folder.start(0);
+    writer.recordKv(db('first'), USAGE);
+    await writer.flush();
+    await breathe();
+    await Promise.all(folders.map((folder) => folder.fold()));
+    expect(today(installation).commands).to.equal(2);
+    for (const folder of folders) folder.stop();
+  });
+
+  it('passes over a record that cannot be read', async () => {
+    const installation = await installed();
+    const log = new MemoryMeterLog(installation.journal);
+    await log.append(Buffer.from('nonsense'));
+    const writer = writerOf(installation, log);
+    writer.recordKv(db('first'), USAGE);
+    await writer.flush();
+    const { time: timers, client } = installation;
+    const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG });
+    folder.start(0);
+    await breathe();
+    await folder.fold();
+    expect(installation.plane.state.meterPosition).to.equal(2);
+    expect(today(installation).commands).to.equal(2);
+    folder.stop();
+  });
+
+  it('counts everything although it holds little at a time', async () => {
+    const installation = await installed();
+    const log = new MemoryMeterLog(installation.journal);
+    const writer = writerOf(installation, log);
+    for (let i = 0; i < 25; i += 1) {
+      writer.recordKv(db('first'), USAGE);
+      await writer.flush();
+    }
+    const { time: timers, client } = installation;
+    const limits = { everyMs: 1000, maxRecords: 3, maxHeld: 7 };
+    const folder = new MeterFolder({ meterLog: log, timers, client, log: QUIET_LOG }, limits);
+    folder.start(0);
+    await installation.time.advance(6000);
+    expect(today(installation).commands).to.equal(50);
+    folder.stop();
+  });
+});
+
+describe('duties of the control owner', () => {
+  it('give back what a process held that is gone, except what it was seen using', async () => {
+    const installation = await installed();
+    const log = new MemoryMeterLog(installation.journal);
+    await installation.ask(lease('a', 1000, 0, utcDayOf(installation.time.nowMs())));
+    const writer = writerOf(installation, log);
+    writer.recordKv(db('first'), { ...USAGE, commands: 400 });
+    await writer.flush();
+    const { time: timers, client, plane } = installation;
+    const isGone = (name: string) => name === 'node-a' && timers.monotonicMs() > 20_000;
+    const duties = new ControlDuties({ meterLog: log, timers, client, log: QUIET_LOG, isGone }, plane);
+    duties.start();
+    await timers.advance(19_000);
+    const day = utcDayOf(timers.nowMs());
+    expect(plane.state.quotaOf(db('first'), day)?.charged).to.equal(1000);
+    await timers.advance(12_000);
+    expect(plane.state.quotaOf(db('first'), day)?.charged).to.equal(400);
+    duties.stop();
+  });
+});

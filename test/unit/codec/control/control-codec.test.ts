@@ -1,0 +1,166 @@
+/** Bytes that were written once decode for ever: the files in test/fixtures/journals are added to, never edited. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  decodeControlApplied,
+  decodeControlCommand,
+  decodeControlEvents,
+  decodeControlReply,
+  decodeMeterRecord,
+  encodeControlApplied,
+  encodeControlCommand,
+  encodeControlEvent,
+  encodeControlReply,
+  encodeMeterRecord,
+} from '../../../../src/codec/control/index.js';
+import type { ControlCommand, ControlReply, Database } from '../../../../src/domain/control/index.js';
+import type { AccountId } from '../../../../src/kernel/index.js';
+import { MillraceError } from '../../../../src/kernel/index.js';
+import {
+  ACCOUNT_SECRETS_OF,
+  createDatabase,
+  db,
+  lease,
+  LIMITS,
+  secretsOf,
+  session,
+} from '../../../spec/control/given.js';
+import { GOLDEN_EVENTS, GOLDEN_METER_RECORD } from './golden-values.js';
+
+const fixture = (name: string) =>
+  JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/${name}.json`, 'utf8')) as Record<string, string>;
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+describe('control events', () => {
+  const golden = fixture('control-events');
+
+  for (const [type, event] of Object.entries(GOLDEN_EVENTS)) {
+    it(`keep the bytes of ${type}`, () => {
+      expect(hex(encodeControlEvent(event))).to.equal(golden[type]);
+      expect([...decodeControlEvents(Buffer.from(golden[type] as string, 'hex'))]).to.deep.equal([event]);
+    });
+  }
+
+  it('stand one behind the other in a section', () => {
+    const all = Object.values(GOLDEN_EVENTS);
+    const section = Buffer.concat(all.map(encodeControlEvent));
+    expect([...decodeControlEvents(section)]).to.deep.equal(all);
+  });
+
+  it('that are damaged, or of a version or type that is not known, are refused', () => {
+    const bytes = Buffer.from(golden.PasswordReset as string, 'hex');
+    const refuses = (damaged: Uint8Array) =>
+      expect(() => [...decodeControlEvents(damaged)])
+        .to.throw(MillraceError)
+        .with.property('code', 'JOURNAL_DAMAGED');
+    refuses(bytes.subarray(0, -3));
+    refuses(Buffer.concat([bytes, Buffer.from([0x92, 2])]));
+    refuses(Buffer.from([0x92, 2, 0xc0]));
+    refuses(Buffer.from([0x92, 1, 0x92, 99, 0x90]));
+    refuses(Buffer.from([0x92, 1, 0x92, 6, 0x90]));
+  });
+
+  it('never crash the reader with anything but a refusal', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        try {
+          for (const _ of decodeControlEvents(bytes)) continue;
+        } catch (error) {
+          expect(error).to.be.instanceOf(MillraceError);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('meter records', () => {
+  it('keep their bytes', () => {
+    const golden = fixture('meter-record').v1 as string;
+    expect(hex(encodeMeterRecord(GOLDEN_METER_RECORD))).to.equal(golden);
+    expect(decodeMeterRecord(Buffer.from(golden, 'hex'))).to.deep.equal(GOLDEN_METER_RECORD);
+  });
+
+  it('that cannot be read are refused', () => {
+    for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 9, 0x90]), Buffer.from([0xc1])]) {
+      expect(() => decodeMeterRecord(bytes))
+        .to.throw(MillraceError)
+        .with.property('code', 'JOURNAL_DAMAGED');
+    }
+  });
+});
+
+describe('control commands and answers', () => {
+  const account = 'ac-x' as AccountId;
+  const newDatabase = (createDatabase('x') as Extract<ControlCommand, { type: 'CreateDatabase' }>).database;
+  const database: Database = {
+    id: db('x'),
+    name: 'x',
+    account,
+    partitions: 3,
+    limits: LIMITS,
+    secrets: undefined,
+    createdAtMs: 1,
+    deletedAtMs: 2,
+  };
+  const usage = { commands: 1, writes: 2, errors: 3, bytesIn: 4, bytesOut: 5 };
+  const id = { session: session('a'), database: db('x'), day: 3 };
+
+  it('cross the bus unchanged', () => {
+    const newAccount = { id: account, name: 'n', email: 'e', secrets: ACCOUNT_SECRETS_OF('x') };
+    const commands: ControlCommand[] = [
+      { type: 'FirstStart', account: newAccount, database: newDatabase },
+      { type: 'CreateDatabase', database: newDatabase },
+      { type: 'ResetPassword', database: db('x'), secrets: secretsOf('x') },
+      { type: 'UpdateLimits', database: db('x'), maxCommandBytes: undefined, maxRequestsPerDay: 0 },
+      { type: 'DeleteDatabase', database: db('x') },
+      { type: 'ListDatabases' },
+      lease('a', 10),
+      { type: 'ReturnQuota', ...id, known: 5, unused: 2 },
+      { type: 'EndSession', session: session('a') },
+      {
+        type: 'FoldMeter',
+        after: 1,
+        position: 2,
+        records: [{ position: 2, session: session('a'), number: 1, day: 3, rows: [{ database: db('x'), ...usage }] }],
+      },
+    ];
+    for (const command of commands) {
+      expect(decodeControlCommand(encodeControlCommand(command))).to.deep.equal(command);
+    }
+    const createdAccount = { ...newAccount, createdAtMs: 5 };
+    const replies: ControlReply[] = [
+      { type: 'Rejected', reason: 'NAME_TAKEN', message: 'm' },
+      {
+        type: 'FirstStarted',
+        isNew: true,
+        account: createdAccount,
+        database: { ...database, secrets: secretsOf('x') },
+      },
+      { type: 'OneDatabase', database },
+      { type: 'Databases', databases: [{ database, today: usage }] },
+      { type: 'QuotaLeased', granted: 1 },
+      { type: 'QuotaReturned', reserved: 1 },
+      { type: 'SessionIsOver' },
+      { type: 'MeterIsFolded', position: 9 },
+    ];
+    for (const reply of replies) expect(decodeControlReply(encodeControlReply(reply))).to.deep.equal(reply);
+  });
+
+  it('of another release are refused as such', () => {
+    const bytes = Buffer.from(encodeControlCommand({ type: 'ListDatabases' }));
+    bytes[1] = 2;
+    expect(() => decodeControlCommand(bytes))
+      .to.throw(MillraceError)
+      .with.property('code', 'INVALID');
+  });
+
+  it('leave notices of another release aside', () => {
+    const applied = { session: session('a'), position: 7 };
+    expect(decodeControlApplied(encodeControlApplied(applied))).to.deep.equal(applied);
+    for (const bytes of [[], [0x91, 2], [0x93, 1, 1, 1]]) {
+      expect(decodeControlApplied(Uint8Array.from(bytes))).to.equal(undefined);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+/** The values whose bytes are kept in test/fixtures/journals/control-events.json and meter-record.json. Never edited. */
+import type { ControlEvent } from '../../../../src/domain/control/index.js';
+import type { AccountId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
+import type { MeterRecord } from '../../../../src/messages/index.js';
+
+const account = 'ac-aaaabbbbccccdddd' as AccountId;
+const database = 'db-aaaabbbbccccdddd' as DatabaseId;
+const session = 'node-0123456789abcdef' as SessionId;
+const secret = (digit: string) => ({ sha256: digit.repeat(64), sealed: `s1.${digit}.sealed` });
+const secrets = { standardToken: secret('1'), readOnlyToken: secret('2'), password: secret('3') };
+const limits = { maxCommandBytes: 10_485_760, maxRequestsPerDay: 500 };
+const usage = { commands: 5, writes: 2, errors: 1, bytesIn: 300, bytesOut: 70_000 };
+const atMs = 1_767_225_600_000;
+
+/** One of each type. */
+export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<ControlEvent, { type: Type }> } = {
+  AccountCreated: {
+    type: 'AccountCreated',
+    id: account,
+    name: 'default',
+    email: 'a@b.example',
+    secrets: {
+      queueToken: secret('4'),
+      mgmtKey: secret('5'),
+      signingKeyCurrent: secret('6'),
+      signingKeyNext: secret('7'),
+    },
+    createdAtMs: atMs,
+  },
+  DatabaseCreated: {
+    type: 'DatabaseCreated',
+    id: database,
+    name: 'größer',
+    account,
+    partitions: 4,
+    limits,
+    secrets,
+    createdAtMs: atMs,
+  },
+  FirstStarted: { type: 'FirstStarted', account, database, atMs },
+  PasswordReset: { type: 'PasswordReset', database, secrets, atMs },
+  LimitsUpdated: { type: 'LimitsUpdated', database, limits, atMs },
+  DatabaseDeleted: { type: 'DatabaseDeleted', database, atMs },
+  QuotaReserved: { type: 'QuotaReserved', database, day: 20_454, session, reserved: 1000 },
+  SessionEnded: { type: 'SessionEnded', session, atMs },
+  MeterFolded: {
+    type: 'MeterFolded',
+    position: 77,
+    marks: [{ session, number: 12, day: 20_454 }],
+    rows: [{ database, day: 20_454, session, ...usage }],
+  },
+  TombstoneRestored: {
+    type: 'TombstoneRestored',
+    id: database,
+    name: 'gone',
+    account,
+    partitions: 1,
+    limits,
+    createdAtMs: atMs,
+    deletedAtMs: atMs + 1,
+  },
+  QuotaRestored: {
+    type: 'QuotaRestored',
+    database,
+    day: 20_454,
+    settled: 9,
+    shares: [{ session, reserved: 100, metered: 40 }],
+  },
+  UsageRestored: { type: 'UsageRestored', database, day: 20_454, ...usage },
+  MeterRestored: {
+    type: 'MeterRestored',
+    position: 77,
+    marks: [{ session, number: 12, day: 20_454 }],
+    latestDay: 20_454,
+  },
+};
+
+export const GOLDEN_METER_RECORD: MeterRecord = {
+  session,
+  number: 12,
+  day: 20_454,
+  atMs,
+  connections: 8,
+  rows: [{ database, ...usage, hits: 1, misses: 2, latencies: [1, 0, 2] }],
+};
