@@ -26,6 +26,7 @@ export interface StartOptions {
 export class Child {
   /** What `readyWhen` matched. */
   ready: RegExpExecArray | undefined;
+  #isStopping = false;
 
   private constructor(readonly process: ChildProcess) {}
 
@@ -39,6 +40,11 @@ export class Child {
     started.once('exit', () => running.delete(started));
     const child = new Child(started);
     const errors: string[] = [];
+    // A bench that goes on without what it measures would report nonsense.
+    started.once('exit', (code, signal) => {
+      if (child.#isStopping || child.ready === undefined) return;
+      process.stderr.write(`${command} ended by itself (${code ?? signal}):\n${errors.join('\n')}\n`);
+    });
     onLines(started.stderr, (line) => {
       if (errors.push(line) > 20) errors.shift();
       onLogLine?.(line);
@@ -66,6 +72,7 @@ export class Child {
   /** Ends it in order, or with `SIGKILL` at once. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const { process: own } = this;
+    this.#isStopping = true;
     if (own.exitCode !== null || own.signalCode !== null) return;
     const exited = once(own, 'exit');
     own.kill(signal);

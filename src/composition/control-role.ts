@@ -68,7 +68,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   const session = c.resolve(tokens.SESSION);
   const { processId } = session;
   const { connections, names } = options.world;
-  const meterLog = new JetStreamMeterLog(connections, names);
+  const meterLog = new JetStreamMeterLog(connections, names, journal);
 
   const owner = options.ownsShard ? controlOwner(c, options, meterLog, () => client) : undefined;
   const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));

@@ -65,7 +65,9 @@ describe('the embedded default, killed under load', function () {
       await strike(victim, dataDir, () => ledger.settleUnknown());
       killed.set(victim, (killed.get(victim) ?? 0) + 1);
       const isFull = (kill + 1) % FULL_CHECK_EVERY === 0;
-      await describeFailure(`kill ${kill + 1} (${victim})`, () => ledger.check(readers, isFull ? {} : { newest: NEWEST }));
+      await describeFailure(`kill ${kill + 1} (${victim})`, () =>
+        ledger.check(readers, isFull ? {} : { newest: NEWEST }),
+      );
     }
     await ledger.progress(1, BACK_TIMEOUT_MS);
     await ledger.stop();
@@ -125,7 +127,9 @@ describe('the embedded default, killed under load', function () {
     try {
       return await step();
     } catch (error) {
-      throw new Error(`after ${when}: ${(error as Error).message}\n${millrace.stderr().slice(-3000)}`, { cause: error });
+      throw new Error(`after ${when}: ${(error as Error).message}\n${millrace.stderr().slice(-3000)}`, {
+        cause: error,
+      });
     }
   }
 });

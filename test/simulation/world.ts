@@ -29,6 +29,8 @@ const STORM_MS = 25_000;
 /** After the last fault: elections end, cuts mend, sessions expire, a shard is taken over twice. */
 const CALM_LIMIT_MS = 120_000;
 const READ_AGAIN_MS = 300;
+/** Then nothing is in flight: what a process held back while it was paused has been executed and stored. */
+const REST_MS = 15_000;
 const SHARD_COUNT = 2;
 const PLACE_COUNT = 6;
 const RESTART_AFTER_MS = { low: 200, high: 6000 };
@@ -71,6 +73,7 @@ export class World {
     await this.storm();
     this.stopClients();
     const silent = await this.calm();
+    await this.pass(REST_MS);
     // What the journal and the clients saw says more than that something does not answer: it goes first.
     this.check();
     if (silent !== undefined) throw silent;

@@ -1,5 +1,11 @@
 /** Reads the journals of an installation straight from its NATS, beside the processes that write them. */
-import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../../src/adapters/nats/index.js';
+import {
+  connect,
+  JetStreamJournal,
+  JetStreamObjectStore,
+  Names,
+  type NatsOptions,
+} from '../../src/adapters/nats/index.js';
 import type { ReadEntry } from '../../src/codec/envelope/index.js';
 import { Chain, readEntries, verifyShard } from '../../src/journal/index.js';
 import type { ShardName } from '../../src/kernel/index.js';

@@ -86,7 +86,7 @@ async function work(worker: number): Promise<void> {
 
 function nextOperation(id: number, worker: number): { intent: Intent; send(client: KvClient): Promise<Outcome> } {
   const kind = random.below(10);
-  const put = (part = 0): Effect => ({ type: 'put', key: `put:${worker}:${id}:${part}`, value: valueOf(id) });
+  const put = (part = 0): Effect => ({ type: 'put', key: `put:${worker}:${id}:${part}`, value: valueFor(id) });
   if (kind < 4) return single(id, put());
   if (kind < 5) return single(id, { type: 'register', key: `register:${worker}`, value: `${id}` });
   if (kind < 7) return single(id, { type: 'add', key: 'counter:shared' });
@@ -108,7 +108,7 @@ function single(id: number, effect: Effect) {
   return { intent: { id, effects: [effect], isAtomic: false }, send };
 }
 
-function valueOf(id: number): string {
+function valueFor(id: number): string {
   return id % LARGE_EVERY === 0 ? `${id}~x${LARGE_VALUE_CHARACTERS}` : `${id}-${random.below(1_000_000)}`;
 }
 

@@ -1,6 +1,6 @@
 /** Several processes on one NATS of a test's own, with times small enough that a takeover can be waited for. */
 import { join } from 'node:path';
-import { type NatsOptions } from '../../src/adapters/nats/index.js';
+import type { NatsOptions } from '../../src/adapters/nats/index.js';
 import { type JournalReader, openJournalReader } from './journal-reader.js';
 import {
   embeddedEnvironment,

@@ -50,7 +50,9 @@ describe('two processes on one NATS', function () {
     await other.kv.ask('SET', 'k', 'by the other');
     expect(await owner.kv.ask('GET', 'k')).to.equal('by the other');
     for (const { kv } of [owner, other]) {
-      expect(describeOutcome(await kv.command('INCR', 'k'))).to.contain('refused with 400: ERR value is not an int or out of range');
+      expect(describeOutcome(await kv.command('INCR', 'k'))).to.contain(
+        'refused with 400: ERR value is not an int or out of range',
+      );
     }
   });
 
@@ -70,7 +72,14 @@ describe('two processes on one NATS', function () {
       ['SET', 'u', 'v'],
     ]);
     expect(transaction).to.deep.equal({ kind: 'done', result: [{ result: 5 }, { result: 'OK' }] });
-    expect((await other.kv.transaction([['INCR', 't'], ['NOSUCH', 't']])).kind).to.equal('refused');
+    expect(
+      (
+        await other.kv.transaction([
+          ['INCR', 't'],
+          ['NOSUCH', 't'],
+        ])
+      ).kind,
+    ).to.equal('refused');
     expect(await owner.kv.ask('GET', 't')).to.equal('5');
   });
 
@@ -160,7 +169,8 @@ describe('two processes on one NATS', function () {
 
   it('let exactly the daily number of requests through, together', async () => {
     const limit = 120;
-    const text = (await cluster.run(['db', 'create', '--name', 'daily', '--max-requests-per-day', String(limit)])).stdout;
+    const text = (await cluster.run(['db', 'create', '--name', 'daily', '--max-requests-per-day', String(limit)]))
+      .stdout;
     const { token } = credentialsIn(text.toString());
     const edges = [owner, other].map(({ kvUrl: url }) => new KvClient({ url, token, connections: 4 }));
     clients.push(...edges);

@@ -56,7 +56,9 @@ describe('millrace db', function () {
     expect(await kv.ask('GET', 'where')).to.equal('apart');
     expect(await millrace.kv.ask('GET', 'where')).to.equal('first');
     expect(await client(readOnlyToken).ask('GET', 'where')).to.equal('apart');
-    expect((await db('list')).text).to.match(/\bapart\b/).and.to.match(/\bdefault\b/);
+    expect((await db('list')).text)
+      .to.match(/\bapart\b/)
+      .and.to.match(/\bdefault\b/);
     expect((await db('create', '--name', 'apart')).code).to.equal(1);
   });
 

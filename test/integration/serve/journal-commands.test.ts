@@ -77,13 +77,17 @@ describe('millrace journal', function () {
     expect(code).to.equal(0);
     const server = await startRedis(REDIS_BINARIES.packaged);
     redis = server;
-    const [, , path] = (await server.client.call(['CONFIG', 'GET', 'unixsocket'])).split('\r\n').filter((_, at) => at % 2 === 0);
+    const [, , path] = (await server.client.call(['CONFIG', 'GET', 'unixsocket']))
+      .split('\r\n')
+      .filter((_, at) => at % 2 === 0);
     await pipe(stdout, path as string);
     const size = Number(await millrace.kv.ask('DBSIZE'));
     await eventually(async () => expect(await server.client.call(['DBSIZE'])).to.equal(`:${size}\r\n`));
     const keys = (await millrace.kv.ask('KEYS', '*')) as string[];
     for (const key of keys) {
-      const ours = await millrace.kv.raw(`/get/${encodeURIComponent(key)}`, { headers: { 'svc-response-format': 'resp2' } });
+      const ours = await millrace.kv.raw(`/get/${encodeURIComponent(key)}`, {
+        headers: { 'svc-response-format': 'resp2' },
+      });
       expect(await server.client.call(['GET', key]), key).to.equal(ours.body.toString('latin1'));
     }
     const expiry = await server.client.call(['PEXPIRETIME', 'key:1']);

@@ -35,7 +35,8 @@ describe('millrace serve', function () {
     }
     expect(millrace.stdout().match(/^ready /gm)).to.have.length(1);
     expect(await millrace.kv.ask('PING')).to.equal('PONG');
-    for (const path of ['/livez', '/metrics']) expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
+    for (const path of ['/livez', '/metrics'])
+      expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
     await eventually(async () => expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200));
   });
 
@@ -47,7 +48,9 @@ describe('millrace serve', function () {
     const readOnly = printedIn(first, 'MILLRACE_KV_READONLY_TOKEN');
     const kept = join(dataDir, 'credentials.env');
     expect((await stat(kept)).mode & 0o777).to.equal(0o600);
-    expect(await readFile(kept, 'utf8')).to.contain(token).and.to.contain(readOnly);
+    expect(await readFile(kept, 'utf8'))
+      .to.contain(token)
+      .and.to.contain(readOnly);
     await withToken(first.kvUrl, token, (kv) => kv.ask('SET', 'mine', 'yes'));
     await withToken(first.kvUrl, readOnly, async (kv) => {
       expect(await kv.ask('GET', 'mine')).to.equal('yes');
@@ -66,7 +69,10 @@ describe('millrace serve', function () {
     const dataDir = await temporaryDirectory();
     await (await startMillrace({ dataDir })).kill('SIGTERM');
     const again = await startMillrace({ dataDir, env: { MILLRACE_KV_TOKEN: 'another-token-0123456789' } });
-    const warnings = again.stderr().split('\n').filter((line) => line.includes('MILLRACE_KV_TOKEN'));
+    const warnings = again
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('MILLRACE_KV_TOKEN'));
     expect(warnings).to.have.length(1);
     expect(warnings[0]).not.to.contain('another-token-0123456789');
     expect(await withToken(again.kvUrl, TOKEN, (kv) => kv.ask('PING'))).to.equal('PONG');
@@ -129,7 +135,9 @@ describe('millrace serve', function () {
     const second = await runMillrace(['serve'], { ...(await embeddedEnvironment(first.dataDir)) });
     expect(second.code).to.not.equal(0);
     expect(errorLines(second.stderr)).to.have.length(1);
-    expect(second.stderr).to.match(/in use by process \d+/).and.to.contain(String(first.pid));
+    expect(second.stderr)
+      .to.match(/in use by process \d+/)
+      .and.to.contain(String(first.pid));
     expect(await first.kv.ask('PING')).to.equal('PONG');
   });
 

@@ -60,7 +60,12 @@ describe('ledger', () => {
     ],
     ['a lost increment', [acked(1, [add('n')], [1]), acked(2, [add('n')], [2])], [['n', '1']], /n is 1: 2 increments/],
     ['an increment too many', [acked(1, [add('n')], [1]), unknown(2, [add('n')])], [['n', '3']], /n is 3/],
-    ['two increments with one answer', [acked(1, [add('n')], [1]), acked(2, [add('n')], [1])], [['n', '2']], /answered 1/],
+    [
+      'two increments with one answer',
+      [acked(1, [add('n')], [1]), acked(2, [add('n')], [1])],
+      [['n', '2']],
+      /answered 1/,
+    ],
     [
       'a transaction whose writes are there without its increment',
       [unknown(1, [put('a'), add(ATOMIC_COUNTER)], true)],
@@ -72,10 +77,7 @@ describe('ledger', () => {
     ],
     [
       'a register that went back',
-      [
-        acked(1, [{ type: 'register', key: 'r', value: '1' }]),
-        acked(2, [{ type: 'register', key: 'r', value: '2' }]),
-      ],
+      [acked(1, [{ type: 'register', key: 'r', value: '1' }]), acked(2, [{ type: 'register', key: 'r', value: '2' }])],
       [['r', '1']],
       /r is "1", acknowledged last was "2"/,
     ],

@@ -1,0 +1,36 @@
+/** The keys and values that the large benches load: 16 bytes to a key, 64 to a value. */
+import type { Millrace } from './millrace.js';
+
+const VALUE_BYTES = 64;
+const COMMANDS_PER_PIPELINE = 1000;
+const PIPELINES_AT_ONCE = 8;
+const PROGRESS_EVERY = 250_000;
+
+export const KEYS = 1_000_000;
+
+export function keyOf(index: number): string {
+  return `key:${String(index).padStart(12, '0')}`;
+}
+
+/** Differs from key to key, so that nothing can be shared. */
+export function valueOf(index: number, round = 0): string {
+  return `${index}-${round}-`.padEnd(VALUE_BYTES, 'abcdefghij');
+}
+
+/** Loads keys 0 to `count` through pipelines. @returns milliseconds */
+export async function load(millrace: Millrace, count: number, progress: (line: string) => void): Promise<number> {
+  const startedAtMs = performance.now();
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      const from = next;
+      next = Math.min(count, from + COMMANDS_PER_PIPELINE);
+      const commands: string[][] = [];
+      for (let i = from; i < next; i += 1) commands.push(['SET', keyOf(i), valueOf(i)]);
+      await millrace.post('/pipeline', commands);
+      if (next % PROGRESS_EVERY === 0) progress(`loaded ${next} keys`);
+    }
+  };
+  await Promise.all(Array.from({ length: PIPELINES_AT_ONCE }, worker));
+  return performance.now() - startedAtMs;
+}
