@@ -1,6 +1,6 @@
 /** Our own process under measurement, run as `make run` runs it, in a directory of its own. */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,8 @@ import type { ProbeAnswer } from './probe.js';
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 const PROBE = new URL('./probe.js', import.meta.url).href;
+/** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
+const NICE_FIELD = 16;
 export const TOKEN = 'token-of-the-benches-only';
 
 export interface MillraceOptions {
@@ -58,11 +60,21 @@ export class Millrace {
   }
 
   /** What its main thread and its memory did since the last question; see probe.ts. */
-  async probe(): Promise<ProbeAnswer> {
+  async probe(question: 'report' | 'collect' = 'report'): Promise<ProbeAnswer> {
     const { process: own } = this.#running;
-    own.send('report');
+    own.send(question);
     const [answer] = await once(own, 'message');
     return answer as ProbeAnswer;
+  }
+
+  /** Is the compactor's thread there? By its priority, which no other thread has. */
+  async isCompacting(): Promise<boolean> {
+    for (const thread of await readdir(`/proc/${this.pid}/task`).catch(() => [])) {
+      const stat = await readFile(`/proc/${this.pid}/task/${thread}/stat`, 'latin1').catch(() => '');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (Number(fields[NICE_FIELD]) > 0) return true;
+    }
+    return false;
   }
 
   /** One command as a JSON array. @throws on any answer but 200 */

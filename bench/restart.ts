@@ -71,7 +71,7 @@ async function snapshotOfAll(millrace: Millrace, progress: (line: string) => voi
 
 /** Entries hold one command each when a turn may. Syncing none of them only makes this preparation shorter. */
 async function tailOfSingles(millrace: Millrace, progress: (line: string) => void): Promise<void> {
-  const env = { MILLRACE_TURN_COMMANDS: '1', MILLRACE_SNAPSHOT_ENTRIES: '10000000', MILLRACE_SNAPSHOT_BYTES: '10gb', MILLRACE_FSYNC: 'interval' };
+  const env = { MILLRACE_TURN_COMMANDS: '1', MILLRACE_SNAPSHOT_ENTRIES: '10000000', MILLRACE_SNAPSHOT_BYTES: '10GiB', MILLRACE_FSYNC: 'interval' };
   await millrace.start({ env });
   await until(() => isServed(millrace, 0), SERVING_TIMEOUT_MS, 'the start before the tail');
   for (let from = 0; from < TAIL_ENTRIES; from += COMMANDS_PER_PIPELINE) {

@@ -17,7 +17,7 @@ export const stalls: Bench = {
     const millrace = await Millrace.create();
     try {
       // A reply of every key is larger than the documented size of a command.
-      await millrace.start({ env: { MILLRACE_FSYNC: 'interval', MILLRACE_MAX_COMMAND_BYTES: '64mb' } });
+      await millrace.start({ env: { MILLRACE_FSYNC: 'interval', MILLRACE_MAX_COMMAND_BYTES: '64MiB' } });
       await load(millrace, KEYS, progress);
       const figures: Figure[] = [];
       for (const [name, words] of COMMANDS) figures.push(await longest(millrace, name, words, progress));

@@ -60,21 +60,25 @@ export class KvPlane implements ShardPlane<KvWork> {
     const { commands, mode } = work.request;
     const count = commands.length;
     while (work.progress < count) {
-      this.#runOne(slot, engine, work, turn);
+      if (!this.#runOne(slot, engine, work, turn, shouldStop)) return 'more';
       if (mode !== 'transaction' && work.progress < count && shouldStop()) return 'more';
     }
     work.latestToken = () => slot.latestToken;
     return 'done';
   }
 
-  #runOne(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): void {
+  /** False when the command runs in slices and some are left. */
+  #runOne(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn, shouldStop: ShouldStop): boolean {
     const words = work.request.commands[work.progress] as readonly string[];
-    work.progress += 1;
-    turn.commands += 1;
     const spec = findCommand(words);
+    turn.commands += 1;
+    if (spec?.sliced !== undefined && work.request.mode !== 'transaction') {
+      return this.#runSlices(slot, engine, spec, words, work, turn, shouldStop);
+    }
+    work.progress += 1;
     if (spec === undefined) {
       work.replies.push(notAvailable(words[0] ?? ''));
-      return;
+      return true;
     }
     const { effects } = engine;
     const effectsBefore = effects.count;
@@ -87,10 +91,35 @@ export class KvPlane implements ShardPlane<KvWork> {
       work.hasWritten = true;
       work.ordinal = turn.effects;
       work.waitsForTurn = turn.number;
-      return;
+      return true;
     }
-    const waitFor = slot.turnToWaitFor(spec, words, turn.number);
-    if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
+    noteWait(slot, spec, words, work, turn);
+    return true;
+  }
+
+  /** A command that only reads, for as long as the turn has time. */
+  #runSlices(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    spec: CommandSpec,
+    words: readonly string[],
+    work: KvWork,
+    turn: Turn,
+    shouldStop: ShouldStop,
+  ): boolean {
+    work.slices ??= engine.begin(spec, words);
+    for (;;) {
+      const reply = work.slices.next(turn.nowMs);
+      if (reply !== undefined) {
+        work.slices = undefined;
+        work.progress += 1;
+        work.replies.push(reply);
+        // What an earlier slice saw uncommitted is in an entry no later than the one that is open now.
+        noteWait(slot, spec, words, work, turn);
+        return true;
+      }
+      if (shouldStop()) return false;
+    }
   }
 
   #noteEffects(
@@ -259,4 +288,10 @@ export class KvPlane implements ShardPlane<KvWork> {
       (error: unknown) => this.onFailure(error),
     );
   }
+}
+
+/** P2 of partition-slot.ts. */
+function noteWait(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
+  const waitFor = slot.turnToWaitFor(spec, words, turn.number);
+  if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
 }

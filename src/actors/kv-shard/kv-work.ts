@@ -1,5 +1,5 @@
 /** One request for a partition of a database, on its way through an actor. */
-import type { Reply } from '../../domain/kv/index.js';
+import type { Reply, SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
 import type { KvRequest, KvResponse } from '../../messages/index.js';
 import type { Work } from '../runtime/index.js';
@@ -11,6 +11,8 @@ export class KvWork implements Work {
   /** Commands already executed. */
   progress = 0;
   readonly replies: Reply[] = [];
+  /** The command that `progress` points at, where it runs in slices and has begun. */
+  slices: SlicedCommand | undefined;
   /** Ordinal of its last write among the effects of that entry. */
   ordinal = 0;
   /** The partition's latest token, asked for when a request that only read is answered. */

@@ -3,8 +3,7 @@
  * routing by key, read-only tokens, what a transaction may hold, the COMMAND reply and the docs.
  * Nothing else switches on a command's name.
  */
-import type { ByteString } from '../../kernel/index.js';
-import type { Random } from '../../kernel/index.js';
+import type { ByteString, Random } from '../../kernel/index.js';
 import type { Args } from './args.js';
 import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
@@ -20,8 +19,6 @@ export type CommandFlag =
   | 'fast'
   /** Reads or changes every key: in a database of several partitions the edge fans it out. */
   | 'keyspace'
-  /** Takes long on many keys and may be answered by steps of SCAN instead, outside of transactions. */
-  | 'sliceable'
   /** The edge answers it alone; no partition is asked. */
   | 'edge'
   /** Same arguments, other reply: compared by shape. */
@@ -90,6 +87,12 @@ export interface ServerFacts {
 
 export type Handler = (context: CommandContext) => Reply;
 
+/**
+ * A handler that takes long, in steps of well under a millisecond with others in between; for commands
+ * that only read. Its keyspace may change between two steps, so it promises what SCAN promises.
+ */
+export type SlicedHandler = (context: CommandContext) => Iterator<void, Reply>;
+
 export interface CommandSpec {
   /** Upper case; a subcommand is its own row: `OBJECT ENCODING`. */
   readonly name: string;
@@ -99,6 +102,8 @@ export interface CommandSpec {
   readonly flags: readonly CommandFlag[];
   readonly keys: KeySpec;
   readonly handler: Handler;
+  /** Used instead of `handler` outside of transactions. */
+  readonly sliced?: SlicedHandler;
   readonly summary: string;
   /** Redis version that brought it. */
   readonly since: string;

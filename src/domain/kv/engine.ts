@@ -5,11 +5,16 @@
 import type { ByteString, Random } from '../../kernel/index.js';
 import { assert } from '../../kernel/index.js';
 import { Args } from './args.js';
-import type { CommandContext, CommandSpec, ServerFacts } from './command-spec.js';
+import type { CommandContext, CommandSpec, ServerFacts, SlicedHandler } from './command-spec.js';
 import { findCommand } from './command-table.js';
 import { Effects } from './effects.js';
 import { Keyspace } from './keyspace.js';
 import { ErrorReply, type Reply } from './reply.js';
+
+export interface SlicedCommand {
+  /** Runs one slice, judged by `nowMs`. The reply when it was the last. */
+  next(nowMs: number): Reply | undefined;
+}
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -38,6 +43,26 @@ export class KvEngine {
       if (refusal instanceof ErrorReply) return refusal;
       throw refusal;
     }
+  }
+
+  /** Begins a command that runs in slices; each call of `next` is one. A refusal is its reply. */
+  begin(spec: CommandSpec, words: readonly ByteString[]): SlicedCommand {
+    this.#args.words = words;
+    const slices = (spec.sliced as SlicedHandler)(this.#context);
+    return {
+      next: (nowMs) => {
+        this.#args.words = words;
+        this.#context.nowMs = nowMs;
+        this.keyspace.nowMs = nowMs;
+        try {
+          const step = slices.next();
+          return step.done === true ? step.value : undefined;
+        } catch (refusal) {
+          if (refusal instanceof ErrorReply) return refusal;
+          throw refusal;
+        }
+      },
+    };
   }
 
   /** Applies one journaled effect. @throws DEFECT when it does not apply: effects are total by construction */

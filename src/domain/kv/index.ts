@@ -3,7 +3,7 @@ export * from './command-spec.js';
 export { admit, allCommands, findCommand } from './command-table.js';
 export { digestOf, KeyspaceDigest } from './digest.js';
 export { Effects } from './effects.js';
-export { KvEngine } from './engine.js';
+export { KvEngine, type SlicedCommand } from './engine.js';
 export { HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { type Collection, Keyspace, type Value } from './keyspace.js';
 export * from './limits.js';

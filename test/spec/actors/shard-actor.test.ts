@@ -318,6 +318,18 @@ describe('shard actor', () => {
       expect(await entries()).to.have.length(1 + 3 + 1);
     });
 
+    it('runs KEYS over many turns, and finds what it finds in one', async () => {
+      const actor = await stand.serving({}, { ...LIMITS, turn: { ...LIMITS.turn, maxCommands: 1 } });
+      const filled = stand.send(actor, [`MSET ${Array.from({ length: 20_000 }, (_, i) => `k${i} v`).join(' ')}`]);
+      while (filled.replies === undefined) await stand.settle();
+      const sliced = stand.send(actor, 'KEYS k1*');
+      while (sliced.replies === undefined) await stand.settle();
+      const whole = stand.send(actor, 'KEYS k1*', 'transaction');
+      while (whole.replies === undefined) await stand.settle();
+      expect(sliced.replies[0]).to.have.length(11_111);
+      expect(sliced.replies[0]).to.have.members(whole.replies[0] as string[]);
+    });
+
     it('stores an entry larger than one message as a set of chunks', async () => {
       const actor = await stand.serving({}, { ...LIMITS, chunkBytes: 1024 });
       const value = 'v'.repeat(5000);

@@ -1,8 +1,9 @@
 /** DUMP and RESTORE: a value as the payload Redis exchanges. */
+
+import { assert } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
-import { ErrorReply, ERRORS, OK } from '../../reply.js';
-import { assert } from '../../../../kernel/index.js';
+import { ERRORS, ErrorReply, OK } from '../../reply.js';
 import { dumpString, isIntact, restoreString } from '../../types/dump-payload.js';
 import { readInstant, removeKey, storeString } from '../expire-time.js';
 

@@ -1,5 +1,5 @@
 /** When keys go: EXPIRE and its relatives, PERSIST, TTL and its relatives. */
-import type { Handler, CommandContext } from '../../command-spec.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
 import { ErrorReply } from '../../reply.js';
 import { type ExpiryUnit, readInstant, removeKey } from '../expire-time.js';
 

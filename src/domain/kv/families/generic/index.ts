@@ -4,7 +4,7 @@ import { dump, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
 import { copy, countExisting, remove, rename, type } from './keys.js';
 import { constant, encoding, frequency, help, memoryUsage } from './object.js';
-import { keys, randomKey, scan } from './scan.js';
+import { keys, keysInSlices, randomKey, scan } from './scan.js';
 import { wait, waitAof } from './wait.js';
 
 const read = ['readonly'] as const;
@@ -177,11 +177,13 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   {
     name: 'KEYS',
     arity: 2,
-    flags: ['readonly', 'dangerous', 'keyspace', 'sliceable'],
+    flags: ['readonly', 'dangerous', 'keyspace'],
     keys: NO_KEYS,
     handler: keys,
+    sliced: keysInSlices,
     since: '1.0.0',
     summary: 'Returns every key that matches a pattern.',
+    deviations: ['Outside of transactions it promises what a whole SCAN promises: others may write meanwhile.'],
   },
   {
     name: 'COPY',

@@ -1,9 +1,9 @@
 /** Keys as such, whatever they hold: is it there, delete, rename, copy. */
 import type { ByteString } from '../../../../kernel/index.js';
 import { assert } from '../../../../kernel/index.js';
-import type { Handler, CommandContext } from '../../command-spec.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
 import type { Value } from '../../keyspace.js';
-import { ErrorReply, ERRORS, OK, SimpleString } from '../../reply.js';
+import { ERRORS, ErrorReply, OK, SimpleString } from '../../reply.js';
 
 const badDatabase = new ErrorReply('ERR DB index is out of range');
 

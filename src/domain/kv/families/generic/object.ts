@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { KEY_OVERHEAD_BYTES, type Value } from '../../keyspace.js';
 import { parseInt64 } from '../../numbers.js';
-import { ErrorReply, ERRORS, SimpleString } from '../../reply.js';
+import { ERRORS, ErrorReply, SimpleString } from '../../reply.js';
 
 /** Redis keeps strings up to here in one piece with their header. */
 const EMBEDDED_BYTES = 44;

@@ -1,8 +1,9 @@
 /** Changing part of a value: APPEND, SETRANGE, and the counters. */
-import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from '../../numbers.js';
-import type { Handler, CommandContext } from '../../command-spec.js';
+
+import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
-import { ErrorReply, ERRORS, type Reply } from '../../reply.js';
+import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from '../../numbers.js';
+import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { addLongDoubles, isFloatText } from '../../types/long-double.js';
 import { recordExpiry, replaceString } from '../expire-time.js';
 

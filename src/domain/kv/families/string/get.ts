@@ -1,6 +1,6 @@
 /** Reading one string, also with a change to the key itself: GET, STRLEN, GETRANGE, DIGEST, GETDEL, GETEX, DELEX. */
 import type { Handler } from '../../command-spec.js';
-import { ErrorReply, ERRORS, wrongArity } from '../../reply.js';
+import { ERRORS, ErrorReply, wrongArity } from '../../reply.js';
 import { xxh3 } from '../../types/xxh3.js';
 import { type ExpiryUnit, expiryUnit, readPositiveInstant, removeKey } from '../expire-time.js';
 import { holds, isValueCondition } from './conditions.js';

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { MAX_LCS_CELLS } from '../../limits.js';
-import { ErrorReply, ERRORS, type Reply } from '../../reply.js';
+import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 
 const bothForms = new ErrorReply('ERR If you want both the length and indexes, please just use IDX.');
 const notStrings = new ErrorReply('ERR The specified keys must contain string values');

@@ -1,8 +1,8 @@
 /** Several strings in one command: MGET, MSET, MSETNX, MSETEX. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { Handler, CommandContext } from '../../command-spec.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
-import { ErrorReply, ERRORS, OK, wrongArity } from '../../reply.js';
+import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
 import { type ExpiryUnit, expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
 
 const badKeyCount = new ErrorReply('ERR invalid numkeys value');
