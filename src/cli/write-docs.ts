@@ -1,0 +1,4 @@
+/** `make docs`: writes the pages that are generated from the command table. */
+import { writeDocs } from './docs-command.js';
+
+await writeDocs('docs');
