@@ -21,6 +21,7 @@ export function valueOf(index: number, round = 0): string {
 export async function load(millrace: Millrace, count: number, progress: (line: string) => void): Promise<number> {
   const startedAtMs = performance.now();
   let next = 0;
+  let loaded = 0;
   const worker = async () => {
     while (next < count) {
       const from = next;
@@ -28,7 +29,8 @@ export async function load(millrace: Millrace, count: number, progress: (line: s
       const commands: string[][] = [];
       for (let i = from; i < next; i += 1) commands.push(['SET', keyOf(i), valueOf(i)]);
       await millrace.post('/pipeline', commands);
-      if (next % PROGRESS_EVERY === 0) progress(`loaded ${next} keys`);
+      loaded += commands.length;
+      if (loaded % PROGRESS_EVERY === 0) progress(`loaded ${loaded} keys`);
     }
   };
   await Promise.all(Array.from({ length: PIPELINES_AT_ONCE }, worker));

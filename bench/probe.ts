@@ -2,13 +2,12 @@
  * Loaded into the measured process (`--import`): watches its main thread from within and answers over the
  * parent's channel.
  *
- *  P1 a late tick is split into garbage collection, time the kernel gave to others, and our own work;
- *     only the last is what a bound on synchronous work speaks of. It is an upper bound: one round of the
- *     loop may run many callbacks
+ *  P1 of a late tick, garbage collection is taken off, and time in which the thread had no processor or
+ *     slept; what is left is our own work. It is an upper bound: a round of the loop runs many callbacks
  *  P2 memory is what the kernel says of the whole process, its threads included, and what V8 says of the
  *     main isolate
  */
-import { readFileSync } from 'node:fs';
+import { openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -34,11 +33,9 @@ interface Pause {
   readonly endMs: number;
 }
 
-if (isMainThread && process.send !== undefined) watch();
-
 function watch(): void {
   let pauses: Pause[] = [];
-  const ticks: { fromMs: number; toMs: number; waitedMs: number }[] = [];
+  const ticks: { fromMs: number; toMs: number; ranMs: number }[] = [];
   let collectionMaxMs = 0;
   let collectionTotalMs = 0;
   let rssMaxBytes = 0;
@@ -54,14 +51,13 @@ function watch(): void {
   }
 
   let lastMs = performance.now();
-  let lastWaitMs = waitedForProcessorMs();
+  let lastRanMs = ranMs();
   setInterval(() => {
     const nowMs = performance.now();
+    const nowRanMs = ranMs();
     const isLate = nowMs - lastMs > TICK_MS + 1;
-    const waitMs = isLate ? waitedForProcessorMs() : lastWaitMs;
-    if (isLate) ticks.push({ fromMs: lastMs, toMs: nowMs, waitedMs: waitMs - lastWaitMs });
-    // Read only when it matters: between late ticks a little waiting is carried over, in our favour or not.
-    lastWaitMs = isLate ? waitMs : lastWaitMs;
+    if (isLate) ticks.push({ fromMs: lastMs, toMs: nowMs, ranMs: nowRanMs - lastRanMs });
+    lastRanMs = nowRanMs;
     lastMs = nowMs;
   }, TICK_MS).unref();
   setInterval(() => {
@@ -79,10 +75,10 @@ function watch(): void {
     const over = { '5': 0, '10': 0, '20': 0 };
     let ownWorkMaxMs = 0;
     let lateMaxMs = 0;
-    for (const { fromMs, toMs, waitedMs } of ticks.splice(0)) {
+    for (const { fromMs, toMs, ranMs } of ticks.splice(0)) {
       const lateMs = toMs - fromMs - TICK_MS;
       const collectedMs = pauses.reduce((sum, pause) => sum + overlapMs(pause, fromMs, toMs), 0);
-      const ownMs = Math.max(0, lateMs - collectedMs - waitedMs);
+      const ownMs = Math.max(0, Math.min(lateMs, ranMs) - collectedMs);
       lateMaxMs = Math.max(lateMaxMs, lateMs);
       ownWorkMaxMs = Math.max(ownWorkMaxMs, ownMs);
       for (const bound of [5, 10, 20] as const) if (ownMs > bound) over[`${bound}`] += 1;
@@ -113,12 +109,23 @@ function overlapMs({ startMs, endMs }: Pause, fromMs: number, toMs: number): num
   return Math.max(0, Math.min(endMs, toMs) - Math.max(startMs, fromMs));
 }
 
-/** How long the main thread was ready to run and did not get a processor, since it began; 0 where unknown. */
-function waitedForProcessorMs(): number {
+/** Bytes of a line of three numbers. */
+const statistics = Buffer.alloc(128);
+const statisticsFile = openStatistics();
+
+function openStatistics(): number | undefined {
   try {
-    const [, waitedNs] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ');
-    return Number(waitedNs) / 1e6;
+    return openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
   } catch {
-    return 0;
+    return undefined;
   }
 }
+
+/** Processor time of the main thread since it began; where the kernel does not tell, it counts as running always. */
+function ranMs(): number {
+  if (statisticsFile === undefined) return performance.now();
+  const bytes = readSync(statisticsFile, statistics, 0, statistics.length, 0);
+  return Number(statistics.latin1Slice(0, bytes).split(' ')[0]) / 1e6;
+}
+
+if (isMainThread && process.send !== undefined) watch();

@@ -19,7 +19,7 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers that were not 2xx or 3xx, and sockets that failed. */
+  /** Answers that were not 2xx or 3xx, requests without an answer in two seconds, and sockets that failed. */
   readonly errors: number;
 }
 

@@ -7,7 +7,10 @@ const CREDENTIALS_HEADING = '# First start: these credentials are shown once, an
 /** @returns the exit code, once the process has let go of everything. @throws MillraceError when it cannot start */
 export async function serveCommand(env: Environment, write: (text: string) => void): Promise<number> {
   const { config, warnings } = loadConfig(env);
-  const running = await startProcess(config, warnings);
+  const running = await startProcess(config, warnings).catch((error: unknown) => {
+    exitSoon();
+    throw error;
+  });
   if (running.credentials !== undefined) write(`${CREDENTIALS_HEADING}\n${running.credentials}\n`);
   write(`ready ${running.addresses.join(' ')}\n`);
   const why = await Promise.race([signalled(), running.failed]);
@@ -15,9 +18,13 @@ export async function serveCommand(env: Environment, write: (text: string) => vo
   if (!wasAsked) process.stderr.write(`millrace: ${why}\n`);
   const isStopped = await within(config.process.shutdownMs, running.stop());
   if (!isStopped) process.stderr.write(`millrace: not everything had ended after ${config.process.shutdownMs} ms\n`);
-  // A socket or a timer that somebody forgot must not keep a stopped process alive.
-  setImmediate(() => process.exit());
+  exitSoon();
   return wasAsked && isStopped ? 0 : 1;
+}
+
+/** A socket or a timer that somebody forgot must not keep a stopped process alive, nor one that could not start. */
+function exitSoon(): void {
+  setImmediate(() => process.exit());
 }
 
 function signalled(): Promise<string> {

@@ -169,6 +169,8 @@ export class ShardHost<W extends Work> {
       createdAt: end.createdAt,
       highWater: lease?.highWater,
     };
+    // Whatever becomes of the next step, it may leave the lease in our name (H3).
+    this.#leftBehind.add(shard);
     const revision = await this.#takeLease(shard, mine, record?.revision);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
     const isAnothers = lease !== undefined && lease.session !== this.session.id;
@@ -286,6 +288,14 @@ export class ShardHost<W extends Work> {
     }
   }
 
+  /** An earlier try whose answer was lost may have been stored after all: the next one has to follow it. */
+  async #adoptRevision(shard: ShardName, held: Held<W>): Promise<void> {
+    const record = await this.ports.leases.get(shard);
+    if (record === undefined || record.revision <= held.revision) return;
+    const { epoch, session } = decodeShardLease(record.value);
+    if (epoch === held.lease.epoch && session === held.lease.session) held.revision = record.revision;
+  }
+
   /** H3. What was stored last is in the journal; the mark stays where it was. */
   async #letGo(shard: ShardName): Promise<void> {
     const record = await this.ports.leases.get(shard);
@@ -303,7 +313,10 @@ export class ShardHost<W extends Work> {
     const { number, hash, position } = head;
     const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position } };
     const revision = await this.#takeLease(shard, lease, held.revision);
-    if (revision === undefined) return false;
+    if (revision === undefined) {
+      await this.#adoptRevision(shard, held);
+      return false;
+    }
     held.lease = lease;
     held.revision = revision;
     held.savedNumber = number;

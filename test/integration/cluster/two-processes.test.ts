@@ -116,19 +116,21 @@ describe('two processes on one NATS', function () {
 
   it('answer 503 and when to try again, once a request was held for as long as it may be', async () => {
     const impatient = await cluster.start({ MILLRACE_REQUEST_HOLD_MS: '300', MILLRACE_ROLES: 'edge' });
-    await eventually(() => impatient.kv.ask('GET', 'k'));
-    const current = ownerOf(SHARD, cluster.processes);
-    await retire(current, 'SIGKILL');
-    const answer = await impatient.kv.raw('/set/k/v', { method: 'POST' });
-    expect(answer.status, answer.body.toString()).to.equal(503);
-    expect(Number(answer.headers['retry-after'])).to.be.at.least(1);
-    expect(JSON.parse(answer.body.toString()).error).to.contain('nothing was executed');
-    await eventually(() => impatient.kv.ask('SET', 'k', 'v'), { timeoutMs: TAKEOVER_TIMEOUT_MS });
-    await retire(impatient, 'SIGTERM');
+    try {
+      await eventually(() => impatient.kv.ask('SET', 'k', 'v'));
+      await retire(owner, 'SIGKILL');
+      const answer = await impatient.kv.raw('/get/k');
+      expect(answer.status, answer.body.toString()).to.equal(503);
+      expect(Number(answer.headers['retry-after'])).to.be.at.least(1);
+      expect(JSON.parse(answer.body.toString()).error).to.contain('nothing was executed');
+      const later = await eventually(() => impatient.kv.ask('GET', 'k'), { timeoutMs: TAKEOVER_TIMEOUT_MS });
+      expect(later).to.equal('v');
+    } finally {
+      await retire(impatient, 'SIGTERM');
+    }
   });
 
   it('hand over on SIGTERM without a request being lost', async () => {
-    const urls = [owner.kvUrl, other.kvUrl];
     await other.kv.ask('SET', 'rolling', '0');
     const client = new KvClient({ url: other.kvUrl, token: TOKEN, connections: 4 });
     clients.push(client);
@@ -144,7 +146,7 @@ describe('two processes on one NATS', function () {
     isDone = true;
     await Promise.all(asking);
     expect(outcomes.filter(({ kind }) => kind !== 'done').map(describeOutcome)).to.deep.equal([]);
-    expect(Number(await other.kv.ask('GET', 'rolling')), urls.join()).to.equal(outcomes.length);
+    expect(Number(await other.kv.ask('GET', 'rolling'))).to.equal(outcomes.length);
   });
 
   it('revoke both tokens of a database that is reset, at each of them', async () => {

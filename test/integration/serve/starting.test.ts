@@ -133,7 +133,7 @@ describe('millrace serve', function () {
   it('refuses a data directory that another process has, with one line', async () => {
     const first = await startMillrace();
     const second = await runMillrace(['serve'], { ...(await embeddedEnvironment(first.dataDir)) });
-    expect(second.code).to.not.equal(0);
+    expect(second.code).to.equal(1);
     expect(errorLines(second.stderr)).to.have.length(1);
     expect(second.stderr)
       .to.match(/in use by process \d+/)
@@ -146,7 +146,7 @@ describe('millrace serve', function () {
     const dataDir = await temporaryDirectory();
     const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_KV_PORT: new URL(first.kvUrl).port };
     const second = await runMillrace(['serve'], env);
-    expect(second.code).to.not.equal(0);
+    expect(second.code).to.equal(1);
     expect(errorLines(second.stderr)).to.have.length(1);
     expect(second.stderr).to.contain('MILLRACE_KV_PORT');
   });
@@ -162,7 +162,7 @@ describe('millrace serve', function () {
     it(`refuses a bad ${name} with one line that names it`, async () => {
       const env = { ...(await embeddedEnvironment(await temporaryDirectory())), ...settings };
       const { code, stderr, stdout } = await runMillrace(['serve'], env);
-      expect(code).to.not.equal(0);
+      expect(code).to.equal(1);
       expect(stderr.trim().split('\n')).to.have.length(1);
       expect(stderr).to.contain(name);
       expect(stdout.toString()).to.equal('');
@@ -173,7 +173,7 @@ describe('millrace serve', function () {
     const dataDir = await temporaryDirectory();
     const env = { ...(await embeddedEnvironment(dataDir)), MILLRACE_NATS_URL: 'nats://127.0.0.1:1' };
     const { code, stderr } = await runMillrace(['serve'], env);
-    expect(code).to.not.equal(0);
+    expect(code).to.equal(1);
     expect(errorLines(stderr)).to.have.length(1);
     expect(stderr).to.contain('127.0.0.1:1');
   });
