@@ -68,8 +68,8 @@ const DAMAGE_TRIES = 5;
 export class ShardHost<W extends Work> {
   readonly #held = new Map<ShardName, Held<W>>();
   readonly #busy = new Set<ShardName>();
-  /** Shards whose lease may still be in our name although nothing here owns them (H3). */
-  readonly #leftBehind = new Set<ShardName>();
+  /** Shards whose lease may be in our name although nothing here owns them (H3), and with which epoch. */
+  readonly #leftBehind = new Map<ShardName, number>();
   readonly #stopped = new Map<ShardName, MillraceError>();
   readonly #damageSeen = new Map<ShardName, number>();
   readonly #notBeforeMs = new Map<ShardName, number>();
@@ -170,7 +170,7 @@ export class ShardHost<W extends Work> {
       highWater: lease?.highWater,
     };
     // Whatever becomes of the next step, it may leave the lease in our name (H3).
-    this.#leftBehind.add(shard);
+    this.#leftBehind.set(shard, mine.epoch);
     const revision = await this.#takeLease(shard, mine, record?.revision);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
     const isAnothers = lease !== undefined && lease.session !== this.session.id;
@@ -234,7 +234,7 @@ export class ShardHost<W extends Work> {
 
   #onEnded(shard: ShardName, actor: ShardActor<W>, why: MillraceError): void {
     if (this.#held.get(shard)?.actor === actor) this.#held.delete(shard);
-    this.#leftBehind.add(shard);
+    this.#leftBehind.set(shard, actor.epoch);
     if (why.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
@@ -305,7 +305,8 @@ export class ShardHost<W extends Work> {
       if (revision === undefined) return;
       this.ports.log.info('shard.released', { shard, epoch: lease.epoch });
     }
-    this.#leftBehind.delete(shard);
+    // An older lease than the one we tried to take may be all that a lagging server shows yet.
+    if ((lease?.epoch ?? 0) >= (this.#leftBehind.get(shard) ?? 0)) this.#leftBehind.delete(shard);
   }
 
   /** The high-water mark: an entry that a journal must show to be trusted by the next owner. */
