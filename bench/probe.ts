@@ -125,7 +125,7 @@ function openStatistics(): number | undefined {
 function ranMs(): number {
   if (statisticsFile === undefined) return performance.now();
   const bytes = readSync(statisticsFile, statistics, 0, statistics.length, 0);
-  return Number(statistics.latin1Slice(0, bytes).split(' ')[0]) / 1e6;
+  return Number(statistics.toString('latin1', 0, bytes).split(' ')[0]) / 1e6;
 }
 
 if (isMainThread && process.send !== undefined) watch();

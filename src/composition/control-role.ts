@@ -151,7 +151,7 @@ function controlOwner(
   const planes = new WeakMap<ShardActor<ControlWork>, ControlPlane>();
   const onSnapshot = async () => {};
   const snapshotter = new Snapshotter<ControlWork>(
-    { compactor, journal, clock, timers, log, onSnapshot },
+    { compactor, journal, clock, timers, log, metrics, onSnapshot },
     snapshotPolicyOf(config),
     clusterId,
   );

@@ -15,6 +15,7 @@ import {
   loadBreathing,
   runtimeMetricsOf,
   snapshotPolicyOf,
+  watchShards,
 } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
@@ -57,6 +58,7 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
       clock,
       timers,
       log,
+      metrics,
       onSnapshot: async (shard, result) => {
         const stored = await snapshots.newest(shard);
         const actor = host.actorOf(shard);
@@ -135,6 +137,7 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
     c.resolve(tokens.SESSION),
     c.resolve(tokens.MEMBERSHIP),
   );
+  watchShards(c.resolve(tokens.METRICS), host, shardNames(layout).kv);
   let isStopped = false;
   const sweep = () => {
     if (isStopped) return;

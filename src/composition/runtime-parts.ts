@@ -5,10 +5,13 @@ import type {
   HostTimes,
   RuntimeMetrics,
   SessionTimes,
+  ShardHost,
   SnapshotPolicy,
+  Work,
 } from '../actors/runtime/index.js';
 import type { Config } from '../config/index.js';
 import type { PartitionFold, SnapshotStore } from '../journal/index.js';
+import type { ShardName } from '../kernel/index.js';
 import type { ManifestPartition } from '../messages/index.js';
 import type { Clock, Metrics, Timers } from '../ports/index.js';
 
@@ -68,6 +71,10 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
   const unknown = metrics.counter('millrace_append_unknown_total');
   const full = metrics.counter('millrace_commands_refused_total', 'MAILBOX_FULL');
   const takeovers = metrics.counter('millrace_takeovers_total');
+  const turn = metrics.histogram('millrace_turn_seconds');
+  const replay = metrics.histogram('millrace_replay_seconds');
+  const refused = metrics.counter('millrace_append_refused_total');
+  const snapshots = metrics.counter('millrace_snapshots_total');
   return {
     entryStored: (_shard, ackMs, entryCommands, entryBytes) => {
       entries.add();
@@ -78,6 +85,10 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
     appendUnknown: () => unknown.add(),
     mailboxFull: () => full.add(),
     takeover: () => takeovers.add(),
+    drained: (ms) => turn.observe(ms / 1000),
+    replayed: (ms) => replay.observe(ms / 1000),
+    refused: () => refused.add(),
+    snapshotted: () => snapshots.add(),
   };
 }
 
@@ -94,5 +105,15 @@ export async function loadBreathing(
     if (clock.monotonicMs() - breathedAtMs < BREATHE_AFTER_MS) continue;
     await new Promise<void>((resolve) => timers.soon(resolve));
     breathedAtMs = clock.monotonicMs();
+  }
+}
+
+/** What is asked of the actors only when somebody looks: depth, epoch and position of every shard. */
+export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>, shards: readonly ShardName[]): void {
+  for (const shard of shards) {
+    metrics.gauge('millrace_mailbox_commands', () => host.actorOf(shard)?.mailboxSize ?? 0, shard);
+    metrics.gauge('millrace_mailbox_bytes', () => host.actorOf(shard)?.mailboxBytes ?? 0, shard);
+    metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);
+    metrics.gauge('millrace_shard_position', () => host.actorOf(shard)?.head?.position ?? 0, shard);
   }
 }

@@ -2,7 +2,9 @@
  * The embedded default under load, killed again and again on one data directory: the process, its
  * nats-server, both. Nothing that was acknowledged may be missing, nothing that was refused may be there.
  */
+import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
+import { withEmbeddedNats } from '../support/embedded-nats.js';
 import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
 import { endLedgers, Ledger } from '../support/ledger.js';
@@ -12,6 +14,7 @@ import {
   type Environment,
   type MillraceProcess,
   READONLY_TOKEN,
+  runMillrace,
   signalPid,
   startMillrace,
   temporaryDirectory,
@@ -76,6 +79,7 @@ describe('the embedded default, killed under load', function () {
     for (const when of ['the last kill', 'another restart']) {
       millrace = await start(dataDir);
       await describeFailure(when, () => ledger.check(readers));
+      await expectSoundHistory();
       await millrace.kill('SIGTERM');
     }
     const counts = await ledger.counts();
@@ -84,6 +88,16 @@ describe('the embedded default, killed under load', function () {
     expect(counts.acked).to.be.greaterThan(KILLS * 20);
     expect(counts.unknown, 'kills that met something in flight').to.be.greaterThan(0);
   });
+
+  /** The history verifies, and part of it was in snapshots: otherwise their making was never cut off. */
+  async function expectSoundHistory(): Promise<void> {
+    const { code, stdout, stderr } = await runMillrace(['journal', 'verify', '--database', 'default'], environment);
+    expect(code, `${stdout.toString()}${stderr}`).to.equal(0);
+    const snapshots = await withEmbeddedNats(millrace.dataDir, async (nats) =>
+      (await jetstreamManager(nats)).streams.info('OBJ_snapshots'),
+    );
+    expect(snapshots.state.messages).to.be.greaterThan(0);
+  }
 
   function start(dataDir: string): Promise<MillraceProcess> {
     return startMillrace({ dataDir, env: environment });

@@ -140,7 +140,7 @@ class NodeParts {
         log,
         createFold: () => newFold(random, () => clock.nowMs()),
         loadPartition: async (partition, fold) => {
-          for await (const _ of this.snapshots.loadPartition(partition, fold)) continue;
+          for await (const _ of this.snapshots.loadPartition(partition, fold));
         },
       },
       PLANE,
@@ -180,6 +180,7 @@ class NodeParts {
         clock,
         timers,
         log,
+        metrics: NO_METRICS,
         onSnapshot: async (shard, result) => {
           const stored = await this.snapshots.newest(shard);
           const actor = this.host.actorOf(shard);

@@ -6,6 +6,12 @@ export interface RuntimeMetrics {
   appendUnknown(shard: ShardName): void;
   mailboxFull(shard: ShardName): void;
   takeover(shard: ShardName): void;
+  /** Synchronous work of one drain. */
+  drained(ms: number): void;
+  /** From the claim to serving. */
+  replayed(ms: number): void;
+  refused(shard: ShardName): void;
+  snapshotted(shard: ShardName): void;
 }
 
 export const NO_METRICS: RuntimeMetrics = {
@@ -13,4 +19,8 @@ export const NO_METRICS: RuntimeMetrics = {
   appendUnknown: () => {},
   mailboxFull: () => {},
   takeover: () => {},
+  drained: () => {},
+  replayed: () => {},
+  refused: () => {},
+  snapshotted: () => {},
 };

@@ -144,6 +144,10 @@ export class ShardActor<W extends Work> {
     return this.#writer?.head;
   }
 
+  get mailboxBytes(): number {
+    return this.#mailbox.bytes;
+  }
+
   get mailboxSize(): number {
     return this.#mailbox.size;
   }
@@ -243,6 +247,7 @@ export class ShardActor<W extends Work> {
   end(why: MillraceError): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
+    if (why.code === 'FENCED') this.ports.metrics.refused(this.shard);
     this.#tick?.cancel();
     this.#holdSweep?.cancel();
     this.#stop.abort(why);
@@ -290,6 +295,7 @@ export class ShardActor<W extends Work> {
     if (this.isEnded) return;
     writer.adoptLinks(recovery.links());
     const durationMs = this.ports.clock.monotonicMs() - startedAtMs;
+    this.ports.metrics.replayed(durationMs);
     this.ports.log.info('shard.replayed', { shard: this.shard, epoch: this.epoch, number: claim.number, durationMs });
   }
 
@@ -335,7 +341,8 @@ export class ShardActor<W extends Work> {
     const { maxCommands, maxEffectBytes, maxMs } = this.limits.turn;
     const pending = this.#open;
     const { turn } = pending;
-    const deadlineMs = clock.monotonicMs() + maxMs;
+    const startedAtMs = clock.monotonicMs();
+    const deadlineMs = startedAtMs + maxMs;
     turn.nowMs = this.#nowMs();
     let sinceLook = 0;
     const stopAt = turn.commands + maxCommands;
@@ -364,6 +371,7 @@ export class ShardActor<W extends Work> {
     if (this.#mailbox.size > 0 && !isFull()) this.#drainSoon();
     this.#scheduleTick();
     this.#wakeIfIdle();
+    this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
   }
 
   /** A1, A3: the reply leaves now, or with the entry it depends on. */

@@ -8,6 +8,7 @@
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, type ShardName } from '../../kernel/index.js';
 import type { Clock, CompactionResult, Compactor, Journal, Log, Timer, Timers } from '../../ports/index.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
@@ -26,6 +27,7 @@ export interface SnapshotterPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  readonly metrics: RuntimeMetrics;
   /** Called after a snapshot is verified and before anything is purged. */
   onSnapshot(shard: ShardName, result: CompactionResult): Promise<void>;
 }
@@ -120,6 +122,7 @@ export class Snapshotter<W extends Work> {
       progress.bytes -= bytes;
       progress.snapshotBytes = result.snapshotBytes;
       const durationMs = Math.round(clock.monotonicMs() - startedAtMs);
+      this.ports.metrics.snapshotted(shard);
       log.info('shard.snapshotted', { shard, number: result.coveredNumber, bytes: result.snapshotBytes, durationMs });
     } catch (error) {
       progress.notBeforeMs = clock.monotonicMs() + this.policy.retryMs;

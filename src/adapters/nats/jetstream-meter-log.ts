@@ -5,6 +5,7 @@
 import { MillraceError } from '../../kernel/index.js';
 import type { Journal, JournalFollower, MeterLog, Subscription } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
+import { JetStreamJournal } from './jetstream-journal.js';
 import { type PublishOutcome, publishOnce } from './publish-once.js';
 import { METER_SHARD } from './streams.js';
 import type { Names } from './subjects.js';
@@ -26,7 +27,7 @@ export class JetStreamMeterLog implements MeterLog {
   constructor(
     connections: NatsConnections,
     names: Names,
-    journal: Pick<Journal, 'follow'>,
+    journal: Pick<Journal, 'follow'> = new JetStreamJournal(connections, names),
     { appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS }: JetStreamMeterLogOptions = {},
   ) {
     this.#connections = connections;
