@@ -23,7 +23,9 @@ if (unknown.length > 0) {
 
 const startedAt = new Date();
 const loadBefore = loadavg();
-print(`node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadBefore.map((load) => load.toFixed(1)).join(' ')}`);
+print(
+  `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadBefore.map((load) => load.toFixed(1)).join(' ')}`,
+);
 const results: BenchResult[] = [];
 for (const bench of BENCHES.filter(({ name }) => named.length === 0 || named.includes(name))) {
   print(`\n${bench.name}: ${bench.summary}`);
@@ -35,7 +37,14 @@ for (const bench of BENCHES.filter(({ name }) => named.length === 0 || named.inc
 }
 await mkdir(RESULTS_DIRECTORY, { recursive: true });
 const path = `${RESULTS_DIRECTORY}/${startedAt.toISOString().replaceAll(':', '-').slice(0, 19)}.json`;
-const record = { startedAt, node: process.version, processors: cpus().length, loadBefore, loadAfter: loadavg(), results };
+const record = {
+  startedAt,
+  node: process.version,
+  processors: cpus().length,
+  loadBefore,
+  loadAfter: loadavg(),
+  results,
+};
 await writeFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
 print(`\nwritten to ${path}`);
 

@@ -72,7 +72,9 @@ async function underLoad(millrace: Millrace, progress: (line: string) => void): 
   const result = await wrk({ url, requests: HALF_READS_HALF_WRITES, connections: CONNECTIONS, seconds: SECONDS });
   isDone = true;
   await sampling;
-  progress(`${Math.round(result.requestsPerSecond)} requests/s, ${result.errors} errors, p99 ${result.p99Ms.toFixed(1)} ms`);
+  progress(
+    `${Math.round(result.requestsPerSecond)} requests/s, ${result.errors} errors, p99 ${result.p99Ms.toFixed(1)} ms`,
+  );
   return samples;
 }
 
@@ -113,7 +115,10 @@ function figuresOf(
   });
   const perKey = (live.heapUsedBytes - before.heapUsedBytes) / KEYS;
   return [
-    { ...megabytesFigure('resident, serving', resident.rssBytes, `at most ${megabytes(most('rssMaxBytes', quiet))}`), target: atMost(RESIDENT_MB) },
+    {
+      ...megabytesFigure('resident, serving', resident.rssBytes, `at most ${megabytes(most('rssMaxBytes', quiet))}`),
+      target: atMost(RESIDENT_MB),
+    },
     megabytesFigure('  heap, reserved', resident.heapTotalBytes),
     megabytesFigure('  heap, used', resident.heapUsedBytes),
     megabytesFigure('  heap, live after a collection', live.heapUsedBytes),
@@ -129,10 +134,33 @@ function figuresOf(
       target: atMost(COMPACTING_TIMES),
       note: `${snapshots} snapshots, at most ${megabytes(most('rssMaxBytes', compacting))}`,
     },
-    { name: 'own synchronous work while loading, longest', value: loaded.ownWorkMaxMs, unit: 'ms', target: atMost(OWN_WORK_MS), note: tally([loaded]) },
-    { name: 'own synchronous work, serving, longest', value: most('ownWorkMaxMs', quiet), unit: 'ms', target: atMost(OWN_WORK_MS), note: tally(quiet) },
-    { name: 'own synchronous work, snapshotting, longest', value: most('ownWorkMaxMs', compacting), unit: 'ms', target: atMost(OWN_WORK_MS), note: tally(compacting) },
-    { name: 'garbage collection, longest', value: most('collectionMaxMs', all), unit: 'ms', target: atMost(COLLECTION_MS) },
+    {
+      name: 'own synchronous work while loading, longest',
+      value: loaded.ownWorkMaxMs,
+      unit: 'ms',
+      target: atMost(OWN_WORK_MS),
+      note: tally([loaded]),
+    },
+    {
+      name: 'own synchronous work, serving, longest',
+      value: most('ownWorkMaxMs', quiet),
+      unit: 'ms',
+      target: atMost(OWN_WORK_MS),
+      note: tally(quiet),
+    },
+    {
+      name: 'own synchronous work, snapshotting, longest',
+      value: most('ownWorkMaxMs', compacting),
+      unit: 'ms',
+      target: atMost(OWN_WORK_MS),
+      note: tally(compacting),
+    },
+    {
+      name: 'garbage collection, longest',
+      value: most('collectionMaxMs', all),
+      unit: 'ms',
+      target: atMost(COLLECTION_MS),
+    },
   ];
 }
 

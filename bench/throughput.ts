@@ -98,7 +98,9 @@ async function measure(
     for (const { name, connections, url, requests } of alternatives) {
       const result = await wrk({ url, requests, connections, seconds: round === 0 ? 1 : SECONDS });
       if (round > 0) results.get(name)?.push(result);
-      line.push(`${name} ${Math.round(result.requestsPerSecond)}/s${result.errors > 0 ? ` (${result.errors} errors)` : ''}`);
+      line.push(
+        `${name} ${Math.round(result.requestsPerSecond)}/s${result.errors > 0 ? ` (${result.errors} errors)` : ''}`,
+      );
     }
     progress(`${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}: ${line.join(', ')}`);
   }
@@ -112,7 +114,12 @@ function figuresOf(results: ReadonlyMap<string, readonly LoadResult[]>): readonl
   const figures: Figure[] = [
     { name: 'GET / bare Koa', value: ratio('GET', 'koa'), unit: 'ratio', target: atLeast(0.8) },
     { name: 'SET / bare Koa', value: ratio('SET', 'koa'), unit: 'ratio', target: atLeast(0.65) },
-    { name: `pipeline of ${BATCH} SETs / bare Koa`, value: ratio('pipeline', 'koa'), unit: 'ratio', target: atLeast(0.13) },
+    {
+      name: `pipeline of ${BATCH} SETs / bare Koa`,
+      value: ratio('pipeline', 'koa'),
+      unit: 'ratio',
+      target: atLeast(0.13),
+    },
   ];
   if (results.has('webdis SET')) {
     const oneByOne = medianOf('SET, one connection', 'p50Ms') / medianOf('webdis SET, one connection', 'p50Ms');

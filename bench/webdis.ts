@@ -45,7 +45,20 @@ export class Webdis {
     );
     const redis = await Child.start(
       'redis-server',
-      ['--port', `${redisPort}`, '--bind', '127.0.0.1', '--dir', directory, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'],
+      [
+        '--port',
+        `${redisPort}`,
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        directory,
+        '--save',
+        '',
+        '--appendonly',
+        'yes',
+        '--appendfsync',
+        'always',
+      ],
       { readyWhen: /Ready to accept connections/ },
     );
     const webdis = await Child.start('webdis', [config]);

@@ -49,6 +49,12 @@ export async function runJournalCommand(argv: readonly string[], env: Environmen
   }
 }
 
+// A reader that has seen enough (`| head`) is no error of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 /** Waits for a slow reader; an export is larger than any buffer should be. */
 function writeOut(output: string | Uint8Array): Promise<void> | void {
   if (process.stdout.write(output)) return;

@@ -16,7 +16,7 @@ export function healthChecks(
       nats: isConnected ? { ok: true } : { ok: false, detail: 'not connected' },
       control: control.isFresh() ? { ok: true } : { ok: false, detail: 'nothing heard from the control stream' },
     };
-    if (host !== undefined) checks['shards'] = shardsCheck(host);
+    if (host !== undefined) checks.shards = shardsCheck(host);
     return checks;
   };
 }

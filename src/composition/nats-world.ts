@@ -2,7 +2,7 @@
  * The NATS that this process stands on: its own embedded server, or a running one. What comes out is
  * connected and its layout verified; what is missing or altered there ends the start, and is never made anew.
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type DataLock,
   type EmbeddedServer,
@@ -36,7 +36,7 @@ export interface NatsWorld {
 }
 
 /** Where `make run` and earlier starts put a fetched server, relative to the working directory. */
-const TOOLS_DIR = '.tools';
+const TOOLS_DIR = resolve('.tools');
 /** Written when the first start has made everything: from then on what is missing was lost. */
 const LAYOUT_MARK = 'layout.json';
 
@@ -57,12 +57,6 @@ async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) =>
     fsync,
     onGiveUp,
   });
-  if (!server.hasSyncAlways && fsync === 'always') {
-    log.warn('nats-server.not-synced', {
-      version: server.version,
-      message: 'this version survives a crash of the process but not a loss of power',
-    });
-  }
   try {
     const options: NatsOptions = {
       servers: [server.url],

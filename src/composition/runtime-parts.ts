@@ -65,7 +65,7 @@ export function snapshotPolicyOf({ storage }: Config): SnapshotPolicy {
 
 export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
   const entries = metrics.counter('millrace_entries_appended_total');
-  const commands = metrics.counter('millrace_entry_commands_total');
+  const effects = metrics.counter('millrace_entry_effects_total');
   const bytes = metrics.counter('millrace_entry_bytes_total');
   const ack = metrics.histogram('millrace_append_ack_seconds');
   const unknown = metrics.counter('millrace_append_unknown_total');
@@ -76,9 +76,9 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
   const refused = metrics.counter('millrace_append_refused_total');
   const snapshots = metrics.counter('millrace_snapshots_total');
   return {
-    entryStored: (_shard, ackMs, entryCommands, entryBytes) => {
+    entryStored: (_shard, ackMs, entryEffects, entryBytes) => {
       entries.add();
-      commands.add(entryCommands);
+      effects.add(entryEffects);
       bytes.add(entryBytes);
       ack.observe(ackMs / 1000);
     },

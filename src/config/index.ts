@@ -3,7 +3,7 @@ export { isLoopback } from './defaults.js';
 export { describeConfig } from './describe.js';
 export { type Environment, type LoadedConfig, loadConfig } from './load.js';
 export * from './schema.js';
-export { SETTINGS } from './sections.js';
 export { Secret } from './secret.js';
+export { SETTINGS } from './sections.js';
 export { settingsPage } from './settings-page.js';
 export type { Retention, WireAlias } from './structured-kinds.js';

@@ -11,7 +11,7 @@
 
 export const COUNTERS = {
   millrace_entries_appended_total: { help: 'Entries that the journal acknowledged.' },
-  millrace_entry_commands_total: { help: 'Commands whose effects are in acknowledged entries.' },
+  millrace_entry_effects_total: { help: 'Effects of commands in acknowledged entries.' },
   millrace_entry_bytes_total: { help: 'Bytes of effects in acknowledged entries.' },
   millrace_append_unknown_total: { help: 'Appends whose outcome had to be found out by sending them again.' },
   millrace_append_refused_total: { help: 'Appends refused because another owner had written.' },

@@ -9,16 +9,16 @@ import { eventually } from '../support/eventually.js';
 import { KvClient } from '../support/kv-client.js';
 import { endLedgers, Ledger } from '../support/ledger.js';
 import {
+  type Environment,
   embeddedEnvironment,
   endEverything,
-  type Environment,
   type MillraceProcess,
   READONLY_TOKEN,
   runMillrace,
   signalPid,
   startMillrace,
-  temporaryDirectory,
   TOKEN,
+  temporaryDirectory,
 } from '../support/millrace-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 

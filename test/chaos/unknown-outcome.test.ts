@@ -12,7 +12,7 @@ import { endLedgers, Ledger } from '../support/ledger.js';
 import { checkLinearizability } from '../support/linearizability.js';
 import { counterModel, registerModel } from '../support/linearizability-models.js';
 import { logOf, MillraceCluster, type NatsFacts, startPlainNats } from '../support/millrace-cluster.js';
-import { endEverything, type MillraceProcess, temporaryDirectory, TOKEN } from '../support/millrace-process.js';
+import { endEverything, type MillraceProcess, TOKEN, temporaryDirectory } from '../support/millrace-process.js';
 import { NatsProxy } from '../support/nats-proxy.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 

@@ -4,11 +4,11 @@ import { encodeCommand } from '../../src/codec/resp/index.js';
 import { findCommand } from '../../src/domain/kv/index.js';
 import { ALL_CASES } from '../spec/kv/cases/index.js';
 import { type KvCase, NOW, wordsOf } from '../support/kv-case.js';
+import { RandomCommands } from '../support/random-commands.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
-import { bulks, Pair } from './pair.js';
-import { RandomCommands } from '../support/random-commands.js';
 import { MORE_CASES } from './more-cases.js';
+import { bulks, Pair } from './pair.js';
 
 const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
 const SEQUENCES = 30;

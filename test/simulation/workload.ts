@@ -1,6 +1,7 @@
 /** Clients: each sends one operation after the other to the gateway of a process drawn by lot, and notes what it is told. */
-import type { KvGateway } from '../../src/ports/index.js';
+
 import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
+import type { KvGateway } from '../../src/ports/index.js';
 import { commandsOf, type Ending, endingOfFailure, endingOfResponse, type History, type Input } from './history.js';
 import type { Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';

@@ -25,6 +25,8 @@ export interface LedgerCounts {
   readonly unknown: number;
 }
 
+const READABLE_TIMEOUT_MS = 20_000;
+
 const writers = new Set<ChildProcess>();
 
 /** For `after` hooks: no writer outlives its test. */
@@ -145,7 +147,8 @@ export class Ledger {
     // Keys that are written again and again are judged only when the writer has stopped.
     const isDone = this.writer.exitCode !== null;
     const keys = keysOf(operations).filter((key) => isDone || key.startsWith('put:'));
-    const values = await reader.values(keys);
+    // A server that is just starting may ask to be asked again; what it does answer counts.
+    const values = await eventually(() => reader.values(keys), { timeoutMs: READABLE_TIMEOUT_MS, everyMs: 100 });
     const state = new Map(keys.map((key, index) => [key, values[index] as string | null]));
     return [...judge(operations, state), ...this.#memory.compare(settled, state)];
   }

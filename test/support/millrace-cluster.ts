@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { NatsOptions } from '../../src/adapters/nats/index.js';
 import { type JournalReader, openJournalReader } from './journal-reader.js';
 import {
-  embeddedEnvironment,
   type Environment,
+  embeddedEnvironment,
   type MillraceProcess,
   runMillrace,
   startMillrace,

@@ -84,7 +84,7 @@ function isFinal(error: MillraceError): boolean {
     case 'SHUTTING_DOWN':
       return false;
     case 'OUTCOME_UNKNOWN':
-      return error.details['isExecuted'] === true;
+      return error.details.isExecuted === true;
     default:
       return true;
   }

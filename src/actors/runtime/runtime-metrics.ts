@@ -2,7 +2,7 @@
 import type { ShardName } from '../../kernel/index.js';
 
 export interface RuntimeMetrics {
-  entryStored(shard: ShardName, ackMs: number, commands: number, effectBytes: number): void;
+  entryStored(shard: ShardName, ackMs: number, effects: number, effectBytes: number): void;
   appendUnknown(shard: ShardName): void;
   mailboxFull(shard: ShardName): void;
   takeover(shard: ShardName): void;

@@ -253,7 +253,7 @@ export class ShardActor<W extends Work> {
     this.#stop.abort(why);
     const { shard } = this;
     // What is in flight may be stored or not; what was executed after it surely is not, nor is what waits.
-    const isRefused = isMillraceError(why, 'FENCED') && why.details['outcome'] === 'not-applied';
+    const isRefused = isMillraceError(why, 'FENCED') && why.details.outcome === 'not-applied';
     const settle = (work: W, mayBeStored: boolean) =>
       work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
     for (const work of this.#inFlight?.waiting ?? []) settle(work, !isRefused || isSpread(work));
@@ -428,7 +428,7 @@ export class ShardActor<W extends Work> {
     const head = await this.#appendBatch(pending, effects);
     if (this.isEnded) return;
     this.#lastAppendSentAtMs = sentAtMs;
-    metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.commands, turn.effectBytes);
+    metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.effects, turn.effectBytes);
     this.activation.onStored(head, turn.effectBytes);
     await this.#untilQuietIsOver();
     if (this.isEnded) return;

@@ -92,7 +92,7 @@ const STORE_FAILED = 10077;
 /** The store's own words for its limits; any other failure of the store may have left bytes behind. */
 const STORE_LIMIT = /^(maximum (messages|bytes)|message size exceeds|maximum messages per subject)/i;
 
-/** What an error code in the answer to a publish means. Source: reliability, "Fencing and compare-and-set". */
+/** What an error code in the answer to a publish means. Source: the server's JetStream error codes, and what each was seen to leave behind. */
 export function outcomeOfRefusal(errorCode: number, description: string): PublishOutcome {
   const reason = `${description} (${errorCode})`;
   if (errorCode === WRONG_LAST_SEQUENCE) return { kind: 'conflict', last: numberAtEnd(description) };

@@ -9,8 +9,9 @@
  *
  * Written by hand: JSON.stringify would want a copy of the reply first, and cannot write a bigint.
  */
-import type { ByteString } from '../../kernel/index.js';
+
 import { ErrorReply, NilArray, OK, type Reply, SimpleString } from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
 import { quoteBase64, quoteBytes } from './json-string.js';
 
 type Quote = (bytes: ByteString) => string;

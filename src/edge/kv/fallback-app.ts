@@ -7,7 +7,7 @@ import Koa from 'koa';
 import { errorToJson } from '../../codec/json/index.js';
 import { type ErrorReply, notAvailable, notOverRest } from '../../domain/kv/index.js';
 import { describeError } from '../../kernel/index.js';
-import { badRequest, type Refusal, REFUSALS, refusalOf } from '../error-map.js';
+import { badRequest, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import { authenticate } from './authentication.js';
 import { ALLOWED_METHODS } from './cors.js';
 import type { KvFace } from './kv-face.js';

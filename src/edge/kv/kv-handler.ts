@@ -13,7 +13,7 @@ import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer, describeError, isMillraceError } from '../../kernel/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { badRequest, bodyTooLarge, type Refusal, REFUSALS, refusalOf, requestTooLarge } from '../error-map.js';
+import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf, requestTooLarge } from '../error-map.js';
 import { authenticate } from './authentication.js';
 import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
 import { Exchange } from './exchange.js';

@@ -11,7 +11,7 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
-import { protocolRefusal, type Refusal, REFUSALS } from '../error-map.js';
+import { protocolRefusal, REFUSALS, type Refusal } from '../error-map.js';
 import { ALLOWED_METHODS } from './cors.js';
 import { createFallback } from './fallback-app.js';
 import { KvFace, type KvFaceParts } from './kv-face.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { connect } from 'nats';
 import { eventually } from '../../support/eventually.js';
 import { MillraceCluster, type NatsFacts, startPlainNats } from '../../support/millrace-cluster.js';
-import { endEverything, type Environment, runMillrace, temporaryDirectory } from '../../support/millrace-process.js';
+import { type Environment, endEverything, runMillrace, temporaryDirectory } from '../../support/millrace-process.js';
 
 describe('millrace cluster', function () {
   this.timeout(90_000);

@@ -2,6 +2,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
 import { decodeMeterRecord } from '../../../src/codec/control/index.js';
+import { credentialsIn, todayIn } from '../../support/db-output-reader.js';
 import { withEmbeddedNats } from '../../support/embedded-nats.js';
 import { eventually } from '../../support/eventually.js';
 import { describeOutcome, KvClient } from '../../support/kv-client.js';
@@ -13,10 +14,9 @@ import {
   READONLY_TOKEN,
   runMillrace,
   startMillrace,
-  temporaryDirectory,
   TOKEN,
+  temporaryDirectory,
 } from '../../support/millrace-process.js';
-import { credentialsIn, todayIn } from '../../support/db-output-reader.js';
 
 describe('millrace db', function () {
   this.timeout(90_000);

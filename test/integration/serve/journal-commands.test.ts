@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { withEmbeddedNats } from '../../support/embedded-nats.js';
 import { eventually } from '../../support/eventually.js';
 import {
+  type Environment,
   embeddedEnvironment,
   endEverything,
-  type Environment,
   type MillraceProcess,
   type RunningCommand,
   runMillrace,

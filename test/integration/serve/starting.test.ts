@@ -7,16 +7,16 @@ import { eventually } from '../../support/eventually.js';
 import { KvClient } from '../../support/kv-client.js';
 import { logOf } from '../../support/millrace-cluster.js';
 import {
+  type Environment,
   embeddedEnvironment,
   endEverything,
-  type Environment,
   type MillraceProcess,
   READONLY_TOKEN,
   runMillrace,
   signalPid,
   startMillrace,
-  temporaryDirectory,
   TOKEN,
+  temporaryDirectory,
 } from '../../support/millrace-process.js';
 
 /** Documented are 3 s for little data on a quiet machine; this one runs other tests. */

@@ -14,9 +14,9 @@ import type { CompactorWorld } from '../../../src/composition/compactor-worker.j
 import { DEFAULT_COMPACTION_LIMITS, recover, SnapshotStore, verifyShard } from '../../../src/journal/index.js';
 import { isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 import { ALPHA, BETA, CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { KEEP_NOTHING } from '../../spec/journal/world.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
 
 const PREFIX = 'snapshots';
 const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);

@@ -1,7 +1,7 @@
-import { expect } from 'chai';
 import net from 'node:net';
-import { KvFaceHarness } from '../../support/kv-face.js';
+import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
+import { KvFaceHarness } from '../../support/kv-face.js';
 
 const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
 const CLOSE = 'Connection: close\r\n';

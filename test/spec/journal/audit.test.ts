@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import { encodeForJournal } from '../../../src/codec/envelope/index.js';
 import { type JournalCommandDeps, journalCommand } from '../../../src/cli/journal-command.js';
+import { encodeForJournal } from '../../../src/codec/envelope/index.js';
 import { tailLines, verifyPartition, verifyShard } from '../../../src/journal/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal } from '../../../src/ports/index.js';

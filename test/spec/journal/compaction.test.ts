@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { compactShard, SnapshotStore } from '../../../src/journal/index.js';
-import { isMillraceError, type ErrorCode } from '../../../src/kernel/index.js';
+import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 import type { Manifest } from '../../../src/messages/index.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recover, type RecoveredStep } from '../../../src/journal/index.js';
+import { type RecoveredStep, recover } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
 import { World } from './world.js';

@@ -11,7 +11,7 @@ import {
 import type { PartitionName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
 import type { CompactionResult, Journal, ObjectStore } from '../../../src/ports/index.js';
-import { CLUSTER, ShardHistory, SHARD, silentLog } from './shard-history.js';
+import { CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
 
 /** Lets go of everything that recovery does not need. */
 export const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };

@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
 import { docsPages } from '../../../src/cli/docs-command.js';
 
 describe('the generated pages of docs/', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DefiniteAppender } from '../../../src/journal/index.js';
-import { isMillraceError, MillraceError, type ErrorCode, type ShardName } from '../../../src/kernel/index.js';
+import { type ErrorCode, isMillraceError, MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { AppendOutcome, Journal, JournalTail, Timers } from '../../../src/ports/index.js';
 
 const SHARD = 'KV_0' as ShardName;

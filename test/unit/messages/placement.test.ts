@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { isMillraceError, type DatabaseId, type PartitionName } from '../../../src/kernel/index.js';
+import { type DatabaseId, isMillraceError, type PartitionName } from '../../../src/kernel/index.js';
 import {
   asDatabaseId,
   kvPartition,

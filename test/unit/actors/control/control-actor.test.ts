@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { hashSecret } from '../../../../src/messages/index.js';
 import type { ControlCommand, DatabaseSecrets } from '../../../../src/domain/control/index.js';
-import { MillraceError } from '../../../../src/kernel/index.js';
-import { ACCOUNT_SECRETS_OF, createDatabase, db, lease, LIMITS, session } from '../../../spec/control/given.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
+import { MillraceError } from '../../../../src/kernel/index.js';
+import { hashSecret } from '../../../../src/messages/index.js';
+import { ACCOUNT_SECRETS_OF, createDatabase, db, LIMITS, lease, session } from '../../../spec/control/given.js';
 import { breathe, Installation } from './installation.js';
 
 const ACCOUNT = 'ac-first' as AccountId;

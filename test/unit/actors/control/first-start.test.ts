@@ -3,8 +3,8 @@ import { type CredentialsKeeper, type FirstStartOptions, firstStart } from '../.
 import { NodeRandom } from '../../../../src/adapters/node/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
 import { completeCredentials, type FirstStartCredentials, hashSecret } from '../../../../src/messages/index.js';
-import { MemoryControl, namedSealing } from '../../../support/memory-control.js';
 import { LIMITS } from '../../../spec/control/given.js';
+import { MemoryControl, namedSealing } from '../../../support/memory-control.js';
 
 const random = new NodeRandom();
 

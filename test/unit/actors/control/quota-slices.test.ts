@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import { type ControlClient, QuotaSlices } from '../../../../src/actors/control/index.js';
+import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import { type ControlState, decide, evolve, utcDayOf } from '../../../../src/domain/control/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
 import type { KvGrant } from '../../../../src/ports/index.js';

@@ -21,8 +21,8 @@ import {
   ACCOUNT_SECRETS_OF,
   createDatabase,
   db,
-  lease,
   LIMITS,
+  lease,
   secretsOf,
   session,
 } from '../../../spec/control/given.js';
@@ -65,7 +65,7 @@ describe('control events', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
-          for (const _ of decodeControlEvents(bytes)) continue;
+          for (const _ of decodeControlEvents(bytes));
         } catch (error) {
           expect(error).to.be.instanceOf(MillraceError);
         }

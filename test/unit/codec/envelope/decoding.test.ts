@@ -9,8 +9,8 @@ import {
   encodeForJournal,
   encodeManifest,
 } from '../../../../src/codec/envelope/index.js';
-import { isMillraceError } from '../../../../src/kernel/index.js';
 import type { CommandId, PartitionName, ShardName } from '../../../../src/kernel/index.js';
+import { isMillraceError } from '../../../../src/kernel/index.js';
 import type { Entry } from '../../../../src/messages/index.js';
 import { goldenEntries, goldenManifest } from './golden-values.js';
 

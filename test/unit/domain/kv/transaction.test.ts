@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keysOf, findCommand, queueProblem, type CommandSpec } from '../../../../src/domain/kv/index.js';
+import { type CommandSpec, findCommand, keysOf, queueProblem } from '../../../../src/domain/kv/index.js';
 
 describe('queueing a transaction', () => {
   it('finds nothing wrong with commands that may run, whatever they will answer', () => {
