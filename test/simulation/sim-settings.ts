@@ -18,9 +18,6 @@ export const HOST: HostTimes = {
   restartBackoffMs: 500,
 };
 
-/** What supervision takes to begin a process's session anew. */
-export const NEW_SESSION_AFTER_MS = 300;
-
 export const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 };
 export const GATEWAY = { holdMs: 5000, retryEveryMs: 50 };
 export const ANSWERS = { maxAnswers: 1000, maxBytes: 1 << 20 };

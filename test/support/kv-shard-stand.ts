@@ -1,12 +1,12 @@
 /** One kv shard on memory adapters and manual time: for specs of the actor, a command at a time. */
-import { KvFold, KvPlane, KvWork } from '../../src/actors/kv-shard/index.js';
+import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/index.js';
 import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
 import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
-import { DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
 import type { CommandId, DatabaseId, PartitionName, ShardName } from '../../src/kernel/index.js';
 import type { KvMode } from '../../src/messages/index.js';
-import type { Log } from '../../src/ports/index.js';
+import type { CompactionResult, Log } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
 
 export const SHARD = 'KV_0' as ShardName;
@@ -34,6 +34,9 @@ export class KvShardStand {
   readonly journal = new HeldJournal(SHARD, this.time, this.time);
   readonly objects = new MemoryObjectStore();
   readonly actors: ShardActor<KvWork>[] = [];
+  /** Of the actors, in the same order. */
+  readonly planes: KvPlane[] = [];
+  readonly snapshots = new SnapshotStore(this.objects, SILENT);
   mayAnswerReads = true;
   epoch = 0;
 
@@ -41,7 +44,7 @@ export class KvShardStand {
   activate(overrides: Partial<Activation> = {}, limits: ActorLimits = LIMITS): ShardActor<KvWork> {
     const { time, journal, objects } = this;
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
-    const snapshots = new SnapshotStore(objects, SILENT);
+    const { snapshots } = this;
     const facts = { nowMicros: () => 0, info: () => new Map() };
     const plane = new KvPlane(
       {
@@ -84,6 +87,7 @@ export class KvShardStand {
     plane.onReady = () => actor.resume();
     plane.onFailure = (error) => actor.fail(error);
     this.actors.push(actor);
+    this.planes.push(plane);
     return actor;
   }
 
@@ -108,6 +112,14 @@ export class KvShardStand {
     );
     actor.submit(work);
     return outcome;
+  }
+
+  /** Snapshots everything that is stored, as the compactor does beside the actor. */
+  async compact(actor: ShardActor<KvWork>): Promise<CompactionResult> {
+    const { journal, objects, time } = this;
+    const ports = { journal, objects, clock: time, log: SILENT };
+    const upToPosition = actor.head?.position ?? 0;
+    return compactShard(ports, { shard: SHARD, clusterId: 'cluster', upToPosition }, () => replayFold());
   }
 
   /** Lets everything happen that is ready to, without time passing. */

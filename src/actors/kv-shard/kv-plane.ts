@@ -31,6 +31,9 @@ export interface KvPlanePorts {
   loadPartition(partition: ManifestPartition, fold: KvFold): Promise<void>;
 }
 
+/** A replay lets others run after this much of it; several shards may be replayed at once. */
+const BREATHE_AFTER_MS = 2;
+
 export class KvPlane implements ShardPlane<KvWork> {
   /** Called when parked work can go on. */
   onReady: () => void = () => {};
@@ -204,21 +207,26 @@ export class KvPlane implements ShardPlane<KvWork> {
       for (const section of entry.body.sections) {
         const slot = this.#slotOf(section.partition);
         if (slot.fold === undefined) await this.#restoreSlot(slot);
-        for (const _ of (slot.fold as KvFold).applyInSlices(section.effects)) await this.#breathe();
+        for (const _ of (slot.fold as KvFold).applyInSlices(section.effects)) {
+          if (this.#needsBreath()) await this.#breathe();
+        }
         slot.sectionIndex = section.index;
         slot.latestToken = `${position}-0`;
       }
+      // Small entries have no slices, and thousands of them may be waiting to be read in one go.
+      if (this.#needsBreath()) await this.#breathe();
     }
   }
 
-  #slicesSinceBreath = 0;
-  /** Lets others run, about every two milliseconds of replay. */
   #lastBreathAtMs = 0;
+
+  /** Asked often, so that it costs no promise while there is time. */
+  #needsBreath(): boolean {
+    return this.ports.clock.monotonicMs() - this.#lastBreathAtMs >= BREATHE_AFTER_MS;
+  }
+
+  /** Lets others run. */
   async #breathe(): Promise<void> {
-    this.#slicesSinceBreath += 1;
-    if ((this.#slicesSinceBreath & 31) !== 0) return;
-    const nowMs = this.ports.clock.monotonicMs();
-    if (nowMs - this.#lastBreathAtMs < 4) return;
     await new Promise<void>((resolve) => this.ports.timers.soon(resolve));
     this.#lastBreathAtMs = this.ports.clock.monotonicMs();
   }

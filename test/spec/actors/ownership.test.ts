@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { rendezvousOwner } from '../../../src/actors/runtime/index.js';
+import { decodeShardLease } from '../../../src/codec/leases/index.js';
+import { OK } from '../../../src/domain/kv/index.js';
+import type { SessionId, ShardName } from '../../../src/kernel/index.js';
+import { KvClusterStand, SHARD, TIMES } from '../../support/kv-cluster-stand.js';
+
+describe('ownership of a shard', () => {
+  let stand: KvClusterStand;
+
+  beforeEach(() => {
+    stand = new KvClusterStand();
+  });
+
+  afterEach(() => stand.end());
+
+  async function lease() {
+    const record = await stand.leases.get(SHARD);
+    return record === undefined ? undefined : decodeShardLease(record.value);
+  }
+
+  it('is taken by the first process, with an epoch of its own', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    expect(stand.owners()).to.deep.equal([first]);
+    expect(await lease()).to.include({ epoch: 1, session: first.session.id, isReleased: false });
+  });
+
+  it('is never with two processes at once', async () => {
+    await stand.start();
+    await stand.start();
+    for (let i = 0; i < 40; i += 1) {
+      await stand.time.advance(250);
+      expect(stand.owners().length).to.be.lessThan(2);
+    }
+    expect(stand.owners()).to.have.length(1);
+  });
+
+  it('is reached from every process', async () => {
+    const first = await stand.start();
+    const second = await stand.start();
+    await stand.time.advance(5000);
+    expect(await first.run('SET a 1')).to.deep.equal(OK);
+    expect(await second.run('INCR a')).to.equal(2);
+    expect(await first.run('GET a')).to.equal('2');
+  });
+
+  it('goes to a successor when its owner stops in order, without a wait', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const second = await stand.start();
+    await stand.time.advance(500);
+    const [owner] = stand.owners();
+    const other = owner === first ? second : first;
+    await owner?.run('SET a 1');
+    const stopped = owner?.host.stop();
+    await stand.time.advance(100);
+    await stopped;
+    expect(await lease()).to.include({ isReleased: true });
+    await owner?.session.close();
+    await stand.time.advance(1000);
+    expect(stand.owners()).to.deep.equal([other]);
+    expect(await other.run('GET a')).to.equal('1');
+  });
+
+  it('goes to a successor after its owner has been silent for the takeover time, not before', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const second = await stand.start();
+    await stand.time.advance(TIMES.takeoverMs + 1000);
+    const [owner] = stand.owners();
+    const other = owner === first ? second : first;
+    await owner?.run('SET a 1');
+    owner?.disconnect();
+    await stand.time.advance(TIMES.takeoverMs - 1000);
+    expect(other.host.actorOf(SHARD)).to.equal(undefined);
+    await stand.time.advance(2000);
+    expect(other.host.actorOf(SHARD)?.state).to.equal('serving');
+    expect(other.host.actorOf(SHARD)?.epoch).to.be.greaterThan(1);
+    expect(await other.run('GET a')).to.equal('1');
+  });
+
+  it('is lost with the session: an owner that was taken for dead answers nothing, and begins again', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const second = await stand.start();
+    await stand.time.advance(TIMES.takeoverMs + 1000);
+    const [owner] = stand.owners();
+    const id = owner?.session.id;
+    owner?.disconnect();
+    await stand.time.advance(TIMES.takeoverMs + 2000);
+    expect(stand.owners()).to.deep.equal([owner === first ? second : first]);
+    expect(owner?.session.id).to.not.equal(id);
+    expect(owner?.session.processId).to.equal(id);
+  });
+
+  it('is not left with a process that may not own it: a lease in its name is let go', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const actor = first.host.actorOf(SHARD);
+    const second = await stand.start();
+    await stand.time.advance(5000);
+    const [owner] = stand.owners();
+    expect(owner === first || owner === second).to.equal(true);
+    // Whoever rendezvous hashing prefers has it in the end, with the other's lease released for it.
+    const ids = [first.session.id, second.session.id];
+    expect(owner?.session.id).to.equal(rendezvousOwner(SHARD, ids));
+    expect(actor === undefined).to.equal(false);
+  });
+
+  it('is given up when the machine was suspended', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    const id = first.session.id;
+    stand.time.jumpWallClock(60_000);
+    await stand.time.advance(600);
+    expect(first.session.id === id && first.session.isLive).to.equal(false);
+    await stand.time.advance(3000);
+    expect(stand.owners()).to.deep.equal([first]);
+    expect(first.session.id).to.not.equal(id);
+  });
+
+  it('says in the lease which entry a successor must find', async () => {
+    const first = await stand.start();
+    await stand.time.advance(500);
+    await first.run('SET a 1');
+    await stand.time.advance(3000);
+    const head = first.host.actorOf(SHARD)?.head;
+    expect((await lease())?.highWater).to.deep.include({ number: head?.number, position: head?.position });
+  });
+});
+
+describe('placement', () => {
+  const shards = Array.from({ length: 64 }, (_, i) => `KV_${i}` as ShardName);
+  const sessions = ['node-a', 'node-b', 'node-c', 'node-d'] as SessionId[];
+
+  it('is the same whatever order the processes are heard in', () => {
+    for (const shard of shards) {
+      expect(rendezvousOwner(shard, [...sessions].reverse())).to.equal(rendezvousOwner(shard, sessions));
+    }
+  });
+
+  it('moves only the shards of a process that goes', () => {
+    const left = sessions.slice(0, 3);
+    for (const shard of shards) {
+      const before = rendezvousOwner(shard, sessions);
+      if (before !== 'node-d') expect(rendezvousOwner(shard, left)).to.equal(before);
+    }
+  });
+
+  it('gives every process a share', () => {
+    const owners = new Set(shards.map((shard) => rendezvousOwner(shard, sessions)));
+    expect(owners.size).to.equal(sessions.length);
+  });
+
+  it('gives nobody what nobody is there to take', () => {
+    expect(rendezvousOwner('KV_0' as ShardName, [])).to.equal(undefined);
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { KvWork } from '../../../src/actors/kv-shard/index.js';
+import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
+
+const LONG_MS = 3_600_000;
+
+describe('partitions in memory', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+    stand.send(actor, ['SET a 1', 'SET b 2'], 'pipeline');
+    await stand.settle();
+  });
+
+  afterEach(() => {
+    for (const each of stand.actors) each.fail(new Error('the test is over'));
+  });
+
+  async function snapshot(): Promise<void> {
+    await stand.compact(actor);
+    const stored = await stand.snapshots.newest(SHARD);
+    if (stored === undefined) throw new Error('no snapshot was made');
+    stand.planes[0]?.adoptManifest(stored.manifest);
+  }
+
+  function passivate(): number {
+    return stand.planes[0]?.passivateIdle(stand.time.nowMs()) ?? 0;
+  }
+
+  it('stay while no snapshot covers them, however idle they are', async () => {
+    await stand.time.advance(LONG_MS);
+    expect(passivate()).to.equal(0);
+  });
+
+  it('stay while they are used, though a snapshot covers them', async () => {
+    await snapshot();
+    expect(passivate()).to.equal(0);
+  });
+
+  it('are put away when they are idle and covered, and come back when they are asked for', async () => {
+    await snapshot();
+    await stand.time.advance(LONG_MS);
+    expect(passivate()).to.equal(1);
+    expect([...(stand.planes[0]?.loaded() ?? [])]).to.have.length(0);
+    const read = stand.send(actor, ['GET a', 'GET b', 'DBSIZE'], 'pipeline');
+    while (read.replies === undefined) await stand.settle();
+    expect(read.replies).to.deep.equal(['1', '2', 2]);
+  });
+
+  it('go on with their chain after they came back', async () => {
+    await snapshot();
+    await stand.time.advance(LONG_MS);
+    passivate();
+    const write = stand.send(actor, 'SET c 3');
+    while (write.replies === undefined) await stand.settle();
+    const successor = await stand.serving();
+    const read = stand.send(successor, ['GET a', 'GET c'], 'pipeline');
+    await stand.settle();
+    expect(read.replies).to.deep.equal(['1', '3']);
+  });
+
+  it('are loaded by a successor from the snapshot and the entries behind it', async () => {
+    await snapshot();
+    stand.send(actor, 'SET a 9');
+    await stand.settle();
+    const successor = await stand.serving();
+    expect(successor.replayed.entries).to.equal(2);
+    const read = stand.send(successor, ['GET a', 'GET b'], 'pipeline');
+    while (read.replies === undefined) await stand.settle();
+    expect(read.replies).to.deep.equal(['9', '2']);
+  });
+
+  it('are the same when the front of the journal is gone', async () => {
+    await snapshot();
+    stand.send(actor, 'SET a 9');
+    await stand.settle();
+    const { purgeBelow } = await stand.compact(actor);
+    await stand.journal.truncateFront(SHARD, Math.max(1, purgeBelow));
+    const successor = await stand.serving();
+    const read = stand.send(successor, ['GET a', 'GET b'], 'pipeline');
+    while (read.replies === undefined) await stand.settle();
+    expect(read.replies).to.deep.equal(['9', '2']);
+  });
+});

@@ -1,0 +1,168 @@
+/** Several processes with the whole runtime on memory adapters and manual time: for specs of ownership. */
+import { KvFold, KvPlane, KvShardGateway, type KvWork, serveKvShard } from '../../src/actors/kv-shard/index.js';
+import {
+  type Activation,
+  Membership,
+  NO_METRICS,
+  Session,
+  ShardActor,
+  ShardCaller,
+  ShardHost,
+} from '../../src/actors/runtime/index.js';
+import {
+  ManualTime,
+  MemoryJournal,
+  MemoryLeaseStore,
+  MemoryNetwork,
+  MemoryObjectStore,
+} from '../../src/adapters/memory/index.js';
+import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
+import { DefiniteAppender, recover } from '../../src/journal/index.js';
+import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
+import { kvPartition } from '../../src/messages/index.js';
+import type { KvGateway, Log } from '../../src/ports/index.js';
+import { LIMITS } from './kv-shard-stand.js';
+
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+export const SHARD = 'KV_0' as ShardName;
+export const TIMES = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, takeoverMs: 3000, marginMs: 250 };
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
+
+export class KvClusterStand {
+  readonly time = new ManualTime();
+  readonly journal = new MemoryJournal({ clock: this.time, timers: this.time });
+  readonly leases = new MemoryLeaseStore();
+  readonly objects = new MemoryObjectStore();
+  readonly network = new MemoryNetwork(this.time);
+  readonly processes: KvProcess[] = [];
+
+  constructor() {
+    this.journal.createStream(SHARD);
+  }
+
+  async start(): Promise<KvProcess> {
+    const process = new KvProcess(this, this.processes.length + 1);
+    this.processes.push(process);
+    void process.start();
+    await this.time.advance(100);
+    return process;
+  }
+
+  /** The processes that serve the shard now. */
+  owners(): KvProcess[] {
+    return this.processes.filter(({ host }) => host.actorOf(SHARD)?.state === 'serving');
+  }
+
+  end(): void {
+    for (const { host } of this.processes) {
+      for (const actor of host.actors()) actor.end(new MillraceError('SHUTTING_DOWN', 'the test is over'));
+    }
+  }
+}
+
+export class KvProcess {
+  readonly bus;
+  readonly membership: Membership;
+  readonly session: Session;
+  readonly host: ShardHost<KvWork>;
+  readonly gateway: KvGateway;
+
+  constructor(
+    readonly stand: KvClusterStand,
+    number: number,
+  ) {
+    const { time, journal, leases, network } = stand;
+    let bytes = number * 1000;
+    const random: Random = {
+      bytes: (count) => Uint8Array.from({ length: count }, () => (bytes += 7) & 255),
+      float: () => 0.5,
+    };
+    this.bus = network.connect();
+    this.membership = new Membership(this.bus, time);
+    this.session = new Session(
+      { leases, clock: time, timers: time, random, log: SILENT },
+      { ...TIMES, clockJumpMs: 500 },
+      this.membership,
+      true,
+    );
+    this.host = new ShardHost<KvWork>(
+      { journal, leases, clock: time, timers: time, log: SILENT, metrics: NO_METRICS },
+      { ...TIMES, lookEveryMs: 250, highWaterEveryMs: 1000, settleMs: 2000, restartBackoffMs: 250 },
+      {
+        shards: [SHARD],
+        clusterId: 'cluster',
+        isExclusive: false,
+        readsNeedBarrier: false,
+        createActor: (activation) => this.#createActor(activation, random),
+      },
+      this.session,
+      this.membership,
+    );
+    const caller = new ShardCaller(this.bus, time, time, random, { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 });
+    const ports = { clock: time, timers: time, caller, host: this.host };
+    this.gateway = new KvShardGateway(ports, { holdMs: 5000, retryEveryMs: 50 }, 1);
+  }
+
+  async start(): Promise<void> {
+    this.membership.start();
+    await this.session.start();
+    this.host.start();
+  }
+
+  /** Cut off from the others, though its NATS answers. */
+  disconnect(): void {
+    this.bus.setConnected(false);
+  }
+
+  async run(line: string): Promise<Reply | string> {
+    const request = {
+      database: DATABASE,
+      partition: kvPartition(DATABASE, 0),
+      mode: 'single' as const,
+      commands: [line.split(' ')],
+      bytes: line.length,
+    };
+    const answer = this.gateway.execute(request).then(
+      ({ replies }) => replies[0] as Reply,
+      (error: MillraceError) => error.code,
+    );
+    let isDone = false;
+    void answer.then(() => {
+      isDone = true;
+    });
+    while (!isDone) await this.stand.time.advance(10);
+    return answer;
+  }
+
+  #createActor(activation: Activation, random: Random): ShardActor<KvWork> {
+    const { time, journal, objects } = this.stand;
+    const facts = { nowMicros: () => 0, info: () => new Map() };
+    const plane = new KvPlane(
+      {
+        clock: time,
+        timers: time,
+        log: SILENT,
+        createFold: () => new KvFold(new KvEngine(random, facts)),
+        loadPartition: async () => {},
+      },
+      { expiryKeysPerTick: 100, expiryEveryMs: 100, passivateAfterMs: 600_000 },
+    );
+    const actor = new ShardActor<KvWork>(
+      {
+        journal,
+        appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
+        clock: time,
+        timers: time,
+        random,
+        log: SILENT,
+        metrics: NO_METRICS,
+        recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
+      },
+      LIMITS,
+      activation,
+      plane,
+    );
+    serveKvShard(this.bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 });
+    return actor;
+  }
+}
