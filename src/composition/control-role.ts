@@ -55,6 +55,7 @@ export interface ControlRoleOptions {
 /** A process that was silent for this long is not asked whether a revocation has reached it: it refuses to answer. */
 const EDGE_SILENCE_MS = 2000;
 const FIRST_START_PAUSE_MS = 50;
+const VIEW_PAUSE_MS = 2;
 
 export function controlRole(c: DependencyContainer, options: ControlRoleOptions): ControlRole {
   const config = c.resolve(tokens.CONFIG);
@@ -81,6 +82,8 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   view.onBackInTouch = (silentForMs) => quota.backInTouch(silentForMs);
   const meter = new MeterWriter({ meterLog, clock, timers, log }, processId, DEFAULT_METER_OPTIONS);
 
+  const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
+
   async function prepareFirstDatabase(): Promise<string | undefined> {
     const { dataDir, sealKeyFile } = config.storage;
     const given = givenCredentials(config.firstStart);
@@ -92,7 +95,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
       random,
       given,
       limits: { maxCommandBytes, maxRequestsPerDay },
-      pause: () => new Promise((resolve) => timers.after(FIRST_START_PAUSE_MS, resolve)),
+      pause: () => pause(FIRST_START_PAUSE_MS),
     });
     for (const warning of warnings) log.warn('first-start.warning', { warning });
     return toPrint === undefined ? undefined : credentialLines(toPrint);
@@ -108,6 +111,8 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
       const isReady = view.start();
       const credentials = owner === undefined ? undefined : await prepareFirstDatabase();
       await isReady;
+      // The copy may be a moment behind the answer: a token that was just printed must be known here.
+      while (owner !== undefined && view.state.firstStart === undefined) await pause(VIEW_PAUSE_MS);
       return credentials;
     },
     isFresh: () => view.isFresh,

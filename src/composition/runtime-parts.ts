@@ -20,7 +20,7 @@ export const APPEND_RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
 /** Answers kept for callers in other processes that ask again. */
 export const ANSWER_MEMORY = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
 /** Loading a snapshot lets others run after this much of it. */
-const BREATHE_AFTER_MS = 4;
+const BREATHE_AFTER_MS = 2;
 /** Cost that one database may spend before the next one's turn: about one large pipeline. */
 const FAIR_QUANTUM = 64 * 1024;
 

@@ -64,7 +64,8 @@ describe('the embedded default, killed under load', function () {
     const killed = new Map<Victim, number>();
     for (let kill = 0; kill < KILLS; kill += 1) {
       const victim = kill < VICTIMS.length * 3 ? VICTIMS[kill % VICTIMS.length]! : random.pick(VICTIMS);
-      await ledger.progress(random.below(ACKED_BETWEEN_KILLS) + 20, BACK_TIMEOUT_MS);
+      const more = random.below(ACKED_BETWEEN_KILLS) + 20;
+      await describeFailure(`kill ${kill}, under load`, () => ledger.progress(more, BACK_TIMEOUT_MS));
       await strike(victim, dataDir, () => ledger.settleUnknown());
       killed.set(victim, (killed.get(victim) ?? 0) + 1);
       const isFull = (kill + 1) % FULL_CHECK_EVERY === 0;

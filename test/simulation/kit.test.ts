@@ -214,6 +214,20 @@ describe('simulated processes', () => {
     expect(ranAt).to.deep.equal([1000]);
   });
 
+  it('take time for every timer, so that waiting for nothing comes to an end', async () => {
+    const kit = kitWith({ rateSkew: 0.002 });
+    const { process } = kit.addMember('a');
+    const untilMs = process.clock.monotonicMs() + 1 / 3;
+    let waits = 0;
+    const wait = () => {
+      waits += 1;
+      if (process.clock.monotonicMs() < untilMs) process.timers.after(untilMs - process.clock.monotonicMs(), wait);
+    };
+    wait();
+    await kit.scheduler.run(100);
+    expect(waits).to.equal(2);
+  });
+
   it('stand still with their monotonic clock while suspended, but not with their wall clock', async () => {
     const kit = kitWith({});
     const { process } = kit.addMember('a');

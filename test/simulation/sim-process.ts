@@ -12,6 +12,9 @@ import type { SeededRandom } from './seeded-random.js';
 /** The wall clock at virtual time 0: 2026-01-01T00:00:00Z. */
 export const EPOCH_MS = 1_767_225_600_000;
 
+/** As in Node. Without it, a wait for the rest of a rounding error would be waited for ever. */
+const SHORTEST_TIMER_MS = 1;
+
 export interface ClockTraits {
   /** How fast the monotonic clock runs; 1 is true. */
   readonly rate: number;
@@ -33,7 +36,7 @@ export class SimProcess implements Owner {
   readonly timers: Timers = {
     after: (delayMs, action) => {
       const timer = { isCancelled: false, cancel: () => {} };
-      this.arm(this.monotonicMs() + Math.max(0, delayMs), action, timer);
+      this.arm(this.monotonicMs() + Math.max(SHORTEST_TIMER_MS, delayMs), action, timer);
       return timer;
     },
     soon: (action) => void this.scheduler.at(this.scheduler.nowMs, this, 'message', 'soon', action),

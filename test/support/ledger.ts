@@ -101,13 +101,20 @@ export class Ledger {
   /** Resolves when `more` further operations have been acknowledged. */
   async progress(more: number, timeoutMs = 30_000): Promise<void> {
     const due = (await this.ackedSoFar()) + more;
-    await eventually(
-      async () => {
-        const acked = await this.ackedSoFar();
-        if (acked < due) throw new Error(`${due - acked} of ${more} operations are still not acknowledged`);
-      },
-      { timeoutMs, everyMs: 50 },
-    );
+    const missing = async (): Promise<number> => due - (await this.ackedSoFar());
+    try {
+      await eventually(
+        async () => {
+          if ((await missing()) > 0) throw new Error('not yet');
+        },
+        { timeoutMs, everyMs: 50 },
+      );
+    } catch (cause) {
+      const last = (await readFile(this.file, 'utf8')).slice(-1000);
+      throw new Error(`${await missing()} of ${more} operations are still not acknowledged, the last were\n${last}`, {
+        cause,
+      });
+    }
   }
 
   /** Call when whoever might still execute an operation of unknown outcome is surely gone. */

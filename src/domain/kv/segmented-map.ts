@@ -19,6 +19,11 @@ const MAX_DEPTH = 22;
  * it does not happen by chance, and keys made to collide must not double the directory again and again.
  */
 const MIN_SHARE = 1 / 16;
+/**
+ * Down to this depth splits are never put off: a snapshot brings keys in the order of their hashes, so one
+ * side stays empty until its turn comes, and all keys would end in one Map. The directory is 32 KiB then.
+ */
+const FREE_DEPTH = 12;
 /** Segments looked at for a random key; with segments as full as splits leave them, three are enough. */
 const MAX_TRIES = 200;
 /** Of keys longer than two such ends only the ends are hashed; hashing takes about 1 ns a byte. */
@@ -171,7 +176,8 @@ export class SegmentedMap<V> {
     for (const [key, value] of full.entries) {
       ((hashKey(key) & bit) === 0 ? low : high).entries.set(key, value);
     }
-    if (Math.min(low.entries.size, high.entries.size) < full.entries.size * MIN_SHARE) {
+    const fewer = Math.min(low.entries.size, high.entries.size);
+    if (depth > FREE_DEPTH && fewer < full.entries.size * MIN_SHARE) {
       full.limit = 2 * full.entries.size;
       return;
     }
@@ -180,7 +186,7 @@ export class SegmentedMap<V> {
     const start = full.prefix / 2 ** (32 - this.#depth);
     this.#directory.fill(low, start, start + width);
     this.#directory.fill(high, start + width, start + 2 * width);
-    // Only a segment whose split was put off can leave more than one fits on a side.
+    // A lopsided split, or one that was put off, can leave more than fits on a side.
     for (const side of [low, high]) {
       if (side.entries.size > side.limit && depth < MAX_DEPTH) this.#split(side);
     }
