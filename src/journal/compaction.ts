@@ -16,7 +16,7 @@ import {
   type PartitionName,
 } from '../kernel/index.js';
 import type { ManifestPartition, SegmentRef } from '../messages/index.js';
-import { RECENT_COMMANDS_MS } from '../messages/index.js';
+import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
 import type { Chain } from './chain.js';
 import { CollectedEffects } from './collected-effects.js';
@@ -209,7 +209,9 @@ class Compaction {
 
   #forgetOldCommands(): void {
     const since = this.#chain.head.clockMs - RECENT_COMMANDS_MS;
-    this.#recentCommandIds = this.#recentCommandIds.filter(([, atMs]) => atMs > since);
+    // The newest stay whatever their age says: a clock that jumped must not make a caller's command unknown.
+    const newest = this.#recentCommandIds.length - RECENT_COMMANDS_KEPT;
+    this.#recentCommandIds = this.#recentCommandIds.filter(([, atMs], i) => i >= newest || atMs > since);
   }
 
   async #writeManifest(): Promise<StoredManifest> {

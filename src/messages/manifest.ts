@@ -56,3 +56,5 @@ export interface Manifest {
 
 /** Longer than any caller repeats a command. */
 export const RECENT_COMMANDS_MS = 60_000;
+/** Kept in any case: what callers that still repeat can have sent, a megabyte or so. */
+export const RECENT_COMMANDS_KEPT = 20_000;

@@ -20,7 +20,7 @@ export interface Bus {
   publish(topic: Topic, payload: Uint8Array): void;
   subscribe(topic: Topic, onMessage: (payload: Uint8Array) => void): Subscription;
   /**
-   * @throws SHARD_UNAVAILABLE when nobody serves the topic (surely not received),
+   * @throws SHARD_UNAVAILABLE with `isUnserved` when nobody serves the topic (surely not received),
    *         TIMED_OUT when no answer came (it may have been received)
    */
   request(topic: Topic, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array>;

@@ -26,6 +26,7 @@ export interface LedgerCounts {
 }
 
 const READABLE_TIMEOUT_MS = 20_000;
+const KEYS_AT_ONCE = 500;
 
 const writers = new Set<ChildProcess>();
 
@@ -154,8 +155,12 @@ export class Ledger {
     // Keys that are written again and again are judged only when the writer has stopped.
     const isDone = this.writer.exitCode !== null;
     const keys = keysOf(operations).filter((key) => isDone || key.startsWith('put:'));
-    // A server that is just starting may ask to be asked again; what it does answer counts.
-    const values = await eventually(() => reader.values(keys), { timeoutMs: READABLE_TIMEOUT_MS, everyMs: 100 });
+    const values: (string | null)[] = [];
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+      const some = keys.slice(at, at + KEYS_AT_ONCE);
+      // A server that is just starting may ask to be asked again; what it does answer counts.
+      values.push(...(await eventually(() => reader.values(some), { timeoutMs: READABLE_TIMEOUT_MS, everyMs: 100 })));
+    }
     const state = new Map(keys.map((key, index) => [key, values[index] as string | null]));
     return [...judge(operations, state), ...this.#memory.compare(settled, state)];
   }

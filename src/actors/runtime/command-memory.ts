@@ -1,9 +1,15 @@
 /**
  * Ids of remote callers' commands whose effects are in the journal. A caller whose owner died asks the
  * successor with the same id, and is told "executed, reply lost" instead of having it executed twice.
- * Callers repeat for seconds; ids are kept for longer.
+ * Callers repeat for seconds; ids are kept for longer, by age and by number: an age alone would forget all
+ * of them when a clock jumps forward (seed 238 of the simulation).
  */
 import type { CommandId } from '../../kernel/index.js';
+
+/** Kept whatever their age: ten seconds at ten thousand commands a second. */
+const MIN_KEPT = 100_000;
+/** Never more than this, about 100 MB. */
+const MAX_KEPT = 1_000_000;
 
 export class CommandMemory {
   /** Id → journal clock when it was stored; in order of storing. */
@@ -18,7 +24,9 @@ export class CommandMemory {
   add(ids: readonly CommandId[], clockMs: number): void {
     for (const id of ids) this.#storedAtMsById.set(id, clockMs);
     for (const [id, storedAtMs] of this.#storedAtMsById) {
-      if (storedAtMs > clockMs - this.keepMs) break;
+      const { size } = this.#storedAtMsById;
+      const isYoung = storedAtMs > clockMs - this.keepMs;
+      if (size <= MIN_KEPT || (isYoung && size <= MAX_KEPT)) break;
       this.#storedAtMsById.delete(id);
     }
   }

@@ -67,12 +67,18 @@ export class ShardCaller {
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error;
         if (isFinal(error)) throw error;
-        if (!isRead && (error.code === 'TIMED_OUT' || error.code === 'OUTCOME_UNKNOWN')) mayBeExecuted = true;
+        // Whoever answered may not be the only one who received it: an owner that was replaced answers too.
+        if (!isRead && !isUnreceived(error)) mayBeExecuted = true;
         if (this.clock.monotonicMs() + this.limits.pauseMs >= endMs) throw giveUp(shard, mayBeExecuted, error);
       }
       await new Promise<void>((resolve) => this.timers.after(this.limits.pauseMs, resolve));
     }
   }
+}
+
+/** Nobody served the topic; told by the bus, not by an owner. */
+function isUnreceived(error: MillraceError): boolean {
+  return error.code === 'SHARD_UNAVAILABLE' && error.details.isUnserved === true;
 }
 
 /** Answers that another try would not change. */

@@ -86,7 +86,9 @@ export class Session {
       }
       // Nobody else knows this id: a record that is there is ours, from a try whose answer was lost.
       const record = await this.ports.leases.get(this.#key()).catch(() => undefined);
-      if (record !== undefined) {
+      if (record !== undefined && decodeSessionRecord(record.value).isDead) {
+        this.#id = this.#newId();
+      } else if (record !== undefined) {
         this.#live(record.revision, sentAtMs);
         break;
       }
@@ -213,7 +215,11 @@ export function sessionKey(session: SessionId): string {
 /** S2: after this, the session cannot renew. False when it showed a sign of life meanwhile, or nobody knows. */
 export async function markSessionDead(leases: LeaseStore, session: SessionId): Promise<boolean> {
   const record = await leases.get(sessionKey(session));
-  if (record === undefined) return true;
+  if (record === undefined) {
+    // It has ended, or a lagging server does not show it yet: only a record of our own settles that.
+    const created = await leases.create(sessionKey(session), encodeSessionRecord({ counter: 0, isDead: true }));
+    return created.kind === 'stored';
+  }
   const { counter, isDead } = decodeSessionRecord(record.value);
   if (isDead) return true;
   const outcome = await leases.update(

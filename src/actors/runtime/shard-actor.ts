@@ -99,7 +99,8 @@ export class ShardActor<W extends Work> {
   #open: Pending<W>;
   #inFlight: Pending<W> | undefined;
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
-  #quietUntilMs = 0;
+  /** On the monotonic clock; known once the claim is stored. */
+  #quietUntilMs = Number.POSITIVE_INFINITY;
   #lastClockMs = 0;
   #isDrainSoon = false;
   #tick: Timer | undefined;
@@ -142,6 +143,11 @@ export class ShardActor<W extends Work> {
   /** The last entry that is definitely stored; undefined before the claim is. */
   get head(): ChainHead | undefined {
     return this.#writer?.head;
+  }
+
+  /** True once no owner before this one can still be answering reads. */
+  get isPastQuiet(): boolean {
+    return this.ports.clock.monotonicMs() >= this.#quietUntilMs;
   }
 
   get mailboxBytes(): number {
@@ -280,9 +286,13 @@ export class ShardActor<W extends Work> {
     const head = { ...end.head, position: end.lastPosition };
     this.#lastClockMs = head.clockMs;
     this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head);
-    if (isBugOn('skip-claim')) return;
+    if (isBugOn('skip-claim')) {
+      this.#quietUntilMs = 0;
+      return;
+    }
+    const sentAtMs = clock.monotonicMs();
     await this.#writer.appendClaim(clusterId, this.#nowMs(), this.#watch());
-    this.#lastAppendSentAtMs = clock.monotonicMs();
+    this.#lastAppendSentAtMs = sentAtMs;
     this.#quietUntilMs = clock.monotonicMs() + quietMs;
   }
 

@@ -162,20 +162,22 @@ export class ShardHost<W extends Work> {
       this.#stopShard(shard, new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream is not the one it was`));
       return;
     }
+    // An owner that was replaced, or that nobody has waited out yet, may still be answering reads.
+    const isAnothers = lease !== undefined && lease.session !== this.session.id && !lease.isReleased;
+    const needsQuiet = !this.options.isExclusive && (isAnothers || (lease?.needsQuiet ?? false));
     const mine: ShardLease = {
       epoch: Math.max(lease?.epoch ?? 0, end.head.epoch) + 1,
       session: this.session.id,
       isReleased: false,
       createdAt: end.createdAt,
       highWater: lease?.highWater,
+      needsQuiet,
     };
     // Whatever becomes of the next step, it may leave the lease in our name (H3).
     this.#leftBehind.set(shard, mine.epoch);
     const revision = await this.#takeLease(shard, mine, record?.revision);
     if (revision === undefined || this.#isStopping || !this.#isStill(mine.session)) return;
-    const isAnothers = lease !== undefined && lease.session !== this.session.id;
-    const mayStillRead = isAnothers && !lease.isReleased && !this.options.isExclusive;
-    this.#activate(shard, mine, revision, mayStillRead);
+    this.#activate(shard, mine, revision);
   }
 
   /** A session that was lost meanwhile is another one, though this process goes on. */
@@ -203,7 +205,7 @@ export class ShardHost<W extends Work> {
     return record.revision;
   }
 
-  #activate(shard: ShardName, lease: ShardLease, revision: number, mayOldOwnerRead: boolean): void {
+  #activate(shard: ShardName, lease: ShardLease, revision: number): void {
     const { isExclusive, readsNeedBarrier, clusterId } = this.options;
     const { readLeaseMs, marginMs } = this.times;
     const actor = this.options.createActor({
@@ -211,7 +213,7 @@ export class ShardHost<W extends Work> {
       epoch: lease.epoch,
       clusterId,
       highWater: lease.highWater,
-      quietMs: mayOldOwnerRead ? readLeaseMs + marginMs : 0,
+      quietMs: lease.needsQuiet ? readLeaseMs + marginMs : 0,
       readsNeedBarrier,
       mayAnswerReads: isExclusive
         ? () => true
@@ -280,7 +282,8 @@ export class ShardHost<W extends Work> {
       this.#held.delete(shard);
       if (head === undefined) return;
       this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.lookEveryMs);
-      if (!(await this.#save(shard, held, head, true))) return;
+      const isSaved = await this.#save(shard, held, head, true).catch(() => false);
+      if (!isSaved) return;
       this.#leftBehind.delete(shard);
       this.ports.log.info('shard.released', { shard, epoch: held.lease.epoch, number: head.number });
     } finally {
@@ -312,7 +315,8 @@ export class ShardHost<W extends Work> {
   /** The high-water mark: an entry that a journal must show to be trusted by the next owner. */
   async #save(shard: ShardName, held: Held<W>, head: ChainHead, isReleased: boolean): Promise<boolean> {
     const { number, hash, position } = head;
-    const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position } };
+    const needsQuiet = held.lease.needsQuiet && !held.actor.isPastQuiet;
+    const lease: ShardLease = { ...held.lease, isReleased, highWater: { number, hash, position }, needsQuiet };
     const revision = await this.#takeLease(shard, lease, held.revision);
     if (revision === undefined) {
       await this.#adoptRevision(shard, held);

@@ -180,7 +180,7 @@ export class NatsBus implements Bus {
 function failureOfRequest(failure: LinkFailure, topic: Topic): MillraceError {
   const details = { topic: topic.kind };
   if (failure.kind === 'no-responders' || failure.kind === 'not-sent' || failure.kind === 'refused') {
-    return new MillraceError('SHARD_UNAVAILABLE', 'nobody serves this', details, failure);
+    return new MillraceError('SHARD_UNAVAILABLE', 'nobody serves this', { ...details, isUnserved: true }, failure);
   }
   return new MillraceError('TIMED_OUT', 'no answer came', details, failure);
 }

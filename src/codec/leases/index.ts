@@ -1,7 +1,7 @@
 /**
  * Records of the lease bucket and heartbeats ↔ bytes: MessagePack arrays, the version first.
  *
- *   shard lease  [1, epoch, session, isReleased, createdAt, [number, hash, position] | null]
+ *   shard lease  [1, epoch, session, isReleased, createdAt, [number, hash, position] | null, needsQuiet]
  *   session      [1, counter, isDead]
  *   heartbeat    [1, session, canOwn, isLeaving, process]
  */
@@ -15,6 +15,8 @@ export interface ShardLease {
   readonly session: SessionId;
   /** The owner drained and let go: nobody needs to wait for it. */
   readonly isReleased: boolean;
+  /** An owner before this one may still be answering reads: whoever takes the shard waits as if from it. */
+  readonly needsQuiet: boolean;
   /** When the shard's stream was made; another stream is an incident. */
   readonly createdAt: string;
   /** An entry that is known to be stored: a journal without it has lost something. */
@@ -36,13 +38,13 @@ export interface Heartbeat {
 }
 
 export function encodeShardLease(lease: ShardLease): Uint8Array {
-  const { epoch, session, isReleased, createdAt, highWater } = lease;
+  const { epoch, session, isReleased, createdAt, highWater, needsQuiet } = lease;
   const mark = highWater === undefined ? null : [highWater.number, highWater.hash, highWater.position];
-  return encode([VERSION, epoch, session, isReleased, createdAt, mark]);
+  return encode([VERSION, epoch, session, isReleased, createdAt, mark, needsQuiet]);
 }
 
 export function decodeShardLease(bytes: Uint8Array): ShardLease {
-  const [, epoch, session, isReleased, createdAt, mark] = fieldsOf(bytes, 'shard lease');
+  const [, epoch, session, isReleased, createdAt, mark, needsQuiet] = fieldsOf(bytes, 'shard lease');
   const highWater =
     mark === null
       ? undefined
@@ -57,6 +59,7 @@ export function decodeShardLease(bytes: Uint8Array): ShardLease {
     isReleased: isReleased as boolean,
     createdAt: createdAt as string,
     highWater,
+    needsQuiet: needsQuiet as boolean,
   };
 }
 

@@ -75,7 +75,7 @@ describe('journal: compaction', () => {
     await world.recoveredDigests();
   });
 
-  it('remembers the command ids of the last minute of journal clock, across snapshots', async () => {
+  it('remembers recent command ids across snapshots, also when the clock jumps forward', async () => {
     const world = await livelyWorld();
     await world.compact();
     world.history.clockMs += 30_000;
@@ -83,9 +83,9 @@ describe('journal: compaction', () => {
     const ids = (manifest: Manifest) => manifest.recentCommandIds.map(([id]) => id);
     const second = await manifestOf(world, (await world.compact()).manifest);
     expect(ids(second)).to.deep.equal([...Array.from({ length: 8 }, (_, i) => `cmd-${i}`), 'cmd-late']);
-    world.history.clockMs += 40_000;
+    world.history.clockMs += 4_000_000;
     await world.history.batch({ [ALPHA]: ['SET x 2'] });
-    expect(ids(await manifestOf(world, (await world.compact()).manifest))).to.deep.equal(['cmd-late']);
+    expect(ids(await manifestOf(world, (await world.compact()).manifest))).to.deep.equal(ids(second));
   });
 
   it('joins chunk sets and passes over those that were left behind', async () => {
