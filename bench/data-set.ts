@@ -8,12 +8,12 @@ const PROGRESS_EVERY = 250_000;
 
 export const KEYS = 1_000_000;
 
-export function keyOf(index: number): string {
+export function keyAt(index: number): string {
   return `key:${String(index).padStart(12, '0')}`;
 }
 
 /** Differs from key to key, so that nothing can be shared. */
-export function valueOf(index: number, round = 0): string {
+export function valueAt(index: number, round = 0): string {
   return `${index}-${round}-`.padEnd(VALUE_BYTES, 'abcdefghij');
 }
 
@@ -27,7 +27,7 @@ export async function load(millrace: Millrace, count: number, progress: (line: s
       const from = next;
       next = Math.min(count, from + COMMANDS_PER_PIPELINE);
       const commands: string[][] = [];
-      for (let i = from; i < next; i += 1) commands.push(['SET', keyOf(i), valueOf(i)]);
+      for (let i = from; i < next; i += 1) commands.push(['SET', keyAt(i), valueAt(i)]);
       await millrace.post('/pipeline', commands);
       loaded += commands.length;
       if (loaded % PROGRESS_EVERY === 0) progress(`loaded ${loaded} keys`);

@@ -5,7 +5,7 @@
  */
 
 import { until } from './child.js';
-import { KEYS, keyOf, load, valueOf } from './data-set.js';
+import { KEYS, keyAt, load, valueAt } from './data-set.js';
 import { atMost, type Bench } from './figures.js';
 import { tally } from './memory.js';
 import { Millrace } from './millrace.js';
@@ -73,7 +73,7 @@ async function snapshotOfAll(millrace: Millrace, progress: (line: string) => voi
   const env = { MILLRACE_SNAPSHOT_ENTRIES: `${FEWEST_ENTRIES}`, MILLRACE_FSYNC: 'interval' };
   await millrace.start({ env });
   await until(() => isServed(millrace, 0), SERVING_TIMEOUT_MS, 'the start after the load');
-  for (let i = 0; i < FEWEST_ENTRIES; i += 1) await millrace.command('SET', keyOf(0), valueOf(0));
+  for (let i = 0; i < FEWEST_ENTRIES; i += 1) await millrace.command('SET', keyAt(0), valueAt(0));
   await until(
     async () => millrace.log.some(({ event }) => event === 'shard.snapshotted') && !(await millrace.isCompacting()),
     SNAPSHOT_TIMEOUT_MS,
@@ -95,15 +95,15 @@ async function tailOfSingles(millrace: Millrace, progress: (line: string) => voi
   await until(() => isServed(millrace, 0), SERVING_TIMEOUT_MS, 'the start before the tail');
   for (let from = 0; from < TAIL_ENTRIES; from += COMMANDS_PER_PIPELINE) {
     const commands: string[][] = [];
-    for (let i = from; i < from + COMMANDS_PER_PIPELINE; i += 1) commands.push(['SET', keyOf(i), valueOf(i, 1)]);
+    for (let i = from; i < from + COMMANDS_PER_PIPELINE; i += 1) commands.push(['SET', keyAt(i), valueAt(i, 1)]);
     await millrace.post('/pipeline', commands);
     if ((from + COMMANDS_PER_PIPELINE) % 20_000 === 0)
       progress(`${from + COMMANDS_PER_PIPELINE} entries behind the snapshot`);
   }
-  await millrace.command('SET', keyOf(TAIL_ENTRIES - 1), valueOf(TAIL_ENTRIES - 1, 1));
+  await millrace.command('SET', keyAt(TAIL_ENTRIES - 1), valueAt(TAIL_ENTRIES - 1, 1));
 }
 
 /** Does the last key of the tail have the value it was given in `round`? */
 async function isServed(millrace: Millrace, round = 1): Promise<boolean> {
-  return (await millrace.command('GET', keyOf(TAIL_ENTRIES - 1))) === valueOf(TAIL_ENTRIES - 1, round);
+  return (await millrace.command('GET', keyAt(TAIL_ENTRIES - 1))) === valueAt(TAIL_ENTRIES - 1, round);
 }

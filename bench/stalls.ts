@@ -2,7 +2,7 @@
  * How long one command about very many keys holds the loop, in a database of a million: what everybody else
  * waits for while it runs. Collections are apart.
  */
-import { KEYS, keyOf, load } from './data-set.js';
+import { KEYS, keyAt, load } from './data-set.js';
 import { atMost, type Bench, type Figure } from './figures.js';
 import { Millrace } from './millrace.js';
 
@@ -28,7 +28,7 @@ export const stalls: Bench = {
   },
 };
 
-const many = Array.from({ length: MANY_KEYS }, (_, i) => keyOf(i * 7));
+const many = Array.from({ length: MANY_KEYS }, (_, i) => keyAt(i * 7));
 
 const COMMANDS: readonly (readonly [string, readonly string[]])[] = [
   ['KEYS with a pattern that few match', ['KEYS', 'key:00000000001*']],

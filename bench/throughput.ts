@@ -2,6 +2,7 @@
  * Requests per second against a bare Koa and against webdis, all within one run: every round measures each
  * alternative once, so that what else the machine does hits all of them, and the ratio of medians is told.
  */
+import { readFile } from 'node:fs/promises';
 import { Child } from './child.js';
 import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
 import { Millrace, TOKEN } from './millrace.js';
@@ -46,6 +47,13 @@ interface Alternative {
   readonly connections: number;
   readonly url: string;
   readonly requests: string;
+  /** Whose main thread does the work; webdis has several. */
+  readonly pid?: number | undefined;
+}
+
+interface Round extends LoadResult {
+  /** Processor time of the main thread for a request, microseconds: hardly moved by what else the machine does. */
+  readonly cpuMicros: number | undefined;
 }
 
 export const throughput: Bench = {
@@ -60,7 +68,7 @@ export const throughput: Bench = {
     const webdis = missing.length === 0 ? await Webdis.start() : undefined;
     try {
       await millrace.start();
-      const alternatives = alternativesOf(millrace.url, koa.ready?.[1] as string, webdis?.url);
+      const alternatives = alternativesOf(millrace, koa, webdis?.url);
       const results = await measure(alternatives, progress);
       return { figures: figuresOf(results), skipped };
     } finally {
@@ -69,15 +77,16 @@ export const throughput: Bench = {
   },
 };
 
-function alternativesOf(url: string, koaUrl: string, webdisUrl: string | undefined): readonly Alternative[] {
+function alternativesOf(millrace: Millrace, bareKoa: Child, webdisUrl: string | undefined): readonly Alternative[] {
   const many = { connections: CONNECTIONS };
+  const { url, pid } = millrace;
   const ours = [
-    { ...many, name: 'SET', url, requests: OURS_SET },
-    { ...many, name: 'GET', url, requests: OURS_GET },
-    { ...many, name: 'pipeline', url, requests: PIPELINE },
-    { name: 'SET, one connection', connections: 1, url, requests: OURS_SET },
+    { ...many, name: 'SET', url, pid, requests: OURS_SET },
+    { ...many, name: 'GET', url, pid, requests: OURS_GET },
+    { ...many, name: 'pipeline', url, pid, requests: PIPELINE },
+    { name: 'SET, one connection', connections: 1, url, pid, requests: OURS_SET },
   ];
-  const koa = { ...many, name: 'koa', url: koaUrl, requests: KOA };
+  const koa = { ...many, name: 'koa', url: bareKoa.ready?.[1] as string, pid: bareKoa.process.pid, requests: KOA };
   if (webdisUrl === undefined) return [koa, ...ours];
   return [
     koa,
@@ -90,13 +99,18 @@ function alternativesOf(url: string, koaUrl: string, webdisUrl: string | undefin
 async function measure(
   alternatives: readonly Alternative[],
   progress: (line: string) => void,
-): Promise<ReadonlyMap<string, readonly LoadResult[]>> {
-  const results = new Map<string, LoadResult[]>(alternatives.map(({ name }) => [name, []]));
+): Promise<ReadonlyMap<string, readonly Round[]>> {
+  const results = new Map<string, Round[]>(alternatives.map(({ name }) => [name, []]));
   // The first round warms up compilers, stores and the disk, and does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const line: string[] = [];
-    for (const { name, connections, url, requests } of alternatives) {
-      const result = await wrk({ url, requests, connections, seconds: round === 0 ? 1 : SECONDS });
+    for (const { name, connections, url, pid, requests } of alternatives) {
+      const seconds = round === 0 ? 1 : SECONDS;
+      const ranBeforeMs = await ranMs(pid);
+      const load = await wrk({ url, requests, connections, seconds });
+      const cpuMs = (await ranMs(pid)) - ranBeforeMs;
+      const cpuMicros = pid === undefined ? undefined : (cpuMs * 1000) / (load.requestsPerSecond * seconds);
+      const result = { ...load, cpuMicros };
       if (round > 0) results.get(name)?.push(result);
       line.push(
         `${name} ${Math.round(result.requestsPerSecond)}/s${result.errors > 0 ? ` (${result.errors} errors)` : ''}`,
@@ -107,7 +121,14 @@ async function measure(
   return results;
 }
 
-function figuresOf(results: ReadonlyMap<string, readonly LoadResult[]>): readonly Figure[] {
+/** Processor time of a process's main thread so far, milliseconds; 0 where the kernel does not tell. */
+async function ranMs(pid: number | undefined): Promise<number> {
+  if (pid === undefined) return 0;
+  const statistics = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').catch(() => '0');
+  return Number(statistics.split(' ')[0]) / 1e6;
+}
+
+function figuresOf(results: ReadonlyMap<string, readonly Round[]>): readonly Figure[] {
   const medianOf = (name: string, field: 'requestsPerSecond' | 'p50Ms' | 'p99Ms') =>
     median((results.get(name) ?? []).map((result) => result[field]));
   const ratio = (name: string, to: string) => medianOf(name, 'requestsPerSecond') / medianOf(to, 'requestsPerSecond');
@@ -130,7 +151,9 @@ function figuresOf(results: ReadonlyMap<string, readonly LoadResult[]>): readonl
   }
   for (const name of results.keys()) {
     const errors = (results.get(name) ?? []).reduce((sum, result) => sum + result.errors, 0);
-    const note = `p50 ${medianOf(name, 'p50Ms').toFixed(2)} ms, p99 ${medianOf(name, 'p99Ms').toFixed(2)} ms`;
+    const cpu = (results.get(name) ?? []).flatMap(({ cpuMicros }) => cpuMicros ?? []);
+    const cpuNote = cpu.length === 0 ? '' : `, ${median(cpu).toFixed(0)} µs of the main thread each`;
+    const note = `p50 ${medianOf(name, 'p50Ms').toFixed(2)} ms, p99 ${medianOf(name, 'p99Ms').toFixed(2)} ms${cpuNote}`;
     figures.push({
       name: `  ${name}`,
       value: medianOf(name, 'requestsPerSecond'),

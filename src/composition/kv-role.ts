@@ -6,7 +6,7 @@ import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, type ServerFacts } from '../domain/kv/index.js';
 import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
 import { isMillraceError, type ShardName } from '../kernel/index.js';
-import type { Compactor } from '../ports/index.js';
+import type { Compactor, StorageGauge } from '../ports/index.js';
 import {
   ANSWER_MEMORY,
   APPEND_RETRY,
@@ -32,10 +32,11 @@ const PASSIVATE_EVERY_MS = 60_000;
 export interface KvRoleOptions {
   readonly isExclusive: boolean;
   readonly compactor: Compactor;
+  readonly storage: StorageGauge;
   readonly facts: ServerFacts;
 }
 
-export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }: KvRoleOptions): KvRole {
+export function kvRole(c: DependencyContainer, { isExclusive, compactor, storage, facts }: KvRoleOptions): KvRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
@@ -84,6 +85,7 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, facts }
         clock,
         timers,
         log,
+        storage,
         createFold: () => new KvFold(new KvEngine(random, facts)),
         loadPartition: async (partition, fold) => {
           try {

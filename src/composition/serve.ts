@@ -7,11 +7,12 @@ import type { DependencyContainer } from 'tsyringe';
 import { KvShardGateway } from '../actors/kv-shard/index.js';
 import { ShardCaller } from '../actors/runtime/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
-import { WorkerCompactor } from '../adapters/node/index.js';
+import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { createKvServer } from '../edge/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
 import { describeError, MillraceError } from '../kernel/index.js';
+import { ROOMY, type StorageGauge } from '../ports/index.js';
 import type { CompactorWorld } from './compactor-worker.js';
 import { controlRole } from './control-role.js';
 import { healthChecks } from './health-checks.js';
@@ -86,7 +87,8 @@ async function startRoles(
   const facts = serverFacts(c.resolve(tokens.CLOCK), session.id);
   const control = controlRole(c, { world, compactor, ownsShard: has('kv') });
   undo.push(() => control.stop());
-  const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, facts }) : undefined;
+  const storage = storageOf(c, world, undo);
+  const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, storage, facts }) : undefined;
   kv?.start();
   if (kv !== undefined) undo.push(() => kv.stop());
   const credentials = await control.start();
@@ -137,6 +139,21 @@ function gatewayOf(
     : new ShardCaller(c.resolve(tokens.BUS), clock, timers, random, callLimitsOf(config));
   const limits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
   return new KvShardGateway({ clock, timers, caller, host }, limits, world.layout.kvShards);
+}
+
+/** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
+function storageOf(c: DependencyContainer, world: NatsWorld, undo: Undo[]): StorageGauge {
+  const { dataDir: directory, diskReserveBytes: reserveBytes } = c.resolve(tokens.CONFIG).storage;
+  if (!world.isExclusive || reserveBytes === 0) return ROOMY;
+  const watch = new DiskWatch({
+    directory,
+    reserveBytes,
+    timers: c.resolve(tokens.TIMERS),
+    log: c.resolve(tokens.LOG),
+  });
+  void watch.start();
+  undo.push(() => watch.stop());
+  return watch;
 }
 
 function compactionLimitsOf(config: Config): CompactorWorld['limits'] {

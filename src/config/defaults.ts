@@ -124,6 +124,10 @@ export const DEFAULTS = {
     { ageMs: 7 * DAY_MS, bytes: 10 * GIB },
     'A week to notice a mistake in, unless the disk would suffer first.',
   ),
+  diskReserveBytes: as(
+    128 * MIB,
+    'Below it what grows is refused with 503, so that deletes, claims and snapshots still find room. 0 turns it off.',
+  ),
   snapshotEntries: as(50_000, 'Half of the tail that a restart must be able to replay within eight seconds.'),
   snapshotBytes: as(64 * MIB, 'The same bound for tails of few, large entries.'),
 

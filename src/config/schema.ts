@@ -108,6 +108,7 @@ export class StorageSettings {
   @setting(whole(1, 256)) readonly kvShards!: number;
   @setting(whole(1, 256)) readonly queueShards!: number;
   @setting(retention()) readonly auditRetention!: Retention;
+  @setting(bytes(0, 1024 * GIB)) readonly diskReserveBytes!: number;
   @setting(whole(10, 10_000_000)) readonly snapshotEntries!: number;
   @setting(bytes(4 * KIB, 16 * GIB)) readonly snapshotBytes!: number;
 }

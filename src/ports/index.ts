@@ -11,4 +11,5 @@ export * from './metrics.js';
 export * from './object-store.js';
 export * from './random.js';
 export * from './sealing.js';
+export * from './storage-gauge.js';
 export * from './timers.js';

@@ -116,7 +116,9 @@ export class SimBus implements Bus {
       );
       if (known.length === 0) {
         this.network.pass(this, this, `nobody serves ${name}`, () =>
-          settle(() => reject(new MillraceError('SHARD_UNAVAILABLE', `nobody serves ${name}`, { topic: name, isUnserved: true }))),
+          settle(() =>
+            reject(new MillraceError('SHARD_UNAVAILABLE', `nobody serves ${name}`, { topic: name, isUnserved: true })),
+          ),
         );
       }
       for (const party of known) {

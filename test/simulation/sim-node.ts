@@ -16,7 +16,7 @@ import {
 import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
 import type { PartitionName, ShardName } from '../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../src/messages/index.js';
-import type { Compactor, KvGateway } from '../../src/ports/index.js';
+import { type Compactor, type KvGateway, ROOMY } from '../../src/ports/index.js';
 import { newFold } from './folds.js';
 import type { SimMember } from './sim-kit.js';
 import {
@@ -138,6 +138,7 @@ class NodeParts {
         clock,
         timers,
         log,
+        storage: ROOMY,
         createFold: () => newFold(random, () => clock.nowMs()),
         loadPartition: async (partition, fold) => {
           for await (const _ of this.snapshots.loadPartition(partition, fold));

@@ -20,7 +20,7 @@ import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { DefiniteAppender, recover } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
 import { kvPartition } from '../../src/messages/index.js';
-import type { KvGateway, Log } from '../../src/ports/index.js';
+import { type KvGateway, type Log, ROOMY } from '../../src/ports/index.js';
 import { LIMITS } from './kv-shard-stand.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
@@ -142,6 +142,7 @@ export class KvProcess {
         clock: time,
         timers: time,
         log: SILENT,
+        storage: ROOMY,
         createFold: () => new KvFold(new KvEngine(random, facts)),
         loadPartition: async () => {},
       },

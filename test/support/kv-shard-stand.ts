@@ -38,6 +38,7 @@ export class KvShardStand {
   readonly planes: KvPlane[] = [];
   readonly snapshots = new SnapshotStore(this.objects, SILENT);
   mayAnswerReads = true;
+  readonly storage = { full: false, isFull: () => this.storage.full };
   epoch = 0;
 
   /** A fresh activation, one epoch on, as the host makes it after it has won the lease. */
@@ -51,6 +52,7 @@ export class KvShardStand {
         clock: time,
         timers: time,
         log: SILENT,
+        storage: this.storage,
         createFold: () => new KvFold(new KvEngine(random, facts)),
         loadPartition: async (partition, fold) => {
           for await (const _ of snapshots.loadPartition(partition, fold));

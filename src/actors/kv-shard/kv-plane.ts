@@ -5,9 +5,9 @@
 
 import { type CommandSpec, findCommand, type KvEngine, notAvailable } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
-import { assert, type PartitionName } from '../../kernel/index.js';
+import { assert, MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Manifest, ManifestPartition } from '../../messages/index.js';
-import type { Clock, Log, Timers } from '../../ports/index.js';
+import type { Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn } from '../runtime/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
@@ -26,6 +26,7 @@ export interface KvPlanePorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  readonly storage: StorageGauge;
   createFold(): KvFold;
   /** Fills an empty fold from a snapshot. */
   loadPartition(partition: ManifestPartition, fold: KvFold): Promise<void>;
@@ -51,7 +52,11 @@ export class KvPlane implements ShardPlane<KvWork> {
     private readonly limits: KvPlaneLimits,
   ) {}
 
-  execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' {
+  execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
+    if (this.ports.storage.isFull() && work.progress === 0 && mayGrow(work)) {
+      work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
+      return 'refused';
+    }
     const slot = this.#slotOf(work.request.partition);
     const engine = slot.engine;
     if (engine === undefined) {
@@ -302,4 +307,9 @@ export class KvPlane implements ShardPlane<KvWork> {
 function noteWait(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
   const waitFor = slot.turnToWaitFor(spec, words, turn.number);
   if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
+}
+
+/** Would a full server refuse one of its commands? */
+function mayGrow({ request }: KvWork): boolean {
+  return request.commands.some((words) => findCommand(words)?.flags.includes('denyoom') ?? false);
 }

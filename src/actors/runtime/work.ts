@@ -50,10 +50,11 @@ export interface SectionEffects {
 export interface ShardPlane<W extends Work> {
   /**
    * Runs the work, or as much of it as fits the turn. Sets `waitsForTurn` and `hasWritten`.
-   * `parked`: its state is still loading; the plane calls `resume(work)` later.
+   * `parked`: its state is still loading; it comes back through `takeParked`.
+   * `refused`: the plane has rejected it; nothing was executed.
    * @throws a defect: the actor then ends, and a fresh one rebuilds
    */
-  execute(work: W, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked';
+  execute(work: W, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused';
   /** A share of the drain for what falls due by itself (expiry). */
   tick(turn: Turn): void;
   /** When `tick` wants to run though no work arrives; undefined: not at all. Milliseconds from now. */

@@ -60,7 +60,9 @@ export class MemoryBus implements Bus {
     const name = nameOf(topic);
     const services = this.network.services.at(topic).filter((service) => service.bus.connected);
     if (this.connected && services.length === 0) {
-      return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', `nobody serves ${name}`, { topic: name, isUnserved: true }));
+      return Promise.reject(
+        new MillraceError('SHARD_UNAVAILABLE', `nobody serves ${name}`, { topic: name, isUnserved: true }),
+      );
     }
     return new Promise((resolve, reject) => {
       const timer = this.network.timers.after(timeoutMs, () =>

@@ -1,5 +1,6 @@
 export * from './clock.js';
 export * from './credentials-file.js';
+export * from './disk-watch.js';
 export * from './files.js';
 export * from './json-log.js';
 export * from './process-watch.js';

@@ -296,6 +296,22 @@ describe('shard actor', () => {
       expect(outcomes.map(({ failure }) => failure)).to.deep.equal([undefined, undefined, 'MAILBOX_FULL']);
     });
 
+    it('takes reads and deletes, and nothing that grows, while the disk is nearly full', async () => {
+      const actor = await stand.serving();
+      stand.send(actor, 'SET a 1');
+      await stand.settle();
+      stand.storage.full = true;
+      const outcomes = ['SET b 1', 'GET a', 'DEL a'].map((line) => stand.send(actor, line));
+      const batch = stand.send(actor, ['GET a', 'APPEND a x'], 'pipeline');
+      await stand.settle();
+      expect(outcomes.map(({ failure, replies }) => failure ?? replies)).to.deep.equal(['STORAGE_FULL', ['1'], [1]]);
+      expect(batch.failure).to.equal('STORAGE_FULL');
+      stand.storage.full = false;
+      const again = stand.send(actor, 'SET b 1');
+      await stand.settle();
+      expect(again.replies).to.deep.equal([OK]);
+    });
+
     it('holds requests while it is loading, for so long and no longer', async () => {
       const actor = stand.activate();
       stand.journal.isOpen = false;

@@ -87,6 +87,7 @@ const BAD: Record<string, [string, string]> = {
   ],
   SNAPSHOT_ENTRIES: ['9', 'accepts a whole number from 10 to 10000000, not "9"'],
   SNAPSHOT_BYTES: ['1', `accepts ${BYTES} from 4KiB to 16GiB, not "1"`],
+  DISK_RESERVE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   SESSION_HEARTBEAT_MS: ['19', `accepts ${MS} from 20 to 60000, not "19"`],
   LEASE_RENEWAL_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
   READ_LEASE_MS: ['99', `accepts ${MS} from 100 to 60000, not "99"`],
