@@ -34,7 +34,7 @@ export class Millrace {
   async start({ env, nodeFlags = [] }: MillraceOptions = {}): Promise<number> {
     this.log.length = 0;
     const startedAtMs = performance.now();
-    const heapMb = process.env['MILLRACE_HEAP_MB'] ?? '1024';
+    const heapMb = process.env.MILLRACE_HEAP_MB ?? '1024';
     const flags = [`--max-old-space-size=${heapMb}`, `--import=${PROBE}`, ...nodeFlags];
     this.#child = await Child.start(process.execPath, [...flags, MAIN, 'serve'], {
       env: {

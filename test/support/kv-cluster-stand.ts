@@ -72,11 +72,12 @@ export class KvProcess {
     number: number,
   ) {
     const { time, journal, leases, network } = stand;
-    let bytes = number * 1000;
-    const random: Random = {
-      bytes: (count) => Uint8Array.from({ length: count }, () => (bytes += 7) & 255),
-      float: () => 0.5,
+    let drawn = number * 1000;
+    const draw = (): number => {
+      drawn += 7;
+      return drawn & 255;
     };
+    const random: Random = { bytes: (count) => Uint8Array.from({ length: count }, draw), float: () => 0.5 };
     this.bus = network.connect();
     this.membership = new Membership(this.bus, time);
     this.session = new Session(

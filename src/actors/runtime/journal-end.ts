@@ -3,6 +3,7 @@ import { decodeMessage, sha256 } from '../../codec/envelope/index.js';
 import { type ChainHead, EMPTY_HEAD } from '../../journal/index.js';
 import { MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Journal } from '../../ports/index.js';
+import type { Activation } from './activation.js';
 
 export interface JournalEnd {
   /** The last whole entry. */
@@ -36,4 +37,25 @@ export async function readJournalEnd(journal: Journal, shard: ShardName): Promis
     throw new MillraceError('JOURNAL_DAMAGED', `${shard}: no whole entry is left`, { shard, lastPosition });
   }
   return { head: EMPTY_HEAD, lastPosition: 0, createdAt };
+}
+
+/**
+ * The end behind which a claim of this epoch may go. What is read may be old: shorter than what was vouched
+ * for is old, or damage.
+ * @throws JOURNAL_DAMAGED, FENCED when the epoch is over, JOURNAL_UNAVAILABLE
+ */
+export async function readClaimableEnd(
+  journal: Journal,
+  { shard, epoch, highWater }: Pick<Activation, 'shard' | 'epoch' | 'highWater'>,
+): Promise<JournalEnd> {
+  const end = await readJournalEnd(journal, shard);
+  if (highWater !== undefined && end.lastPosition < highWater.position) {
+    throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal is shorter than it was`, {
+      shard,
+      last: end.lastPosition,
+      highWater: highWater.position,
+    });
+  }
+  if (end.head.epoch >= epoch) throw new MillraceError('FENCED', `${shard}: epoch ${epoch} is over`, { shard });
+  return end;
 }

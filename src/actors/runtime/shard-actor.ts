@@ -10,79 +10,17 @@
  *  A5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
  *  A6 nothing is answered before the replay has reached the actor's own claim
  */
-import type { ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
+import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
-import {
-  type CommandId,
-  describeError,
-  isMillraceError,
-  MillraceError,
-  type PartitionName,
-  type Random,
-  type ShardName,
-} from '../../kernel/index.js';
-import type { Clock, Journal, Log, Timer, Timers } from '../../ports/index.js';
+import { type CommandId, describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Timer } from '../../ports/index.js';
+import type { Activation, ActorLimits, ActorPorts, ActorState } from './activation.js';
 import { CommandMemory } from './command-memory.js';
-import { readJournalEnd } from './journal-end.js';
-import { Mailbox, type MailboxLimits } from './mailbox.js';
-import type { RecoverFn } from './recovery.js';
-import type { RuntimeMetrics } from './runtime-metrics.js';
+import { readClaimableEnd, readJournalEnd } from './journal-end.js';
+import { Mailbox } from './mailbox.js';
+import { asFailure, NO_TURN, newPending, type Pending, rejectAll, unavailable } from './pending.js';
 import { ShardWriter } from './shard-writer.js';
-import type { RecoveryStep, ShardPlane, Turn, Work } from './work.js';
-
-export interface TurnLimits {
-  readonly maxCommands: number;
-  readonly maxEffectBytes: number;
-  /** Synchronous work of one drain, milliseconds. */
-  readonly maxMs: number;
-}
-
-export interface ActorLimits {
-  readonly mailbox: MailboxLimits;
-  readonly turn: TurnLimits;
-  readonly chunkBytes: number;
-  /** How long a request may wait for state that is still loading. */
-  readonly holdMs: number;
-  /** How long command ids of remote callers are remembered. */
-  readonly commandMemoryMs: number;
-}
-
-export interface ActorPorts {
-  readonly journal: Journal;
-  readonly appender: DefiniteAppender;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: RuntimeMetrics;
-  readonly recover: RecoverFn;
-}
-
-/** What this activation was given by whoever won the lease. */
-export interface Activation {
-  readonly shard: ShardName;
-  readonly epoch: number;
-  readonly clusterId: string;
-  /** The last entry the lease record vouches for. */
-  readonly highWater: (ChainLink & { readonly position: number }) | undefined;
-  /** After the claim, writes are not acknowledged for this long: the old owner may still answer reads. */
-  readonly quietMs: number;
-  /** Appends before answering reads, instead of relying on a lease. */
-  readonly readsNeedBarrier: boolean;
-  /** May reads be answered, given when the last acknowledged append was sent? On the monotonic clock. */
-  mayAnswerReads(lastAppendSentAtMs: number): boolean;
-  /** Called with each stored batch, before its replies leave. */
-  onStored(head: ChainHead, effectBytes: number): void;
-}
-
-export type ActorState = 'claiming' | 'replaying' | 'serving' | 'draining' | 'ended';
-
-interface Pending<W> {
-  readonly turn: Turn;
-  /** Finished works that wait for this turn's entry. */
-  readonly waiting: W[];
-  commandIds: CommandId[];
-}
+import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
 export class ShardActor<W extends Work> {
   /** Resolves when the actor has ended, with why. */
@@ -257,14 +195,9 @@ export class ShardActor<W extends Work> {
     this.#tick?.cancel();
     this.#holdSweep?.cancel();
     this.#stop.abort(why);
-    const { shard } = this;
-    // What is in flight may be stored or not; what was executed after it surely is not, nor is what waits.
-    const isRefused = isMillraceError(why, 'FENCED') && why.details.outcome === 'not-applied';
-    const settle = (work: W, mayBeStored: boolean) =>
-      work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
-    for (const work of this.#inFlight?.waiting ?? []) settle(work, !isRefused || isSpread(work));
-    for (const work of this.#open.waiting) settle(work, isSpread(work));
-    for (const work of [...this.#mailbox.clear(), ...this.plane.abandon()]) settle(work, true);
+    const inFlight = this.#inFlight?.waiting ?? [];
+    const waiting = [...this.#mailbox.clear(), ...this.plane.abandon()];
+    rejectAll(this.shard, { inFlight, open: this.#open.waiting, waiting }, why);
     this.#inFlight = undefined;
     this.#open = newPending(NO_TURN);
     this.#end(why);
@@ -272,17 +205,8 @@ export class ShardActor<W extends Work> {
 
   async #claim(): Promise<void> {
     const { journal, appender, clock, random } = this.ports;
-    const { shard, epoch, clusterId, highWater, quietMs } = this.activation;
-    const end = await readJournalEnd(journal, shard);
-    // J7: what this shows may be old. Shorter than what was vouched for is old, or damage: try again later.
-    if (highWater !== undefined && end.lastPosition < highWater.position) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal is shorter than it was`, {
-        shard,
-        last: end.lastPosition,
-        highWater: highWater.position,
-      });
-    }
-    if (end.head.epoch >= epoch) throw new MillraceError('FENCED', `${shard}: epoch ${epoch} is over`, { shard });
+    const { shard, epoch, clusterId, quietMs } = this.activation;
+    const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
     this.#lastClockMs = head.clockMs;
     this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head);
@@ -453,24 +377,12 @@ export class ShardActor<W extends Work> {
 
   async #appendBatch(pending: Pending<W>, effects: ReturnType<ShardPlane<W>['seal']>): Promise<ChainHead> {
     const append = () => this.#pen().appendBatch(pending.commandIds, effects, pending.turn.nowMs, this.#watch());
-    try {
-      return await append();
-    } catch (error) {
-      if (!isBugOn('reread-tail-when-fenced') || !isMillraceError(error, 'FENCED')) throw error;
-      const { journal, appender, random } = this.ports;
-      const end = await readJournalEnd(journal, this.shard);
-      const links: ReadonlyMap<PartitionName, ChainLink> = this.#pen().links;
-      this.#writer = new ShardWriter(
-        appender,
-        this.shard,
-        this.epoch,
-        random.bytes(16),
-        this.limits.chunkBytes,
-        end.head,
-      );
-      this.#writer.adoptLinks(links);
+    if (!isBugOn('reread-tail-when-fenced')) return append();
+    return append().catch(async (error: unknown) => {
+      if (!isMillraceError(error, 'FENCED')) throw error;
+      this.#pen().breakFence((await readJournalEnd(this.ports.journal, this.shard)).head);
       return append();
-    }
+    });
   }
 
   /** An old owner may answer reads for as long as its lease was good; until then nothing new is visible. */
@@ -528,33 +440,4 @@ export class ShardActor<W extends Work> {
       },
     };
   }
-}
-
-/** Nothing ever waits for it. */
-const NO_TURN = -1;
-
-function newPending<W>(number: number): Pending<W> {
-  return { turn: { number, nowMs: 0, commands: 0, effectBytes: 0, effects: 0 }, waiting: [], commandIds: [] };
-}
-
-/** A pipeline may have effects in an earlier entry than the one it waits for. */
-function isSpread(work: Work): boolean {
-  return work.commands > 1;
-}
-
-function unavailable(message: string): MillraceError {
-  return new MillraceError('SHARD_UNAVAILABLE', message);
-}
-
-function notApplied(shard: ShardName, cause: MillraceError): MillraceError {
-  return new MillraceError('NOT_APPLIED', `${shard}: the owner ended before anything was stored`, { shard }, cause);
-}
-
-function unknown(shard: ShardName, cause: MillraceError): MillraceError {
-  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: the owner ended while the entry was open`, { shard }, cause);
-}
-
-function asFailure(error: unknown, shard: ShardName): MillraceError {
-  if (error instanceof MillraceError) return error;
-  return new MillraceError('DEFECT', `${shard}: ${describeError(error)}`, { shard }, error);
 }

@@ -11,12 +11,13 @@ import { decodeShardLease, encodeShardLease, type ShardLease } from '../../codec
 import type { ChainHead } from '../../journal/index.js';
 import { describeError, isMillraceError, MillraceError, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, Journal, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import type { Activation } from './activation.js';
 import { readJournalEnd } from './journal-end.js';
 import type { Membership } from './membership.js';
 import { rendezvousOwner } from './placement.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 import { markSessionDead, type Session } from './session.js';
-import type { Activation, ShardActor } from './shard-actor.js';
+import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
 
 export interface HostTimes {

@@ -1,0 +1,54 @@
+/** What an actor is made with: its ports, its bounds, and the lease that somebody won for it. */
+import type { ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
+import type { Random, ShardName } from '../../kernel/index.js';
+import type { Clock, Journal, Log, Timers } from '../../ports/index.js';
+import type { MailboxLimits } from './mailbox.js';
+import type { RecoverFn } from './recovery.js';
+import type { RuntimeMetrics } from './runtime-metrics.js';
+
+export interface TurnLimits {
+  readonly maxCommands: number;
+  readonly maxEffectBytes: number;
+  /** Synchronous work of one drain, milliseconds. */
+  readonly maxMs: number;
+}
+
+export interface ActorLimits {
+  readonly mailbox: MailboxLimits;
+  readonly turn: TurnLimits;
+  readonly chunkBytes: number;
+  /** How long a request may wait for state that is still loading. */
+  readonly holdMs: number;
+  /** How long command ids of remote callers are remembered. */
+  readonly commandMemoryMs: number;
+}
+
+export interface ActorPorts {
+  readonly journal: Journal;
+  readonly appender: DefiniteAppender;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: RuntimeMetrics;
+  readonly recover: RecoverFn;
+}
+
+/** What this activation was given by whoever won the lease. */
+export interface Activation {
+  readonly shard: ShardName;
+  readonly epoch: number;
+  readonly clusterId: string;
+  /** The last entry the lease record vouches for. */
+  readonly highWater: (ChainLink & { readonly position: number }) | undefined;
+  /** After the claim, writes are not acknowledged for this long: the old owner may still answer reads. */
+  readonly quietMs: number;
+  /** Appends before answering reads, instead of relying on a lease. */
+  readonly readsNeedBarrier: boolean;
+  /** May reads be answered, given when the last acknowledged append was sent? On the monotonic clock. */
+  mayAnswerReads(lastAppendSentAtMs: number): boolean;
+  /** Called with each stored batch, before its replies leave. */
+  onStored(head: ChainHead, effectBytes: number): void;
+}
+
+export type ActorState = 'claiming' | 'replaying' | 'serving' | 'draining' | 'ended';

@@ -1,0 +1,61 @@
+/** A turn and those who wait for its entry; and what callers hear when an actor ends before it is stored. */
+import { type CommandId, describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Turn, Work } from './work.js';
+
+export interface Pending<W> {
+  readonly turn: Turn;
+  /** Finished works that wait for this turn's entry. */
+  readonly waiting: W[];
+  commandIds: CommandId[];
+}
+
+/** Nothing ever waits for it. */
+export const NO_TURN = -1;
+
+export function newPending<W>(number: number): Pending<W> {
+  return { turn: { number, nowMs: 0, commands: 0, effectBytes: 0, effects: 0 }, waiting: [], commandIds: [] };
+}
+
+/** Who is to hear of an actor's end, by what may have become of their commands. */
+export interface Abandoned<W> {
+  readonly inFlight: readonly W[];
+  readonly open: readonly W[];
+  /** Not begun, or begun and not finished. */
+  readonly waiting: readonly W[];
+}
+
+/** What is in flight may be stored or not; what was executed after it surely is not, nor is what waits. */
+export function rejectAll<W extends Work>(
+  shard: ShardName,
+  { inFlight, open, waiting }: Abandoned<W>,
+  why: MillraceError,
+): void {
+  const isRefused = isMillraceError(why, 'FENCED') && why.details.outcome === 'not-applied';
+  const settle = (work: W, mayBeStored: boolean) =>
+    work.reject(work.hasWritten && mayBeStored ? unknown(shard, why) : notApplied(shard, why));
+  for (const work of inFlight) settle(work, !isRefused || isSpread(work));
+  for (const work of open) settle(work, isSpread(work));
+  for (const work of waiting) settle(work, true);
+}
+
+/** A pipeline may have effects in an earlier entry than the one it waits for. */
+function isSpread(work: Work): boolean {
+  return work.commands > 1;
+}
+
+export function unavailable(message: string): MillraceError {
+  return new MillraceError('SHARD_UNAVAILABLE', message);
+}
+
+function notApplied(shard: ShardName, cause: MillraceError): MillraceError {
+  return new MillraceError('NOT_APPLIED', `${shard}: the owner ended before anything was stored`, { shard }, cause);
+}
+
+function unknown(shard: ShardName, cause: MillraceError): MillraceError {
+  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: the owner ended while the entry was open`, { shard }, cause);
+}
+
+export function asFailure(error: unknown, shard: ShardName): MillraceError {
+  if (error instanceof MillraceError) return error;
+  return new MillraceError('DEFECT', `${shard}: ${describeError(error)}`, { shard }, error);
+}
