@@ -52,7 +52,7 @@ test-differential: dist/.built ## same commands, same replies as a real Redis
 	$(MOCHA) --timeout 120000 'dist/test/differential/**/*.test.js'
 
 test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so many
-	SIM_SEED=$(SEED) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
+	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
 test-chaos: dist/.built ## kills, freezes and cuts off real processes
 	$(MOCHA) --timeout 540000 'dist/test/chaos/**/*.test.js'
