@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { KvFold, KvPlane, type KvPlanePorts } from '../../../src/actors/kv-shard/index.js';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { KvEngine } from '../../../src/domain/kv/index.js';
+import type { DatabaseId } from '../../../src/kernel/index.js';
+import { kvPartition } from '../../../src/messages/index.js';
+import { ROOMY } from '../../../src/ports/index.js';
+
+const PARTITION = kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0);
+const ENTRIES = 1000;
+/** Of the clock below, so that a look at it is also the passing of time. */
+const MS_PER_LOOK = 0.01;
+
+type Steps = Parameters<KvPlane['restore']>[0];
+
+describe('the replay of a shard', () => {
+  it('lets others run between many entries of one command each', async () => {
+    let nowMs = 0;
+    let breaths = 0;
+    const plane = new KvPlane(
+      portsOf({
+        clock: { nowMs: () => nowMs, monotonicMs: () => (nowMs += MS_PER_LOOK) },
+        timers: {
+          after: () => ({ cancel: () => undefined }),
+          soon: (action) => {
+            breaths += 1;
+            setImmediate(action);
+          },
+        },
+      }),
+      { expiryKeysPerTick: 1, expiryEveryMs: 100, passivateAfterMs: 1000 } as ConstructorParameters<typeof KvPlane>[1],
+    );
+    await plane.restore(entriesOf(ENTRIES) as unknown as Steps);
+    const [, fold] = [...plane.loaded()][0] as readonly [unknown, KvFold];
+    expect(fold.size).to.equal(ENTRIES);
+    expect(breaths).to.be.within(3, ENTRIES / 10);
+  });
+});
+
+async function* entriesOf(count: number): AsyncGenerator<unknown> {
+  for (let index = 1; index <= count; index += 1) {
+    const effects = Buffer.from(encodeCommand(['SET', `key:${index}`, 'x']), 'latin1');
+    const section = { partition: PARTITION, index, previousHash: new Uint8Array(32), effects };
+    const entry = { clockMs: index, body: { kind: 'batch', commandIds: [], sections: [section] } };
+    yield { kind: 'entry', read: { entry, position: index, totalBytes: effects.length } };
+  }
+}
+
+function portsOf(ports: Pick<KvPlanePorts, 'clock' | 'timers'>): KvPlanePorts {
+  const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+  return {
+    ...ports,
+    log: silent,
+    storage: ROOMY,
+    createFold: () =>
+      new KvFold(
+        new KvEngine(
+          { bytes: (count) => new Uint8Array(count), float: () => 0 },
+          { nowMicros: () => 0, info: () => new Map() },
+        ),
+      ),
+    loadPartition: () => Promise.reject(new Error('there is no snapshot')),
+  };
+}
