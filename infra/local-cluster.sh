@@ -154,6 +154,7 @@ start_all() {
   [ -f dist/src/cli/main.js ] || fail 'dist/src/cli/main.js is missing: run "make build" first'
   start_nats
   export MILLRACE_NATS_URL MILLRACE_NATS_USER=$NATS_APP_USER MILLRACE_NATS_PASSWORD=$NATS_APP_PASSWORD
+  export MILLRACE_NATS_SYS_USER=$NATS_SYS_USER MILLRACE_NATS_SYS_PASSWORD=$NATS_SYS_PASSWORD
   export MILLRACE_REPLICAS=3
   MILLRACE_NATS_URL="$(node_url 1),$(node_url 2),$(node_url 3)"
   # Both must be able to open what either has sealed.
@@ -162,9 +163,11 @@ start_all() {
   start_process 1
   # What the first process generated are the first-start credentials of the cluster.
   if [ -f "$dir/millrace-1/credentials.env" ]; then
-    while IFS='=' read -r name value; do
-      [[ $name =~ ^MILLRACE_[A-Z_]+$ ]] && export "$name=$value"
-    done <"$dir/millrace-1/credentials.env"
+    # The file is written for a shell. `read` would cut the padding off a value that ends in `=`.
+    set -a
+    # shellcheck disable=SC1091
+    . "$dir/millrace-1/credentials.env"
+    set +a
   fi
   start_process 2
 }
