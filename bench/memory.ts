@@ -42,8 +42,7 @@ export const memory: Bench = {
     if (isWrkMissing()) return { figures: [], skipped: ['memory: wrk is not installed'] };
     const millrace = await Millrace.create();
     try {
-      // Several snapshots within the minute; by default there would be one at most.
-      await millrace.start({ env: { MILLRACE_LOG_LEVEL: 'info' }, nodeFlags: ['--expose-gc'] });
+      await millrace.start({ nodeFlags: ['--expose-gc'] });
       const before = await millrace.probe();
       const loadMs = await load(millrace, KEYS, progress);
       const loaded = await millrace.probe();

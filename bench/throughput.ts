@@ -67,7 +67,7 @@ export const throughput: Bench = {
     const koa = await Child.start(process.execPath, [BARE_KOA], { readyWhen: /^ready (\S+)/ });
     const webdis = missing.length === 0 ? await Webdis.start() : undefined;
     try {
-      await millrace.start();
+      await millrace.start({ isWatched: false });
       const alternatives = alternativesOf(millrace, koa, webdis?.url);
       const results = await measure(alternatives, progress);
       return { figures: figuresOf(results), skipped };

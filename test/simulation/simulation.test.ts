@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NO_FAULTS } from './faults.js';
 import { explain, runSeed, seedRange } from './run-seeds.js';
 
-const DEFAULT_SEEDS = 500;
+const DEFAULT_SEEDS = 1000;
 /** A line now and then, so that a long run shows that it lives. */
 const SEEDS_PER_LINE = 50;
 
