@@ -369,6 +369,8 @@ export class ShardActor<W extends Work> {
     this.#memory.add(pending.commandIds, head.clockMs);
     this.plane.committed(head, this.#pen().links);
     this.#inFlight = undefined;
+    // The next entry is on its way before the replies of this one are written: the disk need not wait for them.
+    this.#sealIfReady();
     for (const work of pending.waiting) {
       if (work.hasWritten) work.release(head.position);
       else this.#releaseRead(work);

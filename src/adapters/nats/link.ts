@@ -18,6 +18,7 @@ import {
 } from 'nats';
 import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Subscription } from '../../ports/index.js';
+import { RequestInbox } from './request-inbox.js';
 import { inboxPrefix } from './subjects.js';
 
 export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
@@ -42,7 +43,7 @@ const DRAIN_TIMEOUT_MS = 3000;
 
 export class NatsLink {
   readonly #connection: NatsConnection;
-  readonly #waiting = new Set<(failure: LinkFailure) => void>();
+  readonly #inbox: RequestInbox;
   readonly #onReconnect = new Set<() => void>();
   readonly #onDisconnect = new Set<() => void>();
   #isConnected = true;
@@ -53,6 +54,7 @@ export class NatsLink {
     readonly role: string,
   ) {
     this.#connection = connection;
+    this.#inbox = new RequestInbox(connection, inboxPrefix(role));
     void this.#watch();
   }
 
@@ -82,18 +84,16 @@ export class NatsLink {
   request(subject: string, payload: Payload, { timeoutMs, headers }: LinkRequest): Promise<Msg> {
     if (!this.#isConnected) return Promise.reject(this.#notSent());
     return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
-      const options = headers === undefined ? { timeout: timeoutMs } : { timeout: timeoutMs, headers };
-      this.#connection.request(subject, payload, options).then(
-        (answer) => {
-          this.#waiting.delete(reject);
-          resolve(answer);
-        },
-        (cause: unknown) => {
-          this.#waiting.delete(reject);
-          reject(failureOf(cause, subject));
-        },
-      );
+      try {
+        this.#inbox.request(subject, payload, timeoutMs, headers, {
+          onAnswer: resolve,
+          onNoResponders: () => reject(new LinkFailure('no-responders', `nobody answers ${subject}`)),
+          onTimeout: () => reject(new LinkFailure('timed-out', `no answer from ${subject} in time`)),
+          onLost: () => reject(new LinkFailure('disconnected', `the ${this.role} connection was lost`)),
+        });
+      } catch (cause) {
+        reject(failureOf(cause));
+      }
     });
   }
 
@@ -178,10 +178,7 @@ export class NatsLink {
   #disconnected(): void {
     if (!this.#isConnected) return;
     this.#isConnected = false;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    const failure = new LinkFailure('disconnected', `the ${this.role} connection was lost`);
-    for (const reject of waiting) reject(failure);
+    this.#inbox.failAll();
     for (const listener of [...this.#onDisconnect]) listener();
   }
 
@@ -190,14 +187,10 @@ export class NatsLink {
   }
 }
 
-function failureOf(cause: unknown, subject: string): LinkFailure {
-  const inner = cause instanceof errors.RequestError && cause.cause !== undefined ? cause.cause : cause;
-  if (inner instanceof errors.NoRespondersError) return new LinkFailure('no-responders', `nobody answers ${subject}`);
-  if (inner instanceof errors.TimeoutError) return new LinkFailure('timed-out', `no answer from ${subject} in time`);
-  if (inner instanceof errors.InvalidArgumentError) return new LinkFailure('refused', describeError(inner), inner);
-  if (inner instanceof errors.PermissionViolationError) return new LinkFailure('refused', describeError(inner), inner);
-  if (isClosing(inner)) return new LinkFailure('not-sent', describeError(inner), inner);
-  return new LinkFailure('failed', describeError(inner), inner);
+/** What `publish` throws: nothing was sent. */
+function failureOf(cause: unknown): LinkFailure {
+  if (isClosing(cause)) return new LinkFailure('not-sent', describeError(cause), cause);
+  return new LinkFailure('refused', describeError(cause), cause);
 }
 
 function isClosing(error: unknown): boolean {

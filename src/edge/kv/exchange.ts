@@ -21,6 +21,9 @@ export interface AnswerContext {
   isDraining: boolean;
 }
 
+/** Joining costs a copy; beyond this it is more than what is saved. */
+const MAX_PIECE_BYTES = 16 * 1024;
+
 export class Exchange {
   format: ResponseFormat = 'json';
 
@@ -64,12 +67,32 @@ export class Exchange {
   ): void {
     const { response, context, spelling } = this;
     if (response.destroyed) return;
-    const headers: OutgoingHttpHeaders = { 'Content-Type': contentType, 'Content-Length': bytes };
-    if (syncToken !== undefined) headers[spelling.nameOf('Sync-Token')] = syncToken;
+    // A flat list: Node copies an object of headers name by name.
+    const headers = ['Content-Type', contentType, 'Content-Length', String(bytes)];
+    if (syncToken !== undefined) headers.push(spelling.nameOf('Sync-Token'), syncToken);
     const { origin } = this.request.headers;
-    if (origin !== undefined) Object.assign(headers, context.cors.answerHeaders(origin));
-    if (context.isDraining) headers.Connection = 'close';
+    if (origin !== undefined) {
+      for (const [name, value] of Object.entries(context.cors.answerHeaders(origin))) headers.push(name, String(value));
+    }
+    if (context.isDraining) headers.push('Connection', 'close');
     response.writeHead(status, headers);
-    response.end(body, encoding);
+    endInOnePiece(response, body, encoding, bytes);
   }
+}
+
+/**
+ * Node's `end(body)` writes head and body as one string and then an empty one, which makes a vector of two
+ * and costs a tenth of a small request. Behind the head the body leaves with it in a plain write. The head
+ * is written as Latin-1, so this is for bodies of one byte a character; and where a version of Node keeps
+ * its head elsewhere, the ordinary way is taken. docs/adr/0012-one-piece.md has the figures.
+ */
+function endInOnePiece(response: ServerResponse, body: string, encoding: BufferEncoding, bytes: number): void {
+  const inside = response as unknown as { _header?: unknown };
+  const fits = bytes === body.length && bytes < MAX_PIECE_BYTES && response.req.method !== 'HEAD';
+  if (!fits || typeof inside._header !== 'string') {
+    response.end(body, encoding);
+    return;
+  }
+  inside._header += body;
+  response.end();
 }
