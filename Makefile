@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_FLAGS := --enable-source-maps
+# glibc keeps an arena for each thread; the compactor's, which comes and goes, would stay resident.
+export MALLOC_ARENA_MAX ?= 2
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 MOCHA := node_modules/.bin/mocha
 SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)

@@ -36,6 +36,8 @@ const DEFAULT_READ_TIMEOUT_MS = 15_000;
 /** The server sends a heartbeat after one to two of these: followers are alive at least every 250 ms. */
 const FOLLOW_HEARTBEAT_MS = 100;
 const READ_HEARTBEAT_MS = 500;
+/** About two milliseconds of parsing, or one of the largest messages. */
+const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
 
 export class JetStreamJournal implements Journal {
   readonly #connections: NatsConnections;
@@ -76,7 +78,8 @@ export class JetStreamJournal implements Journal {
   async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
     if (to < from) return;
     const arrivals = new Arrivals(this.#readTimeoutMs);
-    const options = { stream: this.#names.journalStream(shard), from, heartbeatMs: READ_HEARTBEAT_MS };
+    const stream = this.#names.journalStream(shard);
+    const options = { stream, from, heartbeatMs: READ_HEARTBEAT_MS, round: READ_ROUND };
     const feed = new OrderedFeed(this.#reads, options, {
       onMessage: (message) => arrivals.push(message),
       onHeartbeat: () => {},

@@ -23,6 +23,8 @@ import { base64Url, type Names } from './subjects.js';
 const CHUNK_BYTES = 128 * 1024;
 /** Pieces in flight: 2 MiB, little enough to share a connection with leases. */
 const CHUNKS_IN_FLIGHT = 16;
+/** Eight pieces: parsed in a few milliseconds. */
+const READ_ROUND = { messages: 8, bytes: 2 * 1024 * 1024 };
 const HASH_SLICE_BYTES = 1024 * 1024;
 const DESCRIPTIONS_IN_FLIGHT = 32;
 const HEARTBEAT_MS = 500;
@@ -178,7 +180,13 @@ export class JetStreamObjectStore implements ObjectStore {
     const bytes = new Uint8Array(size);
     const subject = this.#names.objectChunkSubject('snapshots', id);
     const arrivals = new Arrivals(this.#timeoutMs);
-    const options = { stream: this.#stream, from: 1, filterSubject: subject, heartbeatMs: HEARTBEAT_MS };
+    const options = {
+      stream: this.#stream,
+      from: 1,
+      filterSubject: subject,
+      heartbeatMs: HEARTBEAT_MS,
+      round: READ_ROUND,
+    };
     const feed = new OrderedFeed(this.#reads, options, {
       onMessage: (message) => arrivals.push(message),
       onHeartbeat: () => {},

@@ -98,10 +98,10 @@ export class NatsLink {
   }
 
   /** At most once, and not at all while disconnected. */
-  publish(subject: string, payload: Payload, headers?: MsgHdrs): void {
+  publish(subject: string, payload: Payload, options: { headers?: MsgHdrs; reply?: string } = {}): void {
     if (!this.#isConnected) return;
     try {
-      this.#connection.publish(subject, payload, headers === undefined ? {} : { headers });
+      this.#connection.publish(subject, payload, options);
     } catch (error) {
       if (!isClosing(error)) throw error;
     }

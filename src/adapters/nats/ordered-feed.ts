@@ -6,6 +6,8 @@
  *  F2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
  *     and a missing number starts a new consumer behind the last one delivered
  *  F3 a heartbeat is passed on only when everything that the server had sent before it has arrived
+ *  F4 a feed that is pulled gets no more at a time than it asks for: what a server pushes arrives in bursts
+ *     of megabytes, and the client parses a burst in one go
  */
 import type { Msg, MsgHdrs, Subscription as NatsSubscription } from 'nats';
 import { nuid } from 'nats';
@@ -19,16 +21,18 @@ export interface FeedOptions {
   readonly from: number;
   /** One subject of a stream that has several. */
   readonly filterSubject?: string;
-  /** The server sends one after this much silence, twice this at the latest; 100 ms at least. */
+  /** The server sends one after this much silence, twice this at the latest; 100 ms at least. Not when pulled. */
   readonly heartbeatMs: number;
+  /** Asked for in rounds of at most so much, for what is read from beginning to end (F4). Default: pushed. */
+  readonly round?: { readonly messages: number; readonly bytes: number };
 }
 
 export interface FeedListener {
   onMessage(message: StoredMessage): void;
   onHeartbeat(): void;
   /**
-   * The server wants to know that what it sent has been worked off. Call `answer` then, or at once.
-   * Until it is called the server sends no more than a few MiB.
+   * A round is over, or the server wants to know that what it sent has been worked off. Call `answer` then, or
+   * at once. Until it is called nothing more is sent, or no more than a few MiB.
    */
   onFlowControl(answer: () => void): void;
   /** The server refused the consumer. The feed goes on trying unless it is stopped. */
@@ -37,10 +41,15 @@ export interface FeedListener {
 
 /** A heartbeat may be late by a busy event loop or a slow disk; after this much silence it is lost. */
 const SILENCE_MS = 1500;
+/** A reader that is ahead of what the server shows asks again after this. */
+const PULL_AGAIN_MS = 50;
 const RETRY_FIRST_MS = 100;
 const RETRY_MOST_MS = 1000;
 /** The server forgets the consumer of a process that is gone after this. */
 const INACTIVE_MS = 10_000;
+/** Statuses that end a round: nothing more is there, and what comes next would be more than was asked for. */
+const NO_MORE = 404;
+const ROUND_IS_FULL = 409;
 const NANOS_PER_MS = 1_000_000;
 
 export class OrderedFeed {
@@ -52,11 +61,15 @@ export class OrderedFeed {
   #next: number;
   #deliveries = 0;
   #consumer = '';
+  #inbox = '';
   #subscription: NatsSubscription | undefined;
   #watch: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
   #retryMs = RETRY_FIRST_MS;
   #lastHeardAtMs = 0;
+  /** Messages of this round so far; undefined while none is asked for, or when the feed is pushed. */
+  #inRound: number | undefined;
   #isStopped = false;
 
   constructor(api: JetStreamApi, options: FeedOptions, listener: FeedListener) {
@@ -86,6 +99,7 @@ export class OrderedFeed {
   #leave(): void {
     clearInterval(this.#watch);
     clearTimeout(this.#retry);
+    clearTimeout(this.#again);
     if (this.#subscription === undefined) return;
     const { link } = this.#api;
     if (!link.raw.isClosed()) {
@@ -97,7 +111,7 @@ export class OrderedFeed {
 
   async #start(): Promise<void> {
     const { link } = this.#api;
-    const { stream, filterSubject, heartbeatMs } = this.#options;
+    const { stream, filterSubject, round } = this.#options;
     if (!link.isConnected()) return; // a reconnect starts it
     const inbox = link.newInbox();
     const consumer = `feed-${nuid.next()}`;
@@ -112,17 +126,16 @@ export class OrderedFeed {
     this.#subscription = subscription;
     this.#consumer = consumer;
     this.#deliveries = 0;
+    this.#inRound = undefined;
     this.#heard();
     const config = {
       name: consumer,
-      deliver_subject: inbox,
       deliver_policy: 'by_start_sequence',
       opt_start_seq: Math.max(1, this.#next),
       ack_policy: 'none',
       max_deliver: 1,
       replay_policy: 'instant',
-      flow_control: true,
-      idle_heartbeat: heartbeatMs * NANOS_PER_MS,
+      ...(round === undefined ? this.#pushedTo(inbox) : {}),
       inactive_threshold: INACTIVE_MS * NANOS_PER_MS,
       mem_storage: true,
       num_replicas: 1,
@@ -134,6 +147,7 @@ export class OrderedFeed {
       if (this.#subscription !== subscription) return;
       this.#retryMs = RETRY_FIRST_MS;
       this.#watch = setInterval(() => this.#checkSilence(subscription), this.#silenceMs / 3);
+      if (round !== undefined) this.#pull(subscription, inbox);
     } catch (error) {
       if (this.#subscription !== subscription) return;
       if (error instanceof JetStreamRefusal) this.#listener.onRefused(error);
@@ -144,9 +158,40 @@ export class OrderedFeed {
     }
   }
 
+  #pushedTo(inbox: string): Record<string, unknown> {
+    const { heartbeatMs } = this.#options;
+    return { deliver_subject: inbox, flow_control: true, idle_heartbeat: heartbeatMs * NANOS_PER_MS };
+  }
+
+  /** Asks for one round. */
+  #pull(subscription: NatsSubscription, inbox: string): void {
+    const { link } = this.#api;
+    const { stream, round } = this.#options;
+    if (this.#subscription !== subscription || round === undefined || !link.isConnected()) return;
+    this.#inbox = inbox;
+    this.#inRound = 0;
+    this.#heard();
+    const question = JSON.stringify({ batch: round.messages, max_bytes: round.bytes, no_wait: true });
+    link.publish(jetStreamApiSubject(`CONSUMER.MSG.NEXT.${stream}.${this.#consumer}`), question, { reply: inbox });
+  }
+
+  #roundIsOver(isAtEnd: boolean): void {
+    const subscription = this.#subscription;
+    const inbox = this.#inbox;
+    if (subscription === undefined || this.#inRound === undefined) return;
+    this.#inRound = undefined;
+    if (isAtEnd) this.#again = setTimeout(() => this.#pull(subscription, inbox), PULL_AGAIN_MS);
+    else this.#listener.onFlowControl(() => this.#pull(subscription, inbox));
+  }
+
   #receive(message: Msg): void {
     this.#heard();
     const headers = message.headers;
+    if (headers !== undefined && headers.code >= 400 && message.data.length === 0) {
+      // Another status, of a consumer that is gone, say, is followed by silence, and that by a new consumer.
+      if (headers.code === NO_MORE || headers.code === ROUND_IS_FULL) this.#roundIsOver(headers.code === NO_MORE);
+      return;
+    }
     if (headers !== undefined && headers.code === 100 && message.data.length === 0) {
       this.#receiveControl(message, headers);
       return;
@@ -159,13 +204,23 @@ export class OrderedFeed {
     }
     this.#deliveries = delivery.number;
     // A server that lags behind starts at its own end, which may lie below what was asked for.
-    if (delivery.position < this.#next) return;
+    if (delivery.position < this.#next) {
+      this.#countInRound();
+      return;
+    }
     this.#next = delivery.position + 1;
     this.#listener.onMessage({
       position: delivery.position,
       bytes: message.data,
       storedAtMs: delivery.storedAtMs,
     });
+    this.#countInRound();
+  }
+
+  #countInRound(): void {
+    if (this.#inRound === undefined) return;
+    this.#inRound += 1;
+    if (this.#inRound >= (this.#options.round?.messages ?? 0)) this.#roundIsOver(false);
   }
 
   #receiveControl(message: Msg, headers: MsgHdrs): void {
@@ -185,6 +240,8 @@ export class OrderedFeed {
   }
 
   #checkSilence(subscription: NatsSubscription): void {
+    // A feed whose reader is still busy with the last round has asked for nothing.
+    if (this.#options.round !== undefined && this.#inRound === undefined) return;
     const isSilent = () =>
       this.#subscription === subscription && performance.now() - this.#lastHeardAtMs > this.#silenceMs;
     if (!isSilent()) return;
