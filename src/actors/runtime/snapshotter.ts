@@ -32,8 +32,8 @@ export interface SnapshotterPorts {
   onSnapshot(shard: ShardName, result: CompactionResult): Promise<void>;
 }
 
-/** After a snapshot its maker rests so many times as long as it worked: at most a fifth of one core goes into it. */
-const REST = 4;
+/** After a snapshot its maker rests as long as it worked: at most half of one core goes into it, whatever is written. */
+const REST = 1;
 
 interface Progress<W extends Work> {
   readonly actor: ShardActor<W>;

@@ -5,6 +5,8 @@
 import type { ByteString } from '../../kernel/index.js';
 
 export class Effects {
+  /** In replay effects are read, not made: what handlers push is dropped before it is encoded. */
+  isMuted = false;
   #resp: ByteString = '';
   #count = 0;
 
@@ -19,6 +21,7 @@ export class Effects {
   }
 
   push(...words: ByteString[]): void {
+    if (this.isMuted) return;
     let resp = `*${words.length}\r\n`;
     for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
     this.#resp += resp;
@@ -27,6 +30,7 @@ export class Effects {
 
   /** As `push`, for lists as long as a client likes: spread into arguments, those would overflow the stack. */
   pushList(name: ByteString, words: readonly ByteString[]): void {
+    if (this.isMuted) return;
     let resp = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
     for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
     this.#resp += resp;
@@ -35,6 +39,7 @@ export class Effects {
 
   /** The commonest effect, spelled out because it is the hot path. */
   pushSet(key: ByteString, value: ByteString): void {
+    if (this.isMuted) return;
     this.#resp += `*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`;
     this.#count += 1;
   }

@@ -3,7 +3,7 @@
  * Live commands, the effects in the journal and the effects in a snapshot all come through here.
  */
 import type { ByteString, Random } from '../../kernel/index.js';
-import { assert } from '../../kernel/index.js';
+import { MillraceError } from '../../kernel/index.js';
 import { Args } from './args.js';
 import type { CommandContext, CommandSpec, ServerFacts, SlicedHandler } from './command-spec.js';
 import { findCommand } from './command-table.js';
@@ -68,12 +68,14 @@ export class KvEngine {
   /** Applies one journaled effect. @throws DEFECT when it does not apply: effects are total by construction */
   replay(words: readonly ByteString[]): void {
     const spec = findCommand(words);
-    assert(spec !== undefined, 'an effect names an unknown command', { command: words[0] });
+    if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
+    const { effects } = this;
+    effects.isMuted = true;
     this.#context.isReplay = true;
     const reply = this.execute(spec, words, 0);
     this.#context.isReplay = false;
-    this.effects.take();
-    assert(!(reply instanceof ErrorReply), 'an effect was refused', { command: words[0], reply });
+    effects.isMuted = false;
+    if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
   }
 
   /** Removes keys whose instant has passed, recording a `DEL` for each; at most `limit`. Returns how many. */
@@ -85,4 +87,8 @@ export class KvEngine {
     }
     return due.length;
   }
+}
+
+function notReplayable(problem: string, words: readonly ByteString[]): MillraceError {
+  return new MillraceError('DEFECT', problem, { command: words[0] });
 }
