@@ -129,7 +129,7 @@ export const DEFAULTS = {
     'Below it what grows is refused with 503, so that deletes, claims and snapshots still find room. 0 turns it off.',
   ),
   snapshotEntries: as(50_000, 'Half of the tail that a restart must be able to replay within eight seconds.'),
-  snapshotBytes: as(64 * MIB, 'The same bound for tails of few, large entries.'),
+  snapshotBytes: as(192 * MIB, 'About three seconds of replay; making snapshots more often takes a core from whoever writes much.'),
 
   // ownership
   sessionHeartbeatMs: as(500, 'Six heartbeats must be missed before anyone takes over.'),
