@@ -87,7 +87,7 @@ export const DEFAULTS = {
   natsPassword: unset('Set together with MILLRACE_NATS_USER.'),
   natsToken: unset('One way of signing in among four.'),
   natsNkey: unset('The seed stays in a file, where the mode of the file protects it.'),
-  natsTlsCa: unset('The authorities that the machine trusts are used.'),
+  natsTlsCa: unset('The authorities that the machine trusts are used. With TLS, name servers by host name, not by address.'),
   natsTlsCert: unset('Set together with MILLRACE_NATS_TLS_KEY, where the server asks for client certificates.'),
   natsTlsKey: unset('Set together with MILLRACE_NATS_TLS_CERT.'),
   natsSysCreds: unset('Lets a start ask every server for its version and its sync_interval.'),

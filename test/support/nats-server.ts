@@ -17,6 +17,8 @@ export interface NatsServerOptions {
   readonly password?: string;
   /** Adds a system account whose user is `sys` with this password; needs `user` and `password`. */
   readonly systemPassword?: string;
+  /** Further lines of its configuration: another way of signing in, TLS. */
+  readonly config?: string;
   readonly binary?: string;
 }
 
@@ -114,7 +116,8 @@ export function natsServerVersion(binary: string = findNatsServer()): string {
   return /v(\d\S*)/.exec(stdout ?? '')?.[1] ?? '0.0.0';
 }
 
-function configOf({ syncAlways, user, password, systemPassword }: NatsServerOptions, port: number, store: string) {
+function configOf(options: NatsServerOptions, port: number, store: string) {
+  const { syncAlways, user, password, systemPassword, config = '' } = options;
   const sync = syncAlways === true ? 'sync_interval: always' : '';
   const app = `{ user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`;
   const accounts =
@@ -131,6 +134,7 @@ function configOf({ syncAlways, user, password, systemPassword }: NatsServerOpti
     server_name: test
     jetstream { store_dir: ${JSON.stringify(store)}, ${sync} }
     ${user === undefined ? '' : accounts}
+    ${config}
   `;
 }
 
