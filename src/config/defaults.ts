@@ -87,7 +87,9 @@ export const DEFAULTS = {
   natsPassword: unset('Set together with MILLRACE_NATS_USER.'),
   natsToken: unset('One way of signing in among four.'),
   natsNkey: unset('The seed stays in a file, where the mode of the file protects it.'),
-  natsTlsCa: unset('The authorities that the machine trusts are used. With TLS, name servers by host name, not by address.'),
+  natsTlsCa: unset(
+    'The authorities that the machine trusts are used. With TLS, name servers by host name, not by address.',
+  ),
   natsTlsCert: unset('Set together with MILLRACE_NATS_TLS_KEY, where the server asks for client certificates.'),
   natsTlsKey: unset('Set together with MILLRACE_NATS_TLS_CERT.'),
   natsSysCreds: unset('Lets a start ask every server for its version and its sync_interval.'),
@@ -129,7 +131,10 @@ export const DEFAULTS = {
     'Below it what grows is refused with 503, so that deletes, claims and snapshots still find room. 0 turns it off.',
   ),
   snapshotEntries: as(50_000, 'Half of the tail that a restart must be able to replay within eight seconds.'),
-  snapshotBytes: as(192 * MIB, 'About three seconds of replay; making snapshots more often takes a core from whoever writes much.'),
+  snapshotBytes: as(
+    192 * MIB,
+    'About three seconds of replay; making snapshots more often takes a core from whoever writes much.',
+  ),
 
   // ownership
   sessionHeartbeatMs: as(500, 'Six heartbeats must be missed before anyone takes over.'),
