@@ -4,12 +4,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from 'nats';
 import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
 
 /** From the start of the servers to the election of their leader, which alone may take nine seconds. */
 const FORMING_TIMEOUT_MS = 30_000;
@@ -47,7 +47,8 @@ export interface NatsCluster {
 /** Starts the nodes and waits until JetStream has a leader and every node is healthy. */
 export async function startNatsCluster(binary: string): Promise<NatsCluster> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
-  const ports = await freePorts(NODES.length * 3);
+  const ports: number[] = [];
+  while (ports.length < NODES.length * 3) ports.push(await freePort());
   const port = (group: number, node: number): number => ports[group * NODES.length + node - 1]!;
   const routes = NODES.map((node) => [`NATS_ROUTE_${node}`, `nats://route:routesecret@127.0.0.1:${port(1, node)}`]);
   const secrets = {
@@ -148,17 +149,4 @@ async function expectFormed({ nodes, urls, user, password }: NatsCluster): Promi
   } finally {
     await connection.close();
   }
-}
-
-/** Held all together before any is given back, so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers: Server[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const server = createServer();
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    servers.push(server);
-  }
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
 }
