@@ -1,12 +1,46 @@
 /** What an edge asks of the owner of a partition, and what comes back. */
-import type { Reply } from '../domain/kv/index.js';
-import type { ByteString, DatabaseId, PartitionName } from '../kernel/index.js';
+import type { KvFaceName, Reply } from '../domain/kv/index.js';
+import type { ByteString, DatabaseId, PartitionName, SessionId } from '../kernel/index.js';
 
 /**
  * `single` and `pipeline`: each command on its own, in order, others may come between.
  * `transaction`: all in one turn and one entry.
+ * `watch`: one `WATCH key …`; its reply is the mark that a later transaction gives back.
+ * `unblock`: one `[waiter, 'TIMEOUT' | 'ERROR' | 'GONE']`; 1 if that command was waiting, else 0.
+ * `listen`: no commands; see `listen`.
  */
-export type KvMode = 'single' | 'pipeline' | 'transaction';
+export type KvMode = 'single' | 'pipeline' | 'transaction' | 'watch' | 'unblock' | 'listen';
+
+/** Who sent it, as far as the owner has to know. */
+export interface KvClient {
+  readonly face: KvFaceName;
+  readonly protocol: 2 | 3;
+  /** Of the connection, unique among all processes: `<session>:<number>`. */
+  readonly id: string;
+  /** For MONITOR and ACL LOG: `127.0.0.1:50432`. */
+  readonly address: string;
+  readonly user: string;
+  /** The user's ACL rules, where they matter to the owner: for scripts of users who may not do everything. */
+  readonly rules?: string | undefined;
+}
+
+/** A mark that WATCH gave, with the keys it stands for. */
+export interface KvWatch {
+  readonly keys: readonly ByteString[];
+  /** Of the owner's activation and its count of changes; opaque. */
+  readonly mark: string;
+}
+
+/** What a process's clients listen to; told to the owner of the partition. */
+export interface KvListen {
+  readonly edge: SessionId;
+  /** Forget everything that this process said before. */
+  readonly isWhole: boolean;
+  /** How many of its clients listen to that now; 0: none any more. */
+  readonly counts: readonly (readonly [kind: KvListenKind, name: ByteString, count: number])[];
+}
+
+export type KvListenKind = 'channel' | 'pattern' | 'shard-channel' | 'monitor' | 'invalidation';
 
 export interface KvRequest {
   readonly database: DatabaseId;
@@ -16,6 +50,23 @@ export interface KvRequest {
   readonly commands: readonly (readonly ByteString[])[];
   /** Bytes of all words, for the bounds of mailbox and turn. */
   readonly bytes: number;
+  /** Left out: a plain REST request of a user who may do everything. */
+  readonly client?: KvClient | undefined;
+  /** May wait until there is something to answer; the name by which `unblock` finds it. One command only. */
+  readonly waiter?: string | undefined;
+  /** The transaction runs only if none of these keys has changed since. */
+  readonly watches?: readonly KvWatch[] | undefined;
+  /** Tell this process when a key that is read here changes next. */
+  readonly trackFor?: SessionId | undefined;
+  readonly listen?: KvListen | undefined;
+  /** Bytes the database may hold, and what to do beyond; left out: no limit. */
+  readonly memory?: KvMemoryLimit | undefined;
+}
+
+export interface KvMemoryLimit {
+  readonly maxBytes: number;
+  /** As Redis names them: `noeviction`, `allkeys-lru` … */
+  readonly policy: string;
 }
 
 export interface KvResponse {
@@ -23,4 +74,6 @@ export interface KvResponse {
   readonly replies: readonly Reply[];
   /** Grows with every write to the partition; opaque to clients. `<position>-<ordinal>`. */
   readonly syncToken: string;
+  /** The transaction did not run, because a watched key has changed; no replies then. */
+  readonly isAborted?: boolean | undefined;
 }

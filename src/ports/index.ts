@@ -3,6 +3,7 @@ export * from './bus.js';
 export * from './clock.js';
 export * from './compactor.js';
 export * from './journal.js';
+export * from './kv-events.js';
 export * from './kv-gateway.js';
 export * from './lease-store.js';
 export * from './log.js';

@@ -9,7 +9,21 @@ import type { RespClient } from '../support/resp-client.js';
 import { isOursAlone, KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
 
 /** Replies whose items come in no order. */
-const UNORDERED = new Set(['KEYS', 'SCAN']);
+const UNORDERED = new Set(['KEYS', 'SCAN', 'SMEMBERS', 'HKEYS', 'HVALS', 'SINTER', 'SUNION', 'SDIFF', 'SSCAN']);
+/** Of pairs, which come in no order. */
+const UNORDERED_PAIRS = new Set(['HGETALL', 'HSCAN', 'ZSCAN']);
+/** How to read all of a value, by the word TYPE has for it. */
+const READERS: Readonly<Record<string, (key: ByteString) => ByteString[][]>> = {
+  string: (key) => [['GET', key]],
+  hash: (key) => [['HGETALL', key]],
+  list: (key) => [['LRANGE', key, '0', '-1']],
+  set: (key) => [['SMEMBERS', key]],
+  zset: (key) => [['ZRANGE', key, '0', '-1', 'WITHSCORES']],
+  stream: (key) => [
+    ['XRANGE', key, '-', '+'],
+    ['XINFO', 'GROUPS', key],
+  ],
+};
 
 export class Pair {
   bench = new KvBench();
@@ -44,30 +58,43 @@ export class Pair {
     return effects;
   }
 
-  /** The same keys with the same strings and expiries on both sides. */
+  /** The same keys with the same values and expiries on both sides. */
   async compareState(): Promise<void> {
     if (this.#haveParted) return;
     const { keyspace } = this.bench.engine;
-    const ours: Record<string, unknown> = Object.create(null);
-    const theirs: Record<string, unknown> = Object.create(null);
-    for (const [key, value] of keyspace.entries()) {
-      if (keyspace.exists(key)) ours[key] = typeof value === 'string' ? encodeReply(value) : value.kind;
-    }
-    for (const key of bulks(await this.theirs.call(['KEYS', '*']))) {
-      const type = await this.theirs.call(['TYPE', key]);
-      theirs[key] = type === '+string\r\n' ? await this.theirs.call(['GET', key]) : type.slice(1, -2);
+    keyspace.nowMs = this.bench.nowMs;
+    const ours: string[] = [];
+    for (const key of keyspace.keys()) ours.push(key);
+    const theirs = bulks(await this.theirs.call(['KEYS', '*']));
+    expect(ours.sort()).to.deep.equal(theirs.sort());
+    for (const key of theirs) {
+      await this.run(['TYPE', key]);
+      const type = (await this.theirs.call(['TYPE', key])).slice(1, -2);
+      for (const words of READERS[type]?.(key) ?? []) await this.run(words);
       const ourExpiry = keyspace.expiryOf(key) ?? -1;
       const theirExpiry = Number((await this.theirs.call(['PEXPIRETIME', key])).slice(1));
       expect(Math.abs(ourExpiry - theirExpiry), `expiry of ${key}: ${ourExpiry}, ${theirExpiry}`).to.be.lessThan(2000);
     }
-    expect(ours).to.deep.equal(theirs);
   }
 
   #areEqual(words: readonly ByteString[], ours: ByteString, theirs: ByteString): boolean {
     if (ours === theirs) return true;
-    if (!UNORDERED.has((words[0] ?? '').toUpperCase())) return false;
-    return ours.startsWith('*') && JSON.stringify(bulks(ours).sort()) === JSON.stringify(bulks(theirs).sort());
+    const name = (words[0] ?? '').toUpperCase();
+    const read = UNORDERED_PAIRS.has(name) ? sortedPairs : UNORDERED.has(name) ? sorted : undefined;
+    return read !== undefined && ours.startsWith('*') && read(ours) === read(theirs);
   }
+}
+
+function sorted(resp: ByteString): string {
+  return JSON.stringify(bulks(resp).sort());
+}
+
+function sortedPairs(resp: ByteString): string {
+  const items = bulks(resp);
+  const isScan = resp.startsWith('*2\r\n$') && items.length % 2 === 1;
+  const pairs: string[] = [];
+  for (let i = isScan ? 1 : 0; i < items.length; i += 2) pairs.push(JSON.stringify([items[i], items[i + 1]]));
+  return `${isScan ? items[0] : ''}${pairs.sort().join()}`;
 }
 
 function upperName(words: readonly ByteString[]): ByteString[] {

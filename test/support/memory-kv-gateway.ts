@@ -31,7 +31,11 @@ export class MemoryKvGateway implements KvGateway {
     const replies: Reply[] = [];
     for (const words of request.commands) {
       const spec = admit(words);
-      replies.push(spec instanceof ErrorReply ? spec : engine.execute(spec, words, nowMs));
+      replies.push(
+        spec instanceof ErrorReply
+          ? spec
+          : (engine.execute(spec, words, nowMs, { face: request.client?.face }) as Reply),
+      );
     }
     const position = (this.#positions.get(request.partition) ?? 0) + (engine.effects.count > 0 ? 1 : 0);
     this.#positions.set(request.partition, position);

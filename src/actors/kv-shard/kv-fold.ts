@@ -3,9 +3,9 @@
  * the compactor, the audit commands and the live actor hold the same object, so they end alike.
  */
 import { encodeCommand, RespCommandReader } from '../../codec/resp/index.js';
-import { digestOf, KvEngine, rebuildingCommands, type ServerFacts } from '../../domain/kv/index.js';
+import { digestOf, KvEngine, rebuildingCommands, rebuildingPreamble, type ServerFacts } from '../../domain/kv/index.js';
 import type { PartitionFold } from '../../journal/index.js';
-import type { Random } from '../../kernel/index.js';
+import type { ByteString, Random } from '../../kernel/index.js';
 
 /** A `SET` takes about a microsecond to replay; either bound keeps a slice below two milliseconds. */
 const SLICE_EFFECTS = 512;
@@ -39,8 +39,8 @@ export class KvFold implements PartitionFold {
     let pieces: Buffer[] = [];
     let bytes = 0;
     let piece = '';
-    for (const [key, value, expireAtMs] of this.engine.keyspace.entries()) {
-      for (const words of rebuildingCommands(key, value, expireAtMs)) piece += encodeCommand(words);
+    for (const words of this.#rebuilding()) {
+      piece += encodeCommand(words);
       if (piece.length < PIECE_BYTES && bytes + piece.length < segmentBytes) continue;
       pieces.push(Buffer.from(piece, 'latin1'));
       bytes += piece.length;
@@ -54,8 +54,15 @@ export class KvFold implements PartitionFold {
     if (pieces.length > 0) yield Buffer.concat(pieces);
   }
 
+  *#rebuilding(): Iterable<ByteString[]> {
+    yield* rebuildingPreamble(this.engine);
+    for (const [key, value, expireAtMs] of this.engine.keyspace.entries()) {
+      yield* rebuildingCommands(key, value, expireAtMs);
+    }
+  }
+
   digest(): string {
-    return digestOf(this.engine.keyspace);
+    return digestOf(this.engine);
   }
 
   get size(): number {

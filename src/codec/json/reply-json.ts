@@ -10,7 +10,7 @@
  * Written by hand: JSON.stringify would want a copy of the reply first, and cannot write a bigint.
  */
 
-import { ErrorReply, NilArray, OK, type Reply, SimpleString } from '../../domain/kv/index.js';
+import { ErrorReply, flatten, NilArray, OK, type Reply, SimpleString } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import { quoteBase64, quoteBytes } from './json-string.js';
 
@@ -18,12 +18,12 @@ type Quote = (bytes: ByteString) => string;
 
 export function replyToJson(reply: Reply): string {
   if (reply === OK) return '{"result":"OK"}';
-  if (reply instanceof ErrorReply) return errorToJson(reply.text);
+  if (reply instanceof ErrorReply) return errorToJson(reply.restText);
   return `{"result":${valueToJson(reply, quoteBytes)}}`;
 }
 
 export function replyToBase64Json(reply: Reply): string {
-  if (reply instanceof ErrorReply) return errorToJson(reply.text);
+  if (reply instanceof ErrorReply) return errorToJson(reply.restText);
   if (reply instanceof SimpleString && reply.text === 'OK') return '{"result":"OK"}';
   return `{"result":${valueToJson(reply, quoteBase64)}}`;
 }
@@ -33,12 +33,14 @@ export function errorToJson(text: ByteString): string {
   return `{"error":${quoteBytes(text)}}`;
 }
 
-function valueToJson(reply: Reply, quote: Quote): string {
+function valueToJson(given: Reply, quote: Quote): string {
+  const reply = flatten(given);
   if (typeof reply === 'string') return quote(reply);
   if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply);
   if (reply === null || reply instanceof NilArray) return 'null';
-  if (reply instanceof SimpleString || reply instanceof ErrorReply) return quote(reply.text);
+  if (reply instanceof SimpleString) return quote(reply.text);
+  if (reply instanceof ErrorReply) return quote(reply.restText);
   let items = '';
-  for (const item of reply as readonly Reply[]) items += `${items === '' ? '' : ','}${valueToJson(item, quote)}`;
+  for (const item of reply) items += `${items === '' ? '' : ','}${valueToJson(item, quote)}`;
   return `[${items}]`;
 }

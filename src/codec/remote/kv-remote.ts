@@ -3,31 +3,110 @@
  * characters below 256 come back as they went.
  */
 import { decode, ExtensionCodec, encode } from '@msgpack/msgpack';
-import { ErrorReply, NIL_ARRAY, NilArray, type Reply, SimpleString } from '../../domain/kv/index.js';
+import {
+  BooleanReply,
+  DoubleReply,
+  ErrorReply,
+  KeyedReply,
+  MapReply,
+  NIL_ARRAY,
+  NilArray,
+  PairsReply,
+  type Reply,
+  SetReply,
+  SimpleString,
+  VerbatimReply,
+} from '../../domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../kernel/index.js';
 import type { KvMode, KvRequest, KvResponse } from '../../messages/index.js';
 
 const extensionCodec = new ExtensionCodec();
-extensionCodec.register({
-  type: 1,
-  encode: (value) => (value instanceof SimpleString ? Buffer.from(value.text, 'latin1') : null),
-  decode: (bytes) => new SimpleString(Buffer.from(bytes).toString('latin1')),
-});
-extensionCodec.register({
-  type: 2,
-  encode: (value) => (value instanceof ErrorReply ? Buffer.from(value.text, 'latin1') : null),
-  decode: (bytes) => new ErrorReply(Buffer.from(bytes).toString('latin1')),
-});
-extensionCodec.register({
-  type: 3,
-  encode: (value) => (value instanceof NilArray ? new Uint8Array(0) : null),
-  decode: () => NIL_ARRAY,
-});
-extensionCodec.register({
-  type: 4,
-  encode: (value) => (value instanceof BigReply ? Buffer.from(String(value.value)) : null),
-  decode: (bytes) => BigInt(Buffer.from(bytes).toString()),
-});
+
+/** A class of reply ↔ an extension whose body is MessagePack again. */
+function register<T>(
+  type: number,
+  isIt: (value: unknown) => value is T,
+  toParts: (value: T) => unknown,
+  make: (parts: never) => unknown,
+): void {
+  extensionCodec.register({
+    type,
+    encode: (value) => (isIt(value) ? encode(toParts(value), { extensionCodec }) : null),
+    decode: (bytes) => make(decode(bytes, { extensionCodec }) as never),
+  });
+}
+
+const is =
+  <T>(type: new (...given: never[]) => T) =>
+  (value: unknown): value is T =>
+    value instanceof type;
+
+register(
+  1,
+  is(SimpleString),
+  ({ text }) => text,
+  (text: string) => new SimpleString(text),
+);
+register(
+  2,
+  is(ErrorReply),
+  ({ text, restText }) => [text, restText],
+  ([text, rest]: [string, string]) => new ErrorReply(text, rest),
+);
+register(
+  3,
+  (value): value is NilArray => value instanceof NilArray,
+  () => null,
+  () => NIL_ARRAY,
+);
+register(
+  4,
+  (value): value is BigReply => value instanceof BigReply,
+  ({ value }) => String(value),
+  (text: string) => BigInt(text),
+);
+register(
+  5,
+  is(MapReply),
+  ({ items }) => items.map(wrapBig),
+  (items: Reply[]) => new MapReply(items),
+);
+register(
+  6,
+  is(SetReply),
+  ({ items }) => items.map(wrapBig),
+  (items: Reply[]) => new SetReply(items),
+);
+register(
+  7,
+  is(PairsReply),
+  ({ items }) => items.map(wrapBig),
+  (items: Reply[]) => new PairsReply(items),
+);
+register(
+  8,
+  is(KeyedReply),
+  ({ items }) => items.map(wrapBig),
+  (items: Reply[]) => new KeyedReply(items),
+);
+register(
+  9,
+  is(DoubleReply),
+  ({ value }) => value,
+  (value: number) => new DoubleReply(value),
+);
+register(
+  10,
+  is(BooleanReply),
+  ({ value }) => value,
+  (value: boolean) => new BooleanReply(value),
+);
+register(
+  11,
+  is(VerbatimReply),
+  ({ text, format }) => [text, format],
+  ([text, format]: [string, 'txt' | 'mkd']) => new VerbatimReply(text, format),
+);
 
 /** MessagePack gives bigints no way into an extension; a wrapper has one. */
 class BigReply {

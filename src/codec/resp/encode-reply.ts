@@ -2,14 +2,15 @@
  * Replies as RESP2 bytes, exactly what a TCP connection to Redis would read. Bytes are a byte string
  * (a character a byte); concatenating those is what V8 does fastest.
  */
-import { ErrorReply, NilArray, type Reply, SimpleString } from '../../domain/kv/index.js';
+import { ErrorReply, flatten, NilArray, type Reply, SimpleString } from '../../domain/kv/index.js';
 import { type ByteString, bufferOfBytes } from '../../kernel/index.js';
 
 const OK = '+OK\r\n';
 const NIL = '$-1\r\n';
 const NIL_ARRAY = '*-1\r\n';
 
-export function encodeReply(reply: Reply): ByteString {
+export function encodeReply(given: Reply): ByteString {
+  const reply = flatten(given);
   if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
   if (reply === null) return NIL;
   if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`;

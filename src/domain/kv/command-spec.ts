@@ -5,9 +5,13 @@
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Args } from './args.js';
+import type { Audience } from './audience.js';
 import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
-import type { Reply } from './reply.js';
+import type { Libraries } from './libraries.js';
+import type { NotificationKind } from './notifications.js';
+import type { Blocked, ErrorReply, Reply } from './reply.js';
+import type { Settings } from './settings.js';
 
 export type CommandFlag =
   | 'write'
@@ -22,7 +26,26 @@ export type CommandFlag =
   /** The edge answers it alone; no partition is asked. */
   | 'edge'
   /** Same arguments, other reply: compared by shape. */
-  | 'random';
+  | 'random'
+  /** Waits on a connection until there is something to answer. */
+  | 'blocking'
+  /** Not from scripts. */
+  | 'noscript'
+  /** Concerns the connection itself: answered by the face that holds it. */
+  | 'connection'
+  /** Of the Pub/Sub family; permitted by channel. */
+  | 'pubsub'
+  /** Runs a script: what it may do depends on what the script asks. */
+  | 'script'
+  /** May run while a script is too slow, or state is loading; shown by COMMAND alone. */
+  | 'loading'
+  | 'stale'
+  /** Not inside MULTI. */
+  | 'nomulti'
+  /** Before AUTH too. */
+  | 'noauth'
+  /** Not shown to MONITOR: it carries secrets or is of no interest. */
+  | 'skip-monitor';
 
 export type CommandFamily =
   | 'string'
@@ -39,30 +62,66 @@ export type CommandFamily =
   | 'hyperloglog'
   | 'stream'
   | 'scripting'
+  | 'function'
+  | 'acl'
   | 'pubsub'
   | 'json'
   | 'cluster';
 
-/** Where the keys stand among the words (0 is the name). */
+/** What a command does with a key: for permissions by key (`%R~`, `%W~`) and COMMAND GETKEYSANDFLAGS. */
+export type KeyAccess = 'read' | 'write' | 'both';
+
+/** Where the keys stand among the words (0 is the name). Without `access`: by the command's flags. */
 export type KeySpec =
   | { readonly kind: 'none' }
   /** From `first` to `last` (negative: counted from the end) in steps. */
-  | { readonly kind: 'span'; readonly first: number; readonly last: number; readonly step: number }
-  /** A count at `at`, its keys after it, every `step` words; `before`: further single keys in front. */
-  | { readonly kind: 'counted'; readonly at: number; readonly before: readonly number[]; readonly step?: number };
+  | {
+      readonly kind: 'span';
+      readonly first: number;
+      readonly last: number;
+      readonly step: number;
+      readonly access?: KeyAccess;
+    }
+  /** A count at `at`, its keys after it, every `step` words; `before`: further single keys in front, written. */
+  | {
+      readonly kind: 'counted';
+      readonly at: number;
+      readonly before: readonly number[];
+      readonly step?: number;
+      readonly access?: KeyAccess;
+    }
+  /** Several of them, in order: `COPY` reads one key and writes another. */
+  | { readonly kind: 'several'; readonly parts: readonly KeySpec[] }
+  /** Positions that only a look at the words can tell (`XREAD … STREAMS`, `SORT … STORE`). */
+  | { readonly kind: 'found'; readonly find: (words: readonly ByteString[]) => readonly FoundKey[] };
+
+export interface FoundKey {
+  readonly position: number;
+  readonly access?: KeyAccess;
+}
 
 export const NO_KEYS: KeySpec = { kind: 'none' };
 
-export function at(position: number): KeySpec {
-  return { kind: 'span', first: position, last: position, step: 1 };
+export function at(position: number, access?: KeyAccess): KeySpec {
+  return span(position, position, 1, access);
 }
 
-export function span(first: number, last: number, step = 1): KeySpec {
-  return { kind: 'span', first, last, step };
+export function span(first: number, last: number, step = 1, access?: KeyAccess): KeySpec {
+  return access === undefined ? { kind: 'span', first, last, step } : { kind: 'span', first, last, step, access };
 }
 
-export function counted(position: number, before: readonly number[] = []): KeySpec {
-  return { kind: 'counted', at: position, before };
+/** A destination at each of `before` is written; the counted keys are read, unless `access` says otherwise. */
+export function counted(position: number, before: readonly number[] = [], access?: KeyAccess): KeySpec {
+  const spec = { kind: 'counted', at: position, before } as const;
+  return access === undefined ? spec : { ...spec, access };
+}
+
+export function several(...parts: readonly KeySpec[]): KeySpec {
+  return { kind: 'several', parts };
+}
+
+export function found(find: (words: readonly ByteString[]) => readonly FoundKey[]): KeySpec {
+  return { kind: 'found', find };
 }
 
 export interface CommandContext {
@@ -73,8 +132,38 @@ export interface CommandContext {
   /** The instant this command is judged by; 0 in replay, where every effect is absolute. */
   readonly nowMs: number;
   readonly server: ServerFacts;
-  /** May bigger values be written? See `denyoom`. */
+  /** Effects are read back: nothing is refused for its size, nobody is told of anything. */
   readonly isReplay: boolean;
+  /** Parameters of this database, as CONFIG SET left them. */
+  readonly settings: Settings;
+  /** Those who listen: subscribers, monitors. */
+  readonly audience: Audience;
+  /** Libraries of functions; part of the database. */
+  readonly libraries: Libraries;
+  /** Where the command came in: a few documented answers differ. */
+  readonly face: KvFaceName;
+  /** May the handler answer `Blocked`? Not over REST, in a transaction or in a script. */
+  readonly mayBlock: boolean;
+  /** In RESP3 a few replies differ beyond their form. */
+  readonly protocol: 2 | 3;
+  /** Inside MULTI, `/multi-exec` or a script. */
+  readonly isNested: boolean;
+  /** What the user may do, in ACL rules; undefined: everything. Scripts ask before each of their commands. */
+  readonly permissions: Permissions | undefined;
+  /** A keyspace event, for those who asked for its kind: `notify('l', 'lpush', key)`. Cheap when nobody did. */
+  notify(kind: NotificationKind, event: string, key: ByteString): void;
+  /** Runs an admitted command as part of this one. A refusal is its reply. Never blocks. */
+  call(spec: CommandSpec, words: readonly ByteString[]): Reply;
+}
+
+export type KvFaceName = 'rest' | 'resp';
+
+/** What a user may do. @see src/domain/kv/acl */
+export interface Permissions {
+  readonly user: string;
+  /** The error a client gets instead, or undefined when the command may run. */
+  refusal(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined;
+  mayReach(channel: ByteString, isPattern: boolean): boolean;
 }
 
 /** What INFO and TIME tell that the keyspace does not know. */
@@ -85,11 +174,12 @@ export interface ServerFacts {
   info(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-export type Handler = (context: CommandContext) => Reply;
+/** `Blocked` only where `mayBlock`. */
+export type Handler = (context: CommandContext) => Reply | Blocked;
 
 /**
- * A handler that takes long, in steps of well under a millisecond with others in between; for commands
- * that only read. Its keyspace may change between two steps, so it promises what SCAN promises.
+ * A handler that takes long, in steps of about a millisecond. Nothing else of the same database runs between
+ * two steps, so it sees and leaves one state; other databases and the event loop go on.
  */
 export type SlicedHandler = (context: CommandContext) => Iterator<void, Reply>;
 
@@ -102,8 +192,12 @@ export interface CommandSpec {
   readonly flags: readonly CommandFlag[];
   readonly keys: KeySpec;
   readonly handler: Handler;
-  /** Used instead of `handler` outside of transactions. */
+  /** Used instead of `handler` outside of transactions and scripts; of `isLong`, only when that says so. */
   readonly sliced?: SlicedHandler;
+  /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
+  readonly isLong?: (context: CommandContext) => boolean;
+  /** Beside those that flags and family give: `['@fast']`-like names without the `@`. */
+  readonly categories?: readonly string[];
   readonly summary: string;
   /** Redis version that brought it. */
   readonly since: string;
@@ -127,23 +221,71 @@ export function isWrite(spec: CommandSpec): boolean {
 /** Keys among the words, in order. Words that do not fit the spec give the keys that are there. */
 export function keysOf(spec: CommandSpec, words: readonly ByteString[]): ByteString[] {
   const keys: ByteString[] = [];
-  const { keys: where } = spec;
-  if (where.kind === 'none') return keys;
-  if (where.kind === 'span') {
-    const last = where.last < 0 ? words.length + where.last : where.last;
-    for (let i = where.first; i <= last && i < words.length; i += where.step) keys.push(words[i] as ByteString);
-    return keys;
-  }
-  for (const position of where.before) {
-    const key = words[position];
-    if (key !== undefined) keys.push(key);
-  }
-  const count = Number(words[where.at]);
-  const step = where.step ?? 1;
-  for (let i = 0; i < count; i += 1) {
-    const key = words[where.at + 1 + i * step];
-    if (key === undefined) break;
-    keys.push(key);
-  }
+  eachKey(spec.keys, words, undefined, (position) => keys.push(words[position] as ByteString));
   return keys;
+}
+
+export interface AccessedKey {
+  readonly key: ByteString;
+  readonly position: number;
+  readonly access: KeyAccess;
+}
+
+/** The same, with what is done to each. */
+export function accessedKeysOf(spec: CommandSpec, words: readonly ByteString[]): AccessedKey[] {
+  const keys: AccessedKey[] = [];
+  const fallback: KeyAccess = isWrite(spec) ? 'both' : 'read';
+  eachKey(spec.keys, words, fallback, (position, access) => {
+    keys.push({ key: words[position] as ByteString, position, access: access ?? fallback });
+  });
+  return keys;
+}
+
+type KeyVisitor = (position: number, access: KeyAccess | undefined) => void;
+
+function eachKey(
+  where: KeySpec,
+  words: readonly ByteString[],
+  fallback: KeyAccess | undefined,
+  visit: KeyVisitor,
+): void {
+  switch (where.kind) {
+    case 'none':
+      return;
+    case 'span': {
+      const last = where.last < 0 ? words.length + where.last : where.last;
+      for (let i = where.first; i <= last && i < words.length; i += where.step) visit(i, where.access ?? fallback);
+      return;
+    }
+    case 'counted': {
+      for (const position of where.before) if (position < words.length) visit(position, 'write');
+      const count = Number(words[where.at]);
+      const step = where.step ?? 1;
+      const access = where.access ?? (where.before.length > 0 ? 'read' : fallback);
+      for (let i = 0; i < count; i += 1) {
+        const position = where.at + 1 + i * step;
+        if (position >= words.length) break;
+        visit(position, access);
+      }
+      return;
+    }
+    case 'several':
+      for (const part of where.parts) eachKey(part, words, fallback, visit);
+      return;
+    case 'found':
+      for (const { position, access } of where.find(words)) {
+        if (position < words.length) visit(position, access ?? fallback);
+      }
+  }
+}
+
+/** A handler made of its slices, for where it has to run in one go. */
+export function inOneGo(sliced: SlicedHandler): Handler {
+  return (context) => {
+    const steps = sliced(context);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  };
 }

@@ -1,15 +1,24 @@
 /**
- * One number for all a keyspace holds: names, values, expiries, in no order. Two keyspaces with equal
- * contents have equal digests however they came to be: replayed, restored or live. It is the sum,
- * modulo 2^128, of a 128-bit hash of every key's rebuilding commands.
+ * One number for all a partition holds: names, values, expiries, parameters, libraries, in no order. Two
+ * with equal contents have equal digests however they came to be: replayed, restored or live. It is the
+ * sum, modulo 2^128, of a 128-bit hash of each part.
  */
 import { createXXHash128 } from 'hash-wasm';
 import type { ByteString } from '../../kernel/index.js';
-import type { Keyspace, Value } from './keyspace.js';
-import { rebuildingCommands } from './rebuild.js';
+import type { KvEngine } from './engine.js';
+import type { Collection, Value } from './keyspace.js';
+import { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 
 const hasher = await createXXHash128();
+const factHasher = await createXXHash128();
 const MODULUS = 1n << 128n;
+
+type Hasher = typeof hasher;
+
+/** Lengths stand in front, so that no two lists of words look alike. */
+function feed(into: Hasher, word: ByteString): void {
+  into.update(Buffer.from(`${word.length}:${word}`, 'latin1'));
+}
 
 /** Adds up key by key, so that a caller can do it in slices. */
 export class KeyspaceDigest {
@@ -17,23 +26,51 @@ export class KeyspaceDigest {
 
   add(key: ByteString, value: Value, expireAtMs: number | undefined): void {
     hasher.init();
-    for (const words of rebuildingCommands(key, value, expireAtMs)) {
-      // Lengths stand in front, so that no two lists of words look alike.
-      for (const word of words) hasher.update(Buffer.from(`${word.length}:${word}`, 'latin1'));
+    if (typeof value === 'string') {
+      // As it was before there was anything but strings: snapshots of that time stay valid.
+      for (const words of rebuildingCommands(key, value, expireAtMs)) for (const word of words) feed(hasher, word);
       hasher.update(';');
+    } else {
+      feed(hasher, key);
+      feed(hasher, value.kind);
+      if (value.hasOrder) for (const fact of value.facts()) feed(hasher, fact);
+      else feed(hasher, sumOfFacts(value));
+      feed(hasher, expireAtMs === undefined ? '' : String(expireAtMs));
     }
-    this.#sum = (this.#sum + BigInt(`0x${hasher.digest('hex')}`)) % MODULUS;
+    this.#add();
+  }
+
+  /** A part that is no key, as words. */
+  addPart(words: readonly ByteString[]): void {
+    hasher.init();
+    for (const word of words) feed(hasher, word);
+    this.#add();
   }
 
   /** 32 lower-case hex digits; zeros for an empty keyspace. */
   toString(): string {
     return this.#sum.toString(16).padStart(32, '0');
   }
+
+  #add(): void {
+    this.#sum = (this.#sum + BigInt(`0x${hasher.digest('hex')}`)) % MODULUS;
+  }
+}
+
+function sumOfFacts(value: Collection): ByteString {
+  let sum = 0n;
+  for (const fact of value.facts()) {
+    factHasher.init();
+    factHasher.update(Buffer.from(fact, 'latin1'));
+    sum = (sum + BigInt(`0x${factHasher.digest('hex')}`)) % MODULUS;
+  }
+  return sum.toString(16);
 }
 
 /** The digest of everything there, expired or not; about 3 µs a key, in one go. */
-export function digestOf(keyspace: Keyspace): string {
+export function digestOf(engine: KvEngine): string {
   const digest = new KeyspaceDigest();
-  for (const [key, value, expireAtMs] of keyspace.entries()) digest.add(key, value, expireAtMs);
+  for (const words of rebuildingPreamble(engine)) digest.addPart(words);
+  for (const [key, value, expireAtMs] of engine.keyspace.entries()) digest.add(key, value, expireAtMs);
   return digest.toString();
 }

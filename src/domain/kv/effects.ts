@@ -44,6 +44,12 @@ export class Effects {
     this.#count += 1;
   }
 
+  /** Drops what was pushed since there were `count` effects of `bytes`. */
+  rollBack(count: number, bytes: number): void {
+    this.#resp = this.#resp.slice(0, bytes);
+    this.#count = count;
+  }
+
   /** The encoded effects; the collection is empty afterwards. */
   take(): ByteString {
     const resp = this.#resp;

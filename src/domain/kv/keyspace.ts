@@ -6,21 +6,41 @@
  *  K1 a key whose instant has passed is invisible, whether it has been removed or not
  *  K2 a read never changes anything; a write that meets an expired key removes it and records `DEL`
  *  K3 in replay `nowMs` is 0: nothing is expired, only journaled deletions remove
- *  K4 no collection is left empty
+ *  K4 no collection is left empty, but a stream, which may be
+ *  K5 every change of a key is noted in `changes`, by whatever way it came
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { Effects } from './effects.js';
+import { KeyChanges } from './key-changes.js';
 import { ERRORS } from './reply.js';
 import { type ScanStep, SegmentedMap } from './segmented-map.js';
 
 export type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
 
-/** A value that is not a string. */
+/**
+ * A value that is not a string; its class is in `types/`. Handlers change it in place, and then say so
+ * with `keyspace.changed`.
+ */
 export interface Collection {
   readonly kind: CollectionKind;
   readonly size: number;
-  /** About how many bytes it holds, for INFO and limits. */
+  /** About how many bytes it holds, for INFO and limits. Kept, never counted: asked before and after each change. */
   readonly bytes: number;
+  /** As OBJECT ENCODING names it. */
+  readonly encoding: string;
+  /**
+   * Commands that make it again under `key` in an empty keyspace, without the key's expiry; of bounded size
+   * (some 64 KiB or one member), so that a large value is many.
+   */
+  rebuild(key: ByteString): Iterable<ByteString[]>;
+  /**
+   * All that it holds, as words: equal values have equal facts however they came to be. In order where
+   * `hasOrder`, in any order where not.
+   */
+  facts(): Iterable<ByteString>;
+  readonly hasOrder: boolean;
+  /** An independent copy. */
+  clone(): Collection;
 }
 
 export type Value = ByteString | Collection;
@@ -31,6 +51,7 @@ export const KEY_OVERHEAD_BYTES = 88;
 export class Keyspace {
   /** The instant commands are judged by; set by the executor, 0 in replay (K3). */
   nowMs = 0;
+  readonly changes = new KeyChanges();
   readonly #values = new SegmentedMap<Value>();
   readonly #expiries = new SegmentedMap<number>();
   #stringBytes = 0;
@@ -78,6 +99,16 @@ export class Keyspace {
     return asString(this.fetch(key));
   }
 
+  /** The collection of that class, for a command that only reads. @throws WRONGTYPE */
+  peekKind<C extends Collection>(key: ByteString, type: new (...given: never[]) => C): C | undefined {
+    return asKind(this.peek(key), type);
+  }
+
+  /** The collection of that class, for a command that may write (K2). @throws WRONGTYPE */
+  fetchKind<C extends Collection>(key: ByteString, type: new (...given: never[]) => C): C | undefined {
+    return asKind(this.fetch(key), type);
+  }
+
   exists(key: ByteString): boolean {
     return this.peek(key) !== undefined;
   }
@@ -96,6 +127,21 @@ export class Keyspace {
   replace(key: ByteString, value: Value): void {
     const before = this.#values.exchange(key, value);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
+    this.changes.note(key);
+  }
+
+  /**
+   * To be called once after a collection that is in the keyspace was changed in place: counts its bytes,
+   * removes it when it is left empty (K4), notes the change (K5). True if it was removed.
+   */
+  changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {
+    this.#stringBytes += collection.bytes - bytesBefore;
+    if (collection.size === 0 && collection.kind !== 'stream') {
+      this.delete(key);
+      return true;
+    }
+    this.changes.note(key);
+    return false;
   }
 
   /** True if it was there, expired or not. */
@@ -105,6 +151,7 @@ export class Keyspace {
     this.#stringBytes -= key.length + sizeOf(before);
     this.#values.delete(key);
     if (this.#expiries.size > 0) this.#expiries.delete(key);
+    this.changes.note(key);
     return true;
   }
 
@@ -112,6 +159,7 @@ export class Keyspace {
     this.#values.clear();
     this.#expiries.clear();
     this.#stringBytes = 0;
+    this.changes.noteEverything();
   }
 
   expiryOf(key: ByteString): number | undefined {
@@ -121,11 +169,14 @@ export class Keyspace {
   expireAt(key: ByteString, atMs: number): void {
     this.#expiries.set(key, atMs);
     this.#expiries.note(key, atMs);
+    this.changes.note(key);
   }
 
   /** True if there was an expiry to remove. */
   persist(key: ByteString): boolean {
-    return this.#expiries.delete(key);
+    if (!this.#expiries.delete(key)) return false;
+    this.changes.note(key);
+    return true;
   }
 
   /** Live keys from the cursor on; see SegmentedMap.scan for what is promised. */
@@ -184,6 +235,11 @@ export class Keyspace {
 
 function asString(value: Value | undefined): ByteString | undefined {
   if (value === undefined || typeof value === 'string') return value;
+  throw ERRORS.wrongType;
+}
+
+function asKind<C extends Collection>(value: Value | undefined, type: new (...given: never[]) => C): C | undefined {
+  if (value === undefined || value instanceof type) return value as C | undefined;
   throw ERRORS.wrongType;
 }
 

@@ -33,3 +33,33 @@ export function parseFloatStrict(text: ByteString): number | undefined {
   if (infinite === null) return undefined;
   return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
+
+/** Doubles of whole numbers are printed as integers up to here, as Redis does. */
+const MAX_WHOLE = 2 ** 62;
+const SHORTEST = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/;
+
+/** A double as Redis prints scores: the shortest digits that read back as the same, `inf`, `-inf`, `nan`. */
+export function formatDouble(value: number): ByteString {
+  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? '-0' : String(value);
+  if (Number.isNaN(value)) return 'nan';
+  if (value === Number.POSITIVE_INFINITY) return 'inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-inf';
+  if (Number.isInteger(value) && Math.abs(value) <= MAX_WHOLE) return String(BigInt(value));
+  const parts = SHORTEST.exec(String(value));
+  if (parts === null) return String(value);
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = parts;
+  const written = `${whole}${fraction}`;
+  const digits = written.replace(/^0+/, '').replace(/0+$/, '');
+  // The value is digits × 10^scale.
+  const scale = Number(exponentText) - fraction.length + (written.length - written.replace(/0+$/, '').length);
+  const exponent = scale + digits.length - 1;
+  if (scale >= 0 && Math.abs(exponent) < digits.length + 7) return `${sign}${digits}${'0'.repeat(scale)}`;
+  if (scale < 0 && (scale > -7 || Math.abs(exponent) < 4)) {
+    const point = digits.length + scale;
+    return point > 0
+      ? `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+      : `${sign}0.${'0'.repeat(-point)}${digits}`;
+  }
+  const rest = digits.length > 1 ? `.${digits.slice(1)}` : '';
+  return `${sign}${digits[0]}${rest}e${exponent < 0 ? '-' : '+'}${Math.abs(exponent)}`;
+}

@@ -1,13 +1,27 @@
 /**
- * A key as the effects that make it again. Snapshots are written with it, exports too, and the digest
- * compares by it; so whatever a value is made of must be in here.
+ * What an engine holds, as the effects that make it again. Snapshots and exports are written with it; so
+ * whatever a partition is made of must be in here.
  */
 import type { ByteString } from '../../kernel/index.js';
-import { assert } from '../../kernel/index.js';
+import type { KvEngine } from './engine.js';
 import type { Value } from './keyspace.js';
 
 /** Commands, each a list of words, that recreate the key in an empty keyspace. */
-export function rebuildingCommands(key: ByteString, value: Value, expireAtMs: number | undefined): ByteString[][] {
-  assert(typeof value === 'string', 'a value of a kind that cannot be rebuilt', { key });
-  return [expireAtMs === undefined ? ['SET', key, value] : ['SET', key, value, 'PXAT', String(expireAtMs)]];
+export function* rebuildingCommands(
+  key: ByteString,
+  value: Value,
+  expireAtMs: number | undefined,
+): Iterable<ByteString[]> {
+  if (typeof value === 'string') {
+    yield expireAtMs === undefined ? ['SET', key, value] : ['SET', key, value, 'PXAT', String(expireAtMs)];
+    return;
+  }
+  yield* value.rebuild(key);
+  if (expireAtMs !== undefined) yield ['PEXPIREAT', key, String(expireAtMs)];
+}
+
+/** What a partition has beside its keys: parameters that were set, libraries of functions. */
+export function* rebuildingPreamble({ settings, libraries }: KvEngine): Iterable<ByteString[]> {
+  for (const [name, value] of settings.changed()) yield ['CONFIG', 'SET', name, value];
+  for (const [, source] of libraries.entries()) yield ['FUNCTION', 'LOAD', 'REPLACE', source];
 }

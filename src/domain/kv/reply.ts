@@ -1,8 +1,10 @@
 /**
  * What a command answers, before it has a form on the wire. Strings are byte strings (kernel/bytes.ts).
- * The view is RESP2's: maps are flat arrays, doubles are strings, booleans are integers.
+ * A reply says what it is (a map, pairs, a double); the codecs give each protocol its form. REST and RESP2
+ * show maps as flat lists, doubles as strings, booleans as integers.
  */
 import type { ByteString } from '../../kernel/index.js';
+import { formatDouble } from './numbers.js';
 
 /** A status such as `OK`; told apart from a bulk string that happens to hold the same bytes. */
 export class SimpleString {
@@ -11,7 +13,12 @@ export class SimpleString {
 
 /** An error a client sees. `text` begins with its class: `ERR …`, `WRONGTYPE …`. Thrown or returned by handlers. */
 export class ErrorReply {
-  constructor(readonly text: ByteString) {}
+  constructor(
+    /** As Redis words it; connections and scripts see this. */
+    readonly text: ByteString,
+    /** As the documented REST API words it, where that differs. */
+    readonly restText: ByteString = text,
+  ) {}
 }
 
 /** RESP2's null array (`*-1`), where Redis answers that instead of a null bulk string. */
@@ -20,7 +27,99 @@ export class NilArray {
   static readonly VALUE = new NilArray();
 }
 
-export type Reply = ByteString | number | bigint | null | SimpleString | ErrorReply | NilArray | readonly Reply[];
+/** A map. `items`: name, value, name, value … RESP3: a map; elsewhere that flat list. */
+export class MapReply {
+  constructor(readonly items: readonly Reply[]) {}
+}
+
+/** A set. RESP3: a set; elsewhere a list. */
+export class SetReply {
+  constructor(readonly items: readonly Reply[]) {}
+}
+
+/** Pairs, as a flat list. RESP3: a list of pairs; elsewhere flat (WITHSCORES, HRANDFIELD WITHVALUES). */
+export class PairsReply {
+  constructor(readonly items: readonly Reply[]) {}
+}
+
+/** Values by name, as a flat list. RESP3: a map; elsewhere a list of pairs (XREAD). */
+export class KeyedReply {
+  constructor(readonly items: readonly Reply[]) {}
+}
+
+/** A score, a distance. RESP3: a double; elsewhere its text. */
+export class DoubleReply {
+  constructor(readonly value: number) {}
+
+  get text(): ByteString {
+    return formatDouble(this.value);
+  }
+}
+
+/** RESP3: a boolean; elsewhere 1 or 0. */
+export class BooleanReply {
+  constructor(readonly value: boolean) {}
+}
+
+/** A text to be shown as it stands. RESP3: a verbatim string; elsewhere a bulk string. */
+export class VerbatimReply {
+  constructor(
+    readonly text: ByteString,
+    readonly format: 'txt' | 'mkd' = 'txt',
+  ) {}
+}
+
+export type Aggregate = MapReply | SetReply | PairsReply | KeyedReply;
+
+export type Reply =
+  | ByteString
+  | number
+  | bigint
+  | null
+  | SimpleString
+  | ErrorReply
+  | NilArray
+  | Aggregate
+  | DoubleReply
+  | BooleanReply
+  | VerbatimReply
+  | readonly Reply[];
+
+/** The forms of RESP2 and REST: no maps, no doubles; lists, strings, integers, statuses, errors, null. */
+export type FlatReply = ByteString | number | bigint | null | SimpleString | ErrorReply | NilArray | readonly Reply[];
+
+/** One level of a reply in RESP2's terms. */
+export function flatten(reply: Reply): FlatReply {
+  if (typeof reply !== 'object' || reply === null) return reply;
+  if (reply instanceof MapReply || reply instanceof SetReply || reply instanceof PairsReply) return reply.items;
+  if (reply instanceof KeyedReply) return pairsOf(reply.items);
+  if (reply instanceof DoubleReply || reply instanceof VerbatimReply) return reply.text;
+  if (reply instanceof BooleanReply) return reply.value ? 1 : 0;
+  return reply;
+}
+
+/** A flat list of pairs as a list of pairs. */
+export function pairsOf(items: readonly Reply[]): Reply[][] {
+  const pairs: Reply[][] = [];
+  for (let i = 0; i + 1 < items.length; i += 2) pairs.push([items[i] as Reply, items[i + 1] as Reply]);
+  return pairs;
+}
+
+/**
+ * What a blocking command answers when it has nothing to answer yet. Never leaves the owner: the command
+ * is run again whenever one of `keys` changes, until it answers something else or `timeoutMs` is over.
+ */
+export class Blocked {
+  constructor(
+    readonly keys: readonly ByteString[],
+    /** 0: for ever. */
+    readonly timeoutMs: number,
+    /** What the client hears when the time is over. */
+    readonly onTimeout: Reply,
+    /** The command to run again, where it is not the one that was given (`XREAD … $` fixes its ids). */
+    readonly words?: readonly ByteString[],
+  ) {}
+}
 
 export const OK = new SimpleString('OK');
 export const NIL_ARRAY = NilArray.VALUE;
@@ -28,7 +127,10 @@ export const NIL_ARRAY = NilArray.VALUE;
 export const ERRORS = {
   wrongType: new ErrorReply('WRONGTYPE Operation against a key holding the wrong kind of value'),
   syntax: new ErrorReply('ERR syntax error'),
-  notAnInteger: new ErrorReply('ERR value is not an int or out of range'),
+  notAnInteger: new ErrorReply(
+    'ERR value is not an integer or out of range',
+    'ERR value is not an int or out of range',
+  ),
   notAFloat: new ErrorReply('ERR value is not a valid float'),
   noSuchKey: new ErrorReply('ERR no such key'),
   indexOutOfRange: new ErrorReply('ERR index out of range'),

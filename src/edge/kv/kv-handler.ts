@@ -97,13 +97,13 @@ export class KvHandler {
       this.#start(exchange, grant, 'single', [wordsOf(target, body)]);
     } else if (target.route === 'whole-command') {
       const command = body === undefined ? [] : parseCommandBody(body);
-      if (command instanceof ErrorReply) exchange.refuse(badRequest(command.text));
+      if (command instanceof ErrorReply) exchange.refuse(badRequest(command.restText));
       else this.#start(exchange, grant, 'single', [command]);
     } else {
       const commands = parseBatchBody(body ?? Buffer.alloc(0));
       const { maxBatchCommands } = this.face.limits;
       if (commands instanceof ErrorReply) {
-        exchange.refuse(badRequest(commands.text));
+        exchange.refuse(badRequest(commands.restText));
       } else if (commands.length > maxBatchCommands) {
         exchange.refuse(badRequest(`ERR too many commands in one request. Limit: ${maxBatchCommands}`));
       } else {
@@ -123,7 +123,7 @@ export class KvHandler {
     if (mode === 'transaction') {
       const problem = await this.#discardReason(grant, batch);
       if (problem !== undefined) {
-        exchange.refuse(badRequest(problem.text));
+        exchange.refuse(badRequest(problem.restText));
         return;
       }
     } else {
@@ -165,13 +165,13 @@ export class KvHandler {
     if (mode === 'single') {
       const reply = replies[0] as Reply;
       const status = reply instanceof ErrorReply ? 400 : 200;
-      if (format === 'resp2') return exchange.resp2(status, encodeReply(reply), syncToken);
+      if (format === 'resp2') return exchange.resp2(status, encodeReply(asRest(reply)), syncToken);
       const text = format === 'base64' ? replyToBase64Json(reply) : replyToJson(reply);
       return exchange.json(status, text, syncToken);
     }
     if (format === 'resp2') {
       let resp: ByteString = '';
-      for (const reply of replies) resp += encodeReply(reply);
+      for (const reply of replies) resp += encodeReply(asRest(reply));
       return exchange.resp2(200, resp, syncToken);
     }
     const toJson = format === 'base64' ? replyToBase64Json : replyToJson;
@@ -201,6 +201,11 @@ export class KvHandler {
     log.error('kv.request.failed', { incident, error: describeError(failure), stack });
     return { ...refusal, text: `${refusal.text}, incident=${incident}` };
   }
+}
+
+/** In RESP2 too the face words its errors as documented for it. */
+function asRest(reply: Reply): Reply {
+  return reply instanceof ErrorReply ? new ErrorReply(reply.restText) : reply;
 }
 
 /** One command beyond a bound is the documented 400; a batch has no bound of its own there. */

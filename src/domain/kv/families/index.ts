@@ -1,5 +1,18 @@
 /** Every family of Redis commands there is. */
 import type { CommandSpec } from '../command-spec.js';
+import { HASH } from './hash/index.js';
+import { LIST } from './list/index.js';
+import { SET } from './set/index.js';
+import { SORTED_SET } from './sorted-set/index.js';
+import { GEO } from './geo/index.js';
+import { BITMAP } from './bitmap/index.js';
+import { HYPERLOGLOG } from './hyperloglog/index.js';
+import { STREAM } from './stream/index.js';
+import { SCRIPTING } from './scripting/index.js';
+import { FUNCTIONS } from './function/index.js';
+import { JSON_FAMILY } from './json/index.js';
+import { CLUSTER } from './cluster/index.js';
+import { ACL } from './acl/index.js';
 import { CONNECTION } from './connection.js';
 import { GENERIC } from './generic/index.js';
 import { PUBSUB } from './pubsub.js';
@@ -14,4 +27,17 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   TRANSACTIONS,
   SERVER,
   PUBSUB,
+  HASH,
+  LIST,
+  SET,
+  SORTED_SET,
+  GEO,
+  BITMAP,
+  HYPERLOGLOG,
+  STREAM,
+  SCRIPTING,
+  FUNCTIONS,
+  JSON_FAMILY,
+  CLUSTER,
+  ACL,
 ];

@@ -1,40 +1,41 @@
 import { expect } from 'chai';
-import { digestOf, Effects, Keyspace } from '../../../../src/domain/kv/index.js';
+import { digestOf, KvEngine } from '../../../../src/domain/kv/index.js';
+import { seededRandom } from '../../../support/kv-bench.js';
 
-function keyspaceOf(...entries: [string, string, number?][]): Keyspace {
-  const keyspace = new Keyspace(new Effects());
-  for (const [key, value, atMs] of entries) keyspace.set(key, value, atMs);
-  return keyspace;
+function engineOf(...entries: [string, string, number?][]): KvEngine {
+  const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() });
+  for (const [key, value, atMs] of entries) engine.keyspace.set(key, value, atMs);
+  return engine;
 }
 
 describe('the digest of a keyspace', () => {
-  const base = digestOf(keyspaceOf(['a', '1'], ['b', '2', 500]));
+  const base = digestOf(engineOf(['a', '1'], ['b', '2', 500]));
 
   it('does not depend on the order', () => {
-    expect(digestOf(keyspaceOf(['b', '2', 500], ['a', '1']))).to.equal(base);
+    expect(digestOf(engineOf(['b', '2', 500], ['a', '1']))).to.equal(base);
   });
 
   it('does not depend on what was there before', () => {
-    const keyspace = keyspaceOf(['b', '2', 500], ['c', '3', 9], ['a', 'x', 7]);
-    keyspace.delete('c');
-    keyspace.set('a', '1');
-    expect(digestOf(keyspace)).to.equal(base);
+    const engine = engineOf(['b', '2', 500], ['c', '3', 9], ['a', 'x', 7]);
+    engine.keyspace.delete('c');
+    engine.keyspace.set('a', '1');
+    expect(digestOf(engine)).to.equal(base);
   });
 
   it('is zero for nothing', () => {
-    expect(digestOf(keyspaceOf())).to.equal('0'.repeat(32));
+    expect(digestOf(engineOf())).to.equal('0'.repeat(32));
   });
 
-  const others: [string, Keyspace][] = [
-    ['a name', keyspaceOf(['A', '1'], ['b', '2', 500])],
-    ['a value', keyspaceOf(['a', '1 '], ['b', '2', 500])],
-    ['an expiry', keyspaceOf(['a', '1'], ['b', '2', 501])],
-    ['whether there is an expiry', keyspaceOf(['a', '1'], ['b', '2'])],
-    ['which key has which value', keyspaceOf(['a', '2'], ['b', '1', 500])],
-    ['where a name ends', keyspaceOf(['a1', ''], ['b', '2', 500])],
-    ['a value that looks like an option', keyspaceOf(['a', '1'], ['b', '2'], ['PXAT', '500'])],
+  const others: [string, KvEngine][] = [
+    ['a name', engineOf(['A', '1'], ['b', '2', 500])],
+    ['a value', engineOf(['a', '1 '], ['b', '2', 500])],
+    ['an expiry', engineOf(['a', '1'], ['b', '2', 501])],
+    ['whether there is an expiry', engineOf(['a', '1'], ['b', '2'])],
+    ['which key has which value', engineOf(['a', '2'], ['b', '1', 500])],
+    ['where a name ends', engineOf(['a1', ''], ['b', '2', 500])],
+    ['a value that looks like an option', engineOf(['a', '1'], ['b', '2'], ['PXAT', '500'])],
   ];
-  for (const [what, keyspace] of others) {
-    it(`depends on ${what}`, () => expect(digestOf(keyspace)).not.to.equal(base));
+  for (const [what, engine] of others) {
+    it(`depends on ${what}`, () => expect(digestOf(engine)).not.to.equal(base));
   }
 });

@@ -1,0 +1,22 @@
+/**
+ * Those who listen to a database: subscribers of channels and patterns. Known to the owner of the
+ * database's first partition; everywhere else the audience is empty.
+ */
+import type { ByteString } from '../../kernel/index.js';
+
+export interface Audience {
+  /** Hands the message to everyone who listens, behind what the command depends on. @returns how many do */
+  publish(channel: ByteString, payload: ByteString, isSharded: boolean): number;
+  /** Channels somebody is subscribed to by name. */
+  channels(isSharded: boolean): Iterable<ByteString>;
+  subscribersOf(channel: ByteString, isSharded: boolean): number;
+  /** How many different patterns somebody is subscribed to. */
+  readonly patternCount: number;
+}
+
+export const NO_AUDIENCE: Audience = {
+  publish: () => 0,
+  channels: () => [],
+  subscribersOf: () => 0,
+  patternCount: 0,
+};

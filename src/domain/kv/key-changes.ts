@@ -1,0 +1,88 @@
+/**
+ * Which keys have changed, for those who must know: replies that wait for the entry, commands that wait for
+ * a key, connections that watch one. The keyspace notes every change here, whoever made it.
+ */
+import type { ByteString } from '../../kernel/index.js';
+
+/** Keys changed in one turn; `everything` after FLUSHALL. */
+export class ChangedKeys {
+  readonly keys = new Set<ByteString>();
+  everything = false;
+
+  get isEmpty(): boolean {
+    return this.keys.size === 0 && !this.everything;
+  }
+
+  has(key: ByteString): boolean {
+    return this.everything || this.keys.has(key);
+  }
+
+  clear(): void {
+    this.keys.clear();
+    this.everything = false;
+  }
+}
+
+/** Watched keys remembered; of one that was forgotten nobody can say that it has not changed. */
+const MAX_WATCHED_KEYS = 100_000;
+
+export class KeyChanges {
+  /** Changed and not yet sealed into an entry; the owner swaps it. */
+  open = new ChangedKeys();
+  /** Someone waits for a change of these: key → how many. */
+  readonly awaited = new Map<ByteString, number>();
+  /** Awaited keys that have changed since they were last looked at, in order. */
+  readonly ready = new Set<ByteString>();
+  /** Someone wants to hear of the next change of these. */
+  onTracked: ((key: ByteString | undefined) => void) | undefined;
+  /** Nothing is noted while effects are replayed. */
+  isMuted = false;
+  #watched = new Map<ByteString, number>();
+  #count = 0;
+
+  note(key: ByteString): void {
+    if (this.isMuted) return;
+    this.open.keys.add(key);
+    if (this.awaited.size > 0 && this.awaited.has(key)) this.ready.add(key);
+    if (this.#watched.size > 0) this.#noteWatched(key);
+    if (this.onTracked !== undefined) this.onTracked(key);
+  }
+
+  noteEverything(): void {
+    if (this.isMuted) return;
+    this.open.everything = true;
+    for (const key of this.awaited.keys()) this.ready.add(key);
+    for (const key of this.#watched.keys()) this.#noteWatched(key);
+    if (this.onTracked !== undefined) this.onTracked(undefined);
+  }
+
+  await(key: ByteString): void {
+    this.awaited.set(key, (this.awaited.get(key) ?? 0) + 1);
+  }
+
+  stopAwaiting(key: ByteString): void {
+    const count = (this.awaited.get(key) ?? 1) - 1;
+    if (count > 0) this.awaited.set(key, count);
+    else this.awaited.delete(key);
+  }
+
+  /** Begins to watch; hand the number to `hasChangedSince`. */
+  watch(key: ByteString): number {
+    if (!this.#watched.has(key)) {
+      if (this.#watched.size >= MAX_WATCHED_KEYS) this.#watched.delete(this.#watched.keys().next().value as ByteString);
+      this.#watched.set(key, this.#count);
+    }
+    return this.#count;
+  }
+
+  hasChangedSince(key: ByteString, mark: number): boolean {
+    const changedAt = this.#watched.get(key);
+    return changedAt === undefined || changedAt > mark;
+  }
+
+  #noteWatched(key: ByteString): void {
+    if (!this.#watched.has(key)) return;
+    this.#count += 1;
+    this.#watched.set(key, this.#count);
+  }
+}

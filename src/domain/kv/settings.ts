@@ -1,0 +1,43 @@
+/**
+ * Parameters of a database, as CONFIG GET and CONFIG SET know them. What was set is part of the database:
+ * journaled as `CONFIG SET`, so that it survives restarts and takeovers without CONFIG REWRITE.
+ */
+import type { ByteString } from '../../kernel/index.js';
+
+export class Settings {
+  readonly #values = new Map<string, ByteString>();
+  readonly #numbers = new Map<string, number>();
+  /** Called after a parameter has changed. */
+  onChange: (name: string) => void = () => {};
+
+  constructor(private readonly defaults: ReadonlyMap<string, ByteString>) {}
+
+  get(name: string): ByteString | undefined {
+    return this.#values.get(name) ?? this.defaults.get(name);
+  }
+
+  /** A parameter that is a number; sizes are bytes. */
+  number(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    const value = Number(this.get(name) ?? 0);
+    this.#numbers.set(name, value);
+    return value;
+  }
+
+  /** @param value already checked, in the form it is shown in */
+  set(name: string, value: ByteString): void {
+    this.#values.set(name, value);
+    this.#numbers.delete(name);
+    this.onChange(name);
+  }
+
+  names(): string[] {
+    return [...this.defaults.keys()];
+  }
+
+  /** What differs from the defaults, for snapshots. */
+  *changed(): IterableIterator<[string, ByteString]> {
+    for (const [name, value] of this.#values) if (this.defaults.get(name) !== value) yield [name, value];
+  }
+}

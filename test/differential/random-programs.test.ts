@@ -1,0 +1,69 @@
+/**
+ * Random programs of each family, to our engine and to real servers: every reply compared, then all that is
+ * there; our effects replayed by us and by the server give the same.
+ */
+import { expect } from 'chai';
+import { encodeCommand } from '../../src/codec/resp/index.js';
+import { Dice, PROGRAMS } from '../support/random-programs/index.js';
+import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
+import type { KnownDifference } from './known-differences.js';
+import { Pair } from './pair.js';
+
+const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
+/** Steps of a family against each server; `DIFFERENTIAL_STEPS` for more. */
+const STEPS = Number(process.env.DIFFERENTIAL_STEPS ?? 10_000);
+const STEPS_A_PROGRAM = 250;
+/** Run one family alone. */
+const ONLY = process.env.DIFFERENTIAL_FAMILY;
+
+for (const binary of Object.values(REDIS_BINARIES)) {
+  const version = redisVersion(binary);
+  describe(`differential: random programs against ${binary}`, () => {
+    let server: RedisServer;
+    let pair: Pair;
+
+    before(async function () {
+      if (version === undefined) return this.skip();
+      server = await startRedis(binary);
+      pair = new Pair(server.client, new Set<KnownDifference>());
+    });
+    after(async () => server?.stop());
+
+    for (const [family, program] of PROGRAMS) {
+      if (ONLY !== undefined && ONLY !== family) continue;
+      it(`${family}: replies, state and effects are alike (DIFFERENTIAL_SEED=${SEED})`, async () => {
+        const major = Number.parseInt(version as string, 10);
+        for (let run = 0; run * STEPS_A_PROGRAM < STEPS; run += 1) {
+          const seed = SEED + run;
+          const dice = new Dice(seed);
+          const shapes = program(dice, major);
+          const history: string[] = [];
+          const effects: string[][] = [];
+          await pair.reset();
+          pair.bench.onEffect = (words) => effects.push(words);
+          try {
+            for (let i = 0; i < STEPS_A_PROGRAM; i += 1) {
+              const words = dice.pick(shapes)();
+              history.push(words.join(' '));
+              await pair.run(words);
+            }
+            await pair.compareState();
+            pair.bench.expectReplayed();
+            pair.bench.expectRebuilt();
+            await server.client.call(['FLUSHALL']);
+            for (const words of effects) {
+              expect(await server.client.send(encodeCommand(words)), words.join(' ')).not.to.match(/^-/);
+            }
+            await pair.compareState();
+          } catch (error) {
+            const { message } = error as Error;
+            const detail = JSON.stringify(error, ['actual', 'expected', 'words', 'reply'], 1);
+            throw new Error(
+              `DIFFERENTIAL_SEED=${seed} DIFFERENTIAL_FAMILY=${family}: ${message}\n${detail}\nlast: ${history.slice(-12).join(' | ')}`,
+            );
+          }
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,3 @@
+import type { KvCase } from '../../../support/kv-case.js';
+
+export const BITMAP_CASES: readonly KvCase[] = [];
