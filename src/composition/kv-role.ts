@@ -3,14 +3,16 @@ import type { DependencyContainer } from 'tsyringe';
 import { KvFold, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
 import { type Activation, ShardActor, ShardHost, Snapshotter } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { KvEngine, type ServerFacts } from '../domain/kv/index.js';
+import { ErrorReply, KvEngine, type Permissions, type ServerFacts } from '../domain/kv/index.js';
 import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
-import { isMillraceError, type ShardName } from '../kernel/index.js';
+import { isMillraceError, MillraceError, type SessionId, type ShardName } from '../kernel/index.js';
+import type { KvDelivery } from '../messages/index.js';
 import type { Compactor, StorageGauge } from '../ports/index.js';
 import {
   ANSWER_MEMORY,
   APPEND_RETRY,
   actorLimitsOf,
+  callLimitsOf,
   hostTimesOf,
   loadBreathing,
   runtimeMetricsOf,
@@ -25,6 +27,8 @@ export interface KvRole {
   stop(): Promise<void>;
 }
 
+/** A caller that has not asked again for so many of its tries waits no more. */
+const CALLER_SILENCE_TRIES = 4;
 const EXPIRY_EVERY_MS = 100;
 const PASSIVATE_AFTER_MS = 600_000;
 const PASSIVATE_EVERY_MS = 60_000;
@@ -34,9 +38,14 @@ export interface KvRoleOptions {
   readonly compactor: Compactor;
   readonly storage: StorageGauge;
   readonly facts: ServerFacts;
+  /** Tells a process, this one or another, what its clients listen to. */
+  deliver(edge: SessionId, delivery: KvDelivery): void;
 }
 
-export function kvRole(c: DependencyContainer, { isExclusive, compactor, storage, facts }: KvRoleOptions): KvRole {
+export function kvRole(
+  c: DependencyContainer,
+  { isExclusive, compactor, storage, facts, deliver }: KvRoleOptions,
+): KvRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
@@ -86,7 +95,15 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, storage
         timers,
         log,
         storage,
-        createFold: () => new KvFold(new KvEngine(random, facts)),
+        activation: `${activation.epoch}-${Buffer.from(random.bytes(6)).toString('hex')}`,
+        permissionsOf: (user, rules) => permissionsOf(rules, user),
+        deliver: (edge, partition, events) => deliver(edge, { partition, activation: plane.activation, events }),
+        history: () => {
+          const { head } = actor;
+          if (head === undefined) throw new MillraceError('DEFECT', `${activation.shard} has not been claimed`);
+          return recover({ journal, objects, log }, activation.shard, head, undefined, damaged).steps;
+        },
+        createFold: (audience) => new KvFold(new KvEngine(random, facts, audience)),
         loadPartition: async (partition, fold) => {
           try {
             await loadBreathing(snapshots, partition, fold, clock, timers);
@@ -120,7 +137,11 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, storage
     plane.onReady = () => actor.resume();
     plane.onFailure = (error) => actor.fail(error);
     planes.set(actor, plane);
-    serveKvShard(bus, actor, ANSWER_MEMORY);
+    serveKvShard(bus, actor, ANSWER_MEMORY, {
+      clock,
+      timers,
+      silenceMs: CALLER_SILENCE_TRIES * callLimitsOf(config).tryMs,
+    });
     return actor;
   }
 
@@ -161,3 +182,9 @@ export function kvRole(c: DependencyContainer, { isExclusive, compactor, storage
     },
   };
 }
+
+const permissionsOf = (_rules: string, user: string): Permissions => ({
+  user,
+  refusal: () => new ErrorReply('NOPERM'),
+  mayReach: () => false,
+});

@@ -4,14 +4,16 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { DependencyContainer } from 'tsyringe';
-import { KvShardGateway } from '../actors/kv-shard/index.js';
+import { KvHub, KvShardGateway } from '../actors/kv-shard/index.js';
 import { ShardCaller } from '../actors/runtime/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
 import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
+import { decodeKvDelivery, encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
 import { createKvServer } from '../edge/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
-import { describeError, MillraceError } from '../kernel/index.js';
+import { describeError, MillraceError, type SessionId } from '../kernel/index.js';
+import type { KvDelivery } from '../messages/index.js';
 import { ROOMY, type StorageGauge } from '../ports/index.js';
 import type { CompactorWorld } from './compactor-worker.js';
 import { controlRole } from './control-role.js';
@@ -88,7 +90,14 @@ async function startRoles(
   const control = controlRole(c, { world, compactor, ownsShard: has('kv') });
   undo.push(() => control.stop());
   const storage = storageOf(c, world, undo);
-  const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, storage, facts }) : undefined;
+  const hubs: KvHub[] = [];
+  const bus = c.resolve(tokens.BUS);
+  const deliver = (edge: SessionId, delivery: KvDelivery) => {
+    const hub = hubs.find((candidate) => candidate.edge === edge);
+    if (hub !== undefined) hub.receive(delivery);
+    else bus.publish({ kind: 'edge', session: edge }, encodeKvDelivery(delivery));
+  };
+  const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, storage, facts, deliver }) : undefined;
   kv?.start();
   if (kv !== undefined) undo.push(() => kv.stop());
   const credentials = await control.start();
@@ -96,8 +105,16 @@ async function startRoles(
   const addresses: string[] = [];
   if (has('edge')) {
     const gateway = gatewayOf(c, world, kv?.host);
+    const events = new KvHub(gateway, c.resolve(tokens.TIMERS), log, session.processId);
+    hubs.push(events);
+    const ear = bus.subscribe({ kind: 'edge', session: events.edge }, (payload) =>
+      events.receive(decodeKvDelivery(payload)),
+    );
+    undo.push(() => ear.stop());
     const server = createKvServer({
       gateway,
+      events,
+      timers: c.resolve(tokens.TIMERS),
       access: control.access,
       quota: control.quota,
       meter: control.meter,

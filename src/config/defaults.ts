@@ -70,10 +70,13 @@ export const DEFAULTS = {
   httpRequestTimeoutMs: as(30_000, 'Enough for the largest body on a slow line; bounds a dripping one.'),
   httpConnectionsCheckMs: as(2_000, 'How late the two timeouts above may be noticed; each check is cheap.'),
   httpKeepAliveMs: as(75_000, 'Above the 60 s at which common balancers close, so that they close first.'),
-  httpMaxConnections: as(10_000, 'More than one event loop serves well; bounds what idle sockets cost. For each face.'),
+  httpMaxConnections: as(
+    32_768,
+    'Ten thousand subscribers and as many clients again; an idle connection costs about 10 KiB. For each face.',
+  ),
   httpMaxConnectionsPerAddress: as(
-    4_096,
-    'A client package without a pool opens a connection a command; a thousand at once is normal.',
+    16_384,
+    'A client package without a pool opens a connection a command, and a server may hold ten thousand subscribers.',
   ),
   httpMaxBodyBytes: as(
     64 * MIB,

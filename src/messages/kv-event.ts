@@ -1,5 +1,5 @@
 /** What those who listen to a database are told. */
-import type { ByteString } from '../kernel/index.js';
+import type { ByteString, PartitionName } from '../kernel/index.js';
 
 export type KvEvent =
   | { readonly type: 'message'; readonly channel: ByteString; readonly payload: ByteString }
@@ -14,3 +14,11 @@ export type KvEvent =
   | { readonly type: 'monitor'; readonly line: ByteString }
   /** Keys that clients may have cached and that have changed; null: any. `by`: the connection that did it. */
   | { readonly type: 'invalidate'; readonly keys: readonly ByteString[] | null; readonly by: string | undefined };
+
+/** What one process is told of one partition, in order. */
+export interface KvDelivery {
+  readonly partition: PartitionName;
+  /** Of the owner that tells; after a takeover an older one is not believed any more. */
+  readonly activation: string;
+  readonly events: readonly KvEvent[];
+}

@@ -1,4 +1,5 @@
 /** Who may do what, as an edge sees it: a local copy of the control state, and shares of the daily limits. */
+import type { Permissions } from '../domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../kernel/index.js';
 
 export interface KvLimits {
@@ -16,6 +17,8 @@ export interface KvGrant {
   /** The ACL user the token acts as: `default` or `default_ro`. */
   readonly user: string;
   readonly limits: KvLimits;
+  /** Undefined: what the role says. */
+  readonly permissions?: Permissions | undefined;
 }
 
 export interface Access {
@@ -24,6 +27,24 @@ export interface Access {
    * @throws CONTROL_STALE when this process has not heard from the control stream for too long to know
    */
   grantFor(token: string): KvGrant | undefined;
+}
+
+/** Signing in over the native protocol. */
+export interface RespAccess {
+  /**
+   * What signing in opens; undefined: no such user or password, or the user is off. Without a user, or as
+   * `default`, the password finds the database; `<database-id>/<user>` names a user of any database, a bare
+   * name one of the first database.
+   * @throws CONTROL_STALE as `Access` does
+   */
+  grantForLogin(user: string | undefined, password: string): KvGrant | undefined;
+  /**
+   * Would signing in still open just this? Asked before each batch, so a comparison or two.
+   * @throws CONTROL_STALE as `Access` does
+   */
+  isCurrent(grant: KvGrant): boolean;
+  /** What the same user may do now that the grant is not current; undefined: nothing, the connection ends. */
+  renewed?(grant: KvGrant): KvGrant | undefined;
 }
 
 export interface Quota {

@@ -11,6 +11,8 @@ export type Topic =
   | { readonly kind: 'command'; readonly shard: ShardName }
   /** Commands for whichever process runs a service of its session (drain, ping). */
   | { readonly kind: 'session'; readonly session: SessionId }
+  /** What the clients of one process listen to. */
+  | { readonly kind: 'edge'; readonly session: SessionId }
   /** Heard by everyone. */
   | { readonly kind: 'heartbeat' }
   /** Something about a shard that every process may want to know at once. */

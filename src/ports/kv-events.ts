@@ -14,7 +14,9 @@ export interface KvEvents {
   /**
    * Resolves once the owner knows: whatever is published from then on arrives, in order per channel, for as
    * long as the owner lives; during a takeover messages can be lost, as they are in Redis.
-   * `name`: a channel or a pattern; empty for `monitor` and `invalidation`.
+   * `name`: a channel or a pattern; empty for `monitor`; for `invalidation` empty (keys read with `trackFor`) or
+   * `*` (every change; both kinds arrive at every listener of `invalidation`).
+   * After a takeover listeners of `invalidation` hear that everything may have changed.
    * @throws MillraceError as the gateway does, when the owner cannot be told
    */
   subscribe(

@@ -17,6 +17,7 @@ import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../sr
 import type { PartitionName, ShardName } from '../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../src/messages/index.js';
 import { type Compactor, type KvGateway, ROOMY } from '../../src/ports/index.js';
+import { NO_LISTENERS } from '../support/no-listeners.js';
 import { newFold } from './folds.js';
 import type { SimMember } from './sim-kit.js';
 import {
@@ -139,6 +140,7 @@ class NodeParts {
         timers,
         log,
         storage: ROOMY,
+        ...NO_LISTENERS,
         createFold: () => newFold(random, () => clock.nowMs()),
         loadPartition: async (partition, fold) => {
           for await (const _ of this.snapshots.loadPartition(partition, fold));

@@ -14,9 +14,9 @@ import {
   flatten,
   KvEngine,
   NilArray,
+  type Reply,
   rebuildingCommands,
   rebuildingPreamble,
-  type Reply,
   type ServerFacts,
   SimpleString,
 } from '../../src/domain/kv/index.js';

@@ -22,6 +22,7 @@ import { type DatabaseId, MillraceError, type Random, type ShardName } from '../
 import { kvPartition } from '../../src/messages/index.js';
 import { type KvGateway, type Log, ROOMY } from '../../src/ports/index.js';
 import { LIMITS } from './kv-shard-stand.js';
+import { NO_LISTENERS } from './no-listeners.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 export const SHARD = 'KV_0' as ShardName;
@@ -144,6 +145,7 @@ export class KvProcess {
         timers: time,
         log: SILENT,
         storage: ROOMY,
+        ...NO_LISTENERS,
         createFold: () => new KvFold(new KvEngine(random, facts)),
         loadPartition: async () => {},
       },

@@ -1,11 +1,13 @@
 /** A key-value face on a free port over engines in memory, and ways to talk to it byte by byte. */
 import http from 'node:http';
 import net from 'node:net';
+import { KvHub } from '../../src/actors/kv-shard/index.js';
 import { createKvServer, type KvServer, type KvServerParts } from '../../src/edge/index.js';
-import type { DatabaseId, PartitionName } from '../../src/kernel/index.js';
+import type { DatabaseId, PartitionName, SessionId } from '../../src/kernel/index.js';
 import { MillraceError } from '../../src/kernel/index.js';
 import type { KvGrant, KvUsage, Log } from '../../src/ports/index.js';
 import { MemoryKvGateway } from './memory-kv-gateway.js';
+import { realTime } from './real-time.js';
 
 export const TOKEN = 'standard-token';
 export const READ_ONLY_TOKEN = 'read-only-token';
@@ -42,6 +44,7 @@ export class MemoryLog implements Log {
 
 export class KvFaceHarness {
   readonly gateway = new MemoryKvGateway();
+  readonly events = new KvHub(this.gateway, realTime, new MemoryLog(), 'edge-test' as SessionId);
   readonly log = new MemoryLog();
   readonly usages: KvUsage[] = [];
   /** What is left of the day, in commands. */
@@ -55,8 +58,11 @@ export class KvFaceHarness {
   readonly #agent = new http.Agent({ keepAlive: true });
 
   constructor(parts: Partial<KvServerParts> = {}) {
+    this.gateway.onDelivery = (delivery) => this.events.receive(delivery);
     this.server = createKvServer({
       gateway: this.gateway,
+      events: this.events,
+      timers: realTime,
       access: { grantFor: (token) => this.#grantFor(token) },
       quota: {
         take: (_grant, commands) => {

@@ -3,9 +3,9 @@ import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/i
 import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
 import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
-import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
-import type { CommandId, DatabaseId, PartitionName, ShardName } from '../../src/kernel/index.js';
-import type { KvMode } from '../../src/messages/index.js';
+import { type ChainHead, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
+import type { CommandId, DatabaseId, PartitionName, SessionId, ShardName } from '../../src/kernel/index.js';
+import type { KvEvent, KvMode } from '../../src/messages/index.js';
 import type { CompactionResult, Log } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
 
@@ -40,6 +40,8 @@ export class KvShardStand {
   mayAnswerReads = true;
   readonly storage = { full: false, isFull: () => this.storage.full };
   epoch = 0;
+  /** What processes were told of, in order. */
+  readonly deliveries: { edge: SessionId; partition: PartitionName; events: readonly KvEvent[] }[] = [];
 
   /** A fresh activation, one epoch on, as the host makes it after it has won the lease. */
   activate(overrides: Partial<Activation> = {}, limits: ActorLimits = LIMITS): ShardActor<KvWork> {
@@ -53,7 +55,14 @@ export class KvShardStand {
         timers: time,
         log: SILENT,
         storage: this.storage,
-        createFold: () => new KvFold(new KvEngine(random, facts)),
+        activation: `epoch-${this.epoch + 1}`,
+        permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true }),
+        deliver: (edge, partition, events) => this.deliveries.push({ edge, partition, events }),
+        history: () => {
+          const head = actor.head as ChainHead;
+          return recover({ journal, objects, log: SILENT }, SHARD, head, undefined).steps;
+        },
+        createFold: (audience) => new KvFold(new KvEngine(random, facts, audience)),
         loadPartition: async (partition, fold) => {
           for await (const _ of snapshots.loadPartition(partition, fold));
         },

@@ -2,8 +2,11 @@
  * The way to partitions that live in this process and in memory only: real engines, no journal. Tests of the
  * edge stand on it, and can make it fail.
  */
+
+import { SlotAudience } from '../../src/actors/kv-shard/slot-audience.js';
 import { admit, ErrorReply, KvEngine, type Reply } from '../../src/domain/kv/index.js';
-import type { KvRequest, KvResponse } from '../../src/messages/index.js';
+import type { PartitionName } from '../../src/kernel/index.js';
+import type { KvDelivery, KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
 
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: Math.random };
@@ -18,6 +21,9 @@ export class MemoryKvGateway implements KvGateway {
   gate: Promise<void> | undefined;
   /** Partitions that fail, and with what. */
   readonly failing = new Map<string, unknown>();
+  readonly #audiences = new Map<string, SlotAudience>();
+  /** Told what those who listen are to be told. */
+  onDelivery: (delivery: KvDelivery) => void = () => {};
   readonly #engines = new Map<string, KvEngine>();
   readonly #positions = new Map<string, number>();
 
@@ -27,6 +33,11 @@ export class MemoryKvGateway implements KvGateway {
     if (failure !== undefined) throw failure;
     if (this.gate !== undefined) await this.gate;
     const engine = this.engineOf(request.partition);
+    const audience = this.audienceOf(request.partition);
+    if (request.listen !== undefined) {
+      const isKnown = audience.listen(request.listen, performance.now());
+      return { replies: ['memory', isKnown ? 1 : 0], syncToken: '0-0' };
+    }
     const nowMs = Date.now();
     const replies: Reply[] = [];
     for (const words of request.commands) {
@@ -40,13 +51,26 @@ export class MemoryKvGateway implements KvGateway {
     const position = (this.#positions.get(request.partition) ?? 0) + (engine.effects.count > 0 ? 1 : 0);
     this.#positions.set(request.partition, position);
     engine.effects.take();
+    audience.flush();
     return { replies, syncToken: `${position}-0` };
+  }
+
+  audienceOf(partition: string): SlotAudience {
+    let audience = this.#audiences.get(partition);
+    if (audience === undefined) {
+      audience = new SlotAudience((_edge, events) =>
+        this.onDelivery({ partition: partition as PartitionName, activation: 'memory', events }),
+      );
+      this.#audiences.set(partition, audience);
+    }
+    return audience;
   }
 
   engineOf(partition: string): KvEngine {
     let engine = this.#engines.get(partition);
     if (engine === undefined) {
-      engine = new KvEngine(RANDOM, { nowMicros: () => Date.now() * 1000, info: () => new Map() });
+      const facts = { nowMicros: () => Date.now() * 1000, info: () => new Map() };
+      engine = new KvEngine(RANDOM, facts, this.audienceOf(partition));
       this.#engines.set(partition, engine);
     }
     return engine;

@@ -19,6 +19,7 @@ import {
   type ShardCaller,
   type ShardHost,
   ShardServer,
+  type SilenceWatch,
 } from '../runtime/index.js';
 import { KvWork } from './kv-work.js';
 
@@ -77,7 +78,9 @@ export class KvShardGateway implements KvGateway {
     try {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, request);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
-      return decodeKvResponse(await caller.call(shard, encodeKvRequest(request), isRead(request)));
+      return decodeKvResponse(
+        await caller.call(shard, encodeKvRequest(request), isRead(request), request.waiter !== undefined),
+      );
     } catch (error) {
       return this.#again(request, error, endMs);
     }
@@ -98,6 +101,8 @@ function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvRespon
 }
 
 function isRead(request: KvRequest): boolean {
+  // Leaving and listening are said again and again without harm.
+  if (request.mode === 'listen' || request.mode === 'unblock') return true;
   return request.commands.every((words) => {
     const spec = findCommand(words);
     return spec !== undefined && !isWrite(spec);
@@ -105,9 +110,20 @@ function isRead(request: KvRequest): boolean {
 }
 
 /** Serves requests of other processes for a shard that this one owns. */
-export function serveKvShard(bus: Bus, actor: ShardActor<KvWork>, limits: AnswerMemoryLimits): ShardServer<KvWork> {
-  return new ShardServer(bus, actor, limits, (body, commandId: CommandId, onAnswer, onFailure) => {
+export function serveKvShard(
+  bus: Bus,
+  actor: ShardActor<KvWork>,
+  limits: AnswerMemoryLimits,
+  silence?: SilenceWatch,
+): ShardServer<KvWork> {
+  const workFor = (
+    body: Uint8Array,
+    commandId: CommandId,
+    onAnswer: (body: Uint8Array) => void,
+    onFailure: (error: MillraceError) => void,
+  ) => {
     const onReply = (response: KvResponse) => onAnswer(encodeKvResponse(response));
     return new KvWork(decodeKvRequest(body), onReply, onFailure, commandId);
-  });
+  };
+  return new ShardServer(bus, actor, limits, workFor, silence);
 }

@@ -3,15 +3,17 @@
  * which keys are not stored yet. Partitions that nobody uses are put away and loaded again when asked for.
  */
 
-import { type CommandSpec, findCommand, type KvEngine, notAvailable } from '../../domain/kv/index.js';
+import { type Audience, findCommand, type KvEngine } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
-import { assert, MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { Manifest, ManifestPartition } from '../../messages/index.js';
-import type { Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
+import { assert, describeError, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
+import type { KvEvent, Manifest, ManifestPartition } from '../../messages/index.js';
+import type { StorageGauge, Timers } from '../../ports/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn } from '../runtime/index.js';
+import { CommandRunner, type CommandRunnerPorts } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import { PartitionSlot } from './partition-slot.js';
+import { SlotAudience } from './slot-audience.js';
 
 export interface KvPlaneLimits {
   /** Expired keys removed in one share of a turn. */
@@ -22,18 +24,24 @@ export interface KvPlaneLimits {
   readonly passivateAfterMs: number;
 }
 
-export interface KvPlanePorts {
-  readonly clock: Clock;
+export interface KvPlanePorts extends CommandRunnerPorts {
   readonly timers: Timers;
-  readonly log: Log;
   readonly storage: StorageGauge;
-  createFold(): KvFold;
+  /** @param audience of the partition: whom its commands reach */
+  createFold(audience: Audience): KvFold;
+  /** Tells a process what its clients listen to. */
+  deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
+  /** The newest snapshot and every entry behind it, up to the last that is stored. */
+  history(): AsyncIterable<RecoveryStep>;
   /** Fills an empty fold from a snapshot. */
   loadPartition(partition: ManifestPartition, fold: KvFold): Promise<void>;
 }
 
 /** A replay lets others run after this much of it; several shards may be replayed at once. */
 const BREATHE_AFTER_MS = 2;
+
+const NO_WORKS: KvWork[] = [];
+const MAX_REBUILDS = 3;
 
 export class KvPlane implements ShardPlane<KvWork> {
   /** Called when parked work can go on. */
@@ -42,15 +50,19 @@ export class KvPlane implements ShardPlane<KvWork> {
   onFailure: (error: unknown) => void = () => {};
   readonly #slotsByPartition = new Map<PartitionName, PartitionSlot>();
   readonly #ready: KvWork[] = [];
-  readonly #changed = new Set<PartitionSlot>();
   #inFlight: PartitionSlot[] = [];
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
   #isExpiryBehind = false;
+  readonly #runner: CommandRunner;
+  readonly activation: string;
 
   constructor(
     private readonly ports: KvPlanePorts,
     private readonly limits: KvPlaneLimits,
-  ) {}
+  ) {
+    this.#runner = new CommandRunner(ports);
+    this.activation = ports.activation;
+  }
 
   execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
     if (this.ports.storage.isFull() && work.progress === 0 && mayGrow(work)) {
@@ -58,123 +70,93 @@ export class KvPlane implements ShardPlane<KvWork> {
       return 'refused';
     }
     const slot = this.#slotOf(work.request.partition);
+    const { mode } = work.request;
+    work.latestToken = () => slot.latestToken;
+    if (mode === 'listen') return this.#listen(slot, work);
+    if (mode === 'unblock') return this.#runner.unblock(slot, work);
     const engine = slot.engine;
-    if (engine === undefined) {
+    if (engine === undefined || slot.isInDoubt) {
       slot.parked.push(work);
-      this.#load(slot);
+      if (engine === undefined) this.#load(slot);
       return 'parked';
     }
     slot.lastUsedAtMs = turn.nowMs;
-    const { commands, mode } = work.request;
-    const count = commands.length;
-    while (work.progress < count) {
-      if (!this.#runOne(slot, engine, work, turn, shouldStop)) return 'more';
-      if (mode !== 'transaction' && work.progress < count && shouldStop()) return 'more';
-    }
-    work.latestToken = () => slot.latestToken;
+    if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);
+    slot.audience.currentClient = work.request.client?.id;
+    const step =
+      mode === 'transaction'
+        ? this.#runner.runTransaction(slot, engine, work, turn)
+        : this.#runner.runEach(slot, engine, work, turn, shouldStop);
+    slot.audience.currentClient = undefined;
+    if (slot.hasNothingUnstored) slot.audience.flush();
+    return step;
+  }
+
+  #listen(slot: PartitionSlot, work: KvWork): 'done' {
+    const { listen } = work.request;
+    const isKnown = listen !== undefined && slot.audience.listen(listen, this.ports.clock.monotonicMs());
+    slot.noteTracking();
+    work.replies.push(this.ports.activation, isKnown ? 1 : 0);
     return 'done';
   }
 
-  /** False when the command runs in slices and some are left. */
-  #runOne(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn, shouldStop: ShouldStop): boolean {
-    const words = work.request.commands[work.progress] as readonly string[];
-    const spec = findCommand(words);
-    turn.commands += 1;
-    if (spec?.sliced !== undefined && work.request.mode !== 'transaction') {
-      return this.#runSlices(slot, engine, spec, words, work, turn, shouldStop);
-    }
-    work.progress += 1;
-    if (spec === undefined) {
-      work.replies.push(notAvailable(words[0] ?? ''));
-      return true;
-    }
-    const { effects } = engine;
-    const effectsBefore = effects.count;
-    const bytesBefore = effects.bytes;
-    const reply = engine.execute(spec, words, turn.nowMs);
-    work.replies.push(reply);
-    const added = effects.count - effectsBefore;
-    if (added > 0) {
-      this.#noteEffects(slot, spec, words, turn, added, effects.bytes - bytesBefore);
-      work.hasWritten = true;
-      work.ordinal = turn.effects;
-      work.waitsForTurn = turn.number;
-      return true;
-    }
-    noteWait(slot, spec, words, work, turn);
-    return true;
+  isMidway(): boolean {
+    return this.#runner.isMidway;
   }
 
-  /** A command that only reads, for as long as the turn has time. */
-  #runSlices(
-    slot: PartitionSlot,
-    engine: KvEngine,
-    spec: CommandSpec,
-    words: readonly string[],
-    work: KvWork,
-    turn: Turn,
-    shouldStop: ShouldStop,
-  ): boolean {
-    work.slices ??= engine.begin(spec, words);
-    for (;;) {
-      const reply = work.slices.next(turn.nowMs);
-      if (reply !== undefined) {
-        work.slices = undefined;
-        work.progress += 1;
-        work.replies.push(reply);
-        // What an earlier slice saw uncommitted is in an entry no later than the one that is open now.
-        noteWait(slot, spec, words, work, turn);
-        return true;
-      }
-      if (shouldStop()) return false;
-    }
-  }
-
-  #noteEffects(
-    slot: PartitionSlot,
-    spec: CommandSpec,
-    words: readonly string[],
-    turn: Turn,
-    added: number,
-    bytes: number,
-  ): void {
-    slot.noteChange(spec, words);
-    turn.effects += added;
-    turn.effectBytes += bytes;
-    slot.openOrdinal = turn.effects;
-    this.#changed.add(slot);
+  takeFinished(): KvWork[] {
+    return this.#runner.finished.length === 0 ? NO_WORKS : this.#runner.finished.splice(0);
   }
 
   tick(turn: Turn): void {
-    if (turn.nowMs - this.#lastExpiryAtMs < this.limits.expiryEveryMs && !this.#isExpiryBehind) return;
-    this.#lastExpiryAtMs = turn.nowMs;
-    this.#isExpiryBehind = false;
+    const nowMs = this.ports.clock.monotonicMs();
+    for (const slot of this.#runner.doubted) this.#rebuildIfStored(slot);
+    const isExpiryDue = nowMs - this.#lastExpiryAtMs >= this.limits.expiryEveryMs || this.#isExpiryBehind;
+    if (isExpiryDue) {
+      this.#lastExpiryAtMs = nowMs;
+      this.#isExpiryBehind = false;
+    }
     for (const slot of this.#slotsByPartition.values()) {
+      if (slot.waiting.size > 0) this.#endOverdueWaits(slot, nowMs);
+      if (!isExpiryDue) continue;
+      if (!slot.audience.isEmpty) slot.audience.forgetSilent(nowMs);
       const engine = slot.engine;
-      if (engine === undefined || engine.keyspace.expiring === 0) continue;
-      const bytesBefore = engine.effects.bytes;
+      if (engine === undefined || slot.isInDoubt || slot.isBusy || !engine.hasExpiries) continue;
+      const { effects } = engine;
+      const effectsBefore = effects.count;
+      const bytesBefore = effects.bytes;
       const removed = engine.expireDue(turn.nowMs, this.limits.expiryKeysPerTick);
       if (removed === 0) continue;
       if (removed >= this.limits.expiryKeysPerTick) this.#isExpiryBehind = true;
-      turn.effects += removed;
-      turn.effectBytes += engine.effects.bytes - bytesBefore;
-      slot.openOrdinal = turn.effects;
-      this.#changed.add(slot);
+      this.#runner.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+      if (engine.keyspace.changes.ready.size > 0) this.#runner.serveWaiters(slot, engine, turn);
+    }
+  }
+
+  #endOverdueWaits(slot: PartitionSlot, nowMs: number): void {
+    for (const { work, onTimeout } of slot.waiting.takeOverdue(nowMs, slot.engine?.keyspace.changes)) {
+      work.replies.push(onTimeout);
+      this.#runner.finished.push(work);
     }
   }
 
   nextTickInMs(): number | undefined {
-    if (this.#isExpiryBehind) return 1;
+    if (this.#isExpiryBehind || this.#runner.doubted.size > 0) return 1;
+    let inMs: number | undefined;
+    const nowMs = this.ports.clock.monotonicMs();
     for (const slot of this.#slotsByPartition.values()) {
-      if (slot.engine !== undefined && slot.engine.keyspace.expiring > 0) return this.limits.expiryEveryMs;
+      const { earliestMs } = slot.waiting;
+      if (earliestMs !== undefined) inMs = Math.min(inMs ?? Number.POSITIVE_INFINITY, Math.max(1, earliestMs - nowMs));
+      if (slot.engine?.hasExpiries === true)
+        inMs = Math.min(inMs ?? Number.POSITIVE_INFINITY, this.limits.expiryEveryMs);
     }
-    return undefined;
+    return inMs;
   }
 
   seal(): SectionEffects[] {
     const sealed: SectionEffects[] = [];
-    this.#inFlight = [...this.#changed];
-    this.#changed.clear();
+    this.#inFlight = [...this.#runner.changed];
+    this.#runner.changed.clear();
     for (const slot of this.#inFlight) {
       slot.seal();
       const engine = slot.engine as KvEngine;
@@ -189,6 +171,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       slot.sectionIndex = links.get(slot.name)?.number ?? slot.sectionIndex;
     }
     this.#inFlight = [];
+    for (const slot of this.#runner.doubted) this.#rebuildIfStored(slot);
   }
 
   takeParked(): KvWork[] {
@@ -197,7 +180,8 @@ export class KvPlane implements ShardPlane<KvWork> {
 
   abandon(): KvWork[] {
     const parked = this.#ready.splice(0);
-    for (const slot of this.#slotsByPartition.values()) parked.push(...slot.parked.splice(0));
+    for (const slot of this.#slotsByPartition.values()) parked.push(...slot.parked.splice(0), ...slot.waiting.clear());
+    parked.push(...this.#runner.finished.splice(0));
     return parked;
   }
 
@@ -251,10 +235,11 @@ export class KvPlane implements ShardPlane<KvWork> {
     for (const slot of this.#slotsByPartition.values()) {
       const isIdle = nowMs - slot.lastUsedAtMs > this.limits.passivateAfterMs;
       const isCovered = slot.snapshot !== undefined && slot.snapshot.index === slot.sectionIndex;
-      if (slot.fold === undefined || !isIdle || !isCovered || !slot.open.isEmpty || !slot.inFlight.isEmpty) continue;
-      const { keyspace, effects } = slot.fold.engine;
+      if (slot.fold === undefined || !isIdle || !isCovered || !slot.hasNothingUnstored || slot.isInDoubt) continue;
+      if (!slot.audience.isEmpty || slot.waiting.size > 0) continue;
+      const { effects } = slot.fold.engine;
       // Keys that expire have to be looked after.
-      if (keyspace.expiring > 0 || effects.count > 0) continue;
+      if (slot.fold.engine.hasExpiries || effects.count > 0) continue;
       slot.fold = undefined;
       passivated += 1;
       this.ports.log.debug('partition.passivated', { partition: slot.name });
@@ -272,20 +257,80 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (known !== undefined) return known;
     const slot = this.#newSlot(partition);
     // Neither a snapshot nor an entry knows it: it is empty.
-    slot.fold = this.ports.createFold();
+    slot.fold = this.ports.createFold(slot.audience);
     return slot;
   }
 
   #newSlot(partition: PartitionName): PartitionSlot {
-    const slot = new PartitionSlot(partition);
+    const slot = new PartitionSlot(
+      partition,
+      new SlotAudience((edge, events) => this.ports.deliver(edge, partition, events)),
+    );
     this.#slotsByPartition.set(partition, slot);
     return slot;
   }
 
   async #restoreSlot(slot: PartitionSlot): Promise<void> {
-    const fold = this.ports.createFold();
+    const fold = this.ports.createFold(slot.audience);
     if (slot.snapshot !== undefined) await this.ports.loadPartition(slot.snapshot, fold);
     slot.fold = fold;
+  }
+
+  /** A partition in doubt is built again once all that is sound of it is in the journal. */
+  #rebuildIfStored(slot: PartitionSlot): void {
+    const { engine } = slot;
+    if (slot.isLoading || engine === undefined || this.#runner.changed.has(slot) || !slot.inFlight.isEmpty) return;
+    slot.isLoading = true;
+    this.#runner.doubted.delete(slot);
+    // What the stopped command changed in memory goes with it.
+    engine.keyspace.changes.open.clear();
+    this.#rebuild(slot).then(
+      () => {
+        slot.isLoading = false;
+        slot.isInDoubt = false;
+        slot.audience.everythingChanged();
+        slot.audience.flush();
+        this.ports.log.info('partition.rebuilt', { partition: slot.name });
+        this.#ready.push(...slot.parked.splice(0));
+        this.onReady();
+      },
+      (error: unknown) => this.onFailure(error),
+    );
+  }
+
+  /** A snapshot that is made meanwhile may know more than the history it was asked for; then it is asked again. */
+  async #rebuild(slot: PartitionSlot): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        slot.fold = await this.#foldOf(slot);
+        return;
+      } catch (error) {
+        if (tries === MAX_REBUILDS) throw error;
+        this.ports.log.warn('partition.rebuild-failed', { partition: slot.name, error: describeError(error) });
+      }
+    }
+  }
+
+  async #foldOf(slot: PartitionSlot): Promise<KvFold> {
+    let fold = this.ports.createFold(slot.audience);
+    for await (const step of this.ports.history()) {
+      if (step.kind === 'manifest') {
+        const snapshot = step.manifest?.partitions.find(({ name }) => name === slot.name);
+        if (snapshot !== undefined) {
+          fold = this.ports.createFold(slot.audience);
+          await this.ports.loadPartition(snapshot, fold);
+        }
+        continue;
+      }
+      const { entry } = step.read;
+      if (entry.body.kind !== 'batch') continue;
+      for (const section of entry.body.sections) {
+        if (section.partition !== slot.name) continue;
+        for (const _ of fold.applyInSlices(section.effects)) if (this.#needsBreath()) await this.#breathe();
+      }
+      if (this.#needsBreath()) await this.#breathe();
+    }
+    return fold;
   }
 
   #load(slot: PartitionSlot): void {
@@ -301,12 +346,6 @@ export class KvPlane implements ShardPlane<KvWork> {
       (error: unknown) => this.onFailure(error),
     );
   }
-}
-
-/** P2 of partition-slot.ts. */
-function noteWait(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
-  const waitFor = slot.turnToWaitFor(spec, words, turn.number);
-  if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
 }
 
 /** Would a full server refuse one of its commands? */

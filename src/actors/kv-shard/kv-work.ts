@@ -1,8 +1,13 @@
 /** One request for a partition of a database, on its way through an actor. */
-import type { Reply, SlicedCommand } from '../../domain/kv/index.js';
+import { type Caller, type Permissions, REST_CALLER, type Reply, type SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
 import type { KvRequest, KvResponse } from '../../messages/index.js';
 import type { Work } from '../runtime/index.js';
+
+const REST_TRANSACTION: Caller = { isNested: true };
+
+/** Compiles the ACL rules of a user. */
+export type CompilePermissions = (user: string, rules: string) => Permissions;
 
 export class KvWork implements Work {
   enteredAtMs = 0;
@@ -10,13 +15,20 @@ export class KvWork implements Work {
   hasWritten = false;
   /** Commands already executed. */
   progress = 0;
-  readonly replies: Reply[] = [];
+  replies: Reply[] = [];
   /** The command that `progress` points at, where it runs in slices and has begun. */
   slices: SlicedCommand | undefined;
+  /** Effects there were before the command that runs in slices. */
+  sliceStart = { effects: 0, bytes: 0 };
   /** Ordinal of its last write among the effects of that entry. */
   ordinal = 0;
+  /** A watched key has changed: nothing was executed. */
+  isAborted = false;
   /** The partition's latest token, asked for when a request that only read is answered. */
   latestToken: () => string = () => '0-0';
+  /** Set while it waits for a key. */
+  onGiveUp: (() => void) | undefined;
+  #caller: Caller | undefined;
 
   constructor(
     readonly request: KvRequest,
@@ -37,12 +49,31 @@ export class KvWork implements Work {
     return this.request.commands.length;
   }
 
+  callerFor(compile: CompilePermissions): Caller {
+    if (this.#caller !== undefined) return this.#caller;
+    const { client, mode, waiter } = this.request;
+    const isNested = mode === 'transaction';
+    if (client === undefined) {
+      this.#caller = isNested ? REST_TRANSACTION : REST_CALLER;
+    } else {
+      const { face, protocol, user, rules } = client;
+      const permissions = rules === undefined ? undefined : compile(user, rules);
+      this.#caller = { face, protocol, mayBlock: waiter !== undefined && !isNested, isNested, permissions };
+    }
+    return this.#caller;
+  }
+
   release(position: number): void {
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
-    this.onReply({ replies: this.replies, syncToken });
+    const { replies, isAborted } = this;
+    this.onReply(isAborted ? { replies, syncToken, isAborted } : { replies, syncToken });
   }
 
   reject(error: MillraceError): void {
     this.onFailure(error);
+  }
+
+  giveUp(): void {
+    this.onGiveUp?.();
   }
 }

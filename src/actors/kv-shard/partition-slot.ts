@@ -1,41 +1,31 @@
 /**
- * One partition in memory: its engine, and which of its keys hold something that is not stored yet.
+ * One partition in memory: its engine, who listens to it and who waits in it, and which of its keys hold
+ * something that is not stored yet.
  *
  *  P1 a key is uncommitted from the command that changed it until the entry with that change is stored
  *  P2 a reply that looked at an uncommitted key waits for that entry
  */
-import { type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
+import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { ManifestPartition } from '../../messages/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
+import type { SlotAudience } from './slot-audience.js';
+import { WaitingRoom } from './waiting-room.js';
 
-/** Keys changed in one turn; `everything` after FLUSHALL. */
-export class ChangedKeys {
-  readonly keys = new Set<ByteString>();
-  everything = false;
-
-  get isEmpty(): boolean {
-    return this.keys.size === 0 && !this.everything;
-  }
-
-  has(key: ByteString): boolean {
-    return this.everything || this.keys.has(key);
-  }
-
-  clear(): void {
-    this.keys.clear();
-    this.everything = false;
-  }
-}
+const NOTHING = new ChangedKeys();
 
 export class PartitionSlot {
-  fold: KvFold | undefined;
+  #fold: KvFold | undefined;
   /** What the newest snapshot has of it; undefined: nothing. */
   snapshot: ManifestPartition | undefined;
   isLoading = false;
+  /** Its state cannot be trusted: nothing runs on it until it has been built again. */
+  isInDoubt = false;
+  /** A command in slices is under way and may have changed something: no entry until it is done. */
+  isBusy = false;
   readonly parked: KvWork[] = [];
-  open = new ChangedKeys();
+  readonly waiting = new WaitingRoom();
   inFlight = new ChangedKeys();
   /** Ordinal within the open turn of the last effect of this partition. */
   openOrdinal = 0;
@@ -44,32 +34,53 @@ export class PartitionSlot {
   /** Index of its last stored section. */
   sectionIndex = 0;
   lastUsedAtMs = 0;
+  /** How often its engine was made; marks of WATCH from an earlier one say nothing. */
+  generation = 0;
 
-  constructor(readonly name: PartitionName) {}
+  constructor(
+    readonly name: PartitionName,
+    readonly audience: SlotAudience,
+  ) {}
 
-  get engine(): KvEngine | undefined {
-    return this.fold?.engine;
+  get fold(): KvFold | undefined {
+    return this.#fold;
   }
 
-  /** Marks what a command that had effects may have changed. */
-  noteChange(spec: CommandSpec, words: readonly ByteString[]): void {
-    const { keys } = spec;
-    if (keys.kind === 'span' && keys.first === 1 && keys.last === 1) {
-      this.open.keys.add(words[1] as ByteString);
-    } else if (keys.kind === 'none') {
-      this.open.everything = true;
-    } else {
-      for (const key of keysOf(spec, words)) this.open.keys.add(key);
-    }
+  set fold(fold: KvFold | undefined) {
+    this.#fold = fold;
+    this.generation += 1;
+    if (fold === undefined) return;
+    this.waiting.moveTo(fold.engine.keyspace.changes);
+    this.noteTracking();
+  }
+
+  get engine(): KvEngine | undefined {
+    return this.#fold?.engine;
+  }
+
+  get open(): ChangedKeys {
+    return this.engine?.keyspace.changes.open ?? NOTHING;
+  }
+
+  get hasNothingUnstored(): boolean {
+    return this.open.isEmpty && this.inFlight.isEmpty;
+  }
+
+  /** Somebody began, or ceased, to want to hear of changes. */
+  noteTracking(): void {
+    const changes = this.engine?.keyspace.changes;
+    if (changes === undefined) return;
+    changes.onTracked = this.audience.isTracking ? (key) => this.audience.keyChanged(key) : undefined;
   }
 
   /** The turn that a look at these keys must wait for: `openTurn`, the one before it (in flight), or 0. */
   turnToWaitFor(spec: CommandSpec, words: readonly ByteString[], openTurn: number): number {
     const { open, inFlight } = this;
     if (open.isEmpty && inFlight.isEmpty) return 0;
-    const { keys } = spec;
-    if (keys.kind === 'none') {
-      if (!spec.flags.includes('keyspace')) return 0;
+    const { keys, flags } = spec;
+    // A script may look at keys it did not name.
+    if (keys.kind === 'none' || flags.includes('script')) {
+      if (!flags.includes('keyspace') && !flags.includes('script')) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
     }
     const looked =
@@ -82,15 +93,19 @@ export class PartitionSlot {
   /** The open turn's changes are now in flight. */
   seal(): void {
     const emptied = this.inFlight;
-    this.inFlight = this.open;
-    this.open = emptied;
+    const { changes } = (this.engine as KvEngine).keyspace;
+    this.inFlight = changes.open;
+    changes.open = emptied;
     this.inFlightOrdinal = this.openOrdinal;
     this.openOrdinal = 0;
+    this.audience.seal();
   }
 
   /** What was in flight is stored at `position`. */
   commit(position: number): void {
     this.inFlight.clear();
     this.latestToken = `${position}-${this.inFlightOrdinal}`;
+    this.audience.commit();
+    if (this.open.isEmpty) this.audience.flush();
   }
 }

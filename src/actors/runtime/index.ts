@@ -5,7 +5,7 @@ export { Mailbox, type MailboxLimits } from './mailbox.js';
 export { Membership } from './membership.js';
 export { rendezvousOwner } from './placement.js';
 export type { RecoverFn, Recovery } from './recovery.js';
-export { type AnswerMemoryLimits, type CallLimits, ShardCaller, ShardServer } from './remote.js';
+export { type AnswerMemoryLimits, type CallLimits, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
 export { NO_METRICS, type RuntimeMetrics } from './runtime-metrics.js';
 export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';
 export { ShardActor } from './shard-actor.js';

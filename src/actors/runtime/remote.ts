@@ -50,16 +50,18 @@ export class ShardCaller {
 
   /**
    * @param isRead  has no effect, so it may be executed any number of times
+   * @param isPatient  the owner may take any time to answer: asking again tells it that somebody still waits
    * @throws SHARD_UNAVAILABLE (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers
    */
-  async call(shard: ShardName, body: Uint8Array, isRead: boolean): Promise<Uint8Array> {
+  async call(shard: ShardName, body: Uint8Array, isRead: boolean, isPatient = false): Promise<Uint8Array> {
     this.#count += 1;
     const commandId = `${this.#prefix}-${this.#count}` as CommandId;
-    const endMs = this.clock.monotonicMs() + this.limits.deadlineMs;
+    let endMs = this.clock.monotonicMs() + this.limits.deadlineMs;
     let mayBeExecuted = false;
     for (;;) {
       const payload = encodeRemoteCommand({ commandId, isRetry: mayBeExecuted, body });
-      const leftMs = endMs - this.clock.monotonicMs();
+      const askedAtMs = this.clock.monotonicMs();
+      const leftMs = endMs - askedAtMs;
       try {
         return decodeAnswer(
           await this.bus.request({ kind: 'command', shard }, payload, Math.min(leftMs, this.limits.tryMs)),
@@ -67,6 +69,8 @@ export class ShardCaller {
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error;
         if (isFinal(error)) throw error;
+        // Somebody serves the shard and has nothing to answer yet.
+        if (isPatient && error.code === 'TIMED_OUT') endMs = this.clock.monotonicMs() + this.limits.deadlineMs;
         // Whoever answered may not be the only one who received it: an owner that was replaced answers too.
         if (!isRead && !isUnreceived(error)) mayBeExecuted = true;
         if (this.clock.monotonicMs() + this.limits.pauseMs >= endMs) throw giveUp(shard, mayBeExecuted, error);
@@ -109,12 +113,25 @@ export interface AnswerMemoryLimits {
 interface Answer {
   readonly answer: Promise<Uint8Array>;
   bytes: number;
+  /** On the monotonic clock. */
+  askedAtMs: number;
+  isPending: boolean;
+  work: Work | undefined;
+}
+
+/** How an owner notices that nobody waits for an answer any more. */
+export interface SilenceWatch {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Several tries of a caller. */
+  readonly silenceMs: number;
 }
 
 /** The owner's side: serves the shard's topic for as long as its actor lives. */
 export class ShardServer<W extends Work> {
   readonly #answersById = new Map<CommandId, Answer>();
   #bytes = 0;
+  #isStopped = false;
   readonly #subscription: Subscription;
 
   constructor(
@@ -128,21 +145,52 @@ export class ShardServer<W extends Work> {
       onAnswer: (body: Uint8Array) => void,
       onFailure: (error: MillraceError) => void,
     ) => W,
+    /** Left out: every command is answered soon. */
+    private readonly silence?: SilenceWatch,
   ) {
     this.#subscription = bus.serve({ kind: 'command', shard: actor.shard }, (payload) => this.#answer(payload));
-    void actor.ended.then(() => this.#subscription.stop());
+    void actor.ended.then(() => {
+      this.#subscription.stop();
+      this.#isStopped = true;
+    });
+    this.#giveUpSilent();
+  }
+
+  #giveUpSilent(): void {
+    const { silence } = this;
+    if (silence === undefined || this.#isStopped) return;
+    const askedBeforeMs = silence.clock.monotonicMs() - silence.silenceMs;
+    for (const { isPending, askedAtMs, work } of this.#answersById.values()) {
+      if (isPending && askedAtMs < askedBeforeMs) work?.giveUp?.();
+    }
+    silence.timers.after(silence.silenceMs / 2, () => this.#giveUpSilent());
   }
 
   #answer(payload: Uint8Array): Promise<Uint8Array> {
     const { commandId, isRetry, body } = decodeRemoteCommand(payload);
     const known = this.#answersById.get(commandId);
-    if (known !== undefined) return known.answer;
-    const answer = this.#execute(commandId, isRetry, body);
-    this.#remember(commandId, answer);
+    const nowMs = this.silence?.clock.monotonicMs() ?? 0;
+    if (known !== undefined) {
+      known.askedAtMs = nowMs;
+      return known.answer;
+    }
+    let onWork: (work: W) => void = () => {};
+    const answer = this.#execute(commandId, isRetry, body, (work) => onWork(work));
+    const entry = this.#remember(commandId, answer, nowMs);
+    onWork = (work) => {
+      entry.work = work;
+    };
     return answer;
   }
 
-  async #execute(commandId: CommandId, isRetry: boolean, body: Uint8Array): Promise<Uint8Array> {
+  async #execute(
+    commandId: CommandId,
+    isRetry: boolean,
+    body: Uint8Array,
+    onWork: (work: W) => void,
+  ): Promise<Uint8Array> {
+    // Whoever asked is to know the work by then.
+    await Promise.resolve();
     try {
       if (isRetry) {
         await this.actor.serving.catch((cause: unknown) => {
@@ -157,7 +205,9 @@ export class ShardServer<W extends Work> {
         }
       }
       const reply = await new Promise<Uint8Array>((resolve, reject) => {
-        this.actor.submit(this.workFor(body, commandId, resolve, reject));
+        const work = this.workFor(body, commandId, resolve, reject);
+        onWork(work);
+        this.actor.submit(work);
       });
       return encodeAnswer(reply);
     } catch (error) {
@@ -168,10 +218,12 @@ export class ShardServer<W extends Work> {
     }
   }
 
-  #remember(commandId: CommandId, answer: Promise<Uint8Array>): void {
-    const entry: Answer = { answer, bytes: 0 };
+  #remember(commandId: CommandId, answer: Promise<Uint8Array>, askedAtMs: number): Answer {
+    const entry: Answer = { answer, bytes: 0, askedAtMs, isPending: true, work: undefined };
     this.#answersById.set(commandId, entry);
     void answer.then((bytes) => {
+      entry.isPending = false;
+      entry.work = undefined;
       if (this.#answersById.get(commandId) !== entry) return;
       entry.bytes = bytes.length;
       this.#bytes += bytes.length;
@@ -180,6 +232,7 @@ export class ShardServer<W extends Work> {
         this.#forget(id);
       }
     });
+    return entry;
   }
 
   #forget(commandId: CommandId): void {

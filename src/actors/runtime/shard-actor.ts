@@ -42,6 +42,7 @@ export class ShardActor<W extends Work> {
   #lastClockMs = 0;
   #isDrainSoon = false;
   #tick: Timer | undefined;
+  #tickAtMs = 0;
   #holdSweep: Timer | undefined;
   #whenIdle: (() => void) | undefined;
   #afterEntry: (() => Promise<void>)[] = [];
@@ -289,7 +290,9 @@ export class ShardActor<W extends Work> {
       return (sinceLook & 15) === 0 && clock.monotonicMs() > deadlineMs;
     };
     for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
-    while (!isFull() && turn.commands < stopAt && clock.monotonicMs() <= deadlineMs) {
+    // What is midway has to get on: nothing can be sealed before it is done.
+    const hasRoom = () => !isFull() || this.#isMidway;
+    while (hasRoom() && turn.commands < stopAt && clock.monotonicMs() <= deadlineMs) {
       const work = this.#mailbox.next();
       if (work === undefined) break;
       const commandsBefore = turn.commands;
@@ -299,13 +302,27 @@ export class ShardActor<W extends Work> {
       this.#mailbox.spend(work, commands, work.bytes + turn.effectBytes - bytesBefore, step !== 'more');
       if (turn.effectBytes > bytesBefore && work.commandId !== undefined) pending.commandIds.push(work.commandId);
       if (step === 'done') this.#finish(work);
+      this.#finishWaiters(pending);
     }
     this.plane.tick(turn);
+    this.#finishWaiters(pending);
     this.#sealIfReady();
-    if (this.#mailbox.size > 0 && !isFull()) this.#drainSoon();
+    if (this.#mailbox.size > 0 && hasRoom()) this.#drainSoon();
     this.#scheduleTick();
     this.#wakeIfIdle();
     this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
+  }
+
+  get #isMidway(): boolean {
+    return this.plane.isMidway?.() ?? false;
+  }
+
+  /** Works that had left the mailbox to wait, and have been served in this turn or given up. */
+  #finishWaiters(pending: Pending<W>): void {
+    for (const work of this.plane.takeFinished?.() ?? []) {
+      if (work.hasWritten && work.commandId !== undefined) pending.commandIds.push(work.commandId);
+      this.#finish(work);
+    }
   }
 
   /** A1, A3: the reply leaves now, or with the entry it depends on. */
@@ -326,6 +343,7 @@ export class ShardActor<W extends Work> {
 
   #sealIfReady(): void {
     if (this.#inFlight !== undefined || (this.#state !== 'serving' && this.#state !== 'draining')) return;
+    if (this.#isMidway) return;
     const pending = this.#open;
     const extra = this.#afterEntry.shift();
     if (extra === undefined && pending.turn.effects === 0 && pending.waiting.length === 0) return;
@@ -399,7 +417,11 @@ export class ShardActor<W extends Work> {
 
   #scheduleTick(): void {
     const inMs = this.plane.nextTickInMs();
-    if (inMs === undefined || this.#tick !== undefined || this.#state !== 'serving') return;
+    if (inMs === undefined || this.#state !== 'serving') return;
+    const atMs = this.ports.clock.monotonicMs() + inMs;
+    if (this.#tick !== undefined && atMs >= this.#tickAtMs) return;
+    this.#tick?.cancel();
+    this.#tickAtMs = atMs;
     this.#tick = this.ports.timers.after(inMs, () => {
       this.#tick = undefined;
       this.#drainSoon();

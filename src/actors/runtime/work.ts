@@ -24,6 +24,8 @@ export interface Work {
   /** Gives the answer. `position` is the shard's last stored one. */
   release(position: number): void;
   reject(error: MillraceError): void;
+  /** Nobody waits for the answer any more; work that waits for something need not go on. */
+  giveUp?(): void;
 }
 
 /** The turn being filled: its effects become one entry. */
@@ -65,6 +67,10 @@ export interface ShardPlane<W extends Work> {
   committed(head: ChainHead, links: ReadonlyMap<PartitionName, ChainLink>): void;
   /** Work that was parked and can go on, because its partition is there now. */
   takeParked(): W[];
+  /** Work that `execute` had parked for good and that is done now: it waited for something, and that came, or its time is over. */
+  takeFinished?(): W[];
+  /** True while a command that runs in slices may have changed half of what it will: no entry may be sealed. */
+  isMidway?(): boolean;
   /** All work that is parked, ready or not: the actor ends. */
   abandon(): W[];
 

@@ -133,8 +133,9 @@ function nameOf(topic: Topic): string {
     case 'command':
     case 'notice':
       return `${topic.kind} ${topic.shard}`;
+    case 'edge':
     case 'session':
-      return `session ${topic.session}`;
+      return `${topic.kind} ${topic.session}`;
     case 'heartbeat':
       return 'heartbeat';
   }

@@ -102,6 +102,8 @@ export class Names {
         return `${this.#root}.command.${token(topic.shard)}`;
       case 'session':
         return `${this.#root}.session.${token(topic.session)}`;
+      case 'edge':
+        return `${this.#root}.edge.${token(topic.session)}`;
       case 'heartbeat':
         return `${this.#root}.heartbeat`;
       case 'notice':

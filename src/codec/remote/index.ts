@@ -1,3 +1,4 @@
+export { decodeKvDelivery, encodeKvDelivery } from './kv-delivery.js';
 export { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from './kv-remote.js';
 export {
   decodeAnswer,

@@ -113,13 +113,15 @@ class BigReply {
   constructor(readonly value: bigint) {}
 }
 
-export function encodeKvRequest({ database, partition, mode, commands, bytes }: KvRequest): Uint8Array {
-  return encode([database, partition, mode, commands, bytes]);
+export function encodeKvRequest({ database, partition, mode, commands, bytes, ...rest }: KvRequest): Uint8Array {
+  return encode([database, partition, mode, commands, bytes, rest], { ignoreUndefined: true });
 }
 
 export function decodeKvRequest(bytes: Uint8Array): KvRequest {
-  const [database, partition, mode, commands, size] = decode(bytes) as unknown[];
+  const [database, partition, mode, commands, size, rest] = decode(bytes) as unknown[];
   return {
+    // From a process of an earlier version there is none.
+    ...(rest as Partial<KvRequest> | undefined),
     database: database as DatabaseId,
     partition: partition as PartitionName,
     mode: mode as KvMode,
@@ -128,13 +130,13 @@ export function decodeKvRequest(bytes: Uint8Array): KvRequest {
   };
 }
 
-export function encodeKvResponse({ replies, syncToken }: KvResponse): Uint8Array {
-  return encode([syncToken, replies.map(wrapBig)], { extensionCodec });
+export function encodeKvResponse({ replies, syncToken, isAborted = false }: KvResponse): Uint8Array {
+  return encode([syncToken, replies.map(wrapBig), isAborted], { extensionCodec });
 }
 
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
-  const [syncToken, replies] = decode(bytes, { extensionCodec }) as [string, Reply[]];
-  return { syncToken, replies };
+  const [syncToken, replies, isAborted = false] = decode(bytes, { extensionCodec }) as [string, Reply[], boolean?];
+  return isAborted ? { syncToken, replies, isAborted } : { syncToken, replies };
 }
 
 function wrapBig(reply: Reply): unknown {

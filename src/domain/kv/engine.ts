@@ -20,7 +20,7 @@ import { Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
-import { Blocked, ErrorReply, type Reply } from './reply.js';
+import { type Blocked, ERRORS, ErrorReply, type Reply } from './reply.js';
 import { Settings } from './settings.js';
 
 export interface SlicedCommand {
@@ -162,6 +162,17 @@ export class KvEngine {
       this.notify('x', 'expired', key);
     }
     return due.length;
+  }
+
+  /** Is there anything that falls due by itself? */
+  get hasExpiries(): boolean {
+    return this.keyspace.expiring > 0;
+  }
+
+  /** Makes room for growth within `limit`, or says why not. */
+  makeRoom(limit: { readonly maxBytes: number; readonly policy: string }, nowMs: number): ErrorReply | undefined {
+    this.keyspace.nowMs = nowMs;
+    return this.keyspace.bytes < limit.maxBytes ? undefined : ERRORS.databaseFull;
   }
 
   notify(kind: NotificationKind, event: string, key: ByteString): void {

@@ -5,6 +5,7 @@ export { admit, allCommands, findCommand } from './command-table.js';
 export { digestOf, KeyspaceDigest } from './digest.js';
 export { Effects } from './effects.js';
 export { type Caller, KvEngine, REST_CALLER, type SlicedCommand, StateInDoubt } from './engine.js';
+export { compileGlob, type Glob } from './glob.js';
 export { HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { type Collection, Keyspace, type Value } from './keyspace.js';

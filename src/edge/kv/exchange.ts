@@ -21,6 +21,7 @@ export interface AnswerContext {
   isDraining: boolean;
 }
 
+const KEEPALIVE_PROBE_MS = 30_000;
 /** Joining costs a copy; beyond this it is more than what is saved. */
 const MAX_PIECE_BYTES = 16 * 1024;
 
@@ -44,6 +45,23 @@ export class Exchange {
   resp2(status: number, resp: ByteString, syncToken?: string): number {
     this.#write(status, 'application/octet-stream', resp.length, resp, 'latin1', syncToken);
     return resp.length;
+  }
+
+  /** Headers of an answer that goes on for as long as its client listens. */
+  beginStream(contentType: string): void {
+    const { response, context, request } = this;
+    const { origin } = request.headers;
+    const cors = origin === undefined ? {} : context.cors.answerHeaders(origin);
+    // Proxies that buffer would hold back what is to be heard at once.
+    response.writeHead(200, {
+      ...cors,
+      'Content-Type': contentType,
+      'Cache-Control': 'no-cache',
+      'X-Accel-Buffering': 'no',
+    });
+    // Nothing may come for hours; a dead peer is found out by the system's probes and by keepalives.
+    response.socket?.setTimeout(0);
+    response.socket?.setKeepAlive(true, KEEPALIVE_PROBE_MS);
   }
 
   /** Everything that is not a command's own answer (E2). */

@@ -1,21 +1,16 @@
 /**
  * What is rare on the key-value face, as a Koa application behind the command routes: preflights, refused
- * methods, and the routes of event streams, which are refused by name for now.
+ * methods.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { errorToJson } from '../../codec/json/index.js';
-import { type ErrorReply, notAvailable, notOverRest } from '../../domain/kv/index.js';
 import { describeError } from '../../kernel/index.js';
-import { badRequest, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
-import { authenticate } from './authentication.js';
+import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import { ALLOWED_METHODS } from './cors.js';
 import type { KvFace } from './kv-face.js';
-import { noPermission } from './permissions.js';
 import { discardBody } from './request-body.js';
-import { parseRequestTarget } from './request-target.js';
 
-const EVENT_STREAM = 'text/event-stream';
 const METHODS = new Set(ALLOWED_METHODS.split(', '));
 
 export function createFallback(face: KvFace): (request: IncomingMessage, response: ServerResponse) => void {
@@ -25,7 +20,6 @@ export function createFallback(face: KvFace): (request: IncomingMessage, respons
   app.use(renderFailures(face));
   app.use(answerPreflights(face));
   app.use(refuseMethods());
-  app.use(refuseStreams(face));
   const callback = app.callback();
   return (request, response) => {
     discardBody(request);
@@ -62,19 +56,6 @@ function refuseMethods(): Koa.Middleware {
     if (METHODS.has(context.method)) return next();
     context.set('Allow', ALLOWED_METHODS);
     refuse(context, REFUSALS.methodNotAllowed);
-  };
-}
-
-/** The stream routes, by any method that commands may have. */
-function refuseStreams(face: KvFace): Koa.Middleware {
-  return async (context) => {
-    const { route, token } = parseRequestTarget(context.req.url as string);
-    const grant = authenticate(face.access, token, context.req.headers.authorization);
-    if (grant === undefined) return refuse(context, REFUSALS.unauthorized);
-    if (grant.role === 'read-only') return refuse(context, badRequest(noPermission(route).text));
-    const wantsStream = (context.req.headers.accept ?? '').includes(EVENT_STREAM);
-    const refusal: ErrorReply = wantsStream ? notAvailable(route) : notOverRest(route.toUpperCase());
-    refuse(context, badRequest(refusal.text));
   };
 }
 

@@ -1,5 +1,5 @@
 /** What the key-value face is made of: ports from outside, and the few things its parts share. */
-import type { Access, Clock, KvGateway, Log, Meter, Quota } from '../../ports/index.js';
+import type { Access, Clock, KvEvents, KvGateway, Log, Meter, Quota, Timers } from '../../ports/index.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { Cors } from './cors.js';
 import type { AnswerContext } from './exchange.js';
@@ -7,10 +7,12 @@ import type { KvFaceLimits } from './kv-limits.js';
 
 export interface KvFaceParts {
   readonly gateway: KvGateway;
+  readonly events: KvEvents;
   readonly access: Access;
   readonly quota: Quota;
   readonly meter: Meter;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   readonly limits: KvFaceLimits;
   readonly aliases: readonly AliasWords[];
@@ -27,10 +29,14 @@ export class KvFace {
   readonly spellings: WireSpellings;
   readonly cors: Cors;
   readonly answers: AnswerContext;
+  readonly events: KvEvents;
+  readonly timers: Timers;
   #incidents = 0;
 
   constructor(parts: KvFaceParts) {
     this.gateway = parts.gateway;
+    this.events = parts.events;
+    this.timers = parts.timers;
     this.access = parts.access;
     this.quota = parts.quota;
     this.meter = parts.meter;

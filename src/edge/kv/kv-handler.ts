@@ -16,6 +16,7 @@ import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf, requestTooLarge } from '../error-map.js';
 import { authenticate } from './authentication.js';
 import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
+import { EventStreams } from './event-streams.js';
 import { Exchange } from './exchange.js';
 import { parseBatchBody, parseCommandBody } from './json-body.js';
 import type { JsonCommand } from './json-command.js';
@@ -32,6 +33,7 @@ const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'POST', 'PUT', 
 export class KvHandler {
   readonly #router: PartitionRouter;
   readonly #bodies: BodyReader;
+  readonly #streams: EventStreams;
 
   constructor(
     private readonly face: KvFace,
@@ -39,16 +41,26 @@ export class KvHandler {
   ) {
     this.#router = new PartitionRouter(face.gateway);
     this.#bodies = new BodyReader(face.limits.maxBufferedBytes);
+    this.#streams = new EventStreams(face, face.events, face.timers);
+  }
+
+  /** Ends what would not end by itself. */
+  close(): void {
+    this.#streams.close();
   }
 
   handle(request: KvIncomingMessage, response: ServerResponse): void {
     const target = METHODS.has(request.method) ? parseRequestTarget(request.url as string) : undefined;
-    if (target === undefined || isStream(target)) {
+    if (target === undefined) {
       this.fallback(request, response);
       return;
     }
     const { face } = this;
     const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face.answers);
+    if (isStream(target)) {
+      this.#streams.open(exchange, target);
+      return;
+    }
     try {
       this.#judge(exchange, target);
     } catch (failure) {

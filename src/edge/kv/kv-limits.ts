@@ -42,9 +42,11 @@ export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
   maxHeadersCount: 100,
   // Beyond it a connection is tried again by TCP a second later; a burst of a thousand is normal, and Node's own 511 is less.
   listenBacklog: 4_096,
-  maxConnections: 10_000,
-  // A client package without a pool bound opens a connection a command: a thousand at once is normal.
-  maxConnectionsPerAddress: 4_096,
+  // Ten thousand subscribers, and as many clients again.
+  maxConnections: 32_768,
+  // A client package without a pool bound opens a connection a command: a thousand at once is normal; and one
+  // server may hold ten thousand subscribers.
+  maxConnectionsPerAddress: 16_384,
   maxRequestsPerSocket: 0,
   // A pipeline of a thousand commands of 32 KiB each.
   maxBodyBytes: 32 * MIB,

@@ -59,6 +59,7 @@ export function createKvServer(parts: KvServerParts): KvServer {
     close: (deadline) =>
       new Promise((resolve) => {
         face.answers.isDraining = true;
+        handler.close();
         const cut = () => server.closeAllConnections();
         server.close(() => {
           deadline?.removeEventListener('abort', cut);

@@ -17,7 +17,7 @@ import {
   type Reply,
 } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
-import type { KvMode } from '../../messages/index.js';
+import type { KvMode, KvRequest } from '../../messages/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
 import { refusalOf } from '../error-map.js';
 import { bytesOfWords } from './admission.js';
@@ -36,19 +36,40 @@ export interface RoutedReplies {
   readonly replies: readonly Reply[];
   /** Undefined when no partition was asked. */
   readonly syncToken: string | undefined;
+  /** A transaction that did not run, because a watched key has changed. */
+  readonly isAborted?: boolean | undefined;
 }
+
+/** What a request says beside its commands. */
+export type RequestDetails = Pick<KvRequest, 'client' | 'waiter' | 'watches' | 'trackFor'>;
+
+const NO_DETAILS: RequestDetails = {};
 
 export class PartitionRouter {
   constructor(private readonly gateway: KvGateway) {}
 
   /** @throws MillraceError as the gateway does */
-  async run(grant: KvGrant, mode: KvMode, admitted: AdmittedCommands): Promise<RoutedReplies> {
+  async run(
+    grant: KvGrant,
+    mode: KvMode,
+    admitted: AdmittedCommands,
+    details: RequestDetails = NO_DETAILS,
+  ): Promise<RoutedReplies> {
     if (grant.partitions.length > 1) {
-      return mode === 'transaction' ? this.#inOneSlot(grant, admitted) : this.#across(grant, mode, admitted);
+      return mode === 'transaction'
+        ? this.#inOneSlot(grant, admitted, details)
+        : this.#across(grant, mode, admitted, details);
     }
     const { commands, bytes } = admitted;
     const partition = grant.partitions[0] as PartitionName;
-    return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes }); // P1
+    return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...details }); // P1
+  }
+
+  /** Where a transaction, or a command with keys of one slot, is run. */
+  partitionOf(grant: KvGrant, admitted: AdmittedCommands): PartitionName {
+    const slot = grant.partitions.length > 1 ? slotOfAll(admitted) : undefined;
+    const index = typeof slot === 'number' ? partitionOfSlot(slot, grant.partitions.length) : 0;
+    return grant.partitions[index] as PartitionName;
   }
 
   /** The problem that discards a transaction in a database of several partitions (P2). */
@@ -57,21 +78,32 @@ export class PartitionRouter {
     return slotOfAll(admitted) === 'several' ? ERRORS.crossSlot : undefined;
   }
 
-  #inOneSlot(grant: KvGrant, { specs, commands, bytes }: AdmittedCommands): Promise<RoutedReplies> {
-    const slot = slotOfAll({ specs, commands, bytes });
-    const index = typeof slot === 'number' ? partitionOfSlot(slot, grant.partitions.length) : 0;
-    const partition = grant.partitions[index] as PartitionName;
-    return this.gateway.execute({ database: grant.database, partition, mode: 'transaction', commands, bytes });
+  #inOneSlot(grant: KvGrant, admitted: AdmittedCommands, details: RequestDetails): Promise<RoutedReplies> {
+    const partition = this.partitionOf(grant, admitted);
+    const { commands, bytes } = admitted;
+    return this.gateway.execute({
+      database: grant.database,
+      partition,
+      mode: 'transaction',
+      commands,
+      bytes,
+      ...details,
+    });
   }
 
-  async #across(grant: KvGrant, mode: KvMode, { specs, commands }: AdmittedCommands): Promise<RoutedReplies> {
+  async #across(
+    grant: KvGrant,
+    mode: KvMode,
+    { specs, commands }: AdmittedCommands,
+    details: RequestDetails,
+  ): Promise<RoutedReplies> {
     const plan = new Plan(grant.partitions.length);
     for (let i = 0; i < commands.length; i += 1) plan.add(specs[i] as CommandSpec, commands[i] as ByteString[]);
     const asked = plan.shares.map(async (share, index) => {
       if (share.commands.length === 0) return undefined;
       const { commands: own, bytes } = share;
       const partition = grant.partitions[index] as PartitionName;
-      return this.gateway.execute({ database: grant.database, partition, mode, commands: own, bytes });
+      return this.gateway.execute({ database: grant.database, partition, mode, commands: own, bytes, ...details });
     });
     const settled = await Promise.allSettled(asked);
     const answers: (readonly Reply[])[] = [];

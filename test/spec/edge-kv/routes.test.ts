@@ -195,21 +195,6 @@ describe('edge/kv: routes', () => {
   });
 
   describe('event streams', () => {
-    it('are not served yet, and say so', async () => {
-      for (const [path, name] of [
-        ['/subscribe/ch', 'SUBSCRIBE'],
-        ['/psubscribe/c*', 'PSUBSCRIBE'],
-        ['/monitor', 'MONITOR'],
-      ] as const) {
-        const answer = await face.post(path, '[]', { headers: STREAM });
-        expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([
-          400,
-          { error: `ERR Command is not available: '${name}'` },
-        ]);
-        expect(answer.headers['content-type']).to.equal('application/json');
-      }
-    });
-
     it('name their context when asked without an Accept for one', async () => {
       const answer = await face.get('/Subscribe/ch');
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([

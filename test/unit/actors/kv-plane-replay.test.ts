@@ -5,6 +5,7 @@ import { KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
 import { ROOMY } from '../../../src/ports/index.js';
+import { NO_LISTENERS } from '../../support/no-listeners.js';
 
 const PARTITION = kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0);
 const ENTRIES = 1000;
@@ -52,6 +53,7 @@ function portsOf(ports: Pick<KvPlanePorts, 'clock' | 'timers'>): KvPlanePorts {
     ...ports,
     log: silent,
     storage: ROOMY,
+    ...NO_LISTENERS,
     createFold: () =>
       new KvFold(
         new KvEngine(

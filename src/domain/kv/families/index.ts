@@ -15,6 +15,7 @@ import { CLUSTER } from './cluster/index.js';
 import { ACL } from './acl/index.js';
 import { CONNECTION } from './connection.js';
 import { GENERIC } from './generic/index.js';
+import { PUBLISH } from './publish.js';
 import { PUBSUB } from './pubsub.js';
 import { SERVER } from './server.js';
 import { STRING } from './string/index.js';
@@ -27,6 +28,7 @@ export const FAMILIES: readonly (readonly CommandSpec[])[] = [
   TRANSACTIONS,
   SERVER,
   PUBSUB,
+  PUBLISH,
   HASH,
   LIST,
   SET,

@@ -1,0 +1,335 @@
+/**
+ * Runs the commands of one request on a partition: each for itself, as a transaction, in slices; serves those
+ * who wait for what a command has changed, and keeps account of what is not stored yet.
+ *
+ *  C1 a reply waits for the entry with whatever it did or saw
+ *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
+ */
+import {
+  Blocked,
+  type CommandSpec,
+  ERRORS,
+  ErrorReply,
+  findCommand,
+  isWrite,
+  type KvEngine,
+  keysOf,
+  notAvailable,
+  type Reply,
+  type SlicedCommand,
+  StateInDoubt,
+} from '../../domain/kv/index.js';
+import { describeError, type SessionId } from '../../kernel/index.js';
+import type { Clock, Log } from '../../ports/index.js';
+import type { ShouldStop, Turn } from '../runtime/index.js';
+import type { CompilePermissions, KvWork } from './kv-work.js';
+import { monitorLine } from './monitor-line.js';
+import type { PartitionSlot } from './partition-slot.js';
+import type { Waiter } from './waiting-room.js';
+
+export interface CommandRunnerPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this activation: no other has the same. */
+  readonly activation: string;
+  readonly permissionsOf: CompilePermissions;
+}
+
+const NEVER = () => false;
+const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
+const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
+
+export class CommandRunner {
+  /** Slots with effects in the open turn. */
+  readonly changed = new Set<PartitionSlot>();
+  /** Slots that have to be built again. */
+  readonly doubted = new Set<PartitionSlot>();
+  /** Works that had left to wait and are done. */
+  readonly finished: KvWork[] = [];
+  #writingSlots = 0;
+
+  constructor(private readonly ports: CommandRunnerPorts) {}
+
+  /** True while a command in slices may have changed half of what it will. */
+  get isMidway(): boolean {
+    return this.#writingSlots > 0;
+  }
+
+  runEach(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    shouldStop: ShouldStop,
+  ): 'done' | 'more' | 'parked' {
+    const count = work.request.commands.length;
+    while (work.progress < count) {
+      if (slot.isInDoubt) {
+        slot.parked.push(work);
+        return 'parked';
+      }
+      const step = this.#runOne(slot, engine, work, turn, shouldStop);
+      if (step !== 'done') return step;
+      if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
+      if (work.progress < count && shouldStop()) return 'more';
+    }
+    return 'done';
+  }
+
+  runTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
+    if (hasWatchedKeyChanged(this.ports.activation, slot, engine, work, turn.nowMs)) {
+      work.isAborted = true;
+      this.noteChanges(slot, engine, turn, 0, 0);
+      return 'done';
+    }
+    const effectsBefore = engine.effects.count;
+    const bytesBefore = engine.effects.bytes;
+    const { commands } = work.request;
+    while (work.progress < commands.length && !slot.isInDoubt) this.#runOne(slot, engine, work, turn, NEVER);
+    if (slot.isInDoubt) {
+      // Half a transaction is none: what is built again has nothing of it.
+      engine.effects.rollBack(effectsBefore, bytesBefore);
+      work.replies = commands.map(() => TRANSACTION_UNDONE);
+      work.hasWritten = false;
+    } else if (engine.keyspace.changes.ready.size > 0) {
+      this.serveWaiters(slot, engine, turn);
+    }
+    return 'done';
+  }
+
+  /** `more` when the command runs in slices and some are left; `parked` when it waits for a key. */
+  #runOne(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    shouldStop: ShouldStop,
+  ): 'done' | 'more' | 'parked' {
+    const { commands, mode, trackFor } = work.request;
+    const words = commands[work.progress] as readonly string[];
+    const spec = findCommand(words);
+    turn.commands += 1;
+    if (spec === undefined) {
+      work.progress += 1;
+      work.replies.push(notAvailable(words[0] ?? ''));
+      return 'done';
+    }
+    const caller = work.callerFor(this.ports.permissionsOf);
+    const { effects } = engine;
+    const isMidway = work.slices !== undefined && isWrite(spec);
+    const effectsBefore = isMidway ? work.sliceStart.effects : effects.count;
+    const bytesBefore = isMidway ? work.sliceStart.bytes : effects.bytes;
+    let reply: Reply | Blocked | undefined;
+    try {
+      if (work.slices !== undefined || (mode !== 'transaction' && engine.isLong(spec, words, turn.nowMs, caller))) {
+        work.slices ??= engine.begin(spec, words, caller);
+        reply = nextSlices(work.slices, turn.nowMs, shouldStop);
+        if (reply === undefined) {
+          work.sliceStart = { effects: effectsBefore, bytes: bytesBefore };
+          this.#setBusy(slot, true, isWrite(spec));
+          return 'more';
+        }
+        work.slices = undefined;
+        this.#setBusy(slot, false, isWrite(spec));
+      } else {
+        if (work.request.memory !== undefined && spec.flags.includes('denyoom')) {
+          reply = engine.makeRoom(work.request.memory, turn.nowMs);
+        }
+        reply ??= engine.execute(spec, words, turn.nowMs, caller);
+      }
+    } catch (error) {
+      work.slices = undefined;
+      this.#setBusy(slot, false, isWrite(spec));
+      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+    }
+    if (slot.audience.isMonitored && !spec.flags.includes('skip-monitor')) this.#showToMonitors(slot, words, work);
+    if (reply instanceof Blocked) {
+      slot.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
+      work.onGiveUp = () => this.#dismiss(slot, work.request.waiter as string, 'GONE');
+      return 'parked';
+    }
+    work.progress += 1;
+    work.replies.push(reply);
+    if (trackFor !== undefined && !isWrite(spec)) track(slot, spec, words, trackFor);
+    this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    return 'done';
+  }
+
+  /** What a command that has run did, and what its reply must wait for. */
+  #noteOutcome(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    spec: CommandSpec,
+    words: readonly string[],
+    work: KvWork,
+    turn: Turn,
+    effectsBefore: number,
+    bytesBefore: number,
+  ): void {
+    const added = engine.effects.count - effectsBefore;
+    this.noteChanges(slot, engine, turn, added, engine.effects.bytes - bytesBefore);
+    if (added > 0) {
+      work.hasWritten = true;
+      work.ordinal = turn.effects;
+      work.waitsForTurn = turn.number;
+      return;
+    }
+    // What an earlier slice saw uncommitted is in an entry no later than the one that is open now.
+    const waitFor = slot.turnToWaitFor(spec, words, turn.number);
+    if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
+  }
+
+  noteChanges(slot: PartitionSlot, engine: KvEngine, turn: Turn, added: number, bytes: number): void {
+    const { open } = engine.keyspace.changes;
+    if (engine.effects.count === 0) {
+      // Nothing will be stored, so nothing has to be waited for.
+      if (!open.isEmpty && !this.changed.has(slot)) open.clear();
+      return;
+    }
+    // Parameters and libraries are no keys.
+    if (open.isEmpty) open.everything = true;
+    turn.effects += added;
+    turn.effectBytes += bytes;
+    slot.openOrdinal = turn.effects;
+    this.changed.add(slot);
+  }
+
+  /** Serves those who wait for keys that have become ready, until nobody is served any more. */
+  serveWaiters(slot: PartitionSlot, engine: KvEngine, turn: Turn): void {
+    const { changes } = engine.keyspace;
+    while (changes.ready.size > 0 && !slot.isInDoubt) {
+      const keys = [...changes.ready];
+      changes.ready.clear();
+      for (const key of keys) {
+        for (const waiter of slot.waiting.waitingFor(key)) {
+          if (slot.isInDoubt) return;
+          const isThere = engine.keyspace.exists(key);
+          if (this.#serve(slot, engine, waiter, turn) || isThere) continue;
+          // Nothing is left for those behind; streams have to hear that their group is gone.
+          if (findCommand(waiter.words)?.family !== 'stream') break;
+        }
+      }
+    }
+  }
+
+  #serve(slot: PartitionSlot, engine: KvEngine, waiter: Waiter, turn: Turn): boolean {
+    const { work, words } = waiter;
+    if (!slot.waiting.isWaiting(waiter)) return false;
+    const spec = findCommand(words) as CommandSpec;
+    const { effects } = engine;
+    const effectsBefore = effects.count;
+    const bytesBefore = effects.bytes;
+    slot.audience.currentClient = work.request.client?.id;
+    let reply: Reply | Blocked;
+    try {
+      reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
+    } catch (error) {
+      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+    }
+    // It goes on waiting when the key holds something that is not for it.
+    if (reply instanceof Blocked || (reply === ERRORS.wrongType && spec.family !== 'stream')) return false;
+    slot.waiting.remove(waiter, engine.keyspace.changes);
+    work.progress = 1;
+    work.replies.push(reply);
+    this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    this.finished.push(work);
+    return true;
+  }
+
+  unblock(slot: PartitionSlot, work: KvWork): 'done' {
+    const [name = '', how = ''] = work.request.commands[0] ?? [];
+    work.replies.push(this.#dismiss(slot, name, how) ? 1 : 0);
+    return 'done';
+  }
+
+  #dismiss(slot: PartitionSlot, name: string, how: string): boolean {
+    const dismissed = slot.waiting.dismiss(name, how, slot.engine?.keyspace.changes);
+    if (dismissed === undefined) return false;
+    dismissed.waiter.work.replies.push(dismissed.reply);
+    this.finished.push(dismissed.waiter.work);
+    return true;
+  }
+
+  watch(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
+    const { keyspace, effects } = engine;
+    const effectsBefore = effects.count;
+    const bytesBefore = effects.bytes;
+    keyspace.nowMs = turn.nowMs;
+    let mark = 0;
+    for (const key of (work.request.commands[0] ?? []).slice(1)) {
+      // One that has expired already is not there, and its removal is no change for the watcher.
+      keyspace.fetch(key);
+      mark = keyspace.changes.watch(key);
+    }
+    this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+    work.replies.push(`${this.ports.activation}:${slot.generation}:${mark}`);
+    return 'done';
+  }
+
+  #showToMonitors(slot: PartitionSlot, words: readonly string[], work: KvWork): void {
+    const micros = this.ports.clock.nowMs() * 1000;
+    slot.audience.monitor(monitorLine(words, micros, work.request.client?.address ?? '0.0.0.0:0'));
+  }
+
+  #setBusy(slot: PartitionSlot, isBusy: boolean, isWriting: boolean): void {
+    if (slot.isBusy === isBusy) return;
+    slot.isBusy = isBusy;
+    if (isWriting) this.#writingSlots += isBusy ? 1 : -1;
+  }
+
+  /** A command did not end as commands end: what it did is undone by building the partition again. */
+  #doubt(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    effectsBefore: number,
+    bytesBefore: number,
+    words: readonly string[],
+    error: unknown,
+  ): Reply {
+    engine.effects.rollBack(effectsBefore, bytesBefore);
+    slot.isInDoubt = true;
+    this.doubted.add(slot);
+    const { log } = this.ports;
+    if (error instanceof StateInDoubt) {
+      log.warn('partition.in-doubt', { partition: slot.name, command: words[0], reason: error.message });
+      return error.reply;
+    }
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error('partition.defect', { partition: slot.name, command: words[0], error: describeError(error), stack });
+    return INTERNAL_ERROR;
+  }
+}
+
+/** Runs slices for as long as the turn has time; undefined when some are left. */
+function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop): Reply | undefined {
+  for (;;) {
+    const reply = slices.next(nowMs);
+    if (reply !== undefined) return reply;
+    if (shouldStop()) return undefined;
+  }
+}
+
+function track(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], edge: SessionId): void {
+  for (const key of keysOf(spec, words)) slot.audience.track(key, edge);
+  slot.noteTracking();
+}
+
+/** Has a key changed since the caller's marks? A mark of another activation says nothing, so it counts as changed. */
+function hasWatchedKeyChanged(
+  activation: string,
+  slot: PartitionSlot,
+  engine: KvEngine,
+  { request }: KvWork,
+  nowMs: number,
+): boolean {
+  const { keyspace } = engine;
+  keyspace.nowMs = nowMs;
+  return (request.watches ?? []).some(({ keys, mark }) => {
+    const at = mark.lastIndexOf(':');
+    if (mark.slice(0, at) !== `${activation}:${slot.generation}`) return true;
+    return keys.some((key) => {
+      keyspace.fetch(key);
+      return keyspace.changes.hasChangedSince(key, Number(mark.slice(at + 1)));
+    });
+  });
+}

@@ -1,0 +1,224 @@
+/**
+ * Those who listen to one partition, by the process they are connected to, and what they are to be told.
+ *
+ *  L1 nobody is told of what is not stored: a message leaves behind the entries that were open when it was made
+ *  L2 messages leave in the order they were made, one package for each process
+ *  L3 a process that has not been heard of for long is forgotten
+ */
+import { compileGlob, type Glob } from '../../domain/kv/glob.js';
+import type { Audience } from '../../domain/kv/index.js';
+import type { ByteString, SessionId } from '../../kernel/index.js';
+import type { KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
+
+/** Keys that are remembered because a client may have cached them; beyond it the oldest are invalidated. */
+const MAX_TRACKED_KEYS = 1_000_000;
+/** A process says every second or so that it is there. */
+export const EDGE_SILENCE_MS = 15_000;
+/** Of `invalidation`: every change, not only of keys that were read. */
+const EVERY_CHANGE = '*';
+
+interface Edge {
+  heardAtMs: number;
+  readonly names: Map<KvListenKind, Set<ByteString>>;
+}
+
+interface Message {
+  readonly edge: SessionId;
+  readonly event: KvEvent;
+}
+
+type Counts = Map<SessionId, number>;
+
+export class SlotAudience implements Audience {
+  /** Whose command is being run, for those who do not want to hear of their own changes. */
+  currentClient: string | undefined;
+  readonly #edges = new Map<SessionId, Edge>();
+  readonly #counts: Readonly<Record<KvListenKind, Map<ByteString, Counts>>> = {
+    channel: new Map(),
+    pattern: new Map(),
+    'shard-channel': new Map(),
+    monitor: new Map(),
+    invalidation: new Map(),
+  };
+  readonly #globs = new Map<ByteString, Glob>();
+  readonly #tracked = new Map<ByteString, Set<SessionId>>();
+  #open: Message[] = [];
+  #inFlight: Message[] = [];
+
+  constructor(private readonly deliver: (edge: SessionId, events: readonly KvEvent[]) => void) {}
+
+  get isEmpty(): boolean {
+    return this.#edges.size === 0;
+  }
+
+  get isMonitored(): boolean {
+    return this.#counts.monitor.size > 0;
+  }
+
+  /** Does anybody want to hear of changed keys? */
+  get isTracking(): boolean {
+    return this.#tracked.size > 0 || this.#counts.invalidation.has(EVERY_CHANGE);
+  }
+
+  get patternCount(): number {
+    return this.#counts.pattern.size;
+  }
+
+  channels(isSharded: boolean): Iterable<ByteString> {
+    return this.#counts[isSharded ? 'shard-channel' : 'channel'].keys();
+  }
+
+  subscribersOf(channel: ByteString, isSharded: boolean): number {
+    return sum(this.#counts[isSharded ? 'shard-channel' : 'channel'].get(channel));
+  }
+
+  publish(channel: ByteString, payload: ByteString, isSharded: boolean): number {
+    const type = isSharded ? 'smessage' : 'message';
+    let receivers = this.#tell(isSharded ? 'shard-channel' : 'channel', channel, { type, channel, payload });
+    if (isSharded) return receivers;
+    for (const [pattern, glob] of this.#globs) {
+      if (glob(channel)) receivers += this.#tell('pattern', pattern, { type: 'pmessage', pattern, channel, payload });
+    }
+    return receivers;
+  }
+
+  /** @returns was this process known? One that was not has to say everything again */
+  listen({ edge: id, isWhole, counts }: KvListen, nowMs: number): boolean {
+    const isKnown = this.#edges.has(id);
+    if (isWhole) this.forget(id);
+    if (!isKnown && !isWhole) return false;
+    const edge = this.#edges.get(id) ?? { heardAtMs: nowMs, names: new Map() };
+    this.#edges.set(id, edge);
+    edge.heardAtMs = nowMs;
+    for (const [kind, name, count] of counts) this.#setCount(id, edge, kind, name, count);
+    return true;
+  }
+
+  forget(id: SessionId): void {
+    const edge = this.#edges.get(id);
+    if (edge === undefined) return;
+    this.#edges.delete(id);
+    for (const [kind, names] of edge.names) for (const name of names) this.#setCount(id, edge, kind, name, 0);
+    for (const [key, edges] of this.#tracked) {
+      edges.delete(id);
+      if (edges.size === 0) this.#tracked.delete(key);
+    }
+  }
+
+  forgetSilent(nowMs: number): void {
+    for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
+  }
+
+  monitor(line: ByteString): void {
+    this.#tell('monitor', '', { type: 'monitor', line });
+  }
+
+  /** The process wants to hear when the key changes next. */
+  track(key: ByteString, id: SessionId): void {
+    const edges = this.#tracked.get(key);
+    if (edges !== undefined) {
+      edges.add(id);
+      return;
+    }
+    if (this.#tracked.size >= MAX_TRACKED_KEYS) this.#invalidate(this.#tracked.keys().next().value as ByteString);
+    this.#tracked.set(key, new Set([id]));
+  }
+
+  /** @param key undefined: all of them */
+  keyChanged(key: ByteString | undefined): void {
+    const keys = key === undefined ? null : [key];
+    const everyone = this.#counts.invalidation.get(EVERY_CHANGE);
+    const event: KvEvent = { type: 'invalidate', keys, by: this.currentClient };
+    for (const edge of everyone?.keys() ?? []) this.#open.push({ edge, event });
+    if (key !== undefined) {
+      this.#invalidate(key, everyone);
+      return;
+    }
+    const told = new Set<SessionId>(everyone?.keys());
+    for (const edges of this.#tracked.values()) {
+      for (const edge of edges) {
+        if (told.has(edge)) continue;
+        told.add(edge);
+        this.#open.push({ edge, event });
+      }
+    }
+    this.#tracked.clear();
+  }
+
+  /** What those who cached anything have to hear when the partition was built again. */
+  everythingChanged(): void {
+    this.currentClient = undefined;
+    this.keyChanged(undefined);
+  }
+
+  /** The open turn is sealed: what was made in it waits with it. */
+  seal(): void {
+    if (this.#open.length === 0) return;
+    this.#inFlight.push(...this.#open);
+    this.#open = [];
+  }
+
+  /** What was in flight is stored. */
+  commit(): void {
+    if (this.#inFlight.length === 0) return;
+    this.#send(this.#inFlight);
+    this.#inFlight = [];
+  }
+
+  /** Nothing is open and nothing in flight: whatever was said may leave. */
+  flush(): void {
+    if (this.#open.length === 0) return;
+    this.#send(this.#open);
+    this.#open = [];
+  }
+
+  #tell(kind: KvListenKind, name: ByteString, event: KvEvent): number {
+    const counts = this.#counts[kind].get(name);
+    if (counts === undefined) return 0;
+    for (const edge of counts.keys()) this.#open.push({ edge, event });
+    return sum(counts);
+  }
+
+  #invalidate(key: ByteString, except?: Counts): void {
+    const edges = this.#tracked.get(key);
+    if (edges === undefined) return;
+    this.#tracked.delete(key);
+    const event: KvEvent = { type: 'invalidate', keys: [key], by: this.currentClient };
+    for (const edge of edges) if (except?.has(edge) !== true) this.#open.push({ edge, event });
+  }
+
+  #setCount(id: SessionId, edge: Edge, kind: KvListenKind, name: ByteString, count: number): void {
+    const byName = this.#counts[kind];
+    const counts = byName.get(name);
+    if (count > 0) {
+      if (counts === undefined) byName.set(name, new Map([[id, count]]));
+      else counts.set(id, count);
+      const names = edge.names.get(kind);
+      if (names === undefined) edge.names.set(kind, new Set([name]));
+      else names.add(name);
+      if (kind === 'pattern' && !this.#globs.has(name)) this.#globs.set(name, compileGlob(name));
+      return;
+    }
+    counts?.delete(id);
+    edge.names.get(kind)?.delete(name);
+    if (counts?.size !== 0) return;
+    byName.delete(name);
+    if (kind === 'pattern') this.#globs.delete(name);
+  }
+
+  #send(messages: readonly Message[]): void {
+    const eventsByEdge = new Map<SessionId, KvEvent[]>();
+    for (const { edge, event } of messages) {
+      const events = eventsByEdge.get(edge);
+      if (events === undefined) eventsByEdge.set(edge, [event]);
+      else events.push(event);
+    }
+    for (const [edge, events] of eventsByEdge) this.deliver(edge, events);
+  }
+}
+
+function sum(counts: Counts | undefined): number {
+  let total = 0;
+  for (const count of counts?.values() ?? []) total += count;
+  return total;
+}

@@ -1,0 +1,104 @@
+/**
+ * Commands that wait for a key of one partition, in the order they came.
+ *
+ *  W1 of the commands that wait for a key the one that came first is served first
+ *  W2 a command leaves once: served, timed out, sent away or given up with its actor
+ */
+import { type Blocked, ErrorReply, type KeyChanges, type Reply } from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { KvWork } from './kv-work.js';
+
+export interface Waiter {
+  readonly work: KvWork;
+  readonly words: readonly ByteString[];
+  readonly keys: readonly ByteString[];
+  /** On the monotonic clock. */
+  readonly untilMs: number;
+  readonly onTimeout: Reply;
+}
+
+const UNBLOCKED = new ErrorReply('UNBLOCKED client unblocked via CLIENT UNBLOCK');
+
+export class WaitingRoom {
+  readonly #waitersByName = new Map<string, Waiter>();
+  readonly #waitersByKey = new Map<ByteString, Set<Waiter>>();
+  #earliestMs = Number.POSITIVE_INFINITY;
+
+  get size(): number {
+    return this.#waitersByName.size;
+  }
+
+  /** When the next one's time is over; undefined: nobody waits for a time. */
+  get earliestMs(): number | undefined {
+    return this.#earliestMs === Number.POSITIVE_INFINITY ? undefined : this.#earliestMs;
+  }
+
+  add(work: KvWork, words: readonly ByteString[], blocked: Blocked, nowMs: number, changes: KeyChanges): void {
+    const untilMs = blocked.timeoutMs === 0 ? Number.POSITIVE_INFINITY : nowMs + blocked.timeoutMs;
+    const keys = [...new Set(blocked.keys)];
+    const waiter: Waiter = { work, words: blocked.words ?? words, keys, untilMs, onTimeout: blocked.onTimeout };
+    this.#waitersByName.set(work.request.waiter as string, waiter);
+    for (const key of keys) {
+      const waiting = this.#waitersByKey.get(key);
+      if (waiting === undefined) this.#waitersByKey.set(key, new Set([waiter]));
+      else waiting.add(waiter);
+      changes.await(key);
+    }
+    if (untilMs < this.#earliestMs) this.#earliestMs = untilMs;
+  }
+
+  /** Those who wait for the key, first come first; a copy, for they leave while it is gone through. */
+  waitingFor(key: ByteString): Waiter[] {
+    return [...(this.#waitersByKey.get(key) ?? [])];
+  }
+
+  isWaiting(waiter: Waiter): boolean {
+    return this.#waitersByName.get(waiter.work.request.waiter as string) === waiter;
+  }
+
+  remove(waiter: Waiter, changes: KeyChanges | undefined): void {
+    this.#waitersByName.delete(waiter.work.request.waiter as string);
+    for (const key of waiter.keys) {
+      const waiting = this.#waitersByKey.get(key);
+      waiting?.delete(waiter);
+      if (waiting?.size === 0) this.#waitersByKey.delete(key);
+      changes?.stopAwaiting(key);
+    }
+  }
+
+  /** Sends one away: its reply, or undefined when nobody of that name waits. */
+  dismiss(name: string, how: string, changes: KeyChanges | undefined): { waiter: Waiter; reply: Reply } | undefined {
+    const waiter = this.#waitersByName.get(name);
+    if (waiter === undefined) return undefined;
+    this.remove(waiter, changes);
+    return { waiter, reply: how === 'ERROR' ? UNBLOCKED : waiter.onTimeout };
+  }
+
+  /** Those whose time is over, taken out. */
+  takeOverdue(nowMs: number, changes: KeyChanges | undefined): Waiter[] {
+    if (nowMs < this.#earliestMs) return [];
+    const overdue: Waiter[] = [];
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const waiter of this.#waitersByName.values()) {
+      if (waiter.untilMs <= nowMs) overdue.push(waiter);
+      else if (waiter.untilMs < earliest) earliest = waiter.untilMs;
+    }
+    this.#earliestMs = earliest;
+    for (const waiter of overdue) this.remove(waiter, changes);
+    return overdue;
+  }
+
+  /** All of them, taken out. */
+  clear(): KvWork[] {
+    const works = [...this.#waitersByName.values()].map(({ work }) => work);
+    this.#waitersByName.clear();
+    this.#waitersByKey.clear();
+    this.#earliestMs = Number.POSITIVE_INFINITY;
+    return works;
+  }
+
+  /** The partition was built again: its key changes are new. */
+  moveTo(changes: KeyChanges): void {
+    for (const waiter of this.#waitersByName.values()) for (const key of waiter.keys) changes.await(key);
+  }
+}

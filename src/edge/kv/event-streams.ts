@@ -1,0 +1,230 @@
+/**
+ * Subscriptions and monitoring as event streams: one HTTP response that does not end, a `data: ` line for
+ * each message.
+ *
+ * Invariants
+ *  S1 a stream's headers leave when its subscription is known: what is published afterwards arrives
+ *  S2 a stream lives no longer than its client, and at most a second longer than its permission
+ *  S3 a reader that does not keep up is cut off; nobody else waits for it
+ */
+import type { ServerResponse } from 'node:http';
+import { ErrorReply, findCommand, notOverRest, wrongArity } from '../../domain/kv/index.js';
+import { type ByteString, textOfBytes } from '../../kernel/index.js';
+import type { KvEvent, KvListenKind } from '../../messages/index.js';
+import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
+import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
+import { authenticate } from './authentication.js';
+import { QUOTA_EXCEEDED } from './command-batch.js';
+import type { Exchange } from './exchange.js';
+import type { KvFace } from './kv-face.js';
+import { mayRun, noPermission } from './permissions.js';
+import { discardBody } from './request-body.js';
+import type { RequestTarget } from './request-target.js';
+
+const EVENT_STREAM = 'text/event-stream';
+/** Permissions are looked at again this often; a revocation is to act within a second. */
+const RECHECK_EVERY_MS = 500;
+/** A comment now and then shows dead connections, and keeps those in between from closing a quiet stream. */
+const KEEPALIVE_EVERY_MS = 15_000;
+const KEEPALIVE = ': keepalive\n\n';
+/** What may wait for one reader; a second or two of a busy channel. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** Channels or patterns of one stream: more than that is a mistake. */
+const MAX_CHANNELS = 1000;
+
+interface Stream {
+  readonly response: ServerResponse;
+  readonly token: string | undefined;
+  readonly authorization: string | undefined;
+  readonly subscriptions: KvSubscription[];
+  isOpen: boolean;
+  keptAliveAtMs: number;
+}
+
+export class EventStreams {
+  readonly #streams = new Set<Stream>();
+  #isSweeping = false;
+  /** The last event in its form on the wire: the same event goes to all who listen to a channel. */
+  #lastEvent: KvEvent | undefined;
+  #lastText = '';
+
+  constructor(
+    private readonly face: KvFace,
+    private readonly events: KvEvents,
+    private readonly timers: Timers,
+  ) {}
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** Answers a request to one of the stream routes. */
+  open(exchange: Exchange, target: RequestTarget): void {
+    const { request } = exchange;
+    discardBody(request);
+    if (request.headers.expect !== undefined) exchange.response.writeContinue();
+    this.#open(exchange, target).catch((failure: unknown) => {
+      exchange.refuse(refusalOf(failure));
+    });
+  }
+
+  /** Ends every stream: the process is about to stop. */
+  close(): void {
+    for (const stream of [...this.#streams]) {
+      this.#forget(stream);
+      stream.response.end();
+    }
+  }
+
+  async #open(exchange: Exchange, target: RequestTarget): Promise<void> {
+    const { face } = this;
+    const { headers } = exchange.request;
+    const grant = authenticate(face.access, target.token, headers.authorization);
+    if (grant === undefined) return exchange.refuse(REFUSALS.unauthorized);
+    if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
+    const names = namesOf(target);
+    const problem = problemOf(grant, target, names, headers.accept ?? '');
+    if (problem !== undefined) return exchange.refuse(badRequest(problem.restText));
+    if (!(await face.quota.take(grant, 1))) return exchange.refuse(badRequest(QUOTA_EXCEEDED.restText));
+    const stream: Stream = {
+      response: exchange.response,
+      token: target.token,
+      authorization: headers.authorization,
+      subscriptions: [],
+      isOpen: false,
+      keptAliveAtMs: face.clock.monotonicMs(),
+    };
+    this.#streams.add(stream);
+    exchange.response.on('close', () => this.#forget(stream));
+    this.#sweepLater();
+    await this.#subscribe(stream, grant, target, names, exchange);
+    const bytesIn = names.reduce((sum, name) => sum + name.length, 0);
+    face.meter.recordKv(grant.database, { commands: 1, writes: 0, bytesIn, bytesOut: 0, durationMs: 0 });
+  }
+
+  async #subscribe(
+    stream: Stream,
+    grant: KvGrant,
+    target: RequestTarget,
+    names: readonly ByteString[],
+    exchange: Exchange,
+  ): Promise<void> {
+    const early: KvEvent[] = [];
+    const onEvent = (event: KvEvent) => {
+      if (stream.isOpen) this.#write(stream, event);
+      else early.push(event);
+    };
+    const kind = KINDS[target.route as keyof typeof KINDS];
+    try {
+      for (const name of names) stream.subscriptions.push(await this.events.subscribe(grant, kind, name, onEvent));
+    } catch (error) {
+      this.#forget(stream);
+      throw error;
+    }
+    // The client may have left meanwhile.
+    if (!this.#streams.has(stream)) {
+      for (const subscription of stream.subscriptions) subscription.stop();
+      return;
+    }
+    exchange.beginStream(EVENT_STREAM);
+    stream.isOpen = true;
+    stream.response.write(
+      target.route === 'monitor'
+        ? 'data: "OK"\n\n'
+        : names.map((name, index) => dataLines(`${target.route},${textOfBytes(name)},${index + 1}`)).join(''),
+    );
+    for (const event of early) this.#write(stream, event);
+  }
+
+  #write(stream: Stream, event: KvEvent): void {
+    const { response } = stream;
+    if (event !== this.#lastEvent) {
+      this.#lastEvent = event;
+      this.#lastText = textOfEvent(event);
+    }
+    response.write(this.#lastText);
+    if (response.writableLength > MAX_UNREAD_BYTES) response.destroy(); // S3
+  }
+
+  #forget(stream: Stream): void {
+    if (!this.#streams.delete(stream)) return;
+    stream.isOpen = false;
+    for (const subscription of stream.subscriptions) subscription.stop();
+  }
+
+  /** One look at all streams, for permissions and keepalives; none while there is no stream. */
+  #sweepLater(): void {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    this.timers.after(RECHECK_EVERY_MS, () => {
+      this.#isSweeping = false;
+      const nowMs = this.face.clock.monotonicMs();
+      for (const stream of [...this.#streams]) this.#look(stream, nowMs);
+      if (this.#streams.size > 0) this.#sweepLater();
+    });
+  }
+
+  #look(stream: Stream, nowMs: number): void {
+    if (!this.#isStillPermitted(stream)) {
+      this.#forget(stream);
+      stream.response.end();
+    } else if (stream.isOpen && nowMs - stream.keptAliveAtMs >= KEEPALIVE_EVERY_MS) {
+      stream.keptAliveAtMs = nowMs;
+      stream.response.write(KEEPALIVE);
+    }
+  }
+
+  #isStillPermitted({ token, authorization }: Stream): boolean {
+    try {
+      return authenticate(this.face.access, token, authorization) !== undefined;
+    } catch {
+      // Nobody knows right now; the next look will tell.
+      return true;
+    }
+  }
+}
+
+const KINDS = { subscribe: 'channel', psubscribe: 'pattern', monitor: 'monitor' } as const satisfies Record<
+  string,
+  KvListenKind
+>;
+
+/** Channels or patterns, each once; a monitor listens to what has no name. */
+function namesOf({ route, words }: RequestTarget): ByteString[] {
+  return route === 'monitor' ? [''] : [...new Set(words.slice(1))];
+}
+
+function problemOf(
+  grant: KvGrant,
+  { route }: RequestTarget,
+  names: readonly ByteString[],
+  accept: string,
+): ErrorReply | undefined {
+  const name = route.toUpperCase();
+  const spec = findCommand([name]);
+  if (spec === undefined || !mayRun(grant, spec)) return noPermission(route);
+  if (!accept.includes(EVENT_STREAM)) return notOverRest(name);
+  if (names.length === 0) return wrongArity(route);
+  if (names.length > MAX_CHANNELS) return new ErrorReply(`ERR too many channels in one stream. Limit: ${MAX_CHANNELS}`);
+  return undefined;
+}
+
+function textOfEvent(event: KvEvent): string {
+  switch (event.type) {
+    case 'message':
+      return dataLines(`message,${textOfBytes(event.channel)},${textOfBytes(event.payload)}`);
+    case 'pmessage':
+      return dataLines(
+        `pmessage,${textOfBytes(event.pattern)},${textOfBytes(event.channel)},${textOfBytes(event.payload)}`,
+      );
+    case 'monitor':
+      return dataLines(textOfBytes(event.line));
+    default:
+      return '';
+  }
+}
+
+/** One event; a line feed inside the text begins another line of the same event. */
+function dataLines(text: string): string {
+  return `data: ${/[\r\n]/.test(text) ? text.split(/\r\n|\r|\n/).join('\ndata: ') : text}\n\n`;
+}

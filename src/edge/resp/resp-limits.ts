@@ -1,0 +1,71 @@
+/** Every bound of the native protocol's face, with its reason. What a database's plan bounds is in its grant. */
+export interface RespFaceLimits {
+  /** Words of one command. */
+  readonly maxWords: number;
+  /** One word. */
+  readonly maxWordBytes: number;
+  /** Bytes that wait behind a command that is being run; beyond it nothing more is read. */
+  readonly maxPendingBytes: number;
+  /** Commands that are asked for in one request of a partition. */
+  readonly maxBatchCommands: number;
+  /** Bytes of the words of one request of a partition; a single command may be larger. */
+  readonly maxBatchBytes: number;
+  /** Commands of one transaction, and the bytes of their words. */
+  readonly maxQueuedCommands: number;
+  readonly maxQueuedBytes: number;
+  /** Keys that one connection watches. */
+  readonly maxWatchedKeys: number;
+  /** Channels and patterns that one connection listens to. */
+  readonly maxSubscriptions: number;
+  /** Keys that clients of one database may have cached; beyond it the oldest are invalidated. */
+  readonly maxTrackedKeys: number;
+  /** Output that a client has not read; beyond it the connection is cut. */
+  readonly maxOutputBytes: number;
+  /** Output that a client may leave unread only for a time. */
+  readonly softOutputBytes: number;
+  readonly softOutputMs: number;
+  /** With more output waiting no further command is run. */
+  readonly pauseOutputBytes: number;
+  /** A connection nobody has signed in on is kept this long. */
+  readonly signInTimeoutMs: number;
+  /** How often connections are looked at: for what they may still do, and for readers that do not read. */
+  readonly sweepEveryMs: number;
+  /** TCP asks after a silent peer. */
+  readonly keepaliveMs: number;
+  readonly listenBacklog: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_RESP_FACE_LIMITS: RespFaceLimits = {
+  // Redis's bound before it had none to speak of; a list of a million words takes a client seconds to make.
+  maxWords: 1024 * 1024,
+  // Redis's proto-max-bulk-len. What a database takes is less, and answered with an error instead of a hang-up.
+  maxWordBytes: 512 * MIB,
+  maxPendingBytes: MIB,
+  // About two milliseconds of parsing and encoding.
+  maxBatchCommands: 1_000,
+  maxBatchBytes: 4 * MIB,
+  maxQueuedCommands: 100_000,
+  maxQueuedBytes: 64 * MIB,
+  maxWatchedKeys: 100_000,
+  maxSubscriptions: 100_000,
+  // Redis's tracking-table-max-keys.
+  maxTrackedKeys: 1_000_000,
+  // Redis's bounds for subscribers. Answers never come near: a command waits until the one before has been read.
+  maxOutputBytes: 32 * MIB,
+  softOutputBytes: 8 * MIB,
+  softOutputMs: 60_000,
+  pauseOutputBytes: MIB,
+  signInTimeoutMs: 60_000,
+  // Revoked passwords have to act within a second.
+  sweepEveryMs: 500,
+  keepaliveMs: 300_000,
+  listenBacklog: 4_096,
+  // Redis's maxclients.
+  maxConnections: 10_000,
+  // Subscribers of one service arrive from one address.
+  maxConnectionsPerAddress: 10_000,
+};

@@ -1,0 +1,164 @@
+import http from 'node:http';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
+
+const SSE = { accept: 'text/event-stream' };
+
+/** An open stream and what has come so far. */
+class StreamClient {
+  text = '';
+  status = 0;
+  headers: http.IncomingHttpHeaders = {};
+  isEnded = false;
+  #request: http.ClientRequest | undefined;
+
+  static async open(face: KvFaceHarness, path: string, method = 'POST', token: string = TOKEN): Promise<StreamClient> {
+    const client = new StreamClient();
+    await new Promise<void>((resolve, reject) => {
+      client.#request = http.request(
+        {
+          host: '127.0.0.1',
+          port: face.port,
+          path,
+          method,
+          agent: false,
+          headers: { ...SSE, authorization: `Bearer ${token}`, 'svc-encoding': 'base64' },
+        },
+        (response) => {
+          client.status = response.statusCode ?? 0;
+          client.headers = response.headers;
+          response.setEncoding('utf8');
+          response.on('data', (text: string) => {
+            client.text += text;
+          });
+          response.on('end', () => {
+            client.isEnded = true;
+          });
+          response.on('error', () => {
+            client.isEnded = true;
+          });
+          resolve();
+        },
+      );
+      client.#request.on('error', reject);
+      client.#request.end(method === 'POST' ? '[]' : undefined);
+    });
+    return client;
+  }
+
+  lines(): string[] {
+    return this.text.split('\n').filter((line) => line.startsWith('data: '));
+  }
+
+  close(): void {
+    this.#request?.destroy();
+  }
+}
+
+describe('event streams', () => {
+  let face: KvFaceHarness;
+  let clients: StreamClient[];
+  const open = async (path: string, method?: string, token?: string) => {
+    const client = await StreamClient.open(face, path, method, token);
+    clients.push(client);
+    return client;
+  };
+
+  beforeEach(async () => {
+    clients = [];
+    face = await new KvFaceHarness().start();
+  });
+  afterEach(async () => {
+    for (const client of clients) client.close();
+    await face.stop();
+  });
+
+  it('confirm a subscription, ignoring the body, and then show its messages', async () => {
+    const client = await open('/subscribe/news');
+    expect([client.status, client.headers['content-type'], client.headers['cache-control']]).to.deep.equal([
+      200,
+      'text/event-stream',
+      'no-cache',
+    ]);
+    expect((await face.get('/publish/news/hello,%20world')).text).to.equal('{"result":1}');
+    expect((await face.post('/', ['PUBLISH', 'news', 'two'])).text).to.equal('{"result":1}');
+    await eventually(() => {
+      expect(client.text).to.equal(
+        'data: subscribe,news,1\n\ndata: message,news,hello, world\n\ndata: message,news,two\n\n',
+      );
+    });
+  });
+
+  it('count the subscriptions of their own', async () => {
+    const [one, other] = [await open('/subscribe/a/b'), await open('/SUBSCRIBE/a', 'GET')];
+    await eventually(() => expect(one.lines()).to.deep.equal(['data: subscribe,a,1', 'data: subscribe,b,2']));
+    await eventually(() => expect(other.lines()).to.deep.equal(['data: subscribe,a,1']));
+    expect((await face.get('/publish/a/x')).text).to.equal('{"result":2}');
+    expect((await face.get('/pubsub/numsub/a/b/c')).text).to.equal('{"result":["a",2,"b",1,"c",0]}');
+  });
+
+  it('match patterns', async () => {
+    const client = await open('/psubscribe/user:*');
+    await face.get('/publish/user:1/hi');
+    await face.get('/publish/other/hi');
+    await face.get('/publish/user:2/ho');
+    await eventually(() => {
+      expect(client.lines()).to.deep.equal([
+        'data: psubscribe,user:*,1',
+        'data: pmessage,user:*,user:1,hi',
+        'data: pmessage,user:*,user:2,ho',
+      ]);
+    });
+    expect((await face.get('/pubsub/numpat')).text).to.equal('{"result":1}');
+    expect((await face.get('/pubsub/channels')).text).to.equal('{"result":[]}');
+  });
+
+  it('end a subscription with their connection', async () => {
+    const client = await open('/subscribe/gone');
+    expect((await face.get('/publish/gone/x')).text).to.equal('{"result":1}');
+    client.close();
+    await eventually(async () => expect((await face.get('/publish/gone/x')).text).to.equal('{"result":0}'));
+  });
+
+  it('show a payload with line feeds as one event of several lines', async () => {
+    const client = await open('/subscribe/lines');
+    await face.post('/publish/lines', 'one\ntwo');
+    await eventually(() => expect(client.text).to.include('data: message,lines,one\ndata: two\n\n'));
+  });
+
+  it('show bytes that are no text as replacement characters', async () => {
+    const client = await open('/subscribe/raw');
+    await face.get('/publish/raw/%ff');
+    await eventually(() => expect(client.text).to.include('data: message,raw,\ufffd\n'));
+  });
+
+  for (const [path, token, headers, text] of [
+    ['/subscribe/a', 'nobody', SSE, 'WRONGPASS invalid or missing auth token'],
+    ['/subscribe/a', READ_ONLY_TOKEN, SSE, 'NOPERM'],
+    ['/monitor', READ_ONLY_TOKEN, SSE, 'NOPERM'],
+    ['/subscribe/a', TOKEN, {}, 'ERR Command "SUBSCRIBE" is not allowed in REST or it has a special context path'],
+    ['/monitor', TOKEN, {}, 'ERR Command "MONITOR" is not allowed'],
+    ['/subscribe', TOKEN, SSE, "ERR wrong number of arguments for 'subscribe' command"],
+    [`/subscribe/${'c/'.repeat(0)}${Array.from({ length: 1001 }, (_, i) => i).join('/')}`, TOKEN, SSE, 'Limit: 1000'],
+    ['/subscribe/%zz', TOKEN, SSE, 'ERR malformed percent-encoding'],
+  ] as const) {
+    it(`are refused: ${path.slice(0, 30)} with ${token}, ${JSON.stringify(headers)}`, async () => {
+      const answer = await face.request(path, { method: 'POST', token, headers });
+      expect(answer.status).to.equal(token === 'nobody' ? 401 : 400);
+      expect(JSON.parse(answer.text).error).to.include(text);
+    });
+  }
+
+  it('are refused when the day is used up', async () => {
+    face.quotaLeft = 0;
+    const answer = await face.request('/subscribe/a', { method: 'POST', headers: SSE });
+    expect([answer.status, answer.text]).to.deep.equal([400, '{"error":"ERR max daily request limit exceeded"}']);
+  });
+
+  it('end when the process is about to stop', async () => {
+    const client = await open('/subscribe/a');
+    await face.server.close(AbortSignal.timeout(1000));
+    await eventually(() => expect(client.isEnded).to.equal(true));
+  });
+});

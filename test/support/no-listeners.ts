@@ -1,0 +1,11 @@
+/** What a plane needs beside its commands, where nobody listens and nothing is built again. */
+import type { KvPlanePorts } from '../../src/actors/kv-shard/index.js';
+
+export const NO_LISTENERS: Pick<KvPlanePorts, 'activation' | 'permissionsOf' | 'deliver' | 'history'> = {
+  activation: 'test',
+  permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true }),
+  deliver: () => {},
+  history: () => {
+    throw new Error('nothing is built again here');
+  },
+};
