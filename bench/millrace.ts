@@ -43,6 +43,7 @@ export class Millrace {
       env: {
         MILLRACE_DATA_DIR: this.directory,
         MILLRACE_KV_PORT: '0',
+        MILLRACE_RESP_PORT: '0',
         MILLRACE_METRICS_PORT: '0',
         MILLRACE_KV_TOKEN: TOKEN,
         ...env,

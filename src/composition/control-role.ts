@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import {
+  AclAdministration,
   ControlDuties,
   ControlGateway,
   ControlPlane,
@@ -22,7 +23,7 @@ import { JetStreamMeterLog } from '../adapters/nats/index.js';
 import { CredentialsFile, credentialLines, givenCredentials, openKeyFile } from '../adapters/node/index.js';
 import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
 import { CONTROL_SHARD } from '../messages/index.js';
-import type { Access, Compactor, Meter, Quota } from '../ports/index.js';
+import type { Access, AclAdmin, Compactor, Meter, Quota, RespAccess } from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';
 import {
   ANSWER_MEMORY,
@@ -37,7 +38,8 @@ import {
 import * as tokens from './tokens.js';
 
 export interface ControlRole {
-  readonly access: Access;
+  readonly access: Access & RespAccess;
+  readonly users: AclAdmin;
   readonly quota: Quota;
   readonly meter: Meter;
   /** Resolves when tokens can be judged here, and with what to show a person once, if anything. */
@@ -103,6 +105,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
 
   return {
     access: view,
+    users: new AclAdministration(client, view, random),
     quota,
     meter,
     start: async () => {

@@ -3,7 +3,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { KvFold, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
 import { type Activation, ShardActor, ShardHost, Snapshotter } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { ErrorReply, KvEngine, type Permissions, type ServerFacts } from '../domain/kv/index.js';
+import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
 import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
 import { isMillraceError, MillraceError, type SessionId, type ShardName } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
@@ -182,9 +182,3 @@ export function kvRole(
     },
   };
 }
-
-const permissionsOf = (_rules: string, user: string): Permissions => ({
-  user,
-  refusal: () => new ErrorReply('NOPERM'),
-  mayReach: () => false,
-});

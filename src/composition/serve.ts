@@ -10,7 +10,7 @@ import { startHealthServer } from '../adapters/http-health/index.js';
 import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
 import { decodeKvDelivery, encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
-import { createKvServer } from '../edge/index.js';
+import { AclCommands, createKvServer, createRespServer } from '../edge/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
 import { describeError, MillraceError, type SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
@@ -22,7 +22,7 @@ import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
 import { callLimitsOf } from './runtime-parts.js';
-import { serverFacts } from './server-facts.js';
+import { REDIS_VERSION, serverFacts } from './server-facts.js';
 import * as tokens from './tokens.js';
 
 /** Between two looks for an owner, while a request is held. */
@@ -111,22 +111,28 @@ async function startRoles(
       events.receive(decodeKvDelivery(payload)),
     );
     undo.push(() => ear.stop());
-    const server = createKvServer({
-      gateway,
-      events,
-      timers: c.resolve(tokens.TIMERS),
-      access: control.access,
-      quota: control.quota,
-      meter: control.meter,
-      clock: c.resolve(tokens.CLOCK),
-      log,
-      ...faceOptionsOf(config),
-      ...(await tlsOf(config)),
-    });
-    const { host, kvPort } = config.faces;
+    const clock = c.resolve(tokens.CLOCK);
+    const users = new AclCommands({ admin: control.users, clock, random: c.resolve(tokens.RANDOM) });
+    const { access, quota, meter } = control;
+    const shared = { gateway, events, access, quota, meter, clock, timers: c.resolve(tokens.TIMERS), log };
+    const secured = await tlsOf(config);
+    const server = createKvServer({ ...shared, users, ...faceOptionsOf(config), ...secured });
+    const { host, kvPort, respPort } = config.faces;
     const address = await listening(server.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort);
     undo.push(() => server.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
     addresses.push(`kv=${config.faces.tlsCert === undefined ? 'http' : 'https'}://${at(host, address.port)}`);
+    if (respPort > 0) {
+      const resp = createRespServer({
+        ...shared,
+        acl: users,
+        redisVersion: REDIS_VERSION,
+        ...respOptionsOf(config),
+        ...secured,
+      });
+      const bound = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
+      undo.push(() => resp.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
+      addresses.push(`resp=${config.faces.tlsCert === undefined ? 'redis' : 'rediss'}://${at(host, bound.port)}`);
+    }
   }
   const health = await startHealthServer({
     host: config.faces.host,
@@ -192,6 +198,11 @@ function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKv
     },
     aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
   };
+}
+
+function respOptionsOf({ http }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {
+  const { httpMaxConnections: maxConnections, httpMaxConnectionsPerAddress: maxConnectionsPerAddress } = http;
+  return { limits: { maxConnections, maxConnectionsPerAddress } };
 }
 
 async function tlsOf({ faces }: Config): Promise<{ tls?: { cert: Buffer; key: Buffer } }> {

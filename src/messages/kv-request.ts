@@ -20,6 +20,8 @@ export interface KvClient {
   /** For MONITOR and ACL LOG: `127.0.0.1:50432`. */
   readonly address: string;
   readonly user: string;
+  /** As CLIENT SETNAME gave it. */
+  readonly name?: string | undefined;
   /** The user's ACL rules, where they matter to the owner: for scripts of users who may not do everything. */
   readonly rules?: string | undefined;
 }

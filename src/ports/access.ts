@@ -14,11 +14,13 @@ export interface KvGrant {
   /** In order of index; one unless the database was created with more. */
   readonly partitions: readonly PartitionName[];
   readonly role: 'standard' | 'read-only';
-  /** The ACL user the token acts as: `default` or `default_ro`. */
+  /** The ACL user the token acts as: `default`, `default_ro` or one that ACL SETUSER made. */
   readonly user: string;
-  readonly limits: KvLimits;
-  /** Undefined: what the role says. */
+  /** What the user may do; left out: everything that the role may. */
   readonly permissions?: Permissions | undefined;
+  /** The same as text, for the owner of a partition; there exactly when `permissions` is. */
+  readonly rules?: string | undefined;
+  readonly limits: KvLimits;
 }
 
 export interface Access {
@@ -27,6 +29,8 @@ export interface Access {
    * @throws CONTROL_STALE when this process has not heard from the control stream for too long to know
    */
   grantFor(token: string): KvGrant | undefined;
+  /** Another number after every change of who may do what: time to look grants up again. */
+  readonly version?: number;
 }
 
 /** Signing in over the native protocol. */

@@ -1,4 +1,5 @@
 export * from './access.js';
+export * from './acl-admin.js';
 export * from './bus.js';
 export * from './clock.js';
 export * from './compactor.js';

@@ -18,7 +18,9 @@ const COMMANDS_A_SEQUENCE = 200;
 function neededMajor(line: string | readonly string[]): number {
   const words = wordsOf(line, NOW);
   const spec = words.length === 0 ? undefined : findCommand(words);
-  if (words.some((word) => /^IFD?(EQ|NE)$/i.test(word))) return 8;
+  if (words.some((word) => /^(IFD?(EQ|NE)|(KEEP|DEL)REF|ACKED)$/i.test(word))) return 8;
+  if (words.some((word) => /^WITHSCORE$/i.test(word))) return 8;
+  if (spec?.name === 'XREAD' && words.at(-1) === '+') return 8;
   return spec === undefined || Number.parseFloat(spec.since) <= 7 ? 7 : 8;
 }
 

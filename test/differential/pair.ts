@@ -9,7 +9,20 @@ import type { RespClient } from '../support/resp-client.js';
 import { isOursAlone, KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
 
 /** Replies whose items come in no order. */
-const UNORDERED = new Set(['KEYS', 'SCAN', 'SMEMBERS', 'HKEYS', 'HVALS', 'SINTER', 'SUNION', 'SDIFF', 'SSCAN']);
+const UNORDERED = new Set([
+  'KEYS',
+  'SCAN',
+  'SMEMBERS',
+  'HKEYS',
+  'HVALS',
+  'SINTER',
+  'SUNION',
+  'SDIFF',
+  'SSCAN',
+  'SPOP',
+  'SRANDMEMBER',
+  'HRANDFIELD',
+]);
 /** Of pairs, which come in no order. */
 const UNORDERED_PAIRS = new Set(['HGETALL', 'HSCAN', 'ZSCAN']);
 /** How to read all of a value, by the word TYPE has for it. */
@@ -22,12 +35,14 @@ const READERS: Readonly<Record<string, (key: ByteString) => ByteString[][]>> = {
   stream: (key) => [
     ['XRANGE', key, '-', '+'],
     ['XINFO', 'GROUPS', key],
+    ['XINFO', 'STREAM', key, 'FULL', 'COUNT', '0'],
   ],
 };
 
 export class Pair {
   bench = new KvBench();
   #haveParted = false;
+  #major = 0;
 
   constructor(
     private readonly theirs: RespClient,
@@ -38,8 +53,12 @@ export class Pair {
   async reset(): Promise<void> {
     this.bench = new KvBench();
     this.bench.nowMs = Date.now();
+    this.bench.caller = { face: 'resp' };
     this.#haveParted = false;
     await this.theirs.call(['FLUSHALL']);
+    if (this.#major > 0) return;
+    const info = await this.theirs.call(['INFO', 'server']);
+    this.#major = Number(/redis_version:([0-9]+)/.exec(info)?.[1]);
   }
 
   /** Runs a line on both. @throws AssertionError when the replies differ and no known difference covers it */
@@ -50,7 +69,8 @@ export class Pair {
     if (isOursAlone(ours)) return effects;
     const theirs = await this.theirs.call(words);
     if (this.#areEqual(words, ours, theirs)) return effects;
-    const exchange = { spec: words.length > 0 ? findCommand(words) : undefined, words: upperName(words), ours, theirs };
+    const spec = words.length > 0 ? findCommand(words) : undefined;
+    const exchange = { spec, words: upperName(words), ours, theirs, major: this.#major };
     const known = KNOWN_DIFFERENCES.find((difference) => difference.covers(exchange));
     if (known === undefined) expect({ words, reply: ours }).to.deep.equal({ words, reply: theirs });
     else this.met.add(known);
@@ -80,7 +100,12 @@ export class Pair {
   #areEqual(words: readonly ByteString[], ours: ByteString, theirs: ByteString): boolean {
     if (ours === theirs) return true;
     const name = (words[0] ?? '').toUpperCase();
-    const read = UNORDERED_PAIRS.has(name) ? sortedPairs : UNORDERED.has(name) ? sorted : undefined;
+    const read =
+      UNORDERED_PAIRS.has(name) && !words.some((word) => /^novalues$/i.test(word))
+        ? sortedPairs
+        : UNORDERED.has(name) || UNORDERED_PAIRS.has(name)
+          ? sorted
+          : undefined;
     return read !== undefined && ours.startsWith('*') && read(ours) === read(theirs);
   }
 }

@@ -7,10 +7,8 @@ import { RespCommandReader } from '../../src/codec/resp/index.js';
 import {
   admit,
   type Caller,
-  type Collection,
   digestOf,
   ErrorReply,
-  findCommand,
   flatten,
   KvEngine,
   NilArray,
@@ -21,23 +19,11 @@ import {
   SimpleString,
 } from '../../src/domain/kv/index.js';
 import { type ByteString, bufferOfBytes } from '../../src/kernel/index.js';
-import { NOW, PLANT_LIST, wordsOf } from './kv-case.js';
+import { NOW, wordsOf } from './kv-case.js';
 
 const FACTS: ServerFacts = {
   nowMicros: () => NOW * 1000 + 42,
   info: () => new Map([['server', new Map([['redis_version', '8.2.0']])]]),
-};
-
-/** Stands for a collection: nothing but its kind matters to the commands that meet it. */
-const LIST: Collection = {
-  kind: 'list',
-  size: 1,
-  bytes: 1,
-  encoding: 'quicklist',
-  hasOrder: true,
-  rebuild: () => [],
-  facts: () => [],
-  clone: () => LIST,
 };
 
 export class KvBench {
@@ -56,7 +42,6 @@ export class KvBench {
 
   /** Runs words as a client's, then replays what they recorded and compares the two keyspaces. */
   run(words: readonly ByteString[]): { reply: Reply; effects: string[] } {
-    if (words[0] === PLANT_LIST.trim() && findCommand(words) === undefined) return this.#plant(words[1] as ByteString);
     const spec = admit(words);
     if (spec instanceof ErrorReply) return { reply: spec, effects: [] };
     const reply = this.engine.execute(spec, words, this.nowMs, this.caller) as Reply;
@@ -98,12 +83,6 @@ export class KvBench {
     }
     expect(digestOf(rebuilt), 'digest of what the rebuilding commands make').to.equal(digestOf(this.engine));
     expect(rebuilt.keyspace.bytes, 'bytes of what they make').to.equal(this.engine.keyspace.bytes);
-  }
-
-  #plant(key: ByteString): { reply: Reply; effects: string[] } {
-    this.engine.keyspace.set(key, LIST);
-    this.#mirror.keyspace.set(key, LIST);
-    return { reply: 1, effects: [] };
   }
 }
 

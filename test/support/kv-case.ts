@@ -33,9 +33,6 @@ export function kvCase(
   return effects === undefined ? { title, given, when, then } : { title, given, when, then, effects };
 }
 
-/** Given lines that begin so plant a key that is not a string; there is no other kind in the engine yet. */
-export const PLANT_LIST = 'RPUSH ';
-
 export function wordsOf(line: string | readonly string[], nowMs: number): string[] {
   const parts = typeof line === 'string' ? line.split(' ') : [...line];
   return parts.map((part) => {

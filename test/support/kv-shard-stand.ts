@@ -5,7 +5,7 @@ import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.j
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { type ChainHead, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
 import type { CommandId, DatabaseId, PartitionName, SessionId, ShardName } from '../../src/kernel/index.js';
-import type { KvEvent, KvMode } from '../../src/messages/index.js';
+import type { KvEvent, KvMode, KvRequest } from '../../src/messages/index.js';
 import type { CompactionResult, Log } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
 
@@ -26,6 +26,7 @@ export const LIMITS: ActorLimits = {
 export interface Outcome {
   replies?: readonly Reply[];
   syncToken?: string;
+  isAborted?: boolean;
   failure?: string;
 }
 
@@ -111,13 +112,19 @@ export class KvShardStand {
 
   /** Sends commands, each a line of words; what becomes of them appears in the outcome. */
   send(actor: ShardActor<KvWork>, lines: string | string[], mode: KvMode = 'single', commandId?: string): Outcome {
+    return this.ask(actor, { mode, commands: [lines].flat().map((line) => line.split(' ')) }, commandId);
+  }
+
+  /** Sends a request with whatever it has; the rest is as for a plain command. */
+  ask(actor: ShardActor<KvWork>, parts: Partial<KvRequest>, commandId?: string): Outcome {
     const outcome: Outcome = {};
-    const commands = [lines].flat().map((line) => line.split(' '));
+    const commands = parts.commands ?? [];
     const bytes = commands.flat().join('').length;
-    const request = { database: DATABASE, partition: `kv:${DATABASE}:0` as PartitionName, mode, commands, bytes };
+    const partition = `kv:${DATABASE}:0` as PartitionName;
+    const request: KvRequest = { database: DATABASE, partition, mode: 'single', bytes, ...parts, commands };
     const work = new KvWork(
       request,
-      ({ replies, syncToken }) => Object.assign(outcome, { replies, syncToken }),
+      (response) => Object.assign(outcome, response),
       (error) => Object.assign(outcome, { failure: error.code }),
       commandId as CommandId | undefined,
     );

@@ -101,6 +101,16 @@ export class ControlPlane implements ShardPlane<ControlWork> {
   }
 }
 
+/** Or a change of what a user may do, which is to act at once as well. */
 function isRevocation({ type }: ControlEvent): boolean {
-  return type === 'PasswordReset' || type === 'DatabaseDeleted';
+  switch (type) {
+    case 'PasswordReset':
+    case 'DatabaseDeleted':
+    case 'UserSet':
+    case 'UserDeleted':
+    case 'UserTokenIssued':
+      return true;
+    default:
+      return false;
+  }
 }

@@ -9,11 +9,12 @@
  *      change of who may do what (leases of quota and counts are not such changes)
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
-import type { ControlState, Database } from '../../domain/control/index.js';
-import { describeError, MillraceError, type SessionId } from '../../kernel/index.js';
-import { CONTROL_SHARD, hashSecret, kvPartition } from '../../messages/index.js';
-import type { Access, Bus, Clock, KvGrant } from '../../ports/index.js';
+import type { ControlState } from '../../domain/control/index.js';
+import { type ByteString, describeError, MillraceError, type SessionId } from '../../kernel/index.js';
+import { CONTROL_SHARD } from '../../messages/index.js';
+import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
 import { ControlFollower, type FollowerPorts } from './control-follower.js';
+import { Grants } from './grants.js';
 
 export interface ControlViewPorts extends FollowerPorts {
   readonly bus: Bus;
@@ -28,10 +29,15 @@ export interface ControlViewOptions {
 /** Looked-up tokens kept: as many clients as a process serves well; beyond it all are looked up again. */
 const MAX_CACHED_GRANTS = 10_000;
 
-export class ControlView implements Access {
+export class ControlView implements Access, RespAccess {
   /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
   onBackInTouch: (silentForMs: number) => void = () => {};
   readonly #follower: ControlFollower;
+  readonly #grants = new Grants(
+    () => this.state,
+    () => this.#version,
+  );
+  #version = 0;
   readonly #grantsByToken = new Map<string, KvGrant>();
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #isCaughtUp = false;
@@ -78,14 +84,32 @@ export class ControlView implements Access {
   }
 
   grantFor(token: string): KvGrant | undefined {
-    if (!this.isFresh) throw new MillraceError('CONTROL_STALE', 'this process does not know who may do what right now');
+    this.#requireFresh();
     const cached = this.#grantsByToken.get(token);
     if (cached !== undefined) return cached;
-    const grant = this.#lookUp(token);
+    const grant = this.#grants.ofToken(token);
     if (grant === undefined) return undefined;
     if (this.#grantsByToken.size >= MAX_CACHED_GRANTS) this.#grantsByToken.clear();
     this.#grantsByToken.set(token, grant);
     return grant;
+  }
+
+  grantForLogin(user: string | undefined, password: ByteString): KvGrant | undefined {
+    this.#requireFresh();
+    return this.#grants.ofLogin(user, password);
+  }
+
+  renewed(grant: KvGrant): KvGrant | undefined {
+    this.#requireFresh();
+    return this.#grants.renewed(grant);
+  }
+
+  isCurrent(grant: KvGrant): boolean {
+    return this.renewed(grant) === grant;
+  }
+
+  get version(): number {
+    return this.#version;
   }
 
   /** The copy itself, possibly old: for what nobody is let in by (names in commands, what is shown). */
@@ -93,24 +117,18 @@ export class ControlView implements Access {
     return this.#follower.state;
   }
 
-  #lookUp(token: string): KvGrant | undefined {
-    const { state } = this;
-    const owner = state.tokens.get(hashSecret(token));
-    const database = owner === undefined ? undefined : state.live(owner.database);
-    if (owner === undefined || database === undefined) return undefined;
-    const { role } = owner;
-    return {
-      database: database.id,
-      partitions: partitionsOf(database),
-      role,
-      user: role === 'standard' ? 'default' : 'default_ro',
-      limits: database.limits,
-    };
+  #restarted(): void {
+    this.#accessChanged();
+    this.#fallBehind();
   }
 
-  #restarted(): void {
+  #accessChanged(): void {
+    this.#version += 1;
     this.#grantsByToken.clear();
-    this.#fallBehind();
+  }
+
+  #requireFresh(): void {
+    if (!this.isFresh) throw new MillraceError('CONTROL_STALE', 'this process does not know who may do what right now');
   }
 
   #fallBehind(): void {
@@ -121,7 +139,7 @@ export class ControlView implements Access {
 
   #applied(isAccess: boolean): void {
     if (isAccess) {
-      this.#grantsByToken.clear();
+      this.#accessChanged();
       if (this.#isCaughtUp) this.#noticeSoon();
     }
     if (this.#goal !== undefined && this.position >= this.#goal) this.#caughtUp();
@@ -183,8 +201,4 @@ export class ControlView implements Access {
       );
     });
   }
-}
-
-function partitionsOf({ id, partitions }: Database): ReturnType<typeof kvPartition>[] {
-  return Array.from({ length: partitions }, (_, index) => kvPartition(id, index));
 }

@@ -31,6 +31,7 @@ export class ControlWork implements Work {
 
   get bytes(): number {
     const { command } = this;
+    if (command.type === 'SetUser') return COMMAND_BYTES + command.rules.length;
     if (command.type !== 'FoldMeter') return COMMAND_BYTES;
     return command.records.reduce((sum, { rows }) => sum + ROW_BYTES * (1 + rows.length), COMMAND_BYTES);
   }

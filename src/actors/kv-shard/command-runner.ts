@@ -22,6 +22,7 @@ import {
 import { describeError, type SessionId } from '../../kernel/index.js';
 import type { Clock, Log } from '../../ports/index.js';
 import type { ShouldStop, Turn } from '../runtime/index.js';
+import { CommandClock } from './command-clock.js';
 import type { CompilePermissions, KvWork } from './kv-work.js';
 import { monitorLine } from './monitor-line.js';
 import type { PartitionSlot } from './partition-slot.js';
@@ -47,8 +48,11 @@ export class CommandRunner {
   /** Works that had left to wait and are done. */
   readonly finished: KvWork[] = [];
   #writingSlots = 0;
+  readonly #clock: CommandClock;
 
-  constructor(private readonly ports: CommandRunnerPorts) {}
+  constructor(private readonly ports: CommandRunnerPorts) {
+    this.#clock = new CommandClock(ports.clock);
+  }
 
   /** True while a command in slices may have changed half of what it will. */
   get isMidway(): boolean {
@@ -119,6 +123,7 @@ export class CommandRunner {
     const isMidway = work.slices !== undefined && isWrite(spec);
     const effectsBefore = isMidway ? work.sliceStart.effects : effects.count;
     const bytesBefore = isMidway ? work.sliceStart.bytes : effects.bytes;
+    const startedAtMs = this.#clock.begin(engine, spec);
     let reply: Reply | Blocked | undefined;
     try {
       if (work.slices !== undefined || (mode !== 'transaction' && engine.isLong(spec, words, turn.nowMs, caller))) {
@@ -132,7 +137,8 @@ export class CommandRunner {
         work.slices = undefined;
         this.#setBusy(slot, false, isWrite(spec));
       } else {
-        if (work.request.memory !== undefined && spec.flags.includes('denyoom')) {
+        const isBounded = work.request.memory !== undefined || engine.isBounded;
+        if (isBounded && spec.flags.includes('denyoom')) {
           reply = engine.makeRoom(work.request.memory, turn.nowMs);
         }
         reply ??= engine.execute(spec, words, turn.nowMs, caller);
@@ -148,6 +154,7 @@ export class CommandRunner {
       work.onGiveUp = () => this.#dismiss(slot, work.request.waiter as string, 'GONE');
       return 'parked';
     }
+    this.#clock.end(engine, spec, words, work, startedAtMs, reply);
     work.progress += 1;
     work.replies.push(reply);
     if (trackFor !== undefined && !isWrite(spec)) track(slot, spec, words, trackFor);

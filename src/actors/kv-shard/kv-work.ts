@@ -7,7 +7,7 @@ import type { Work } from '../runtime/index.js';
 const REST_TRANSACTION: Caller = { isNested: true };
 
 /** Compiles the ACL rules of a user. */
-export type CompilePermissions = (user: string, rules: string) => Permissions;
+export type CompilePermissions = (user: string, rules: string) => Permissions | undefined;
 
 export class KvWork implements Work {
   enteredAtMs = 0;

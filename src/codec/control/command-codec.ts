@@ -15,6 +15,7 @@ import {
   account,
   accountId,
   accountSecrets,
+  aclUser,
   database,
   databaseId,
   databaseLimits,
@@ -22,6 +23,7 @@ import {
   sessionId,
   usage,
   usageFields,
+  userToken,
 } from './control-shapes.js';
 import { flag, listOf, oneOf, optional, record, type Shape, text, union, whole } from './shapes.js';
 
@@ -58,6 +60,19 @@ const commandShape = union<ControlCommand>({
   ReturnQuota: [8, record({ session: sessionId, database: databaseId, day: whole, known: whole, unused: whole })],
   EndSession: [9, record({ session: sessionId })],
   FoldMeter: [10, record({ after: whole, position: whole, records: listOf(meteredRecord) })],
+  SetUser: [
+    11,
+    record({
+      database: databaseId,
+      seenRevision: whole,
+      name: text(),
+      rules: text(),
+      passwords: listOf(text()),
+      salt: text(),
+    }),
+  ],
+  DeleteUser: [12, record({ database: databaseId, name: text() })],
+  IssueUserToken: [13, record({ token: userToken })],
 });
 
 const rejectionReason = oneOf<RejectionReason>(
@@ -71,6 +86,9 @@ const rejectionReason = oneOf<RejectionReason>(
   'BAD_LIMITS',
   'TOO_MANY_DATABASES',
   'DAY_CLOSED',
+  'UNKNOWN_USER',
+  'BAD_USER',
+  'TOO_MANY_USERS',
 );
 
 const replyShape = union<ControlReply>({
@@ -82,6 +100,9 @@ const replyShape = union<ControlReply>({
   QuotaReturned: [6, record({ reserved: whole })],
   SessionIsOver: [7, record({})],
   MeterIsFolded: [8, record({ position: whole })],
+  UserIs: [9, record({ isSet: flag, user: optional(aclUser) })],
+  UserIsGone: [10, record({ wasThere: flag })],
+  UserTokenIsIssued: [11, record({})],
 });
 
 export function encodeControlCommand(command: ControlCommand): Uint8Array {

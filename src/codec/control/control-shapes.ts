@@ -2,6 +2,7 @@
 import type {
   Account,
   AccountSecret,
+  AclUserRecord,
   Database,
   DatabaseLimits,
   DatabaseSecrets,
@@ -9,6 +10,7 @@ import type {
   SealedSecret,
   Usage,
   UsageRow,
+  UserToken,
 } from '../../domain/control/index.js';
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import { listOf, optional, record, type Shape, text, whole } from './shapes.js';
@@ -52,6 +54,11 @@ export const database: Shape<Database> = record<Database>({
   createdAtMs: whole,
   deletedAtMs: optional(whole),
 });
+
+export const aclUserFields = { name: text(), rules: text(), passwords: listOf(text()), salt: text(), revision: whole };
+export const aclUser = record<AclUserRecord>(aclUserFields);
+export const userTokenFields = { database: databaseId, user: text(), password: text(), sha256: text() };
+export const userToken = record<UserToken>(userTokenFields);
 
 export const usageFields = { commands: whole, writes: whole, errors: whole, bytesIn: whole, bytesOut: whole };
 export const usage = record<Usage>(usageFields);

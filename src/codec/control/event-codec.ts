@@ -10,6 +10,7 @@ import { MillraceError } from '../../kernel/index.js';
 import {
   accountId,
   accountSecrets,
+  aclUserFields,
   databaseId,
   databaseLimits,
   databaseSecrets,
@@ -17,6 +18,7 @@ import {
   sessionId,
   usageFields,
   usageRow,
+  userTokenFields,
 } from './control-shapes.js';
 import { listOf, record, text, union, whole } from './shapes.js';
 
@@ -69,6 +71,9 @@ const shape = union<ControlEvent>({
   ],
   UsageRestored: [12, record({ database: databaseId, day: whole, ...usageFields })],
   MeterRestored: [13, record({ position: whole, marks: meterMarks, latestDay: whole })],
+  UserSet: [14, record({ database: databaseId, atMs: whole, ...aclUserFields })],
+  UserDeleted: [15, record({ database: databaseId, name: text(), atMs: whole })],
+  UserTokenIssued: [16, record({ ...userTokenFields, atMs: whole })],
 });
 
 const encoder = new Encoder();

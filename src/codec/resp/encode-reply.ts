@@ -1,14 +1,32 @@
 /**
- * Replies as RESP2 bytes, exactly what a TCP connection to Redis would read. Bytes are a byte string
+ * Replies as the bytes a TCP connection to Redis would read, in RESP2 or RESP3. Bytes are a byte string
  * (a character a byte); concatenating those is what V8 does fastest.
  */
-import { ErrorReply, flatten, NilArray, type Reply, SimpleString } from '../../domain/kv/index.js';
+import {
+  BooleanReply,
+  DoubleReply,
+  ErrorReply,
+  flatten,
+  KeyedReply,
+  MapReply,
+  NilArray,
+  PairsReply,
+  pairsOf,
+  type Reply,
+  SetReply,
+  SimpleString,
+  VerbatimReply,
+} from '../../domain/kv/index.js';
 import { type ByteString, bufferOfBytes } from '../../kernel/index.js';
+
+export type RespVersion = 2 | 3;
 
 const OK = '+OK\r\n';
 const NIL = '$-1\r\n';
 const NIL_ARRAY = '*-1\r\n';
+const NULL3 = '_\r\n';
 
+/** RESP2. */
 export function encodeReply(given: Reply): ByteString {
   const reply = flatten(given);
   if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
@@ -24,6 +42,114 @@ export function encodeReply(given: Reply): ByteString {
 
 export function encodeReplyBuffer(reply: Reply): Buffer {
   return bufferOfBytes(encodeReply(reply));
+}
+
+/** RESP3: nothing is flattened. */
+export function encodeReply3(reply: Reply): ByteString {
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`;
+  if (reply === null) return NULL3;
+  const leaf = leafOf3(reply);
+  if (leaf !== undefined) return leaf;
+  const [head, items] = aggregateOf3(reply);
+  let text = head;
+  for (const item of items) text += encodeReply3(item);
+  return text;
+}
+
+export function encodeReplyAs(reply: Reply, version: RespVersion): ByteString {
+  return version === 2 ? encodeReply(reply) : encodeReply3(reply);
+}
+
+/** Something said unasked: an array in RESP2, a push in RESP3. */
+export function encodePush(items: readonly Reply[], version: RespVersion): ByteString {
+  let text = `${version === 2 ? '*' : '>'}${items.length}\r\n`;
+  for (const item of items) text += encodeReplyAs(item, version);
+  return text;
+}
+
+/** What a reply of so many parts costs to encode in one go is about a millisecond. */
+const SMALL_PARTS = 4_000;
+/** Long strings count as so many parts more. */
+const BYTES_A_PART = 4_096;
+
+/**
+ * A reply of any size in pieces, each about a millisecond of work. The pieces are one reply: nothing else may
+ * be written between them.
+ */
+export function* encodeInPieces(reply: Reply, version: RespVersion): IterableIterator<ByteString> {
+  if (partsOf(reply, SMALL_PARTS) < SMALL_PARTS || isLeaf(reply)) {
+    yield encodeReplyAs(reply, version);
+    return;
+  }
+  const [head, items] = aggregateOf(reply, version);
+  let piece = head;
+  let parts = 0;
+  for (const item of items) {
+    const own = partsOf(item, SMALL_PARTS);
+    if (own >= SMALL_PARTS) {
+      yield piece;
+      piece = '';
+      parts = 0;
+      yield* encodeInPieces(item, version);
+      continue;
+    }
+    piece += encodeReplyAs(item, version);
+    parts += own;
+    if (parts < SMALL_PARTS) continue;
+    yield piece;
+    piece = '';
+    parts = 0;
+  }
+  if (piece !== '') yield piece;
+}
+
+export function isSmallReply(reply: Reply): boolean {
+  return partsOf(reply, SMALL_PARTS) < SMALL_PARTS;
+}
+
+/** How much there is to encode; counting ends at `limit`. */
+function partsOf(reply: Reply, limit: number): number {
+  if (typeof reply === 'string') return 1 + Math.floor(reply.length / BYTES_A_PART);
+  if (typeof reply !== 'object' || reply === null) return 1;
+  const items = Array.isArray(reply) ? (reply as readonly Reply[]) : itemsOf(reply);
+  if (items === undefined) return 1;
+  let parts = 1;
+  for (let i = 0; i < items.length && parts < limit; i += 1) parts += partsOf(items[i] as Reply, limit - parts);
+  return parts;
+}
+
+function itemsOf(reply: Exclude<Reply, string | number | bigint | null>): readonly Reply[] | undefined {
+  const { items } = reply as { readonly items?: readonly Reply[] };
+  return items;
+}
+
+function isLeaf(reply: Reply): boolean {
+  return typeof reply !== 'object' || reply === null || (!Array.isArray(reply) && itemsOf(reply) === undefined);
+}
+
+function aggregateOf(reply: Reply, version: RespVersion): readonly [ByteString, readonly Reply[]] {
+  if (version === 3) return aggregateOf3(reply);
+  const items = flatten(reply) as readonly Reply[];
+  return [`*${items.length}\r\n`, items];
+}
+
+function aggregateOf3(reply: Reply): readonly [ByteString, readonly Reply[]] {
+  if (reply instanceof MapReply || reply instanceof KeyedReply) return [`%${reply.items.length / 2}\r\n`, reply.items];
+  if (reply instanceof SetReply) return [`~${reply.items.length}\r\n`, reply.items];
+  const items = reply instanceof PairsReply ? pairsOf(reply.items) : (reply as readonly Reply[]);
+  return [`*${items.length}\r\n`, items];
+}
+
+function leafOf3(reply: Reply): ByteString | undefined {
+  if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`;
+  if (reply instanceof SimpleString) return reply.text === 'OK' ? OK : `+${oneLine(reply.text)}\r\n`;
+  if (reply instanceof ErrorReply) return `-${oneLine(reply.text)}\r\n`;
+  if (reply instanceof NilArray) return NULL3;
+  if (reply instanceof DoubleReply) return `,${reply.text}\r\n`;
+  if (reply instanceof BooleanReply) return reply.value ? '#t\r\n' : '#f\r\n';
+  if (!(reply instanceof VerbatimReply)) return undefined;
+  const { text, format } = reply;
+  return `=${text.length + format.length + 1}\r\n${format}:${text}\r\n`;
 }
 
 /** A status and an error end at the line's end; a client's own bytes in one must not begin another reply. */

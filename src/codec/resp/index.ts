@@ -1,4 +1,15 @@
-/** RESP2: replies on their way out, journaled commands on their way in. */
+/** RESP: replies on their way out, commands on their way in, from clients and from journals. */
 export { MalformedRespError, RespCommandReader } from './command-reader.js';
 export { encodeCommand } from './encode-command.js';
-export { encodeReply, encodeReplyBuffer } from './encode-reply.js';
+export {
+  encodeInPieces,
+  encodePush,
+  encodeReply,
+  encodeReply3,
+  encodeReplyAs,
+  encodeReplyBuffer,
+  isSmallReply,
+  type RespVersion,
+} from './encode-reply.js';
+export { splitInlineWords } from './inline-words.js';
+export { type OversizedCommand, ProtocolError, RequestParser, type RequestParserLimits } from './request-parser.js';

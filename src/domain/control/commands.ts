@@ -6,11 +6,13 @@ import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import type {
   Account,
   AccountSecret,
+  AclUserRecord,
   Database,
   DatabaseLimits,
   DatabaseSecrets,
   SealedSecret,
   Usage,
+  UserToken,
   UtcDay,
 } from './records.js';
 
@@ -53,6 +55,19 @@ export type ControlCommand =
       readonly maxRequestsPerDay: number | undefined;
     }
   | { readonly type: 'DeleteDatabase'; readonly database: DatabaseId }
+  /** Void unless the user is as it was seen (0: not there). The same again, with the same salt and rules, is answered alike. */
+  | {
+      readonly type: 'SetUser';
+      readonly database: DatabaseId;
+      readonly seenRevision: number;
+      readonly name: string;
+      readonly rules: string;
+      readonly passwords: readonly string[];
+      /** The user's own, as it was seen; of a new user a random one. */
+      readonly salt: string;
+    }
+  | { readonly type: 'DeleteUser'; readonly database: DatabaseId; readonly name: string }
+  | { readonly type: 'IssueUserToken'; readonly token: UserToken }
   | { readonly type: 'ListDatabases' }
   /** `known`: what this process has been granted for the day as far as it heard; a reply may have been lost. */
   | {
@@ -92,7 +107,10 @@ export type RejectionReason =
   | 'BAD_PARTITIONS'
   | 'BAD_LIMITS'
   | 'TOO_MANY_DATABASES'
-  | 'DAY_CLOSED';
+  | 'DAY_CLOSED'
+  | 'UNKNOWN_USER'
+  | 'BAD_USER'
+  | 'TOO_MANY_USERS';
 
 /** A database as it is shown: with what was used of it on the owner's day. */
 export interface DatabaseView {
@@ -105,6 +123,10 @@ export type ControlReply =
   /** `isNew` false: somebody was first, and these are theirs. */
   | { readonly type: 'FirstStarted'; readonly isNew: boolean; readonly account: Account; readonly database: Database }
   | { readonly type: 'OneDatabase'; readonly database: Database }
+  /** The user as it is. `isSet` false: it was changed by somebody else since it was seen, or is gone (undefined). */
+  | { readonly type: 'UserIs'; readonly isSet: boolean; readonly user: AclUserRecord | undefined }
+  | { readonly type: 'UserIsGone'; readonly wasThere: boolean }
+  | { readonly type: 'UserTokenIsIssued' }
   | { readonly type: 'Databases'; readonly databases: readonly DatabaseView[] }
   /** 0: nothing is left of the day's limit, as far as is known now. */
   | { readonly type: 'QuotaLeased'; readonly granted: number }

@@ -5,6 +5,7 @@
 import { unreachable } from '../../kernel/index.js';
 import type { ControlCommand, DatabaseView } from './commands.js';
 import { decideCreate, decideDelete, decideFirstStart, decideLimits, decideReset } from './decide-databases.js';
+import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
 import { type Decision, decided } from './decision.js';
 import { utcDayOf } from './records.js';
@@ -27,6 +28,12 @@ export function decide(command: ControlCommand, state: ControlState, { nowMs }: 
       return decideLimits(command, state, nowMs);
     case 'DeleteDatabase':
       return decideDelete(command, state, nowMs);
+    case 'SetUser':
+      return decideSetUser(command, state, nowMs);
+    case 'DeleteUser':
+      return decideDeleteUser(command, state, nowMs);
+    case 'IssueUserToken':
+      return decideIssueToken(command, state, nowMs);
     case 'ListDatabases':
       return decided({ type: 'Databases', databases: listDatabases(state, nowMs) });
     case 'LeaseQuota':

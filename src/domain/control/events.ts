@@ -5,7 +5,17 @@
  * The last group is found in snapshots only: it says in absolute terms what many events led to.
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import type { Account, DatabaseLimits, DatabaseSecrets, MeterMark, Usage, UsageRow, UtcDay } from './records.js';
+import type {
+  Account,
+  AclUserRecord,
+  DatabaseLimits,
+  DatabaseSecrets,
+  MeterMark,
+  Usage,
+  UsageRow,
+  UserToken,
+  UtcDay,
+} from './records.js';
 
 export type ControlEvent =
   | ({ readonly type: 'AccountCreated' } & Account)
@@ -34,6 +44,10 @@ export type ControlEvent =
       readonly limits: DatabaseLimits;
       readonly atMs: number;
     }
+  /** Made, or changed; tokens of passwords that it no longer has are worth nothing from here on. */
+  | ({ readonly type: 'UserSet'; readonly database: DatabaseId; readonly atMs: number } & AclUserRecord)
+  | { readonly type: 'UserDeleted'; readonly database: DatabaseId; readonly name: string; readonly atMs: number }
+  | ({ readonly type: 'UserTokenIssued'; readonly atMs: number } & UserToken)
   | { readonly type: 'DatabaseDeleted'; readonly database: DatabaseId; readonly atMs: number }
   /** The share of a day's limit that a process holds or has used, in all. */
   | {

@@ -22,15 +22,30 @@ export function evolve(state: ControlState, event: ControlEvent): void {
       return;
     case 'PasswordReset':
       state.put({ ...existing(state, event.database), secrets: event.secrets });
+      state.dropVoidTokens(event.database, 'default');
       return;
     case 'LimitsUpdated':
       state.put({ ...existing(state, event.database), limits: event.limits });
       return;
     case 'DatabaseDeleted':
       state.put({ ...existing(state, event.database), secrets: undefined, deletedAtMs: event.atMs });
+      state.dropUsers(event.database);
       state.quotas.delete(event.database);
       state.usage.delete(event.database);
       return;
+    case 'UserSet': {
+      const { type: _, database, atMs: __, ...user } = event;
+      state.putUser(database, user);
+      return;
+    }
+    case 'UserDeleted':
+      state.deleteUser(event.database, event.name);
+      return;
+    case 'UserTokenIssued': {
+      const { type: _, atMs: __, ...token } = event;
+      state.putToken(token);
+      return;
+    }
     case 'QuotaReserved':
       state.quotaDay(event.database, event.day).reserve(event.session, event.reserved);
       reachDay(state, event.day);

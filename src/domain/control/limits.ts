@@ -15,6 +15,15 @@ export const MIN_COMMAND_BYTES = 1024;
 export const MAX_COMMAND_BYTES = 512 * MIB;
 export const MAX_REQUESTS_PER_DAY = 1_000_000_000_000;
 
+/** Users of one database: every process keeps and compiles them. */
+export const MAX_USERS = 1000;
+/** As long as a key of a user in a log line may well be. */
+export const MAX_USER_NAME_BYTES = 256;
+/** Rules of one user: thousands of patterns, each of which may be tried for every key. */
+export const MAX_USER_RULES_BYTES = 64 * 1024;
+/** Enough to change passwords without haste. */
+export const MAX_USER_PASSWORDS = 64;
+
 /** A process whose clock is ahead or behind may lease for the day next to the owner's. */
 export const QUOTA_DAY_SKEW = 1;
 /** Days whose leases are remembered, today included: with the skew, what may still be asked for. */

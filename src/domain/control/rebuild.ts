@@ -6,6 +6,13 @@ import type { ControlState } from './state.js';
 export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   for (const account of sorted(state.accounts)) yield { type: 'AccountCreated', ...account };
   for (const database of sorted(state.databases)) yield databaseEvent(database);
+  for (const [database, users] of sortedEntries(state.users)) {
+    const atMs = state.databases.get(database)?.createdAtMs ?? 0;
+    for (const user of sorted(users)) yield { type: 'UserSet', database, ...user, atMs };
+  }
+  for (const token of sorted(state.userTokens)) {
+    yield { type: 'UserTokenIssued', ...token, atMs: state.databases.get(token.database)?.createdAtMs ?? 0 };
+  }
   const { firstStart } = state;
   if (firstStart !== undefined) {
     const atMs = state.accounts.get(firstStart.account)?.createdAtMs ?? 0;

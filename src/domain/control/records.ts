@@ -36,6 +36,29 @@ export interface Database {
   readonly deletedAtMs: number | undefined;
 }
 
+/** An ACL user of a database. `default` and `default_ro` are not records: they follow from the database's own. */
+export interface AclUserRecord {
+  readonly name: string;
+  /** As domain/kv/acl shows them, without passwords; nothing here reads them. */
+  readonly rules: string;
+  /** SHA-256 of each password, 64 lower-case hex digits. */
+  readonly passwords: readonly string[];
+  /** Random, given once: makes the user's REST tokens unlike anybody else's. Hex digits. */
+  readonly salt: string;
+  /** Grows with every change; whoever changes the user says which one was seen. 1 at first. */
+  readonly revision: number;
+}
+
+/** A REST token of a user; good for as long as the user has that password. */
+export interface UserToken {
+  readonly database: DatabaseId;
+  readonly user: string;
+  /** SHA-256 of the password it was asked for with. */
+  readonly password: string;
+  /** Of the token. */
+  readonly sha256: string;
+}
+
 export const ACCOUNT_SECRETS = ['queueToken', 'mgmtKey', 'signingKeyCurrent', 'signingKeyNext'] as const;
 export type AccountSecret = (typeof ACCOUNT_SECRETS)[number];
 

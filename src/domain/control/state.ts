@@ -4,10 +4,20 @@
  *  C1 a name belongs to one database of its account that is not deleted
  *  C2 a secret opens one database, and is in the indexes exactly as long as it is in the record
  *  C3 what is remembered by day is bounded in days (limits.ts)
+ *  C4 a user's token is there exactly as long as the user has the password it was issued for
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import { QuotaDay } from './quota.js';
-import { type Account, type Database, type MeterMark, NO_USAGE, type Usage, type UtcDay } from './records.js';
+import {
+  type Account,
+  type AclUserRecord,
+  type Database,
+  type MeterMark,
+  NO_USAGE,
+  type Usage,
+  type UserToken,
+  type UtcDay,
+} from './records.js';
 
 export type TokenRole = 'standard' | 'read-only';
 
@@ -25,6 +35,10 @@ export class ControlState {
   readonly tokens = new Map<string, TokenOwner>();
   /** By SHA-256 of the password. */
   readonly passwords = new Map<string, DatabaseId>();
+  /** By name. */
+  readonly users = new Map<DatabaseId, Map<string, AclUserRecord>>();
+  /** By SHA-256 of the token. */
+  readonly userTokens = new Map<string, UserToken>();
   readonly #idsByName = new Map<string, DatabaseId>();
   readonly quotas = new Map<DatabaseId, Map<UtcDay, QuotaDay>>();
   readonly usage = new Map<DatabaseId, Map<UtcDay, Usage>>();
@@ -77,6 +91,52 @@ export class ControlState {
     this.tokens.set(secrets.standardToken.sha256, { database: id, role: 'standard' });
     this.tokens.set(secrets.readOnlyToken.sha256, { database: id, role: 'read-only' });
     this.passwords.set(secrets.password.sha256, id);
+  }
+
+  usersOf(database: DatabaseId): AclUserRecord[] {
+    return [...(this.users.get(database)?.values() ?? [])];
+  }
+
+  userOf(database: DatabaseId, name: string): AclUserRecord | undefined {
+    return this.users.get(database)?.get(name);
+  }
+
+  /** @param password its SHA-256 */
+  isPasswordOf(database: DatabaseId, user: string, password: string): boolean {
+    if (user === 'default') return this.live(database)?.secrets?.password.sha256 === password;
+    return this.userOf(database, user)?.passwords.includes(password) === true;
+  }
+
+  /** For `evolve` alone. */
+  putUser(database: DatabaseId, user: AclUserRecord): void {
+    const users = this.users.get(database) ?? new Map<string, AclUserRecord>();
+    users.set(user.name, user);
+    this.users.set(database, users);
+    this.dropVoidTokens(database, user.name);
+  }
+
+  deleteUser(database: DatabaseId, name: string): void {
+    const users = this.users.get(database);
+    users?.delete(name);
+    if (users?.size === 0) this.users.delete(database);
+    this.dropVoidTokens(database, name);
+  }
+
+  dropUsers(database: DatabaseId): void {
+    this.users.delete(database);
+    for (const [sha256, token] of this.userTokens) if (token.database === database) this.userTokens.delete(sha256);
+  }
+
+  putToken(token: UserToken): void {
+    this.userTokens.set(token.sha256, token);
+  }
+
+  /** C4. */
+  dropVoidTokens(database: DatabaseId, user: string): void {
+    for (const [sha256, token] of this.userTokens) {
+      if (token.database !== database || token.user !== user) continue;
+      if (!this.isPasswordOf(database, user, token.password)) this.userTokens.delete(sha256);
+    }
   }
 
   #unindex({ account, name, secrets, deletedAtMs }: Database): void {

@@ -12,6 +12,7 @@ import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
 import type { Blocked, ErrorReply, Reply } from './reply.js';
 import type { Settings } from './settings.js';
+import type { Statistics } from './statistics.js';
 
 export type CommandFlag =
   | 'write'
@@ -45,7 +46,8 @@ export type CommandFlag =
   /** Before AUTH too. */
   | 'noauth'
   /** Not shown to MONITOR: it carries secrets or is of no interest. */
-  | 'skip-monitor';
+  | 'skip-monitor'
+  | 'skip-slowlog';
 
 export type CommandFamily =
   | 'string'
@@ -136,6 +138,8 @@ export interface CommandContext {
   readonly isReplay: boolean;
   /** Parameters of this database, as CONFIG SET left them. */
   readonly settings: Settings;
+  /** What has been counted about this database. */
+  readonly statistics: Statistics;
   /** Those who listen: subscribers, monitors. */
   readonly audience: Audience;
   /** Libraries of functions; part of the database. */
@@ -152,8 +156,11 @@ export interface CommandContext {
   readonly permissions: Permissions | undefined;
   /** A keyspace event, for those who asked for its kind: `notify('l', 'lpush', key)`. Cheap when nobody did. */
   notify(kind: NotificationKind, event: string, key: ByteString): void;
-  /** Runs an admitted command as part of this one. A refusal is its reply. Never blocks. */
-  call(spec: CommandSpec, words: readonly ByteString[]): Reply;
+  /**
+   * Runs an admitted command as part of this one. A refusal is its reply. Never blocks.
+   * @param isQuiet  its keyspace events are not told: the outer command has its own
+   */
+  call(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Reply;
 }
 
 export type KvFaceName = 'rest' | 'resp';
@@ -196,6 +203,8 @@ export interface CommandSpec {
   readonly sliced?: SlicedHandler;
   /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
   readonly isLong?: (context: CommandContext) => boolean;
+  /** O(1) or O(log n), whatever its arguments; set by the table. */
+  readonly isQuick?: boolean;
   /** Beside those that flags and family give: `['@fast']`-like names without the `@`. */
   readonly categories?: readonly string[];
   readonly summary: string;

@@ -2,13 +2,17 @@
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { FAMILIES } from './families/index.js';
-import { ERRORS, type ErrorReply, notAvailable, wrongArity } from './reply.js';
+import { ERRORS, ErrorReply, notOverRest, unknownCommand, unknownSubcommand, wrongArity } from './reply.js';
 
 const specsByName = new Map<string, CommandSpec>();
 /** Names that have subcommands: their second word belongs to the name. */
 const containers = new Set<string>();
 
-for (const spec of FAMILIES.flat()) {
+/** Not flagged `fast` by Redis, because writing a large value takes its time. */
+const QUICK_TOO = new Set(['SET', 'SETEX', 'PSETEX']);
+
+for (const row of FAMILIES.flat()) {
+  const spec: CommandSpec = { ...row, isQuick: row.flags.includes('fast') || QUICK_TOO.has(row.name) };
   specsByName.set(spec.name, spec);
   specsByName.set(spec.name.toLowerCase(), spec);
   const blank = spec.name.indexOf(' ');
@@ -23,11 +27,12 @@ export function allCommands(): CommandSpec[] {
 export function findCommand(words: readonly ByteString[]): CommandSpec | undefined {
   const name = words[0] as ByteString;
   const direct = specsByName.get(name);
-  if (direct !== undefined) return direct;
+  if (direct !== undefined && (words.length === 1 || !containers.has(direct.name))) return direct;
   const upper = name.toUpperCase();
   if (containers.has(upper) && words.length > 1) {
     const sub = specsByName.get(`${upper} ${(words[1] as ByteString).toUpperCase()}`);
-    if (sub !== undefined) return sub;
+    // A word that is none of its subcommands is no argument either.
+    return sub;
   }
   return specsByName.get(upper);
 }
@@ -36,19 +41,22 @@ export function findCommand(words: readonly ByteString[]): CommandSpec | undefin
 export function admit(words: readonly ByteString[]): CommandSpec | ErrorReply {
   if (words.length === 0 || (words[0] === '' && words.length === 1)) return ERRORS.emptyCommand;
   const spec = findCommand(words);
-  if (spec === undefined) {
-    // A container without its subcommand lacks a word; Redis says so too.
-    const name = (words[0] as ByteString).toUpperCase();
-    return words.length === 1 && containers.has(name) ? wrongArity(name) : notAvailable(fullName(words));
-  }
+  if (spec === undefined) return unknown(words);
   const { arity } = spec;
   if (arity >= 0 ? words.length !== arity : words.length < -arity) {
-    return wrongArity(spec.name.replace(' ', '|'));
+    const problem = wrongArity(spec.name.replace(' ', '|'));
+    // Over REST the command is refused, whatever its words.
+    return spec.flags.includes('connection') ? new ErrorReply(problem.text, notOverRest(spec.name).text) : problem;
   }
   return spec;
 }
 
-function fullName(words: readonly ByteString[]): string {
+function unknown(words: readonly ByteString[]): ErrorReply {
   const name = (words[0] as ByteString).toUpperCase();
-  return containers.has(name) && words.length > 1 ? `${name} ${(words[1] as ByteString).toUpperCase()}` : name;
+  if (!containers.has(name)) return unknownCommand(words);
+  // A container without its subcommand lacks a word; Redis says so too.
+  if (words.length === 1) return wrongArity(name);
+  const problem = unknownSubcommand(words);
+  const isOfConnection = specsByName.get(`${name} HELP`)?.flags.includes('connection') === true;
+  return isOfConnection ? new ErrorReply(problem.text, notOverRest(name).text) : problem;
 }

@@ -4,6 +4,7 @@
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import { MillraceError } from '../../kernel/index.js';
+import { AccessLog } from './access-log.js';
 import { Args } from './args.js';
 import { type Audience, NO_AUDIENCE } from './audience.js';
 import type {
@@ -16,12 +17,15 @@ import type {
 } from './command-spec.js';
 import { findCommand } from './command-table.js';
 import { Effects } from './effects.js';
-import { Keyspace } from './keyspace.js';
+import { chooseVictim, MAX_EVICTIONS, usedBytes } from './eviction.js';
+import { type Collection, Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
+import { removeExpiredFields } from './perishing.js';
 import { type Blocked, ERRORS, ErrorReply, type Reply } from './reply.js';
 import { Settings } from './settings.js';
+import { Statistics } from './statistics.js';
 
 export interface SlicedCommand {
   /** Runs one slice, judged by `nowMs`. The reply when it was the last. */
@@ -57,15 +61,22 @@ export class KvEngine {
   readonly keyspace = new Keyspace(this.effects);
   readonly settings = new Settings(PARAMETER_DEFAULTS);
   readonly libraries = new Libraries();
+  readonly statistics = new Statistics();
   readonly #notifications: Notifications;
+  #isQuiet = false;
   readonly #args = new Args();
   readonly #context: Mutable<CommandContext>;
 
   constructor(random: Random, server: ServerFacts, audience: Audience = NO_AUDIENCE) {
-    const { keyspace, effects, settings, libraries } = this;
+    const { keyspace, effects, settings, libraries, statistics } = this;
     this.#notifications = new Notifications(audience);
     settings.onChange = (name) => {
-      if (name === 'notify-keyspace-events') this.#notifications.flags = settings.get(name) ?? '';
+      if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');
+      if (name !== 'notify-keyspace-events') return;
+      const flags = settings.get(name) ?? '';
+      this.#notifications.flags = flags;
+      keyspace.onNew = flags.includes('n') ? (key) => this.notify('n', 'new', key) : undefined;
+      keyspace.onMissed = flags.includes('m') ? (key) => this.notify('m', 'keymiss', key) : undefined;
     };
     this.#context = {
       args: this.#args,
@@ -75,6 +86,7 @@ export class KvEngine {
       server,
       settings,
       libraries,
+      statistics,
       audience,
       nowMs: 0,
       isReplay: false,
@@ -84,7 +96,7 @@ export class KvEngine {
       isNested: false,
       permissions: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
-      call: (spec, words) => this.#call(spec, words),
+      call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
     };
   }
 
@@ -153,7 +165,10 @@ export class KvEngine {
     if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
   }
 
-  /** Removes keys whose instant has passed, recording a `DEL` for each; at most `limit`. Returns how many. */
+  /**
+   * Removes keys whose instant has passed, recording a `DEL` for each, and fields, recording `HDEL`; at most
+   * `limit`. Returns how many.
+   */
   expireDue(nowMs: number, limit: number): number {
     const due = this.keyspace.dueKeys(nowMs, limit);
     for (const key of due) {
@@ -161,22 +176,71 @@ export class KvEngine {
       this.effects.push('DEL', key);
       this.notify('x', 'expired', key);
     }
-    return due.length;
+    this.statistics.expiredKeys += due.length;
+    let removed = due.length;
+    for (const key of this.keyspace.perishingKeys(nowMs, limit - removed)) {
+      const value = this.keyspace.stored(key) as Collection;
+      removed += removeExpiredFields(this, key, value, nowMs, limit - removed);
+    }
+    return removed;
   }
 
   /** Is there anything that falls due by itself? */
   get hasExpiries(): boolean {
-    return this.keyspace.expiring > 0;
+    return this.keyspace.expiring > 0 || this.keyspace.perishing > 0;
   }
 
-  /** Makes room for growth within `limit`, or says why not. */
-  makeRoom(limit: { readonly maxBytes: number; readonly policy: string }, nowMs: number): ErrorReply | undefined {
-    this.keyspace.nowMs = nowMs;
-    return this.keyspace.bytes < limit.maxBytes ? undefined : ERRORS.databaseFull;
+  /** Is there a bound on what it holds? */
+  get isBounded(): boolean {
+    return this.settings.number('maxmemory') > 0;
+  }
+
+  /**
+   * Makes room for growth, or says why not. The database's own `maxmemory` comes with its own policy; where
+   * the plan's limit is the lower one, that and the plan's policy count.
+   */
+  makeRoom(
+    plan: { readonly maxBytes: number; readonly policy: string } | undefined,
+    nowMs: number,
+  ): ErrorReply | undefined {
+    const { keyspace, effects, settings } = this;
+    const own = settings.number('maxmemory');
+    const isOwn = own > 0 && (plan === undefined || own <= plan.maxBytes);
+    const maxBytes = isOwn ? own : (plan?.maxBytes ?? Number.POSITIVE_INFINITY);
+    if (usedBytes(keyspace) <= maxBytes) return undefined;
+    const policy = isOwn ? (settings.get('maxmemory-policy') ?? '') : (plan?.policy ?? '');
+    const rules = { maxBytes, policy, samples: settings.number('maxmemory-samples') };
+    keyspace.nowMs = nowMs;
+    this.#keepAccess(policy);
+    for (let i = 0; i < MAX_EVICTIONS && usedBytes(keyspace) > maxBytes; i += 1) {
+      const victim = chooseVictim(keyspace, rules, this.#context.random);
+      if (victim === undefined) return ERRORS.databaseFull;
+      keyspace.delete(victim);
+      effects.push('DEL', victim);
+      this.statistics.evictedKeys += 1;
+      this.notify('e', 'evicted', victim);
+    }
+    return usedBytes(keyspace) > maxBytes ? ERRORS.databaseFull : undefined;
+  }
+
+  /** Access is logged from when a policy first needs it. */
+  #keepAccess(policy: string): void {
+    const order = policy.endsWith('lru') ? 'lru' : policy.endsWith('lfu') ? 'lfu' : undefined;
+    const { keyspace, settings } = this;
+    if (keyspace.access?.order === order) return;
+    keyspace.access =
+      order === undefined
+        ? undefined
+        : new AccessLog(
+            order,
+            this.#context.random,
+            () => settings.number('lfu-log-factor'),
+            () => settings.number('lfu-decay-time'),
+          );
   }
 
   notify(kind: NotificationKind, event: string, key: ByteString): void {
-    if (this.#notifications.isOff || this.#context.isReplay) return;
+    if (this.#notifications.isOff || this.#context.isReplay || this.#isQuiet) return;
     this.#notifications.notify(kind, event, key);
   }
 
@@ -193,10 +257,12 @@ export class KvEngine {
   }
 
   /** A command within a command: the outer one finds its own words again afterwards. */
-  #call(spec: CommandSpec, words: readonly ByteString[]): Reply {
+  #call(spec: CommandSpec, words: readonly ByteString[], isQuiet: boolean): Reply {
     const context = this.#context;
     const outer = this.#args.words;
     const { mayBlock, isNested } = context;
+    const wasQuiet = this.#isQuiet;
+    this.#isQuiet ||= isQuiet;
     this.#args.words = words;
     context.mayBlock = false;
     context.isNested = true;
@@ -208,6 +274,7 @@ export class KvEngine {
       throw refusal;
     } finally {
       this.#args.words = outer;
+      this.#isQuiet = wasQuiet;
       context.mayBlock = mayBlock;
       context.isNested = isNested;
     }

@@ -1,3 +1,4 @@
+export * from './acl/index.js';
 export { Args } from './args.js';
 export { type Audience, NO_AUDIENCE } from './audience.js';
 export * from './command-spec.js';
@@ -5,6 +6,7 @@ export { admit, allCommands, findCommand } from './command-table.js';
 export { digestOf, KeyspaceDigest } from './digest.js';
 export { Effects } from './effects.js';
 export { type Caller, KvEngine, REST_CALLER, type SlicedCommand, StateInDoubt } from './engine.js';
+export { ACL_HELP, aclCategories, aclGeneratePassword, aclWrongWords } from './families/acl/answers.js';
 export { compileGlob, type Glob } from './glob.js';
 export { HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';

@@ -8,14 +8,28 @@
  *  K3 in replay `nowMs` is 0: nothing is expired, only journaled deletions remove
  *  K4 no collection is left empty, but a stream, which may be
  *  K5 every change of a key is noted in `changes`, by whatever way it came
+ *  K6 a collection of which everything has expired is as one whose key has expired
  */
 import type { ByteString } from '../../kernel/index.js';
+import type { AccessLog } from './access-log.js';
+import { EditedStrings } from './edited-strings.js';
 import type { Effects } from './effects.js';
 import { KeyChanges } from './key-changes.js';
 import { ERRORS } from './reply.js';
 import { type ScanStep, SegmentedMap } from './segmented-map.js';
+import type { BitString } from './types/bit-string.js';
 
 export type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
+
+/** A collection that has parts which fall due by themselves: fields of a hash. */
+export interface Perishing {
+  /** At most the earliest instant there is. */
+  readonly earliestExpiryMs: number;
+  /** Has everything in it expired? */
+  isAllExpired(nowMs: number): boolean;
+  /** Removes at most `limit` parts that have expired; their names. */
+  removeExpired(nowMs: number, limit: number): ByteString[];
+}
 
 /**
  * A value that is not a string; its class is in `types/`. Handlers change it in place, and then say so
@@ -39,6 +53,8 @@ export interface Collection {
    */
   facts(): Iterable<ByteString>;
   readonly hasOrder: boolean;
+  /** While some of its parts are to expire. */
+  readonly perishing?: Perishing | undefined;
   /** An independent copy. */
   clone(): Collection;
 }
@@ -52,8 +68,18 @@ export class Keyspace {
   /** The instant commands are judged by; set by the executor, 0 in replay (K3). */
   nowMs = 0;
   readonly changes = new KeyChanges();
-  readonly #values = new SegmentedMap<Value>();
+  /** When keys were last used; undefined while nobody needs to know. */
+  access: AccessLog | undefined;
+  /** Told of keys that come to be, and of looks at keys that are not there; only while somebody wants to know. */
+  onNew: ((key: ByteString) => void) | undefined;
+  onMissed: ((key: ByteString) => void) | undefined;
+  /** Looks of reading commands that found something, and that did not. */
+  hits = 0;
+  misses = 0;
+  readonly #values = new EditedStrings();
   readonly #expiries = new SegmentedMap<number>();
+  /** Keys of collections with parts that expire, and when the first of them does, at the earliest. */
+  readonly #perishing = new SegmentedMap<number>();
   #stringBytes = 0;
 
   constructor(private readonly effects: Effects) {}
@@ -67,6 +93,11 @@ export class Keyspace {
     return this.#expiries.size;
   }
 
+  /** Keys that hold something which expires by itself. */
+  get perishing(): number {
+    return this.#perishing.size;
+  }
+
   /** Bytes of names and string values. */
   get bytes(): number {
     return this.#stringBytes;
@@ -75,15 +106,29 @@ export class Keyspace {
   /** What the key holds, for a command that only reads. */
   peek(key: ByteString): Value | undefined {
     const value = this.#values.get(key);
-    if (value === undefined || this.#isExpired(key)) return undefined;
+    if (value === undefined || this.#isExpired(key)) {
+      this.misses += 1;
+      if (this.onMissed !== undefined) this.onMissed(key);
+      return undefined;
+    }
+    this.hits += 1;
+    if (this.access !== undefined) this.access.touch(key, this.nowMs);
     return value;
+  }
+
+  /** What the key holds, expired or not. */
+  stored(key: ByteString): Value | undefined {
+    return this.#values.get(key);
   }
 
   /** What the key holds, for a command that may write (K2). */
   fetch(key: ByteString): Value | undefined {
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
-    if (!this.#isExpired(key)) return value;
+    if (!this.#isExpired(key)) {
+      if (this.access !== undefined) this.access.touch(key, this.nowMs);
+      return value;
+    }
     this.delete(key);
     this.effects.push('DEL', key);
     return undefined;
@@ -109,6 +154,33 @@ export class Keyspace {
     return asKind(this.fetch(key), type);
   }
 
+  /** As `peekString`, for looking at single bytes: does not end an edit. @throws WRONGTYPE */
+  peekBits(key: ByteString): ByteString | BitString | undefined {
+    const bits = this.#values.bitsOf(key);
+    return bits === undefined || this.#isExpired(key) ? this.peekString(key) : bits;
+  }
+
+  /**
+   * The string as one to be changed in place, for a command that writes (K2); undefined where it is missing or
+   * so short that it is as well replaced. Say `edited` afterwards. @throws WRONGTYPE
+   */
+  fetchBits(key: ByteString): BitString | undefined {
+    const bits = this.#values.bitsOf(key);
+    if (bits !== undefined && !this.#isExpired(key)) return bits;
+    return this.fetchString(key) === undefined ? undefined : this.#values.edit(key);
+  }
+
+  /** To be called once after a string from `fetchBits` was changed. */
+  edited(key: ByteString, bits: BitString, lengthBefore: number): void {
+    this.#stringBytes += bits.length - lengthBefore;
+    this.changes.note(key);
+  }
+
+  /** As `exists`, but no use of the key. */
+  isThere(key: ByteString): boolean {
+    return this.#values.has(key) && !this.#isExpired(key);
+  }
+
   exists(key: ByteString): boolean {
     return this.peek(key) !== undefined;
   }
@@ -127,6 +199,9 @@ export class Keyspace {
   replace(key: ByteString, value: Value): void {
     const before = this.#values.exchange(key, value);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
+    this.noteInstants(key, value);
+    if (before === undefined && this.onNew !== undefined) this.onNew(key);
+    if (this.access !== undefined) this.access.touch(key, this.nowMs);
     this.changes.note(key);
   }
 
@@ -140,6 +215,7 @@ export class Keyspace {
       this.delete(key);
       return true;
     }
+    this.noteInstants(key, collection);
     this.changes.note(key);
     return false;
   }
@@ -151,6 +227,8 @@ export class Keyspace {
     this.#stringBytes -= key.length + sizeOf(before);
     this.#values.delete(key);
     if (this.#expiries.size > 0) this.#expiries.delete(key);
+    if (this.#perishing.size > 0) this.#perishing.delete(key);
+    this.access?.forget(key);
     this.changes.note(key);
     return true;
   }
@@ -158,6 +236,8 @@ export class Keyspace {
   clear(): void {
     this.#values.clear();
     this.#expiries.clear();
+    this.access?.clear();
+    this.#perishing.clear();
     this.#stringBytes = 0;
     this.changes.noteEverything();
   }
@@ -182,7 +262,7 @@ export class Keyspace {
   /** Live keys from the cursor on; see SegmentedMap.scan for what is promised. */
   scan(cursor: number, count: number): ScanStep<Value> {
     const step = this.#values.scan(cursor, count);
-    if (this.#expiries.size === 0) return step;
+    if (this.#expiries.size === 0 && this.#perishing.size === 0) return step;
     return { cursor: step.cursor, entries: step.entries.filter(([key]) => !this.#isExpired(key)) };
   }
 
@@ -202,35 +282,80 @@ export class Keyspace {
     return undefined;
   }
 
+  /** A key, expired or not: candidates for eviction. */
+  anyRandomKey(float: () => number): ByteString | undefined {
+    return this.#values.randomKey(float);
+  }
+
+  randomExpiring(float: () => number): ByteString | undefined {
+    return this.#expiries.randomKey(float);
+  }
+
+  /** The lower, the sooner it may be evicted. */
+  accessRank(key: ByteString): number {
+    return this.access?.rankOf(key, this.nowMs) ?? 0;
+  }
+
   /** Everything, expired or not, in no particular order: [key, value, expireAtMs | undefined]. */
   *entries(): IterableIterator<[ByteString, Value, number | undefined]> {
     for (const [key, value] of this.#values) yield [key, value, this.expiryOf(key)];
   }
 
-  /** Keys whose instant is at or before `nowMs`, at most `limit`, skipping segments where nothing can be due. */
+  /** Keys whose instant is at or before `nowMs`, at most `limit`. */
   dueKeys(nowMs: number, limit: number): ByteString[] {
-    const due: ByteString[] = [];
-    if (this.#expiries.size === 0) return due;
-    for (const segment of this.#expiries.segments()) {
-      if (segment.earliest > nowMs) continue;
-      let earliest = Number.POSITIVE_INFINITY;
-      for (const [key, atMs] of segment.entries) {
-        // Due keys count too: they are there until the caller deletes them, and keep the segment in sight.
-        if (atMs < earliest) earliest = atMs;
-        if (atMs > nowMs) continue;
-        if (due.length >= limit) return due;
-        due.push(key);
-      }
-      segment.earliest = earliest;
+    return dueIn(this.#expiries, nowMs, limit);
+  }
+
+  /** Keys of collections in which something may be due, at most `limit`. */
+  perishingKeys(nowMs: number, limit: number): ByteString[] {
+    return dueIn(this.#perishing, nowMs, limit);
+  }
+
+  /** When something in the collection falls due; `replace` and `changed` note it by themselves. */
+  noteInstants(key: ByteString, value: Value): void {
+    const perishing = typeof value === 'string' ? undefined : value.perishing;
+    if (perishing !== undefined) {
+      this.#perishing.set(key, perishing.earliestExpiryMs);
+      this.#perishing.note(key, perishing.earliestExpiryMs);
+    } else if (this.#perishing.size > 0) {
+      this.#perishing.delete(key);
     }
-    return due;
   }
 
   #isExpired(key: ByteString): boolean {
-    if (this.#expiries.size === 0) return false;
-    const atMs = this.#expiries.get(key);
-    return atMs !== undefined && atMs <= this.nowMs;
+    if (this.#expiries.size > 0) {
+      const atMs = this.#expiries.get(key);
+      if (atMs !== undefined && atMs <= this.nowMs) return true;
+    }
+    return this.#perishing.size > 0 && this.#hasPerished(key);
   }
+
+  /** K6 */
+  #hasPerished(key: ByteString): boolean {
+    const earliestMs = this.#perishing.get(key);
+    if (earliestMs === undefined || earliestMs > this.nowMs) return false;
+    const value = this.#values.get(key) as Collection;
+    return value.perishing?.isAllExpired(this.nowMs) ?? false;
+  }
+}
+
+/** Keys whose instant is at or before `nowMs`, at most `limit`, skipping segments where nothing can be due. */
+function dueIn(instants: SegmentedMap<number>, nowMs: number, limit: number): ByteString[] {
+  const due: ByteString[] = [];
+  if (instants.size === 0) return due;
+  for (const segment of instants.segments()) {
+    if (segment.earliest > nowMs) continue;
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const [key, atMs] of segment.entries) {
+      // Due keys count too: they are there until the caller deletes them, and keep the segment in sight.
+      if (atMs < earliest) earliest = atMs;
+      if (atMs > nowMs) continue;
+      if (due.length >= limit) return due;
+      due.push(key);
+    }
+    segment.earliest = earliest;
+  }
+  return due;
 }
 
 function asString(value: Value | undefined): ByteString | undefined {

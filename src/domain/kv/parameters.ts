@@ -1,17 +1,134 @@
-/** Parameters that have a meaning here, with Redis's names and defaults. */
+/**
+ * Parameters that have a meaning here, with Redis's names, defaults and forms. What a value may be is
+ * checked here and nowhere else.
+ */
 import type { ByteString } from '../../kernel/index.js';
+import { readNotificationFlags } from './notifications.js';
+import { parseInt64 } from './numbers.js';
 
-export const PARAMETER_DEFAULTS: ReadonlyMap<string, ByteString> = new Map([
-  ['notify-keyspace-events', ''],
-  ['hash-max-listpack-entries', '128'],
-  ['hash-max-listpack-value', '64'],
-  ['set-max-intset-entries', '512'],
-  ['set-max-listpack-entries', '128'],
-  ['set-max-listpack-value', '64'],
-  ['zset-max-listpack-entries', '128'],
-  ['zset-max-listpack-value', '64'],
-  ['list-max-listpack-size', '-2'],
-  ['stream-node-max-bytes', '4096'],
-  ['stream-node-max-entries', '100'],
-  ['hll-sparse-max-bytes', '3000'],
-]);
+/** The value in the form it is kept and shown in, or why it cannot be: the end of Redis's sentence. */
+export type CheckedValue = { readonly value: ByteString } | { readonly problem: string };
+
+export interface Parameter {
+  readonly name: string;
+  readonly standard: ByteString;
+  /** Undefined: it can be read and not set. */
+  readonly check: ((text: ByteString) => CheckedValue) | undefined;
+  /** An older name for it. */
+  readonly alias?: string;
+}
+
+const outOfRange = (least: number, most: number) => `argument must be between ${least} and ${most} inclusive`;
+
+function integer(least: number, most: number) {
+  return (text: ByteString): CheckedValue => {
+    const number = parseInt64(text);
+    if (typeof number !== 'number') return { problem: "argument couldn't be parsed into an integer" };
+    return number < least || number > most ? { problem: outOfRange(least, most) } : { value: text };
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  k: 1e3,
+  kb: 1024,
+  m: 1e6,
+  mb: 1024 ** 2,
+  g: 1e9,
+  gb: 1024 ** 3,
+};
+
+function memory(least: number, most: number) {
+  return (text: ByteString): CheckedValue => {
+    const match = /^([0-9]{1,15})([a-z]{0,2})$/i.exec(text);
+    const unit = UNITS[match?.[2]?.toLowerCase() ?? ''];
+    if (match === null || unit === undefined) return { problem: 'argument must be a memory value' };
+    const bytes = Number(match[1]) * unit;
+    return bytes < least || bytes > most ? { problem: outOfRange(least, most) } : { value: String(bytes) };
+  };
+}
+
+function oneOf(...words: string[]) {
+  return (text: ByteString): CheckedValue => {
+    const value = text.toLowerCase();
+    if (words.includes(value)) return { value };
+    return { problem: `argument(s) must be one of the following: ${words.join(', ')}` };
+  };
+}
+
+const notifications = (text: ByteString): CheckedValue => {
+  const value = readNotificationFlags(text);
+  if (value !== undefined) return { value };
+  return { problem: "Invalid event class character. Use 'Ag$lshzxeKEtmdn'." };
+};
+
+const MAX_COUNT = Number.MAX_SAFE_INTEGER;
+const entries = integer(0, MAX_COUNT);
+const bytes = memory(0, MAX_COUNT);
+
+export const EVICTION_POLICIES = [
+  'volatile-lru',
+  'volatile-lfu',
+  'volatile-random',
+  'volatile-ttl',
+  'allkeys-lru',
+  'allkeys-lfu',
+  'allkeys-random',
+  'noeviction',
+] as const;
+
+export const PARAMETERS: readonly Parameter[] = [
+  { name: 'notify-keyspace-events', standard: '', check: notifications },
+  { name: 'hash-max-listpack-entries', standard: '128', check: entries, alias: 'hash-max-ziplist-entries' },
+  { name: 'hash-max-listpack-value', standard: '64', check: bytes, alias: 'hash-max-ziplist-value' },
+  { name: 'set-max-intset-entries', standard: '512', check: entries },
+  { name: 'set-max-listpack-entries', standard: '128', check: entries },
+  { name: 'set-max-listpack-value', standard: '64', check: entries },
+  { name: 'zset-max-listpack-entries', standard: '128', check: entries, alias: 'zset-max-ziplist-entries' },
+  { name: 'zset-max-listpack-value', standard: '64', check: bytes, alias: 'zset-max-ziplist-value' },
+  {
+    name: 'list-max-listpack-size',
+    standard: '-2',
+    check: integer(-2147483648, 2147483647),
+    alias: 'list-max-ziplist-size',
+  },
+  { name: 'list-compress-depth', standard: '0', check: integer(0, 2147483647) },
+  { name: 'stream-node-max-bytes', standard: '4096', check: bytes },
+  { name: 'stream-node-max-entries', standard: '100', check: entries },
+  { name: 'hll-sparse-max-bytes', standard: '3000', check: bytes },
+  { name: 'maxmemory', standard: '0', check: bytes },
+  { name: 'maxmemory-policy', standard: 'noeviction', check: oneOf(...EVICTION_POLICIES) },
+  { name: 'maxmemory-samples', standard: '5', check: integer(1, 64) },
+  { name: 'lfu-log-factor', standard: '10', check: integer(0, 2147483647) },
+  { name: 'lfu-decay-time', standard: '1', check: integer(0, 2147483647) },
+  { name: 'slowlog-log-slower-than', standard: '10000', check: integer(-1, MAX_COUNT) },
+  { name: 'slowlog-max-len', standard: '128', check: integer(0, 100_000) },
+  { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
+  { name: 'busy-reply-threshold', standard: '250', check: integer(1, 2000), alias: 'lua-time-limit' },
+  { name: 'databases', standard: '1', check: undefined },
+  { name: 'appendonly', standard: 'yes', check: undefined },
+];
+
+export const PARAMETER_DEFAULTS: ReadonlyMap<string, ByteString> = new Map(
+  PARAMETERS.map(({ name, standard }) => [name, standard]),
+);
+
+const byName = new Map(
+  PARAMETERS.flatMap((parameter) => {
+    const { name, alias } = parameter;
+    return alias === undefined
+      ? [[name, parameter] as const]
+      : [[name, parameter] as const, [alias, parameter] as const];
+  }),
+);
+
+/** By its name or its older one, in any case. */
+export function findParameter(name: ByteString): Parameter | undefined {
+  return byName.get(name.toLowerCase());
+}
+
+/** Every name there is with its parameter: for patterns, which match older names too. */
+export function allParameterNames(): IterableIterator<[string, Parameter]> {
+  return byName.entries();
+}

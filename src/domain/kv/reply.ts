@@ -137,6 +137,10 @@ export const ERRORS = {
   overflow: new ErrorReply('ERR increment or decrement would overflow'),
   crossSlot: new ErrorReply("CROSSSLOT Keys in request don't hash to the same slot"),
   emptyCommand: new ErrorReply('ERR empty command'),
+  databaseFull: new ErrorReply(
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    'ERR DB capacity quota exceeded',
+  ),
   recordTooLarge: new ErrorReply('ERR max single record size exceeded'),
 } as const;
 
@@ -144,11 +148,10 @@ export function wrongArity(commandName: string): ErrorReply {
   return new ErrorReply(`ERR wrong number of arguments for '${commandName.toLowerCase()}' command`);
 }
 
-/** Connection, transaction and subscription commands sent as plain ones over REST. */
+/** Connection, transaction and subscription commands sent as plain ones over REST; a subcommand by its container. */
 export function notOverRest(commandName: string): ErrorReply {
-  return new ErrorReply(
-    `ERR Command "${commandName.toUpperCase()}" is not allowed in REST or it has a special context path`,
-  );
+  const [container = ''] = commandName.toUpperCase().split(' ');
+  return new ErrorReply(`ERR Command "${container}" is not allowed in REST or it has a special context path`);
 }
 
 export function invalidExpireTime(commandName: string): ErrorReply {
@@ -157,4 +160,25 @@ export function invalidExpireTime(commandName: string): ErrorReply {
 
 export function notAvailable(commandName: string): ErrorReply {
   return new ErrorReply(`ERR Command is not available: '${commandName.toUpperCase()}'`);
+}
+
+/** Of a name, and of all the words behind it, as Redis shows them in an error. */
+const MAX_SHOWN = 128;
+
+/** @param words with the name of no command in front */
+export function unknownCommand(words: readonly ByteString[]): ErrorReply {
+  const [name = ''] = words;
+  let shown = '';
+  for (let i = 1; i < words.length && shown.length < MAX_SHOWN; i += 1) {
+    shown += `'${(words[i] as ByteString).slice(0, MAX_SHOWN - shown.length)}' `;
+  }
+  const text = `ERR unknown command '${name.slice(0, MAX_SHOWN)}', with args beginning with: ${shown}`;
+  return new ErrorReply(text, notAvailable(name).text);
+}
+
+/** @param words a container, and what is none of its subcommands */
+export function unknownSubcommand(words: readonly ByteString[]): ErrorReply {
+  const [container = '', name = ''] = words;
+  const text = `ERR unknown subcommand '${name.slice(0, MAX_SHOWN)}'. Try ${container.toUpperCase()} HELP.`;
+  return new ErrorReply(text, notAvailable(`${container} ${name}`).text);
 }

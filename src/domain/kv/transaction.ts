@@ -5,11 +5,14 @@
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { admit } from './command-table.js';
-import { ErrorReply, notOverRest } from './reply.js';
+import { ErrorReply, notAvailable, notOverRest } from './reply.js';
 
 /** The answer to a command that belongs to another route, or to none; undefined for one REST may run. */
 export function restRefusal(spec: CommandSpec): ErrorReply | undefined {
-  return spec.rest === undefined ? undefined : notOverRest(spec.name);
+  if (spec.rest === undefined) return undefined;
+  return spec.rest === 'other-route' || spec.flags.includes('connection')
+    ? notOverRest(spec.name)
+    : notAvailable(spec.name);
 }
 
 /** The error of the first command that cannot be queued: empty, unknown, of wrong arity or refused over REST. */

@@ -7,7 +7,7 @@ import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { requestTooLarge } from '../error-map.js';
 import { MAX_KEY_BYTES } from './kv-limits.js';
-import { mayRun, noPermission } from './permissions.js';
+import { denialOf } from './permissions.js';
 
 /** @param bytes of all words together, see bytesOfWords */
 export function admitOverRest(grant: KvGrant, words: readonly ByteString[], bytes: number): CommandSpec | ErrorReply {
@@ -15,7 +15,8 @@ export function admitOverRest(grant: KvGrant, words: readonly ByteString[], byte
   if (spec instanceof ErrorReply) return spec;
   const refusal = restRefusal(spec);
   if (refusal !== undefined) return refusal;
-  if (!mayRun(grant, spec)) return noPermission(spec.name);
+  const denial = denialOf(grant, spec, words);
+  if (denial !== undefined) return denial;
   const { maxCommandBytes } = grant.limits;
   if (bytes > maxCommandBytes) return requestTooLarge(maxCommandBytes, bytes);
   return bytes > MAX_KEY_BYTES ? (oversizedKey(spec, words) ?? spec) : spec;

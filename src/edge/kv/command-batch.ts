@@ -2,9 +2,10 @@
  * The commands of one request on their way: those that may run, in order, and beside them the answers of
  * those that may not, so that the replies can be put together again.
  */
-import { type CommandSpec, ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
+import { type CommandSpec, ErrorReply, isWrite, PermissionDenied, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
+import type { AclCommands } from '../acl/index.js';
 import { requestTooLarge } from '../error-map.js';
 import { admitOverRest, bytesOfWords } from './admission.js';
 import type { JsonCommand } from './json-command.js';
@@ -12,18 +13,27 @@ import type { AdmittedCommands } from './partition-routing.js';
 
 export const QUOTA_EXCEEDED = new ErrorReply('ERR max daily request limit exceeded');
 
+export interface EdgeCommand {
+  readonly position: number;
+  readonly spec: CommandSpec;
+  readonly words: readonly ByteString[];
+}
+
 export class CommandBatch implements AdmittedCommands {
   specs: CommandSpec[] = [];
   commands: (readonly ByteString[])[] = [];
   bytes = 0;
   /** The first command that may not run, in order. */
   firstProblem: ErrorReply | undefined;
-  /** By position in the request; absent while every command may run, which is the common case. */
-  #problems: (ErrorReply | undefined)[] | undefined;
+  /** Commands that no partition is asked about. */
+  readonly ofEdge: EdgeCommand[] = [];
+  /** By position in the request; absent while every command goes to a partition, which is the common case. */
+  #settled: (Reply | undefined)[] | undefined;
 
   constructor(
     private readonly grant: KvGrant,
     private readonly given: readonly JsonCommand[],
+    users?: AclCommands | undefined,
   ) {
     for (let i = 0; i < given.length; i += 1) {
       const words = given[i] as JsonCommand;
@@ -34,7 +44,13 @@ export class CommandBatch implements AdmittedCommands {
       const bytes = bytesOfWords(words);
       const spec = admitOverRest(grant, words, bytes);
       if (spec instanceof ErrorReply) {
+        if (spec instanceof PermissionDenied) users?.noteDenied(grant.database, spec);
         this.#refuse(i, spec);
+        continue;
+      }
+      if (users !== undefined && spec.family === 'acl') {
+        this.ofEdge.push({ position: i, spec, words });
+        this.settle(i, null);
         continue;
       }
       this.specs.push(spec);
@@ -53,7 +69,7 @@ export class CommandBatch implements AdmittedCommands {
   keepFirst(count: number): void {
     let kept = 0;
     for (let i = 0; i < this.given.length; i += 1) {
-      if (this.#problems?.[i] !== undefined) continue;
+      if (this.#settled?.[i] !== undefined) continue;
       kept += 1;
       if (kept > count) this.#refuse(i, QUOTA_EXCEEDED);
     }
@@ -61,25 +77,30 @@ export class CommandBatch implements AdmittedCommands {
     this.specs.length = count;
   }
 
-  /** Replies of the commands that ran, with the others' problems between them; oversized ones replaced. */
+  /** Replies of the commands that ran, with the others' answers between them; oversized ones replaced. */
   merge(replies: readonly Reply[]): readonly Reply[] {
-    const problems = this.#problems;
+    const settled = this.#settled;
     const { maxCommandBytes } = this.grant.limits;
-    if (problems === undefined && !replies.some((reply) => bytesOfReply(reply) > maxCommandBytes)) return replies;
+    if (settled === undefined && !replies.some((reply) => bytesOfReply(reply) > maxCommandBytes)) return replies;
     const merged: Reply[] = [];
     let next = 0;
     for (let i = 0; i < this.given.length; i += 1) {
-      const problem = problems?.[i];
-      merged.push(problem ?? boundedReply(replies[next] as Reply, maxCommandBytes));
-      if (problem === undefined) next += 1;
+      const answer = settled?.[i];
+      merged.push(answer === undefined ? boundedReply(replies[next] as Reply, maxCommandBytes) : answer);
+      if (answer === undefined) next += 1;
     }
     return merged;
   }
 
+  /** Answers the command at that position without a partition. */
+  settle(position: number, reply: Reply): void {
+    this.#settled ??= new Array(this.given.length).fill(undefined);
+    this.#settled[position] = reply;
+  }
+
   #refuse(position: number, problem: ErrorReply): void {
     this.firstProblem ??= problem;
-    this.#problems ??= new Array(this.given.length).fill(undefined);
-    this.#problems[position] = problem;
+    this.settle(position, problem);
   }
 }
 

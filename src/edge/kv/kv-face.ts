@@ -1,5 +1,6 @@
 /** What the key-value face is made of: ports from outside, and the few things its parts share. */
 import type { Access, Clock, KvEvents, KvGateway, Log, Meter, Quota, Timers } from '../../ports/index.js';
+import type { AclCommands } from '../acl/index.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { Cors } from './cors.js';
 import type { AnswerContext } from './exchange.js';
@@ -16,6 +17,8 @@ export interface KvFaceParts {
   readonly log: Log;
   readonly limits: KvFaceLimits;
   readonly aliases: readonly AliasWords[];
+  /** Answers the ACL family; without it there are no users but the built-in ones. */
+  readonly users?: AclCommands | undefined;
 }
 
 export class KvFace {
@@ -31,12 +34,14 @@ export class KvFace {
   readonly answers: AnswerContext;
   readonly events: KvEvents;
   readonly timers: Timers;
+  readonly users: AclCommands | undefined;
   #incidents = 0;
 
   constructor(parts: KvFaceParts) {
     this.gateway = parts.gateway;
     this.events = parts.events;
     this.timers = parts.timers;
+    this.users = parts.users;
     this.access = parts.access;
     this.quota = parts.quota;
     this.meter = parts.meter;

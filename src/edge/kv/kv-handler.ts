@@ -21,12 +21,14 @@ import { Exchange } from './exchange.js';
 import { parseBatchBody, parseCommandBody } from './json-body.js';
 import type { JsonCommand } from './json-command.js';
 import type { KvFace } from './kv-face.js';
-import { PartitionRouter } from './partition-routing.js';
+import { PartitionRouter, type RequestDetails } from './partition-routing.js';
 import { type BodyOutcome, BodyReader, type KvIncomingMessage } from './request-body.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
 import { negotiateFormat } from './response-format.js';
 
 type Fallback = (request: IncomingMessage, response: ServerResponse) => void;
+
+const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a transaction');
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'POST', 'PUT', 'HEAD']);
 
@@ -125,7 +127,7 @@ export class KvHandler {
   }
 
   #start(exchange: Exchange, grant: KvGrant, mode: KvMode, commands: readonly JsonCommand[]): void {
-    const batch = new CommandBatch(grant, commands);
+    const batch = new CommandBatch(grant, commands, this.face.users);
     this.#run(exchange, grant, mode, batch).catch((failure) => this.#fail(exchange, failure));
   }
 
@@ -139,12 +141,14 @@ export class KvHandler {
         return;
       }
     } else {
+      if (batch.ofEdge.length > 0) await this.#runOfEdge(grant, batch);
       const taken = batch.commands.length === 0 || this.face.quota.take(grant, batch.commands.length);
       if (taken !== true && !(await taken)) batch.keepFirst(await this.#takeSingly(grant, batch.commands.length));
     }
     let replies: readonly Reply[] = [];
     let syncToken: string | undefined;
-    if (batch.commands.length > 0) ({ replies, syncToken } = await this.#router.run(grant, mode, batch));
+    if (batch.commands.length > 0)
+      ({ replies, syncToken } = await this.#router.run(grant, mode, batch, detailsOf(grant)));
     const bytesOut = this.#answer(exchange, mode, batch.merge(replies), syncToken);
     this.face.meter.recordKv(grant.database, {
       commands: batch.commands.length,
@@ -155,8 +159,18 @@ export class KvHandler {
     });
   }
 
+  /** One after the other, ahead of those for partitions: neither sees what the other changes. */
+  async #runOfEdge(grant: KvGrant, batch: CommandBatch): Promise<void> {
+    for (const { position, spec, words } of batch.ofEdge) {
+      const mayRun = await this.face.quota.take(grant, 1);
+      const reply = mayRun ? await this.face.users?.run(grant, spec, words) : QUOTA_EXCEEDED;
+      batch.settle(position, reply ?? null);
+    }
+  }
+
   /** A transaction runs whole or not at all. */
   async #discardReason(grant: KvGrant, batch: CommandBatch): Promise<ErrorReply | undefined> {
+    if (batch.ofEdge.length > 0) return batch.firstProblem ?? NOT_IN_TRANSACTION;
     const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
     if (problem !== undefined || batch.commands.length === 0) return problem;
     return (await this.face.quota.take(grant, batch.commands.length)) ? undefined : QUOTA_EXCEEDED;
@@ -213,6 +227,14 @@ export class KvHandler {
     log.error('kv.request.failed', { incident, error: describeError(failure), stack });
     return { ...refusal, text: `${refusal.text}, incident=${incident}` };
   }
+}
+
+const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } as const;
+const NO_DETAILS: RequestDetails = {};
+
+/** Scripts ask for each of their commands what the user may do: the owner has to know. */
+function detailsOf({ user, rules }: KvGrant): RequestDetails {
+  return rules === undefined ? NO_DETAILS : { client: { ...REST_CLIENT, user, rules } };
 }
 
 /** In RESP2 too the face words its errors as documented for it. */

@@ -1,16 +1,28 @@
-/** What the built-in read-only token may run, as the command table says. */
-import { allCommands, type CommandSpec, ErrorReply } from '../../domain/kv/index.js';
+/** What a grant may run: what its user's ACL rules say; for the built-in read-only token, those of `default_ro`. */
+import {
+  type CommandSpec,
+  ErrorReply,
+  PermissionDenied,
+  type Permissions,
+  readOnlyPermissions,
+} from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 
-const readOnlyCommands: ReadonlySet<CommandSpec> = new Set(allCommands().filter(isOpenToReaders));
-
-/** A row may say so itself: SCAN reads and is closed, PING does not and is open. */
-function isOpenToReaders(spec: CommandSpec): boolean {
-  return spec.readOnlyToken ?? (spec.flags.includes('readonly') && !spec.flags.includes('dangerous'));
+/** Undefined: everything. */
+export function permissionsFor(grant: KvGrant): Permissions | undefined {
+  return grant.permissions ?? (grant.role === 'read-only' ? readOnlyPermissions() : undefined);
 }
 
+/** The error to answer instead, or undefined when the command may run with these words. */
+export function denialOf(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
+  return permissionsFor(grant)?.refusal(spec, words);
+}
+
+/** May the command run at all, on some keys? */
 export function mayRun(grant: KvGrant, spec: CommandSpec): boolean {
-  return grant.role === 'standard' || readOnlyCommands.has(spec);
+  const denial = denialOf(grant, spec, []);
+  return !(denial instanceof PermissionDenied && denial.reason === 'command');
 }
 
 /** @param commandName of a subcommand its container's, as Redis 6 words it */

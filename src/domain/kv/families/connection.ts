@@ -1,7 +1,7 @@
 /** The Connection family. Over REST there is no connection to speak of: only PING and ECHO do anything. */
-import { type CommandSpec, family, type Handler, NO_KEYS } from '../command-spec.js';
+import { type CommandFlag, type CommandSpec, family, type Handler, NO_KEYS } from '../command-spec.js';
 import { SimpleString, wrongArity } from '../reply.js';
-import { refusedOverRest } from './refused.js';
+import { type ConnectionRow, connectionRow } from './connection-row.js';
 
 const PONG = new SimpleString('PONG');
 
@@ -13,6 +13,24 @@ const ping: Handler = ({ args }) => {
 
 /** ECHO message → the message. */
 const echo: Handler = ({ args }) => args.bytes(1);
+
+/** Open to everybody, before AUTH too. */
+const OPEN: readonly CommandFlag[] = ['noscript', 'loading', 'stale', 'fast', 'noauth'];
+const OWN: readonly CommandFlag[] = ['noscript', 'loading', 'stale'];
+const OTHERS: readonly CommandFlag[] = ['admin', 'dangerous', 'noscript', 'loading', 'stale'];
+
+const OF_THIS_PROCESS = 'Knows the connections of one process: those to the same database and the same address.';
+
+function client(
+  subcommand: string,
+  arity: number,
+  flags: readonly CommandFlag[],
+  since: string,
+  summary: string,
+  more: Partial<ConnectionRow> = {},
+): Omit<CommandSpec, 'family'> {
+  return connectionRow({ name: `CLIENT ${subcommand}`, arity, flags, since, summary, ...more });
+}
 
 export const CONNECTION: readonly CommandSpec[] = family('connection', [
   {
@@ -28,17 +46,66 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
   {
     name: 'ECHO',
     arity: 2,
-    flags: ['fast', 'edge'],
+    flags: ['fast', 'edge', 'loading', 'stale'],
     readOnlyToken: true,
     keys: NO_KEYS,
     handler: echo,
     since: '1.0.0',
     summary: 'Answers what it is given.',
   },
-  refusedOverRest('AUTH', 'refused', '1.0.0', 'Tokens travel with each request.'),
-  refusedOverRest('HELLO', 'refused', '6.0.0', 'The protocol is HTTP.'),
-  refusedOverRest('QUIT', 'refused', '1.0.0', 'There is no connection to end.'),
-  refusedOverRest('RESET', 'refused', '6.2.0', 'There is no connection to reset.'),
-  refusedOverRest('SELECT', 'refused', '1.0.0', 'There is one database.'),
-  refusedOverRest('CLIENT', 'refused', '2.4.0', 'There is no connection to name or list.'),
+  connectionRow({
+    name: 'AUTH',
+    arity: -2,
+    flags: [...OPEN, 'skip-monitor'],
+    since: '1.0.0',
+    summary: 'Signs the connection in, with a password or as a user.',
+    deviations: ['The password alone finds the database; users of another database are `<database-id>/<user>`.'],
+  }),
+  connectionRow({
+    name: 'HELLO',
+    arity: -1,
+    flags: [...OPEN, 'skip-monitor'],
+    since: '6.0.0',
+    summary: 'Agrees on a protocol version, and may sign in.',
+  }),
+  connectionRow({ name: 'QUIT', arity: -1, flags: OPEN, since: '1.0.0', summary: 'Ends the connection.' }),
+  connectionRow({
+    name: 'RESET',
+    arity: 1,
+    flags: OPEN,
+    since: '6.2.0',
+    summary: 'Makes the connection as it was when it began.',
+  }),
+  connectionRow({
+    name: 'SELECT',
+    arity: 2,
+    flags: ['loading', 'stale', 'fast'],
+    since: '1.0.0',
+    summary: 'Accepts database 0, the only one.',
+    deviations: ['There is only database 0.'],
+  }),
+  client('CACHING', 3, OWN, '6.0.0', 'Says whether the next command is tracked, in OPTIN and OPTOUT mode.'),
+  client('GETNAME', 2, OWN, '2.6.9', 'Returns the name of the connection.'),
+  client('GETREDIR', 2, OWN, '6.0.0', 'Returns which connection invalidations are sent to.'),
+  client('HELP', 2, ['loading', 'stale'], '5.0.0', 'Lists the subcommands.'),
+  client('ID', 2, OWN, '5.0.0', 'Returns the number of the connection.'),
+  client('INFO', 2, [...OWN, 'random'], '6.2.0', 'Describes the connection.'),
+  client('KILL', -3, OTHERS, '2.4.0', 'Ends connections.', { deviations: [OF_THIS_PROCESS] }),
+  client('LIST', -2, [...OTHERS, 'random'], '2.4.0', 'Describes the connections to the database.', {
+    deviations: [OF_THIS_PROCESS, 'Fields about memory are estimates.'],
+  }),
+  client('NO-EVICT', 3, OTHERS, '7.0.0', 'Accepted; no connection is ended to save memory.'),
+  client('NO-TOUCH', 3, OWN, '7.2.0', 'Says whether the connection leaves the time of last use of keys alone.', {
+    deviations: ['Accepted; reads count as uses.'],
+  }),
+  client('PAUSE', -3, OTHERS, '3.0.0', 'Holds up commands of the connections to the database for a time.', {
+    deviations: [OF_THIS_PROCESS],
+  }),
+  client('REPLY', 3, OWN, '3.2.0', 'Says whether commands are answered.'),
+  client('SETINFO', 4, OWN, '7.2.0', 'Notes the name or version of the client library.'),
+  client('SETNAME', 3, OWN, '2.6.9', 'Names the connection.'),
+  client('TRACKING', -3, OWN, '6.0.0', 'Turns notices about changed keys that were read on or off.'),
+  client('TRACKINGINFO', 2, OWN, '6.2.0', 'Describes what is tracked for the connection.'),
+  client('UNBLOCK', -3, OTHERS, '5.0.0', 'Ends the wait of another connection.', { deviations: [OF_THIS_PROCESS] }),
+  client('UNPAUSE', 2, OTHERS, '6.2.0', 'Lets held up commands run.', { deviations: [OF_THIS_PROCESS] }),
 ]);

@@ -49,27 +49,38 @@ export function readPositiveInstant(
 }
 
 /** Stores a string and records it; an instant that has passed leaves nothing behind, as in Redis. */
-export function storeString(context: CommandContext, key: ByteString, value: ByteString, expireAtMs?: number): void {
+export function storeString(
+  context: CommandContext,
+  key: ByteString,
+  value: ByteString,
+  expireAtMs?: number,
+  event = 'set',
+): void {
   const { keyspace, effects, nowMs } = context;
   if (expireAtMs === undefined) {
     keyspace.set(key, value);
     effects.pushSet(key, value);
+    context.notify('$', event, key);
   } else if (expireAtMs <= nowMs) {
     removeKey(context, key);
   } else {
     keyspace.set(key, value, expireAtMs);
     effects.push('SET', key, value, 'PXAT', String(expireAtMs));
+    context.notify('$', event, key);
+    if (event === 'set') context.notify('g', 'expire', key);
   }
 }
 
 /** Changes a string and leaves its expiry alone. */
-export function replaceString(context: CommandContext, key: ByteString, value: ByteString): void {
-  storeString(context, key, value, context.keyspace.expiryOf(key));
+export function replaceString(context: CommandContext, key: ByteString, value: ByteString, event: string): void {
+  storeString(context, key, value, context.keyspace.expiryOf(key), event);
 }
 
 /** Deletes a key, expired or not, and records it. */
-export function removeKey({ keyspace, effects }: CommandContext, key: ByteString): void {
-  if (keyspace.delete(key)) effects.push('DEL', key);
+export function removeKey({ keyspace, effects, notify }: CommandContext, key: ByteString): void {
+  if (!keyspace.delete(key)) return;
+  effects.push('DEL', key);
+  notify('g', 'del', key);
 }
 
 /**

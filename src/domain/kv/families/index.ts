@@ -1,23 +1,23 @@
 /** Every family of Redis commands there is. */
 import type { CommandSpec } from '../command-spec.js';
-import { HASH } from './hash/index.js';
-import { LIST } from './list/index.js';
-import { SET } from './set/index.js';
-import { SORTED_SET } from './sorted-set/index.js';
-import { GEO } from './geo/index.js';
-import { BITMAP } from './bitmap/index.js';
-import { HYPERLOGLOG } from './hyperloglog/index.js';
-import { STREAM } from './stream/index.js';
-import { SCRIPTING } from './scripting/index.js';
-import { FUNCTIONS } from './function/index.js';
-import { JSON_FAMILY } from './json/index.js';
-import { CLUSTER } from './cluster/index.js';
 import { ACL } from './acl/index.js';
+import { BITMAP } from './bitmap/index.js';
+import { CLUSTER } from './cluster/index.js';
 import { CONNECTION } from './connection.js';
+import { FUNCTIONS } from './function/index.js';
 import { GENERIC } from './generic/index.js';
+import { GEO } from './geo/index.js';
+import { HASH } from './hash/index.js';
+import { HYPERLOGLOG } from './hyperloglog/index.js';
+import { JSON_FAMILY } from './json/index.js';
+import { LIST } from './list/index.js';
 import { PUBLISH } from './publish.js';
 import { PUBSUB } from './pubsub.js';
-import { SERVER } from './server.js';
+import { SCRIPTING } from './scripting/index.js';
+import { SERVER } from './server/index.js';
+import { SET } from './set/index.js';
+import { SORTED_SET } from './sorted-set/index.js';
+import { STREAM } from './stream/index.js';
 import { STRING } from './string/index.js';
 import { TRANSACTIONS } from './transactions.js';
 

@@ -1,10 +1,26 @@
-/** The Pub/Sub family: subscriptions are event streams of their own routes, never plain commands. */
-import { type CommandSpec, family } from '../command-spec.js';
-import { refusedOverRest } from './refused.js';
+/**
+ * The Pub/Sub family: over REST subscriptions are event streams of their own routes, never plain commands; over
+ * the native protocol they belong to the connection.
+ */
+import { type CommandFlag, type CommandSpec, family } from '../command-spec.js';
+import { connectionRow } from './connection-row.js';
+
+const FLAGS: readonly CommandFlag[] = ['pubsub', 'noscript', 'loading', 'stale', 'nomulti'];
+
+function subscription(
+  name: string,
+  since: string,
+  summary: string,
+  rest: 'refused' | 'other-route' = 'refused',
+): Omit<CommandSpec, 'family'> {
+  return connectionRow({ name, arity: name.includes('UNSUB') ? -1 : -2, flags: FLAGS, since, summary, rest });
+}
 
 export const PUBSUB: readonly CommandSpec[] = family('pubsub', [
-  refusedOverRest('SUBSCRIBE', 'other-route', '2.0.0', 'Subscriptions are event streams of /subscribe.'),
-  refusedOverRest('PSUBSCRIBE', 'other-route', '2.0.0', 'Subscriptions are event streams of /psubscribe.'),
-  refusedOverRest('UNSUBSCRIBE', 'refused', '2.0.0', 'A subscription ends with its request.'),
-  refusedOverRest('PUNSUBSCRIBE', 'refused', '2.0.0', 'A subscription ends with its request.'),
+  subscription('SUBSCRIBE', '2.0.0', 'Listens to channels.', 'other-route'),
+  subscription('PSUBSCRIBE', '2.0.0', 'Listens to channels whose names match patterns.', 'other-route'),
+  subscription('SSUBSCRIBE', '7.0.0', 'Listens to sharded channels.'),
+  subscription('UNSUBSCRIBE', '2.0.0', 'Stops listening to channels.'),
+  subscription('PUNSUBSCRIBE', '2.0.0', 'Stops listening to patterns.'),
+  subscription('SUNSUBSCRIBE', '7.0.0', 'Stops listening to sharded channels.'),
 ]);

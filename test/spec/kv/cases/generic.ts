@@ -1,4 +1,4 @@
-import { dumpString } from '../../../../src/domain/kv/types/dump-payload.js';
+import { encodeStringDump } from '../../../../src/domain/kv/types/rdb/encode-dump.js';
 import { type KvCase, kvCase, NOW } from '../../../support/kv-case.js';
 import { badExpiry, NOT_AN_INTEGER, SYNTAX, wrongArity } from './texts.js';
 
@@ -6,8 +6,8 @@ const NO_SUCH_KEY = '-ERR no such key';
 const BAD_DATABASE = '-ERR DB index is out of range';
 const BAD_FOOTER = '-ERR DUMP payload version or checksum are wrong';
 const NX_ALONE = '-ERR NX and XX, GT or LT options at the same time are not compatible';
-const PAYLOAD = dumpString('restored');
-const INTEGER_PAYLOAD = dumpString('-70000');
+const PAYLOAD = encodeStringDump('restored');
+const INTEGER_PAYLOAD = encodeStringDump('-70000');
 
 const sorted =
   (...keys: string[]) =>

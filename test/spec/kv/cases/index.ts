@@ -1,40 +1,42 @@
 /** Every case there is; the differential tests send them to real servers too. */
 import type { KvCase } from '../../../support/kv-case.js';
+import { ACL_CASES } from './acl.js';
+import { BITMAP_CASES } from './bitmap.js';
+import { CLUSTER_CASES } from './cluster.js';
+import { FUNCTIONS_CASES } from './function.js';
+import { GENERIC_CASES } from './generic.js';
+import { GENERIC_COLLECTION_CASES } from './generic-collections.js';
+import { GEO_CASES } from './geo.js';
 import { HASH_CASES } from './hash.js';
+import { HYPERLOGLOG_CASES } from './hyperloglog.js';
+import { JSON_CASES } from './json.js';
 import { LIST_CASES } from './list.js';
+import { SCRIPTING_CASES } from './scripting.js';
+import { SERVER_CASES } from './server.js';
+import { SERVER_OPERATION_CASES } from './server-operations.js';
 import { SET_CASES } from './set.js';
 import { SORTED_SET_CASES } from './sorted-set.js';
-import { GEO_CASES } from './geo.js';
-import { BITMAP_CASES } from './bitmap.js';
-import { HYPERLOGLOG_CASES } from './hyperloglog.js';
 import { STREAM_CASES } from './stream.js';
-import { SCRIPTING_CASES } from './scripting.js';
-import { FUNCTIONS_CASES } from './function.js';
-import { JSON_CASES } from './json.js';
-import { CLUSTER_CASES } from './cluster.js';
-import { ACL_CASES } from './acl.js';
-import { GENERIC_CASES } from './generic.js';
-import { SERVER_CASES } from './server.js';
 import { STRING_CHANGE_CASES } from './string-change.js';
 import { STRING_GET_CASES } from './string-get.js';
 import { STRING_SET_CASES } from './string-set.js';
 
 export {
+  ACL_CASES,
+  BITMAP_CASES,
+  CLUSTER_CASES,
+  FUNCTIONS_CASES,
+  GENERIC_CASES,
+  GEO_CASES,
   HASH_CASES,
+  HYPERLOGLOG_CASES,
+  JSON_CASES,
   LIST_CASES,
+  SCRIPTING_CASES,
+  SERVER_CASES,
   SET_CASES,
   SORTED_SET_CASES,
-  GEO_CASES,
-  BITMAP_CASES,
-  HYPERLOGLOG_CASES,
   STREAM_CASES,
-  SCRIPTING_CASES,
-  FUNCTIONS_CASES,
-  JSON_CASES,
-  CLUSTER_CASES,
-  ACL_CASES,
-  GENERIC_CASES,
-  SERVER_CASES,
   STRING_CHANGE_CASES,
   STRING_GET_CASES,
   STRING_SET_CASES,
@@ -45,7 +47,9 @@ export const ALL_CASES: readonly KvCase[] = [
   ...STRING_GET_CASES,
   ...STRING_CHANGE_CASES,
   ...GENERIC_CASES,
+  ...GENERIC_COLLECTION_CASES,
   ...SERVER_CASES,
+  ...SERVER_OPERATION_CASES,
   ...HASH_CASES,
   ...LIST_CASES,
   ...SET_CASES,

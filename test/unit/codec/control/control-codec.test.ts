@@ -116,6 +116,17 @@ describe('control commands and answers', () => {
       { type: 'UpdateLimits', database: db('x'), maxCommandBytes: undefined, maxRequestsPerDay: 0 },
       { type: 'DeleteDatabase', database: db('x') },
       { type: 'ListDatabases' },
+      {
+        type: 'SetUser',
+        database: db('x'),
+        seenRevision: 0,
+        name: 'alice',
+        rules: 'on\n+get',
+        passwords: ['a'],
+        salt: 's',
+      },
+      { type: 'DeleteUser', database: db('x'), name: 'alice' },
+      { type: 'IssueUserToken', token: { database: db('x'), user: 'alice', password: 'p', sha256: 't' } },
       lease('a', 10),
       { type: 'ReturnQuota', ...id, known: 5, unused: 2 },
       { type: 'EndSession', session: session('a') },
@@ -144,6 +155,10 @@ describe('control commands and answers', () => {
       { type: 'QuotaReturned', reserved: 1 },
       { type: 'SessionIsOver' },
       { type: 'MeterIsFolded', position: 9 },
+      { type: 'UserIs', isSet: false, user: undefined },
+      { type: 'UserIs', isSet: true, user: { name: 'a', rules: 'on', passwords: [], salt: 's', revision: 1 } },
+      { type: 'UserIsGone', wasThere: true },
+      { type: 'UserTokenIsIssued' },
     ];
     for (const reply of replies) expect(decodeControlReply(encodeControlReply(reply))).to.deep.equal(reply);
   });

@@ -1,12 +1,25 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc64 } from '../../../../src/domain/kv/types/crc64.js';
-import { dumpString, isIntact, restoreString } from '../../../../src/domain/kv/types/dump-payload.js';
 import { addLongDoubles } from '../../../../src/domain/kv/types/long-double.js';
 import { decompressLzf } from '../../../../src/domain/kv/types/lzf.js';
+import { decodeDump, isIntact } from '../../../../src/domain/kv/types/rdb/decode-dump.js';
+import { encodeStringDump as dumpString } from '../../../../src/domain/kv/types/rdb/encode-dump.js';
+import { BadFormat } from '../../../../src/domain/kv/types/rdb/rdb-reader.js';
 import { xxh3 } from '../../../../src/domain/kv/types/xxh3.js';
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString('latin1'));
+
+/** The string in a payload; undefined for what cannot be read. */
+function restoreString(payload: string, maxBytes: number): string | undefined {
+  try {
+    const [words] = decodeDump(payload, 'k', maxBytes);
+    return words?.[0] === 'SET' ? words[2] : undefined;
+  } catch (error) {
+    if (error instanceof BadFormat) return undefined;
+    throw error;
+  }
+}
 
 describe('dump payloads', () => {
   it('have the checksum of the published check value', () => {

@@ -1,3 +1,79 @@
-import { type CommandSpec, family } from '../../command-spec.js';
+/**
+ * The ACL family. Users belong to the database's record in the control journal and not to its data, so an
+ * edge answers these (src/edge/acl); the engine runs the few that need no user.
+ */
+import { type CommandFlag, type CommandSpec, family, type Handler, NO_KEYS } from '../../command-spec.js';
+import { ErrorReply, SimpleString } from '../../reply.js';
+import { ACL_HELP, aclCategories, aclGeneratePassword } from './answers.js';
 
-export const ACL: readonly CommandSpec[] = family('acl', []);
+const elsewhere = new ErrorReply('ERR ACL commands about users are not allowed in a transaction or a script');
+
+function acl(
+  subcommand: string,
+  arity: number,
+  since: string,
+  summary: string,
+  more: Partial<CommandSpec> = {},
+): Omit<CommandSpec, 'family'> {
+  const flags: readonly CommandFlag[] = ['edge', 'noscript', 'loading', 'stale', 'nomulti', ...(more.flags ?? [])];
+  const handler: Handler = () => elsewhere;
+  return {
+    name: `ACL ${subcommand}`,
+    arity,
+    keys: NO_KEYS,
+    handler,
+    since,
+    summary,
+    readOnlyToken: false,
+    ...more,
+    flags,
+  };
+}
+
+const ADMIN: Partial<CommandSpec> = { flags: ['admin', 'dangerous'] };
+const SECRET: Partial<CommandSpec> = { flags: ['admin', 'dangerous', 'skip-monitor'] };
+
+export const ACL: readonly CommandSpec[] = family('acl', [
+  acl('CAT', -2, '6.0.0', 'Lists the categories, or the commands of one.', {
+    handler: ({ args }) => aclCategories(args.words),
+    deviations: ['There is a category `json` besides; commands that are not served are in none.'],
+  }),
+  acl('DELUSER', -3, '6.0.0', 'Deletes users.', ADMIN),
+  acl('DRYRUN', -4, '7.0.0', 'Says whether a user may run a command.', ADMIN),
+  acl('GENPASS', -2, '6.0.0', 'Makes a random password.', {
+    flags: ['random'],
+    handler: ({ args, random }) => aclGeneratePassword(args.words, random),
+  }),
+  acl('GENTOKEN', -3, '7.0.0', 'Makes a token that can be a password of a user and a REST token.', {
+    flags: ['skip-monitor', 'random'],
+    deviations: ['Redis has no such command.'],
+  }),
+  acl('GETUSER', 3, '6.0.0', 'Shows what a user may do.', {
+    ...ADMIN,
+    deviations: ['Over REST selectors are left out.'],
+  }),
+  acl('HELP', 2, '6.0.0', 'Lists the subcommands.', { handler: () => ACL_HELP.map((line) => new SimpleString(line)) }),
+  acl('LIST', 2, '6.0.0', 'Shows every user as a line of rules.', ADMIN),
+  acl('LOAD', 2, '6.0.0', 'Accepted: users are stored as they change.', {
+    ...ADMIN,
+    deviations: ['There is no file of users: always OK.'],
+  }),
+  acl('LOG', -2, '6.0.0', 'Lists what was denied lately, or forgets it.', {
+    ...ADMIN,
+    deviations: ['Kept by each process for itself; always empty over REST.'],
+  }),
+  acl('RESTTOKEN', 4, '7.0.0', "Returns a REST token with a user's permissions.", {
+    flags: ['skip-monitor'],
+    deviations: ['Redis has no such command.'],
+  }),
+  acl('SAVE', 2, '6.0.0', 'Accepted: users are stored as they change.', {
+    ...ADMIN,
+    deviations: ['There is no file of users: always OK.'],
+  }),
+  acl('SETUSER', -3, '6.0.0', 'Makes a user, or changes what one may do.', {
+    ...SECRET,
+    deviations: ['The users `default` and `default_ro` cannot be changed.'],
+  }),
+  acl('USERS', 2, '6.0.0', 'Lists the names of users.', ADMIN),
+  acl('WHOAMI', 2, '6.0.0', 'Returns the name of the user who asks.'),
+]);

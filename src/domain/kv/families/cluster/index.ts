@@ -1,3 +1,228 @@
-import { type CommandSpec, family } from '../../command-spec.js';
+/**
+ * CLUSTER, as far as it is a question: to a client a database is one node that has every hash slot, however
+ * many partitions it is made of. What would change a cluster is not there.
+ */
+import { createHash } from 'node:crypto';
+import type { ByteString } from '../../../../kernel/index.js';
+import {
+  type CommandContext,
+  type CommandSpec,
+  family,
+  type Handler,
+  inOneGo,
+  NO_KEYS,
+  type SlicedHandler,
+} from '../../command-spec.js';
+import { HASH_SLOTS, hashSlot } from '../../hash-slot.js';
+import { ErrorReply, MapReply, SimpleString } from '../../reply.js';
 
-export const CLUSTER: readonly CommandSpec[] = family('cluster', []);
+const LAST_SLOT = HASH_SLOTS - 1;
+const invalidSlot = new ErrorReply('ERR Invalid or out of range slot');
+const invalidCount = new ErrorReply('ERR Invalid number of keys');
+/** Keys looked at in one slice: a hash each, about half a millisecond. */
+const SLICE_KEYS = 2000;
+const FEW_KEYS = 5000;
+
+/** 40 hex digits, the same for as long as the process runs. */
+function nodeId({ server }: CommandContext): string {
+  const runId = server.info().get('server')?.get('run_id') ?? '';
+  return createHash('sha1').update(runId).digest('hex');
+}
+
+function address({ server }: CommandContext): { host: string; port: number } {
+  const facts = server.info().get('server');
+  return { host: facts?.get('tcp_host') ?? '127.0.0.1', port: Number(facts?.get('tcp_port') ?? 0) };
+}
+
+/** CLUSTER INFO → `field:value` lines. */
+const info: Handler = () =>
+  [
+    'cluster_state:ok',
+    `cluster_slots_assigned:${HASH_SLOTS}`,
+    `cluster_slots_ok:${HASH_SLOTS}`,
+    'cluster_slots_pfail:0',
+    'cluster_slots_fail:0',
+    'cluster_known_nodes:1',
+    'cluster_size:1',
+    'cluster_current_epoch:1',
+    'cluster_my_epoch:1',
+    'cluster_stats_messages_sent:0',
+    'cluster_stats_messages_received:0',
+    'total_cluster_links_buffer_limit_exceeded:0',
+    '',
+  ].join('\r\n');
+
+/** CLUSTER MYID → the node's id. */
+const myId: Handler = (context) => nodeId(context);
+
+/** CLUSTER NODES → one line. */
+const nodes: Handler = (context) => {
+  const { host, port } = address(context);
+  return `${nodeId(context)} ${host}:${port}@${port} myself,master - 0 0 1 connected 0-${LAST_SLOT}\n`;
+};
+
+/** CLUSTER SLOTS → [[first, last, [host, port, id, []]]]. */
+const slots: Handler = (context) => {
+  const { host, port } = address(context);
+  return [[0, LAST_SLOT, [host, port, nodeId(context), []]]];
+};
+
+/** CLUSTER SHARDS → one shard with one node. */
+const shards: Handler = (context) => {
+  const { host, port } = address(context);
+  const node = ['id', nodeId(context), 'port', port, 'ip', host, 'endpoint', host, 'role', 'master'];
+  const state = ['replication-offset', 0, 'health', 'online'];
+  return [new MapReply(['slots', [0, LAST_SLOT], 'nodes', [new MapReply([...node, ...state])]])];
+};
+
+/** CLUSTER KEYSLOT key → its hash slot. */
+const keySlot: Handler = ({ args }) => hashSlot(args.bytes(2));
+
+function slotArgument({ args }: CommandContext): number {
+  const slot = args.integer(2);
+  if (slot < 0 || slot > LAST_SLOT) throw invalidSlot;
+  return slot;
+}
+
+function* keysOfSlot(context: CommandContext, slot: number, most: number): Generator<void, ByteString[]> {
+  const found: ByteString[] = [];
+  let looked = 0;
+  for (const key of context.keyspace.keys()) {
+    if (found.length >= most) break;
+    if (hashSlot(key) === slot) found.push(key);
+    looked += 1;
+    if (looked % SLICE_KEYS === 0) yield;
+  }
+  return found;
+}
+
+/** CLUSTER COUNTKEYSINSLOT slot → how many keys it holds. */
+const countKeys: SlicedHandler = function* (context) {
+  const found = yield* keysOfSlot(context, slotArgument(context), Number.POSITIVE_INFINITY);
+  return found.length;
+};
+
+/** CLUSTER GETKEYSINSLOT slot count → at most so many of its keys. */
+const getKeys: SlicedHandler = function* (context) {
+  const slot = slotArgument(context);
+  const count = context.args.integer(3);
+  if (count < 0) throw invalidCount;
+  return yield* keysOfSlot(context, slot, count);
+};
+
+const isLong = ({ keyspace }: CommandContext): boolean => keyspace.size > FEW_KEYS;
+
+const help: Handler = () =>
+  [
+    'CLUSTER <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+    'COUNTKEYSINSLOT <slot>',
+    '    Return the number of keys in <slot>.',
+    'GETKEYSINSLOT <slot> <count>',
+    '    Return key names stored by current node in a slot.',
+    'INFO',
+    '    Return information about the cluster.',
+    'KEYSLOT <key>',
+    '    Return the hash slot for <key>.',
+    'MYID',
+    '    Return the node id.',
+    'NODES',
+    '    Return cluster configuration seen by node. Output format:',
+    '    <id> <ip:port@bus-port[,hostname]> <flags> <master> <pings> <pongs> <epoch> <link> <slot> ...',
+    'SLOTS',
+    '    Return information about slots range mappings.',
+    'SHARDS',
+    '    Return information about slot range mappings and the nodes associated with them.',
+    'HELP',
+    '    Print this help.',
+  ].map((line) => new SimpleString(line));
+
+const told = { flags: ['loading', 'stale', 'random'], keys: NO_KEYS } as const;
+const oneNode = ['A database is one node to its clients.'];
+
+export const CLUSTER: readonly CommandSpec[] = family('cluster', [
+  {
+    name: 'CLUSTER INFO',
+    arity: 2,
+    ...told,
+    handler: info,
+    since: '3.0.0',
+    summary: 'Describes the cluster of one node.',
+    deviations: oneNode,
+  },
+  {
+    name: 'CLUSTER MYID',
+    arity: 2,
+    ...told,
+    handler: myId,
+    since: '3.0.0',
+    summary: 'Returns the id of the node.',
+    deviations: oneNode,
+  },
+  {
+    name: 'CLUSTER NODES',
+    arity: 2,
+    ...told,
+    handler: nodes,
+    since: '3.0.0',
+    summary: 'Lists the one node.',
+    deviations: oneNode,
+  },
+  {
+    name: 'CLUSTER SLOTS',
+    arity: 2,
+    ...told,
+    handler: slots,
+    since: '3.0.0',
+    summary: 'Maps the hash slots to the one node.',
+    deviations: oneNode,
+  },
+  {
+    name: 'CLUSTER SHARDS',
+    arity: 2,
+    ...told,
+    handler: shards,
+    since: '7.0.0',
+    summary: 'Describes the one shard.',
+    deviations: oneNode,
+  },
+  {
+    name: 'CLUSTER KEYSLOT',
+    arity: 3,
+    ...told,
+    flags: ['loading', 'stale'],
+    handler: keySlot,
+    since: '3.0.0',
+    summary: 'Returns the hash slot of a key.',
+  },
+  {
+    name: 'CLUSTER COUNTKEYSINSLOT',
+    arity: 3,
+    flags: ['stale', 'keyspace'],
+    keys: NO_KEYS,
+    handler: inOneGo(countKeys),
+    sliced: countKeys,
+    isLong,
+    since: '3.0.0',
+    summary: 'Counts the keys of a hash slot.',
+  },
+  {
+    name: 'CLUSTER GETKEYSINSLOT',
+    arity: 4,
+    flags: ['stale', 'keyspace', 'random'],
+    keys: NO_KEYS,
+    handler: inOneGo(getKeys),
+    sliced: getKeys,
+    isLong,
+    since: '3.0.0',
+    summary: 'Lists keys of a hash slot.',
+  },
+  {
+    name: 'CLUSTER HELP',
+    arity: 2,
+    ...told,
+    flags: ['loading', 'stale'],
+    handler: help,
+    since: '5.0.0',
+    summary: 'Describes the subcommands.',
+  },
+]);

@@ -1,11 +1,16 @@
 /** DUMP and RESTORE: a value as the payload Redis exchanges. */
-
-import { assert } from '../../../../kernel/index.js';
-import type { Handler } from '../../command-spec.js';
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
+import { findCommand } from '../../command-table.js';
+import { KvEngine } from '../../engine.js';
+import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
-import { ERRORS, ErrorReply, OK } from '../../reply.js';
-import { dumpString, isIntact, restoreString } from '../../types/dump-payload.js';
-import { readInstant, removeKey, storeString } from '../expire-time.js';
+import { rebuildingCommands } from '../../rebuild.js';
+import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
+import { decodeDump, isIntact } from '../../types/rdb/decode-dump.js';
+import { encodeDump, encodeStringDump } from '../../types/rdb/encode-dump.js';
+import { BadFormat } from '../../types/rdb/rdb-reader.js';
+import { readInstant, removeKey } from '../expire-time.js';
 
 const badTtl = new ErrorReply('ERR Invalid TTL value, must be >= 0');
 const badIdleTime = new ErrorReply('ERR Invalid IDLETIME value, must be >= 0');
@@ -14,30 +19,83 @@ const busyKey = new ErrorReply('BUSYKEY Target key name already exists.');
 const badFooter = new ErrorReply('ERR DUMP payload version or checksum are wrong');
 const badFormat = new ErrorReply('ERR Bad data format');
 const MAX_FREQUENCY = 255;
+/** Above it a value takes long enough to be sliced: about 2 ms. */
+const LONG_BYTES = 256 * 1024;
+/** Commands replayed in one slice; each holds 64 KiB at most. */
+const SLICE_COMMANDS = 16;
 
 /** DUMP key → payload or null. */
-export const dump: Handler = ({ args, keyspace }) => {
-  const value = keyspace.peek(args.bytes(1));
+export const dump: SlicedHandler = function* (context) {
+  const key = context.args.bytes(1);
+  const value = context.keyspace.peek(key);
   if (value === undefined) return null;
-  assert(typeof value === 'string', 'a value of a kind that cannot be dumped', { key: args.bytes(1) });
-  return dumpString(value);
+  if (typeof value === 'string') return encodeStringDump(value);
+  return yield* encodeDump(value, value.kind === 'json' ? documentOf(context, key) : '');
 };
+
+export function isLongDump({ args, keyspace }: CommandContext): boolean {
+  const value = keyspace.peek(args.bytes(1));
+  return value !== undefined && (typeof value === 'string' ? value.length : value.bytes) > LONG_BYTES;
+}
+
+function documentOf(context: CommandContext, key: ByteString): ByteString {
+  const words = ['JSON.GET', key];
+  const spec = findCommand(words);
+  const text: Reply = spec === undefined ? null : context.call(spec, words);
+  if (typeof text !== 'string') throw badFormat;
+  return text;
+}
 
 /**
  * RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME s] [FREQ n] → OK. BUSYKEY, wrong footer, bad format.
- * A TTL of 0 means none. Idle time and frequency are checked and forgotten: nothing is evicted by them.
+ * A TTL of 0 means none. Idle time and frequency are checked and forgotten. Journaled as the commands
+ * that make the value, not as the payload: any server can replay those.
  */
-export const restore: Handler = (context) => {
-  const { args, keyspace } = context;
-  let replaces = false;
-  let isAbsolute = false;
+export const restore: SlicedHandler = function* (context) {
+  const { args, keyspace, effects } = context;
+  const { replaces, isAbsolute } = readOptions(context);
+  const key = args.bytes(1);
+  if (!replaces && keyspace.fetch(key) !== undefined) throw busyKey;
+  const ttl = args.int64(2);
+  if (ttl < 0n) throw badTtl;
+  const expireAtMs = ttl === 0n ? undefined : readInstant(context, 2, { unitMs: 1, isAbsolute }, 'restore');
+  const payload = args.bytes(3);
+  if (!isIntact(payload)) throw badFooter;
+  const value = yield* valueOf(context, key, payload);
+  if (expireAtMs !== undefined && expireAtMs <= context.nowMs) {
+    removeKey(context, key);
+    return OK;
+  }
+  if (typeof value !== 'string' && keyspace.delete(key)) effects.push('DEL', key);
+  keyspace.set(key, value, expireAtMs);
+  let commands = 0;
+  for (const words of rebuildingCommands(key, value, expireAtMs)) {
+    effects.pushList(words[0] as ByteString, words.slice(1));
+    commands += 1;
+    if (commands % SLICE_COMMANDS === 0) yield;
+  }
+  context.notify('g', 'restore', key);
+  return OK;
+};
+
+export function isLongRestore({ args }: CommandContext): boolean {
+  return args.bytes(3).length > LONG_BYTES;
+}
+
+interface RestoreOptions {
+  replaces: boolean;
+  isAbsolute: boolean;
+}
+
+function readOptions({ args }: CommandContext): RestoreOptions {
+  const options: RestoreOptions = { replaces: false, isAbsolute: false };
   let idle = false;
   let frequency = false;
   for (let i = 4; i < args.length; i += 1) {
     const option = args.option(i);
     const hasNext = i + 1 < args.length;
-    if (option === 'REPLACE') replaces = true;
-    else if (option === 'ABSTTL') isAbsolute = true;
+    if (option === 'REPLACE') options.replaces = true;
+    else if (option === 'ABSTTL') options.isAbsolute = true;
     else if (option === 'IDLETIME' && hasNext && !frequency) {
       i += 1;
       idle = true;
@@ -49,16 +107,40 @@ export const restore: Handler = (context) => {
       if (value < 0 || value > MAX_FREQUENCY) throw badFrequency;
     } else throw ERRORS.syntax;
   }
-  const key = args.bytes(1);
-  if (!replaces && keyspace.fetch(key) !== undefined) throw busyKey;
-  const ttl = args.int64(2);
-  if (ttl < 0n) throw badTtl;
-  const expireAtMs = ttl === 0n ? undefined : readInstant(context, 2, { unitMs: 1, isAbsolute }, 'restore');
-  const payload = args.bytes(3);
-  if (!isIntact(payload)) throw badFooter;
-  const value = restoreString(payload, MAX_RECORD_BYTES);
+  return options;
+}
+
+/** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
+function* valueOf(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
+  const aside = new KvEngine(context.random, context.server);
+  let commands = 0;
+  try {
+    for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
+      aside.replay(words);
+      commands += 1;
+      if (commands % SLICE_COMMANDS === 0) yield;
+    }
+  } catch (error) {
+    // A payload may be intact and still hold what no command would make.
+    if (error instanceof BadFormat || (error instanceof Error && error.message.startsWith('an effect')))
+      throw badFormat;
+    throw error;
+  }
+  const value = aside.keyspace.peek(key);
   if (value === undefined) throw badFormat;
-  if (expireAtMs !== undefined && expireAtMs <= context.nowMs) removeKey(context, key);
-  else storeString(context, key, value, expireAtMs);
-  return OK;
-};
+  return value;
+}
+
+/** A copy of a large collection, made in slices. */
+export function* copyInSlices(context: CommandContext, key: ByteString, value: Value): Generator<void, Value> {
+  if (typeof value === 'string') return value;
+  if (value.bytes <= LONG_BYTES) return value.clone();
+  const aside = new KvEngine(context.random, context.server);
+  let commands = 0;
+  for (const words of value.rebuild(key)) {
+    aside.replay(words);
+    commands += 1;
+    if (commands % SLICE_COMMANDS === 0) yield;
+  }
+  return aside.keyspace.peek(key) as Value;
+}

@@ -32,6 +32,7 @@ export function expire(name: string, unit: ExpiryUnit): Handler {
       keyspace.expireAt(key, expireAtMs);
       effects.push('PEXPIREAT', key, String(expireAtMs));
     }
+    if (expireAtMs > nowMs) context.notify('g', 'expire', key);
     return 1;
   };
 }
@@ -61,10 +62,11 @@ function readConditions({ args }: CommandContext): Conditions {
 }
 
 /** PERSIST key → 1 if an expiry was removed, 0 otherwise. */
-export const persist: Handler = ({ args, keyspace, effects }) => {
+export const persist: Handler = ({ args, keyspace, effects, notify }) => {
   const key = args.bytes(1);
   if (keyspace.fetch(key) === undefined || !keyspace.persist(key)) return 0;
   effects.push('PERSIST', key);
+  notify('g', 'persist', key);
   return 1;
 };
 

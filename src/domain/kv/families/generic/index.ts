@@ -1,10 +1,11 @@
-/** The Generic family: keys whatever they hold. SORT belongs here too and comes with the lists. */
-import { at, type CommandSpec, family, NO_KEYS, span } from '../../command-spec.js';
-import { dump, restore } from './dump.js';
+/** The Generic family: keys whatever they hold. */
+import { at, type CommandSpec, family, inOneGo, NO_KEYS, several, span } from '../../command-spec.js';
+import { dump, isLongDump, isLongRestore, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
 import { copy, countExisting, remove, rename, type } from './keys.js';
-import { constant, encoding, frequency, help, memoryUsage } from './object.js';
+import { encoding, frequency, help, idleTime, memoryUsage, referenceCount } from './object.js';
 import { keys, keysInSlices, randomKey, scan } from './scan.js';
+import { isLongSort, SORT_KEYS, sort } from './sort.js';
 import { wait, waitAof } from './wait.js';
 
 const read = ['readonly'] as const;
@@ -12,7 +13,6 @@ const readFast = ['readonly', 'fast'] as const;
 const writeFast = ['write', 'fast'] as const;
 
 const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid expire time`.';
-const notTracked = 'Not tracked; REST clients cannot see it matter.';
 
 export const GENERIC: readonly CommandSpec[] = family('generic', [
   {
@@ -83,7 +83,9 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: 2,
     flags: read,
     keys: at(1),
-    handler: dump,
+    handler: inOneGo(dump),
+    sliced: dump,
+    isLong: isLongDump,
     since: '2.6.0',
     summary: 'Returns the value of a key as a payload that RESTORE reads.',
     deviations: [
@@ -117,27 +119,27 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     keys: at(2),
     handler: frequency,
     since: '4.0.0',
-    summary: 'Answers an error: access frequency is not tracked.',
+    summary: 'Returns how often a key is used, with an LFU policy of eviction.',
   },
   {
     name: 'OBJECT IDLETIME',
     arity: 3,
     flags: read,
     keys: at(2),
-    handler: constant(0),
+    handler: idleTime,
     since: '2.2.3',
-    summary: 'Answers 0: access time is not tracked.',
-    deviations: [`Always 0. ${notTracked}`],
+    summary: 'Returns the seconds since a key was used.',
+    deviations: ['Kept only with an LRU policy of eviction; 0 otherwise.'],
   },
   {
     name: 'OBJECT REFCOUNT',
     arity: 3,
     flags: read,
     keys: at(2),
-    handler: constant(1),
+    handler: referenceCount,
     since: '2.2.3',
     summary: 'Answers 1.',
-    deviations: [`Always 1, also for small integers. ${notTracked}`],
+    deviations: ['Always 1, also for small integers, which Redis shares.'],
   },
   {
     name: 'OBJECT HELP',
@@ -189,11 +191,13 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     name: 'COPY',
     arity: -3,
     flags: ['write', 'denyoom'],
-    keys: span(1, 2),
-    handler: copy,
+    keys: several(at(1, 'read'), at(2, 'write')),
+    handler: inOneGo(copy),
+    sliced: copy,
+    isLong: isLongDump,
     since: '6.2.0',
     summary: 'Copies the value and the expiry of a key to another.',
-    deviations: ['Equal source and destination answer 0; Redis gives an error.', 'The only database is 0.'],
+    deviations: ['Over REST equal source and destination answer 0; Redis gives an error.', 'The only database is 0.'],
   },
   {
     name: 'DEL',
@@ -267,7 +271,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     name: 'RENAME',
     arity: 3,
     flags: ['write'],
-    keys: span(1, 2),
+    keys: several(at(1, 'both'), at(2, 'write')),
     handler: rename(false),
     since: '1.0.0',
     summary: 'Renames a key, over what the new name holds.',
@@ -276,7 +280,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     name: 'RENAMENX',
     arity: 3,
     flags: writeFast,
-    keys: span(1, 2),
+    keys: several(at(1, 'both'), at(2, 'write')),
     handler: rename(true),
     since: '1.0.0',
     summary: 'Renames a key if the new name is free.',
@@ -286,10 +290,36 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -4,
     flags: ['write', 'denyoom', 'dangerous'],
     keys: at(1),
-    handler: restore,
+    handler: inOneGo(restore),
+    sliced: restore,
+    isLong: isLongRestore,
     since: '2.6.0',
     summary: 'Makes a key from a payload of DUMP.',
     deviations: [expiryEnds, 'IDLETIME and FREQ are checked and not kept.'],
+  },
+  {
+    name: 'SORT',
+    arity: -2,
+    flags: ['write', 'denyoom'],
+    categories: ['set', 'sortedset', 'list', 'dangerous'],
+    keys: SORT_KEYS,
+    handler: inOneGo(sort(true)),
+    sliced: sort(true),
+    isLong: isLongSort,
+    since: '1.0.0',
+    summary: 'Sorts the elements of a list, a set or a sorted set.',
+  },
+  {
+    name: 'SORT_RO',
+    arity: -2,
+    flags: read,
+    categories: ['set', 'sortedset', 'list', 'dangerous'],
+    keys: at(1),
+    handler: inOneGo(sort(false)),
+    sliced: sort(false),
+    isLong: isLongSort,
+    since: '7.0.0',
+    summary: 'As SORT, without STORE.',
   },
   {
     name: 'WAIT',

@@ -1,10 +1,11 @@
 /** Keys as such, whatever they hold: is it there, delete, rename, copy. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { assert } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import type { Value } from '../../keyspace.js';
 import { ERRORS, ErrorReply, OK, SimpleString } from '../../reply.js';
+import { copyInSlices } from './dump.js';
 
+const sameObjects = new ErrorReply('ERR source and destination objects are the same');
 const badDatabase = new ErrorReply('ERR DB index is out of range');
 
 /** EXISTS key …, TOUCH key … → how many of the words name a key; one named twice counts twice. */
@@ -15,7 +16,7 @@ export const countExisting: Handler = ({ args, keyspace }) => {
 };
 
 /** DEL key …, UNLINK key … → how many were deleted. */
-export const remove: Handler = ({ args, keyspace, effects, nowMs }) => {
+export const remove: Handler = ({ args, keyspace, effects, nowMs, notify }) => {
   const removed: ByteString[] = [];
   let visible = 0;
   for (let i = 1; i < args.length; i += 1) {
@@ -24,7 +25,9 @@ export const remove: Handler = ({ args, keyspace, effects, nowMs }) => {
     if (!keyspace.delete(key)) continue;
     removed.push(key);
     // One that has expired goes too, but was not there for whoever asks.
-    if (expireAtMs === undefined || expireAtMs > nowMs) visible += 1;
+    if (expireAtMs !== undefined && expireAtMs <= nowMs) continue;
+    visible += 1;
+    notify('g', 'del', key);
   }
   if (removed.length > 0) effects.pushList('DEL', removed);
   return visible;
@@ -55,13 +58,15 @@ export function rename(onlyIfFree: boolean): Handler {
     keyspace.delete(source);
     keyspace.set(target, value, expireAtMs);
     effects.push('RENAME', source, target);
+    context.notify('g', 'rename_from', source);
+    context.notify('g', 'rename_to', target);
     return onlyIfFree ? 1 : OK;
   };
 }
 
 /** COPY source destination [DB 0] [REPLACE] → 1, or 0 if the source is missing or the destination is there. */
-export const copy: Handler = (context) => {
-  const { args, keyspace, effects } = context;
+export const copy: SlicedHandler = function* (context) {
+  const { args, keyspace, effects, face } = context;
   const source = args.bytes(1);
   const target = args.bytes(2);
   let replaces = false;
@@ -75,15 +80,19 @@ export const copy: Handler = (context) => {
       if (args.offset(i) !== 0) throw badDatabase;
     } else throw ERRORS.syntax;
   }
-  if (source === target) return 0;
+  if (source === target) {
+    if (face === 'resp') throw sameObjects;
+    return 0;
+  }
   const value = keyspace.fetch(source);
   if (value === undefined) return 0;
   if (keyspace.fetch(target) !== undefined && !replaces) return 0;
-  assert(typeof value === 'string', 'a value of a kind that cannot be copied', { key: source });
   const expireAtMs = keyspace.expiryOf(source);
+  const copied = yield* copyInSlices(context, target, value);
   makeWay(context, target, expireAtMs);
-  keyspace.set(target, value, expireAtMs);
+  keyspace.set(target, copied, expireAtMs);
   effects.push('COPY', source, target, 'REPLACE');
+  context.notify('g', 'copy_to', target);
   return 1;
 };
 

@@ -13,6 +13,11 @@ const noFrequency = new ErrorReply(
     'Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.',
 );
 
+const noIdleTime = new ErrorReply(
+  'ERR An LFU maxmemory policy is selected, idle time not tracked. ' +
+    'Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.',
+);
+
 /** OBJECT ENCODING key → `int`, `embstr` or `raw` for a string, null if missing. */
 export const encoding: Handler = ({ args, keyspace }) => {
   const value = keyspace.peek(args.bytes(2));
@@ -20,21 +25,30 @@ export const encoding: Handler = ({ args, keyspace }) => {
 };
 
 function encodingOf(value: Value): ByteString {
-  if (typeof value !== 'string') return value.kind;
+  if (typeof value !== 'string') return value.encoding;
   if (parseInt64(value) !== undefined) return 'int';
   return value.length <= EMBEDDED_BYTES ? 'embstr' : 'raw';
 }
 
-/** OBJECT FREQ key → always an error, as in Redis without an LFU policy; null if missing. */
-export const frequency: Handler = ({ args, keyspace }) => {
-  if (!keyspace.exists(args.bytes(2))) return null;
-  throw noFrequency;
+/** OBJECT FREQ key → how often it is used, on a logarithmic scale; an error without an LFU policy; null if missing. */
+export const frequency: Handler = ({ args, keyspace, nowMs }) => {
+  const key = args.bytes(2);
+  if (!keyspace.isThere(key)) return null;
+  const count = keyspace.access?.frequency(key, nowMs);
+  if (count === undefined) throw noFrequency;
+  return count;
 };
 
-/** OBJECT IDLETIME key, OBJECT REFCOUNT key → a constant, null if missing: neither is tracked. */
-export function constant(answer: number): Handler {
-  return ({ args, keyspace }) => (keyspace.exists(args.bytes(2)) ? answer : null);
-}
+/** OBJECT IDLETIME key → seconds since it was used, 0 while that is not kept; null if missing. */
+export const idleTime: Handler = ({ args, keyspace, nowMs }) => {
+  const key = args.bytes(2);
+  if (!keyspace.isThere(key)) return null;
+  if (keyspace.access?.order === 'lfu') throw noIdleTime;
+  return keyspace.access?.idleSeconds(key, nowMs) ?? 0;
+};
+
+/** OBJECT REFCOUNT key → 1, null if missing. */
+export const referenceCount: Handler = ({ args, keyspace }) => (keyspace.isThere(args.bytes(2)) ? 1 : null);
 
 /** OBJECT HELP → lines. */
 export const help: Handler = () =>
@@ -43,11 +57,11 @@ export const help: Handler = () =>
     'ENCODING <key>',
     '    How the value of a key would be represented in Redis.',
     'FREQ <key>',
-    '    Not tracked: an error.',
+    '    How often the key is used, with an LFU policy of eviction.',
     'HELP',
     '    Print this help.',
     'IDLETIME <key>',
-    '    Not tracked: 0.',
+    '    Seconds since the key was used, with an LRU policy of eviction.',
     'REFCOUNT <key>',
     '    Always 1.',
   ].map((line) => new SimpleString(line));

@@ -1,3 +1,146 @@
-import { type CommandSpec, family } from '../../command-spec.js';
+/** The HyperLogLog family: how many different elements there were, about, in 12 KB. */
+import type { ByteString } from '../../../../kernel/index.js';
+import {
+  at,
+  type CommandContext,
+  type CommandSpec,
+  family,
+  type Handler,
+  inOneGo,
+  several,
+  type SlicedHandler,
+  span,
+} from '../../command-spec.js';
+import { ErrorReply, OK, type Reply } from '../../reply.js';
+import { estimate, HyperLogLog } from '../../types/hyperloglog.js';
+import { REGISTERS } from '../../types/hyperloglog-sparse.js';
+import { recordExpiry, replaceString } from '../expire-time.js';
 
-export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', []);
+/** Elements added, or values merged, in one slice: about a millisecond. */
+const SLICE_ELEMENTS = 500;
+const LONG_WORDS = 5000;
+/** Many keys are merged one by one, 30 µs each. */
+const SLICE_KEYS = 20;
+
+const notOne = new ErrorReply('WRONGTYPE Key is not a valid HyperLogLog string value.');
+const corrupt = new ErrorReply('INVALIDOBJ Corrupted HLL object detected');
+
+function read(text: ByteString): HyperLogLog {
+  const found = HyperLogLog.read(text);
+  if (found === undefined) throw notOne;
+  return found;
+}
+
+/** In replay what is sparse stays so: where it outgrew the limit then, the whole value was recorded. */
+function maxSparseBytes({ isReplay, settings }: CommandContext): number {
+  return isReplay ? Number.POSITIVE_INFINITY : settings.number('hll-sparse-max-bytes');
+}
+
+/** PFADD key [element …] → 1 if it changed, 0 otherwise. WRONGTYPE, corrupt. */
+const add: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace, effects } = context;
+  const key = args.bytes(1);
+  const elements = args.from(2);
+  const old = keyspace.fetchString(key);
+  const counter = old === undefined ? HyperLogLog.empty() : read(old);
+  const limit = maxSparseBytes(context);
+  const raising: ByteString[] = [];
+  for (let i = 0; i < elements.length; i += 1) {
+    const element = elements[i] as ByteString;
+    const hasRaised = counter.add(element, limit);
+    if (hasRaised === undefined) throw corrupt;
+    if (hasRaised) raising.push(element);
+    if (i % SLICE_ELEMENTS === SLICE_ELEMENTS - 1) yield;
+  }
+  if (old !== undefined && raising.length === 0) return 0;
+  counter.invalidate();
+  if (counter.hasOutgrown) {
+    replaceString(context, key, counter.text, 'pfadd');
+  } else {
+    keyspace.replace(key, counter.text);
+    effects.pushList('PFADD', [key, ...raising]);
+    recordExpiry(context, key);
+    context.notify('$', 'pfadd', key);
+  }
+  return 1;
+};
+
+/** PFCOUNT key … → about how many different elements were added to any of them. WRONGTYPE, corrupt. */
+const count: Handler = ({ args, keyspace }) => {
+  const registers = new Uint8Array(REGISTERS);
+  for (let i = 1; i < args.length; i += 1) {
+    const text = keyspace.peekString(args.bytes(i));
+    if (text === undefined) continue;
+    const counter = read(text);
+    if (args.length === 2 && counter.cached !== undefined) return counter.cached;
+    if (!counter.mergeInto(registers)) throw corrupt;
+  }
+  return estimate(registers);
+};
+
+/** PFMERGE destination [source …] → OK. WRONGTYPE, corrupt. */
+const merge: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace } = context;
+  const target = args.bytes(1);
+  const registers = new Uint8Array(REGISTERS);
+  let isDense = false;
+  for (let i = 1; i < args.length; i += 1) {
+    const text = keyspace.peekString(args.bytes(i));
+    if (text === undefined) continue;
+    const counter = read(text);
+    isDense ||= counter.isDense;
+    if (!counter.mergeInto(registers)) throw corrupt;
+    if (i % SLICE_KEYS === 0) yield;
+  }
+  const old = keyspace.fetchString(target);
+  const merged = old === undefined ? HyperLogLog.empty() : read(old);
+  if (isDense) merged.makeDense();
+  const limit = maxSparseBytes(context);
+  for (let index = 0; index < REGISTERS; index += 1) {
+    const value = registers[index] as number;
+    if (value > 0) merged.raise(index, value, limit);
+  }
+  merged.invalidate();
+  const text = merged.text;
+  if (text !== old) replaceString(context, target, text, 'pfadd');
+  else context.notify('$', 'pfadd', target);
+  return OK;
+};
+
+const isLong = ({ args }: CommandContext): boolean => args.length > LONG_WORDS;
+const isLongMerge = ({ args }: CommandContext): boolean => args.length > SLICE_KEYS;
+
+export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
+  {
+    name: 'PFADD',
+    arity: -2,
+    flags: ['write', 'denyoom', 'fast'],
+    keys: at(1),
+    handler: inOneGo(add),
+    sliced: add,
+    isLong,
+    since: '2.8.9',
+    summary: 'Adds elements to a HyperLogLog, which is created if missing.',
+  },
+  {
+    name: 'PFCOUNT',
+    arity: -2,
+    flags: ['readonly'],
+    keys: span(1, -1),
+    handler: count,
+    since: '2.8.9',
+    summary: 'Estimates how many different elements were added to HyperLogLogs.',
+    deviations: ['The estimate is not written into the value: reading changes nothing.'],
+  },
+  {
+    name: 'PFMERGE',
+    arity: -2,
+    flags: ['write', 'denyoom'],
+    keys: several(at(1, 'both'), span(2, -1, 1, 'read')),
+    handler: inOneGo(merge),
+    sliced: merge,
+    isLong: isLongMerge,
+    since: '2.8.9',
+    summary: 'Adds all that was added to some HyperLogLogs to another.',
+  },
+]);

@@ -1,3 +1,112 @@
-import { type CommandSpec, family } from '../../command-spec.js';
+/** Scripts: one row for each command that runs or keeps them. */
+import { type CommandFlag, type CommandSpec, counted, family, NO_KEYS } from '../../command-spec.js';
+import { evaluate } from './evaluate.js';
+import { exists, flush, kill, load } from './script.js';
 
-export const SCRIPTING: readonly CommandSpec[] = family('scripting', []);
+const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
+const KEEPS: readonly CommandFlag[] = ['noscript'];
+const STOPPED =
+  'A script is ended after 250 ms (`busy-reply-threshold`, at most 2000), 100 million instructions or 64 MiB; if it had written, its writes are undone.';
+
+const HELP = [
+  'SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'EXISTS <sha1> [<sha1> ...]',
+  '    Tell which scripts are known.',
+  'FLUSH [ASYNC|SYNC]',
+  '    Forget all scripts.',
+  'KILL',
+  '    There is never one to kill: scripts are ended by their limits.',
+  'LOAD <script>',
+  '    Keep a script without running it.',
+  'HELP',
+  '    Print this help.',
+];
+
+export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
+  {
+    name: 'EVAL',
+    arity: -3,
+    flags: RUNS,
+    keys: counted(2, [], 'both'),
+    handler: evaluate('source', false),
+    since: '2.6.0',
+    summary: 'Runs a Lua script.',
+    deviations: [STOPPED],
+  },
+  {
+    name: 'EVALSHA',
+    arity: -3,
+    flags: RUNS,
+    keys: counted(2, [], 'both'),
+    handler: evaluate('digest', false),
+    since: '2.6.0',
+    summary: 'Runs a Lua script that is known by its digest.',
+    deviations: ['Of one database 5,000 scripts are remembered; clients send EVAL again when one is gone.'],
+  },
+  {
+    name: 'EVAL_RO',
+    arity: -3,
+    flags: [...RUNS, 'readonly'],
+    keys: counted(2, [], 'read'),
+    handler: evaluate('source', true),
+    since: '7.0.0',
+    summary: 'Runs a Lua script that only reads.',
+    readOnlyToken: false,
+  },
+  {
+    name: 'EVALSHA_RO',
+    arity: -3,
+    flags: [...RUNS, 'readonly'],
+    keys: counted(2, [], 'read'),
+    handler: evaluate('digest', true),
+    since: '7.0.0',
+    summary: 'Runs a Lua script, known by its digest, that only reads.',
+    readOnlyToken: false,
+  },
+  {
+    name: 'SCRIPT LOAD',
+    arity: 3,
+    flags: [...KEEPS, 'stale', 'keyspace'],
+    keys: NO_KEYS,
+    handler: load,
+    since: '2.6.0',
+    summary: 'Keeps a script for EVALSHA and answers its digest.',
+  },
+  {
+    name: 'SCRIPT EXISTS',
+    arity: -3,
+    flags: KEEPS,
+    keys: NO_KEYS,
+    handler: exists,
+    since: '2.6.0',
+    summary: 'Tells which digests are of scripts that are known.',
+  },
+  {
+    name: 'SCRIPT FLUSH',
+    arity: -2,
+    flags: [...KEEPS, 'keyspace'],
+    keys: NO_KEYS,
+    handler: flush,
+    since: '2.6.0',
+    summary: 'Forgets all scripts.',
+  },
+  {
+    name: 'SCRIPT KILL',
+    arity: 2,
+    flags: [...KEEPS, 'stale'],
+    keys: NO_KEYS,
+    handler: kill,
+    since: '2.6.0',
+    summary: 'Would end a script that runs; there never is one.',
+  },
+  {
+    name: 'SCRIPT HELP',
+    arity: 2,
+    flags: ['loading', 'stale'],
+    keys: NO_KEYS,
+    handler: () => HELP,
+    since: '5.0.0',
+    summary: 'Lists the subcommands of SCRIPT.',
+    deviations: ['The help is our own; there is no SCRIPT DEBUG.'],
+  },
+]);

@@ -23,6 +23,7 @@ export const append: Handler = (context) => {
   keyspace.replace(key, value);
   effects.push('APPEND', key, suffix);
   recordExpiry(context, key);
+  context.notify('$', 'append', key);
   return value.length;
 };
 
@@ -43,6 +44,7 @@ export const setRange: Handler = (context) => {
   keyspace.replace(key, value);
   effects.push('SETRANGE', key, String(offset), patch);
   recordExpiry(context, key);
+  context.notify('$', 'setrange', key);
   return value.length;
 };
 
@@ -67,7 +69,7 @@ function count(context: CommandContext, by: number | bigint): Reply {
   const old = parseInt64(keyspace.fetchString(key) ?? '0');
   if (old === undefined) throw ERRORS.notAnInteger;
   const result = add(old, by);
-  replaceString(context, key, String(result));
+  replaceString(context, key, String(result), 'incrby');
   return result;
 }
 
@@ -90,6 +92,6 @@ export const incrementByFloat: Handler = (context) => {
   const sum = addLongDoubles(old, args.bytes(2));
   if (sum === undefined) throw ERRORS.notAFloat;
   if (sum.kind === 'infinite') throw notFinite;
-  replaceString(context, key, sum.text);
+  replaceString(context, key, sum.text, 'incrbyfloat');
   return sum.text;
 };

@@ -66,9 +66,11 @@ export const getAndExpire: Handler = (context) => {
     } else {
       keyspace.expireAt(key, expireAtMs);
       effects.push('PEXPIREAT', key, String(expireAtMs));
+      context.notify('g', 'expire', key);
     }
   } else if (word === 'PERSIST' && keyspace.persist(key)) {
     effects.push('PERSIST', key);
+    context.notify('g', 'persist', key);
   }
   return value;
 };

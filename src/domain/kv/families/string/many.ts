@@ -40,8 +40,11 @@ function requirePairs(context: CommandContext, name: string): void {
   for (let i = 2; i < args.length; i += 2) requireRecordSize(context, args.bytes(i).length);
 }
 
-function storeMany({ args, keyspace, effects }: CommandContext): void {
-  for (let i = 1; i < args.length; i += 2) keyspace.set(args.bytes(i), args.bytes(i + 1));
+function storeMany({ args, keyspace, effects, notify }: CommandContext): void {
+  for (let i = 1; i < args.length; i += 2) {
+    keyspace.set(args.bytes(i), args.bytes(i + 1));
+    notify('$', 'set', args.bytes(i));
+  }
   effects.pushList('MSET', args.from(1));
 }
 

@@ -29,6 +29,7 @@ export const set: Handler = (context) => {
   if (args.length === 3) {
     keyspace.set(key, value);
     effects.pushSet(key, value);
+    context.notify('$', 'set', key);
     return OK;
   }
   return setWithOptions(context, key, value, readOptions(context));

@@ -1,0 +1,152 @@
+/**
+ * What tokens and passwords open, looked up in a copy of the control state. Nothing is kept here but how
+ * each grant was come by, so that it can be looked up again after a change.
+ */
+import type { AclUserRecord, ControlState, Database } from '../../domain/control/index.js';
+import {
+  AclUser,
+  DEFAULT_USER,
+  permissionsOf,
+  READ_ONLY_USER,
+  RULES_OF_READ_ONLY,
+  RuleError,
+  readOnlyPermissions,
+} from '../../domain/kv/index.js';
+import type { ByteString, DatabaseId } from '../../kernel/index.js';
+import { hashPassword, hashSecret, kvPartition, ownerOfGeneratedToken } from '../../messages/index.js';
+import type { KvGrant } from '../../ports/index.js';
+
+interface Origin {
+  readonly lookUp: () => KvGrant | undefined;
+  /** Of the state that the grant was last seen to be right in. */
+  version: number;
+}
+
+export class Grants {
+  readonly #origins = new WeakMap<KvGrant, Origin>();
+
+  constructor(
+    private readonly state: () => ControlState,
+    private readonly version: () => number,
+  ) {}
+
+  ofToken(token: string): KvGrant | undefined {
+    return this.#remember(() => this.#lookUpToken(token));
+  }
+
+  ofLogin(user: string | undefined, password: ByteString): KvGrant | undefined {
+    const sha256 = hashPassword(password);
+    return this.#remember(() => this.#lookUpLogin(user, sha256));
+  }
+
+  renewed(grant: KvGrant): KvGrant | undefined {
+    const origin = this.#origins.get(grant);
+    if (origin === undefined) return undefined;
+    const version = this.version();
+    if (origin.version === version) return grant;
+    const now = origin.lookUp();
+    if (now === undefined) return undefined;
+    if (isSame(now, grant)) {
+      origin.version = version;
+      return grant;
+    }
+    this.#origins.set(now, { lookUp: origin.lookUp, version });
+    return now;
+  }
+
+  #remember(lookUp: () => KvGrant | undefined): KvGrant | undefined {
+    const grant = lookUp();
+    if (grant !== undefined) this.#origins.set(grant, { lookUp, version: this.version() });
+    return grant;
+  }
+
+  #lookUpToken(token: string): KvGrant | undefined {
+    const state = this.state();
+    const sha256 = hashSecret(token);
+    const owner = state.tokens.get(sha256);
+    if (owner !== undefined) {
+      const database = state.live(owner.database);
+      if (database === undefined) return undefined;
+      return owner.role === 'standard' ? grantOfDefault(database) : grantOfReaders(database);
+    }
+    const issued = state.userTokens.get(sha256);
+    if (issued !== undefined) return this.#grantOf(issued.database, issued.user, issued.password);
+    const generated = ownerOfGeneratedToken(token);
+    return generated === undefined ? undefined : this.#grantOf(generated.database, generated.user, sha256, false);
+  }
+
+  #lookUpLogin(name: string | undefined, sha256: string): KvGrant | undefined {
+    const state = this.state();
+    if (name === undefined || name === DEFAULT_USER) {
+      const id = state.passwords.get(sha256);
+      const database = id === undefined ? undefined : state.live(id);
+      return database === undefined ? undefined : grantOfDefault(database);
+    }
+    const slash = name.indexOf('/');
+    const id = name.slice(0, Math.max(0, slash)) as DatabaseId;
+    if (slash > 0 && state.live(id) !== undefined) return this.#grantOf(id, name.slice(slash + 1), sha256);
+    const first = state.firstStart?.database;
+    return first === undefined ? undefined : this.#grantOf(first, name, sha256);
+  }
+
+  /** @param mayBeOpen does a user that any password opens count? Not with a token that merely names one */
+  #grantOf(id: DatabaseId, name: ByteString, sha256: string, mayBeOpen = true): KvGrant | undefined {
+    const state = this.state();
+    const database = state.live(id);
+    if (database === undefined) return undefined;
+    if (name === DEFAULT_USER) return state.isPasswordOf(id, name, sha256) ? grantOfDefault(database) : undefined;
+    const record = state.userOf(id, name);
+    if (record === undefined) return undefined;
+    const user = readUser(record);
+    if (user?.isOn !== true) return undefined;
+    if (!record.passwords.includes(sha256) && !(user.isOpen && mayBeOpen)) return undefined;
+    return grantOfUser(database, record);
+  }
+}
+
+/** Undefined for rules of a later release: nobody is let in by half of them. */
+function readUser({ rules }: AclUserRecord): AclUser | undefined {
+  try {
+    return AclUser.of(rules);
+  } catch (error) {
+    if (error instanceof RuleError) return undefined;
+    throw error;
+  }
+}
+
+function grantOfDefault(database: Database): KvGrant {
+  return { ...commonOf(database), role: 'standard', user: DEFAULT_USER };
+}
+
+function grantOfReaders(database: Database): KvGrant {
+  return {
+    ...commonOf(database),
+    role: 'read-only',
+    user: READ_ONLY_USER,
+    permissions: readOnlyPermissions(),
+    rules: RULES_OF_READ_ONLY,
+  };
+}
+
+function grantOfUser(database: Database, { name, rules }: AclUserRecord): KvGrant {
+  const grant: KvGrant = { ...commonOf(database), role: 'standard', user: name };
+  const permissions = permissionsOf(rules, name);
+  return permissions === undefined ? grant : { ...grant, permissions, rules };
+}
+
+function commonOf(database: Database): Pick<KvGrant, 'database' | 'partitions' | 'limits'> {
+  const { id, partitions, limits } = database;
+  return { database: id, partitions: Array.from({ length: partitions }, (_, index) => kvPartition(id, index)), limits };
+}
+
+/** The number of partitions never changes. */
+function isSame(one: KvGrant, other: KvGrant): boolean {
+  return (
+    one.database === other.database &&
+    one.role === other.role &&
+    one.user === other.user &&
+    one.rules === other.rules &&
+    one.limits.maxCommandBytes === other.limits.maxCommandBytes &&
+    one.limits.maxRequestsPerDay === other.limits.maxRequestsPerDay
+  );
+}

@@ -1,0 +1,271 @@
+/**
+ * What a client sends, as commands: multibulk or inline, in pieces of any size. A command is handed out when it
+ * is whole; nothing is parsed before it is asked for, so whoever reads decides how much is in memory.
+ *
+ * Invariants
+ *  R1 the same bytes give the same commands and errors, however they are cut into pieces
+ *  R2 of a command beyond `maxCommandBytes` the words are skipped as they arrive, never kept
+ *  R3 errors and their texts are Redis's; after one nothing more is read
+ *  R4 words are copied out of the buffer: cut out of a larger string they would keep that alive
+ */
+import type { ByteString } from '../../kernel/index.js';
+import { splitInlineWords } from './inline-words.js';
+
+export interface RequestParserLimits {
+  /** Words of one command. */
+  maxWords: number;
+  /** One word; Redis's `proto-max-bulk-len`. */
+  maxWordBytes: number;
+  /** All words of one command; beyond it the command is read and thrown away. */
+  maxCommandBytes: number;
+  /** Errors say that it is for want of AUTH that the limits are so small. */
+  isUnauthenticated: boolean;
+}
+
+/** Closes the connection; `text` is the error as a client reads it. */
+export class ProtocolError extends Error {
+  readonly text: ByteString;
+
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'ProtocolError';
+    this.text = `ERR Protocol error: ${problem}`;
+  }
+}
+
+/** A whole command whose words were too many bytes to keep. */
+export interface OversizedCommand {
+  readonly bytes: number;
+}
+
+const STAR = 0x2a;
+const DOLLAR = 0x24;
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+const ZERO = 0x30;
+/** A line without an end is given up; Redis's bound. */
+const MAX_LINE_BYTES = 64 * 1024;
+/** Digits of a 64-bit integer. */
+const MAX_DIGITS = 19;
+/** Words this short are put together from their bytes, which is faster than a call into the buffer. */
+const SHORT_WORD = 6;
+/** Before somebody has signed in, as Redis has it. */
+const UNAUTHENTICATED_WORDS = 10;
+const UNAUTHENTICATED_WORD_BYTES = 16_384;
+
+const EMPTY = Buffer.alloc(0);
+
+export class RequestParser {
+  #bytes: Buffer = EMPTY;
+  #at = 0;
+  /** Behind `#bytes`, not joined to it yet. */
+  #arrived: Buffer[] = [];
+  #arrivedBytes = 0;
+  /** With fewer bytes than this, from `#at` on, nothing can be done. */
+  #neededBytes = 0;
+  /** Words of the command that has begun; undefined between commands. */
+  #words: ByteString[] | undefined;
+  #missingWords = 0;
+  #commandBytes = 0;
+  /** Of the word whose header has been read; -1: none. */
+  #wordBytes = -1;
+  /** Still to be thrown away of an oversized command's word. */
+  #skipBytes = 0;
+
+  constructor(readonly limits: RequestParserLimits) {}
+
+  /** Bytes that wait to be parsed. */
+  get bufferedBytes(): number {
+    return this.#bytes.length - this.#at + this.#arrivedBytes;
+  }
+
+  /** Is there reason to call `next`? */
+  get mayHaveMore(): boolean {
+    return this.bufferedBytes > 0 && this.bufferedBytes >= this.#neededBytes;
+  }
+
+  feed(chunk: Buffer): void {
+    if (this.#at === this.#bytes.length && this.#arrivedBytes === 0) {
+      this.#bytes = chunk;
+      this.#at = 0;
+      return;
+    }
+    this.#arrived.push(chunk);
+    this.#arrivedBytes += chunk.length;
+  }
+
+  /** Forgets what has not been asked for. */
+  clear(): void {
+    this.#bytes = EMPTY;
+    this.#at = 0;
+    this.#arrived = [];
+    this.#arrivedBytes = 0;
+    this.#words = undefined;
+  }
+
+  /** The next whole command; undefined: more bytes are needed. @throws ProtocolError */
+  next(): ByteString[] | OversizedCommand | undefined {
+    for (;;) {
+      if (this.bufferedBytes < this.#neededBytes || this.bufferedBytes === 0) return undefined;
+      if (this.#arrivedBytes > 0) this.#join();
+      this.#neededBytes = 0;
+      const command = this.#words === undefined ? this.#begin() : this.#continue();
+      if (command === undefined) {
+        if (this.#neededBytes === 0) continue;
+        return undefined;
+      }
+      if (!Array.isArray(command) || command.length > 0) return command;
+    }
+  }
+
+  #join(): void {
+    this.#bytes = Buffer.concat([this.#bytes.subarray(this.#at), ...this.#arrived]);
+    this.#at = 0;
+    this.#arrived = [];
+    this.#arrivedBytes = 0;
+  }
+
+  /** The next look needs so many bytes from `#at` on. */
+  #need(bytes: number): undefined {
+    this.#neededBytes = bytes;
+    return undefined;
+  }
+
+  #needMoreThanThereIs(): undefined {
+    return this.#need(this.#bytes.length - this.#at + 1);
+  }
+
+  /** Undefined with `#neededBytes` 0: a command has begun, or an empty one has been passed over. */
+  #begin(): ByteString[] | undefined {
+    if (this.#bytes[this.#at] !== STAR) return this.#inline();
+    const end = this.#endOfLine('too big mbulk count string');
+    if (end < 0) return undefined;
+    const count = this.#integer(this.#at + 1, end);
+    if (count === undefined || count > this.limits.maxWords) throw new ProtocolError('invalid multibulk length');
+    if (count > UNAUTHENTICATED_WORDS && this.limits.isUnauthenticated) {
+      throw new ProtocolError('unauthenticated multibulk length');
+    }
+    this.#at = end + 2;
+    if (count <= 0) return undefined;
+    this.#words = [];
+    this.#missingWords = count;
+    this.#commandBytes = 0;
+    return undefined;
+  }
+
+  #inline(): ByteString[] | undefined {
+    const { limits } = this;
+    const end = this.#bytes.indexOf(LF, this.#at);
+    const lineBytes = (end < 0 ? this.#bytes.length : end) - this.#at;
+    if (lineBytes > MAX_LINE_BYTES) throw new ProtocolError('too big inline request');
+    if (end < 0) return this.#needMoreThanThereIs();
+    const lineEnd = end > this.#at && this.#bytes[end - 1] === CR ? end - 1 : end;
+    const words = splitInlineWords(this.#bytes.toString('latin1', this.#at, lineEnd));
+    if (words === undefined) throw new ProtocolError('unbalanced quotes in request');
+    this.#at = end + 1;
+    return words.length > 0 && words.length <= limits.maxWords ? words : undefined;
+  }
+
+  #continue(): ByteString[] | OversizedCommand | undefined {
+    const words = this.#words as ByteString[];
+    const { maxCommandBytes } = this.limits;
+    while (this.#missingWords > 0) {
+      if (this.#skipBytes > 0) {
+        if (!this.#skip()) return undefined;
+        continue;
+      }
+      if (this.#wordBytes < 0) {
+        if (!this.#readWordHeader()) return undefined;
+        if (this.#commandBytes > maxCommandBytes) {
+          words.length = 0;
+          this.#skipBytes = this.#wordBytes + 2;
+          continue;
+        }
+      }
+      const from = this.#at;
+      const end = from + this.#wordBytes;
+      if (end + 2 > this.#bytes.length) return this.#need(this.#wordBytes + 2);
+      words.push(wordOf(this.#bytes, from, end));
+      this.#at = end + 2;
+      this.#wordBytes = -1;
+      this.#missingWords -= 1;
+    }
+    this.#words = undefined;
+    return this.#commandBytes > maxCommandBytes ? { bytes: this.#commandBytes } : words;
+  }
+
+  #skip(): boolean {
+    const there = Math.min(this.#skipBytes, this.#bytes.length - this.#at);
+    this.#at += there;
+    this.#skipBytes -= there;
+    if (this.#skipBytes > 0) {
+      this.#need(1);
+      return false;
+    }
+    this.#wordBytes = -1;
+    this.#missingWords -= 1;
+    return true;
+  }
+
+  #readWordHeader(): boolean {
+    if (this.#at >= this.#bytes.length) {
+      this.#need(1);
+      return false;
+    }
+    const end = this.#endOfLine('too big bulk count string');
+    if (end < 0) return false;
+    const first = this.#bytes[this.#at] as number;
+    if (first !== DOLLAR) throw new ProtocolError(`expected '$', got '${String.fromCharCode(first)}'`);
+    const { limits } = this;
+    const length = this.#integer(this.#at + 1, end);
+    if (length === undefined || length < 0 || length > limits.maxWordBytes) {
+      throw new ProtocolError('invalid bulk length');
+    }
+    if (length > UNAUTHENTICATED_WORD_BYTES && limits.isUnauthenticated) {
+      throw new ProtocolError('unauthenticated bulk length');
+    }
+    this.#at = end + 2;
+    this.#wordBytes = length;
+    this.#commandBytes += length;
+    return true;
+  }
+
+  /** Where the line that begins at `#at` has its CR, with one more byte behind it; -1: not there yet. */
+  #endOfLine(tooBig: string): number {
+    const bytes = this.#bytes;
+    // Headers are a few bytes long: a call into the buffer costs more than looking.
+    let end = this.#at;
+    const near = Math.min(bytes.length, end + MAX_DIGITS);
+    while (end < near && bytes[end] !== CR) end += 1;
+    if (end === near) end = bytes.indexOf(CR, near);
+    const lineBytes = (end < 0 ? bytes.length : end) - this.#at;
+    if (lineBytes > MAX_LINE_BYTES) throw new ProtocolError(tooBig);
+    if (end >= 0 && end + 1 < bytes.length) return end;
+    this.#needMoreThanThereIs();
+    return -1;
+  }
+
+  /** As Redis reads one: no plus, no leading zero, no blanks. */
+  #integer(from: number, end: number): number | undefined {
+    const bytes = this.#bytes;
+    const isNegative = bytes[from] === DASH;
+    const first = isNegative ? from + 1 : from;
+    if (first >= end || end - first > MAX_DIGITS) return undefined;
+    if (bytes[first] === ZERO) return end === first + 1 && !isNegative ? 0 : undefined;
+    let value = 0;
+    for (let at = first; at < end; at += 1) {
+      const digit = (bytes[at] as number) - ZERO;
+      if (digit < 0 || digit > 9) return undefined;
+      value = value * 10 + digit;
+    }
+    return isNegative ? -value : value;
+  }
+}
+
+function wordOf(bytes: Buffer, from: number, end: number): ByteString {
+  if (end - from > SHORT_WORD) return bytes.toString('latin1', from, end);
+  let word = '';
+  for (let i = from; i < end; i += 1) word += String.fromCharCode(bytes[i] as number);
+  return word;
+}

@@ -1,0 +1,114 @@
+/**
+ * What a user may do, compiled from the text of the user's rules and kept by it: an edge asks before a
+ * command leaves for its partition, the owner asks before each command of a script. Both compile the same text.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { CommandSpec, Permissions } from '../command-spec.js';
+import { ErrorReply } from '../reply.js';
+import { AclUser } from './acl-user.js';
+import { ruleNameOf } from './command-catalogue.js';
+import type { Objection, Selector } from './selector.js';
+
+export const DEFAULT_USER = 'default';
+/** What the read-only token acts as. */
+export const READ_ONLY_USER = 'default_ro';
+
+const EVERYTHING = ['on', 'sanitize-payload', '~*', '&*', '+@all'].join('\n');
+
+/** Readers may look at what they can name, and not list what there is; a connection may be tried out. */
+const READ_ONLY = [
+  ...['on', 'sanitize-payload', '~*', '&*', '-@all'],
+  ...['+@read', '-@dangerous', '-scan', '-keys', '+ping', '+echo', '+time'],
+].join('\n');
+
+export const RULES_OF_DEFAULT: string = EVERYTHING;
+export const RULES_OF_READ_ONLY: string = READ_ONLY;
+
+/** Compiled users kept: those of many databases; beyond it all are compiled again, at some 50 µs each. */
+const MAX_COMPILED = 10_000;
+
+/** A refusal that says what it was about, for ACL LOG. */
+export class PermissionDenied extends ErrorReply {
+  constructor(
+    readonly user: ByteString,
+    readonly reason: Objection['reason'],
+    /** The command's name as rules have it, the key, the channel. */
+    readonly object: ByteString,
+    name: string,
+  ) {
+    super(respText(user, reason, name), restText(reason, name));
+  }
+
+  /** What ACL DRYRUN says. */
+  get explanation(): ByteString {
+    const what =
+      this.reason === 'command' ? `run the '${this.object}' command` : `access the '${this.object}' ${this.reason}`;
+    return `User ${this.user} has no permissions to ${what}`;
+  }
+}
+
+function respText(user: ByteString, reason: Objection['reason'], name: string): ByteString {
+  if (reason === 'command') return `NOPERM User ${user} has no permissions to run the '${name}' command`;
+  return `NOPERM No permissions to access a ${reason}`;
+}
+
+/** As Redis 6 words it: of a subcommand its container's name. */
+function restText(reason: Objection['reason'], name: string): ByteString {
+  const may = 'NOPERM this user has no permissions to';
+  if (reason !== 'command') return `${may} access one of the ${reason}s used as arguments`;
+  return `${may} run the '${name.split('|')[0]}' command or its subcommand`;
+}
+
+class UserPermissions implements Permissions {
+  constructor(
+    readonly user: ByteString,
+    private readonly selectors: readonly Selector[],
+  ) {}
+
+  refusal(spec: CommandSpec, words: readonly ByteString[]): PermissionDenied | undefined {
+    let nearest: Objection | undefined;
+    for (const selector of this.selectors) {
+      const objection = selector.objectionTo(spec, words);
+      if (objection === undefined) return undefined;
+      if (nearest === undefined || isNearer(objection, nearest)) nearest = objection;
+    }
+    const name = ruleNameOf(spec);
+    const { reason, object } = nearest ?? { reason: 'command', object: '' };
+    return new PermissionDenied(this.user, reason, reason === 'command' ? name : object, name);
+  }
+
+  mayReach(channel: ByteString, isPattern: boolean): boolean {
+    return this.selectors.some((selector) => selector.mayReach(channel, isPattern));
+  }
+}
+
+const NEARNESS = { command: 0, key: 1, channel: 2 } as const;
+
+/** Of several selectors' objections the one that came nearest to letting the command run is told, as in Redis. */
+function isNearer(one: Objection, other: Objection): boolean {
+  const by = NEARNESS[one.reason] - NEARNESS[other.reason];
+  return by > 0 || (by === 0 && one.position > other.position);
+}
+
+const compiled = new Map<string, Permissions | undefined>();
+
+/**
+ * @param rules as AclUser shows them
+ * @returns undefined: everything is permitted
+ * @throws RuleError for rules that this release does not know
+ */
+export function permissionsOf(rules: string, user: ByteString): Permissions | undefined {
+  const key = `${user}\n${rules}`;
+  if (compiled.has(key)) return compiled.get(key);
+  const { selectors } = AclUser.of(rules);
+  const isFree = selectors.some((selector) => selector.allowsEverything);
+  const permissions = isFree ? undefined : new UserPermissions(user, selectors);
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  compiled.set(key, permissions);
+  return permissions;
+}
+
+/** Of the read-only token. */
+export function readOnlyPermissions(): Permissions {
+  return permissionsOf(READ_ONLY, READ_ONLY_USER) as Permissions;
+}

@@ -1,0 +1,81 @@
+/**
+ * The values of a keyspace, where long strings may be under edit: one whose bits are changed is kept as a
+ * buffer until somebody looks at it as a string.
+ *
+ *  E1 whoever reads a value by `get`, or goes through them all, meets strings and collections alone
+ */
+import type { ByteString } from '../../kernel/index.js';
+import type { Value } from './keyspace.js';
+import { type ScanStep, SegmentedMap } from './segmented-map.js';
+import { BitString, MIN_BIT_STRING_BYTES } from './types/bit-string.js';
+
+/** Strings under edit at a time: each is a buffer of up to the largest value. */
+const MAX_EDITED = 4;
+
+export class EditedStrings extends SegmentedMap<Value> {
+  readonly #edited = new Map<ByteString, BitString>();
+
+  /** The string under edit, if it is. */
+  bitsOf(key: ByteString): BitString | undefined {
+    return this.#edited.size === 0 ? undefined : this.#edited.get(key);
+  }
+
+  /** Puts a string under edit; undefined where that does not pay, or where there is none. */
+  edit(key: ByteString): BitString | undefined {
+    const present = this.bitsOf(key);
+    if (present !== undefined) return present;
+    const text = super.get(key);
+    if (typeof text !== 'string' || text.length < MIN_BIT_STRING_BYTES) return undefined;
+    if (this.#edited.size >= MAX_EDITED) this.#settle(this.#edited.keys().next().value as ByteString);
+    const bits = new BitString(text);
+    this.#edited.set(key, bits);
+    super.set(key, '');
+    return bits;
+  }
+
+  override get(key: ByteString): Value | undefined {
+    if (this.#edited.size > 0) this.#settle(key);
+    return super.get(key);
+  }
+
+  override set(key: ByteString, value: Value): void {
+    if (this.#edited.size > 0) this.#edited.delete(key);
+    super.set(key, value);
+  }
+
+  override exchange(key: ByteString, value: Value): Value | undefined {
+    if (this.#edited.size > 0) this.#settle(key);
+    return super.exchange(key, value);
+  }
+
+  override delete(key: ByteString): boolean {
+    if (this.#edited.size > 0) this.#edited.delete(key);
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    this.#edited.clear();
+    super.clear();
+  }
+
+  override scan(cursor: number, count: number): ScanStep<Value> {
+    this.#settleAll();
+    return super.scan(cursor, count);
+  }
+
+  override [Symbol.iterator](): IterableIterator<[ByteString, Value]> {
+    this.#settleAll();
+    return super[Symbol.iterator]();
+  }
+
+  #settle(key: ByteString): void {
+    const bits = this.#edited.get(key);
+    if (bits === undefined) return;
+    this.#edited.delete(key);
+    super.set(key, bits.text);
+  }
+
+  #settleAll(): void {
+    for (const key of [...this.#edited.keys()]) this.#settle(key);
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Making room in a database that has reached its bound: keys are chosen among a few at random, as Redis does, and
+ * removed with a `DEL` in the journal.
+ *
+ *  V1 nothing is removed while the database is within its bound
+ *  V2 a policy that finds no candidate removes nothing, and growth is refused
+ */
+import type { ByteString, Random } from '../../kernel/index.js';
+import type { Keyspace } from './keyspace.js';
+import { KEY_OVERHEAD_BYTES } from './keyspace.js';
+
+/** Keys removed for one command: beyond it the command is refused, and the next one goes on. */
+export const MAX_EVICTIONS = 200;
+
+export interface EvictionRules {
+  readonly maxBytes: number;
+  readonly policy: string;
+  /** Keys compared for each one that is removed. */
+  readonly samples: number;
+}
+
+/** What the bound is compared with: names, values, and what a key costs beside them. */
+export function usedBytes(keyspace: Keyspace): number {
+  return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
+}
+
+/** The next key to remove; undefined when the policy has no candidate. */
+export function chooseVictim(
+  keyspace: Keyspace,
+  { policy, samples }: EvictionRules,
+  random: Random,
+): ByteString | undefined {
+  const [scope, order] = policy.split('-') as [string, string | undefined];
+  if (order === undefined) return undefined;
+  const float = () => random.float();
+  const isVolatile = scope === 'volatile';
+  const pick = () => (isVolatile ? keyspace.randomExpiring(float) : keyspace.anyRandomKey(float));
+  if (order === 'random') return pick();
+  let victim: ByteString | undefined;
+  let worst = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < samples; i += 1) {
+    const key = pick();
+    if (key === undefined) return victim;
+    const rank = order === 'ttl' ? (keyspace.expiryOf(key) ?? Number.POSITIVE_INFINITY) : keyspace.accessRank(key);
+    if (victim !== undefined && rank >= worst) continue;
+    victim = key;
+    worst = rank;
+  }
+  return victim;
+}

@@ -1,0 +1,66 @@
+/** Strings as rows of bits: offsets, reading pieces, changing bytes. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext } from '../../command-spec.js';
+import { MAX_STRING_BYTES, requireRecordSize } from '../../limits.js';
+import { parseInt64 } from '../../numbers.js';
+import { ErrorReply } from '../../reply.js';
+import { type BitString, byteOf } from '../../types/bit-string.js';
+
+/** Bytes looked at in one slice: well under a millisecond. */
+export const SLICE_BYTES = 256 * 1024;
+
+export const badOffset = new ErrorReply('ERR bit offset is not an integer or out of range');
+
+/** A bit's offset, from 0 to the last bit of the longest string Redis knows. `#n`: in units of `width` bits. */
+export function bitOffset(word: ByteString, width = 0): number {
+  const isScaled = width > 0 && word.startsWith('#');
+  const value = parseInt64(isScaled ? word.slice(1) : word);
+  if (typeof value !== 'number') throw badOffset;
+  const offset = isScaled ? value * width : value;
+  if (offset < 0 || Math.floor(offset / 8) >= MAX_STRING_BYTES) throw badOffset;
+  return offset;
+}
+
+/** Bytes from `start` on, `count` of them at most. */
+export function piece(bits: ByteString | BitString, start: number, count: number): Buffer {
+  const end = Math.min(bits.length, start + count);
+  return typeof bits === 'string' ? Buffer.from(bits.slice(start, end), 'latin1') : bits.buffer.subarray(start, end);
+}
+
+/** A string whose bytes are to be changed; nothing is stored before `save`. */
+export interface BitEditor {
+  byteAt(index: number): number;
+  setByte(index: number, byte: number): void;
+  save(): void;
+}
+
+/** Bytes [first, last] of the string at the key are about to be written; it grows with zeros. @throws WRONGTYPE, too large */
+export function editBits(context: CommandContext, key: ByteString, last: number): BitEditor {
+  const { keyspace } = context;
+  const bits = keyspace.fetchBits(key);
+  if (bits !== undefined) {
+    requireRecordSize(context, Math.max(bits.length, last + 1));
+    const before = bits.length;
+    bits.extend(last + 1);
+    return {
+      byteAt: (index) => bits.byteAt(index),
+      setByte: (index, byte) => bits.setByte(index, byte),
+      save: () => keyspace.edited(key, bits, before),
+    };
+  }
+  const old = keyspace.fetchString(key) ?? '';
+  requireRecordSize(context, Math.max(old.length, last + 1));
+  const buffer = Buffer.alloc(Math.max(old.length, last + 1));
+  buffer.write(old, 'latin1');
+  return {
+    byteAt: (index) => buffer[index] ?? 0,
+    setByte: (index, byte) => {
+      buffer[index] = byte;
+    },
+    save: () => keyspace.replace(key, buffer.toString('latin1')),
+  };
+}
+
+export function bitAt(bits: ByteString | BitString, offset: number): 0 | 1 {
+  return ((byteOf(bits, Math.floor(offset / 8)) >> (7 - (offset % 8))) & 1) as 0 | 1;
+}

@@ -1,0 +1,144 @@
+/** Single bits, counts and positions: SETBIT, GETBIT, BITCOUNT, BITPOS. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { Args } from '../../args.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { countOnes, findBit } from '../../types/bit-count.js';
+import type { BitString } from '../../types/bit-string.js';
+import { recordExpiry } from '../expire-time.js';
+import { bitAt, bitOffset, editBits, piece, SLICE_BYTES } from './bit-access.js';
+
+const badBit = new ErrorReply('ERR bit is not an integer or out of range');
+const badBitArgument = new ErrorReply('ERR The bit argument must be 1 or 0.');
+
+/** SETBIT key offset 0 | 1 → the bit before. WRONGTYPE, offset or bit out of range. */
+export const setBit: Handler = (context) => {
+  const { args, keyspace, effects } = context;
+  const key = args.bytes(1);
+  const offset = bitOffset(args.bytes(2));
+  const word = args.bytes(3);
+  if (word !== '0' && word !== '1') throw badBit;
+  const index = Math.floor(offset / 8);
+  const present = keyspace.peekBits(key);
+  const old = present === undefined ? 0 : bitAt(present, offset);
+  if (present === undefined || index >= present.length || old !== Number(word)) {
+    const editor = editBits(context, key, index);
+    const mask = 0x80 >> (offset % 8);
+    const byte = editor.byteAt(index);
+    editor.setByte(index, word === '1' ? byte | mask : byte & ~mask);
+    editor.save();
+    effects.push('SETBIT', key, String(offset), word);
+    recordExpiry(context, key);
+  }
+  context.notify('$', 'setbit', key);
+  return old;
+};
+
+/** GETBIT key offset → 0 or 1. WRONGTYPE, offset out of range. */
+export const getBit: Handler = ({ args, keyspace }) => {
+  const offset = bitOffset(args.bytes(2));
+  const bits = keyspace.peekBits(args.bytes(1));
+  return bits === undefined ? 0 : bitAt(bits, offset);
+};
+
+/** Bits [start, end) of a string. */
+interface BitRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Words `start end [BYTE | BIT]` from `at` on; undefined: an empty range. */
+function rangeOf({ args }: CommandContext, at: number, length: number): BitRange | undefined {
+  const unit = args.length > at + 2 ? args.option(at + 2) : 'BYTE';
+  const total = unit === 'BIT' ? length * 8 : length;
+  let start = args.offset(at);
+  let end = args.length > at + 1 ? args.offset(at + 1) : total - 1;
+  if (start < 0 && end < 0 && start > end) return undefined;
+  if (start < 0) start = Math.max(0, total + start);
+  if (end < 0) end = Math.max(0, total + end);
+  end = Math.min(end, total - 1);
+  if (start > end) return undefined;
+  return unit === 'BIT' ? { start, end: end + 1 } : { start: start * 8, end: (end + 1) * 8 };
+}
+
+/** Checks the words of a range before anything is looked up, in Redis's order. */
+function checkRange({ args }: CommandContext, at: number, unitFirst: boolean): void {
+  if (args.length > at + 3) throw ERRORS.syntax;
+  if (args.length > at) args.offset(at);
+  if (unitFirst) checkUnit(args, at + 2);
+  if (args.length > at + 1) args.offset(at + 1);
+  checkUnit(args, at + 2);
+}
+
+function checkUnit(args: Args, at: number): void {
+  if (args.length > at && !['BIT', 'BYTE'].includes(args.option(at))) throw ERRORS.syntax;
+}
+
+/** Bytes of a range with the bits outside of it as `outside`, piece by piece: [bytes, offset of their first bit]. */
+function* pieces(bits: ByteString | BitString, range: BitRange, outside: 0 | 1): Generator<[Buffer, number]> {
+  const firstByte = Math.floor(range.start / 8);
+  const endByte = Math.ceil(range.end / 8);
+  for (let at = firstByte; at < endByte; at += SLICE_BYTES) {
+    let bytes = piece(bits, at, Math.min(SLICE_BYTES, endByte - at));
+    const cutHead = at === firstByte ? range.start % 8 : 0;
+    const isLast = at + bytes.length === endByte;
+    const keptInLast = isLast && range.end % 8 > 0 ? range.end % 8 : 8;
+    if (cutHead > 0 || keptInLast < 8) {
+      bytes = Buffer.from(bytes);
+      const last = bytes.length - 1;
+      const headMask = 0xff & ~(0xff >> cutHead);
+      const tailMask = 0xff >> keptInLast;
+      if (outside === 0) {
+        bytes[0] = (bytes[0] as number) & ~headMask;
+        bytes[last] = (bytes[last] as number) & ~tailMask;
+      } else {
+        bytes[0] = (bytes[0] as number) | headMask;
+        bytes[last] = (bytes[last] as number) | tailMask;
+      }
+    }
+    yield [bytes, at * 8];
+  }
+}
+
+/** Is the string at the key long? */
+export function isLong({ args, keyspace }: CommandContext): boolean {
+  return (keyspace.peekBits(args.bytes(1))?.length ?? 0) > SLICE_BYTES;
+}
+
+/** BITCOUNT key [start end [BYTE | BIT]] → how many bits are set. WRONGTYPE. */
+export const countBits: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace } = context;
+  if (args.length === 3) throw ERRORS.syntax;
+  checkRange(context, 2, false);
+  const bits = keyspace.peekBits(args.bytes(1));
+  if (bits === undefined) return 0;
+  const range = args.length > 2 ? rangeOf(context, 2, bits.length) : { start: 0, end: bits.length * 8 };
+  if (range === undefined) return 0;
+  let count = 0;
+  for (const [bytes] of pieces(bits, range, 0)) {
+    count += countOnes(bytes);
+    yield;
+  }
+  return count;
+};
+
+/**
+ * BITPOS key 0 | 1 [start [end [BYTE | BIT]]] → offset of the first such bit, or −1. Behind a string without an
+ * end given there are zeros. WRONGTYPE.
+ */
+export const findFirstBit: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace } = context;
+  const bit = args.offset(2);
+  if (bit !== 0 && bit !== 1) throw badBitArgument;
+  checkRange(context, 3, true);
+  const bits = keyspace.peekBits(args.bytes(1));
+  if (bits === undefined) return bit === 1 ? -1 : 0;
+  const range = args.length > 3 ? rangeOf(context, 3, bits.length) : { start: 0, end: bits.length * 8 };
+  if (range === undefined || range.end === 0) return -1;
+  for (const [bytes, offset] of pieces(bits, range, bit === 1 ? 0 : 1)) {
+    const found = findBit(bytes, bit);
+    if (found >= 0) return offset + found;
+    yield;
+  }
+  return bit === 0 && args.length < 5 ? bits.length * 8 : -1;
+};

@@ -1,0 +1,143 @@
+/** BITFIELD: integers of any width at any bit. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { narrow } from '../../numbers.js';
+import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { byteOf } from '../../types/bit-string.js';
+import { recordExpiry } from '../expire-time.js';
+import { type BitEditor, badOffset, bitOffset, editBits } from './bit-access.js';
+import { MAX_STRING_BYTES } from '../../limits.js';
+
+const badType = new ErrorReply(
+  'ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.',
+);
+const badOverflow = new ErrorReply('ERR Invalid OVERFLOW type specified');
+const readOnly = new ErrorReply('ERR BITFIELD_RO only supports the GET subcommand');
+const MAX_SIGNED_BITS = 64;
+const MAX_UNSIGNED_BITS = 63;
+
+type Overflow = 'WRAP' | 'SAT' | 'FAIL';
+
+interface FieldType {
+  readonly isSigned: boolean;
+  readonly bits: number;
+}
+
+interface FieldOperation {
+  readonly kind: 'GET' | 'SET' | 'INCRBY';
+  readonly type: FieldType;
+  readonly offset: number;
+  /** The number to set or to add. */
+  readonly operand: bigint;
+  readonly overflow: Overflow;
+}
+
+/**
+ * BITFIELD key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] SET type offset n | INCRBY type offset n] … → a
+ * result each: what is there, what was there, the sum; null where FAIL keeps it as it is. WRONGTYPE.
+ */
+export const bitField: Handler = (context) => run(context, false);
+
+/** BITFIELD_RO key GET type offset … → a result each. WRONGTYPE. */
+export const readBitField: Handler = (context) => run(context, true);
+
+function run(context: CommandContext, isReadOnly: boolean): Reply {
+  const { args, keyspace, effects } = context;
+  const operations = readOperations(context);
+  const writes = operations.filter(({ kind }) => kind !== 'GET');
+  if (isReadOnly && writes.length > 0) throw readOnly;
+  const key = args.bytes(1);
+  const present = keyspace.peekBits(key);
+  if (writes.length === 0) {
+    const byteAt = present === undefined ? () => 0 : (index: number) => byteOf(present, index);
+    return operations.map((operation) => narrow(readField(byteAt, operation)));
+  }
+  const last = writes.reduce((most, { offset, type }) => Math.max(most, Math.floor((offset + type.bits - 1) / 8)), 0);
+  const editor = editBits(context, key, last);
+  const replies = operations.map((operation) => perform(editor, operation));
+  // Growth alone is a change: of a command whose writes all fail too.
+  editor.save();
+  effects.pushList('BITFIELD', args.from(1));
+  recordExpiry(context, key);
+  context.notify('$', 'setbit', key);
+  return replies;
+}
+
+function readOperations({ args }: CommandContext): FieldOperation[] {
+  const operations: FieldOperation[] = [];
+  let overflow: Overflow = 'WRAP';
+  for (let i = 2; i < args.length; ) {
+    const kind = args.option(i);
+    if (kind === 'OVERFLOW' && i + 1 < args.length) {
+      const word = args.option(i + 1);
+      if (word !== 'WRAP' && word !== 'SAT' && word !== 'FAIL') throw badOverflow;
+      overflow = word;
+      i += 2;
+      continue;
+    }
+    const words = kind === 'GET' ? 3 : kind === 'SET' || kind === 'INCRBY' ? 4 : 0;
+    if (words === 0 || i + words > args.length) throw ERRORS.syntax;
+    const type = readType(args.bytes(i + 1));
+    const offset = bitOffset(args.bytes(i + 2), type.bits);
+    if (kind !== 'GET' && Math.floor((offset + type.bits - 1) / 8) >= MAX_STRING_BYTES) throw badOffset;
+    const operand = kind === 'GET' ? 0n : args.int64(i + 3);
+    operations.push({ kind: kind as FieldOperation['kind'], type, offset, operand, overflow });
+    i += words;
+  }
+  return operations;
+}
+
+function readType(word: ByteString): FieldType {
+  const parts = /^([iu])([1-9][0-9]?)$/.exec(word);
+  if (parts === null) throw badType;
+  const isSigned = parts[1] === 'i';
+  const bits = Number(parts[2]);
+  if (bits > (isSigned ? MAX_SIGNED_BITS : MAX_UNSIGNED_BITS)) throw badType;
+  return { isSigned, bits };
+}
+
+function readField(byteAt: (index: number) => number, { type, offset }: FieldOperation): bigint {
+  const first = Math.floor(offset / 8);
+  const last = Math.floor((offset + type.bits - 1) / 8);
+  let value = 0n;
+  for (let i = first; i <= last; i += 1) value = (value << 8n) | BigInt(byteAt(i));
+  value >>= BigInt((last + 1) * 8 - offset - type.bits);
+  return type.isSigned ? BigInt.asIntN(type.bits, value) : BigInt.asUintN(type.bits, value);
+}
+
+function writeField(editor: BitEditor, { type, offset }: FieldOperation, value: bigint): void {
+  const first = Math.floor(offset / 8);
+  const last = Math.floor((offset + type.bits - 1) / 8);
+  const shift = BigInt((last + 1) * 8 - offset - type.bits);
+  const mask = ((1n << BigInt(type.bits)) - 1n) << shift;
+  let bytes = 0n;
+  for (let i = first; i <= last; i += 1) bytes = (bytes << 8n) | BigInt(editor.byteAt(i));
+  bytes = (bytes & ~mask) | (BigInt.asUintN(type.bits, value) << shift);
+  for (let i = last; i >= first; i -= 1) {
+    editor.setByte(i, Number(bytes & 0xffn));
+    bytes >>= 8n;
+  }
+}
+
+function perform(editor: BitEditor, operation: FieldOperation): Reply {
+  const old = readField((index) => editor.byteAt(index), operation);
+  if (operation.kind === 'GET') return narrow(old);
+  const isSum = operation.kind === 'INCRBY';
+  const fitted = fitInto(isSum ? old + operation.operand : operation.operand, operation);
+  if (fitted === undefined) return null;
+  writeField(editor, operation, fitted);
+  return narrow(isSum ? fitted : old);
+}
+
+/** The number as the field can hold it; undefined where it cannot and must not be changed. */
+function fitInto(value: bigint, { type, overflow, kind, operand }: FieldOperation): bigint | undefined {
+  // An unsigned field is set to a negative number as C converts it: to the far end of 64 bits.
+  const wanted = kind === 'SET' && !type.isSigned ? BigInt.asUintN(64, operand) : value;
+  const size = 1n << BigInt(type.bits);
+  const max = type.isSigned ? size / 2n - 1n : size - 1n;
+  const min = type.isSigned ? -size / 2n : 0n;
+  if (wanted >= min && wanted <= max) return wanted;
+  if (overflow === 'FAIL') return undefined;
+  if (overflow === 'SAT') return wanted > max ? max : min;
+  return type.isSigned ? BigInt.asIntN(type.bits, wanted) : BigInt.asUintN(type.bits, wanted);
+}

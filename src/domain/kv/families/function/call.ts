@@ -1,0 +1,36 @@
+/** FCALL and FCALL_RO. */
+import type { Handler } from '../../command-spec.js';
+import { functionHost, pushWords, scriptHost, ScriptRun } from '../../lua/index.js';
+import { ErrorReply } from '../../reply.js';
+import { keyCount } from '../scripting/key-count.js';
+
+const NOT_FOUND = new ErrorReply('ERR Function not found');
+const BAD_COUNT = new ErrorReply('ERR Bad number of keys provided');
+const WRITE_FLAG = new ErrorReply('ERR Can not execute a script with write flag using *_ro command.');
+
+/** FCALL name numkeys key … arg … → what the function returns. */
+export function callFunction(isReadOnly: boolean): Handler {
+  return (context) => {
+    const { args, libraries } = context;
+    const called = functionHost(libraries).find(context, args.bytes(1));
+    if (called === undefined) throw NOT_FOUND;
+    const keys = keyCount(args, BAD_COUNT);
+    const readsOnly = called.flags.includes('no-writes');
+    // The documented API lets a function run as long as it does not write.
+    if (isReadOnly && !readsOnly && context.face === 'resp') throw WRITE_FLAG;
+    const { words } = args;
+    const locked = called.flags.includes('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
+    const host = scriptHost(libraries);
+    return host.run(context, {
+      callback: called.callback,
+      label: called.name,
+      run: new ScriptRun(context, host.random, isReadOnly || readsOnly, locked),
+      pushArguments: (machine) => {
+        host.clearKeys(host.furniture(context));
+        pushWords(machine, words, 3, 3 + keys);
+        pushWords(machine, words, 3 + keys, words.length);
+        return 2;
+      },
+    });
+  };
+}

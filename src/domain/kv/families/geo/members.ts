@@ -1,0 +1,69 @@
+/** Places of single members: GEOADD, GEOPOS, GEOHASH, GEODIST. */
+import type { CommandContext, CommandSpec, Handler } from '../../command-spec.js';
+import { formatDouble } from '../../numbers.js';
+import { DoubleReply, ERRORS, type Reply } from '../../reply.js';
+import { geoHashText, positionOf, scoreAt } from '../../types/geo-hash.js';
+import { distance } from '../../types/geo-search.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { distanceText, readPosition, readUnit } from './units.js';
+
+const CONDITIONS: ReadonlySet<string> = new Set(['NX', 'XX', 'CH']);
+const WORDS_PER_MEMBER = 3;
+
+/** GEOADD key [NX | XX] [CH] longitude latitude member … → as ZADD, with the cells of the places as scores. */
+export function add(zadd: CommandSpec): Handler {
+  return (context) => context.call(zadd, zaddWords(context));
+}
+
+function zaddWords({ args }: CommandContext): string[] {
+  let firstAt = 2;
+  while (firstAt < args.length && CONDITIONS.has(args.option(firstAt))) firstAt += 1;
+  const options = args.words.slice(2, firstAt).map((word) => word.toUpperCase());
+  const areBoth = options.includes('NX') && options.includes('XX');
+  if (areBoth || (args.length - firstAt) % WORDS_PER_MEMBER !== 0) throw ERRORS.syntax;
+  const words = ['ZADD', args.bytes(1), ...options];
+  for (let i = firstAt; i < args.length; i += WORDS_PER_MEMBER) {
+    words.push(formatDouble(scoreAt(readPosition(args, i))), args.bytes(i + 2));
+  }
+  return words;
+}
+
+function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
+  return keyspace.peekKind(args.bytes(1), SortedSet);
+}
+
+/** Longitude and latitude of a score, as a reply. */
+export function positionReply(score: number): Reply {
+  const { longitude, latitude } = positionOf(score);
+  return [new DoubleReply(longitude), new DoubleReply(latitude)];
+}
+
+function forEachMember(answer: (score: number) => Reply, missing: Reply): Handler {
+  return (context) => {
+    const set = peek(context);
+    return context.args.from(2).map((member) => {
+      const score = set?.scoreOf(member);
+      return score === undefined ? missing : answer(score);
+    });
+  };
+}
+
+/** GEOPOS key member … → [longitude, latitude] or null each. */
+export function positions(missing: Reply): Handler {
+  return forEachMember(positionReply, missing);
+}
+
+/** GEOHASH key member … → eleven letters or null each. */
+export const hashes: Handler = forEachMember(geoHashText, null);
+
+/** GEODIST key one other [unit] → their distance, or null if one of them is not there. */
+export const distanceBetween: Handler = (context) => {
+  const { args } = context;
+  const unit = args.length >= 5 ? readUnit(args, 4) : 1;
+  if (args.length > 5) throw ERRORS.syntax;
+  const set = peek(context);
+  const one = set?.scoreOf(args.bytes(2));
+  const other = set?.scoreOf(args.bytes(3));
+  if (one === undefined || other === undefined) return null;
+  return distanceText(distance(positionOf(one), positionOf(other)), unit);
+};

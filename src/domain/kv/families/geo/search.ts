@@ -1,0 +1,101 @@
+/** Members within a circle or a box: GEOSEARCH, GEORADIUS, GEORADIUSBYMEMBER and what stores their results. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, FoundKey, SlicedHandler } from '../../command-spec.js';
+import type { Reply } from '../../reply.js';
+import { leastScore, positionOf, scoresPerCell } from '../../types/geo-hash.js';
+import { cellsAround, distanceWithin, type Shape } from '../../types/geo-search.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { storeResult } from '../sorted-set/effects.js';
+import { LONG_ENTRIES, SLICE_ENTRIES } from '../sorted-set/limits.js';
+import { positionReply } from './members.js';
+import { readSearch, type SearchForm, type SearchRequest } from './request.js';
+import { distanceText } from './units.js';
+
+interface Found {
+  readonly member: ByteString;
+  readonly score: number;
+  /** In metres, from the centre. */
+  readonly metres: number;
+}
+
+/** The members in the shape, cell by cell; no more than `limit` of them, if it is not 0. */
+function* membersWithin(set: SortedSet, shape: Shape, limit: number): Generator<void, Found[]> {
+  const found: Found[] = [];
+  const visit = (member: ByteString, score: number): void => {
+    if (limit !== 0 && found.length >= limit) return;
+    const metres = distanceWithin(shape, positionOf(score));
+    if (metres !== undefined) found.push({ member, score, metres });
+  };
+  for (const cell of cellsAround(shape)) {
+    const least = leastScore(cell);
+    const next = least + scoresPerCell(cell.step);
+    const from = set.countWhile((score) => score < least);
+    const to = set.countWhile((score) => score < next);
+    for (let rank = from; rank < to; rank += SLICE_ENTRIES) {
+      set.walk(rank, Math.min(to, rank + SLICE_ENTRIES), visit);
+      if (limit !== 0 && found.length >= limit) return found;
+      yield;
+    }
+  }
+  return found;
+}
+
+function* search(request: SearchRequest): Generator<void, Found[]> {
+  const { set, shape, order, count, isAny } = request;
+  if (set === undefined || shape === undefined) return [];
+  const found = yield* membersWithin(set, shape, isAny ? count : 0);
+  if (order === 'nearest') found.sort((one, other) => one.metres - other.metres);
+  else if (order === 'farthest') found.sort((one, other) => other.metres - one.metres);
+  return count === 0 ? found : found.slice(0, count);
+}
+
+/** Per member its name, or a list: name, distance, score, [longitude, latitude], those that were asked for. */
+function reply(found: readonly Found[], request: SearchRequest): Reply {
+  const { unit, withDistances, withHashes, withPositions } = request;
+  if (!withDistances && !withHashes && !withPositions) return found.map(({ member }) => member);
+  return found.map(({ member, score, metres }) => {
+    const items: Reply[] = [member];
+    if (withDistances) items.push(distanceText(metres, unit));
+    if (withHashes) items.push(Math.trunc(score));
+    if (withPositions) items.push(positionReply(score));
+    return items;
+  });
+}
+
+/** GEOSEARCH key FROMMEMBER member | FROMLONLAT x y BYRADIUS r unit | BYBOX w h unit [ASC | DESC] [COUNT n [ANY]] [WITH…] → members. */
+export function searching(form: SearchForm): SlicedHandler {
+  return function* (context) {
+    const request = readSearch(context, form);
+    const found = yield* search(request);
+    const { destination } = request;
+    if (destination === undefined) return reply(found, request);
+    const result = new SortedSet();
+    for (const { member, score, metres } of found) {
+      result.put(member, request.storesDistances ? metres / request.unit : score);
+    }
+    const event = form.stores === 'always' ? 'geosearchstore' : 'georadiusstore';
+    return yield* storeResult(context, destination, result, event);
+  };
+}
+
+/** Any search in a large set may meet much of it. */
+export function isLongSearch(keyAt: number): (context: CommandContext) => boolean {
+  return ({ args, keyspace }) => {
+    const value = keyspace.peek(args.bytes(keyAt));
+    return value instanceof SortedSet && value.size > LONG_ENTRIES;
+  };
+}
+
+/** The source, and the last destination that STORE or STOREDIST names. */
+export function keysOfRadius(optionsAt: number): (words: readonly ByteString[]) => readonly FoundKey[] {
+  return (words) => {
+    let destinationAt: number | undefined;
+    for (let i = optionsAt; i + 1 < words.length; i += 1) {
+      if (!/^store(?:dist)?$/i.test(words[i] as ByteString)) continue;
+      i += 1;
+      destinationAt = i;
+    }
+    const source: FoundKey = { position: 1, access: 'read' };
+    return destinationAt === undefined ? [source] : [source, { position: destinationAt, access: 'write' }];
+  };
+}

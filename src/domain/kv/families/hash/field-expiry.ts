@@ -1,0 +1,158 @@
+/** When fields go: HEXPIRE and its relatives, HPERSIST, HTTL and its relatives. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { ErrorReply, type Reply } from '../../reply.js';
+import type { HashValue } from '../../types/hash-value.js';
+import type { ExpiryUnit } from '../expire-time.js';
+import { type FreeGrammar, readFieldInstant, readFixedFields, readFreeArguments } from './field-arguments.js';
+import { hashToChange, hashToRead, noteDeleted } from './open-hash.js';
+
+/** The codes a field is answered with. */
+const NO_FIELD = -2;
+const NO_EXPIRY = -1;
+const CONDITION_FAILED = 0;
+const EXPIRY_SET = 1;
+const DELETED = 2;
+
+const severalConditions = new ErrorReply('ERR Multiple condition flags specified');
+const grammar: FreeGrammar = {
+  name: 'hexpire',
+  words: new Map([
+    ['NX', 'condition'],
+    ['XX', 'condition'],
+    ['GT', 'condition'],
+    ['LT', 'condition'],
+  ]),
+  foreign: new Set(),
+  takesTimes: false,
+  wordsAnEntry: 1,
+  onSecondExpiry: severalConditions,
+  onSecondCondition: severalConditions,
+  checksConditionsLast: true,
+  onBadCount: new ErrorReply('ERR Parameter `numFields` should be greater than 0'),
+  onShortFields: new ErrorReply('ERR FIELDS requires at least numfields and one field argument'),
+};
+
+/**
+ * HEXPIRE key seconds [NX | XX | GT | LT] FIELDS n field …, HPEXPIRE, HEXPIREAT, HPEXPIREAT → a code for each
+ * field: 1 set, 0 condition not met, 2 deleted because the instant has passed, −2 no such field.
+ */
+export function expireFields(name: string, unit: ExpiryUnit): Handler {
+  return (context) => {
+    const { args } = context;
+    const key = args.bytes(1);
+    const hash = hashToChange(context, key);
+    const expireAtMs = readFieldInstant(context, 2, unit, name);
+    const { condition, first, words } = readFreeArguments(context, 3, grammar);
+    const fields = args.words.slice(first, first + words);
+    if (hash === undefined) return fields.map(() => NO_FIELD);
+    hash.adaptEncodingForExpiries();
+    return applyExpiry(context, key, hash, fields, expireAtMs, condition);
+  };
+}
+
+function applyExpiry(
+  context: CommandContext,
+  key: ByteString,
+  hash: HashValue,
+  fields: readonly ByteString[],
+  expireAtMs: number,
+  condition: string | undefined,
+): Reply {
+  const { nowMs } = context;
+  const before = hash.bytes;
+  const changed: ByteString[] = [];
+  const hasPassed = expireAtMs <= nowMs;
+  const codes = fields.map((field) => {
+    if (!hash.has(field, nowMs)) return NO_FIELD;
+    if (!allows(condition, hash.expiryOf(field), expireAtMs)) return CONDITION_FAILED;
+    changed.push(field);
+    if (hasPassed) hash.delete(field);
+    else hash.expireAt(field, expireAtMs);
+    return hasPassed ? DELETED : EXPIRY_SET;
+  });
+  noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
+  return codes;
+}
+
+/** Records and tells that fields were given an expiry, or deleted because it has passed (undefined). */
+export function noteExpiry(
+  context: CommandContext,
+  key: ByteString,
+  hash: HashValue,
+  bytesBefore: number,
+  fields: readonly ByteString[],
+  expireAtMs: number | undefined,
+): void {
+  if (fields.length === 0) return;
+  if (expireAtMs === undefined) {
+    context.effects.pushList('HDEL', [key, ...fields]);
+    noteDeleted(context, key, hash, bytesBefore);
+  } else {
+    context.keyspace.changed(key, hash, bytesBefore);
+    context.effects.pushList('HPEXPIREAT', [key, String(expireAtMs), 'FIELDS', String(fields.length), ...fields]);
+    context.notify('h', 'hexpire', key);
+  }
+}
+
+/** A field without expiry counts as expiring after every instant. */
+function allows(condition: string | undefined, present: number | undefined, wantedMs: number): boolean {
+  switch (condition) {
+    case 'NX':
+      return present === undefined;
+    case 'XX':
+      return present !== undefined;
+    case 'GT':
+      return present !== undefined && wantedMs > present;
+    case 'LT':
+      return present === undefined || wantedMs < present;
+    default:
+      return true;
+  }
+}
+
+/** HPERSIST key FIELDS n field … → 1 removed, −1 no expiry, −2 no such field, for each. */
+export const persistFields: Handler = (context) => {
+  const key = context.args.bytes(1);
+  const hash = hashToChange(context, key);
+  const fields = readFixedFields(context, 2);
+  if (hash === undefined) return fields.map(() => NO_FIELD);
+  const before = hash.bytes;
+  const persisted: ByteString[] = [];
+  const codes = fields.map((field) => {
+    if (!hash.has(field, context.nowMs)) return NO_FIELD;
+    if (!hash.persist(field)) return NO_EXPIRY;
+    persisted.push(field);
+    return EXPIRY_SET;
+  });
+  notePersisted(context, key, hash, before, persisted);
+  return codes;
+};
+
+/** Records and tells that fields have lost their expiry. */
+export function notePersisted(
+  context: CommandContext,
+  key: ByteString,
+  hash: HashValue,
+  bytesBefore: number,
+  fields: readonly ByteString[],
+): void {
+  if (fields.length === 0) return;
+  context.keyspace.changed(key, hash, bytesBefore);
+  context.effects.pushList('HPERSIST', [key, 'FIELDS', String(fields.length), ...fields]);
+  context.notify('h', 'hpersist', key);
+}
+
+/** HTTL, HPTTL (`isAbsolute` false), HEXPIRETIME, HPEXPIRETIME → time left or instant, −1 or −2, for each field. */
+export function fieldTimes(unit: ExpiryUnit): Handler {
+  return (context) => {
+    const hash = hashToRead(context, context.args.bytes(1));
+    const fields = readFixedFields(context, 2);
+    return fields.map((field) => {
+      if (hash === undefined || !hash.has(field, context.nowMs)) return NO_FIELD;
+      const atMs = hash.expiryOf(field);
+      if (atMs === undefined) return NO_EXPIRY;
+      return Math.ceil((unit.isAbsolute ? atMs : atMs - context.nowMs) / unit.unitMs);
+    });
+  };
+}

@@ -1,0 +1,172 @@
+/** Reading or setting fields together with their expiry: HGETDEL, HGETEX, HSETEX. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { ErrorReply } from '../../reply.js';
+import type { HashValue } from '../../types/hash-value.js';
+import { recordExpiry } from '../expire-time.js';
+import { type FreeGrammar, readFixedFields, readFreeArguments } from './field-arguments.js';
+import { noteExpiry, notePersisted } from './field-expiry.js';
+import {
+  adaptEncoding,
+  hashOrNew,
+  hashToChange,
+  noteDeleted,
+  putField,
+  recordFieldExpiry,
+  requireHashSize,
+} from './open-hash.js';
+
+const badCount = new ErrorReply('ERR invalid number of fields');
+const tooFewWords = new ErrorReply('ERR wrong number of arguments');
+const oneCondition = new ErrorReply('ERR Only one of FXX or FNX arguments can be specified');
+
+const sharedWords: FreeGrammar['words'] = new Map([
+  ['PERSIST', 'expiry'],
+  ['KEEPTTL', 'expiry'],
+  ['FNX', 'condition'],
+  ['FXX', 'condition'],
+]);
+
+const getexGrammar: FreeGrammar = {
+  name: 'hgetex',
+  words: sharedWords,
+  foreign: new Set(['KEEPTTL', 'FNX', 'FXX']),
+  takesTimes: true,
+  wordsAnEntry: 1,
+  onSecondExpiry: new ErrorReply('ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified'),
+  onSecondCondition: oneCondition,
+  checksConditionsLast: false,
+  onBadCount: badCount,
+  onShortFields: tooFewWords,
+};
+
+const setexGrammar: FreeGrammar = {
+  name: 'hsetex',
+  words: sharedWords,
+  foreign: new Set(['PERSIST']),
+  takesTimes: true,
+  wordsAnEntry: 2,
+  onSecondExpiry: new ErrorReply('ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified'),
+  onSecondCondition: oneCondition,
+  checksConditionsLast: false,
+  onBadCount: badCount,
+  onShortFields: tooFewWords,
+};
+
+/** HGETDEL key FIELDS n field … → a value or null for each; those that were there are deleted. */
+export const getAndDeleteFields: Handler = (context) => {
+  const key = context.args.bytes(1);
+  const hash = hashToChange(context, key);
+  const fields = readFixedFields(context, 2);
+  if (hash === undefined) return fields.map(() => null);
+  const before = hash.bytes;
+  const removed: ByteString[] = [];
+  const values = fields.map((field) => {
+    const value = hash.get(field, context.nowMs);
+    if (value === undefined) return null;
+    hash.delete(field);
+    removed.push(field);
+    return value;
+  });
+  if (removed.length > 0) {
+    context.effects.pushList('HDEL', [key, ...removed]);
+    noteDeleted(context, key, hash, before);
+  }
+  return values;
+};
+
+/** HGETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST] FIELDS n field … → a value or null for each. */
+export const getAndExpireFields: Handler = (context) => {
+  const { args, nowMs } = context;
+  const key = args.bytes(1);
+  const hash = hashToChange(context, key);
+  const { expiryWord, expireAtMs, first, words } = readFreeArguments(context, 2, getexGrammar);
+  const fields = args.words.slice(first, first + words);
+  if (hash === undefined) return fields.map(() => null);
+  const before = hash.bytes;
+  const hasPassed = expireAtMs !== undefined && expireAtMs <= nowMs;
+  if (expireAtMs !== undefined) hash.adaptEncodingForExpiries();
+  const changed: ByteString[] = [];
+  const values = fields.map((field) => {
+    const value = hash.get(field, nowMs);
+    if (value === undefined) return null;
+    if (expireAtMs === undefined) {
+      if (expiryWord === 'PERSIST' && hash.persist(field)) changed.push(field);
+    } else {
+      if (hasPassed) hash.delete(field);
+      else hash.expireAt(field, expireAtMs);
+      changed.push(field);
+    }
+    return value;
+  });
+  if (expireAtMs === undefined) notePersisted(context, key, hash, before, changed);
+  else noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
+  return values;
+};
+
+/**
+ * HSETEX key [FNX | FXX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] FIELDS n field value … → 1, or 0 when
+ * the condition does not hold for all of the fields.
+ */
+export const setAndExpireFields: Handler = (context) => {
+  const { args, nowMs } = context;
+  const key = args.bytes(1);
+  const { condition, expiryWord, expireAtMs, first, words } = readFreeArguments(context, 2, setexGrammar);
+  const present = hashToChange(context, key);
+  if (condition !== undefined) {
+    for (let i = first; i < first + words; i += 2) {
+      if ((present?.has(args.bytes(i), nowMs) ?? false) !== (condition === 'FXX')) return 0;
+    }
+  }
+  requireHashSize(context, present, first, first + words);
+  const hash = hashOrNew(context, key, present);
+  const entries = args.words.slice(first, first + words);
+  if (expireAtMs !== undefined) hash.adaptEncodingForExpiries();
+  if (expireAtMs !== undefined && expireAtMs <= nowMs) setAndDelete(context, key, hash, entries);
+  else setAndKeep(context, key, hash, entries, expiryWord === 'KEEPTTL', expireAtMs);
+  return 1;
+};
+
+function setAndKeep(
+  context: CommandContext,
+  key: ByteString,
+  hash: HashValue,
+  entries: readonly ByteString[],
+  keepsExpiries: boolean,
+  expireAtMs: number | undefined,
+): void {
+  const { effects } = context;
+  const before = hash.bytes;
+  const fields: ByteString[] = [];
+  adaptEncoding(context, hash, entries.length / 2, 0);
+  for (let i = 0; i < entries.length; i += 2) {
+    const field = entries[i] as ByteString;
+    putField(context, hash, field, entries[i + 1] as ByteString);
+    fields.push(field);
+    if (expireAtMs !== undefined) hash.expireAt(field, expireAtMs);
+    else if (!keepsExpiries) hash.persist(field);
+  }
+  context.keyspace.changed(key, hash, before);
+  effects.pushList('HSET', [key, ...entries]);
+  context.notify('h', 'hset', key);
+  if (expireAtMs !== undefined) {
+    effects.pushList('HPEXPIREAT', [key, String(expireAtMs), 'FIELDS', String(fields.length), ...fields]);
+    context.notify('h', 'hexpire', key);
+  } else if (keepsExpiries) {
+    for (const field of new Set(fields)) recordFieldExpiry(context, key, hash, field);
+  }
+  recordExpiry(context, key);
+}
+
+/** The instant has passed: nothing stays of the fields, though Redis tells of both steps. */
+function setAndDelete(context: CommandContext, key: ByteString, hash: HashValue, entries: readonly ByteString[]): void {
+  const before = hash.bytes;
+  const removed: ByteString[] = [];
+  for (let i = 0; i < entries.length; i += 2) {
+    const field = entries[i] as ByteString;
+    if (hash.delete(field)) removed.push(field);
+  }
+  if (removed.length > 0) context.effects.pushList('HDEL', [key, ...removed]);
+  context.notify('h', 'hset', key);
+  noteDeleted(context, key, hash, before);
+}

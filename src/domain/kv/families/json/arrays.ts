@@ -1,0 +1,152 @@
+/**
+ * Changing arrays: JSON.ARRAPPEND, JSON.ARRINSERT, JSON.ARRPOP, JSON.ARRTRIM. Where a path leads to arrays
+ * within arrays the inner ones are changed first, so that no path moves under another.
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext } from '../../command-spec.js';
+import { requireRecordSize } from '../../limits.js';
+import { ErrorReply, type Reply } from '../../reply.js';
+import {
+  copied,
+  type JsonArray,
+  type JsonDocument,
+  type JsonPath,
+  type JsonValue,
+  levelOf,
+  type NewValue,
+  Pace,
+  pathOf,
+  type Place,
+  type ReadJson,
+  readJson,
+  type Steps,
+  writeJson,
+} from '../../types/json/index.js';
+import { Change, documentToChange, missingPath, pathAt, placesOf, requireDepth } from './documents.js';
+
+const outOfBounds = new ErrorReply('ERR index out of bounds');
+
+interface FoundArrays {
+  readonly document: JsonDocument;
+  readonly path: JsonPath;
+  readonly places: readonly Place[];
+}
+
+/** Where the path leads to. @throws missingKey, and for a legacy path that leads to no array */
+function* arraysAt(context: CommandContext): Steps<FoundArrays> {
+  const document = documentToChange(context);
+  const path = pathAt(context, 2);
+  const places = yield* placesOf(document, path);
+  if (path.isLegacy && !places.some(({ value }) => Array.isArray(value))) throw missingPath(path, 'not an array');
+  return { document, path, places };
+}
+
+/** One reply a match, null for what is no array; for a legacy path the last that is not. */
+function* changeEach(
+  context: CommandContext,
+  { document, path, places }: FoundArrays,
+  event: string,
+  alter: (change: Change, array: JsonArray, place: Place) => Steps<Reply>,
+): Steps<Reply> {
+  const change = new Change(context, context.args.bytes(1), document);
+  const replies: Reply[] = [];
+  let last: Reply = null;
+  const pace = new Pace();
+  for (const place of places) {
+    if (pace.isOver(4)) yield;
+    if (Array.isArray(place.value)) {
+      last = yield* alter(change, place.value, place);
+      replies.push(last);
+    } else replies.push(null);
+  }
+  yield* change.finish(event);
+  return path.isLegacy ? last : replies;
+}
+
+function* readValues({ args }: CommandContext, from: number): Steps<ReadJson[]> {
+  const values: ReadJson[] = [];
+  for (let i = from; i < args.length; i += 1) values.push(yield* readJson(args.bytes(i)));
+  return values;
+}
+
+/** Refuses what would become too large or too deep. */
+function requireRoom(context: CommandContext, { document, places }: FoundArrays, values: readonly ReadJson[]): void {
+  const arrays = places.filter(({ value }) => Array.isArray(value));
+  const bytes = values.reduce((sum, value) => sum + value.bytes, 0);
+  const depth = values.reduce((deepest, value) => Math.max(deepest, value.depth), 0);
+  requireRecordSize(context, document.bytes + arrays.length * bytes);
+  for (const place of arrays) requireDepth(context, levelOf(place) + 1, depth);
+}
+
+function* copiesOf(values: readonly NewValue[]): Steps<NewValue[]> {
+  const copies: NewValue[] = [];
+  for (const { value, bytes } of values) copies.push({ value: yield* copied(value), bytes });
+  return copies;
+}
+
+/** JSON.ARRAPPEND key path json … → the length of each array then. */
+export function* append(context: CommandContext): Steps<Reply> {
+  const values = yield* readValues(context, 3);
+  const found = yield* arraysAt(context);
+  requireRoom(context, found, values);
+  const texts = values.map(({ text }) => text);
+  return yield* changeEach(context, found, 'json.arrappend', function* (change, array, place) {
+    change.document.insert(array, array.length, yield* copiesOf(values));
+    change.effect('JSON.ARRAPPEND', pathOf(place), texts);
+    return array.length;
+  });
+}
+
+/** JSON.ARRINSERT key path index json … → the length of each array then. Before the index, from the end if negative. */
+export function* insert(context: CommandContext): Steps<Reply> {
+  const index = context.args.offset(3);
+  const values = yield* readValues(context, 4);
+  const found = yield* arraysAt(context);
+  for (const { value } of found.places) {
+    if (Array.isArray(value) && (index > value.length || index < -value.length)) throw outOfBounds;
+  }
+  requireRoom(context, found, values);
+  const texts: ByteString[] = values.map(({ text }) => text);
+  return yield* changeEach(context, found, 'json.arrinsert', function* (change, array, place) {
+    const position = index < 0 ? array.length + index : index;
+    const moved = array.length - position;
+    change.document.insert(array, position, yield* copiesOf(values));
+    change.effect('JSON.ARRINSERT', pathOf(place), [String(position), ...texts], moved);
+    return array.length;
+  });
+}
+
+/** JSON.ARRPOP key [path [index]] → JSON text of what was taken out of each array, null for an empty one. */
+export function* pop(context: CommandContext): Steps<Reply> {
+  const { args } = context;
+  const index = args.length > 3 ? args.offset(3) : -1;
+  const found = yield* arraysAt(context);
+  return yield* changeEach(context, found, 'json.arrpop', function* (change, array, place) {
+    const { length } = array;
+    if (length === 0) return null;
+    const position = index < 0 ? Math.max(0, length + index) : Math.min(index, length - 1);
+    const text = yield* writeJson(array[position] as JsonValue);
+    yield* change.document.removeItems(array, new Set([position]));
+    change.effect('JSON.ARRPOP', pathOf(place), [String(position)], length - position);
+    return text;
+  });
+}
+
+/** JSON.ARRTRIM key path start stop → the length of each array then. Both ends stay; from the end if negative. */
+export function* trim(context: CommandContext): Steps<Reply> {
+  const { args } = context;
+  const [start, stop] = [args.offset(3), args.offset(4)];
+  const found = yield* arraysAt(context);
+  return yield* changeEach(context, found, 'json.arrtrim', function* (change, array, place) {
+    const { length } = array;
+    const last = stop < 0 ? Math.max(0, length + stop) : Math.min(stop, length - 1);
+    const first = start < 0 ? Math.max(0, length + start) : start;
+    const isEmpty = length === 0 || first >= length || first > last;
+    const [from, to] = isEmpty ? [0, 0] : [first, last + 1];
+    if (to - from === length) return length;
+    yield* change.document.trim(array, from, to);
+    if (isEmpty) change.effect('JSON.SET', pathOf(place), ['[]']);
+    else change.effect('JSON.ARRTRIM', pathOf(place), [String(from), String(to - 1)], to - from);
+    return array.length;
+  });
+}

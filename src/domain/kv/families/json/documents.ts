@@ -1,0 +1,160 @@
+/**
+ * What the commands of the family share: how a document is reached and a path read, errors, and how a change
+ * becomes effects.
+ *
+ * Effects name single places (`$["a"][0]`), so that they mean the same wherever they are replayed. Where
+ * those of one command would be longer than the document, they are the document instead.
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import { type CommandContext, type CommandSpec, inOneGo, keysOf } from '../../command-spec.js';
+import { ErrorReply, type Reply } from '../../reply.js';
+import {
+  compilePath,
+  isContainer,
+  JsonDocument,
+  type JsonPath,
+  type JsonValue,
+  levelOf,
+  LONG_JSON_BYTES,
+  matchesOf,
+  MAX_JSON_DEPTH,
+  Pace,
+  type Place,
+  type Steps,
+  tooDeep,
+  typeOfJson,
+} from '../../types/json/index.js';
+
+export const missingKey = new ErrorReply("ERR could not perform this operation on a key that doesn't exist");
+export const notAtRoot = new ErrorReply('ERR new objects must be created at the root');
+
+/** @param or what else may be the matter: `not an array` */
+export function missingPath(path: JsonPath, or?: string): ErrorReply {
+  return new ErrorReply(`ERR Path '${path.full}' does not exist${or === undefined ? '' : ` or ${or}`}`);
+}
+
+export function wrongPathType(expected: string, found: JsonValue): ErrorReply {
+  return new ErrorReply(`WRONGTYPE wrong type of path value - expected ${expected} but found ${typeOfJson(found)}`);
+}
+
+type Run = (context: CommandContext) => Steps<Reply>;
+type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
+
+/** How a row runs its command: in slices where a document or a word of it is long. `spec` says where keys are. */
+export function running(run: Run, keys: CommandSpec['keys']): Running & Pick<CommandSpec, 'keys'> {
+  const isLong = ({ args, keyspace }: CommandContext): boolean => {
+    if (args.length > MANY_WORDS || args.words.some((word) => word.length >= LONG_JSON_BYTES)) return true;
+    return keysOf({ keys } as CommandSpec, args.words).some((key) => {
+      const value = keyspace.peek(key);
+      return value instanceof JsonDocument && value.bytes >= LONG_JSON_BYTES;
+    });
+  };
+  return { keys, handler: inOneGo(run), sliced: run, isLong };
+}
+
+/** From so many words on, keys or values, a command is sliced whatever they are. */
+const MANY_WORDS = 1000;
+
+/** The path at that word; without one the root, in the older notation. */
+export function pathAt({ args, isReplay }: CommandContext, index: number): JsonPath {
+  return compilePath(args.length > index ? args.bytes(index) : '.', isReplay);
+}
+
+/** Where the path leads to in the document. */
+export function placesOf(document: JsonDocument, path: JsonPath): Steps<Place[]> {
+  return matchesOf(document.root, path.segments);
+}
+
+/** The document of a command that changes it. @throws missingKey */
+export function documentToChange({ args, keyspace }: CommandContext): JsonDocument {
+  const document = keyspace.fetchKind(args.bytes(1), JsonDocument);
+  if (document === undefined) throw missingKey;
+  return document;
+}
+
+/** Refuses what would make a document too deep to walk. @throws ErrorReply */
+export function requireDepth({ isReplay }: CommandContext, level: number, depth: number): void {
+  if (level + depth > MAX_JSON_DEPTH && !isReplay) throw tooDeep;
+}
+
+export function requireDepthBelow(context: CommandContext, places: readonly Place[], depth: number): void {
+  for (const place of places) requireDepth(context, levelOf(place), depth);
+}
+
+/** Steps of replaying changes of arrays, beyond which the document as a whole is replayed sooner. */
+const MAX_REPLAY_MOVES = 4_000_000;
+/** Effects up to here are never made shorter. */
+const FEW_EFFECT_BYTES = 16 * 1024;
+
+/** The changes of one command on one document, and their effects. */
+export class Change {
+  readonly #bytesBefore: number;
+  readonly #commands: ByteString[][] = [];
+  #effectBytes = 0;
+  #moves = 0;
+  #isChanged = false;
+
+  constructor(
+    private readonly context: CommandContext,
+    private readonly key: ByteString,
+    readonly document: JsonDocument,
+  ) {
+    this.#bytesBefore = document.bytes;
+  }
+
+  get isChanged(): boolean {
+    return this.#isChanged;
+  }
+
+  /** An effect of what was just changed. @param moved items of an array that replaying it moves */
+  effect(name: string, path: ByteString, words: readonly ByteString[], moved = 0): void {
+    this.#isChanged = true;
+    this.#moves += moved;
+    if (this.#isWhole) return;
+    this.#commands.push([name, this.key, path, ...words]);
+    for (const word of words) this.#effectBytes += word.length;
+    this.#effectBytes += path.length + this.key.length;
+    if (this.#isWhole) this.#commands.length = 0;
+  }
+
+  get #isWhole(): boolean {
+    return this.#effectBytes > Math.max(this.#bytesBefore / 2, FEW_EFFECT_BYTES) || this.#moves > MAX_REPLAY_MOVES;
+  }
+
+  /** Accounts for the changes, records their effects and tells of them. Nothing where nothing was changed. */
+  *finish(event: string): Steps<void> {
+    if (!this.#isChanged) return;
+    const { context, key, document } = this;
+    context.keyspace.changed(key, document, this.#bytesBefore);
+    if (this.#isWhole && !context.isReplay) {
+      for (const [name, ...words] of document.rebuild(key)) {
+        context.effects.pushList(name as ByteString, words);
+        yield;
+      }
+    } else {
+      const pace = new Pace();
+      for (const [name, ...words] of this.#commands) {
+        if (pace.isOver(4)) yield;
+        context.effects.pushList(name as ByteString, words);
+      }
+    }
+    context.notify('d', event, key);
+  }
+
+  /** The document is gone with its last change. */
+  finishDeleted(event: string): void {
+    this.context.keyspace.changed(this.key, this.document, this.#bytesBefore);
+    deleteDocument(this.context, this.key, event);
+  }
+}
+
+export function deleteDocument({ keyspace, effects, notify }: CommandContext, key: ByteString, event: string): void {
+  keyspace.delete(key);
+  effects.push('DEL', key);
+  notify('d', event, key);
+}
+
+/** Does the root hold nothing any more? */
+export function isEmptyRoot({ root }: JsonDocument): boolean {
+  return isContainer(root) && (Array.isArray(root) ? root.length : root.size) === 0;
+}

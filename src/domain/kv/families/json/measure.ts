@@ -1,0 +1,126 @@
+/** How long values are: JSON.STRLEN, JSON.ARRLEN, JSON.OBJLEN, JSON.DEBUG MEMORY; and JSON.ARRINDEX. */
+import type { CommandContext } from '../../command-spec.js';
+import { type ErrorReply, type Reply, wrongArity } from '../../reply.js';
+import {
+  areEqualJson,
+  type JsonArray,
+  JsonDocument,
+  type JsonPath,
+  type JsonValue,
+  measured,
+  type Place,
+  readJson,
+  SLICE_VALUES,
+  type Steps,
+} from '../../types/json/index.js';
+import { missingKey, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
+
+interface Length {
+  /** Undefined for a value of another type. */
+  of(value: JsonValue): number | undefined;
+  /** What a legacy path answers for a value of another type. */
+  wrongType(path: JsonPath, value: JsonValue): ErrorReply;
+  /** What it answers where it leads nowhere. */
+  nowhere(path: JsonPath): Reply;
+  /** What a `$` path answers for a missing key. */
+  missing(path: JsonPath): ErrorReply;
+}
+
+const STRING_LENGTH: Length = {
+  of: (value) => (typeof value === 'string' ? value.length : undefined),
+  wrongType: (_path, value) => wrongPathType('string', value),
+  nowhere: (path) => missingPath(path),
+  missing: () => missingKey,
+};
+
+const ARRAY_LENGTH: Length = {
+  of: (value) => (Array.isArray(value) ? value.length : undefined),
+  wrongType: (path) => missingPath(path, 'not an array'),
+  nowhere: (path) => missingPath(path),
+  missing: () => missingKey,
+};
+
+const OBJECT_LENGTH: Length = {
+  of: (value) => (value instanceof Map ? value.size : undefined),
+  wrongType: (_path, value) => wrongPathType('object', value),
+  nowhere: () => null,
+  missing: (path) => missingPath(path, 'not an object'),
+};
+
+function lengthBy(length: Length): (context: CommandContext) => Steps<Reply> {
+  return function* (context) {
+    const document = context.keyspace.peekKind(context.args.bytes(1), JsonDocument);
+    const path = pathAt(context, 2);
+    if (document === undefined) {
+      if (path.isLegacy) return null;
+      throw length.missing(path);
+    }
+    const places = yield* placesOf(document, path);
+    if (!path.isLegacy) return places.map(({ value }) => length.of(value) ?? null);
+    const first = places[0];
+    if (first === undefined) return length.nowhere(path);
+    const counted = length.of(first.value);
+    if (counted === undefined) throw length.wrongType(path, first.value);
+    return counted;
+  };
+}
+
+/** JSON.STRLEN key [path] → bytes of the string. */
+export const stringLength = lengthBy(STRING_LENGTH);
+/** JSON.ARRLEN key [path] → items of the array. */
+export const arrayLength = lengthBy(ARRAY_LENGTH);
+/** JSON.OBJLEN key [path] → members of the object. */
+export const objectLength = lengthBy(OBJECT_LENGTH);
+
+/** JSON.DEBUG MEMORY key [path] → about how many bytes the value takes; of each match for a `$` path. */
+export function* memory(context: CommandContext): Steps<Reply> {
+  const document = context.keyspace.peekKind(context.args.bytes(2), JsonDocument);
+  const path = pathAt(context, 3);
+  if (document === undefined) return path.isLegacy ? 0 : [];
+  const places = yield* placesOf(document, path);
+  if (path.isLegacy && places.length === 0) throw missingPath(path);
+  const bytes: number[] = [];
+  for (const { value } of path.isLegacy ? places.slice(0, 1) : places) bytes.push(yield* measured(value));
+  return path.isLegacy ? (bytes[0] as number) : bytes;
+}
+
+/** JSON.ARRINDEX key path json [start [stop]] → where the value is first; -1 where it is not, null for no array. */
+export function* indexOf(context: CommandContext): Steps<Reply> {
+  const { args, keyspace } = context;
+  if (args.length > 6) throw wrongArity('json.arrindex');
+  const from = args.length > 4 ? args.offset(4) : 0;
+  const to = args.length > 5 ? args.offset(5) : 0;
+  const document = keyspace.peekKind(args.bytes(1), JsonDocument);
+  const { value: sought } = yield* readJson(args.bytes(3));
+  if (document === undefined) throw missingKey;
+  const path = pathAt(context, 2);
+  const places = yield* placesOf(document, path);
+  if (path.isLegacy) {
+    const { value } = firstOf(path, places);
+    if (!Array.isArray(value)) throw wrongPathType('array', value);
+    return yield* firstIndex(value, sought, from, to);
+  }
+  const replies: Reply[] = [];
+  for (const { value } of places) {
+    replies.push(Array.isArray(value) ? yield* firstIndex(value, sought, from, to) : null);
+  }
+  return replies;
+}
+
+function firstOf(path: JsonPath, places: readonly Place[]): Place {
+  const first = places[0];
+  if (first === undefined) throw missingPath(path);
+  return first;
+}
+
+/** From `from` to before `to`, both from the end where negative; `to` 0 is the end. */
+function* firstIndex(array: JsonArray, sought: JsonValue, from: number, to: number): Steps<number> {
+  const { length } = array;
+  const start = from < 0 ? Math.max(0, length + from) : Math.min(from, length - 1);
+  const end = to === 0 ? length : to < 0 ? Math.max(0, length + to) : Math.min(to, length);
+  for (let index = Math.max(0, start); index < end; index += 1) {
+    if (areEqualJson(array[index] as JsonValue, sought)) return index;
+    if (index % SLICE_VALUES === 0) yield;
+  }
+  return -1;
+}

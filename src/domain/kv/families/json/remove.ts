@@ -1,0 +1,103 @@
+/** Taking values away: JSON.DEL, JSON.FORGET, JSON.CLEAR. */
+import type { CommandContext } from '../../command-spec.js';
+import { type Reply, wrongArity } from '../../reply.js';
+import {
+  isContainer,
+  isRoot,
+  type JsonArray,
+  JsonDocument,
+  type JsonValue,
+  isJsonNumber,
+  lengthOfJson,
+  measured,
+  outermost,
+  ownBytes,
+  Pace,
+  pathOf,
+  type Place,
+  type Steps,
+  tokenText,
+  WholeFloat,
+} from '../../types/json/index.js';
+import { Change, deleteDocument, documentToChange, isEmptyRoot, pathAt, placesOf } from './documents.js';
+
+/** JSON.DEL key [path] → how many values went; 0 for a missing key. A root left empty goes with its key. */
+export function* remove(context: CommandContext): Steps<Reply> {
+  const key = context.args.bytes(1);
+  const document = context.keyspace.fetchKind(key, JsonDocument);
+  if (document === undefined) return 0;
+  const path = pathAt(context, 2);
+  if (isRoot(path)) {
+    deleteDocument(context, key, 'json.del');
+    return 1;
+  }
+  const places = outermost(yield* placesOf(document, path));
+  if (places.length === 0) return 0;
+  const change = new Change(context, key, document);
+  // By what they stand in, which comes deepest first; so no path that is still to come is moved.
+  const pace = new Pace();
+  for (const group of groupedByParent(places)) {
+    yield* removeGroup(change, group, pace);
+  }
+  if (isEmptyRoot(document)) change.finishDeleted('json.del');
+  else yield* change.finish('json.del');
+  return places.length;
+}
+
+function groupedByParent(places: readonly Place[]): Iterable<Place[]> {
+  const groups = new Map<JsonValue, Place[]>();
+  for (const place of places) {
+    const container = (place.parent as Place).value;
+    const group = groups.get(container);
+    if (group === undefined) groups.set(container, [place]);
+    else group.push(place);
+  }
+  return groups.values();
+}
+
+function* removeGroup(change: Change, group: readonly Place[], pace: Pace): Steps<void> {
+  const parent = (group[0] as Place).parent as Place;
+  const path = pathOf(parent);
+  const container = parent.value;
+  if (container instanceof Map) {
+    for (const { token, value } of group) {
+      if (pace.isOver(4)) yield;
+      change.document.remove(container, token as string, yield* measured(value));
+      change.effect('JSON.DEL', path + tokenText(token), []);
+    }
+    return;
+  }
+  const indexes = group.map(({ token }) => token as number).sort((a, b) => b - a);
+  const { length } = container as JsonArray;
+  yield* change.document.removeItems(container as JsonArray, new Set(indexes));
+  // The highest first: the others stay where they are meanwhile.
+  for (const index of indexes) {
+    if (pace.isOver(4)) yield;
+    change.effect('JSON.DEL', path + tokenText(index), [], length - index);
+  }
+}
+
+/** JSON.CLEAR key [path] → how many values changed: containers are emptied, numbers become 0. */
+export function* clear(context: CommandContext): Steps<Reply> {
+  if (context.args.length > 3) throw wrongArity('json.clear');
+  const key = context.args.bytes(1);
+  const document = documentToChange(context);
+  const path = pathAt(context, 2);
+  const places = outermost((yield* placesOf(document, path)).filter(({ value }) => canBeCleared(value)));
+  const change = new Change(context, key, document);
+  const pace = new Pace();
+  for (const place of places) {
+    if (pace.isOver(4)) yield;
+    const { value } = place;
+    if (isContainer(value)) yield* document.empty(value);
+    else yield* document.put(place, { value: 0, bytes: ownBytes(0) });
+    change.effect('JSON.SET', pathOf(place), [isContainer(value) ? (Array.isArray(value) ? '[]' : '{}') : '0']);
+  }
+  yield* change.finish('json.clear');
+  return places.length;
+}
+
+function canBeCleared(value: JsonValue): boolean {
+  if (isContainer(value)) return lengthOfJson(value) > 0;
+  return isJsonNumber(value) && (value instanceof WholeFloat ? value.value !== 0 : Number(value) !== 0);
+}

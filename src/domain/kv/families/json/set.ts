@@ -1,0 +1,249 @@
+/** Writing values: JSON.SET, JSON.MSET, JSON.MERGE. Nothing is changed before all of a command is known to be good. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext } from '../../command-spec.js';
+import { requireRecordSize } from '../../limits.js';
+import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
+import {
+  compilePath,
+  copied,
+  JsonDocument,
+  type JsonObject,
+  type JsonPath,
+  lastOfStatic,
+  levelOf,
+  matchesOf,
+  measured,
+  outermost,
+  Pace,
+  pathOf,
+  type Place,
+  type ReadJson,
+  readJson,
+  type Steps,
+  tokenText,
+} from '../../types/json/index.js';
+import { Change, notAtRoot, requireDepth, requireDepthBelow } from './documents.js';
+import { merge } from './merge.js';
+
+type Condition = 'NX' | 'XX' | undefined;
+
+const notStatic = new ErrorReply('ERR wrong static path');
+const outOfRange = new ErrorReply('ERR array index out of range');
+const wrongFormat = new ErrorReply('ERR wrong format');
+
+/** JSON.SET key path json [NX | XX] [FORMAT JSON] → OK, or null where a condition or a missing parent forbids. */
+export function* set(context: CommandContext): Steps<Reply> {
+  const { args, keyspace } = context;
+  const condition = readOptions(context, true);
+  const key = args.bytes(1);
+  const document = keyspace.fetchKind(key, JsonDocument);
+  const given = yield* readJson(args.bytes(3));
+  if (document === undefined) {
+    if (condition === 'XX') return null;
+    create(context, key, args.bytes(2), given, 'json.set');
+    return OK;
+  }
+  const plan = yield* planSet(context, document, args.bytes(2), given, condition);
+  return (yield* applySet(context, key, document, plan, given, 'json.set')) ? OK : null;
+}
+
+function readOptions({ args }: CommandContext, takesCondition: boolean): Condition {
+  let condition: Condition;
+  for (let i = 4; i < args.length; i += 1) {
+    const option = args.option(i);
+    if (option === 'FORMAT') {
+      i += 1;
+      if (!/^(JSON|STRING)$/.test(args.bytes(i))) throw wrongFormat;
+    } else if (takesCondition && condition === undefined && (option === 'NX' || option === 'XX')) {
+      condition = option;
+    } else throw ERRORS.syntax;
+  }
+  return condition;
+}
+
+function isRootText(path: ByteString): boolean {
+  return path === '$' || path === '.';
+}
+
+/** @throws ErrorReply */
+function requireCreatable(context: CommandContext, path: ByteString, given: ReadJson): void {
+  if (!isRootText(path)) throw notAtRoot;
+  requireRecordSize(context, given.bytes);
+}
+
+function create(context: CommandContext, key: ByteString, path: ByteString, given: ReadJson, event: string): void {
+  requireCreatable(context, path, given);
+  context.keyspace.set(key, new JsonDocument(given));
+  context.effects.push('JSON.SET', key, '$', given.text);
+  context.notify('d', event, key);
+}
+
+/** What a value is to replace, or the objects it is to be a new member of. */
+interface SetPlan {
+  readonly replaced: readonly Place[];
+  readonly parents: readonly Place[];
+  readonly name: ByteString;
+}
+
+/** @throws ErrorReply where the path can be neither replaced nor made, or the document would grow too large */
+function* planSet(
+  context: CommandContext,
+  document: JsonDocument,
+  text: ByteString,
+  given: ReadJson,
+  condition: Condition,
+): Steps<SetPlan> {
+  const path = compilePath(text, context.isReplay);
+  const found = condition === 'NX' ? [] : outermost(yield* matchesOf(document.root, path.segments));
+  if (found.length > 0) {
+    requireDepthBelow(context, found, given.depth);
+    yield* requireSize(context, document, found, given);
+    return { replaced: found, parents: [], name: '' };
+  }
+  const none: SetPlan = { replaced: [], parents: [], name: '' };
+  if (condition === 'XX' || path.segments.length === 0) return none;
+  return yield* planAddition(context, document, path, given);
+}
+
+/** A new member, where the path but for its last step leads to an object that has none of that name. */
+function* planAddition(
+  context: CommandContext,
+  document: JsonDocument,
+  path: JsonPath,
+  given: ReadJson,
+): Steps<SetPlan> {
+  const none: SetPlan = { replaced: [], parents: [], name: '' };
+  const name = lastOfStatic(path);
+  if (name === undefined) throw notStatic;
+  if (typeof name === 'number') {
+    if ((yield* matchesOf(document.root, path.segments)).length === 0) throw outOfRange;
+    return none;
+  }
+  const found = yield* matchesOf(document.root, path.segments.slice(0, -1));
+  const parents = found.filter(({ value }) => value instanceof Map && !value.has(name));
+  for (const parent of parents) requireDepth(context, levelOf(parent) + 1, given.depth);
+  requireRecordSize(context, document.bytes + parents.length * given.bytes);
+  return { replaced: [], parents, name };
+}
+
+function* requireSize(
+  context: CommandContext,
+  document: JsonDocument,
+  places: readonly Place[],
+  given: ReadJson,
+): Steps<void> {
+  if (context.isReplay) return;
+  let bytes = document.bytes + places.length * given.bytes;
+  try {
+    requireRecordSize(context, bytes);
+  } catch {
+    // What is replaced is counted only where it matters.
+    for (const { value } of places) bytes -= yield* measured(value);
+    requireRecordSize(context, bytes);
+  }
+}
+
+/** True if anything was set. */
+function* applySet(
+  context: CommandContext,
+  key: ByteString,
+  document: JsonDocument,
+  { replaced, parents, name }: SetPlan,
+  given: ReadJson,
+  event: string,
+): Steps<boolean> {
+  const change = new Change(context, key, document);
+  let isUsed = false;
+  const next = function* (): Steps<ReadJson> {
+    if (!isUsed) {
+      isUsed = true;
+      return given;
+    }
+    return { ...given, value: yield* copied(given.value) };
+  };
+  const pace = new Pace();
+  for (const place of replaced) {
+    if (pace.isOver(4)) yield;
+    yield* document.put(place, yield* next());
+    change.effect('JSON.SET', pathOf(place), [given.text]);
+  }
+  for (const parent of parents) {
+    document.add(parent.value as JsonObject, name, yield* next());
+    change.effect('JSON.SET', pathOf(parent) + tokenText(name), [given.text]);
+  }
+  yield* change.finish(event);
+  return change.isChanged;
+}
+
+/** JSON.MSET key path json … → OK, or null where a value found no place; nothing at all where any word is wrong. */
+export function* setMany(context: CommandContext): Steps<Reply> {
+  const { args, keyspace } = context;
+  if ((args.length - 1) % 3 !== 0) throw wrongArity('json.mset');
+  const triplets: { key: ByteString; path: ByteString; given: ReadJson }[] = [];
+  for (let i = 1; i < args.length; i += 3) {
+    const [key, path] = [args.bytes(i), args.bytes(i + 1)];
+    const document = keyspace.fetchKind(key, JsonDocument);
+    const given = yield* readJson(args.bytes(i + 2));
+    if (document === undefined) requireCreatable(context, path, given);
+    else yield* planSet(context, document, path, given, undefined);
+    triplets.push({ key, path, given });
+    yield;
+  }
+  let isWhole = true;
+  for (const { key, path, given } of triplets) {
+    const document = keyspace.fetchKind(key, JsonDocument);
+    if (document === undefined) {
+      create(context, key, path, given, 'json.mset');
+      continue;
+    }
+    const plan = yield* planAgain(context, document, path, given);
+    if (plan === undefined || !(yield* applySet(context, key, document, plan, given, 'json.mset'))) isWhole = false;
+    yield;
+  }
+  return isWhole ? OK : null;
+}
+
+/** Planned once more, for what stood before in the same command may have changed the document; then it may not fit. */
+function* planAgain(
+  context: CommandContext,
+  document: JsonDocument,
+  path: ByteString,
+  given: ReadJson,
+): Steps<SetPlan | undefined> {
+  try {
+    return yield* planSet(context, document, path, given, undefined);
+  } catch (refusal) {
+    if (refusal instanceof ErrorReply) return undefined;
+    throw refusal;
+  }
+}
+
+/** JSON.MERGE key path json → OK, or null where there was nothing to merge with. As RFC 7386 has it. */
+export function* mergeInto(context: CommandContext): Steps<Reply> {
+  const { args, keyspace, isReplay } = context;
+  readOptions(context, false);
+  const key = args.bytes(1);
+  const document = keyspace.fetchKind(key, JsonDocument);
+  const given = yield* readJson(args.bytes(3));
+  if (document === undefined) {
+    create(context, key, args.bytes(2), given, 'json.merge');
+    return OK;
+  }
+  const path = compilePath(args.bytes(2), isReplay);
+  const found = yield* matchesOf(document.root, path.segments);
+  if (found.length === 0) {
+    const plan = yield* planAddition(context, document, path, given);
+    return (yield* applySet(context, key, document, plan, given, 'json.merge')) ? OK : null;
+  }
+  requireDepthBelow(context, found, given.depth);
+  requireRecordSize(context, document.bytes + found.length * given.bytes);
+  const change = new Change(context, key, document);
+  const pace = new Pace();
+  for (const place of found) {
+    if (pace.isOver(4)) yield;
+    yield* merge(document, place, given.value);
+    change.effect('JSON.MERGE', pathOf(place), [given.text]);
+  }
+  yield* change.finish('json.merge');
+  return OK;
+}

@@ -1,0 +1,71 @@
+/** Pops and moves that wait on a connection until there is an element: BLPOP and its relatives. */
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { Blocked, ErrorReply, NIL_ARRAY } from '../../reply.js';
+import { parseFloatStrict } from '../../numbers.js';
+import { List, type ListEnd } from '../../types/list.js';
+import { popFirstOf, popSome, readPopMany } from './ends.js';
+import { type Move, moveOne, readMove, tailToHead } from './move.js';
+
+const badTimeout = new ErrorReply('ERR timeout is not a float or out of range');
+const negativeTimeout = new ErrorReply('ERR timeout is negative');
+const longTimeout = new ErrorReply('ERR timeout is out of range');
+
+/** Waits of more milliseconds are refused: a number does not hold them exactly. */
+const MAX_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
+
+/** Seconds, as a decimal number; 0 is for ever. Rounded up to milliseconds. */
+function timeoutAt({ args }: CommandContext, index: number): number {
+  const seconds = parseFloatStrict(args.bytes(index));
+  if (seconds === undefined) throw badTimeout;
+  const timeoutMs = Math.ceil(seconds * 1000);
+  if (timeoutMs > MAX_TIMEOUT_MS) throw longTimeout;
+  if (timeoutMs < 0) throw negativeTimeout;
+  return timeoutMs;
+}
+
+/** BLPOP key … timeout, BRPOP → [key, element] of the first list that has any; a null array when the time is over. */
+export function popWaiting(end: ListEnd): Handler {
+  return (context) => {
+    const { args, keyspace } = context;
+    const timeoutMs = timeoutAt(context, args.length - 1);
+    const keys = args.words.slice(1, -1);
+    for (const key of keys) {
+      const list = keyspace.fetchKind(key, List);
+      if (list === undefined) continue;
+      const taken = takeAll(popSome(context, end, key, list, 1));
+      return [key, ...taken];
+    }
+    return context.mayBlock ? new Blocked(keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;
+  };
+}
+
+/** BLMPOP timeout numkeys key … LEFT | RIGHT [COUNT n] → as LMPOP; a null array when the time is over. */
+export const popManyWaiting: Handler = (context) => {
+  const wanted = readPopMany(context, 2);
+  const timeoutMs = timeoutAt(context, 1);
+  const popped = takeAll(popFirstOf(context, wanted));
+  if (popped !== undefined) return popped;
+  return context.mayBlock ? new Blocked(wanted.keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;
+};
+
+/** BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout → as LMOVE; a null array when the time is over. */
+export const moveWaiting: Handler = (context) => moveOrWait(context, readMove(context), 5);
+
+/** BRPOPLPUSH source destination timeout → as RPOPLPUSH; a null array when the time is over. */
+export const moveTailToHeadWaiting: Handler = (context) => moveOrWait(context, tailToHead(context), 3);
+
+function moveOrWait(context: CommandContext, move: Move, timeoutIndex: number): ReturnType<Handler> {
+  const timeoutMs = timeoutAt(context, timeoutIndex);
+  const moved = moveOne(context, move);
+  if (moved !== undefined) return moved;
+  // Redis has a null string where nothing may wait and a null array where time is over.
+  return context.mayBlock ? new Blocked([move.source], timeoutMs, NIL_ARRAY) : null;
+}
+
+/** One that waits is served in one go. */
+function takeAll<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,0 +1,147 @@
+/** Lists at their ends: push and pop. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { ErrorReply, NIL_ARRAY, type Reply, wrongArity, ERRORS } from '../../reply.js';
+import { List, type ListEnd } from '../../types/list.js';
+import { recordExpiry } from '../expire-time.js';
+import {
+  countAt,
+  endAt,
+  hasGrown,
+  hasShrunk,
+  lengthOf,
+  LONG_LIST,
+  listOrNew,
+  notPositive,
+  popName,
+  pushName,
+  requireRoom,
+  SLICE_ELEMENTS,
+  willGrow,
+} from './list-access.js';
+
+const noKeys = new ErrorReply('ERR numkeys should be greater than 0');
+const noCount = new ErrorReply('ERR count should be greater than 0');
+
+/** LPUSH key element …, RPUSH → the length afterwards. WRONGTYPE if not a list. */
+export function push(end: ListEnd): Handler {
+  return (context) => {
+    const { args, effects } = context;
+    const key = args.bytes(1);
+    const length = pushAll(context, end, key, listOrNew(context, key), args.from(2));
+    effects.pushList(pushName(end), args.from(1));
+    recordExpiry(context, key);
+    return length;
+  };
+}
+
+/** LPUSHX key element …, RPUSHX → the length afterwards, 0 if there is no list. WRONGTYPE. */
+export function pushIfPresent(end: ListEnd): Handler {
+  return (context) => {
+    const { args, keyspace, effects } = context;
+    const key = args.bytes(1);
+    const list = keyspace.fetchKind(key, List);
+    if (list === undefined) return 0;
+    const length = pushAll(context, end, key, list, args.from(2));
+    effects.pushList(`${pushName(end)}X`, args.from(1));
+    return length;
+  };
+}
+
+function pushAll(
+  context: CommandContext,
+  end: ListEnd,
+  key: ByteString,
+  list: List,
+  items: readonly ByteString[],
+): number {
+  const textBytes = lengthOf(items);
+  requireRoom(context, list, textBytes);
+  const { size, bytes } = list;
+  willGrow(context, list, textBytes, items.length);
+  for (const item of items) list.push(end, item);
+  hasGrown(context, key, list, size, bytes);
+  context.notify('l', pushName(end).toLowerCase(), key);
+  return list.size;
+}
+
+/** LPOP key [count], RPOP → the element, or as many as there are; null if missing. WRONGTYPE, negative count. */
+export function pop(end: ListEnd): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
+    const { args, keyspace } = context;
+    const key = args.bytes(1);
+    if (args.length > 3) throw wrongArity(popName(end));
+    const count = args.length === 3 ? countAt(args, 2, 0, notPositive) : undefined;
+    const list = keyspace.fetchKind(key, List);
+    if (list === undefined) return count === undefined ? null : NIL_ARRAY;
+    if (count === 0) return [];
+    const popped = yield* popSome(context, end, key, list, count ?? 1);
+    return count === undefined ? (popped[0] as ByteString) : popped;
+  };
+}
+
+/** May a command take so many elements that it is better sliced? Its count is its last word. */
+export function isLongPop({ args }: CommandContext): boolean {
+  return args.length > 2 && Number(args.words.at(-1)) > LONG_LIST;
+}
+
+/** Takes elements away, up to `count`, and records it. There is at least one. */
+export function* popSome(
+  context: CommandContext,
+  end: ListEnd,
+  key: ByteString,
+  list: List,
+  count: number,
+): Generator<void, ByteString[]> {
+  const { size, bytes } = list;
+  const popped: ByteString[] = [];
+  for (let left = Math.min(count, size); left > 0; left -= 1) {
+    popped.push(list.pop(end) as ByteString);
+    if (popped.length % SLICE_ELEMENTS === 0) yield;
+  }
+  recordPop(context, end, key, popped.length);
+  hasShrunk(context, key, list, bytes, popName(end).toLowerCase());
+  return popped;
+}
+
+function recordPop({ effects }: CommandContext, end: ListEnd, key: ByteString, count: number): void {
+  if (count === 1) effects.push(popName(end), key);
+  else effects.push(popName(end), key, String(count));
+}
+
+export interface PopMany {
+  readonly keys: readonly ByteString[];
+  readonly end: ListEnd;
+  readonly count: number;
+}
+
+/** The words of LMPOP from its number of keys on. */
+export function readPopMany({ args }: CommandContext, countIndex: number): PopMany {
+  const keyCount = countAt(args, countIndex, 1, noKeys);
+  const endIndex = countIndex + keyCount + 1;
+  if (endIndex >= args.length) throw ERRORS.syntax;
+  const end = endAt(args, endIndex);
+  let count: number | undefined;
+  for (let i = endIndex + 1; i < args.length; i += 2) {
+    if (count !== undefined || args.option(i) !== 'COUNT' || i + 1 >= args.length) throw ERRORS.syntax;
+    count = countAt(args, i + 1, 1, noCount);
+  }
+  return { keys: args.words.slice(countIndex + 1, endIndex), end, count: count ?? 1 };
+}
+
+/** From the first list that has any: its key and the elements. Undefined when all are missing. WRONGTYPE. */
+export function* popFirstOf(
+  context: CommandContext,
+  { keys, end, count }: PopMany,
+): Generator<void, Reply | undefined> {
+  for (const key of keys) {
+    const list = context.keyspace.fetchKind(key, List);
+    if (list !== undefined) return [key, yield* popSome(context, end, key, list, count)];
+  }
+  return undefined;
+}
+
+/** LMPOP numkeys key … LEFT | RIGHT [COUNT n] → [key, elements] of the first list that has any, or a null array. */
+export const popMany: SlicedHandler = function* (context): Generator<void, Reply> {
+  return (yield* popFirstOf(context, readPopMany(context, 1))) ?? NIL_ARRAY;
+};

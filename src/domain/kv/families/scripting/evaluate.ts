@@ -1,0 +1,49 @@
+/** EVAL and its kin: from the words to a run, with Redis's checks in Redis's order. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { scriptHost, ScriptRun } from '../../lua/index.js';
+import { ErrorReply, type Reply } from '../../reply.js';
+import { keyCount } from './key-count.js';
+
+const NO_SCRIPT = new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
+const WRITE_FLAG = new ErrorReply('ERR Can not execute a script with write flag using *_ro command.');
+const DIGEST_LETTERS = 40;
+
+export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler {
+  return (context) => {
+    const { args } = context;
+    const given = args.bytes(1);
+    if (by === 'digest' && given.length !== DIGEST_LETTERS) throw NO_SCRIPT;
+    const keys = keyCount(args);
+    const host = scriptHost(context.libraries);
+    const script = by === 'source' ? host.scripts.ofSource(given) : host.scripts.get(given.toLowerCase());
+    if (script === undefined) throw NO_SCRIPT;
+    const callback = host.compile(context, script.body, script.digest);
+    if (by === 'source') host.scripts.keep(script);
+    if (isReadOnly && script.hasShebang && !script.flags.has('no-writes')) throw WRITE_FLAG;
+    const { words } = args;
+    const locked = script.flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
+    const run = new ScriptRun(context, host.random, isReadOnly || script.flags.has('no-writes'), locked);
+    return runScript(context, callback, script.digest, run, words, keys);
+  };
+}
+
+function runScript(
+  context: CommandContext,
+  callback: number,
+  label: ByteString,
+  run: ScriptRun,
+  words: readonly ByteString[],
+  keys: number,
+): Reply {
+  const host = scriptHost(context.libraries);
+  return host.run(context, {
+    callback,
+    label,
+    run,
+    pushArguments: () => {
+      host.setKeys(host.furniture(context), words, 3, keys);
+      return 0;
+    },
+  });
+}

@@ -1,0 +1,173 @@
+/** COMMAND and its subcommands: the table, as clients read it. */
+import type { ByteString } from '../../../../kernel/index.js';
+import { categoriesOf } from '../../acl/index.js';
+import { type AccessedKey, accessedKeysOf, type CommandSpec, type Handler, type KeySpec } from '../../command-spec.js';
+import { admit, allCommands, findCommand } from '../../command-table.js';
+import { compileGlob } from '../../glob.js';
+import { ERRORS, ErrorReply, MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
+
+const noKeyArguments = new ErrorReply('ERR The command has no key arguments');
+const invalidCommand = new ErrorReply('ERR Invalid command specified');
+const invalidArity = new ErrorReply('ERR Invalid number of arguments specified for command');
+
+/** Our words for flags, in Redis's. */
+const FLAG_NAMES: Readonly<Record<string, string>> = {
+  nomulti: 'no_multi',
+  noauth: 'no_auth',
+  'skip-monitor': 'skip_monitor',
+};
+/** Flags that only we have. */
+const OWN_FLAGS = new Set(['random', 'keyspace', 'edge', 'connection', 'dangerous', 'script']);
+
+/** Names of the table's rows by container: `CONFIG` → `CONFIG GET` … */
+function subcommandsOf(container: string): CommandSpec[] {
+  return allCommands().filter(({ name }) => name.startsWith(`${container} `));
+}
+
+/** Rows, and containers that have no row of their own. */
+function topNames(): string[] {
+  return [...new Set(allCommands().map(({ name }) => name.split(' ')[0] as string))];
+}
+
+/** COMMAND → all of them as COMMAND INFO shows them; over REST an empty list, as documented. */
+export const command: Handler = ({ face }) => (face === 'rest' ? [] : topNames().map(describe));
+
+/** COMMAND COUNT → how many there are. */
+export const commandCount: Handler = () => topNames().length;
+
+/** COMMAND LIST [FILTERBY MODULE m | ACLCAT c | PATTERN p] → names in lower case. */
+export const commandList: Handler = ({ args }) => {
+  const names = allCommands().map((spec) => spec);
+  if (args.length === 2) return names.map(shownName);
+  if (args.length !== 5 || args.option(2) !== 'FILTERBY') throw ERRORS.syntax;
+  const kind = args.option(3);
+  const value = args.bytes(4);
+  if (kind === 'MODULE') return [];
+  if (kind === 'ACLCAT') return names.filter((spec) => categoriesOf(spec).has(value.toLowerCase())).map(shownName);
+  if (kind !== 'PATTERN') throw ERRORS.syntax;
+  const glob = compileGlob(value.toLowerCase());
+  return names.map(shownName).filter((name) => glob(name));
+};
+
+/** COMMAND INFO [name …] → for each what is known of it, null for what is unknown. */
+export const commandInfo: Handler = ({ args }) => {
+  if (args.length === 2) return topNames().map(describe);
+  return args.from(2).map((name) => {
+    const upper = name.toUpperCase().replace('|', ' ');
+    return findCommand(upper.split(' ')) === undefined && subcommandsOf(upper).length === 0 ? null : describe(upper);
+  });
+};
+
+/** COMMAND DOCS [name …] → name, document … */
+export const commandDocs: Handler = ({ args }) => {
+  const names = args.length === 2 ? topNames() : args.from(2).map((name) => name.toUpperCase().replace('|', ' '));
+  const items: Reply[] = [];
+  for (const name of names) {
+    const document = documentOf(name);
+    if (document !== undefined) items.push(name.toLowerCase().replace(' ', '|'), document);
+  }
+  return new MapReply(items);
+};
+
+/** COMMAND GETKEYS name word … → the keys among them. */
+export const commandGetKeys: Handler = ({ args }) => keysAmong(args.from(2)).map(({ key }) => key);
+
+/** COMMAND GETKEYSANDFLAGS name word … → each key with what is done to it. */
+export const commandGetKeysAndFlags: Handler = ({ args }) =>
+  keysAmong(args.from(2)).map(({ key, access }) => [key, ACCESS_FLAGS[access].map((flag) => new SimpleString(flag))]);
+
+const ACCESS_FLAGS = { read: ['RO', 'access'], write: ['OW', 'update'], both: ['RW', 'access', 'update'] } as const;
+
+function keysAmong(words: readonly ByteString[]): AccessedKey[] {
+  const spec = admit(words);
+  if (spec instanceof ErrorReply)
+    throw spec.text.includes('arguments') && findCommand(words) !== undefined ? invalidArity : invalidCommand;
+  const keys = accessedKeysOf(spec, words);
+  if (keys.length === 0) throw noKeyArguments;
+  return keys;
+}
+
+function shownName({ name }: CommandSpec): ByteString {
+  return name.toLowerCase().replace(' ', '|');
+}
+
+function describe(name: string): Reply {
+  const own = allCommands().find((candidate) => candidate.name === name);
+  const subcommands = name.includes(' ') ? [] : subcommandsOf(name);
+  const [first, last, step] = own === undefined ? [0, 0, 0] : spanOf(own.keys);
+  const flags = own === undefined ? [] : own.flags.filter((flag) => !OWN_FLAGS.has(flag));
+  if (own !== undefined && (own.keys.kind === 'counted' || own.keys.kind === 'found'))
+    flags.push('movablekeys' as never);
+  return [
+    name.toLowerCase().replace(' ', '|'),
+    own?.arity ?? -2,
+    new SetReply(flags.map((flag) => new SimpleString(FLAG_NAMES[flag] ?? flag))),
+    first,
+    last,
+    step,
+    new SetReply([...(own === undefined ? [] : categoriesOf(own))].map((category) => new SimpleString(`@${category}`))),
+    [],
+    [],
+    subcommands.map((spec) => describe(spec.name)),
+  ];
+}
+
+/** First key, last key and step as Redis has them; a count in front of the keys hides them. */
+function spanOf(keys: KeySpec): [number, number, number] {
+  if (keys.kind === 'span') return [keys.first, keys.last, keys.step];
+  if (keys.kind === 'counted' && keys.before.length > 0) return [keys.before[0] as number, keys.before[0] as number, 1];
+  if (keys.kind !== 'several') return [0, 0, 0];
+  const spans = keys.parts.map(spanOf);
+  const first = Math.min(...spans.map(([begin]) => begin));
+  const last = spans.some(([, end]) => end < 0) ? -1 : Math.max(...spans.map(([, end]) => end));
+  return [first, last, 1];
+}
+
+/** Redis's groups, where our family has another word. */
+const GROUPS: Readonly<Record<string, string>> = { function: 'scripting', acl: 'server', json: 'module' };
+
+function documentOf(name: string): Reply | undefined {
+  const own = allCommands().find((candidate) => candidate.name === name);
+  const subcommands = name.includes(' ') ? [] : subcommandsOf(name);
+  if (own === undefined && subcommands.length === 0) return undefined;
+  const first = (own ?? subcommands[0]) as CommandSpec;
+  const items: Reply[] = [
+    'summary',
+    own?.summary ?? `A container for ${name.toLowerCase()} commands.`,
+    'since',
+    first.since,
+    'group',
+    GROUPS[first.family] ?? first.family,
+  ];
+  if (subcommands.length > 0) {
+    const documents: Reply[] = [];
+    for (const spec of subcommands) documents.push(shownName(spec), documentOf(spec.name) as Reply);
+    items.push('subcommands', new MapReply(documents));
+  }
+  return new MapReply(items);
+}
+
+export const commandHelp: Handler = () =>
+  [
+    'COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+    '(no subcommand)',
+    '    Return details about all Redis commands.',
+    'COUNT',
+    '    Return the total number of commands in this Redis server.',
+    'LIST',
+    '    Return a list of all commands in this Redis server.',
+    'INFO [<command-name> ...]',
+    '    Return details about multiple Redis commands.',
+    '    If no command names are given, documentation details for all',
+    '    commands are returned.',
+    'DOCS [<command-name> ...]',
+    '    Return documentation details about multiple Redis commands.',
+    '    If no command names are given, documentation details for all',
+    '    commands are returned.',
+    'GETKEYS <full-command>',
+    '    Return the keys from a full Redis command.',
+    'GETKEYSANDFLAGS <full-command>',
+    '    Return the keys and the access flags from a full Redis command.',
+    'HELP',
+    '    Print this help.',
+  ].map((line) => new SimpleString(line));

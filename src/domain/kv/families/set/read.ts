@@ -1,0 +1,68 @@
+/** Reading one set: is a member there, how many, all of them, some at random, or step by step. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { ERRORS, type Reply, SetReply } from '../../reply.js';
+import { SetValue } from '../../types/set-value.js';
+import { readCollectionScan, readCursor } from '../collection-scan.js';
+import { type Draws, drawDistinct, drawRepeatedly, readDrawCount, SLICE_STEPS } from '../random-draws.js';
+
+/** Members beyond which a command over all of them runs in slices: about 2 ms of work. */
+const LONG_MEMBERS = 5000;
+
+/** Is one of the words a key of a large set? Words that are no keys are hardly ever such names. */
+export function hasLongSet({ args, keyspace }: CommandContext): boolean {
+  for (let i = 1; i < args.length; i += 1) {
+    const value = keyspace.stored(args.bytes(i));
+    if (value instanceof SetValue && value.size > LONG_MEMBERS) return true;
+  }
+  return false;
+}
+
+/** SCARD key → how many members. WRONGTYPE. */
+export const count: Handler = ({ args, keyspace }) => keyspace.peekKind(args.bytes(1), SetValue)?.size ?? 0;
+
+/** SISMEMBER key member → 1 or 0. */
+export const isMember: Handler = ({ args, keyspace }) =>
+  keyspace.peekKind(args.bytes(1), SetValue)?.has(args.bytes(2)) === true ? 1 : 0;
+
+/** SMISMEMBER key member [member …] → 1 or 0 for each. */
+export const areMembers: Handler = ({ args, keyspace }) => {
+  const set = keyspace.peekKind(args.bytes(1), SetValue);
+  return args.from(2).map((member) => (set?.has(member) === true ? 1 : 0));
+};
+
+/** SMEMBERS key → all members, in no order. */
+export const members: SlicedHandler = function* ({ args, keyspace }) {
+  const found: ByteString[] = [];
+  for (const member of keyspace.peekKind(args.bytes(1), SetValue)?.members() ?? []) {
+    found.push(member);
+    if (found.length % SLICE_STEPS === 0) yield;
+  }
+  return new SetReply(found);
+};
+
+/** SRANDMEMBER key [count] → a member or null; with a count a list, of distinct ones unless negative. */
+export const randomMembers: SlicedHandler = function* ({ args, keyspace, random }): Generator<void, Reply> {
+  const float = (): number => random.float();
+  if (args.length === 2) return keyspace.peekKind(args.bytes(1), SetValue)?.draw(float) ?? null;
+  if (args.length > 3) throw ERRORS.syntax;
+  const wanted = readDrawCount(args, 2, false);
+  const set = keyspace.peekKind(args.bytes(1), SetValue);
+  if (set === undefined) return [];
+  const draws = drawsOf(set);
+  return yield* wanted < 0 ? drawRepeatedly(draws, -wanted, float) : drawDistinct(draws, wanted, float);
+};
+
+export function drawsOf(set: SetValue): Draws<ByteString> {
+  return { size: set.size, all: () => set.members(), one: (float) => (set.isSmall ? undefined : set.draw(float)) };
+}
+
+/** SSCAN key cursor [MATCH pattern] [COUNT n] → [next cursor, members]. */
+export const scan: Handler = (context) => {
+  const cursor = readCursor(context);
+  const set = context.keyspace.peekKind(context.args.bytes(1), SetValue);
+  if (set === undefined) return ['0', []];
+  const { glob, count: wanted } = readCollectionScan(context, false);
+  const step = set.scan(cursor, wanted);
+  return [String(step.cursor), glob === undefined ? step.members : step.members.filter(glob)];
+};

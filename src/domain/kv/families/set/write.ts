@@ -1,0 +1,166 @@
+/** Changing one set or two: SADD, SREM, SPOP, SMOVE. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { requireRecordSize } from '../../limits.js';
+import { parseInt64 } from '../../numbers.js';
+import { ERRORS, ErrorReply, type Reply, SetReply } from '../../reply.js';
+import { commandsOf } from '../../types/command-chunks.js';
+import { asEntries, type SetEncodingLimits, SetValue } from '../../types/set-value.js';
+import { recordExpiry, removeKey } from '../expire-time.js';
+import { drawDistinct, listed, SLICE_STEPS } from '../random-draws.js';
+import { drawsOf } from './read.js';
+
+const badCount = new ErrorReply('ERR value is out of range, must be positive');
+
+/** Words beyond which a command is run in slices: about 2 ms of work. */
+const LONG_WORDS = 5000;
+
+export function hasManyWords({ args }: CommandContext): boolean {
+  return args.length > LONG_WORDS;
+}
+
+export function encodingLimits({ settings }: CommandContext): SetEncodingLimits {
+  return {
+    maxIntegers: settings.number('set-max-intset-entries'),
+    maxEntries: settings.number('set-max-listpack-entries'),
+    maxValueBytes: settings.number('set-max-listpack-value'),
+  };
+}
+
+/** SADD key member [member …] → how many are new. WRONGTYPE. */
+export const addMembers: SlicedHandler = function* (context) {
+  const { args, keyspace } = context;
+  const key = args.bytes(1);
+  const given = args.from(2);
+  const present = keyspace.fetchKind(key, SetValue);
+  let bytes = present?.contentBytes ?? 0;
+  for (const member of given) bytes += member.length;
+  requireRecordSize(context, bytes);
+  const limits = encodingLimits(context);
+  const set = setOrNew(context, key, present);
+  const before = set.bytes;
+  set.expectMembers(given[0] as ByteString, given.length, limits);
+  const added: ByteString[] = [];
+  for (let i = 0; i < given.length; i += 1) {
+    const member = given[i] as ByteString;
+    if (set.add(member)) {
+      set.adaptEncoding(member, limits);
+      added.push(member);
+    }
+    if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
+  }
+  if (added.length === 0) return 0;
+  keyspace.changed(key, set, before);
+  context.effects.pushList('SADD', [key, ...added]);
+  recordExpiry(context, key);
+  context.notify('s', 'sadd', key);
+  return added.length;
+};
+
+/** SREM key member [member …] → how many were removed. WRONGTYPE. */
+export const removeMembers: SlicedHandler = function* (context) {
+  const { args, keyspace } = context;
+  const key = args.bytes(1);
+  const given = args.from(2);
+  const set = keyspace.fetchKind(key, SetValue);
+  if (set === undefined) return 0;
+  const before = set.bytes;
+  const removed: ByteString[] = [];
+  for (let i = 0; i < given.length; i += 1) {
+    if (set.delete(given[i] as ByteString)) removed.push(given[i] as ByteString);
+    if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
+  }
+  if (removed.length > 0) yield* noteRemoved(context, key, set, before, removed, 'srem');
+  return removed.length;
+};
+
+/** SPOP key [count] → a removed member or null; with a count a list of them. WRONGTYPE. */
+export const pop: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace } = context;
+  if (args.length > 3) throw ERRORS.syntax;
+  const key = args.bytes(1);
+  const float = (): number => context.random.float();
+  const wanted = args.length === 2 ? undefined : readPositiveCount(args.bytes(2));
+  const set = keyspace.fetchKind(key, SetValue);
+  if (set === undefined) return wanted === undefined ? null : new SetReply([]);
+  if (wanted === 0) return new SetReply([]);
+  if (wanted !== undefined && wanted >= set.size) {
+    const all = yield* listed({ all: () => set.members() });
+    context.notify('s', 'spop', key);
+    removeKey(context, key);
+    return new SetReply(all);
+  }
+  const popped =
+    wanted === undefined ? [set.draw(float) as ByteString] : yield* drawDistinct(drawsOf(set), wanted, float);
+  const before = set.bytes;
+  for (let i = 0; i < popped.length; i += 1) {
+    set.delete(popped[i] as ByteString);
+    if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
+  }
+  yield* noteRemoved(context, key, set, before, popped, 'spop');
+  return wanted === undefined ? (popped[0] as ByteString) : new SetReply(popped);
+};
+
+function readPositiveCount(text: ByteString): number {
+  const count = parseInt64(text);
+  if (count === undefined || count < 0) throw badCount;
+  return Number(count);
+}
+
+/** SMOVE source destination member → 1, or 0 when the source has no such member. WRONGTYPE. */
+export const move: Handler = (context) => {
+  const { args, keyspace, effects } = context;
+  const from = args.bytes(1);
+  const to = args.bytes(2);
+  const member = args.bytes(3);
+  const held = keyspace.fetch(from);
+  const aimed = keyspace.fetch(to);
+  if (held === undefined) return 0;
+  if (!(held instanceof SetValue) || !(aimed === undefined || aimed instanceof SetValue)) throw ERRORS.wrongType;
+  if (from === to) return held.has(member) ? 1 : 0;
+  if (!held.has(member)) return 0;
+  requireRecordSize(context, (aimed?.contentBytes ?? 0) + member.length);
+  const before = held.bytes;
+  held.delete(member);
+  const wasLast = keyspace.changed(from, held, before);
+  effects.push('SREM', from, member);
+  context.notify('s', 'srem', from);
+  if (wasLast) context.notify('g', 'del', from);
+  const limits = encodingLimits(context);
+  const target = setOrNew(context, to, aimed);
+  const targetBefore = target.bytes;
+  if (aimed === undefined) target.expectMembers(member, 1, limits);
+  if (target.add(member)) {
+    target.adaptEncoding(member, limits);
+    keyspace.changed(to, target, targetBefore);
+    effects.push('SADD', to, member);
+    recordExpiry(context, to);
+    context.notify('s', 'sadd', to);
+  }
+  return 1;
+};
+
+function setOrNew({ keyspace }: CommandContext, key: ByteString, present: SetValue | undefined): SetValue {
+  if (present !== undefined) return present;
+  const created = new SetValue();
+  keyspace.set(key, created);
+  return created;
+}
+
+/** Records and tells that members left; a million of them are many effects, and many slices. */
+function* noteRemoved(
+  context: CommandContext,
+  key: ByteString,
+  set: SetValue,
+  bytesBefore: number,
+  removed: readonly ByteString[],
+  event: string,
+): Generator<void, void> {
+  const wasLast = context.keyspace.changed(key, set, bytesBefore);
+  for (const words of commandsOf([key], asEntries(removed))) {
+    context.effects.pushList('SREM', words);
+    yield;
+  }
+  context.notify('s', event, key);
+  if (wasLast) context.notify('g', 'del', key);
+}

@@ -1,0 +1,157 @@
+/** Members come and change their scores: ZADD, ZINCRBY. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { formatDouble } from '../../numbers.js';
+import { DoubleReply, ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { parseScore } from '../../types/score-text.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { pushScores } from './effects.js';
+import { LONG_ENTRIES, requireRoom, SLICE_ENTRIES } from './limits.js';
+
+const bothConditions = new ErrorReply('ERR XX and NX options at the same time are not compatible');
+const bothComparisons = new ErrorReply('ERR GT, LT, and/or NX options at the same time are not compatible');
+const manyIncrements = new ErrorReply('ERR INCR option supports a single increment-element pair');
+const notANumber = new ErrorReply('ERR resulting score is not a number (NaN)');
+
+const OPTIONS = ['NX', 'XX', 'GT', 'LT', 'CH', 'INCR'] as const;
+type Option = (typeof OPTIONS)[number];
+const NAMES: ReadonlySet<string> = new Set(OPTIONS);
+
+interface Addition {
+  readonly key: ByteString;
+  readonly options: ReadonlySet<Option>;
+  /** Where the first score stands. */
+  readonly firstAt: number;
+  readonly scores: readonly number[];
+}
+
+const NO_OPTIONS: ReadonlySet<Option> = new Set();
+const INCREMENT: ReadonlySet<Option> = new Set(['INCR']);
+
+/** Reads and checks all but the key. @throws ErrorReply */
+function readAddition({ args }: CommandContext, given: ReadonlySet<Option>): Addition {
+  let options = given;
+  let firstAt = 2;
+  for (; firstAt < args.length; firstAt += 1) {
+    const word = args.bytes(firstAt);
+    // Options have two letters or four; most scores are told from them by that they begin with no letter.
+    if (word.length > 4 || word < 'A' || !NAMES.has(word.toUpperCase())) break;
+    options = new Set(options).add(word.toUpperCase() as Option);
+  }
+  const count = (args.length - firstAt) / 2;
+  if (count < 1 || !Number.isInteger(count)) throw ERRORS.syntax;
+  if (options.size > 0) requireCompatible(options, count);
+  const scores = new Array<number>(count);
+  for (let i = 0; i < count; i += 1) {
+    const score = parseScore(args.bytes(firstAt + 2 * i));
+    if (score === undefined) throw ERRORS.notAFloat;
+    scores[i] = score;
+  }
+  return { key: args.bytes(1), options, firstAt, scores };
+}
+
+function requireCompatible(options: ReadonlySet<Option>, count: number): void {
+  if (options.has('NX') && options.has('XX')) throw bothConditions;
+  const comparisons = Number(options.has('GT')) + Number(options.has('LT'));
+  if (comparisons === 2 || (comparisons === 1 && options.has('NX'))) throw bothComparisons;
+  if (options.has('INCR') && count > 1) throw manyIncrements;
+}
+
+/** One addition under way, so that it can be done in slices. */
+class Adding {
+  readonly #set: SortedSet;
+  readonly #isNew: boolean;
+  readonly #before: number;
+  readonly #entries: [ByteString, ByteString][] = [];
+  #added = 0;
+  #changed = 0;
+  /** The score of the last member that was not passed over. */
+  #last: number | undefined;
+
+  constructor(
+    private readonly context: CommandContext,
+    private readonly addition: Addition,
+    set: SortedSet | undefined,
+  ) {
+    this.#isNew = set === undefined;
+    this.#set = set ?? new SortedSet();
+    this.#before = this.#set.bytes;
+  }
+
+  /** @throws ErrorReply before anything has changed: only a lone increment can give NaN */
+  apply(index: number): void {
+    const { options, scores, firstAt } = this.addition;
+    const member = this.context.args.bytes(firstAt + 2 * index + 1);
+    const current = this.#set.scoreOf(member);
+    let score = scores[index] as number;
+    if (current === undefined) {
+      if (options.has('XX')) return;
+      this.#set.add(member, score);
+      this.#added += 1;
+    } else {
+      if (options.has('NX')) return;
+      if (options.has('INCR')) score += current;
+      if (Number.isNaN(score)) throw notANumber;
+      if ((options.has('GT') && score <= current) || (options.has('LT') && score >= current)) return;
+      this.#last = score;
+      if (score === current) return;
+      this.#set.move(member, current, score);
+      this.#changed += 1;
+    }
+    this.#last = score;
+    this.#entries.push([formatDouble(score), member]);
+  }
+
+  finish(): Reply {
+    const { context, addition } = this;
+    const { key, options } = addition;
+    if (this.#added + this.#changed > 0) {
+      this.#set.settle(context.settings);
+      if (this.#isNew) context.keyspace.set(key, this.#set);
+      else context.keyspace.changed(key, this.#set, this.#before);
+      pushScores(context, key, this.#entries);
+      context.notify('z', options.has('INCR') ? 'zincr' : 'zadd', key);
+    }
+    if (options.has('INCR')) return this.#last === undefined ? null : new DoubleReply(this.#last);
+    return options.has('CH') ? this.#added + this.#changed : this.#added;
+  }
+}
+
+function begin(context: CommandContext, given: ReadonlySet<Option>): { adding: Adding; count: number } {
+  const addition = readAddition(context, given);
+  const set = context.keyspace.fetchKind(addition.key, SortedSet);
+  const adding = new Adding(context, addition, set);
+  if (set === undefined && addition.options.has('XX')) return { adding, count: 0 };
+  let addedBytes = 0;
+  for (let i = addition.firstAt + 1; i < context.args.length; i += 2) addedBytes += context.args.bytes(i).length;
+  requireRoom(context, set, addedBytes);
+  return { adding, count: addition.scores.length };
+}
+
+function addingWith(given: ReadonlySet<Option>): Handler {
+  return (context) => {
+    const { adding, count } = begin(context, given);
+    for (let i = 0; i < count; i += 1) adding.apply(i);
+    return adding.finish();
+  };
+}
+
+/** ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member … → how many were added; the score with INCR. */
+export const add: Handler = addingWith(NO_OPTIONS);
+
+/** ZINCRBY key increment member → the new score. */
+export const increment: Handler = addingWith(INCREMENT);
+
+/** ZADD of many members. */
+export const addInSlices: SlicedHandler = function* (context) {
+  const { adding, count } = begin(context, NO_OPTIONS);
+  for (let i = 0; i < count; i += 1) {
+    adding.apply(i);
+    if (i % SLICE_ENTRIES === SLICE_ENTRIES - 1) yield;
+  }
+  return adding.finish();
+};
+
+export function isLongAddition({ args }: CommandContext): boolean {
+  return args.length > 2 * LONG_ENTRIES;
+}

@@ -1,0 +1,208 @@
+/** Several sets together: ZUNION, ZINTER, ZDIFF, their STORE forms, ZINTERCARD. Plain sets take part with score 1. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
+import { parseInt64 } from '../../numbers.js';
+import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { SegmentedMap } from '../../segmented-map.js';
+import { parseScore } from '../../types/score-text.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { storeResult } from './effects.js';
+import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
+import { listed } from './ranges.js';
+import { NO_SOURCE, type Source, sourceOf } from './source.js';
+
+export type Operation = 'union' | 'inter' | 'diff';
+
+const badWeight = new ErrorReply('ERR weight value is not a float');
+const badLimit = new ErrorReply("ERR LIMIT can't be negative");
+
+function noKeys(name: string): ErrorReply {
+  return new ErrorReply(`ERR at least 1 input key is needed for '${name.toLowerCase()}' command`);
+}
+
+type Aggregate = (one: number, other: number) => number;
+
+/** ∞ - ∞ counts as 0. */
+const sum: Aggregate = (one, other) => zeroForNaN(one + other);
+const AGGREGATES: Readonly<Record<string, Aggregate>> = {
+  SUM: sum,
+  MIN: (one, other) => (Number.isNaN(other) ? one : Math.min(one, other)),
+  MAX: (one, other) => (Number.isNaN(other) ? one : Math.max(one, other)),
+};
+
+function zeroForNaN(score: number): number {
+  return Number.isNaN(score) ? 0 : score;
+}
+
+interface Weighted {
+  readonly source: Source;
+  weight: number;
+}
+
+interface Combination {
+  readonly inputs: readonly Weighted[];
+  readonly aggregate: Aggregate;
+  readonly withScores: boolean;
+  /** For ZINTERCARD; 0: none. */
+  readonly limit: number;
+}
+
+interface Form {
+  readonly name: string;
+  readonly operation: Operation;
+  /** Where the number of keys stands: behind the destination, if there is one. */
+  readonly countAt: 1 | 2;
+  readonly isCount?: boolean;
+}
+
+/** @throws ErrorReply */
+function readCombination(context: CommandContext, form: Form): Combination {
+  const { args, keyspace } = context;
+  const keyCount = args.offset(form.countAt);
+  if (keyCount < 1) throw noKeys(form.name);
+  if (keyCount > args.length - form.countAt - 1) throw ERRORS.syntax;
+  const inputs: Weighted[] = [];
+  const optionsAt = form.countAt + 1 + keyCount;
+  for (let i = form.countAt + 1; i < optionsAt; i += 1) {
+    inputs.push({ source: sourceOf(keyspace.peek(args.bytes(i))), weight: 1 });
+  }
+  const combines = form.operation !== 'diff' && form.isCount !== true;
+  let aggregate = sum;
+  let withScores = false;
+  let limit = 0;
+  for (let i = optionsAt; i < args.length; i += 1) {
+    const option = args.option(i);
+    const left = args.length - i - 1;
+    if (option === 'WEIGHTS' && combines && left >= keyCount) {
+      for (const input of inputs) {
+        i += 1;
+        const weight = parseScore(args.bytes(i));
+        if (weight === undefined) throw badWeight;
+        input.weight = weight;
+      }
+    } else if (option === 'AGGREGATE' && combines && left >= 1) {
+      i += 1;
+      const named = AGGREGATES[args.option(i)];
+      if (named === undefined) throw ERRORS.syntax;
+      aggregate = named;
+    } else if (option === 'WITHSCORES' && form.countAt === 1 && form.isCount !== true) withScores = true;
+    else if (option === 'LIMIT' && form.isCount === true && left >= 1) {
+      i += 1;
+      const value = parseInt64(args.bytes(i));
+      if (value === undefined || value < 0) throw badLimit;
+      limit = Number(value);
+    } else throw ERRORS.syntax;
+  }
+  return { inputs, aggregate, withScores, limit };
+}
+
+/** The smallest first: fewest lookups, and sums of floats in the order Redis adds them in. */
+function bySize(inputs: readonly Weighted[]): Weighted[] {
+  return [...inputs].sort((one, other) => one.source.size - other.source.size);
+}
+
+/** Counts entries, and says when it is time for a pause. */
+class Pace {
+  #count = 0;
+  isDue(): boolean {
+    this.#count += 1;
+    return this.#count % SLICE_ENTRIES === 0;
+  }
+}
+
+function* union({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
+  const scores = new SegmentedMap<number>();
+  const pace = new Pace();
+  for (const { source, weight } of bySize(inputs)) {
+    for (const [member, score] of source) {
+      const weighted = zeroForNaN(score * weight);
+      const before = scores.get(member);
+      scores.set(member, before === undefined ? weighted : aggregate(before, weighted));
+      if (pace.isDue()) yield;
+    }
+  }
+  const result = new SortedSet();
+  for (const [member, score] of scores) {
+    result.add(member, score);
+    if (pace.isDue()) yield;
+  }
+  return result;
+}
+
+function* intersection({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
+  const [{ source, weight }, ...others] = bySize(inputs) as [Weighted, ...Weighted[]];
+  const result = new SortedSet();
+  const pace = new Pace();
+  for (const [member, score] of source) {
+    if (pace.isDue()) yield;
+    let combined: number | undefined = zeroForNaN(score * weight);
+    for (const other of others) {
+      const there = other.source.scoreOf(member);
+      combined = there === undefined ? undefined : aggregate(combined, there * other.weight);
+      if (combined === undefined) break;
+    }
+    if (combined !== undefined) result.add(member, combined);
+  }
+  return result;
+}
+
+function* difference({ inputs }: Combination): Generator<void, SortedSet> {
+  const [{ source }, ...others] = inputs as [Weighted, ...Weighted[]];
+  const result = new SortedSet();
+  const pace = new Pace();
+  for (const [member, score] of source) {
+    if (pace.isDue()) yield;
+    if (!others.some((other) => other.source.scoreOf(member) !== undefined)) result.add(member, score);
+  }
+  return result;
+}
+
+const OPERATIONS = { union, inter: intersection, diff: difference };
+
+/** ZUNION | ZINTER | ZDIFF numkeys key … [WEIGHTS n …] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] → members in order. */
+export function combine(name: string, operation: Operation): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
+    const combination = readCombination(context, { name, operation, countAt: 1 });
+    const result = yield* OPERATIONS[operation](combination);
+    return yield* listed(result, { from: 0, to: result.size }, false, combination.withScores);
+  };
+}
+
+/** ZUNIONSTORE | ZINTERSTORE | ZDIFFSTORE destination numkeys key … → how many were stored. */
+export function combineAndStore(name: string, operation: Operation): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
+    const combination = readCombination(context, { name, operation, countAt: 2 });
+    const result = yield* OPERATIONS[operation](combination);
+    return yield* storeResult(context, context.args.bytes(1), result, name.toLowerCase());
+  };
+}
+
+/** ZINTERCARD numkeys key … [LIMIT n] → how many members are in all of them, counted up to the limit. */
+export const countCommon: SlicedHandler = function* (context) {
+  const form = { name: 'ZINTERCARD', operation: 'inter', countAt: 1, isCount: true } as const;
+  const { inputs, limit } = readCombination(context, form);
+  const [{ source }, ...others] = bySize(inputs) as [Weighted, ...Weighted[]];
+  const pace = new Pace();
+  let count = 0;
+  for (const [member] of source) {
+    if (pace.isDue()) yield;
+    if (!others.every((other) => other.source.scoreOf(member) !== undefined)) continue;
+    count += 1;
+    if (count === limit) break;
+  }
+  return count;
+};
+
+/** Are the inputs together so large that the work is sliced? */
+export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => boolean {
+  return ({ args, keyspace }) => {
+    const end = Math.min(args.length, countAt + 1 + Number(args.words[countAt]));
+    let entries = 0;
+    for (let i = countAt + 1; i < end; i += 1) {
+      const value = keyspace.peek(args.words[i] as ByteString);
+      entries += typeof value === 'object' ? value.size : NO_SOURCE.size;
+      if (entries > LONG_ENTRIES) return true;
+    }
+    return false;
+  };
+}

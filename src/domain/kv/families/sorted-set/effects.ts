@@ -1,0 +1,81 @@
+/** What the journal keeps of sorted sets: ZADD with final scores, ZREM, DEL; long ones in chunks. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext } from '../../command-spec.js';
+import { commandsOf } from '../../types/command-chunks.js';
+import type { SortedSet } from '../../types/sorted-set.js';
+import { SLICE_ENTRIES } from './limits.js';
+
+/** Records that these members of a key are gone. */
+function pushRemoved({ effects }: CommandContext, key: ByteString, members: readonly ByteString[]): void {
+  if (members.length === 1) effects.push('ZREM', key, members[0] as ByteString);
+  else for (const [name = '', ...words] of commandsOf(['ZREM', key], asEntries(members))) effects.pushList(name, words);
+}
+
+function* asEntries(members: readonly ByteString[]): Iterable<readonly [ByteString]> {
+  for (const member of members) yield [member];
+}
+
+/** Records the scores that members of a key have now. */
+export function pushScores(
+  { effects }: CommandContext,
+  key: ByteString,
+  entries: readonly (readonly [ByteString, ByteString])[],
+): void {
+  const [only] = entries;
+  if (entries.length === 1 && only !== undefined) effects.push('ZADD', key, only[0], only[1]);
+  else for (const [name = '', ...words] of commandsOf(['ZADD', key], entries)) effects.pushList(name, words);
+}
+
+/** Removes members of a set that is under `key`, in slices; records it, and tells of `event` and of the key's end. */
+export function* removeMembers(
+  context: CommandContext,
+  key: ByteString,
+  set: SortedSet,
+  members: readonly ByteString[],
+  event: string,
+): Generator<void, void> {
+  const { keyspace, effects } = context;
+  const before = set.bytes;
+  for (let i = 0; i < members.length; i += 1) {
+    set.remove(members[i] as ByteString);
+    if (i % SLICE_ENTRIES === SLICE_ENTRIES - 1) yield;
+  }
+  const isGone = keyspace.changed(key, set, before);
+  context.notify('z', event, key);
+  if (isGone) {
+    effects.push('DEL', key);
+    context.notify('g', 'del', key);
+    return;
+  }
+  pushRemoved(context, key, members);
+}
+
+/**
+ * Puts a set, that nobody else holds, under `destination` in place of whatever is there; an empty one removes it.
+ * In slices. Returns its size.
+ */
+export function* storeResult(
+  context: CommandContext,
+  destination: ByteString,
+  set: SortedSet,
+  event: string,
+): Generator<void, number> {
+  const { keyspace, effects } = context;
+  const isReplaced = keyspace.fetch(destination) !== undefined;
+  if (isReplaced) effects.push('DEL', destination);
+  if (set.size === 0) {
+    if (isReplaced) {
+      keyspace.delete(destination);
+      context.notify('g', 'del', destination);
+    }
+    return 0;
+  }
+  set.settle(context.settings);
+  keyspace.set(destination, set);
+  for (const [name = '', ...words] of set.rebuild(destination)) {
+    effects.pushList(name, words);
+    yield;
+  }
+  context.notify('z', event, destination);
+  return set.size;
+}

@@ -1,0 +1,75 @@
+/** What is asked of single members and of the whole: scores, ranks, counts, ZSCAN. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { DoubleReply, ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { readCollectionScan, readCursor } from '../collection-scan.js';
+import { memberRange, type Range, scoreRange } from './range.js';
+
+function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
+  return keyspace.peekKind(args.bytes(1), SortedSet);
+}
+
+export function scoreReply(score: number | undefined): Reply {
+  return score === undefined ? null : new DoubleReply(score);
+}
+
+/** ZCARD key → how many members. */
+export const size: Handler = (context) => peek(context)?.size ?? 0;
+
+/** ZSCORE key member → its score or null. */
+export const score: Handler = (context) => scoreReply(peek(context)?.scoreOf(context.args.bytes(2)));
+
+/** ZMSCORE key member … → a score or null each. */
+export const scores: Handler = (context) => {
+  const set = peek(context);
+  return context.args.from(2).map((member) => scoreReply(set?.scoreOf(member)));
+};
+
+/** ZRANK | ZREVRANK key member [WITHSCORE] → its rank, with its score if asked for; null if it is not there. */
+export function rank(name: string, isReversed: boolean): Handler {
+  return (context) => {
+    const { args } = context;
+    if (args.length > 4) throw wrongArity(name);
+    const withScore = args.length === 4;
+    if (withScore && args.option(3) !== 'WITHSCORE') throw ERRORS.syntax;
+    const set = peek(context);
+    const member = args.bytes(2);
+    const ascending = set?.rankOf(member);
+    if (set === undefined || ascending === undefined) return withScore ? NIL_ARRAY : null;
+    const answer = isReversed ? set.size - 1 - ascending : ascending;
+    return withScore ? [answer, scoreReply(set.scoreOf(member))] : answer;
+  };
+}
+
+function counted(read: (least: ByteString, greatest: ByteString) => Range): Handler {
+  return (context) => {
+    const range = read(context.args.bytes(2), context.args.bytes(3));
+    const set = peek(context);
+    if (set === undefined) return 0;
+    const { from, to } = range(set);
+    return to - from;
+  };
+}
+
+/** ZCOUNT key min max → how many members have scores in the range. */
+export const countByScore: Handler = counted(scoreRange);
+
+/** ZLEXCOUNT key min max → how many members are in the range; for sets whose scores are all equal. */
+export const countByMember: Handler = counted(memberRange);
+
+/** ZSCAN key cursor [MATCH pattern] [COUNT n] → [next cursor, members with scores]; cursor 0 ends. */
+export const scan: Handler = (context) => {
+  const cursor = readCursor(context);
+  const set = peek(context);
+  if (set === undefined) return ['0', []];
+  const { glob, count } = readCollectionScan(context, false);
+  const step = set.scan(cursor, count);
+  const items: Reply[] = [];
+  for (const [member, memberScore] of step.entries) {
+    if (glob !== undefined && !glob(member)) continue;
+    // Text in both protocols, as in Redis.
+    items.push(member, new DoubleReply(memberScore).text);
+  }
+  return [String(step.cursor), items];
+};

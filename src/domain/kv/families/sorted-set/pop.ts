@@ -1,0 +1,150 @@
+/** Members leave from an end: ZPOPMIN, ZPOPMAX, ZMPOP, and the ones that wait for members. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { INT64_MAX, parseInt64 } from '../../numbers.js';
+import { Blocked, DoubleReply, ERRORS, ErrorReply, NIL_ARRAY, PairsReply, pairsOf, type Reply } from '../../reply.js';
+import { parseScore } from '../../types/score-text.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { removeMembers } from './effects.js';
+import { LONG_ENTRIES } from './limits.js';
+
+export type End = 'min' | 'max';
+
+const badCount = new ErrorReply('ERR value is out of range, must be positive');
+const badPopCount = new ErrorReply('ERR count should be greater than 0');
+const badKeyCount = new ErrorReply('ERR numkeys should be greater than 0');
+const badTimeout = new ErrorReply('ERR timeout is not a float or out of range');
+const longTimeout = new ErrorReply('ERR timeout is out of range');
+const negativeTimeout = new ErrorReply('ERR timeout is negative');
+
+/** A count of at least `least`. @throws ErrorReply the given one, whatever is wrong with it */
+function readCount(text: ByteString, least: number, problem: ErrorReply): number {
+  const value = parseInt64(text);
+  if (value === undefined || value < least) throw problem;
+  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+}
+
+/** Takes up to `count` from an end of a set that is there: member, score, member, score … */
+function* take(
+  context: CommandContext,
+  key: ByteString,
+  set: SortedSet,
+  end: End,
+  count: number,
+): Generator<void, Reply[]> {
+  const members: ByteString[] = [];
+  const items: Reply[] = [];
+  const visit = (member: ByteString, score: number): void => {
+    members.push(member);
+    items.push(member, new DoubleReply(score));
+  };
+  if (end === 'min') set.walk(0, count, visit);
+  else set.walkBack(Math.max(0, set.size - count), set.size, visit);
+  yield* removeMembers(context, key, set, members, end === 'min' ? 'zpopmin' : 'zpopmax');
+  return items;
+}
+
+/** ZPOPMIN | ZPOPMAX key [count] → members with scores; without a count one of them, flat in RESP3 too. */
+export function pop(end: End): SlicedHandler {
+  return function* (context) {
+    const { args, keyspace } = context;
+    if (args.length > 3) throw ERRORS.syntax;
+    const hasCount = args.length === 3;
+    const count = hasCount ? readCount(args.bytes(2), 0, badCount) : 1;
+    const set = keyspace.fetchKind(args.bytes(1), SortedSet);
+    if (set === undefined || count === 0) return [];
+    const items = yield* take(context, args.bytes(1), set, end, count);
+    return hasCount ? new PairsReply(items) : items;
+  };
+}
+
+export function isLongPop({ args, keyspace }: CommandContext): boolean {
+  const set = args.length === 3 ? keyspace.peek(args.bytes(1)) : undefined;
+  return set instanceof SortedSet && set.size > LONG_ENTRIES && Number(args.bytes(2)) > LONG_ENTRIES;
+}
+
+interface ManyRequest {
+  readonly keys: readonly ByteString[];
+  readonly end: End;
+  readonly count: number;
+}
+
+/** `numkeys key … MIN | MAX [COUNT n]`, from `countAt` on. @throws ErrorReply */
+function readMany({ args }: CommandContext, countAt: number): ManyRequest {
+  const keyCount = readCount(args.bytes(countAt), 1, badKeyCount);
+  const endAt = countAt + keyCount + 1;
+  const word = args.option(endAt);
+  if (word !== 'MIN' && word !== 'MAX') throw ERRORS.syntax;
+  let count: number | undefined;
+  for (let i = endAt + 1; i < args.length; i += 2) {
+    if (args.option(i) !== 'COUNT' || count !== undefined || i + 1 === args.length) throw ERRORS.syntax;
+    count = readCount(args.bytes(i + 1), 1, badPopCount);
+  }
+  return { keys: args.words.slice(countAt + 1, endAt), end: word === 'MIN' ? 'min' : 'max', count: count ?? 1 };
+}
+
+/** The first key with a set, and the set. @throws WRONGTYPE for a key before it that holds something else */
+function firstSet({ keyspace }: CommandContext, keys: readonly ByteString[]): [ByteString, SortedSet] | undefined {
+  for (const key of keys) {
+    const set = keyspace.fetchKind(key, SortedSet);
+    if (set !== undefined) return [key, set];
+  }
+  return undefined;
+}
+
+function* popFirst(context: CommandContext, { keys, end, count }: ManyRequest): Generator<void, Reply | undefined> {
+  const found = firstSet(context, keys);
+  if (found === undefined) return undefined;
+  const [key, set] = found;
+  return [key, pairsOf(yield* take(context, key, set, end, count))];
+}
+
+/** ZMPOP numkeys key … MIN | MAX [COUNT n] → [key, pairs] of the first key with members, or null. */
+export const popMany: SlicedHandler = function* (context) {
+  return (yield* popFirst(context, readMany(context, 1))) ?? NIL_ARRAY;
+};
+
+export function isLongManyPop({ args }: CommandContext): boolean {
+  return Number(args.words[args.length - 1]) > LONG_ENTRIES;
+}
+
+/** BZMPOP timeout numkeys key … MIN | MAX [COUNT n] → as ZMPOP, once there is something. */
+export const awaitMany: Handler = (context) => {
+  const request = readMany(context, 2);
+  const timeoutMs = readTimeoutMs(context, 1);
+  return runThrough(popFirst(context, request)) ?? waiting(context, request.keys, timeoutMs);
+};
+
+/** BZPOPMIN | BZPOPMAX key … timeout → [key, member, score], once there is something. */
+export function awaitOne(end: End): Handler {
+  return (context) => {
+    const { args } = context;
+    const timeoutMs = readTimeoutMs(context, args.length - 1);
+    const keys = args.words.slice(1, -1);
+    const found = firstSet(context, keys);
+    if (found === undefined) return waiting(context, keys, timeoutMs);
+    const [key, set] = found;
+    return [key, ...runThrough(take(context, key, set, end, 1))];
+  };
+}
+
+function waiting({ mayBlock }: CommandContext, keys: readonly ByteString[], timeoutMs: number): Reply | Blocked {
+  return mayBlock ? new Blocked(keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;
+}
+
+/** Seconds, with a fraction; 0 is for ever. @throws ErrorReply */
+function readTimeoutMs({ args, nowMs }: CommandContext, index: number): number {
+  const seconds = parseScore(args.bytes(index));
+  if (seconds === undefined) throw badTimeout;
+  const timeoutMs = Math.ceil(seconds * 1000);
+  if (timeoutMs >= Number(INT64_MAX) - nowMs) throw longTimeout;
+  if (timeoutMs < 0) throw negativeTimeout;
+  return timeoutMs;
+}
+
+function runThrough<T>(steps: Iterator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,0 +1,177 @@
+/** Reading and storing ranges: ZRANGE, its older relatives, ZRANGESTORE; and removing them: ZREMRANGEBY*, ZREM. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
+import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
+import { SortedSet } from '../../types/sorted-set.js';
+import { removeMembers, storeResult } from './effects.js';
+import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
+import { limited, memberRange, type Range, type Ranks, rankRange, scoreRange } from './range.js';
+
+const limitOfRanks = new ErrorReply(
+  'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX',
+);
+const scoresOfMembers = new ErrorReply('ERR syntax error, WITHSCORES not supported in combination with BYLEX');
+
+export type RangeKind = 'rank' | 'score' | 'member';
+
+/** What a command's name says already; ZRANGE itself says nothing, and takes BYSCORE, BYLEX and REV. */
+export interface RangeForm {
+  readonly kind?: RangeKind;
+  readonly isReversed?: boolean;
+}
+
+interface RangeRequest {
+  readonly range: Range;
+  readonly isReversed: boolean;
+  readonly withScores: boolean;
+  readonly offset: number;
+  readonly count: number;
+}
+
+/** @param keyAt where the source stands; the bounds follow it. @throws ErrorReply */
+function readRequest({ args }: CommandContext, form: RangeForm, keyAt: number): RangeRequest {
+  const isStore = keyAt === 2;
+  let { kind, isReversed } = form;
+  let withScores = false;
+  let offset = 0;
+  let count = -1;
+  for (let i = keyAt + 3; i < args.length; i += 1) {
+    const option = args.option(i);
+    if (option === 'WITHSCORES' && !isStore) withScores = true;
+    else if (option === 'LIMIT' && i + 2 < args.length) {
+      offset = args.offset(i + 1);
+      count = args.offset(i + 2);
+      i += 2;
+    } else if (option === 'REV' && isReversed === undefined) isReversed = true;
+    else if (option === 'BYLEX' && kind === undefined) kind = 'member';
+    else if (option === 'BYSCORE' && kind === undefined) kind = 'score';
+    else throw ERRORS.syntax;
+  }
+  kind ??= 'rank';
+  isReversed ??= false;
+  if (count !== -1 && kind === 'rank') throw limitOfRanks;
+  if (withScores && kind === 'member') throw scoresOfMembers;
+  if (kind === 'rank') {
+    return { range: rankRange(args, keyAt + 1, isReversed), isReversed, withScores, offset: 0, count: -1 };
+  }
+  const read = kind === 'score' ? scoreRange : memberRange;
+  const [first, second] = [args.bytes(keyAt + 1), args.bytes(keyAt + 2)];
+  return { range: isReversed ? read(second, first) : read(first, second), isReversed, withScores, offset, count };
+}
+
+function ranksOf(set: SortedSet, { range, isReversed, offset, count }: RangeRequest): Ranks {
+  return limited(range(set), isReversed, offset, count);
+}
+
+/** Members of the ranks, in the order asked for, as a reply. */
+export function* listed(
+  set: SortedSet,
+  { from, to }: Ranks,
+  isReversed: boolean,
+  withScores: boolean,
+): Generator<void, Reply> {
+  const items: Reply[] = [];
+  const visit = withScores
+    ? (member: ByteString, score: number): void => void items.push(member, new DoubleReply(score))
+    : (member: ByteString): void => void items.push(member);
+  for (let done = 0; done < to - from; done += SLICE_ENTRIES) {
+    if (done > 0) yield;
+    if (isReversed) set.walkBack(Math.max(from, to - done - SLICE_ENTRIES), to - done, visit);
+    else set.walk(from + done, Math.min(to, from + done + SLICE_ENTRIES), visit);
+  }
+  return withScores ? new PairsReply(items) : items;
+}
+
+/** ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES] → members, with scores if asked for. */
+export function range(form: RangeForm): SlicedHandler {
+  return function* (context) {
+    const request = readRequest(context, form, 1);
+    const set = context.keyspace.peekKind(context.args.bytes(1), SortedSet);
+    if (set === undefined) return [];
+    return yield* listed(set, ranksOf(set, request), request.isReversed, request.withScores);
+  };
+}
+
+/** ZRANGESTORE destination source start stop … → how many were stored. */
+export const storeRange: SlicedHandler = function* (context) {
+  const request = readRequest(context, {}, 2);
+  const source = context.keyspace.peekKind(context.args.bytes(2), SortedSet);
+  const result = new SortedSet();
+  if (source !== undefined) {
+    const { from, to } = ranksOf(source, request);
+    for (let rank = from; rank < to; rank += SLICE_ENTRIES) {
+      source.walk(rank, Math.min(to, rank + SLICE_ENTRIES), (member, score) => result.add(member, score));
+      yield;
+    }
+  }
+  return yield* storeResult(context, context.args.bytes(1), result, 'zrangestore');
+};
+
+function readKind(context: CommandContext, kind: RangeKind): Range {
+  const { args } = context;
+  if (kind === 'rank') return rankRange(args, 2, false);
+  return (kind === 'score' ? scoreRange : memberRange)(args.bytes(2), args.bytes(3));
+}
+
+/** ZREMRANGEBYRANK | BYSCORE | BYLEX key min max → how many were removed. */
+export function removeRange(kind: RangeKind, event: string): SlicedHandler {
+  return function* (context) {
+    const key = context.args.bytes(1);
+    const bounds = readKind(context, kind);
+    const set = context.keyspace.fetchKind(key, SortedSet);
+    if (set === undefined) return 0;
+    const { from, to } = bounds(set);
+    if (from === to) return 0;
+    yield* removeMembers(context, key, set, set.membersBetween(from, to), event);
+    return to - from;
+  };
+}
+
+/** ZREM key member … → how many were there. */
+export const remove: SlicedHandler = function* (context) {
+  const key = context.args.bytes(1);
+  const set = context.keyspace.fetchKind(key, SortedSet);
+  if (set === undefined) return 0;
+  const members = new Set(context.args.from(2).filter((member) => set.has(member)));
+  if (members.size > 0) yield* removeMembers(context, key, set, [...members], 'zrem');
+  return members.size;
+};
+
+/** Is a range of the set at `keyAt` so long that it is read or removed in slices? Says no to what will be refused. */
+export function isLongRange(
+  read: (context: CommandContext) => Ranks | undefined,
+): (context: CommandContext) => boolean {
+  return (context) => {
+    try {
+      const ranks = read(context);
+      return ranks !== undefined && ranks.to - ranks.from > LONG_ENTRIES;
+    } catch (refusal) {
+      if (refusal instanceof ErrorReply) return false;
+      throw refusal;
+    }
+  };
+}
+
+/** The set at `keyAt`, if it is large at all. @throws ErrorReply */
+function largeSet({ keyspace, args }: CommandContext, keyAt: number): SortedSet | undefined {
+  const set = keyspace.peekKind(args.bytes(keyAt), SortedSet);
+  return set !== undefined && set.size > LONG_ENTRIES ? set : undefined;
+}
+
+export function isLongRead(form: RangeForm, keyAt: number): (context: CommandContext) => boolean {
+  return isLongRange((context) => {
+    const set = largeSet(context, keyAt);
+    return set === undefined ? undefined : ranksOf(set, readRequest(context, form, keyAt));
+  });
+}
+
+export function isLongRemoval(kind: RangeKind): (context: CommandContext) => boolean {
+  return isLongRange((context) => {
+    const set = largeSet(context, 1);
+    return set === undefined ? undefined : readKind(context, kind)(set);
+  });
+}
+
+export function isLongRemoveList({ args }: CommandContext): boolean {
+  return args.length > LONG_ENTRIES;
+}

@@ -1,0 +1,149 @@
+/** XADD and XSETID: what makes a stream grow, and where its ids stand. */
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { requireRecordSize } from '../../limits.js';
+import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
+import { Stream } from '../../types/stream.js';
+import { formatId, idAfter, MAX_ID, MIN_ID, nextInMillisecond, packId, type StreamId } from '../../types/stream-id.js';
+import { type GivenId, readGivenId, readId } from './ids.js';
+import { checkTrim, isLongTrim, newTrim, readTrimOption, type Trim, trimming } from './trim.js';
+
+const notAboveZero = new ErrorReply('ERR The ID specified in XADD must be greater than 0-0');
+const notAboveLast = new ErrorReply('ERR The ID specified in XADD is equal or smaller than the target stream top item');
+const exhausted = new ErrorReply('ERR The stream has exhausted the last possible ID, unable to add more items');
+const negativeAdded = new ErrorReply('ERR entries_added must be positive');
+const belowGivenDeleted = new ErrorReply(
+  'ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id',
+);
+const belowDeleted = new ErrorReply('ERR The ID specified in XSETID is smaller than current max_deleted_entry_id');
+const belowTop = new ErrorReply('ERR The ID specified in XSETID is smaller than the target stream top item');
+const belowLength = new ErrorReply(
+  'ERR The entries_added specified in XSETID is smaller than the target stream length',
+);
+
+interface Addition {
+  readonly makesStream: boolean;
+  readonly trim: Trim;
+  /** Undefined: `*`. */
+  readonly id: GivenId | undefined;
+  /** Where names and values begin. */
+  readonly fieldsAt: number;
+}
+
+/**
+ * XADD key [NOMKSTREAM] [KEEPREF|DELREF|ACKED] [MAXLEN|MINID [=|~] threshold [LIMIT n]] *|id name value … → the id,
+ * or null with NOMKSTREAM when there is no stream.
+ */
+export const add: SlicedHandler = function* (context) {
+  const { args, keyspace, effects } = context;
+  const { makesStream, trim, id: given, fieldsAt } = readAddition(context);
+  const key = args.bytes(1);
+  const known = keyspace.fetchKind(key, Stream);
+  if (known === undefined && !makesStream) return null;
+  const stream = known ?? new Stream();
+  if (stream.lastId === MAX_ID) throw exhausted;
+  const id = newId(stream, given, context.nowMs);
+  const words = args.from(fieldsAt);
+  requireRecordSize(context, stream.payloadBytes + words.reduce((sum, word) => sum + word.length, 0));
+  const before = stream.bytes;
+  stream.append(id, words, context.settings);
+  const idText = formatId(id);
+  effects.pushList('XADD', [key, idText, ...words]);
+  const trimmed = trim.kind === undefined ? 0 : yield* trimming(context, key, stream, trim);
+  if (known === undefined) keyspace.set(key, stream);
+  else keyspace.changed(key, stream, before);
+  context.notify('t', 'xadd', key);
+  if (trimmed > 0) context.notify('t', 'xtrim', key);
+  return idText;
+};
+
+/** Only what trims a lot takes long. */
+export function isLongAdd(context: CommandContext): boolean {
+  const stream = context.keyspace.peek(context.args.bytes(1));
+  if (!(stream instanceof Stream)) return false;
+  try {
+    return isLongTrim(stream, readAddition(context).trim);
+  } catch {
+    // What it complains of, the handler will say.
+    return false;
+  }
+}
+
+function readAddition({ args }: CommandContext): Addition {
+  const trim = newTrim();
+  const state = { hasReferences: false };
+  let makesStream = true;
+  let at = 2;
+  let id: GivenId | undefined;
+  for (; at < args.length; at += 1) {
+    const word = args.bytes(at);
+    if (word === '*') break;
+    if (word.length === 10 && word.toUpperCase() === 'NOMKSTREAM') {
+      makesStream = false;
+      continue;
+    }
+    const last = readTrimOption(args, at, trim, state);
+    if (last === undefined) {
+      id = readGivenId(word);
+      break;
+    }
+    at = last;
+  }
+  checkTrim(trim);
+  const fieldsAt = at + 1;
+  const count = args.length - fieldsAt;
+  if (count < 2 || count % 2 === 1) throw wrongArity('xadd');
+  if (id !== undefined && id.ms === 0 && id.sequence === 0) throw notAboveZero;
+  return { makesStream, trim, id, fieldsAt };
+}
+
+function newId({ lastId }: Stream, given: GivenId | undefined, nowMs: number): StreamId {
+  if (given === undefined) {
+    const now = packId(nowMs, 0);
+    return now.slice(0, 8) > lastId.slice(0, 8) ? now : (idAfter(lastId) as StreamId);
+  }
+  let id: StreamId | undefined;
+  if (given.sequence !== undefined) {
+    id = packId(given.ms, given.sequence);
+  } else {
+    id = packId(given.ms, 0);
+    if (id.slice(0, 8) === lastId.slice(0, 8)) id = nextInMillisecond(lastId);
+  }
+  if (id === undefined || id <= lastId) throw notAboveLast;
+  return id;
+}
+
+/** XSETID key last-id [ENTRIESADDED n] [MAXDELETEDID id] → OK. */
+export const setId: Handler = ({ args, keyspace, effects, notify, isReplay }) => {
+  const id = readId(args.bytes(2));
+  let added: number | undefined;
+  let deleted: StreamId | undefined;
+  for (let i = 3; i < args.length; i += 2) {
+    const option = args.option(i);
+    if (option === 'ENTRIESADDED' && i + 1 < args.length) {
+      added = args.integer(i + 1);
+      if (added < 0) throw negativeAdded;
+    } else if (option === 'MAXDELETEDID' && i + 1 < args.length) {
+      deleted = readId(args.bytes(i + 1));
+      if (id < deleted) throw belowGivenDeleted;
+    } else throw ERRORS.syntax;
+  }
+  const key = args.bytes(1);
+  const stream = keyspace.fetchKind(key, Stream);
+  if (stream === undefined) throw ERRORS.noSuchKey;
+  if (!isReplay && id < stream.maxDeletedId) throw belowDeleted;
+  if (stream.size > 0) {
+    if (id < stream.lastEntryId) throw belowTop;
+    if (added !== undefined && added < stream.size) throw belowLength;
+  }
+  stream.lastId = id;
+  if (added !== undefined) stream.entriesAdded = added;
+  // Redis takes 0-0 for `not given`; an effect means it.
+  if (deleted !== undefined && (deleted !== MIN_ID || isReplay)) stream.maxDeletedId = deleted;
+  keyspace.changed(key, stream, stream.bytes);
+  const words = ['XSETID', key, formatId(id)];
+  if (added !== undefined) words.push('ENTRIESADDED', String(added));
+  if (deleted !== undefined && deleted !== MIN_ID) words.push('MAXDELETEDID', formatId(deleted));
+  effects.push(...words);
+  notify('t', 'xsetid', key);
+  return OK;
+};

@@ -1,0 +1,116 @@
+/** XDEL, XDELEX and XACKDEL: entries that are taken out wherever they stand. */
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { parseInt64 } from '../../numbers.js';
+import { ERRORS, ErrorReply } from '../../reply.js';
+import { Stream } from '../../types/stream.js';
+import type { StreamId } from '../../types/stream-id.js';
+import { readIds } from './ids.js';
+import { dropReferences, pushIds, readReferences, type References } from './references.js';
+
+const badCount = new ErrorReply('ERR Number of IDs must be a positive integer');
+const countMismatch = new ErrorReply('ERR The `numids` parameter must match the number of arguments');
+
+/** What became of an id, as clients read it. */
+const NO_SUCH_ID = -1;
+const DELETED = 1;
+const STILL_REFERENCED = 2;
+
+/** XDEL key id … → integer, how many there were. */
+export const remove: Handler = (context) => {
+  const { args, keyspace } = context;
+  const key = args.bytes(1);
+  const stream = keyspace.fetchKind(key, Stream);
+  if (stream === undefined) return 0;
+  const ids = readIds(args, 2);
+  const before = stream.bytes;
+  const deleted = ids.filter((id) => stream.delete(id));
+  if (deleted.length === 0) return 0;
+  pushIds(context, ['XDEL', key], deleted);
+  keyspace.changed(key, stream, before);
+  context.notify('t', 'xdel', key);
+  return deleted.length;
+};
+
+/** XDELEX key [KEEPREF|DELREF|ACKED] IDS n id … → a code for each id. */
+export const removeByReference: Handler = (context) => {
+  const { args, keyspace } = context;
+  const key = args.bytes(1);
+  const stream = keyspace.fetchKind(key, Stream);
+  const { ids, references } = readDeletion(context, 2);
+  if (stream === undefined) return ids.map(() => NO_SUCH_ID);
+  const before = stream.bytes;
+  const deleted: StreamId[] = [];
+  const codes = ids.map((id) => {
+    // A group that has yet to come so far refers to every id above, be there an entry or not.
+    if (references === 'ACKED' && stream.isReferenced(id)) return STILL_REFERENCED;
+    if (!stream.delete(id)) return NO_SUCH_ID;
+    deleted.push(id);
+    return DELETED;
+  });
+  finish(context, { stream, before, deleted, references, changes: false });
+  return codes;
+};
+
+/** XACKDEL key group [KEEPREF|DELREF|ACKED] IDS n id … → a code for each id. */
+export const acknowledgeAndRemove: Handler = (context) => {
+  const { args, keyspace } = context;
+  const key = args.bytes(1);
+  const stream = keyspace.fetchKind(key, Stream);
+  const { ids, references } = readDeletion(context, 3);
+  const group = stream?.group(args.bytes(2));
+  if (stream === undefined || group === undefined) return ids.map(() => NO_SUCH_ID);
+  const before = stream.bytes;
+  const acknowledged: StreamId[] = [];
+  const deleted: StreamId[] = [];
+  const codes = ids.map((id) => {
+    if (!group.acknowledge(id)) return NO_SUCH_ID;
+    acknowledged.push(id);
+    if (references === 'ACKED' && stream.isReferenced(id)) return STILL_REFERENCED;
+    if (stream.delete(id)) deleted.push(id);
+    return DELETED;
+  });
+  pushIds(context, ['XACK', key, group.name], acknowledged);
+  finish(context, { stream, before, deleted, references, changes: acknowledged.length > 0 });
+  return codes;
+};
+
+interface Deletion {
+  readonly stream: Stream;
+  readonly before: number;
+  readonly deleted: readonly StreamId[];
+  readonly references: References;
+  /** Something changed beside what was deleted. */
+  readonly changes: boolean;
+}
+
+function finish(context: CommandContext, { stream, before, deleted, references, changes }: Deletion): void {
+  const key = context.args.bytes(1);
+  pushIds(context, ['XDEL', key], deleted);
+  if (references === 'DELREF') dropReferences(context, key, stream, deleted);
+  if (deleted.length === 0 && !changes) return;
+  context.keyspace.changed(key, stream, before);
+  if (deleted.length > 0) context.notify('t', 'xdel', key);
+}
+
+function readDeletion(
+  { args }: CommandContext,
+  from: number,
+): { readonly ids: readonly StreamId[]; readonly references: References } {
+  let references: References | undefined;
+  let ids: readonly StreamId[] | undefined;
+  for (let i = from; i < args.length; i += 1) {
+    const option = args.option(i);
+    const named = readReferences(option);
+    if (named !== undefined && references === undefined) {
+      references = named;
+    } else if (option === 'IDS' && ids === undefined && i + 1 < args.length) {
+      const count = parseInt64(args.bytes(i + 1));
+      if (count === undefined || count < 1) throw badCount;
+      if (count > args.length - i - 2) throw countMismatch;
+      ids = readIds(args, i + 2, i + 2 + Number(count));
+      i += 1 + Number(count);
+    } else throw ERRORS.syntax;
+  }
+  if (ids === undefined) throw ERRORS.syntax;
+  return { ids, references: references ?? 'KEEPREF' };
+}

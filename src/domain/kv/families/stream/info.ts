@@ -1,0 +1,152 @@
+/** XINFO: a stream, its groups and their consumers described. */
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { ERRORS, MapReply, type Reply, SimpleString } from '../../reply.js';
+import { ALL_IDS, Stream } from '../../types/stream.js';
+import { type Consumer, type ConsumerGroup, NEVER, UNKNOWN_COUNT } from '../../types/stream-group.js';
+import { formatId } from '../../types/stream-id.js';
+import type { StreamOrder } from '../../types/stream-order.js';
+import { noGroupInKey, wrongSubcommand } from './errors.js';
+import { entryReply } from './range.js';
+
+/** Entries and pending ones that FULL shows without COUNT. */
+const DEFAULT_FULL_COUNT = 10;
+
+/** XINFO STREAM key [FULL [COUNT n]] → a map. */
+export const stream: Handler = (context) => {
+  const { args } = context;
+  const about = streamAbout(context);
+  if (args.length === 3) return new MapReply([...commonFacts(about), ...briefFacts(about)]);
+  const isFull = args.option(3) === 'FULL';
+  const hasCount = args.length === 6 && args.option(4) === 'COUNT';
+  if (!isFull || (args.length !== 4 && !hasCount)) throw wrongSubcommand('XINFO', args.bytes(1));
+  const given = hasCount ? args.offset(5) : DEFAULT_FULL_COUNT;
+  const count = given < 0 ? DEFAULT_FULL_COUNT : given;
+  return new MapReply([...commonFacts(about), ...fullFacts(about, count === 0 ? Number.POSITIVE_INFINITY : count)]);
+};
+
+/** XINFO GROUPS key → a map for each group. */
+export const groups: Handler = (context) => {
+  const about = streamAbout(context);
+  return about
+    .groups()
+    .map(
+      (group) =>
+        new MapReply([
+          ...['name', group.name],
+          ...['consumers', group.consumerCount],
+          ...['pending', group.pending.size],
+          ...['last-delivered-id', formatId(group.lastId)],
+          ...['entries-read', entriesReadOf(group)],
+          ...['lag', about.lagOf(group) ?? null],
+        ]),
+    );
+};
+
+/** XINFO CONSUMERS key group → a map for each consumer. NOGROUP. */
+export const consumers: Handler = (context) => {
+  const { args, nowMs } = context;
+  const group = streamAbout(context).group(args.bytes(3));
+  if (group === undefined) throw noGroupInKey(args.bytes(2), args.bytes(3));
+  return group.consumers().map(
+    ({ name, pending, seenAtMs, activeAtMs }) =>
+      new MapReply([
+        ...['name', name],
+        ...['pending', pending.size],
+        // After a takeover nobody knows when it was seen: it counts as there, lest it be cleaned away.
+        ...['idle', seenAtMs === NEVER ? 0 : Math.max(0, nowMs - seenAtMs)],
+        ...['inactive', activeAtMs === NEVER ? NEVER : Math.max(0, nowMs - activeAtMs)],
+      ]),
+  );
+};
+
+/** XINFO HELP → lines. */
+export const help: Handler = (): Reply =>
+  [
+    'XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+    'CONSUMERS <key> <groupname>',
+    '    Consumers of a group: what is pending for each and how long it has been idle.',
+    'GROUPS <key>',
+    '    Groups of a stream: how far each has read.',
+    'STREAM <key> [FULL [COUNT <count>]]',
+    '    A stream, and with FULL its entries, groups and consumers too.',
+    'HELP',
+    '    Print this help.',
+  ].map((line) => new SimpleString(line));
+
+function streamAbout({ args, keyspace }: CommandContext): Stream {
+  const about = keyspace.peekKind(args.bytes(2), Stream);
+  if (about === undefined) throw ERRORS.noSuchKey;
+  return about;
+}
+
+function commonFacts(about: Stream): Reply[] {
+  return [
+    ...['length', about.size],
+    ...['radix-tree-keys', about.blockCount],
+    ...['radix-tree-nodes', about.blockCount + 1],
+    ...['last-generated-id', formatId(about.lastId)],
+    ...['max-deleted-entry-id', formatId(about.maxDeletedId)],
+    ...['entries-added', about.entriesAdded],
+    ...['recorded-first-entry-id', formatId(about.firstId)],
+  ];
+}
+
+function briefFacts(about: Stream): Reply[] {
+  let first: Reply = null;
+  let last: Reply = null;
+  about.walk(...ALL_IDS, (id, entry) => {
+    first = entryReply(id, entry);
+    return false;
+  });
+  about.walkBack(...ALL_IDS, (id, entry) => {
+    last = entryReply(id, entry);
+    return false;
+  });
+  return ['groups', about.groupCount, 'first-entry', first, 'last-entry', last];
+}
+
+function fullFacts(about: Stream, count: number): Reply[] {
+  const entries = firstOf(count, (visit) => about.walk(...ALL_IDS, (id, entry) => visit(entryReply(id, entry))));
+  const described = about.groups().map((group) => {
+    const pending = pendingOf(group.pending, count, (id, { consumer, deliveredAtMs, deliveries }) => [
+      ...[id, consumer.name, deliveredAtMs, deliveries],
+    ]);
+    return new MapReply([
+      ...['name', group.name],
+      ...['last-delivered-id', formatId(group.lastId)],
+      ...['entries-read', entriesReadOf(group)],
+      ...['lag', about.lagOf(group) ?? null],
+      ...['pel-count', group.pending.size],
+      ...['pending', pending],
+      ...['consumers', group.consumers().map((consumer) => fullConsumer(consumer, count))],
+    ]);
+  });
+  return ['entries', entries, 'groups', described];
+}
+
+function fullConsumer({ name, seenAtMs, activeAtMs, pending }: Consumer, count: number): Reply {
+  return new MapReply([
+    ...['name', name],
+    ...['seen-time', seenAtMs],
+    ...['active-time', activeAtMs],
+    ...['pel-count', pending.size],
+    ...['pending', pendingOf(pending, count, (id, { deliveredAtMs, deliveries }) => [id, deliveredAtMs, deliveries])],
+  ]);
+}
+
+function pendingOf<V>(order: StreamOrder<V>, count: number, describe: (id: string, value: V) => Reply): Reply[] {
+  return firstOf(count, (visit) => order.walk(...ALL_IDS, (id, value) => visit(describe(formatId(id), value))));
+}
+
+function firstOf(count: number, walk: (visit: (reply: Reply) => boolean) => void): Reply[] {
+  const first: Reply[] = [];
+  walk((reply) => {
+    first.push(reply);
+    return first.length < count;
+  });
+  return first;
+}
+
+function entriesReadOf({ entriesRead }: ConsumerGroup): number | null {
+  return entriesRead === UNKNOWN_COUNT ? null : entriesRead;
+}

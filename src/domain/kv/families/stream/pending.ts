@@ -1,0 +1,86 @@
+/** XACK and XPENDING: what was handed out and not acknowledged. */
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
+import { Stream } from '../../types/stream.js';
+import type { ConsumerGroup, Pending } from '../../types/stream-group.js';
+import { formatId, type StreamId } from '../../types/stream-id.js';
+import { noSuchGroup } from './errors.js';
+import { readIds, readStart, readStop } from './ids.js';
+import { pushIds } from './references.js';
+
+/** XACK key group id … → integer, how many were pending. */
+export const acknowledge: Handler = (context) => {
+  const { args, keyspace } = context;
+  const key = args.bytes(1);
+  const stream = keyspace.fetchKind(key, Stream);
+  const group = stream?.group(args.bytes(2));
+  if (stream === undefined || group === undefined) return 0;
+  const ids = readIds(args, 3);
+  const before = stream.bytes;
+  const acknowledged = ids.filter((id) => group.acknowledge(id));
+  if (acknowledged.length === 0) return 0;
+  pushIds(context, ['XACK', key, group.name], acknowledged);
+  keyspace.changed(key, stream, before);
+  return acknowledged.length;
+};
+
+interface PendingQuery {
+  readonly minIdleMs: number;
+  readonly start: StreamId;
+  readonly stop: StreamId;
+  readonly count: number;
+  readonly consumer: string | undefined;
+}
+
+/**
+ * XPENDING key group [[IDLE ms] start end count [consumer]] → a summary: count, first, last and consumers;
+ * or pending entries, each with consumer, idle milliseconds and deliveries.
+ */
+export const pending: Handler = (context) => {
+  const { args, keyspace, nowMs } = context;
+  const query = readQuery(context);
+  const group = keyspace.peekKind(args.bytes(1), Stream)?.group(args.bytes(2));
+  if (group === undefined) throw noSuchGroup(args.bytes(1), args.bytes(2));
+  return query === undefined ? summaryOf(group) : detailsOf(group, query, nowMs);
+};
+
+function readQuery({ args }: CommandContext): PendingQuery | undefined {
+  if (args.length === 3) return undefined;
+  if (args.length < 6 || args.length > 9) throw ERRORS.syntax;
+  const hasIdle = args.option(3) === 'IDLE';
+  const minIdleMs = hasIdle ? args.offset(4) : 0;
+  if (hasIdle && args.length < 8) throw ERRORS.syntax;
+  const at = hasIdle ? 5 : 3;
+  const count = Math.max(0, args.offset(at + 2));
+  const start = readStart(args.bytes(at));
+  const stop = readStop(args.bytes(at + 1));
+  return { minIdleMs, start, stop, count, consumer: args.words[at + 3] };
+}
+
+function summaryOf(group: ConsumerGroup): Reply {
+  const { firstId, lastId, size } = group.pending;
+  if (firstId === undefined || lastId === undefined) return [0, null, null, NIL_ARRAY];
+  const backlogs = group.consumers().filter((consumer) => consumer.pending.size > 0);
+  const counts = backlogs.map((consumer) => [consumer.name, String(consumer.pending.size)]);
+  return [size, formatId(firstId), formatId(lastId), counts];
+}
+
+function detailsOf(group: ConsumerGroup, query: PendingQuery, nowMs: number): Reply {
+  const { consumer, minIdleMs, count } = query;
+  const order = consumer === undefined ? group.pending : group.consumer(consumer)?.pending;
+  const found: Reply[] = [];
+  if (order === undefined || count === 0) return found;
+  order.walk(query.start, query.stop, (id, item) => {
+    const idleMs = idleOf(item, nowMs);
+    if (minIdleMs <= 0 || idleMs >= minIdleMs) {
+      found.push([formatId(id), item.consumer.name, idleMs, item.deliveries]);
+    }
+    return found.length < count;
+  });
+  return found;
+}
+
+/** A clock set back makes nothing younger than new. */
+export function idleOf({ deliveredAtMs }: Pending, nowMs: number): number {
+  return Math.max(0, nowMs - deliveredAtMs);
+}

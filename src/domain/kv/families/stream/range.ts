@@ -1,0 +1,88 @@
+/** XLEN, XRANGE and XREVRANGE: what is in a stream. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
+import { Stream, type StreamEntry } from '../../types/stream.js';
+import { formatId, idAfter, idBefore, MAX_ID, type StreamId } from '../../types/stream-id.js';
+import { ENTRIES_A_SLICE, LONG_ENTRIES } from '../../types/stream-limits.js';
+import { readStart, readStop } from './ids.js';
+
+/** XLEN key → integer. */
+export const length: Handler = ({ args, keyspace }) => keyspace.peekKind(args.bytes(1), Stream)?.size ?? 0;
+
+/** XRANGE key start end [COUNT n], XREVRANGE key end start [COUNT n] → entries. */
+export function range(isReverse: boolean): SlicedHandler {
+  return function* ({ args, keyspace }) {
+    const start = readStart(args.bytes(isReverse ? 3 : 2));
+    const stop = readStop(args.bytes(isReverse ? 2 : 3));
+    let count = Number.POSITIVE_INFINITY;
+    for (let i = 4; i < args.length; i += 2) {
+      if (args.option(i) !== 'COUNT' || i + 1 >= args.length) throw ERRORS.syntax;
+      count = Math.max(0, args.offset(i + 1));
+    }
+    const stream = keyspace.peekKind(args.bytes(1), Stream);
+    if (stream === undefined) return [];
+    if (count === 0) return NIL_ARRAY;
+    return yield* isReverse ? entriesBack(stream, start, stop, count) : entriesFrom(stream, start, stop, count);
+  };
+}
+
+export function isLongRange({ args, keyspace }: CommandContext): boolean {
+  const stream = keyspace.peek(args.bytes(1));
+  return stream instanceof Stream && stream.size > LONG_ENTRIES;
+}
+
+/** Entries of the ids from `start` to `stop`, at most `count`. */
+export function* entriesFrom(stream: Stream, start: StreamId, stop: StreamId, count: number): Generator<void, Reply[]> {
+  const entries: Reply[] = [];
+  let from: StreamId | undefined = start;
+  while (from !== undefined) {
+    const end: number = Math.min(count, entries.length + ENTRIES_A_SLICE);
+    let next: StreamId | undefined;
+    stream.walk(from, stop, (id, entry) => {
+      if (entries.length < end) entries.push(entryReply(id, entry));
+      else if (end < count) next = id;
+      return next === undefined && entries.length < count;
+    });
+    from = next;
+    if (from !== undefined) yield;
+  }
+  return entries;
+}
+
+function* entriesBack(stream: Stream, start: StreamId, stop: StreamId, count: number): Generator<void, Reply[]> {
+  const entries: Reply[] = [];
+  let to: StreamId | undefined = stop;
+  while (to !== undefined) {
+    const end: number = Math.min(count, entries.length + ENTRIES_A_SLICE);
+    let next: StreamId | undefined;
+    stream.walkBack(start, to, (id, entry) => {
+      if (entries.length < end) entries.push(entryReply(id, entry));
+      else if (end < count) next = id;
+      return next === undefined && entries.length < count;
+    });
+    to = next;
+    if (to !== undefined) yield;
+  }
+  return entries;
+}
+
+/** [id, [name, value, …]] */
+export function entryReply(id: StreamId, entry: StreamEntry): Reply {
+  return [formatId(id), fieldsOf(entry)];
+}
+
+export function fieldsOf({ names, values }: StreamEntry): ByteString[] {
+  const fields: ByteString[] = new Array(names.length * 2);
+  for (let i = 0; i < names.length; i += 1) {
+    fields[i * 2] = names[i] as ByteString;
+    fields[i * 2 + 1] = values[i] as ByteString;
+  }
+  return fields;
+}
+
+/** The entries above an id. */
+export function entriesAfter(stream: Stream, id: StreamId, count: number): Generator<void, Reply[]> {
+  // Nothing is above the last id there is, and a walk from it to the one before meets nothing.
+  return entriesFrom(stream, idAfter(id) ?? MAX_ID, id === MAX_ID ? (idBefore(MAX_ID) as StreamId) : MAX_ID, count);
+}

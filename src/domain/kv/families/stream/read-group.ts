@@ -1,0 +1,157 @@
+/** XREADGROUP: what no consumer of the group was handed yet, or again what was handed to this one. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
+import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
+import { Stream } from '../../types/stream.js';
+import type { Consumer, ConsumerGroup } from '../../types/stream-group.js';
+import { formatId, idAfter, MAX_ID, type StreamId } from '../../types/stream-id.js';
+import { MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
+import { ClaimRuns, groupPositionCommand } from '../../types/stream-rebuild.js';
+import { consumerOf } from './consumers.js';
+import { noSuchGroup } from './errors.js';
+import { readId } from './ids.js';
+import { entryReply } from './range.js';
+import { type ReadWords, readReadWords } from './read-words.js';
+
+function meaningless(sign: string): ErrorReply {
+  return new ErrorReply(
+    `ERR The ${sign} ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer ` +
+      `by specifying a proper ID, or use the > ID to get new messages. The ${sign} ID would just return an empty result set.`,
+  );
+}
+
+/** One stream of the command. `after` undefined: what is new to the group. */
+interface Source {
+  readonly key: ByteString;
+  readonly stream: Stream;
+  readonly group: ConsumerGroup;
+  readonly after: StreamId | undefined;
+}
+
+/**
+ * XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] [NOACK] STREAMS key … >|id … → entries by key, or nil.
+ * NOGROUP when a key or its group is missing.
+ */
+export const readGroup: Handler = (context) => {
+  const words = readReadWords(context, true);
+  const sources = words.keys.map((key, index) => sourceOf(context, words, key, index));
+  if (context.face === 'rest') for (const source of sources) requireBacklog(source, words);
+  const items: Reply[] = [];
+  for (const source of sources) {
+    const entries = source.after === undefined ? deliver(context, source, words) : again(context, source, words);
+    if (entries !== undefined) items.push(source.key, entries);
+  }
+  if (items.length > 0) return new KeyedReply(items);
+  if (words.blockMs === undefined || !context.mayBlock) return NIL_ARRAY;
+  return new Blocked(words.keys, words.blockMs, NIL_ARRAY);
+};
+
+function sourceOf(
+  { keyspace }: CommandContext,
+  { group: groupName = '', ids }: ReadWords,
+  key: ByteString,
+  index: number,
+): Source {
+  const stream = keyspace.fetchKind(key, Stream);
+  const group = stream?.group(groupName);
+  if (stream === undefined || group === undefined) {
+    throw noSuchGroup(key, groupName, ' in XREADGROUP with GROUP option');
+  }
+  const id = ids[index] as ByteString;
+  if (id === '$' || id === '+') throw meaningless(id);
+  if (id === '>') return { key, stream, group, after: undefined };
+  const after = readId(id);
+  return { key, stream, group, after: after === MAX_ID ? undefined : after };
+}
+
+/** The documented service stops a consumer that reads and never acknowledges. */
+function requireBacklog({ key, stream, group, after }: Source, { consumer, count, noAck }: ReadWords): void {
+  if (after !== undefined || noAck) return;
+  const backlog = group.consumer(consumer)?.pending.size ?? 0;
+  const wanted = Math.min(count, stream.size);
+  if (backlog + wanted <= MAX_BACKLOG_A_CONSUMER) return;
+  const start = idAfter(group.lastId);
+  let reading = 0;
+  if (start !== undefined) {
+    stream.walk(start, MAX_ID, () => {
+      reading += 1;
+      return reading < wanted && backlog + reading <= MAX_BACKLOG_A_CONSUMER;
+    });
+  }
+  if (backlog + reading <= MAX_BACKLOG_A_CONSUMER) return;
+  throw new ErrorReply(
+    'ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. ' +
+      `Limit: ${MAX_BACKLOG_A_CONSUMER}, Current PEL size: ${backlog}, Requested Read: ${wanted}, ` +
+      `Key: ${key}, Group: ${group.name}, Consumer: ${consumer}.`,
+  );
+}
+
+/** Hands out what is new to the group; undefined when nothing is. */
+function deliver(context: CommandContext, source: Source, words: ReadWords): Reply[] | undefined {
+  const { keyspace, effects, nowMs } = context;
+  const { key, stream, group } = source;
+  const before = stream.bytes;
+  // The documented service makes no consumer for a read that it will not remember.
+  const isAnonymous = words.noAck && context.face === 'rest' && group.consumer(words.consumer) === undefined;
+  const consumer = isAnonymous ? undefined : consumerOf(context, key, group, words.consumer);
+  consumer?.seen(nowMs);
+  const start = idAfter(group.lastId);
+  if (start === undefined || stream.lastEntryId <= group.lastId) {
+    if (stream.bytes !== before) keyspace.changed(key, stream, before);
+    return undefined;
+  }
+  const entries: Reply[] = [];
+  const runs = new ClaimRuns(key, group);
+  const push = (command: ByteString[] | undefined): void => {
+    if (command !== undefined) effects.push(...command);
+  };
+  stream.walk(start, MAX_ID, (id, entry) => {
+    stream.advance(group, id);
+    entries.push(entryReply(id, entry));
+    if (!words.noAck && consumer !== undefined) {
+      group.assign(id, consumer, nowMs, 1);
+      push(runs.add(id, { consumer, deliveredAtMs: nowMs, deliveries: 1 }));
+    }
+    return entries.length < words.count;
+  });
+  push(runs.end());
+  effects.push(...groupPositionCommand(key, group));
+  consumer?.active(nowMs);
+  keyspace.changed(key, stream, before);
+  return entries;
+}
+
+/** What this consumer was handed before and has not acknowledged; each counts as delivered once more. */
+function again(context: CommandContext, source: Source, words: ReadWords): Reply[] {
+  const { keyspace, effects, nowMs } = context;
+  const { key, stream, group, after } = source;
+  const before = stream.bytes;
+  const known = group.consumer(words.consumer);
+  const consumer: Consumer | undefined =
+    known ?? (words.noAck && context.face === 'rest' ? undefined : consumerOf(context, key, group, words.consumer));
+  consumer?.seen(nowMs);
+  const entries: Reply[] = [];
+  let changes = known === undefined && consumer !== undefined;
+  const start = after === undefined ? undefined : idAfter(after);
+  if (consumer !== undefined && start !== undefined) {
+    const runs = new ClaimRuns(key, group);
+    consumer.pending.walk(start, MAX_ID, (id, pending) => {
+      const entry = stream.entry(id);
+      if (entry === undefined) {
+        entries.push([formatId(id), NIL_ARRAY]);
+      } else {
+        pending.deliveredAtMs = nowMs;
+        pending.deliveries += 1;
+        entries.push(entryReply(id, entry));
+        const ended = runs.add(id, pending);
+        if (ended !== undefined) effects.push(...ended);
+        changes = true;
+      }
+      return entries.length < words.count;
+    });
+    const last = runs.end();
+    if (last !== undefined) effects.push(...last);
+  }
+  if (changes) keyspace.changed(key, stream, before);
+  return entries;
+}

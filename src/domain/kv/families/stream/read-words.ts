@@ -1,0 +1,113 @@
+/** The words of XREAD and XREADGROUP: options, then keys and as many ids. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { FoundKey } from '../../command-spec.js';
+import type { Args } from '../../args.js';
+import type { CommandContext } from '../../command-spec.js';
+import { parseInt64 } from '../../numbers.js';
+import { ERRORS, ErrorReply } from '../../reply.js';
+
+const blockOverRest = new ErrorReply('ERR BLOCK is not supported over REST');
+const badTimeout = new ErrorReply('ERR timeout is not an integer or out of range');
+const negativeTimeout = new ErrorReply('ERR timeout is negative');
+const groupInRead = new ErrorReply('ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.');
+const noAckInRead = new ErrorReply('ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.');
+const missingGroup = new ErrorReply('ERR Missing GROUP option for XREADGROUP');
+
+export interface ReadWords {
+  /** Entries of each stream; infinite when not given. */
+  readonly count: number;
+  /** Undefined: does not wait. 0: for ever. */
+  readonly blockMs: number | undefined;
+  readonly group: ByteString | undefined;
+  readonly consumer: ByteString;
+  readonly noAck: boolean;
+  readonly keys: readonly ByteString[];
+  /** As many as keys, as they were given. */
+  readonly ids: readonly ByteString[];
+  /** Where the ids begin among the words. */
+  readonly idsAt: number;
+}
+
+export function readReadWords(context: CommandContext, isGroup: boolean): ReadWords {
+  const { args } = context;
+  let count = 0;
+  let blockMs: number | undefined;
+  let group: ByteString | undefined;
+  let consumer = '';
+  let noAck = false;
+  let at = 1;
+  for (; ; at += 1) {
+    if (at >= args.length) throw ERRORS.syntax;
+    const option = args.option(at);
+    const more = args.length - at - 1;
+    if (option === 'BLOCK' && more > 0) {
+      at += 1;
+      blockMs = readTimeout(context, args.bytes(at));
+    } else if (option === 'COUNT' && more > 0) {
+      at += 1;
+      count = Math.max(0, args.offset(at));
+    } else if (option === 'STREAMS' && more > 0) {
+      break;
+    } else if (option === 'GROUP' && more >= 2) {
+      if (!isGroup) throw groupInRead;
+      group = args.bytes(at + 1);
+      consumer = args.bytes(at + 2);
+      at += 2;
+    } else if (option === 'NOACK') {
+      if (!isGroup) throw noAckInRead;
+      noAck = true;
+    } else throw ERRORS.syntax;
+  }
+  const first = at + 1;
+  const streams = args.length - first;
+  if (streams % 2 === 1) throw unbalanced(isGroup);
+  if (isGroup && group === undefined) throw missingGroup;
+  const idsAt = first + streams / 2;
+  return {
+    count: count === 0 ? Number.POSITIVE_INFINITY : count,
+    blockMs,
+    group,
+    consumer,
+    noAck,
+    keys: wordsBetween(args, first, idsAt),
+    ids: wordsBetween(args, idsAt, args.length),
+    idsAt,
+  };
+}
+
+/** The keys of XREAD and XREADGROUP: the first half of what follows STREAMS. */
+export function keysOfRead(from: number): (words: readonly ByteString[]) => readonly FoundKey[] {
+  return (words) => {
+    for (let at = from; at < words.length; at += 1) {
+      const option = (words[at] as ByteString).toUpperCase();
+      if (option === 'STREAMS') {
+        const count = (words.length - at - 1) >>> 1;
+        return Array.from({ length: count }, (_, index) => ({ position: at + 1 + index }));
+      }
+      if (option === 'BLOCK' || option === 'COUNT') at += 1;
+      else if (option === 'GROUP') at += 2;
+    }
+    return [];
+  };
+}
+
+function readTimeout({ face, isNested }: CommandContext, word: ByteString): number {
+  // A script may say BLOCK, and never waits.
+  if (face === 'rest' && !isNested) throw blockOverRest;
+  const timeoutMs = parseInt64(word);
+  if (timeoutMs === undefined) throw badTimeout;
+  if (timeoutMs < 0) throw negativeTimeout;
+  return Number(timeoutMs);
+}
+
+function unbalanced(isGroup: boolean): ErrorReply {
+  return isGroup
+    ? new ErrorReply("ERR Unbalanced 'xreadgroup' list of streams: for each stream key an ID or '>' must be specified.")
+    : new ErrorReply(
+        "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or '$' must be specified.",
+      );
+}
+
+function wordsBetween(args: Args, from: number, to: number): ByteString[] {
+  return args.words.slice(from, to);
+}

@@ -1,0 +1,95 @@
+/** XREAD: entries above an id, now or when they come. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
+import { Stream } from '../../types/stream.js';
+import { formatId, idBefore, MIN_ID, type StreamId } from '../../types/stream-id.js';
+import { LONG_ENTRIES } from '../../types/stream-limits.js';
+import { readId } from './ids.js';
+import { entriesAfter } from './range.js';
+import { type ReadWords, readReadWords } from './read-words.js';
+
+const newForGroups = new ErrorReply(
+  'ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.',
+);
+
+/**
+ * Words of commands that wait already: for them a key that has become something else is one without news,
+ * where a new command is told WRONGTYPE.
+ */
+const waiting = new WeakSet<readonly ByteString[]>();
+
+/** XREAD [COUNT n] [BLOCK ms] STREAMS key … id|$|+ … → entries by key, or nil. */
+const readSliced: SlicedHandler = function* (context) {
+  const words = readReadWords(context, false);
+  return (yield* news(context, words, after(context, words))) ?? NIL_ARRAY;
+};
+
+export const read: Handler = (context) => {
+  const words = readReadWords(context, false);
+  const ids = after(context, words);
+  const found = finish(news(context, words, ids));
+  if (found !== undefined) return found;
+  if (words.blockMs === undefined || !context.mayBlock) return NIL_ARRAY;
+  const fixed = [...context.args.words.slice(0, words.idsAt), ...ids.map(formatId)];
+  waiting.add(fixed);
+  return new Blocked(words.keys, words.blockMs, NIL_ARRAY, fixed);
+};
+
+export { readSliced };
+
+/** Only what cannot wait, and finds a long stream, runs in slices. */
+export function isLongRead(context: CommandContext): boolean {
+  try {
+    const words = readReadWords(context, false);
+    if (words.blockMs !== undefined || words.count <= LONG_ENTRIES) return false;
+    return words.keys.some((key) => {
+      const stream = context.keyspace.peek(key);
+      return stream instanceof Stream && stream.size > LONG_ENTRIES;
+    });
+  } catch {
+    // What it complains of, the handler will say.
+    return false;
+  }
+}
+
+/** The ids after which each stream is read. */
+function after({ args, keyspace }: CommandContext, { keys, ids }: ReadWords): StreamId[] {
+  const isWaiting = waiting.has(args.words);
+  return ids.map((word, index) => {
+    const key = keys[index] as ByteString;
+    const stream = isWaiting ? undefined : keyspace.peekKind(key, Stream);
+    if (word === '$') return stream?.lastId ?? MIN_ID;
+    if (word === '+') return beforeLast(stream);
+    if (word === '>') throw newForGroups;
+    return readId(word);
+  });
+}
+
+/** `+` stands for the last entry there is; where there is none, for the next. */
+function beforeLast(stream: Stream | undefined): StreamId {
+  if (stream === undefined) return MIN_ID;
+  return stream.size === 0 ? stream.lastId : (idBefore(stream.lastEntryId) as StreamId);
+}
+
+function* news(
+  { keyspace }: CommandContext,
+  { keys, count }: ReadWords,
+  ids: readonly StreamId[],
+): Generator<void, Reply | undefined> {
+  const items: Reply[] = [];
+  for (const [index, key] of keys.entries()) {
+    const stream = keyspace.peek(key);
+    const id = ids[index] as StreamId;
+    if (!(stream instanceof Stream) || stream.lastEntryId <= id) continue;
+    items.push(key, yield* entriesAfter(stream, id, count));
+  }
+  return items.length === 0 ? undefined : new KeyedReply(items);
+}
+
+function finish<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Lua 5.1 as a WebAssembly module, from the published package, compiled once a process. Only its binary is
+ * used: it exports the C API by name, so that strings are bytes, and all it can reach of the world are the
+ * imports that `machine.ts` gives it.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+let compiled: WebAssembly.Module | undefined;
+const shims = new Map<number, WebAssembly.Module>();
+
+/** @throws Error when the package is not installed */
+export function luaBinary(): WebAssembly.Module {
+  if (compiled === undefined) {
+    const entry = createRequire(import.meta.url).resolve('wasmoon-lua5.1');
+    compiled = new WebAssembly.Module(readFileSync(join(dirname(entry), 'liblua5.1.wasm')));
+  }
+  return compiled;
+}
+
+const I32 = 0x7f;
+
+/**
+ * A module that hands its imports back as functions a WebAssembly table takes: `f0` … of one i32 and an i32
+ * result (what Lua calls a C function), and `hook`, of two and none.
+ */
+export function functionShim(count: number): WebAssembly.Module {
+  const known = shims.get(count);
+  if (known !== undefined) return known;
+  const names = [...Array.from({ length: count }, (_, i) => `f${i}`), 'hook'];
+  const typeOf = (index: number): number => (index === count ? 1 : 0);
+  const types = vector([
+    [0x60, ...vector([[I32]]), ...vector([[I32]])],
+    [0x60, ...vector([[I32], [I32]]), ...vector([])],
+  ]);
+  const imports = vector(names.map((name, i) => [...text('host'), ...text(name), 0, typeOf(i)]));
+  const exports = vector(names.map((name, i) => [...text(name), 0, ...leb(i)]));
+  const bytes = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...section(1, types), ...section(2, imports), ...section(7, exports)];
+  const shim = new WebAssembly.Module(Uint8Array.from(bytes));
+  shims.set(count, shim);
+  return shim;
+}
+
+function section(id: number, body: readonly number[]): number[] {
+  return [id, ...leb(body.length), ...body];
+}
+
+function vector(items: readonly (readonly number[])[]): number[] {
+  return [...leb(items.length), ...items.flat()];
+}
+
+function text(name: string): number[] {
+  return vector([...name].map((letter) => [letter.charCodeAt(0)]));
+}
+
+function leb(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >> 7)];
+}

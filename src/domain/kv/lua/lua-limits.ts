@@ -1,0 +1,42 @@
+/** What a script may use up, each with its reason. None of them can be caught with `pcall`. */
+
+/** A script holds up every command of its database; a quarter of a second is noticed, more is an outage. */
+export const DEFAULT_SCRIPT_MS = 250;
+/** What `busy-reply-threshold` may raise it to: leases and clients wait longer than that, but not much. */
+export const MAX_SCRIPT_MS = 2_000;
+/** Lua instructions of one run: a backstop that needs no clock, some two seconds of the cheapest ones. */
+export const MAX_INSTRUCTIONS = 100_000_000;
+/** The clock is looked at so often: an instruction on a value of a few megabytes takes a millisecond or two. */
+export const INSTRUCTIONS_A_LOOK = 100;
+/** So often when the heap has grown: then one instruction may copy tens of megabytes. */
+export const INSTRUCTIONS_A_LOOK_WHEN_LARGE = 10;
+/** A heap above this may hold values whose handling takes many milliseconds. */
+export const LARGE_HEAP_BYTES = 24 * 1024 * 1024;
+/** Of one machine, its stacks and data included: several may be alive. */
+export const MAX_HEAP_BYTES = 64 * 1024 * 1024;
+/** WebAssembly memory never shrinks: a machine that grew beyond this is dropped after the run. */
+export const KEPT_HEAP_BYTES = 24 * 1024 * 1024;
+/** Machines of a process; the one that has rested longest goes. Each is about a megabyte when unused. */
+export const MAX_MACHINES = 64;
+
+/** Scripts remembered by digest, of one partition; clients send EVAL again when one is gone. */
+export const MAX_CACHED_SCRIPTS = 5_000;
+export const MAX_CACHED_SCRIPT_BYTES = 16 * 1024 * 1024;
+/** Scripts kept compiled; the others are compiled again when they are called. */
+export const MAX_COMPILED_SCRIPTS = 1_000;
+
+/** Nesting of a script's reply. Redis ends at the size of its Lua stack; a client's parser may recurse. */
+export const MAX_REPLY_DEPTH = 500;
+/** Items of a reply, and values a serializer writes: a table that holds itself twice grows without end. */
+export const MAX_ITEMS = 1_000_000;
+/** Bytes of a reply, of the arguments of a command, of what a serializer writes: one string counts each time. */
+export const MAX_COPIED_BYTES = 100 * 1024 * 1024;
+
+/** Steps of a pattern match between two looks at the clock: about a tenth of a millisecond. */
+export const MATCH_STEPS_A_LOOK = 10_000;
+/** Open repetitions and captures within a pattern match: each is a call within a call. */
+export const MAX_MATCH_DEPTH = 1_000;
+
+/** Libraries are part of every snapshot and are loaded again with every new machine. */
+export const MAX_LIBRARIES = 1_000;
+export const MAX_LIBRARY_BYTES = 1024 * 1024;

@@ -1,0 +1,159 @@
+/**
+ * What a script returns, as a reply: Redis's rules. A table is what its first known field says (`err`, `ok`,
+ * `double`, `map`, `set`, `big_number`, `verbatim_string`); without one, a list up to its first nil.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import { parseInt64 } from '../numbers.js';
+import { BooleanReply, DoubleReply, ErrorReply, MapReply, type Reply, SetReply, SimpleString, VerbatimReply } from '../reply.js';
+import { MAX_COPIED_BYTES, MAX_ITEMS, MAX_REPLY_DEPTH } from './lua-limits.js';
+import { LUA, type LuaMachine, type State } from './machine.js';
+
+const STACK_LIMIT = new ErrorReply('ERR reached lua stack limit');
+/** What C makes of a number that is no 64-bit integer. */
+const NOT_AN_INTEGER = -(2n ** 63n);
+const BEYOND_INT64 = 2 ** 63;
+
+/** Reads the value on top and takes it off. `protocol`: what the script chose. */
+export function takeReply(machine: LuaMachine, state: State, protocol: 2 | 3): Reply {
+  return new ReplyReader(machine, state, protocol).take(0);
+}
+
+class ReplyReader {
+  #items = 0;
+  #bytes = 0;
+
+  constructor(
+    private readonly machine: LuaMachine,
+    private readonly state: State,
+    private readonly protocol: 2 | 3,
+  ) {}
+
+  take(depth: number): Reply {
+    const reply = this.#read(depth);
+    this.machine.pop(this.state);
+    return reply;
+  }
+
+  #read(depth: number): Reply {
+    const { api } = this.machine;
+    const { state } = this;
+    switch (api.lua_type(state, -1)) {
+      case LUA.STRING:
+        return this.#string();
+      case LUA.NUMBER:
+        return integerOf(api.lua_tonumber(state, -1));
+      case LUA.BOOLEAN: {
+        const value = api.lua_toboolean(state, -1) === 1;
+        if (this.protocol === 3) return new BooleanReply(value);
+        return value ? 1 : null;
+      }
+      case LUA.TABLE:
+        this.#count(0);
+        if (depth >= MAX_REPLY_DEPTH || api.lua_checkstack(state, 4) === 0) return STACK_LIMIT;
+        return this.#special(depth) ?? this.#list(depth);
+      default:
+        return null;
+    }
+  }
+
+  #count(bytes: number): void {
+    this.#items += 1;
+    this.#bytes += bytes;
+    if (this.#items > MAX_ITEMS || this.#bytes > MAX_COPIED_BYTES) this.machine.refuseMemory();
+  }
+
+  #string(): ByteString {
+    const text = this.machine.string(this.state, -1) as ByteString;
+    this.#count(text.length);
+    return text;
+  }
+
+  /** Undefined for a plain list. The field looked at is off the stack again afterwards. */
+  #special(depth: number): Reply | undefined {
+    const { machine, state } = this;
+    let reply: Reply | undefined;
+    if (machine.rawField(state, -1, 'err') === LUA.STRING) {
+      reply = new ErrorReply(oneLine(this.#string()));
+    }
+    machine.pop(state);
+    if (reply !== undefined) return reply;
+    if (machine.rawField(state, -1, 'ok') === LUA.STRING) reply = new SimpleString(oneLine(this.#string()));
+    machine.pop(state);
+    if (reply !== undefined) return reply;
+    if (machine.rawField(state, -1, 'double') === LUA.NUMBER) {
+      reply = new DoubleReply(machine.api.lua_tonumber(state, -1));
+    }
+    machine.pop(state);
+    if (reply !== undefined) return reply;
+    if (machine.rawField(state, -1, 'map') === LUA.TABLE) reply = new MapReply(this.#entries(depth, true));
+    machine.pop(state);
+    if (reply !== undefined) return reply;
+    if (machine.rawField(state, -1, 'set') === LUA.TABLE) reply = new SetReply(this.#entries(depth, false));
+    machine.pop(state);
+    if (reply !== undefined) return reply;
+    if (machine.rawField(state, -1, 'big_number') === LUA.STRING) reply = bigNumber(oneLine(this.#string()));
+    machine.pop(state);
+    if (reply !== undefined) return reply;
+    if (machine.rawField(state, -1, 'verbatim_string') === LUA.TABLE) reply = this.#verbatim();
+    machine.pop(state);
+    return reply;
+  }
+
+  /** Keys, with their values or without, of the table on top. */
+  #entries(depth: number, withValues: boolean): Reply[] {
+    const { machine, state } = this;
+    const { api } = machine;
+    const items: Reply[] = [];
+    api.lua_checkstack(state, 4);
+    api.lua_pushnil(state);
+    while (api.lua_next(state, -2) !== 0) {
+      api.lua_pushvalue(state, -2);
+      items.push(this.take(depth + 1));
+      if (withValues) items.push(this.take(depth + 1));
+      else machine.pop(state);
+    }
+    return items;
+  }
+
+  #verbatim(): Reply | undefined {
+    const { machine, state } = this;
+    const hasFormat = machine.rawField(state, -1, 'format') === LUA.STRING;
+    const format = hasFormat ? this.#string() : '';
+    machine.pop(state);
+    const hasText = hasFormat && machine.rawField(state, -1, 'string') === LUA.STRING;
+    const text = hasText ? this.#string() : '';
+    if (hasFormat) machine.pop(state);
+    return hasText ? new VerbatimReply(text, format === 'mkd' ? 'mkd' : 'txt') : undefined;
+  }
+
+  #list(depth: number): Reply[] {
+    const { api } = this.machine;
+    const items: Reply[] = [];
+    for (let i = 1; ; i += 1) {
+      api.lua_rawgeti(this.state, -1, i);
+      if (api.lua_type(this.state, -1) === LUA.NIL) break;
+      this.#count(0);
+      items.push(this.take(depth + 1));
+    }
+    this.machine.pop(this.state);
+    return items;
+  }
+}
+
+function bigNumber(text: ByteString): Reply {
+  const value = parseInt64(text);
+  return typeof value === 'bigint' ? value : text;
+}
+
+/** Cut toward zero. */
+function integerOf(number: number): number | bigint {
+  if (Number.isSafeInteger(number)) return number + 0;
+  if (!(number >= -BEYOND_INT64 && number < BEYOND_INT64)) return NOT_AN_INTEGER;
+  const whole = Math.trunc(number);
+  return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
+}
+
+/** A status or an error is one line on the wire. */
+function oneLine(text: ByteString): ByteString {
+  return text.replace(/[\r\n]/g, ' ');
+}

@@ -1,0 +1,410 @@
+/**
+ * One Lua machine: an instance of the binary, its state, and the way in and out. It knows nothing of Redis.
+ *
+ * Invariants
+ *  M1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
+ *     handler of Lua's can catch; the machine is unusable afterwards
+ *  M2 the heap never exceeds MAX_HEAP_BYTES
+ *  M3 pointers into the heap are used before anything that may allocate is called
+ */
+import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
+import { functionShim, luaBinary } from './lua-binary.js';
+import {
+  INSTRUCTIONS_A_LOOK,
+  INSTRUCTIONS_A_LOOK_WHEN_LARGE,
+  LARGE_HEAP_BYTES,
+  MAX_HEAP_BYTES,
+  MAX_INSTRUCTIONS,
+} from './lua-limits.js';
+import type { ScriptRun } from './script-run.js';
+
+export const LUA = { NIL: 0, BOOLEAN: 1, LIGHTUSERDATA: 2, NUMBER: 3, STRING: 4, TABLE: 5, FUNCTION: 6 } as const;
+export const REGISTRY_INDEX = -10000;
+export const GLOBALS_INDEX = -10002;
+export const MULTIPLE_RESULTS = -1;
+
+/** A Lua state: the main one or a coroutine. A pointer. */
+export type State = number;
+/** What Lua calls: takes its arguments from the stack, leaves results there and says how many. */
+export type HostFunction = (machine: LuaMachine, state: State) => number;
+
+export interface LuaApi {
+  readonly memory: WebAssembly.Memory;
+  readonly __indirect_function_table: WebAssembly.Table;
+  malloc(bytes: number): number;
+  free(pointer: number): void;
+  stackSave(): number;
+  stackRestore(pointer: number): void;
+  setThrew(threw: number, value: number): void;
+  luaL_newstate(): State;
+  luaopen_base(state: State): number;
+  luaopen_table(state: State): number;
+  luaopen_string(state: State): number;
+  luaopen_math(state: State): number;
+  lua_gettop(state: State): number;
+  lua_settop(state: State, index: number): void;
+  lua_remove(state: State, index: number): void;
+  lua_insert(state: State, index: number): void;
+  lua_replace(state: State, index: number): void;
+  lua_pushvalue(state: State, index: number): void;
+  lua_checkstack(state: State, slots: number): number;
+  lua_type(state: State, index: number): number;
+  lua_typename(state: State, type: number): number;
+  lua_isnumber(state: State, index: number): number;
+  lua_tonumber(state: State, index: number): number;
+  lua_toboolean(state: State, index: number): number;
+  lua_tolstring(state: State, index: number, lengthAt: number): number;
+  lua_objlen(state: State, index: number): number;
+  lua_tocfunction(state: State, index: number): number;
+  lua_topointer(state: State, index: number): number;
+  lua_touserdata(state: State, index: number): number;
+  lua_pushnil(state: State): void;
+  lua_pushnumber(state: State, value: number): void;
+  lua_pushboolean(state: State, value: number): void;
+  lua_pushlstring(state: State, pointer: number, bytes: number): void;
+  lua_pushlightuserdata(state: State, pointer: number): void;
+  lua_pushcclosure(state: State, functionIndex: number, upvalues: number): void;
+  lua_createtable(state: State, items: number, fields: number): void;
+  lua_getfield(state: State, index: number, name: number): void;
+  lua_setfield(state: State, index: number, name: number): void;
+  lua_gettable(state: State, index: number): void;
+  lua_settable(state: State, index: number): void;
+  lua_rawget(state: State, index: number): void;
+  lua_rawgeti(state: State, index: number, at: number): void;
+  lua_rawset(state: State, index: number): void;
+  lua_rawseti(state: State, index: number, at: number): void;
+  lua_getmetatable(state: State, index: number): number;
+  lua_setmetatable(state: State, index: number): number;
+  lua_next(state: State, index: number): number;
+  lua_concat(state: State, count: number): void;
+  lua_call(state: State, args: number, results: number): void;
+  lua_pcall(state: State, args: number, results: number, handlerAt: number): number;
+  lua_error(state: State): number;
+  lua_gc(state: State, what: number, data: number): number;
+  lua_sethook(state: State, functionIndex: number, mask: number, count: number): number;
+  lua_getstack(state: State, level: number, debugAt: number): number;
+  lua_getinfo(state: State, what: number, debugAt: number): number;
+  luaL_ref(state: State, tableAt: number): number;
+  luaL_unref(state: State, tableAt: number, ref: number): void;
+  luaL_loadbuffer(state: State, source: number, bytes: number, name: number): number;
+  luaL_where(state: State, level: number): void;
+  luaL_argerror(state: State, argument: number, message: number): number;
+  luaL_typerror(state: State, argument: number, typeName: number): number;
+  luaL_checklstring(state: State, argument: number, lengthAt: number): number;
+  luaL_checknumber(state: State, argument: number): number;
+  luaL_optnumber(state: State, argument: number, fallback: number): number;
+  luaL_checktype(state: State, argument: number, type: number): void;
+}
+
+/** Thrown through the machine when a run has used up what it may (M1). */
+export class ScriptStopped extends Error {}
+
+/** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
+const LONG_JUMP = Number.POSITIVE_INFINITY;
+const MASK_COUNT = 8;
+const PAGE_BYTES = 65_536;
+const SCRATCH_BYTES = 64 * 1024;
+const DEBUG_BYTES = 128;
+/** Within lua_Debug of a 32-bit machine. */
+const DEBUG_WHAT = 12;
+const DEBUG_SOURCE = 16;
+const DEBUG_LINE = 20;
+const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
+
+export interface CallSite {
+  /** `Lua`, `main` or `C`. */
+  readonly what: string;
+  readonly source: ByteString;
+  readonly line: number;
+}
+
+export class LuaMachine {
+  /** What is running; set by whoever runs it. */
+  run: ScriptRun | undefined;
+  /** Lua's own functions that the sandbox has wrapped: name → index in the function table. */
+  readonly natives = new Map<string, number>();
+  /** Read-only tables: pointer to the empty table that scripts see → registry reference of the one behind it. */
+  readonly shielded = new Map<number, number>();
+  readonly api: LuaApi;
+  readonly state: State;
+  /** All of its memory, seen anew whenever it has grown. */
+  heap: Buffer;
+  #words: Int32Array;
+  readonly #lengthAt: number;
+  readonly #scratch: number;
+  readonly #debugAt: number;
+  readonly #names = new Map<string, number>();
+  readonly #hookIndex: number;
+  readonly #functionIndexes = new Map<HostFunction, number>();
+  #nowMicros: () => number = () => 0;
+  #deadlineMicros = Number.POSITIVE_INFINITY;
+  #limitMs = 0;
+  #instructions = 0;
+
+  constructor(hostFunctions: readonly HostFunction[]) {
+    this.api = this.#instantiate();
+    const { api } = this;
+    this.heap = Buffer.from(api.memory.buffer);
+    this.#words = new Int32Array(api.memory.buffer);
+    this.#lengthAt = api.malloc(8);
+    this.#scratch = api.malloc(SCRATCH_BYTES);
+    this.#debugAt = api.malloc(DEBUG_BYTES);
+    this.#hookIndex = this.#install(hostFunctions);
+    this.state = api.luaL_newstate();
+    api.lua_sethook(this.state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK);
+  }
+
+  get heapBytes(): number {
+    return this.heap.length;
+  }
+
+  /** Since the run began. */
+  get elapsedMicros(): number {
+    return this.#nowMicros() - this.#deadlineMicros + this.#limitMs * 1000;
+  }
+
+  isShielded(state: State, index: number): boolean {
+    return this.shielded.has(this.api.lua_topointer(state, index));
+  }
+
+  /** Begins to count: the run that follows ends `limitMs` from now. */
+  startMeter(nowMicros: () => number, limitMs: number): void {
+    this.#nowMicros = nowMicros;
+    this.#limitMs = limitMs;
+    this.#deadlineMicros = nowMicros() + limitMs * 1000;
+    this.#instructions = 0;
+  }
+
+  /** To be called by whatever takes long within one instruction. @throws ScriptStopped */
+  checkMeter(): void {
+    if (this.#nowMicros() > this.#deadlineMicros) throw new ScriptStopped(`it took longer than ${this.#limitMs} ms`);
+  }
+
+  /** @throws ScriptStopped */
+  refuseMemory(): never {
+    throw new ScriptStopped(`it needs ${TOO_LARGE}`);
+  }
+
+  /** A C string that stays, for names of fields. */
+  name(text: string): number {
+    let pointer = this.#names.get(text);
+    if (pointer === undefined) {
+      pointer = this.api.malloc(text.length + 1);
+      this.heap.write(text, pointer, 'latin1');
+      this.heap[pointer + text.length] = 0;
+      this.#names.set(text, pointer);
+    }
+    return pointer;
+  }
+
+  push(state: State, bytes: ByteString): void {
+    const { length } = bytes;
+    if (length <= SCRATCH_BYTES) {
+      this.#write(bytes, this.#scratch);
+      this.api.lua_pushlstring(state, this.#scratch, length);
+      return;
+    }
+    const pointer = this.#copyIn(bytes);
+    this.api.lua_pushlstring(state, pointer, length);
+    this.api.free(pointer);
+  }
+
+  pushFunction(state: State, hostFunction: HostFunction, upvalues = 0): void {
+    this.api.lua_pushcclosure(state, this.#functionIndexes.get(hostFunction) as number, upvalues);
+  }
+
+  /** The string at the index; a number there becomes one. Undefined for other types. */
+  string(state: State, index: number): ByteString | undefined {
+    const pointer = this.api.lua_tolstring(state, index, this.#lengthAt);
+    if (pointer === 0) return undefined;
+    return this.#read(pointer, this.#words[this.#lengthAt >> 2] as number);
+  }
+
+  /** Where the string argument lies. Pinned while it is on the stack. @throws as Lua does for other types */
+  checkedSpan(state: State, argument: number): { at: number; length: number } {
+    const at = this.api.luaL_checklstring(state, argument, this.#lengthAt);
+    return { at, length: this.#words[this.#lengthAt >> 2] as number };
+  }
+
+  checkedString(state: State, argument: number): ByteString {
+    const { at, length } = this.checkedSpan(state, argument);
+    return this.#read(at, length);
+  }
+
+  /** A field, without metamethods, left on the stack; its type. */
+  rawField(state: State, tableAt: number, field: string): number {
+    const at = tableAt < 0 && tableAt > REGISTRY_INDEX ? tableAt - 1 : tableAt;
+    this.push(state, field);
+    this.api.lua_rawget(state, at);
+    return this.api.lua_type(state, -1);
+  }
+
+  pop(state: State, count = 1): void {
+    this.api.lua_settop(state, -count - 1);
+  }
+
+  typeName(state: State, index: number): string {
+    return this.#cString(this.api.lua_typename(state, this.api.lua_type(state, index)));
+  }
+
+  /** Compiles a chunk and leaves it on the stack; or leaves the error and says so. Never takes bytecode. */
+  load(state: State, source: ByteString, chunkName: ByteString): boolean {
+    const pointer = this.#copyIn(source.charCodeAt(0) === 27 ? ` ${source}` : source);
+    const name = this.#copyIn(`${chunkName}\0`);
+    const length = source.charCodeAt(0) === 27 ? source.length + 1 : source.length;
+    const failed = this.api.luaL_loadbuffer(state, pointer, length, name);
+    this.api.free(pointer);
+    this.api.free(name);
+    return failed === 0;
+  }
+
+  /** What runs at that level of the stack: 0 is the function itself. */
+  callSite(state: State, level: number): CallSite | undefined {
+    if (this.api.lua_getstack(state, level, this.#debugAt) === 0) return undefined;
+    this.api.lua_getinfo(state, this.name('nSl'), this.#debugAt);
+    const word = (offset: number): number => this.#words[(this.#debugAt + offset) >> 2] as number;
+    return {
+      what: this.#cString(word(DEBUG_WHAT)),
+      source: this.#cString(word(DEBUG_SOURCE)),
+      line: word(DEBUG_LINE),
+    };
+  }
+
+  /** Raises an error with the place of the caller in front. */
+  fail(state: State, message: ByteString): never {
+    this.api.luaL_where(state, 1);
+    this.push(state, message);
+    this.api.lua_concat(state, 2);
+    return this.raise(state);
+  }
+
+  failArgument(state: State, argument: number, message: ByteString): never {
+    const pointer = this.#copyIn(`${message}\0`);
+    try {
+      this.api.luaL_argerror(state, argument, pointer);
+    } finally {
+      this.api.free(pointer);
+    }
+    throw new Error('lua_error has returned');
+  }
+
+  /** Raises what is on top of the stack. */
+  raise(state: State): never {
+    this.api.lua_error(state);
+    throw new Error('lua_error has returned');
+  }
+
+  /** Calls the C function of that table index in the present frame. */
+  callNative(state: State, functionIndex: number): number {
+    return (this.api.__indirect_function_table.get(functionIndex) as (state: State) => number)(state);
+  }
+
+  #write(bytes: ByteString, at: number): void {
+    const { heap } = this;
+    const { length } = bytes;
+    if (length > 32) {
+      heap.write(bytes, at, length, 'latin1');
+      return;
+    }
+    for (let i = 0; i < length; i += 1) heap[at + i] = bytes.charCodeAt(i);
+  }
+
+  #copyIn(bytes: ByteString): number {
+    const pointer = this.api.malloc(Math.max(1, bytes.length));
+    if (pointer === 0) this.refuseMemory();
+    this.#write(bytes, pointer);
+    return pointer;
+  }
+
+  #read(pointer: number, length: number): ByteString {
+    const { heap } = this;
+    if (length > 12) return heap.toString('latin1', pointer, pointer + length);
+    let bytes = '';
+    for (let i = 0; i < length; i += 1) bytes += String.fromCharCode(heap[pointer + i] as number);
+    return bytes;
+  }
+
+  #cString(pointer: number): ByteString {
+    return bytesOfBuffer(this.heap.subarray(pointer, this.heap.indexOf(0, pointer)));
+  }
+
+  #look(state: State): void {
+    const isLarge = this.heap.length > LARGE_HEAP_BYTES;
+    this.#instructions += isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
+    if (this.#instructions > MAX_INSTRUCTIONS) throw new ScriptStopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
+    this.checkMeter();
+    if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
+  }
+
+  /** Puts the host's functions into the machine's table; the hook's index. */
+  #install(hostFunctions: readonly HostFunction[]): number {
+    const host: Record<string, unknown> = { hook: (state: State) => this.#look(state) };
+    for (const [i, hostFunction] of hostFunctions.entries()) {
+      host[`f${i}`] = (state: State) => hostFunction(this, state);
+    }
+    const shim = new WebAssembly.Instance(functionShim(hostFunctions.length), { host } as WebAssembly.Imports);
+    const table = this.api.__indirect_function_table;
+    const first = table.grow(hostFunctions.length + 1);
+    for (const [i, hostFunction] of hostFunctions.entries()) {
+      table.set(first + i, shim.exports[`f${i}`]);
+      this.#functionIndexes.set(hostFunction, first + i);
+    }
+    table.set(first + hostFunctions.length, shim.exports.hook);
+    return first + hostFunctions.length;
+  }
+
+  #instantiate(): LuaApi {
+    const binary = luaBinary();
+    const imports: Record<string, Record<string, unknown>> = {};
+    for (const { module, name } of WebAssembly.Module.imports(binary)) {
+      imports[module] ??= {};
+      // Nothing of the world: files, time zones and processes are not there.
+      imports[module][name] = () => {
+        throw new ScriptStopped(`it asked for ${name}`);
+      };
+    }
+    let api: LuaApi;
+    Object.assign(imports.env as object, {
+      _emscripten_throw_longjmp: () => {
+        throw LONG_JUMP;
+      },
+      invoke_vii: (functionIndex: number, first: number, second: number) => {
+        const stack = api.stackSave();
+        try {
+          (api.__indirect_function_table.get(functionIndex) as (a: number, b: number) => void)(first, second);
+        } catch (thrown) {
+          api.stackRestore(stack);
+          if (thrown !== LONG_JUMP) throw thrown;
+          api.setThrew(1, 0);
+        }
+      },
+      emscripten_memcpy_js: (to: number, from: number, bytes: number) => this.heap.copyWithin(to, from, from + bytes),
+      emscripten_resize_heap: (bytes: number) => this.#grow(bytes),
+      emscripten_date_now: () => 0,
+      _emscripten_get_now_is_monotonic: () => 0,
+    });
+    Object.assign(imports.wasi_snapshot_preview1 as object, {
+      // The environment is empty.
+      environ_sizes_get: (countAt: number, bytesAt: number) => {
+        const words = new Int32Array(api.memory.buffer);
+        words[countAt >> 2] = 0;
+        words[bytesAt >> 2] = 0;
+        return 0;
+      },
+      environ_get: () => 0,
+    });
+    const { exports } = new WebAssembly.Instance(binary, imports as WebAssembly.Imports);
+    api = exports as unknown as LuaApi;
+    (exports.__wasm_call_ctors as () => void)();
+    return api;
+  }
+
+  #grow(bytes: number): number {
+    if (bytes > MAX_HEAP_BYTES) this.refuseMemory();
+    const { memory } = this.api;
+    memory.grow(Math.ceil((bytes - memory.buffer.byteLength) / PAGE_BYTES));
+    this.heap = Buffer.from(memory.buffer);
+    this.#words = new Int32Array(memory.buffer);
+    return 1;
+  }
+}

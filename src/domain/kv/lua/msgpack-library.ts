@@ -1,0 +1,320 @@
+/** The `cmsgpack` library of scripts: values to and from MessagePack. */
+import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
+import { MAX_COPIED_BYTES, MAX_ITEMS } from './lua-limits.js';
+import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+
+/** Tables within tables; what is deeper is written as nil, which ends tables that hold themselves. */
+const MAX_DEPTH = 16;
+const VALUES_A_LOOK = 1000;
+/** Values within values read: each is a call within a call. */
+const MAX_READ_DEPTH = 1000;
+
+export const MSGPACK_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
+  ['pack', pack],
+  ['unpack', (machine, state) => unpack(machine, state, 0, 0)],
+  ['unpack_one', (machine, state) => unpack(machine, state, 1, Math.trunc(machine.api.luaL_optnumber(state, 2, 0)))],
+  [
+    'unpack_limit',
+    (machine, state) => {
+      const limit = Math.trunc(machine.api.luaL_checknumber(state, 2));
+      return unpack(machine, state, limit, Math.trunc(machine.api.luaL_optnumber(state, 3, 0)));
+    },
+  ],
+]);
+
+export const MSGPACK_CONSTANTS = [
+  ['_NAME', 'cmsgpack'],
+  ['_VERSION', 'lua-cmsgpack 0.4.0'],
+  ['_COPYRIGHT', 'Copyright (C) 2012, Salvatore Sanfilippo'],
+  ['_DESCRIPTION', 'MessagePack C implementation for Lua'],
+] as const;
+
+function pack(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  const count = api.lua_gettop(state);
+  if (count === 0) machine.failArgument(state, 0, 'MessagePack pack needs input.');
+  if (api.lua_checkstack(state, count) === 0) machine.failArgument(state, 0, 'Too many arguments for MessagePack pack.');
+  const packer = new Packer(machine, state);
+  for (let i = 1; i <= count; i += 1) {
+    api.lua_pushvalue(state, i);
+    packer.value(0);
+    machine.pop(state);
+  }
+  machine.push(state, packer.bytes());
+  return 1;
+}
+
+class Packer {
+  readonly #pieces: ByteString[] = [];
+  #total = 0;
+  #values = 0;
+
+  constructor(
+    private readonly machine: LuaMachine,
+    private readonly state: State,
+  ) {}
+
+  bytes(): ByteString {
+    return this.#pieces.join('');
+  }
+
+  /** The value on top, which stays there. */
+  value(depth: number): void {
+    const { machine, state } = this;
+    const { api } = machine;
+    this.#values += 1;
+    if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
+    if (this.#values > MAX_ITEMS) machine.refuseMemory();
+    switch (api.lua_type(state, -1)) {
+      case LUA.STRING: {
+        const text = machine.string(state, -1) as ByteString;
+        this.#add(head(text.length, 0xa0, 32, [0xd9, 0xda, 0xdb]));
+        return this.#add(text);
+      }
+      case LUA.BOOLEAN:
+        return this.#add(api.lua_toboolean(state, -1) === 1 ? '\xc3' : '\xc2');
+      case LUA.NUMBER:
+        return this.#add(numberBytes(api.lua_tonumber(state, -1)));
+      case LUA.TABLE:
+        return depth === MAX_DEPTH ? this.#add('\xc0') : this.#table(depth + 1);
+      default:
+        return this.#add('\xc0');
+    }
+  }
+
+  #add(piece: ByteString): void {
+    this.#total += piece.length;
+    if (this.#total > MAX_COPIED_BYTES) this.machine.refuseMemory();
+    this.#pieces.push(piece);
+  }
+
+  #table(depth: number): void {
+    const { machine, state } = this;
+    const { api } = machine;
+    api.lua_checkstack(state, 3);
+    const length = this.#arrayLength();
+    if (length !== undefined) {
+      this.#add(head(length, 0x90, 16, [undefined, 0xdc, 0xdd]));
+      for (let i = 1; i <= length; i += 1) {
+        api.lua_rawgeti(state, -1, i);
+        this.value(depth);
+        machine.pop(state);
+      }
+      return;
+    }
+    let count = 0;
+    api.lua_pushnil(state);
+    while (api.lua_next(state, -2) !== 0) {
+      machine.pop(state);
+      count += 1;
+    }
+    this.#add(head(count, 0x80, 16, [undefined, 0xde, 0xdf]));
+    api.lua_pushnil(state);
+    while (api.lua_next(state, -2) !== 0) {
+      api.lua_pushvalue(state, -2);
+      this.value(depth);
+      machine.pop(state);
+      this.value(depth);
+      machine.pop(state);
+    }
+  }
+
+  /** Undefined unless the keys are 1 … n, without a gap and at least one. */
+  #arrayLength(): number | undefined {
+    const { api } = this.machine;
+    let max = 0;
+    let count = 0;
+    api.lua_pushnil(this.state);
+    while (api.lua_next(this.state, -2) !== 0) {
+      this.machine.pop(this.state);
+      const key = api.lua_type(this.state, -1) === LUA.NUMBER ? api.lua_tonumber(this.state, -1) : 0;
+      if (!(key > 0) || !Number.isInteger(key)) {
+        this.machine.pop(this.state);
+        return undefined;
+      }
+      count += 1;
+      max = Math.max(max, key);
+    }
+    return max === count ? max : undefined;
+  }
+}
+
+/** A length, in the form that is short enough: in the first byte, in one, two or four. */
+function head(length: number, fixed: number, fixedBelow: number, codes: readonly (number | undefined)[]): ByteString {
+  if (length < fixedBelow) return String.fromCharCode(fixed | length);
+  const [one, two, four] = codes;
+  if (one !== undefined && length < 0x100) return String.fromCharCode(one, length);
+  if (length < 0x10000) return String.fromCharCode(two as number, length >> 8, length & 0xff);
+  const bytes = Buffer.alloc(5);
+  bytes[0] = four as number;
+  bytes.writeUInt32BE(length, 1);
+  return bytesOfBuffer(bytes);
+}
+
+/** Whole numbers as integers, others as a float where that keeps them and as a double where not. */
+function numberBytes(number: number): ByteString {
+  const bytes = Buffer.alloc(9);
+  if (Number.isInteger(number) && Math.abs(number) <= 2 ** 63 && number !== 2 ** 63) return integerBytes(number, bytes);
+  if (Math.fround(number) === number) {
+    bytes[0] = 0xca;
+    bytes.writeFloatBE(number, 1);
+    return bytes.toString('latin1', 0, 5);
+  }
+  bytes[0] = 0xcb;
+  bytes.writeDoubleBE(number, 1);
+  return bytes.toString('latin1');
+}
+
+function integerBytes(number: number, bytes: Buffer): ByteString {
+  const integer = number + 0;
+  if (integer >= 0 ? integer <= 0x7f : integer >= -32) return String.fromCharCode(integer & 0xff);
+  const isPositive = integer > 0;
+  const write = (code: number, length: 1 | 2 | 4): ByteString => {
+    bytes[0] = code;
+    if (isPositive) bytes.writeUIntBE(integer, 1, length);
+    else bytes.writeIntBE(integer, 1, length);
+    return bytes.toString('latin1', 0, 1 + length);
+  };
+  if (isPositive ? integer <= 0xff : integer >= -0x80) return write(isPositive ? 0xcc : 0xd0, 1);
+  if (isPositive ? integer <= 0xffff : integer >= -0x8000) return write(isPositive ? 0xcd : 0xd1, 2);
+  if (isPositive ? integer <= 0xffffffff : integer >= -0x80000000) return write(isPositive ? 0xce : 0xd2, 4);
+  bytes[0] = isPositive ? 0xcf : 0xd3;
+  if (isPositive) bytes.writeBigUInt64BE(BigInt(integer), 1);
+  else bytes.writeBigInt64BE(BigInt(integer), 1);
+  return bytes.toString('latin1');
+}
+
+/** `limit` values at most, 0: all. With a limit the offset to go on from comes first, -1 at the end. */
+function unpack(machine: LuaMachine, state: State, limit: number, offset: number): number {
+  const { api } = machine;
+  const data = machine.checkedString(state, 1);
+  if (offset < 0 || limit < 0) {
+    machine.fail(state, `Invalid request to unpack with offset of ${offset} and limit of ${data.length}.`);
+  }
+  if (offset > data.length) {
+    machine.fail(state, `Start offset ${offset} greater than input length ${data.length}.`);
+  }
+  const unpacker = new Unpacker(machine, state, Buffer.from(data, 'latin1'), offset);
+  let count = 0;
+  for (; unpacker.at < data.length && (limit === 0 || count < limit); count += 1) {
+    if (api.lua_checkstack(state, 1) === 0) machine.fail(state, 'too many values to unpack');
+    unpacker.value();
+  }
+  if (limit === 0) return count;
+  api.lua_pushnumber(state, unpacker.at < data.length ? unpacker.at : -1);
+  api.lua_insert(state, 2);
+  // What was given besides the data is not a result.
+  while (api.lua_gettop(state) > count + 2) api.lua_remove(state, 3);
+  return count + 1;
+}
+
+class Unpacker {
+  #values = 0;
+  #depth = 0;
+
+  constructor(
+    private readonly machine: LuaMachine,
+    private readonly state: State,
+    private readonly data: Buffer,
+    public at: number,
+  ) {}
+
+  /** Leaves the next value on the stack. */
+  value(): void {
+    const { machine, state } = this;
+    const { api } = machine;
+    this.#values += 1;
+    if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
+    if (api.lua_checkstack(state, 4) === 0) machine.fail(state, 'too many nested values to unpack');
+    const code = this.#take(1)[0] as number;
+    if (code < 0x80) return api.lua_pushnumber(state, code);
+    if (code >= 0xe0) return api.lua_pushnumber(state, code - 0x100);
+    if (code < 0x90) return this.#map(code & 0x0f);
+    if (code < 0xa0) return this.#array(code & 0x0f);
+    if (code < 0xc0) return this.#text(code & 0x1f);
+    switch (code) {
+      case 0xc0:
+        return api.lua_pushnil(state);
+      case 0xc2:
+      case 0xc3:
+        return api.lua_pushboolean(state, code & 1);
+      case 0xc4:
+      case 0xd9:
+        return this.#text(this.#unsigned(1));
+      case 0xc5:
+      case 0xda:
+        return this.#text(this.#unsigned(2));
+      case 0xc6:
+      case 0xdb:
+        return this.#text(this.#unsigned(4));
+      case 0xca:
+        return api.lua_pushnumber(state, this.#take(4).readFloatBE());
+      case 0xcb:
+        return api.lua_pushnumber(state, this.#take(8).readDoubleBE());
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return api.lua_pushnumber(state, this.#unsigned(1 << (code - 0xcc)));
+      case 0xcf:
+        return api.lua_pushnumber(state, Number(this.#take(8).readBigUInt64BE()));
+      case 0xd0:
+      case 0xd1:
+      case 0xd2: {
+        const length = 1 << (code - 0xd0);
+        return api.lua_pushnumber(state, this.#take(length).readIntBE(0, length));
+      }
+      case 0xd3:
+        return api.lua_pushnumber(state, Number(this.#take(8).readBigInt64BE()));
+      case 0xdc:
+        return this.#array(this.#unsigned(2));
+      case 0xdd:
+        return this.#array(this.#unsigned(4));
+      case 0xde:
+        return this.#map(this.#unsigned(2));
+      case 0xdf:
+        return this.#map(this.#unsigned(4));
+      default:
+        machine.fail(state, 'Bad data format in input.');
+    }
+  }
+
+  #take(length: number): Buffer {
+    const from = this.at;
+    if (from + length > this.data.length) this.machine.fail(this.state, 'Missing bytes in input.');
+    this.at += length;
+    return this.data.subarray(from, this.at);
+  }
+
+  #unsigned(length: number): number {
+    return this.#take(length).readUIntBE(0, length);
+  }
+
+  #text(length: number): void {
+    this.machine.push(this.state, bytesOfBuffer(this.#take(length)));
+  }
+
+  #descend(): void {
+    this.#depth += 1;
+    if (this.#depth > MAX_READ_DEPTH) this.machine.fail(this.state, 'too many nested values to unpack');
+    this.machine.api.lua_createtable(this.state, 0, 0);
+  }
+
+  #array(length: number): void {
+    this.#descend();
+    for (let i = 1; i <= length; i += 1) {
+      this.value();
+      this.machine.api.lua_rawseti(this.state, -2, i);
+    }
+    this.#depth -= 1;
+  }
+
+  #map(length: number): void {
+    this.#descend();
+    for (let i = 0; i < length; i += 1) {
+      this.value();
+      this.value();
+      this.machine.api.lua_settable(this.state, -3);
+    }
+    this.#depth -= 1;
+  }
+}

@@ -1,0 +1,240 @@
+/** The `redis` table of scripts: commands, replies, and what else Redis gives them. */
+import { createHash } from 'node:crypto';
+import type { ByteString } from '../../../kernel/index.js';
+import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
+import { admit } from '../command-table.js';
+import { formatDouble } from '../numbers.js';
+import { ErrorReply, type Reply } from '../reply.js';
+import { MAX_COPIED_BYTES } from './lua-limits.js';
+import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import { formatG } from './number-text.js';
+import { pushError, pushReply } from './reply-to-lua.js';
+import type { ScriptRun } from './script-run.js';
+
+/** Commands that change nothing of the keyspace and yet are not for scripts that only read. */
+const ALSO_WRITES = new Set(['PUBLISH', 'SPUBLISH', 'PFCOUNT']);
+const LOG_LEVELS = { LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3 } as const;
+const REPLICATION = { REPL_NONE: 0, REPL_AOF: 1, REPL_SLAVE: 2, REPL_REPLICA: 2, REPL_ALL: 3 } as const;
+const NO_ARGUMENT = 'Please specify at least one argument for this redis lib call';
+
+export const REDIS_CONSTANTS: readonly (readonly [string, number])[] = [
+  ...Object.entries(LOG_LEVELS),
+  ...Object.entries(REPLICATION),
+];
+
+export const REDIS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
+  ['call', (machine, state) => command(machine, state, true)],
+  ['pcall', (machine, state) => command(machine, state, false)],
+  ['error_reply', errorReply],
+  ['status_reply', statusReply],
+  ['sha1hex', sha1hex],
+  ['setresp', setResp],
+  ['log', log],
+  ['acl_check_cmd', aclCheck],
+  ['set_repl', setRepl],
+  ['replicate_commands', (machine, state) => pushBoolean(machine, state, true)],
+  ['breakpoint', (machine, state) => pushBoolean(machine, state, false)],
+  ['debug', () => 0],
+]);
+
+/** While a library is loaded there is only this. */
+export const LOADING_FUNCTIONS = ['log', 'setresp', 'error_reply', 'status_reply', 'sha1hex'] as const;
+
+export function sha1(text: ByteString): ByteString {
+  return createHash('sha1').update(text, 'latin1').digest('hex');
+}
+
+function command(machine: LuaMachine, state: State, raises: boolean): number {
+  const run = machine.run as ScriptRun;
+  const words = commandWords(machine, state);
+  const reply = typeof words === 'string' ? new ErrorReply(`ERR ${words}`) : answer(run, words);
+  if (reply instanceof ErrorReply) {
+    pushError(machine, state, reply.text);
+    return raises ? machine.raise(state) : 1;
+  }
+  pushReply(machine, state, reply, run.protocol);
+  return 1;
+}
+
+/** The arguments as words; or what is wrong with them. */
+function commandWords(machine: LuaMachine, state: State): ByteString[] | string {
+  const { api } = machine;
+  const count = api.lua_gettop(state);
+  if (count === 0) return NO_ARGUMENT;
+  const words: ByteString[] = [];
+  let bytes = 0;
+  for (let i = 1; i <= count; i += 1) {
+    const type = api.lua_type(state, i);
+    if (type === LUA.STRING) words.push(machine.string(state, i) as ByteString);
+    else if (type === LUA.NUMBER) words.push(numberWord(api.lua_tonumber(state, i)));
+    else return 'Lua redis lib command arguments must be strings or integers';
+    bytes += (words[i - 1] as ByteString).length;
+    if (bytes > MAX_COPIED_BYTES) return 'the arguments of a command are too large';
+  }
+  return words;
+}
+
+function numberWord(number: number): ByteString {
+  if (Number.isSafeInteger(number)) return Object.is(number, -0) ? '0' : String(number);
+  if (Number.isInteger(number) && Math.abs(number) < 2 ** 63) return String(BigInt(number));
+  return Number.isFinite(number) ? formatDouble(number) : formatG(number, 17);
+}
+
+function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
+  const spec = admit(words);
+  if (spec instanceof ErrorReply) {
+    const isArity = spec.text.startsWith('ERR wrong number of arguments');
+    return new ErrorReply(
+      isArity
+        ? 'ERR Wrong number of args calling Redis command from script'
+        : 'ERR Unknown Redis command called from script',
+    );
+  }
+  const refusal = refusalOf(run, spec, words);
+  if (refusal !== undefined) return refusal;
+  const context = run.context as { protocol: 2 | 3 };
+  const { protocol } = context;
+  context.protocol = run.protocol;
+  try {
+    return run.context.call(spec, words);
+  } finally {
+    context.protocol = protocol;
+  }
+}
+
+const NOT_FROM_SCRIPTS = new ErrorReply('ERR This Redis command is not allowed from script');
+const READ_ONLY = new ErrorReply('ERR Write commands are not allowed from read-only scripts.');
+
+function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
+  if (isNotForScripts(spec)) return NOT_FROM_SCRIPTS;
+  const { permissions } = run.context;
+  if (permissions !== undefined) {
+    const refusal = permissions.refusal(spec, words);
+    if (refusal !== undefined) {
+      return new ErrorReply(`ERR ACL failure in script: ${refusal.text.replace(/^NOPERM /, '')}`);
+    }
+  }
+  if (run.isReadOnly && (isWrite(spec) || ALSO_WRITES.has(spec.name))) return READ_ONLY;
+  if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
+  return undefined;
+}
+
+/** Commands about the connection, and those that start scripts, have no place in one. */
+function isNotForScripts({ flags, family, name }: CommandSpec): boolean {
+  if (flags.includes('noscript') || flags.includes('connection') || flags.includes('admin')) return true;
+  return family === 'scripting' || family === 'function' || family === 'transactions' || name === 'CONFIG SET';
+}
+
+function undeclaredKey(
+  declared: ReadonlySet<ByteString>,
+  spec: CommandSpec,
+  words: readonly ByteString[],
+): ErrorReply | undefined {
+  const stray = accessedKeysOf(spec, words).find(({ key }) => !declared.has(key));
+  if (stray === undefined) return undefined;
+  return new ErrorReply(
+    `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${stray.key}`,
+  );
+}
+
+function aclCheck(machine: LuaMachine, state: State): number {
+  const words = commandWords(machine, state);
+  if (typeof words === 'string') return raiseText(machine, state, words);
+  const spec = admit(words);
+  if (spec instanceof ErrorReply && !spec.text.startsWith('ERR wrong number')) {
+    return raiseText(machine, state, 'Invalid command passed to redis.acl_check_cmd()');
+  }
+  const permissions = machine.run?.context.permissions;
+  const isAllowed = spec instanceof ErrorReply || permissions?.refusal(spec, words) === undefined;
+  return pushBoolean(machine, state, isAllowed);
+}
+
+/** An error of the library itself: a table, as those of commands. */
+export function raiseText(machine: LuaMachine, state: State, text: string): never {
+  pushError(machine, state, `ERR ${text}`);
+  return machine.raise(state);
+}
+
+function pushBoolean(machine: LuaMachine, state: State, value: boolean): number {
+  machine.api.lua_pushboolean(state, value ? 1 : 0);
+  return 1;
+}
+
+/** Is there one argument, a string? If not, an error value is the answer. */
+function onlyString(machine: LuaMachine, state: State): ByteString | undefined {
+  const isOne = machine.api.lua_gettop(state) === 1 && machine.api.lua_type(state, 1) === LUA.STRING;
+  if (isOne) return machine.string(state, 1);
+  pushError(machine, state, 'ERR wrong number or type of arguments');
+  return undefined;
+}
+
+function errorReply(machine: LuaMachine, state: State): number {
+  const given = onlyString(machine, state);
+  if (given === undefined) return 1;
+  const text = trimLines(given.startsWith('-') ? given.slice(1) : given);
+  pushError(machine, state, text.includes(' ') ? text : `ERR ${text}`);
+  return 1;
+}
+
+/** Without line ends around it. No pattern: a long run of them would take quadratic time. */
+function trimLines(text: ByteString): ByteString {
+  const isLineEnd = (at: number): boolean => text[at] === '\r' || text[at] === '\n';
+  let from = 0;
+  let to = text.length;
+  while (from < to && isLineEnd(from)) from += 1;
+  while (to > from && isLineEnd(to - 1)) to -= 1;
+  return text.slice(from, to);
+}
+
+function statusReply(machine: LuaMachine, state: State): number {
+  const text = onlyString(machine, state);
+  if (text === undefined) return 1;
+  machine.api.lua_createtable(state, 0, 1);
+  machine.push(state, text);
+  machine.api.lua_setfield(state, -2, machine.name('ok'));
+  return 1;
+}
+
+function sha1hex(machine: LuaMachine, state: State): number {
+  if (machine.api.lua_gettop(state) !== 1) return raiseText(machine, state, 'wrong number of arguments');
+  machine.push(state, sha1(machine.string(state, 1) ?? ''));
+  return 1;
+}
+
+function setResp(machine: LuaMachine, state: State): number {
+  if (machine.api.lua_gettop(state) !== 1) {
+    return raiseText(machine, state, 'redis.setresp() requires one argument.');
+  }
+  const protocol = machine.api.lua_tonumber(state, 1);
+  if (protocol !== 2 && protocol !== 3) return raiseText(machine, state, 'RESP version must be 2 or 3.');
+  if (machine.run !== undefined) machine.run.protocol = protocol;
+  return 0;
+}
+
+/** Checked as Redis does and then dropped: a server's log is no place for what clients make up. */
+function log(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  if (api.lua_gettop(state) < 2) return raiseText(machine, state, 'redis.log() requires two arguments or more.');
+  if (api.lua_isnumber(state, 1) === 0) {
+    return raiseText(machine, state, 'First argument must be a number (log level).');
+  }
+  const level = api.lua_tonumber(state, 1);
+  if (!(level >= LOG_LEVELS.LOG_DEBUG && level <= LOG_LEVELS.LOG_WARNING)) {
+    return raiseText(machine, state, 'Invalid log level.');
+  }
+  return 0;
+}
+
+/** Effects are journaled whatever a script says. */
+function setRepl(machine: LuaMachine, state: State): number {
+  if (machine.api.lua_gettop(state) !== 1) return raiseText(machine, state, 'redis.set_repl() requires one argument.');
+  const flags = machine.api.lua_tonumber(state, 1);
+  if ((flags & ~REPLICATION.REPL_ALL) !== 0) {
+    return raiseText(
+      machine,
+      state,
+      'Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.',
+    );
+  }
+  return 0;
+}

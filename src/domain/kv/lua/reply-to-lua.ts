@@ -1,0 +1,104 @@
+/** Replies of commands as Lua values, in the form `redis.setresp` chose. */
+import {
+  BooleanReply,
+  DoubleReply,
+  ErrorReply,
+  flatten,
+  KeyedReply,
+  MapReply,
+  NilArray,
+  PairsReply,
+  pairsOf,
+  type Reply,
+  SetReply,
+  SimpleString,
+  VerbatimReply,
+} from '../reply.js';
+import type { LuaMachine, State } from './machine.js';
+
+/** Leaves one value on the stack. */
+export function pushReply(machine: LuaMachine, state: State, reply: Reply, protocol: 2 | 3): void {
+  if (typeof reply === 'string') machine.push(state, reply);
+  else if (typeof reply === 'number') machine.api.lua_pushnumber(state, reply);
+  else if (protocol === 3) pushRich(machine, state, reply);
+  else pushFlat(machine, state, reply);
+}
+
+function pushFlat(machine: LuaMachine, state: State, given: Reply): void {
+  const { api } = machine;
+  const reply = flatten(given);
+  if (typeof reply === 'string' || typeof reply === 'number') pushReply(machine, state, reply, 2);
+  else if (typeof reply === 'bigint') api.lua_pushnumber(state, Number(reply));
+  else if (reply === null || reply instanceof NilArray) api.lua_pushboolean(state, 0);
+  else if (reply instanceof SimpleString) pushField(machine, state, 'ok', reply.text);
+  else if (reply instanceof ErrorReply) pushError(machine, state, reply.text);
+  else pushList(machine, state, reply, 2);
+}
+
+function pushRich(machine: LuaMachine, state: State, reply: Reply): void {
+  const { api } = machine;
+  if (reply === null || reply instanceof NilArray) api.lua_pushnil(state);
+  else if (reply instanceof BooleanReply) api.lua_pushboolean(state, reply.value ? 1 : 0);
+  else if (reply instanceof DoubleReply) {
+    api.lua_createtable(state, 0, 1);
+    api.lua_pushnumber(state, reply.value);
+    api.lua_setfield(state, -2, machine.name('double'));
+  } else if (reply instanceof VerbatimReply) {
+    api.lua_createtable(state, 0, 1);
+    pushField(machine, state, 'string', reply.text);
+    machine.push(state, reply.format);
+    api.lua_setfield(state, -2, machine.name('format'));
+    api.lua_setfield(state, -2, machine.name('verbatim_string'));
+  } else if (reply instanceof MapReply || reply instanceof KeyedReply) {
+    pushMap(machine, state, reply.items, 'map');
+  } else if (reply instanceof SetReply) {
+    pushMap(
+      machine,
+      state,
+      reply.items.flatMap((item) => [item, new BooleanReply(true)]),
+      'set',
+    );
+  } else if (reply instanceof PairsReply) {
+    pushList(machine, state, pairsOf(reply.items), 3);
+  } else if (Array.isArray(reply)) {
+    pushList(machine, state, reply as readonly Reply[], 3);
+  } else {
+    pushFlat(machine, state, reply);
+  }
+}
+
+function pushList(machine: LuaMachine, state: State, items: readonly Reply[], protocol: 2 | 3): void {
+  const { api } = machine;
+  api.lua_checkstack(state, 4);
+  api.lua_createtable(state, items.length, 0);
+  for (let i = 0; i < items.length; i += 1) {
+    pushReply(machine, state, items[i] as Reply, protocol);
+    api.lua_rawseti(state, -2, i + 1);
+  }
+}
+
+function pushMap(machine: LuaMachine, state: State, items: readonly Reply[], field: string): void {
+  const { api } = machine;
+  api.lua_checkstack(state, 6);
+  api.lua_createtable(state, 0, 1);
+  api.lua_createtable(state, 0, items.length / 2);
+  for (let i = 0; i + 1 < items.length; i += 2) {
+    pushReply(machine, state, items[i] as Reply, 3);
+    pushReply(machine, state, items[i + 1] as Reply, 3);
+    api.lua_rawset(state, -3);
+  }
+  api.lua_setfield(state, -2, machine.name(field));
+}
+
+function pushField(machine: LuaMachine, state: State, field: string, text: string): void {
+  machine.api.lua_createtable(state, 0, 1);
+  machine.push(state, text);
+  machine.api.lua_setfield(state, -2, machine.name(field));
+}
+
+/** As `redis.pcall` hands an error to a script. */
+export function pushError(machine: LuaMachine, state: State, text: string): void {
+  pushField(machine, state, 'err', text);
+  machine.api.lua_pushboolean(state, 1);
+  machine.api.lua_setfield(state, -2, machine.name('ignore_error_stats_update'));
+}

@@ -1,0 +1,239 @@
+/**
+ * Runs the scripts and functions of one partition: its machine, made when it is first needed, what is
+ * compiled in it, and the limits of each run.
+ *
+ * Invariants
+ *  H1 a machine is used by one partition alone, so nothing leaks from one database to another
+ *  H2 a run that is stopped leaves no machine behind; one that had changed something leaves the partition in doubt
+ *  H3 what is remembered here can be lost at any time: scripts come again, libraries are in `libraries`
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { CommandContext } from '../command-spec.js';
+import { StateInDoubt } from '../engine.js';
+import type { Libraries } from '../libraries.js';
+import { ErrorReply, type Reply } from '../reply.js';
+import { DEFAULT_SCRIPT_MS, KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
+import { takeReply } from './lua-to-reply.js';
+import { LUA, type LuaMachine, REGISTRY_INDEX, ScriptStopped } from './machine.js';
+import { LuaRandom } from './lua-random.js';
+import { ScriptCache } from './script-cache.js';
+import { type ScriptMachine, scriptMachine } from './script-machine.js';
+import type { ScriptRun } from './script-run.js';
+
+/** The server whose scripts come here, where nobody says. */
+const FALLBACK_VERSION = '8.2.0';
+export interface RunRequest {
+  /** Registry reference of the function. */
+  readonly callback: number;
+  /** In errors: a digest, or a function's name. */
+  readonly label: ByteString;
+  readonly run: ScriptRun;
+  /** Pushes arguments and says how many. */
+  pushArguments(machine: LuaMachine): number;
+}
+
+const hosts = new WeakMap<Libraries, ScriptHost>();
+/** Those with a machine, the one that has rested longest first. */
+const furnished = new Set<ScriptHost>();
+
+/** The host of the partition whose libraries these are. */
+export function scriptHost(libraries: Libraries): ScriptHost {
+  let host = hosts.get(libraries);
+  if (host === undefined) {
+    host = new ScriptHost();
+    hosts.set(libraries, host);
+  }
+  return host;
+}
+
+export class ScriptHost {
+  readonly scripts = new ScriptCache();
+  readonly random = new LuaRandom();
+  /** Compiled scripts of the present machine: digest → registry reference, the longest unused first. */
+  readonly #compiled = new Map<ByteString, number>();
+  #furniture: ScriptMachine | undefined;
+  /** Grows with each machine: references of an older one are void. */
+  generation = 0;
+  #hasKeys = false;
+
+  /** The machine, made now if there is none. */
+  furniture(context: CommandContext): ScriptMachine {
+    let furniture = this.#furniture;
+    if (furniture === undefined) {
+      furniture = scriptMachine(context.server.info().get('server')?.get('redis_version') ?? FALLBACK_VERSION);
+      this.#furniture = furniture;
+      this.generation += 1;
+      for (const oldest of furnished) {
+        if (furnished.size < MAX_MACHINES) break;
+        oldest.drop();
+      }
+      furnished.add(this);
+    } else if (furnished.size > 1) {
+      furnished.delete(this);
+      furnished.add(this);
+    }
+    return furniture;
+  }
+
+  /** The machine, if there is one. */
+  get current(): ScriptMachine | undefined {
+    return this.#furniture;
+  }
+
+  /** Forgets the machine and all that lived in it (H3). */
+  drop(): void {
+    this.#furniture = undefined;
+    this.#compiled.clear();
+    this.#hasKeys = false;
+    furnished.delete(this);
+  }
+
+  /** Forgets all scripts. */
+  flushScripts(): void {
+    const { machine } = this.#furniture ?? {};
+    for (const callback of this.#compiled.values()) {
+      machine?.api.luaL_unref(machine.state, REGISTRY_INDEX, callback);
+    }
+    this.#compiled.clear();
+    this.scripts.clear();
+  }
+
+  /** The compiled form of a chunk, of that digest if it has one. @throws ErrorReply `… compiling …` */
+  compile(context: CommandContext, body: ByteString, digest: ByteString): number {
+    const known = this.#compiled.get(digest);
+    if (known !== undefined) return known;
+    const callback = this.compileChunk(context, body, '@user_script', 'Error compiling script (new function)');
+    for (const [oldest, stale] of this.#compiled) {
+      if (this.#compiled.size < MAX_COMPILED_SCRIPTS) break;
+      this.#furniture?.machine.api.luaL_unref(this.#furniture.machine.state, REGISTRY_INDEX, stale);
+      this.#compiled.delete(oldest);
+    }
+    this.#compiled.set(digest, callback);
+    return callback;
+  }
+
+  /** @throws ErrorReply */
+  compileChunk(context: CommandContext, body: ByteString, chunkName: ByteString, problem: string): number {
+    const { machine } = this.furniture(context);
+    const { api, state } = machine;
+    return this.guarded(context, '', () => {
+      api.lua_settop(state, 0);
+      machine.startMeter(() => context.server.nowMicros(), limitMs(context));
+      if (machine.load(state, body, chunkName)) return api.luaL_ref(state, REGISTRY_INDEX);
+      const text = machine.string(state, -1) ?? '';
+      throw new ErrorReply(`ERR ${problem}: ${oneLine(text)}`);
+    });
+  }
+
+  /** What the function returns, as a reply. @throws StateInDoubt when it was stopped after it had changed something */
+  run(context: CommandContext, request: RunRequest): Reply {
+    const furniture = this.furniture(context);
+    const { machine } = furniture;
+    const { api, state } = machine;
+    return this.guarded(context, ` script: ${request.label}`, () => {
+      api.lua_settop(state, 0);
+      api.lua_rawgeti(state, REGISTRY_INDEX, furniture.errorHandler);
+      api.lua_rawgeti(state, REGISTRY_INDEX, request.callback);
+      const count = request.pushArguments(machine);
+      machine.run = request.run;
+      machine.startMeter(() => context.server.nowMicros(), limitMs(context));
+      const failed = api.lua_pcall(state, count, 1, 1);
+      const reply = failed === 0 ? takeReply(machine, state, request.run.protocol) : errorOf(machine, request.label);
+      machine.run = undefined;
+      api.lua_settop(state, 0);
+      if (machine.heapBytes > KEPT_HEAP_BYTES) this.drop();
+      return reply;
+    });
+  }
+
+  /** Sets or clears the globals KEYS and ARGV; `words` from `from` on, the first `keyCount` of them keys. */
+  setKeys(furniture: ScriptMachine, words: readonly ByteString[], from: number, keyCount: number): void {
+    const { machine, globals } = furniture;
+    const { api, state } = machine;
+    this.#hasKeys = true;
+    api.lua_rawgeti(state, REGISTRY_INDEX, globals);
+    const at = api.lua_gettop(state);
+    pushWords(machine, words, from, from + keyCount);
+    api.lua_setfield(state, at, machine.name('KEYS'));
+    pushWords(machine, words, from + keyCount, words.length);
+    api.lua_setfield(state, at, machine.name('ARGV'));
+    machine.pop(state);
+  }
+
+  /** Functions have their keys as arguments; those of a script that ran before are not for them. */
+  clearKeys({ machine, globals }: ScriptMachine): void {
+    if (!this.#hasKeys) return;
+    this.#hasKeys = false;
+    const { api, state } = machine;
+    api.lua_rawgeti(state, REGISTRY_INDEX, globals);
+    for (const name of ['KEYS', 'ARGV']) {
+      api.lua_pushnil(state);
+      api.lua_setfield(state, -2, machine.name(name));
+    }
+    machine.pop(state);
+  }
+
+  /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped: the machine is gone (H2) */
+  guarded<T>(context: CommandContext, where: string, work: () => T): T {
+    const { count } = context.effects;
+    try {
+      return work();
+    } catch (thrown) {
+      if (thrown instanceof ErrorReply) throw thrown;
+      this.drop();
+      const reason = stopReason(thrown);
+      if (reason === undefined) throw thrown;
+      const reply = new ErrorReply(`ERR Script stopped: ${reason}${where}`);
+      if (context.effects.count !== count) throw new StateInDoubt(reply);
+      throw reply;
+    }
+  }
+}
+
+/** A table of words on the stack. */
+export function pushWords(machine: LuaMachine, words: readonly ByteString[], from: number, to: number): void {
+  const { api, state } = machine;
+  api.lua_createtable(state, to - from, 0);
+  for (let i = from; i < to; i += 1) {
+    machine.push(state, words[i] as ByteString);
+    api.lua_rawseti(state, -2, i - from + 1);
+  }
+}
+
+/** Undefined for what is none of the script's doing. */
+function stopReason(thrown: unknown): string | undefined {
+  if (thrown instanceof ScriptStopped) return thrown.message;
+  if (thrown instanceof RangeError) return 'its calls went too deep or a value grew too large';
+  // A trap within the binary: nothing of the machine can be trusted, and nothing outside of it was touched.
+  if (thrown instanceof WebAssembly.RuntimeError) return 'the machine failed';
+  return undefined;
+}
+
+export function limitMs({ settings }: CommandContext): number {
+  const given = settings.number('busy-reply-threshold');
+  return given > 0 ? Math.min(given, MAX_SCRIPT_MS) : DEFAULT_SCRIPT_MS;
+}
+
+/** The error on top of the stack, as `describeError` left it. */
+export function errorOf(machine: LuaMachine, label: ByteString): ErrorReply {
+  const { state } = machine;
+  if (machine.api.lua_type(state, -1) !== LUA.TABLE) {
+    const text = machine.string(state, -1) ?? 'execution failure';
+    return new ErrorReply(`ERR Error running script ${label}, ${oneLine(text).slice(0, 100)}`);
+  }
+  const field = (name: string): ByteString | undefined => {
+    machine.rawField(state, -1, name);
+    const text = machine.string(state, -1);
+    machine.pop(state);
+    return text;
+  };
+  const text = field('err') ?? 'ERR unknown error';
+  const source = field('source');
+  const line = field('line');
+  const where = source !== undefined && line !== undefined ? ` script: ${label}, on ${source}:${line}.` : '';
+  return new ErrorReply(oneLine(`${text}${where}`));
+}
+
+function oneLine(text: ByteString): ByteString {
+  return text.replace(/[\r\n]/g, ' ');
+}

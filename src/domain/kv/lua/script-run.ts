@@ -1,0 +1,23 @@
+/** What a run of a script or function carries along, seen by the functions it calls. */
+import type { ByteString } from '../../../kernel/index.js';
+import type { CommandContext } from '../command-spec.js';
+import type { Registration } from './library-loading.js';
+import { JsonOptions } from './json-options.js';
+import type { LuaRandom } from './lua-random.js';
+
+export class ScriptRun {
+  /** What `redis.setresp` chose: the form in which replies reach the script. */
+  protocol: 2 | 3 = 2;
+  /** Changed by `cjson.encode_…`; forgotten afterwards, so that no script changes another's output. */
+  readonly json = new JsonOptions();
+  constructor(
+    readonly context: CommandContext,
+    /** Goes on from run to run, as in Redis. */
+    readonly random: LuaRandom,
+    readonly isReadOnly: boolean,
+    /** Keys that may be named by commands; undefined: any. */
+    readonly lockedKeys: ReadonlySet<ByteString> | undefined,
+    /** A library is being loaded; commands may not be called. */
+    readonly registration?: Registration,
+  ) {}
+}

@@ -1,0 +1,62 @@
+/** The first line of a library, and of a script that has one: `#!lua name=… flags=…`. */
+import type { ByteString } from '../../../kernel/index.js';
+import { ErrorReply } from '../reply.js';
+
+/** In the order Redis lists them. */
+export const FUNCTION_FLAGS = [
+  'no-writes',
+  'allow-oom',
+  'allow-stale',
+  'no-cluster',
+  'allow-cross-slot-keys',
+  'allow-key-locking',
+] as const;
+export type FunctionFlag = (typeof FUNCTION_FLAGS)[number];
+
+export interface Shebang {
+  /** Without `#!`. */
+  readonly engine: ByteString;
+  readonly options: readonly ByteString[];
+  /** The source from the end of the line on. */
+  readonly body: ByteString;
+}
+
+/** Undefined when the line does not end. */
+export function shebangOf(source: ByteString): Shebang | undefined {
+  const end = source.indexOf('\n');
+  if (end === -1) return undefined;
+  const [first = '', ...options] = source
+    .slice(2, end)
+    .split(/[ \t\r]+/)
+    .filter((part, index) => index === 0 || part !== '');
+  return { engine: first, options, body: source.slice(end) };
+}
+
+export interface ScriptHeader {
+  readonly flags: ReadonlySet<string>;
+  /** A script without a first line of that kind may do as scripts always could. */
+  readonly hasShebang: boolean;
+  readonly body: ByteString;
+}
+
+const NO_FLAGS: ReadonlySet<string> = new Set();
+
+/** @throws ErrorReply with Redis's text */
+export function scriptHeader(source: ByteString): ScriptHeader {
+  if (!source.startsWith('#!')) return { flags: NO_FLAGS, hasShebang: false, body: source };
+  const shebang = shebangOf(source);
+  if (shebang === undefined) throw new ErrorReply('ERR Invalid script shebang');
+  if (shebang.engine !== 'lua') throw new ErrorReply(`ERR Unexpected engine in script shebang: #!${shebang.engine}`);
+  const flags = new Set<string>();
+  for (const option of shebang.options) {
+    if (!option.startsWith('flags=')) throw new ErrorReply(`ERR Unknown lua shebang option: ${option}`);
+    for (const flag of option.slice('flags='.length).split(',')) {
+      if (flag === '') continue;
+      if (!(FUNCTION_FLAGS as readonly string[]).includes(flag)) {
+        throw new ErrorReply(`ERR Unexpected flag in script shebang: ${flag}`);
+      }
+      flags.add(flag);
+    }
+  }
+  return { flags, hasShebang: true, body: shebang.body };
+}

@@ -1,0 +1,260 @@
+/**
+ * A hash: fields with values, each of which may expire. Small ones are one packed string, large ones a
+ * SegmentedMap; one that has grown stays large, so that scan cursors stay good.
+ *
+ * Invariants
+ *  H1 a field whose instant has passed is hidden from every reader that says what time it is
+ *  H2 `bytes` follows from the contents alone, not from how they came to be or how they are kept
+ *  H3 `encoding` is what Redis would say; it names no form of ours
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { Collection, Perishing } from '../keyspace.js';
+import { type ScanStep, SegmentedMap } from '../segmented-map.js';
+import { commandsOf } from './command-chunks.js';
+import { FieldExpiries } from './field-expiries.js';
+import {
+  findWord,
+  flat,
+  MAX_PACKED_BYTES,
+  MAX_PACKED_ENTRIES,
+  MAX_PACKED_WORD_BYTES,
+  nextWord,
+  packWord,
+  wordAt,
+} from './packed-words.js';
+
+/** Measured: an entry of a Map with two short strings, beside their characters. */
+const LARGE_ENTRY_BYTES = 96;
+/** The two lengths. */
+const SMALL_ENTRY_BYTES = 2;
+/** Measured, beside the field's name, which is shared. */
+const EXPIRY_BYTES = 48;
+
+type Entry = [field: ByteString, value: ByteString];
+type Encoding = 'listpack' | 'listpackex' | 'hashtable';
+
+export class HashValue implements Collection, Perishing {
+  #fields: ByteString | SegmentedMap<ByteString> = '';
+  #size = 0;
+  /** Bytes of names and values. */
+  #contentBytes = 0;
+  #encoding: Encoding = 'listpack';
+  #expiries: FieldExpiries | undefined;
+
+  get kind(): 'hash' {
+    return 'hash';
+  }
+
+  get hasOrder(): boolean {
+    return false;
+  }
+
+  /** Fields, hidden ones too. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get contentBytes(): number {
+    return this.#contentBytes;
+  }
+
+  get bytes(): number {
+    const entryBytes = this.#size <= MAX_PACKED_ENTRIES ? SMALL_ENTRY_BYTES : LARGE_ENTRY_BYTES;
+    return this.#contentBytes + this.#size * entryBytes + (this.#expiries?.size ?? 0) * EXPIRY_BYTES;
+  }
+
+  get encoding(): string {
+    return this.#encoding;
+  }
+
+  get perishing(): Perishing | undefined {
+    return this.#expiries === undefined || this.#expiries.size === 0 ? undefined : this;
+  }
+
+  get earliestExpiryMs(): number {
+    return this.#expiries?.earliestMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Fields that are not hidden at that instant. */
+  visibleSize(nowMs: number): number {
+    return this.#size - (this.#expiries?.countDue(nowMs) ?? 0);
+  }
+
+  get(field: ByteString, nowMs: number): ByteString | undefined {
+    if (this.#isHidden(field, nowMs)) return undefined;
+    const fields = this.#fields;
+    if (typeof fields !== 'string') return fields.get(field);
+    const at = findWord(fields, field, 2);
+    return at < 0 ? undefined : wordAt(fields, nextWord(fields, at));
+  }
+
+  has(field: ByteString, nowMs: number): boolean {
+    if (this.#isHidden(field, nowMs)) return false;
+    const fields = this.#fields;
+    return typeof fields === 'string' ? findWord(fields, field, 2) >= 0 : fields.has(field);
+  }
+
+  /** Sets a value and leaves the field's expiry as it is. */
+  set(field: ByteString, value: ByteString): void {
+    const fields = this.#fields;
+    if (typeof fields !== 'string') {
+      this.#count(field, value, fields.exchange(field, value));
+      return;
+    }
+    const at = findWord(fields, field, 2);
+    const valueAt = at < 0 ? -1 : nextWord(fields, at);
+    const old = at < 0 ? undefined : wordAt(fields, valueAt);
+    if (old === value) return;
+    this.#count(field, value, old);
+    if (!this.#fitsSmall(field, value)) this.#grow().set(field, value);
+    else if (old === undefined) this.#fields = flat(fields + packWord(field) + packWord(value));
+    else this.#fields = flat(fields.slice(0, valueAt) + packWord(value) + fields.slice(valueAt + 1 + old.length));
+  }
+
+  /** The field goes with its expiry, hidden or not. True if it was there. */
+  delete(field: ByteString): boolean {
+    const old = this.get(field, Number.NEGATIVE_INFINITY);
+    if (old === undefined) return false;
+    const fields = this.#fields;
+    if (typeof fields === 'string') {
+      const at = findWord(fields, field, 2);
+      this.#fields = flat(fields.slice(0, at) + fields.slice(at + 2 + field.length + old.length));
+    } else {
+      fields.delete(field);
+    }
+    this.#size -= 1;
+    this.#contentBytes -= field.length + old.length;
+    this.#expiries?.delete(field);
+    return true;
+  }
+
+  expiryOf(field: ByteString): number | undefined {
+    return this.#expiries?.get(field);
+  }
+
+  /** The field must be there. */
+  expireAt(field: ByteString, atMs: number): void {
+    this.#expiries ??= new FieldExpiries();
+    this.#expiries.set(field, atMs);
+  }
+
+  /** True if the field had an expiry. */
+  persist(field: ByteString): boolean {
+    return this.#expiries?.delete(field) ?? false;
+  }
+
+  isAllExpired(nowMs: number): boolean {
+    const expiries = this.#expiries;
+    return expiries !== undefined && expiries.size === this.#size && expiries.areAllDue(nowMs);
+  }
+
+  removeExpired(nowMs: number, limit: number): ByteString[] {
+    const due = this.#expiries?.takeDue(nowMs, limit) ?? [];
+    for (const field of due) this.delete(field);
+    return due;
+  }
+
+  /** Visible fields with their values, in no particular order. */
+  *entries(nowMs: number): IterableIterator<Entry> {
+    const fields = this.#fields;
+    if (typeof fields !== 'string') {
+      for (const entry of fields) if (!this.#isHidden(entry[0], nowMs)) yield entry;
+      return;
+    }
+    for (let at = 0; at < fields.length; ) {
+      const valueAt = nextWord(fields, at);
+      const field = wordAt(fields, at);
+      if (!this.#isHidden(field, nowMs)) yield [field, wordAt(fields, valueAt)];
+      at = nextWord(fields, valueAt);
+    }
+  }
+
+  /** See SegmentedMap.scan; a small hash is met in one step. */
+  scan(cursor: number, count: number, nowMs: number): ScanStep<ByteString> {
+    const fields = this.#fields;
+    if (typeof fields === 'string') return { cursor: 0, entries: [...this.entries(nowMs)] };
+    const step = fields.scan(cursor, count);
+    if (this.earliestExpiryMs > nowMs) return step;
+    return { cursor: step.cursor, entries: step.entries.filter(([field]) => !this.#isHidden(field, nowMs)) };
+  }
+
+  /** A field at random, hidden or not; undefined for small hashes, which are cheap to list. */
+  drawField(float: () => number): ByteString | undefined {
+    return typeof this.#fields === 'string' ? undefined : this.#fields.randomKey(float);
+  }
+
+  /** Changes the encoding as Redis does when there are many entries, or long words (H3). */
+  adaptEncoding(entries: number, longestBytes: number, limits: { maxEntries: number; maxValueBytes: number }): void {
+    if (entries > limits.maxEntries || longestBytes > limits.maxValueBytes) this.#encoding = 'hashtable';
+  }
+
+  /** As soon as an expiry is asked for, even if none is set. */
+  adaptEncodingForExpiries(): void {
+    if (this.#encoding === 'listpack') this.#encoding = 'listpackex';
+  }
+
+  *rebuild(key: ByteString): Iterable<ByteString[]> {
+    yield* commandsOf(['HSET', key], this.entries(Number.NEGATIVE_INFINITY));
+    let run: ByteString[] = [];
+    let runAtMs = 0;
+    for (const [field, atMs] of this.#expiries ?? []) {
+      if (run.length > 0 && (atMs !== runAtMs || run.length >= MAX_PACKED_ENTRIES)) {
+        yield ['HPEXPIREAT', key, String(runAtMs), 'FIELDS', String(run.length), ...run];
+        run = [];
+      }
+      run.push(field);
+      runAtMs = atMs;
+    }
+    if (run.length > 0) yield ['HPEXPIREAT', key, String(runAtMs), 'FIELDS', String(run.length), ...run];
+  }
+
+  *facts(): Iterable<ByteString> {
+    for (const [field, value] of this.entries(Number.NEGATIVE_INFINITY)) {
+      yield `${field.length}:${value.length}:${this.expiryOf(field) ?? ''}:${field}${value}`;
+    }
+  }
+
+  clone(): HashValue {
+    const copy = new HashValue();
+    copy.#size = this.#size;
+    copy.#contentBytes = this.#contentBytes;
+    copy.#encoding = this.#encoding;
+    if (typeof this.#fields === 'string') {
+      copy.#fields = this.#fields;
+    } else {
+      const table = new SegmentedMap<ByteString>();
+      for (const [field, value] of this.#fields) table.set(field, value);
+      copy.#fields = table;
+    }
+    for (const [field, atMs] of this.#expiries ?? []) copy.expireAt(field, atMs);
+    return copy;
+  }
+
+  #isHidden(field: ByteString, nowMs: number): boolean {
+    if (this.#expiries === undefined || this.#expiries.earliestMs > nowMs) return false;
+    const atMs = this.#expiries.get(field);
+    return atMs !== undefined && atMs <= nowMs;
+  }
+
+  #count(field: ByteString, value: ByteString, old: ByteString | undefined): void {
+    this.#contentBytes += value.length - (old === undefined ? -field.length : old.length);
+    if (old === undefined) this.#size += 1;
+  }
+
+  /** Counted already. */
+  #fitsSmall(field: ByteString, value: ByteString): boolean {
+    return (
+      this.#size <= MAX_PACKED_ENTRIES &&
+      this.#contentBytes + this.#size * SMALL_ENTRY_BYTES <= MAX_PACKED_BYTES &&
+      field.length <= MAX_PACKED_WORD_BYTES &&
+      value.length <= MAX_PACKED_WORD_BYTES
+    );
+  }
+
+  #grow(): SegmentedMap<ByteString> {
+    const table = new SegmentedMap<ByteString>();
+    for (const [field, value] of this.entries(Number.NEGATIVE_INFINITY)) table.set(field, value);
+    this.#fields = table;
+    return table;
+  }
+}

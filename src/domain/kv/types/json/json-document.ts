@@ -1,0 +1,178 @@
+/**
+ * A JSON document as the value of a key. Its tree is changed in place, through places that a path led to;
+ * `bytes` follows every change, so none of them looks at more than what it adds or takes away.
+ *
+ * Invariants
+ *  D1 `bytes` is what `measured` counts for the root
+ *  D2 no container stands in two places: what is put in belongs to the document alone
+ *  D3 it is never deeper than MAX_JSON_DEPTH; commands see to that before they change anything
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { Collection } from '../../keyspace.js';
+import type { Place } from './json-matches.js';
+import { rebuildDocument } from './json-rebuild.js';
+import {
+  copied,
+  inOneStep,
+  isContainer,
+  type JsonArray,
+  type JsonContainer,
+  type JsonObject,
+  type JsonValue,
+  measured,
+  memberBytes,
+  ownBytes,
+  Pace,
+  type Steps,
+} from './json-value.js';
+import { formatNumber } from './json-numbers.js';
+
+/** A value that is to be put in, with what is known of it. */
+export interface NewValue {
+  readonly value: JsonValue;
+  /** As `measured` counts. */
+  readonly bytes: number;
+}
+
+export class JsonDocument implements Collection {
+  readonly kind = 'json';
+  readonly size = 1;
+  readonly encoding = 'raw';
+  readonly hasOrder = true;
+  #root: JsonValue;
+  #bytes: number;
+
+  constructor(root: NewValue) {
+    this.#root = root.value;
+    this.#bytes = root.bytes;
+  }
+
+  get root(): JsonValue {
+    return this.#root;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Puts a value in the place of another. */
+  *put(place: Place, { value, bytes }: NewValue): Steps<void> {
+    this.#bytes += bytes - (place.parent === undefined ? this.#bytes : yield* measured(place.value));
+    if (place.parent === undefined) {
+      this.#root = value;
+      return;
+    }
+    const container = place.parent.value;
+    if (Array.isArray(container)) container[place.token as number] = value;
+    else (container as JsonObject).set(place.token as ByteString, value);
+  }
+
+  /** A member that the object does not have yet. */
+  add(object: JsonObject, name: ByteString, { value, bytes }: NewValue): void {
+    object.set(name, value);
+    this.#bytes += memberBytes(name) + bytes;
+  }
+
+  remove(object: JsonObject, name: ByteString, bytes: number): void {
+    object.delete(name);
+    this.#bytes -= memberBytes(name) + bytes;
+  }
+
+  insert(array: JsonArray, index: number, values: readonly NewValue[]): void {
+    // Not spread into `splice`: there may be more values than a call takes arguments.
+    const tail = index < array.length ? array.splice(index) : [];
+    for (const { value, bytes } of values) {
+      array.push(value);
+      this.#bytes += bytes;
+    }
+    for (const value of tail) array.push(value);
+  }
+
+  /** Keeps the items from `from` to before `to`. */
+  *trim(array: JsonArray, from: number, to: number): Steps<void> {
+    this.#bytes -= yield* this.#measuredItems(array, 0, from);
+    this.#bytes -= yield* this.#measuredItems(array, to, array.length);
+    array.length = to;
+    if (from > 0) array.splice(0, from);
+  }
+
+  /** Takes out the items at these indexes. */
+  *removeItems(array: JsonArray, indexes: ReadonlySet<number>): Steps<void> {
+    const pace = new Pace();
+    for (const index of indexes) {
+      if (pace.isOver()) yield;
+      this.#bytes -= yield* measured(array[index] as JsonValue);
+    }
+    if (indexes.size === 1) {
+      for (const index of indexes) array.splice(index, 1);
+      return;
+    }
+    let kept = 0;
+    for (let index = 0; index < array.length; index += 1) {
+      if (indexes.has(index)) continue;
+      array[kept] = array[index] as JsonValue;
+      kept += 1;
+    }
+    array.length = kept;
+  }
+
+  *empty(container: JsonContainer): Steps<void> {
+    this.#bytes -= (yield* measured(container)) - ownBytes(container);
+    if (Array.isArray(container)) container.length = 0;
+    else container.clear();
+  }
+
+  *#measuredItems(array: JsonArray, from: number, to: number): Steps<number> {
+    let bytes = 0;
+    const pace = new Pace();
+    for (let index = from; index < to; index += 1) {
+      if (pace.isOver()) yield;
+      bytes += yield* measured(array[index] as JsonValue);
+    }
+    return bytes;
+  }
+
+  rebuild(key: ByteString): Iterable<ByteString[]> {
+    return rebuildDocument(key, this.#root);
+  }
+
+  /** One word a value, marked by its kind; containers say how many follow. */
+  *facts(): Iterable<ByteString> {
+    const open: Iterator<[ByteString | undefined, JsonValue]>[] = [single(this.#root)];
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const next = top.next();
+      if (next.done === true) {
+        open.pop();
+        continue;
+      }
+      const [name, value] = next.value;
+      if (name !== undefined) yield name;
+      if (!isContainer(value)) {
+        yield scalarFact(value);
+      } else if (Array.isArray(value)) {
+        yield `[${value.length}`;
+        open.push(items(value));
+      } else {
+        yield `{${value.size}`;
+        open.push(value.entries());
+      }
+    }
+  }
+
+  clone(): JsonDocument {
+    return new JsonDocument({ value: inOneStep(copied(this.#root)), bytes: this.#bytes });
+  }
+}
+
+function* single(value: JsonValue): IterableIterator<[undefined, JsonValue]> {
+  yield [undefined, value];
+}
+
+function* items(array: JsonArray): IterableIterator<[undefined, JsonValue]> {
+  for (const value of array) yield [undefined, value];
+}
+
+function scalarFact(value: Exclude<JsonValue, JsonContainer>): ByteString {
+  if (typeof value === 'string') return `"${value}`;
+  return value === null || typeof value === 'boolean' ? String(value) : formatNumber(value);
+}

@@ -1,0 +1,214 @@
+/**
+ * Which places of a document a path leads to, in steps.
+ *
+ * Invariants
+ *  M1 a place is found once, whatever overlaps in the path
+ *  M2 what is below a place is found before it: a recursive step takes the deepest first, and so changes made
+ *     in the order of the matches never move or remove a place that is still to come, but within one array
+ *  M3 work is at most the size of the document for each step of the path; what filters look at on top of it is
+ *     limited (MAX_FILTER_VISITS)
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import { ErrorReply } from '../../reply.js';
+import { type FilterScope, passes } from './json-filter.js';
+import { MAX_FILTER_VISITS } from './json-limits.js';
+import type { Segment, Selector } from './json-path.js';
+import { isContainer, type JsonContainer, type JsonValue, lengthOfJson, Pace, type Steps } from './json-value.js';
+
+/** Where a value stands. Good until the array it stands in is changed. */
+export interface Place {
+  readonly value: JsonValue;
+  /** Undefined for the root. */
+  readonly parent: Place | undefined;
+  /** Name or index in the parent's value. */
+  readonly token: ByteString | number;
+}
+
+export function rootPlace(value: JsonValue): Place {
+  return { value, parent: undefined, token: '' };
+}
+
+/** The one path that leads there and nowhere else, in bracket notation. */
+export function pathOf(place: Place): ByteString {
+  const tokens: ByteString[] = [];
+  for (let at = place; at.parent !== undefined; at = at.parent) tokens.push(tokenText(at.token));
+  return `$${tokens.reverse().join('')}`;
+}
+
+/** One step of such a path. Names are escaped as paths have it: quotes and backslashes alone. */
+export function tokenText(token: ByteString | number): ByteString {
+  return typeof token === 'number' ? `[${token}]` : `["${token.replace(/["\\]/g, '\\$&')}"]`;
+}
+
+/** How many steps the place is away from the root. */
+export function levelOf(place: Place): number {
+  let level = 0;
+  for (let at = place; at.parent !== undefined; at = at.parent) level += 1;
+  return level;
+}
+
+/** Places that are below no other of them. */
+export function outermost(places: readonly Place[]): Place[] {
+  if (places.length < 2) return [...places];
+  const containers = new Set<JsonValue>();
+  for (const { value } of places) if (isContainer(value)) containers.add(value);
+  if (containers.size === 0) return [...places];
+  return places.filter((place) => {
+    for (let above = place.parent; above !== undefined; above = above.parent) {
+      if (containers.has(above.value)) return false;
+    }
+    return true;
+  });
+}
+
+/** All places the path leads to. */
+export function* matchesOf(root: JsonValue, segments: readonly Segment[]): Steps<Place[]> {
+  return yield* new Evaluation(root).run([rootPlace(root)], segments);
+}
+
+const tooMuchToFilter = new ErrorReply('ERR the filters of the path look at too many values');
+
+class Evaluation implements FilterScope {
+  readonly #pace = new Pace();
+  readonly #fromRoot = new Map<readonly Segment[], readonly JsonValue[]>();
+
+  /** How deep in filters within filters the evaluation is. */
+  #nesting = 0;
+  #visits = 0;
+
+  constructor(readonly root: JsonValue) {}
+
+  *run(from: Place[], segments: readonly Segment[]): Steps<Place[]> {
+    let places = from;
+    for (const { isRecursive, selectors } of segments) {
+      if (places.length === 0) return places;
+      const next: Place[] = [];
+      const isDirect = selectors.every(({ kind }) => kind === 'name' || kind === 'index');
+      if (isRecursive) {
+        yield* this.#descend(places, selectors, isDirect, next);
+      } else {
+        for (const place of places) {
+          if (isDirect) selectDirectly(place, selectors, next);
+          else yield* this.#select(place, selectors, next);
+          if (this.#isSliceOver()) yield;
+        }
+      }
+      places = next;
+    }
+    return places;
+  }
+
+  *from(candidate: JsonValue, segments: readonly Segment[]): Steps<readonly JsonValue[]> {
+    this.#nesting += 1;
+    const places = yield* this.run([rootPlace(candidate)], segments);
+    this.#nesting -= 1;
+    return places.map(({ value }) => value);
+  }
+
+  *fromRoot(segments: readonly Segment[]): Steps<readonly JsonValue[]> {
+    const known = this.#fromRoot.get(segments);
+    if (known !== undefined) return known;
+    const found = yield* this.from(this.root, segments);
+    this.#fromRoot.set(segments, found);
+    return found;
+  }
+
+  /** Counts values met: is it time for a break? @throws tooMuchToFilter */
+  #isSliceOver(met = 1): boolean {
+    if (this.#nesting > 0) {
+      this.#visits += met;
+      if (this.#visits > MAX_FILTER_VISITS) throw tooMuchToFilter;
+    }
+    return this.#pace.isOver(met);
+  }
+
+  /** Each container below the places and then it itself (M2); one that several places share is met once (M1). */
+  *#descend(places: readonly Place[], selectors: readonly Selector[], isDirect: boolean, into: Place[]): Steps<void> {
+    const seen = places.length > 1 ? new Set<JsonContainer>() : undefined;
+    for (const start of places) {
+      const open: { place: Place; children: Iterator<Place> }[] = [];
+      const begin = (place: Place): void => {
+        if (!isContainer(place.value) || seen?.has(place.value)) return;
+        seen?.add(place.value);
+        open.push({ place, children: childrenOf(place, place.value) });
+      };
+      begin(start);
+      for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+        const { done, value: child } = top.children.next();
+        if (done !== true) {
+          begin(child);
+          continue;
+        }
+        open.pop();
+        if (isDirect) selectDirectly(top.place, selectors, into);
+        else yield* this.#select(top.place, selectors, into);
+        if (this.#isSliceOver(1 + lengthOfJson(top.place.value as JsonContainer))) yield;
+      }
+    }
+  }
+
+  *#select(place: Place, selectors: readonly Selector[], into: Place[]): Steps<void> {
+    const { value } = place;
+    if (!isContainer(value)) return;
+    const take = taker(place, selectors, into);
+    for (const selector of selectors) {
+      switch (selector.kind) {
+        case 'name':
+        case 'index':
+          takeDirectly(selector, value, take);
+          break;
+        case 'slice': {
+          if (!Array.isArray(value)) break;
+          const from = bounded(selector.from ?? 0, value.length);
+          const to = bounded(selector.to ?? value.length, value.length);
+          for (let index = from; index < to; index += selector.step) take(index, value[index]);
+          break;
+        }
+        default:
+          for (const [token, child] of value.entries()) {
+            if (selector.kind === 'all' || (yield* passes(selector.filter, child, this))) take(token, child);
+            if (this.#isSliceOver()) yield;
+          }
+      }
+    }
+  }
+}
+
+function selectDirectly(place: Place, selectors: readonly Selector[], into: Place[]): void {
+  const { value } = place;
+  if (!isContainer(value)) return;
+  const take = taker(place, selectors, into);
+  for (const selector of selectors) takeDirectly(selector, value, take);
+}
+
+/** Takes each child of the place once, whichever selectors ask for it (M1). */
+function taker(place: Place, selectors: readonly Selector[], into: Place[]): Take {
+  const taken = selectors.length > 1 ? new Set<ByteString | number>() : undefined;
+  return (token, child) => {
+    if (child === undefined || taken?.has(token)) return;
+    taken?.add(token);
+    into.push({ value: child, parent: place, token });
+  };
+}
+
+function takeDirectly(selector: Selector, value: JsonContainer, take: Take): void {
+  if (selector.kind === 'name') {
+    if (value instanceof Map) take(selector.name, value.get(selector.name));
+  } else if (selector.kind === 'index' && Array.isArray(value)) {
+    const index = selector.index < 0 ? value.length + selector.index : selector.index;
+    take(index, value[index]);
+  }
+}
+
+type Take = (token: ByteString | number, child: JsonValue | undefined) => void;
+
+function bounded(index: number, length: number): number {
+  return index < 0 ? Math.max(0, length + index) : Math.min(index, length);
+}
+
+/** Places of the containers in a container: nothing else has anything below it. */
+function* childrenOf(place: Place, value: JsonContainer): IterableIterator<Place> {
+  for (const [token, child] of value.entries()) {
+    if (isContainer(child)) yield { value: child, parent: place, token };
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * Text → compiled path, in one pass. Filters nest only as deep as the number of their terms allows, so the
+ * parser's own recursion is bounded too.
+ *
+ *   path     = "$" segment*
+ *   segment  = "." name | "." "*" | ["."] "[" selectors "]" | ".." (name | "*" | "[" selectors "]")
+ *   selector = "*" | index | [from] ":" [to] [":" [step]] | quoted | "?" filter
+ *   filter   = and ("||" and)*;  and = unary ("&&" unary)*;  unary = "!" unary | "(" filter ")" | comparison
+ *   term     = ("@" | "$") segment* | number | quoted | true | false | null
+ */
+import { isUtf8 } from 'node:buffer';
+import { type ByteString, isAscii } from '../../../../kernel/index.js';
+import { ErrorReply } from '../../reply.js';
+import { MAX_FILTER_TERMS, MAX_PATH_BYTES, MAX_PATH_SEGMENTS } from './json-limits.js';
+import type { CompareOperator, Filter, Segment, Selector, Term } from './json-path.js';
+import { compilePattern } from './json-pattern.js';
+import { notUtf8, parseJson } from './json-reader.js';
+
+export const pathTooLong = new ErrorReply('ERR path is too long');
+export const pathTooDeep = new ErrorReply('ERR path has too many steps');
+export const tooManyTerms = new ErrorReply('ERR path has too many filter terms');
+
+const NAME = /[A-Za-z0-9_\-`~+#%$^/:\x80-\xff]+/y;
+/** Not beyond 15 digits: an index is exact. */
+const INTEGER = /-?[0-9]{1,15}/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const OPERATOR = /==|!=|<=|>=|=~|<|>/y;
+const WORD = /true|false|null/y;
+
+/** @param isTrusted of any length @throws ErrorReply */
+export function parsePath(text: ByteString, isTrusted: boolean): readonly Segment[] {
+  if (!isTrusted) {
+    if (text.length > MAX_PATH_BYTES) throw pathTooLong;
+    if (!isAscii(text) && !isUtf8(Buffer.from(text, 'latin1'))) throw notUtf8;
+  }
+  return new PathParser(text).path();
+}
+
+class PathParser {
+  #at = 0;
+  #segments = 0;
+  #terms = 0;
+
+  constructor(private readonly text: ByteString) {}
+
+  path(): readonly Segment[] {
+    this.#at = 1;
+    const segments = this.#takeSegments();
+    this.#blank();
+    if (this.#at < this.text.length) throw this.#error();
+    return segments;
+  }
+
+  #takeSegments(): readonly Segment[] {
+    const segments: Segment[] = [];
+    for (;;) {
+      const segment = this.#segment();
+      if (segment === undefined) return segments;
+      this.#segments += 1;
+      if (this.#segments > MAX_PATH_SEGMENTS) throw pathTooDeep;
+      segments.push(segment);
+    }
+  }
+
+  #segment(): Segment | undefined {
+    const isRecursive = this.#take('..');
+    const hasDot = !isRecursive && this.#take('.');
+    if (this.#take('[')) {
+      const selectors = this.#selectors();
+      return { isRecursive, selectors };
+    }
+    if (!isRecursive && !hasDot) return undefined;
+    if (this.#take('*')) return { isRecursive, selectors: [{ kind: 'all' }] };
+    const name = this.#match(NAME);
+    if (name === undefined) throw this.#error();
+    return { isRecursive, selectors: [{ kind: 'name', name }] };
+  }
+
+  #selectors(): Selector[] {
+    const selectors: Selector[] = [];
+    do {
+      this.#blank();
+      selectors.push(this.#selector());
+      this.#blank();
+    } while (this.#take(','));
+    if (!this.#take(']')) throw this.#error();
+    return selectors;
+  }
+
+  #selector(): Selector {
+    if (this.#take('*')) return { kind: 'all' };
+    if (this.#take('?')) return { kind: 'filter', filter: this.#filter() };
+    const name = this.#quoted();
+    if (name !== undefined) return { kind: 'name', name };
+    const from = this.#integer();
+    this.#blank();
+    if (!this.#take(':')) {
+      if (from === undefined) throw this.#error();
+      return { kind: 'index', index: from };
+    }
+    this.#blank();
+    const to = this.#integer();
+    this.#blank();
+    let step: number | undefined;
+    if (this.#take(':')) {
+      this.#blank();
+      step = this.#integer();
+      if (step !== undefined && step < 1) throw this.#error();
+    }
+    return { kind: 'slice', from, to, step: step ?? 1 };
+  }
+
+  #filter(): Filter {
+    return this.#chain('||', 'or', () => this.#chain('&&', 'and', () => this.#unary()));
+  }
+
+  #chain(between: string, kind: 'or' | 'and', part: () => Filter): Filter {
+    const parts = [part()];
+    for (this.#blank(); this.#take(between); this.#blank()) parts.push(part());
+    return parts.length === 1 ? (parts[0] as Filter) : { kind, parts };
+  }
+
+  #unary(): Filter {
+    this.#terms += 1;
+    if (this.#terms > MAX_FILTER_TERMS) throw tooManyTerms;
+    this.#blank();
+    if (this.#take('!')) return { kind: 'not', part: this.#unary() };
+    if (this.#take('(')) {
+      const inner = this.#filter();
+      this.#blank();
+      if (!this.#take(')')) throw this.#error();
+      return inner;
+    }
+    const left = this.#term();
+    this.#blank();
+    const operator = this.#match(OPERATOR) as CompareOperator | undefined;
+    if (operator === undefined) return { kind: 'test', term: left };
+    this.#blank();
+    const right = this.#term();
+    if (operator !== '=~' || right.kind === 'path') return { kind: 'compare', left, operator, right };
+    if (typeof right.value !== 'string') throw this.#error();
+    return { kind: 'compare', left, operator, right: { ...right, pattern: compilePattern(right.value) } };
+  }
+
+  #term(): Term {
+    if (this.#take('@')) return this.#pathTerm(false);
+    if (this.#take('$')) return this.#pathTerm(true);
+    const string = this.#quoted();
+    if (string !== undefined) return { kind: 'literal', value: string };
+    const literal = this.#match(WORD) ?? this.#match(NUMBER);
+    if (literal === undefined) throw this.#error();
+    return { kind: 'literal', value: parseJson(literal).value };
+  }
+
+  #pathTerm(isFromRoot: boolean): Term {
+    const segments = this.#takeSegments();
+    return { kind: 'path', isFromRoot, segments, steps: staticSteps(segments) };
+  }
+
+  /** In either quotes; a backslash takes the character behind it as it is. */
+  #quoted(): ByteString | undefined {
+    const quote = this.text.charAt(this.#at);
+    if (quote !== '"' && quote !== "'") return undefined;
+    let value = '';
+    let from = this.#at + 1;
+    for (let at = from; at < this.text.length; at += 1) {
+      const character = this.text.charAt(at);
+      if (character === quote) {
+        this.#at = at + 1;
+        return value + this.text.slice(from, at);
+      }
+      if (character !== '\\') continue;
+      value += this.text.slice(from, at);
+      at += 1;
+      // Patterns keep the backslashes that are theirs: only quotes and backslashes are escaped here.
+      const escaped = this.text.charAt(at);
+      from = escaped === '\\' || escaped === '"' || escaped === "'" ? at : at - 1;
+    }
+    throw this.#error();
+  }
+
+  #integer(): number | undefined {
+    const digits = this.#match(INTEGER);
+    if (digits === undefined) return undefined;
+    if (/[0-9]/.test(this.text.charAt(this.#at))) throw this.#error();
+    return Number(digits);
+  }
+
+  #match(pattern: RegExp): ByteString | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.text);
+    if (match === null) return undefined;
+    this.#at = pattern.lastIndex;
+    return match[0];
+  }
+
+  #take(text: string): boolean {
+    if (!this.text.startsWith(text, this.#at)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  #blank(): void {
+    while (this.text.charAt(this.#at) === ' ') this.#at += 1;
+  }
+
+  #error(): ErrorReply {
+    return new ErrorReply(`ERR Error occurred on position ${this.#at + 1}, path is not valid`);
+  }
+}
+
+/** The names and indexes, where each step is exactly one. */
+export function staticSteps(segments: readonly Segment[]): (ByteString | number)[] | undefined {
+  const steps: (ByteString | number)[] = [];
+  for (const { isRecursive, selectors } of segments) {
+    const selector = selectors.length === 1 && !isRecursive ? selectors[0] : undefined;
+    if (selector?.kind === 'name') steps.push(selector.name);
+    else if (selector?.kind === 'index') steps.push(selector.index);
+    else return undefined;
+  }
+  return steps;
+}

@@ -1,0 +1,261 @@
+/**
+ * JSON text → value, without recursion and in steps: a text of 10 MB holds nobody up. The grammar is RFC
+ * 8259's, strictly; texts of errors are those that the module of Redis passes on. Of equal names in one
+ * object the last wins.
+ */
+import { isUtf8 } from 'node:buffer';
+import { type ByteString, bytesOfText, isAscii } from '../../../../kernel/index.js';
+import { ErrorReply } from '../../reply.js';
+import { MAX_JSON_DEPTH, SLICE_VALUES } from './json-limits.js';
+import { readNumber } from './json-numbers.js';
+import {
+  inOneStep,
+  type JsonContainer,
+  type JsonValue,
+  measured,
+  memberBytes,
+  ownBytes,
+  type Steps,
+} from './json-value.js';
+
+export interface ReadJson {
+  readonly value: JsonValue;
+  /** As `measured` counts. */
+  readonly bytes: number;
+  /** Containers within containers. */
+  readonly depth: number;
+  readonly text: ByteString;
+}
+
+export const notUtf8 = new ErrorReply("ERR Couldn't parse as UTF-8 string");
+export const tooDeep = new ErrorReply('ERR recursion limit exceeded');
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them within strings
+const PLAIN = /[^"\\\x00-\x1f]*/y;
+const BLANK = /[ \t\n\r]*/y;
+const CONTINUES_NUMBER = '0123456789.eE';
+/** Names seen in one text that are kept once: records of an array share them. */
+const MAX_SHARED_NAMES = 1024;
+/** From this length on a piece of a text would keep all of it alive, unless it is copied. */
+const SHARED_TEXT_BYTES = 1024;
+const SHARED_PIECE_BYTES = 13;
+
+/** @throws ErrorReply */
+export function* readJson(text: ByteString): Steps<ReadJson> {
+  return yield* new JsonReader(text).read();
+}
+
+/** @throws ErrorReply */
+export function parseJson(text: ByteString): ReadJson {
+  return inOneStep(readJson(text));
+}
+
+class JsonReader {
+  #at = 0;
+  #bytes = 0;
+  readonly #names = new Map<ByteString, ByteString>();
+  readonly #buffer: Buffer | undefined;
+
+  constructor(private readonly text: ByteString) {
+    const isLong = text.length > SHARED_TEXT_BYTES;
+    const isPlain = isAscii(text);
+    if (isLong || !isPlain) {
+      const buffer = Buffer.from(text, 'latin1');
+      if (!isPlain && !isUtf8(buffer)) throw notUtf8;
+      if (isLong) this.#buffer = buffer;
+    }
+  }
+
+  *read(): Steps<ReadJson> {
+    const { text } = this;
+    const open: JsonContainer[] = [];
+    const pendingNames: ByteString[] = [];
+    let depth = 0;
+    let met = 0;
+    for (;;) {
+      met += 1;
+      if (met % SLICE_VALUES === 0) yield;
+      let value: JsonValue;
+      const begins = this.#skip();
+      if (begins === '{' || begins === '[') {
+        if (open.length >= MAX_JSON_DEPTH) throw tooDeep;
+        this.#at += 1;
+        const container: JsonContainer = begins === '{' ? new Map() : [];
+        open.push(container);
+        depth = Math.max(depth, open.length);
+        this.#bytes += ownBytes(container);
+        const next = this.#skip();
+        if (next !== (begins === '{' ? '}' : ']')) {
+          if (begins === '{') pendingNames.push(this.#name(next));
+          continue;
+        }
+        this.#at += 1;
+        open.pop();
+        value = container;
+      } else {
+        value = this.#scalar(begins);
+        this.#bytes += ownBytes(value);
+      }
+      // The value is whole; so may be what holds it.
+      for (;;) {
+        const container = open.at(-1);
+        const next = this.#skip();
+        if (container === undefined) {
+          if (this.#at < text.length) throw this.#error('trailing characters', 1);
+          return { value, bytes: this.#bytes, depth, text };
+        }
+        if (Array.isArray(container)) {
+          container.push(value);
+          if (next !== ',' && next !== ']') throw this.#expected('`,` or `]`', 'a list');
+        } else {
+          this.#setMember(container, pendingNames.pop() as ByteString, value);
+          if (next !== ',' && next !== '}') throw this.#expected('`,` or `}`', 'an object');
+        }
+        this.#at += 1;
+        if (next === ',') {
+          if (!Array.isArray(container)) pendingNames.push(this.#name(this.#skip()));
+          break;
+        }
+        open.pop();
+        value = container;
+      }
+    }
+  }
+
+  #setMember(object: Map<ByteString, JsonValue>, name: ByteString, value: JsonValue): void {
+    const before = object.get(name);
+    if (before === undefined) this.#bytes += memberBytes(name);
+    else this.#bytes -= inOneStep(measured(before));
+    object.set(name, value);
+  }
+
+  /** Goes behind blanks; the character there, '' at the end. */
+  #skip(): string {
+    const here = this.text.charAt(this.#at);
+    if (here > ' ') return here;
+    BLANK.lastIndex = this.#at;
+    BLANK.test(this.text);
+    this.#at = BLANK.lastIndex;
+    return this.text.charAt(this.#at);
+  }
+
+  #name(begins: string): ByteString {
+    if (begins !== '"') throw begins === '' ? this.#ended('an object') : this.#error('key must be a string', 1);
+    const read = this.#string();
+    const known = this.#names.get(read);
+    const name = known ?? read;
+    if (known === undefined && this.#names.size < MAX_SHARED_NAMES) this.#names.set(read, read);
+    if (this.#skip() !== ':') throw this.#expected('`:`', 'an object');
+    this.#at += 1;
+    return name;
+  }
+
+  #scalar(begins: string): JsonValue {
+    switch (begins) {
+      case '"':
+        return this.#string();
+      case 'n':
+        return this.#word('null', null);
+      case 't':
+        return this.#word('true', true);
+      case 'f':
+        return this.#word('false', false);
+      case '':
+        throw this.#ended('a value');
+    }
+    NUMBER.lastIndex = this.#at;
+    const match = NUMBER.exec(this.text);
+    if (match === null) throw this.#error(begins === '-' ? 'invalid number' : 'expected value', 1);
+    this.#at = NUMBER.lastIndex;
+    // Another digit, or what would have made it a float, cannot follow: `01`, `1.`, `1e`.
+    if (this.#at < this.text.length && CONTINUES_NUMBER.includes(this.text.charAt(this.#at)))
+      throw this.#error('invalid number', 1);
+    const value = readNumber(match[0], match[1] !== undefined || match[2] !== undefined);
+    if (value === undefined) throw this.#error('number out of range', 0);
+    return value;
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.#at)) throw this.#error('expected ident', 1);
+    this.#at += word.length;
+    return value;
+  }
+
+  /** At the opening quote; leaves behind the closing one. */
+  #string(): ByteString {
+    let read = '';
+    this.#at += 1;
+    for (;;) {
+      const from = this.#at;
+      PLAIN.lastIndex = from;
+      PLAIN.test(this.text);
+      this.#at = PLAIN.lastIndex;
+      const piece = this.#piece(from, this.#at);
+      read = read === '' ? piece : read + piece;
+      const ends = this.text.charAt(this.#at);
+      if (ends === '"') {
+        this.#at += 1;
+        return read;
+      }
+      if (ends === '') throw this.#ended('a string');
+      if (ends !== '\\') throw this.#error('control character (\\u0000-\\u001F) found while parsing a string', 1);
+      read += this.#escape();
+    }
+  }
+
+  #piece(from: number, to: number): ByteString {
+    if (this.#buffer === undefined || to - from < SHARED_PIECE_BYTES) return this.text.slice(from, to);
+    return this.#buffer.toString('latin1', from, to);
+  }
+
+  #escape(): ByteString {
+    const escaped = ESCAPES.get(this.text.charAt(this.#at + 1));
+    if (escaped !== undefined) {
+      this.#at += 2;
+      return escaped;
+    }
+    const unit = this.#codeUnit();
+    if (unit < 0xd800 || unit > 0xdfff) return bytesOfText(String.fromCharCode(unit));
+    const low = unit < 0xdc00 && this.text.charAt(this.#at) === '\\' ? this.#codeUnit() : 0;
+    if (low < 0xdc00 || low > 0xdfff) throw this.#error('lone leading surrogate in hex escape', 0);
+    return bytesOfText(String.fromCharCode(unit, low));
+  }
+
+  /** At a backslash, where only `\uXXXX` is left to be. */
+  #codeUnit(): number {
+    const digits = this.text.slice(this.#at + 2, this.#at + 6);
+    if (this.text.charAt(this.#at + 1) !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
+      throw this.#at + 6 > this.text.length ? this.#ended('a string') : this.#error('invalid escape', 2);
+    }
+    this.#at += 6;
+    return Number.parseInt(digits, 16);
+  }
+
+  #expected(what: string, within: string): ErrorReply {
+    return this.#at >= this.text.length ? this.#ended(within) : this.#error(`expected ${what}`, 1);
+  }
+
+  #ended(within: string): ErrorReply {
+    this.#at = this.text.length;
+    return this.#error(`EOF while parsing ${within}`, 0);
+  }
+
+  #error(what: string, behind: number): ErrorReply {
+    const before = this.text.slice(0, this.#at);
+    const line = before.split('\n').length;
+    const column = this.#at - (before.lastIndexOf('\n') + 1) + behind;
+    return new ErrorReply(`ERR ${what} at line ${line} column ${column}`);
+  }
+}
+
+const ESCAPES: ReadonlyMap<string, ByteString> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);

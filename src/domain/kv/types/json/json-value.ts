@@ -1,0 +1,154 @@
+/**
+ * What a JSON document is made of. Strings are byte strings of UTF-8; objects are maps, so that no name of a
+ * member means anything to the language; integers and floats are told apart, as `1` and `1.0` are.
+ *
+ * A number that is whole is an integer, one that is not is a float. Whole floats are `WholeFloat`, integers
+ * beyond 2^53 are bigints.
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import { SLICE_VALUES } from './json-limits.js';
+
+/** A float without a fraction: `1.0`, `-0.0`, `1e30`. */
+export class WholeFloat {
+  constructor(readonly value: number) {}
+}
+
+export type JsonNumber = number | bigint | WholeFloat;
+export type JsonArray = JsonValue[];
+export type JsonObject = Map<ByteString, JsonValue>;
+export type JsonContainer = JsonArray | JsonObject;
+export type JsonValue = null | boolean | ByteString | JsonNumber | JsonContainer;
+
+export type JsonTypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+/** The word JSON.TYPE has for it: whole numbers are `integer`, floats `number`. */
+export function typeOfJson(value: JsonValue): JsonTypeName {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+    case 'bigint':
+      return 'integer';
+    case 'number':
+      return Number.isInteger(value) ? 'integer' : 'number';
+  }
+  if (value === null) return 'null';
+  if (value instanceof WholeFloat) return 'number';
+  return Array.isArray(value) ? 'array' : 'object';
+}
+
+export function isContainer(value: JsonValue): value is JsonContainer {
+  return Array.isArray(value) || value instanceof Map;
+}
+
+export function isJsonNumber(value: JsonValue): value is JsonNumber {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof WholeFloat;
+}
+
+/** Of a container: how many there are in it. */
+export function lengthOfJson(value: JsonContainer): number {
+  return Array.isArray(value) ? value.length : value.size;
+}
+
+const SCALAR_BYTES = 8;
+const STRING_BYTES = 16;
+const CONTAINER_BYTES = 32;
+/** What a member of an object costs beside its name and value. */
+const MEMBER_BYTES = 24;
+
+export function memberBytes(name: ByteString): number {
+  return MEMBER_BYTES + name.length;
+}
+
+/** Bytes of a value without what is in it. */
+export function ownBytes(value: JsonValue): number {
+  if (typeof value === 'string') return STRING_BYTES + value.length;
+  return isContainer(value) ? CONTAINER_BYTES : SCALAR_BYTES;
+}
+
+/** Work in steps; what it yields says nothing. */
+export type Steps<T> = Generator<void, T>;
+
+/** Says when a step has been long enough. */
+export class Pace {
+  #met = 0;
+
+  /** @param count values met since it was last asked */
+  isOver(count = 1): boolean {
+    this.#met += count;
+    if (this.#met < SLICE_VALUES) return false;
+    this.#met = 0;
+    return true;
+  }
+}
+
+export function inOneStep<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** About how many bytes a value takes in memory: a function of what it holds alone. */
+export function* measured(value: JsonValue): Steps<number> {
+  if (!isContainer(value)) return ownBytes(value);
+  let bytes = 0;
+  const pace = new Pace();
+  const open: JsonContainer[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    bytes += CONTAINER_BYTES;
+    if (next instanceof Map) for (const name of next.keys()) bytes += memberBytes(name);
+    for (const child of next.values()) {
+      if (isContainer(child)) open.push(child);
+      else bytes += ownBytes(child);
+    }
+    if (pace.isOver(1 + lengthOfJson(next))) yield;
+  }
+  return bytes;
+}
+
+/** A copy that shares no container. */
+export function* copied(value: JsonValue): Steps<JsonValue> {
+  if (!isContainer(value)) return value;
+  const pace = new Pace();
+  const open: [JsonContainer, JsonContainer][] = [];
+  const begin = (source: JsonValue): JsonValue => {
+    if (!isContainer(source)) return source;
+    const copy: JsonContainer = Array.isArray(source) ? [] : new Map();
+    open.push([source, copy]);
+    return copy;
+  };
+  const root = begin(value);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [source, copy] = next;
+    if (Array.isArray(source)) for (const child of source) (copy as JsonArray).push(begin(child));
+    else for (const [name, child] of source) (copy as JsonObject).set(name, begin(child));
+    if (pace.isOver(1 + lengthOfJson(source))) yield;
+  }
+  return root;
+}
+
+/** Containers within containers; 0 for a scalar. */
+export function depthOfJson(value: JsonValue): number {
+  if (!isContainer(value)) return 0;
+  let deepest = 0;
+  for (const child of value.values()) if (isContainer(child)) deepest = Math.max(deepest, depthOfJson(child));
+  return 1 + deepest;
+}
+
+/** Equal values of equal types: an integer equals no float. Members may come in any order. */
+export function areEqualJson(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (a instanceof WholeFloat) return b instanceof WholeFloat && a.value === b.value;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => areEqualJson(item, b[index] as JsonValue));
+  }
+  if (!(a instanceof Map) || !(b instanceof Map) || a.size !== b.size) return false;
+  for (const [name, value] of a) {
+    const other = b.get(name);
+    if (other === undefined || !areEqualJson(value, other)) return false;
+  }
+  return true;
+}

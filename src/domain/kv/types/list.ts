@@ -1,0 +1,110 @@
+/**
+ * A list. Its encoding goes to `quicklist` when it has grown too large for Redis's packed form and comes
+ * back only when it has shrunk to half of that; handlers say when, as Redis does (`willGrow`, `hasShrunk`).
+ *
+ *  L1 `bytes` follows from the elements alone
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { Collection } from '../keyspace.js';
+import { type Block, ListBlocks, type ListEnd } from './list-blocks.js';
+import { fitsPack, fitsPackAgain, PACK_FRAME_BYTES } from './list-pack.js';
+
+export type { Block, ListEnd } from './list-blocks.js';
+
+/** Bytes an element costs beside its text, measured on a million short ones: a pointer and a string's head. */
+const ELEMENT_OVERHEAD_BYTES = 24;
+/** Text in one rebuilding command. */
+const REBUILD_BYTES = 64 * 1024;
+
+export class List implements Collection {
+  readonly kind = 'list';
+  readonly hasOrder = true;
+  #blocks = new ListBlocks();
+  #isPacked = true;
+
+  get size(): number {
+    return this.#blocks.count;
+  }
+
+  get bytes(): number {
+    return this.#blocks.textBytes + this.#blocks.count * ELEMENT_OVERHEAD_BYTES;
+  }
+
+  get encoding(): string {
+    return this.#isPacked ? 'listpack' : 'quicklist';
+  }
+
+  push(end: ListEnd, item: ByteString): void {
+    this.#blocks.push(end, item);
+  }
+
+  pop(end: ListEnd): ByteString | undefined {
+    return this.#blocks.pop(end);
+  }
+
+  /** @param index from 0 to size - 1, as in all that follows */
+  at(index: number): ByteString {
+    return this.#blocks.at(index);
+  }
+
+  replace(index: number, item: ByteString): void {
+    this.#blocks.replace(index, item);
+  }
+
+  insert(index: number, item: ByteString): void {
+    this.#blocks.insert(index, item);
+  }
+
+  drop(end: ListEnd, count: number): void {
+    this.#blocks.drop(end, count);
+  }
+
+  remove(item: ByteString, limit: number, from: ListEnd): Generator<void, number> {
+    return this.#blocks.remove(item, limit, from);
+  }
+
+  /** Blocks of elements from one end on, each with the index of its first; nothing may change meanwhile. */
+  blocks(from: ListEnd = 'head', startIndex?: number): Generator<[Block, number]> {
+    return this.#blocks.blocks(from, startIndex);
+  }
+
+  /** To be called before elements are added. @param limit `list-max-listpack-size` */
+  willGrow(limit: number, textBytes: number, count: number): void {
+    if (!this.#isPacked) return;
+    this.#isPacked = fitsPack(limit, this.#packedBytes + textBytes, this.size + count);
+  }
+
+  /** To be called after elements have been taken away. */
+  hasShrunk(limit: number): void {
+    if (!this.#isPacked) this.#isPacked = fitsPackAgain(limit, this.#packedBytes, this.size);
+  }
+
+  get #packedBytes(): number {
+    return PACK_FRAME_BYTES + this.#blocks.packedBytes;
+  }
+
+  *rebuild(key: ByteString): Iterable<ByteString[]> {
+    let words = ['RPUSH', key];
+    let bytes = 0;
+    for (const item of this.facts()) {
+      words.push(item);
+      bytes += item.length + ELEMENT_OVERHEAD_BYTES;
+      if (bytes < REBUILD_BYTES) continue;
+      yield words;
+      words = ['RPUSH', key];
+      bytes = 0;
+    }
+    if (words.length > 2) yield words;
+  }
+
+  *facts(): Iterable<ByteString> {
+    for (const [block] of this.#blocks.blocks()) yield* block.items;
+  }
+
+  clone(): List {
+    const copy = new List();
+    copy.#blocks = this.#blocks.clone();
+    copy.#isPacked = this.#isPacked;
+    return copy;
+  }
+}

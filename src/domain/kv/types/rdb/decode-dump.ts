@@ -1,0 +1,196 @@
+/** Redis's dump payloads as the commands that make their value; the reverse of encode-dump.ts, and of what newer servers write. */
+import type { ByteString } from '../../../../kernel/index.js';
+import { bufferOfBytes } from '../../../../kernel/index.js';
+import { formatDouble } from '../../numbers.js';
+import { crc64 } from '../crc64.js';
+import { DUMP_TYPES } from './dump-types.js';
+import { JSON_MODULE_ID, MODULE_END, MODULE_STRING } from './encode-dump.js';
+import { decodeListpack } from './listpack.js';
+import { decodeIntset, decodeZiplist } from './packed-lists.js';
+import { BadFormat, RdbReader } from './rdb-reader.js';
+import { readStream } from './stream-form.js';
+
+/** The newest form that is known: Redis 8's. */
+const NEWEST_VERSION = 13;
+const FOOTER_BYTES = 10;
+/** Words of one command, so that no effect is larger than a value of theirs. */
+const CHUNK_WORDS = 256;
+const CHUNK_BYTES = 64 * 1024;
+const PACKED_NODE = 2;
+const PLAIN_NODE = 1;
+
+/** Is the footer right: a version that is known, and the checksum? */
+export function isIntact(payload: ByteString): boolean {
+  if (payload.length < FOOTER_BYTES) return false;
+  const bytes = bufferOfBytes(payload);
+  const footerAt = bytes.length - FOOTER_BYTES;
+  if (bytes.readUInt16LE(footerAt) > NEWEST_VERSION) return false;
+  return crc64(bytes, footerAt + 2).equals(bytes.subarray(footerAt + 2));
+}
+
+/** What is between the type byte and the footer, for those who keep something else in such a payload. */
+export function bodyOf(payload: ByteString): Buffer {
+  return bufferOfBytes(payload).subarray(0, payload.length - FOOTER_BYTES);
+}
+
+/** The value of an intact payload, as commands that make it under `key`. @throws BadFormat */
+export function* decodeDump(payload: ByteString, key: ByteString, maxBytes: number): Generator<ByteString[]> {
+  const input = new RdbReader(bodyOf(payload), maxBytes);
+  const type = input.byte();
+  yield* commandsOf(type, input, key);
+  if (!input.isAtEnd) throw new BadFormat('more behind the value');
+}
+
+function* commandsOf(type: number, input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  switch (type) {
+    case DUMP_TYPES.string:
+      yield ['SET', key, input.string()];
+      return;
+    case DUMP_TYPES.list:
+      return yield* chunked(['RPUSH', key], 1, strings(input, input.size()));
+    case DUMP_TYPES.listZiplist:
+      return yield* chunked(['RPUSH', key], 1, some(decodeZiplist(input.blob())));
+    case DUMP_TYPES.quicklist:
+      return yield* chunked(
+        ['RPUSH', key],
+        1,
+        nodes(input, () => decodeZiplist(input.blob())),
+      );
+    case DUMP_TYPES.quicklist2:
+      return yield* chunked(
+        ['RPUSH', key],
+        1,
+        nodes(input, () => quicklistNode(input)),
+      );
+    case DUMP_TYPES.set:
+      return yield* chunked(['SADD', key], 1, strings(input, input.size()));
+    case DUMP_TYPES.setIntset:
+      return yield* chunked(['SADD', key], 1, some(decodeIntset(input.blob())));
+    case DUMP_TYPES.setListpack:
+      return yield* chunked(['SADD', key], 1, some(decodeListpack(input.blob())));
+    case DUMP_TYPES.zset:
+    case DUMP_TYPES.zset2:
+      return yield* chunked(['ZADD', key], 2, scored(input, type === DUMP_TYPES.zset2));
+    case DUMP_TYPES.zsetZiplist:
+      return yield* chunked(['ZADD', key], 2, swapped(decodeZiplist(input.blob())));
+    case DUMP_TYPES.zsetListpack:
+      return yield* chunked(['ZADD', key], 2, swapped(decodeListpack(input.blob())));
+    case DUMP_TYPES.hash:
+      return yield* chunked(['HSET', key], 2, strings(input, 2 * input.size()));
+    case DUMP_TYPES.hashZiplist:
+      return yield* chunked(['HSET', key], 2, some(decodeZiplist(input.blob())));
+    case DUMP_TYPES.hashListpack:
+      return yield* chunked(['HSET', key], 2, some(decodeListpack(input.blob())));
+    case DUMP_TYPES.hashMetadata:
+    case DUMP_TYPES.hashMetadataEarly:
+      return yield* hashWithExpiries(input, key, type === DUMP_TYPES.hashMetadata);
+    case DUMP_TYPES.hashListpackExpiry:
+    case DUMP_TYPES.hashListpackExpiryEarly:
+      return yield* packedHashWithExpiries(input, key, type === DUMP_TYPES.hashListpackExpiry);
+    case DUMP_TYPES.stream1:
+      return yield* readStream(input, key, 1);
+    case DUMP_TYPES.stream2:
+      return yield* readStream(input, key, 2);
+    case DUMP_TYPES.stream3:
+      return yield* readStream(input, key, 3);
+    case DUMP_TYPES.stream4:
+      return yield* readStream(input, key, 4);
+    case DUMP_TYPES.module2:
+      return yield* jsonDocument(input, key);
+    default:
+      throw new BadFormat('a type that is not known');
+  }
+}
+
+/** Commands of bounded size. @param step words that belong together */
+function* chunked(head: readonly ByteString[], step: number, words: Iterable<ByteString>): Generator<ByteString[]> {
+  let command = [...head];
+  let bytes = 0;
+  let isEmpty = true;
+  for (const word of words) {
+    isEmpty = false;
+    command.push(word);
+    bytes += word.length;
+    const count = command.length - head.length;
+    if (count % step !== 0 || (count < CHUNK_WORDS && bytes < CHUNK_BYTES)) continue;
+    yield command;
+    command = [...head];
+    bytes = 0;
+  }
+  if (isEmpty || (command.length - head.length) % step !== 0) throw new BadFormat('an empty value');
+  if (command.length > head.length) yield command;
+}
+
+function* strings(input: RdbReader, count: number): Generator<ByteString> {
+  for (let i = 0; i < count; i += 1) yield input.string();
+}
+
+function some(words: readonly ByteString[]): readonly ByteString[] {
+  return words;
+}
+
+function* nodes(input: RdbReader, node: () => readonly ByteString[]): Generator<ByteString> {
+  const count = input.size();
+  for (let i = 0; i < count; i += 1) yield* node();
+}
+
+function quicklistNode(input: RdbReader): ByteString[] {
+  const container = input.size();
+  if (container === PLAIN_NODE) return [input.string()];
+  if (container === PACKED_NODE) return decodeListpack(input.blob());
+  throw new BadFormat('a node of a list');
+}
+
+function* scored(input: RdbReader, isBinary: boolean): Generator<ByteString> {
+  const count = input.size();
+  for (let i = 0; i < count; i += 1) {
+    const member = input.string();
+    const score = isBinary ? input.double() : input.textDouble();
+    if (Number.isNaN(score)) throw new BadFormat('a score that is no number');
+    yield formatDouble(score);
+    yield member;
+  }
+}
+
+/** Member, score … as score, member … */
+function* swapped(words: readonly ByteString[]): Generator<ByteString> {
+  for (let i = 0; i + 1 < words.length; i += 2) {
+    yield words[i + 1] as ByteString;
+    yield words[i] as ByteString;
+  }
+}
+
+function* hashWithExpiries(input: RdbReader, key: ByteString, isRelative: boolean): Generator<ByteString[]> {
+  const earliest = isRelative ? input.instant() : 0;
+  const count = input.size();
+  for (let i = 0; i < count; i += 1) {
+    const ttl = Number(input.bigSize());
+    const field = input.string();
+    yield ['HSET', key, field, input.string()];
+    if (ttl > 0) yield expiring(key, field, isRelative ? earliest + ttl - 1 : ttl);
+  }
+}
+
+function* packedHashWithExpiries(input: RdbReader, key: ByteString, hasEarliest: boolean): Generator<ByteString[]> {
+  if (hasEarliest) input.instant();
+  const words = decodeListpack(input.blob());
+  if (words.length === 0 || words.length % 3 !== 0) throw new BadFormat('a hash with expiries');
+  for (let i = 0; i < words.length; i += 3) {
+    const [field, value, atMs] = words.slice(i, i + 3) as [ByteString, ByteString, ByteString];
+    yield ['HSET', key, field, value];
+    if (Number(atMs) > 0) yield expiring(key, field, Number(atMs));
+  }
+}
+
+function expiring(key: ByteString, field: ByteString, atMs: number): ByteString[] {
+  return ['HPEXPIREAT', key, String(atMs), 'FIELDS', '1', field];
+}
+
+function* jsonDocument(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  // The version is in the low ten bits; its form has been one string since the third.
+  if (input.bigSize() >> 10n !== JSON_MODULE_ID >> 10n) throw new BadFormat('a value of a module');
+  if (input.size() !== MODULE_STRING) throw new BadFormat('a document');
+  const document = input.string();
+  if (input.size() !== MODULE_END) throw new BadFormat('a document');
+  yield ['JSON.SET', key, '$', document];
+}

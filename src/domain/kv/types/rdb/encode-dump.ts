@@ -1,0 +1,157 @@
+/**
+ * Values as Redis's dump payloads, made of the commands that rebuild them: a type byte, the value in the form of
+ * an RDB file, the version of that form and a checksum.
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import { bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
+import type { Collection } from '../../keyspace.js';
+import { parseFloatStrict } from '../../numbers.js';
+import { crc64 } from '../crc64.js';
+import { DUMP_TYPES } from './dump-types.js';
+import { RdbWriter } from './rdb-writer.js';
+import { StreamForm } from './stream-form.js';
+
+/** Redis 7.0's, so that every server from there on reads it. */
+const WRITTEN_VERSION = 10;
+/** Fields that expire came with 7.4. */
+const FIELD_EXPIRY_VERSION = 12;
+/** Commands taken in one slice; each has some 64 KiB at most. */
+const SLICE_COMMANDS = 8;
+const NODE_ENTRIES = 128;
+
+/** In slices; the payload at the end. @param json the document, of a JSON value */
+export function* encodeDump(value: Collection, json: ByteString): Generator<void, ByteString> {
+  const out = new RdbWriter();
+  let version = WRITTEN_VERSION;
+  switch (value.kind) {
+    case 'list':
+      out.byte(DUMP_TYPES.quicklist2);
+      yield* writeList(out, value);
+      break;
+    case 'set':
+      out.byte(DUMP_TYPES.set);
+      out.size(value.size);
+      yield* eachWord(value, 2, (word) => out.string(word));
+      break;
+    case 'zset':
+      out.byte(DUMP_TYPES.zset2);
+      out.size(value.size);
+      yield* writeSortedSet(out, value);
+      break;
+    case 'hash':
+      version = yield* writeHash(out, value);
+      break;
+    case 'stream':
+      out.byte(DUMP_TYPES.stream2);
+      yield* writeStream(out, value);
+      break;
+    case 'json':
+      writeJson(out, json);
+  }
+  return sealPayload(out.toBytes(), version);
+}
+
+export function encodeStringDump(value: ByteString): ByteString {
+  const out = new RdbWriter();
+  out.byte(DUMP_TYPES.string);
+  out.string(value);
+  return sealPayload(out.toBytes(), WRITTEN_VERSION);
+}
+
+/** Version and checksum behind the body. */
+export function sealPayload(body: ByteString, version = WRITTEN_VERSION): ByteString {
+  const bytes = bufferOfBytes(`${body}${String.fromCharCode(version & 0xff, version >> 8)}`);
+  return bytesOfBuffer(Buffer.concat([bytes, crc64(bytes, bytes.length)]));
+}
+
+function* eachWord(value: Collection, from: number, take: (word: ByteString) => void): Generator<void, void> {
+  let commands = 0;
+  for (const words of value.rebuild('')) {
+    for (let i = from; i < words.length; i += 1) take(words[i] as ByteString);
+    commands += 1;
+    if (commands % SLICE_COMMANDS === 0) yield;
+  }
+}
+
+function* writeList(out: RdbWriter, value: Collection): Generator<void, void> {
+  // Nodes of one element each would cost a length byte an element more; packed ones have to be packed again here.
+  out.size(value.size);
+  yield* eachWord(value, 2, (word) => {
+    out.size(PLAIN_NODE);
+    out.string(word);
+  });
+}
+
+const PLAIN_NODE = 1;
+
+function* writeSortedSet(out: RdbWriter, value: Collection): Generator<void, void> {
+  let score: number | undefined;
+  yield* eachWord(value, 2, (word) => {
+    if (score === undefined) {
+      score = parseFloatStrict(word) as number;
+      return;
+    }
+    out.string(word);
+    out.double(score);
+    score = undefined;
+  });
+}
+
+function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> {
+  const expiries = new Map<ByteString, number>();
+  const fields: ByteString[] = [];
+  let commands = 0;
+  for (const words of value.rebuild('')) {
+    // HPEXPIREAT key instant FIELDS n field …
+    if (words[0] === 'HPEXPIREAT') for (const field of words.slice(5)) expiries.set(field, Number(words[2]));
+    else for (let i = 2; i < words.length; i += 1) fields.push(words[i] as ByteString);
+    commands += 1;
+    if (commands % SLICE_COMMANDS === 0) yield;
+  }
+  const earliest = Math.min(...expiries.values());
+  out.byte(expiries.size === 0 ? DUMP_TYPES.hash : DUMP_TYPES.hashMetadata);
+  if (expiries.size > 0) out.instant(earliest);
+  out.size(fields.length / 2);
+  for (let i = 0; i < fields.length; i += 2) {
+    const field = fields[i] as ByteString;
+    if (expiries.size > 0) {
+      const atMs = expiries.get(field);
+      out.size(atMs === undefined ? 0 : atMs - earliest + 1);
+    }
+    out.string(field);
+    out.string(fields[i + 1] as ByteString);
+    if (i % (2 * NODE_ENTRIES * SLICE_COMMANDS) === 0) yield;
+  }
+  return expiries.size === 0 ? WRITTEN_VERSION : FIELD_EXPIRY_VERSION;
+}
+
+function* writeStream(out: RdbWriter, value: Collection): Generator<void, void> {
+  const form = new StreamForm();
+  let commands = 0;
+  for (const words of value.rebuild('')) {
+    form.take(words);
+    commands += 1;
+    if (commands % (NODE_ENTRIES * SLICE_COMMANDS) === 0) yield;
+  }
+  form.write(out);
+}
+
+/** The name of the module's type, six bits a letter, and the version of its form in the ten bits behind. */
+function moduleId(name: string, version: number): bigint {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  let id = 0n;
+  for (const letter of name) id = (id << 6n) | BigInt(letters.indexOf(letter));
+  return (id << 10n) | BigInt(version);
+}
+
+export const JSON_MODULE_ID = moduleId('ReJSON-RL', 3);
+export const MODULE_STRING = 5;
+export const MODULE_END = 0;
+
+function writeJson(out: RdbWriter, json: ByteString): void {
+  out.byte(DUMP_TYPES.module2);
+  out.size(JSON_MODULE_ID);
+  out.size(MODULE_STRING);
+  out.string(json);
+  out.size(MODULE_END);
+}

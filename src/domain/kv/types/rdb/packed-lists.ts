@@ -1,0 +1,59 @@
+/** Older packed forms that Redis still reads: ziplists, and sets of integers. */
+import type { ByteString } from '../../../../kernel/index.js';
+import { BadFormat } from './rdb-reader.js';
+
+const ZIPLIST_HEADER_BYTES = 10;
+const END = 0xff;
+const LONG_PREVIOUS = 0xfe;
+
+/** @throws BadFormat */
+export function decodeZiplist(bytes: Buffer): ByteString[] {
+  if (bytes.length < ZIPLIST_HEADER_BYTES + 1 || bytes.readUInt32LE(0) !== bytes.length)
+    throw new BadFormat('a ziplist');
+  const words: ByteString[] = [];
+  let at = ZIPLIST_HEADER_BYTES;
+  while (bytes[at] !== END) {
+    at += bytes[at] === LONG_PREVIOUS ? 5 : 1;
+    const entry = decodeEntry(bytes, at);
+    words.push(entry.word);
+    at = entry.next;
+    if (at >= bytes.length) throw new BadFormat('a ziplist without an end');
+  }
+  return words;
+}
+
+function decodeEntry(bytes: Buffer, at: number): { word: ByteString; next: number } {
+  // The longest head is five bytes, the longest integer nine; the end mark is behind every entry.
+  const form = bytes[at];
+  if (form === undefined) throw new BadFormat('a ziplist entry that ends too soon');
+  const text = (from: number, length: number) => {
+    if (from + length >= bytes.length) throw new BadFormat('a ziplist entry that ends too soon');
+    return { word: bytes.toString('latin1', from, from + length), next: from + length };
+  };
+  const number = (count: number, read: () => number | bigint) => {
+    if (at + 1 + count >= bytes.length) throw new BadFormat('a ziplist entry that ends too soon');
+    return { word: String(read()), next: at + 1 + count };
+  };
+  if (form < 0x40) return text(at + 1, form);
+  if (form < 0x80) return text(at + 2, ((form & 0x3f) << 8) | (bytes[at + 1] ?? 0));
+  if (form === 0x80) return at + 5 < bytes.length ? text(at + 5, bytes.readUInt32BE(at + 1)) : text(bytes.length, 0);
+  if (form === 0xc0) return number(2, () => bytes.readInt16LE(at + 1));
+  if (form === 0xd0) return number(4, () => bytes.readInt32LE(at + 1));
+  if (form === 0xe0) return number(8, () => bytes.readBigInt64LE(at + 1));
+  if (form === 0xf0) return number(3, () => bytes.readIntLE(at + 1, 3));
+  if (form === 0xfe) return number(1, () => bytes.readInt8(at + 1));
+  if (form > 0xf0 && form < 0xfe) return { word: String((form & 0x0f) - 1), next: at + 1 };
+  throw new BadFormat('a ziplist entry of no known form');
+}
+
+/** @throws BadFormat */
+export function decodeIntset(bytes: Buffer): ByteString[] {
+  const width = bytes.length >= 8 ? bytes.readUInt32LE(0) : 0;
+  const count = width === 0 ? 0 : bytes.readUInt32LE(4);
+  if (![2, 4, 8].includes(width) || count === 0 || bytes.length !== 8 + count * width) throw new BadFormat('an intset');
+  const words: ByteString[] = [];
+  for (let at = 8; at < bytes.length; at += width) {
+    words.push(String(width === 8 ? bytes.readBigInt64LE(at) : bytes.readIntLE(at, width)));
+  }
+  return words;
+}

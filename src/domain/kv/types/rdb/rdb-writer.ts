@@ -1,0 +1,76 @@
+/** Values in the form of Redis's RDB files: lengths, strings, doubles. Bytes are collected as a byte string. */
+import type { ByteString } from '../../../../kernel/index.js';
+import { parseInt64 } from '../../numbers.js';
+
+/** Integers this long may be stored in binary form. */
+const MAX_INTEGER_TEXT = 11;
+const scratch = Buffer.alloc(9);
+
+export class RdbWriter {
+  #bytes: ByteString = '';
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  toBytes(): ByteString {
+    return this.#bytes;
+  }
+
+  byte(value: number): void {
+    this.#bytes += String.fromCharCode(value & 0xff);
+  }
+
+  raw(bytes: ByteString): void {
+    this.#bytes += bytes;
+  }
+
+  /** The top two bits of the first byte tell the form. */
+  size(value: number | bigint): void {
+    if (value >= 0 && value < 0x40) this.byte(Number(value));
+    else if (value >= 0 && value < 0x4000)
+      this.raw(String.fromCharCode(0x40 | (Number(value) >> 8), Number(value) & 0xff));
+    else if (value >= 0 && value <= 0xffffffff) {
+      scratch[0] = 0x80;
+      scratch.writeUInt32BE(Number(value), 1);
+      this.raw(scratch.toString('latin1', 0, 5));
+    } else {
+      scratch[0] = 0x81;
+      scratch.writeBigUInt64BE(BigInt.asUintN(64, BigInt(value)), 1);
+      this.raw(scratch.toString('latin1', 0, 9));
+    }
+  }
+
+  string(value: ByteString): void {
+    const integer = value.length <= MAX_INTEGER_TEXT ? parseInt64(value) : undefined;
+    if (typeof integer === 'number' && this.#integer(integer)) return;
+    this.size(value.length);
+    this.raw(value);
+  }
+
+  /** Milliseconds, 64 bits, little-endian. */
+  instant(ms: number): void {
+    scratch.writeBigInt64LE(BigInt(ms), 0);
+    this.raw(scratch.toString('latin1', 0, 8));
+  }
+
+  double(value: number): void {
+    scratch.writeDoubleLE(value, 0);
+    this.raw(scratch.toString('latin1', 0, 8));
+  }
+
+  #integer(value: number): boolean {
+    if (value >= -(2 ** 7) && value < 2 ** 7) {
+      this.raw(String.fromCharCode(0xc0, value & 0xff));
+    } else if (value >= -(2 ** 15) && value < 2 ** 15) {
+      this.raw(String.fromCharCode(0xc1, value & 0xff, (value >> 8) & 0xff));
+    } else if (value >= -(2 ** 31) && value < 2 ** 31) {
+      scratch[0] = 0xc2;
+      scratch.writeInt32LE(value, 1);
+      this.raw(scratch.toString('latin1', 0, 5));
+    } else {
+      return false;
+    }
+    return true;
+  }
+}

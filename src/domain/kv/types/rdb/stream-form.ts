@@ -1,0 +1,304 @@
+/**
+ * A stream between its rebuilding commands and Redis's RDB form: nodes of entries, each a listpack under the id of
+ * its first entry, then counters, groups, and who has what pending.
+ */
+import type { ByteString } from '../../../../kernel/index.js';
+import { decodeListpack, encodeListpack } from './listpack.js';
+import { BadFormat, type RdbReader } from './rdb-reader.js';
+import type { RdbWriter } from './rdb-writer.js';
+
+type Id = readonly [ms: bigint, seq: bigint];
+
+interface Entry {
+  readonly id: Id;
+  readonly fields: readonly ByteString[];
+}
+
+interface Pending {
+  readonly id: Id;
+  readonly deliveredAtMs: bigint;
+  readonly count: bigint;
+  readonly consumer: ByteString;
+}
+
+interface Group {
+  readonly name: ByteString;
+  lastId: Id;
+  entriesRead: bigint | undefined;
+  readonly consumers: Set<ByteString>;
+  readonly pending: Map<ByteString, Pending>;
+}
+
+/** As many entries as Redis puts into a node. */
+const NODE_ENTRIES = 100;
+const DELETED = 1;
+const SAME_FIELDS = 2;
+/** Words of an entry beside its fields: flags, two differences, how many there are. */
+const ENTRY_WORDS = 3;
+const UNKNOWN_READ = 0xffff_ffff_ffff_ffffn;
+const ZERO: Id = [0n, 0n];
+
+/** Collects rebuilding commands, and writes what they make. */
+export class StreamForm {
+  #entries = new Map<ByteString, Entry>();
+  #lastId: Id = ZERO;
+  #maxDeletedId: Id = ZERO;
+  #added: bigint | undefined;
+  readonly #groups = new Map<ByteString, Group>();
+
+  take(words: readonly ByteString[]): void {
+    const name = words[0];
+    if (name === 'XADD') {
+      const id = idOf(words[2]);
+      this.#entries.set(words[2] as ByteString, { id, fields: words.slice(3) });
+      this.#lastId = id;
+    } else if (name === 'XDEL') {
+      for (const id of words.slice(2)) this.#entries.delete(id);
+    } else if (name === 'XTRIM') {
+      this.#entries.clear();
+    } else if (name === 'XSETID') {
+      this.#lastId = idOf(words[2]);
+      this.#added = BigInt(optionOf(words, 'ENTRIESADDED') ?? 0);
+      this.#maxDeletedId = idOf(optionOf(words, 'MAXDELETEDID') ?? '0-0');
+    } else if (name === 'XGROUP') {
+      this.#takeGroup(words);
+    } else if (name === 'XCLAIM') {
+      this.#takeClaim(words);
+    }
+  }
+
+  write(out: RdbWriter): void {
+    const entries = [...this.#entries.values()];
+    out.size(Math.ceil(entries.length / NODE_ENTRIES));
+    for (let at = 0; at < entries.length; at += NODE_ENTRIES) writeNode(out, entries.slice(at, at + NODE_ENTRIES));
+    out.size(entries.length);
+    writeId(out, this.#lastId);
+    writeId(out, entries[0]?.id ?? ZERO);
+    writeId(out, this.#maxDeletedId);
+    out.size(this.#added ?? BigInt(entries.length));
+    out.size(this.#groups.size);
+    for (const group of this.#groups.values()) writeGroup(out, group);
+  }
+
+  #takeGroup(words: readonly ByteString[]): void {
+    const [, what, , name = ''] = words;
+    if (what === 'CREATE') {
+      const read = optionOf(words, 'ENTRIESREAD');
+      this.#groups.set(name, {
+        name,
+        lastId: idOf(words[4]),
+        entriesRead: read === undefined || read === '-1' ? undefined : BigInt(read),
+        consumers: new Set(),
+        pending: new Map(),
+      });
+    } else if (what === 'SETID') {
+      const group = this.#groups.get(name) as Group;
+      const read = optionOf(words, 'ENTRIESREAD');
+      group.lastId = idOf(words[4]);
+      group.entriesRead = read === undefined || read === '-1' ? undefined : BigInt(read);
+    } else if (what === 'CREATECONSUMER') {
+      this.#groups.get(name)?.consumers.add(words[4] as ByteString);
+    }
+  }
+
+  #takeClaim(words: readonly ByteString[]): void {
+    const [, , groupName = '', consumer = ''] = words;
+    const group = this.#groups.get(groupName) as Group;
+    group.consumers.add(consumer);
+    const deliveredAtMs = BigInt(optionOf(words, 'TIME') ?? 0);
+    const count = BigInt(optionOf(words, 'RETRYCOUNT') ?? 1);
+    for (let i = 5; i < words.length && /^[0-9]+-[0-9]+$/.test(words[i] as ByteString); i += 1) {
+      const id = words[i] as ByteString;
+      group.pending.set(id, { id: idOf(id), deliveredAtMs, count, consumer });
+    }
+  }
+}
+
+function optionOf(words: readonly ByteString[], option: string): ByteString | undefined {
+  const at = words.indexOf(option, 3);
+  return at < 0 ? undefined : words[at + 1];
+}
+
+function idOf(text: ByteString | undefined): Id {
+  const [ms = '0', seq = '0'] = (text ?? '0-0').split('-');
+  return [BigInt(ms), BigInt(seq)];
+}
+
+function textOf([ms, seq]: Id): ByteString {
+  return `${ms}-${seq}`;
+}
+
+function writeId(out: RdbWriter, [ms, seq]: Id): void {
+  out.size(ms);
+  out.size(seq);
+}
+
+function rawId([ms, seq]: Id): ByteString {
+  const bytes = Buffer.alloc(16);
+  bytes.writeBigUInt64BE(ms, 0);
+  bytes.writeBigUInt64BE(seq, 8);
+  return bytes.toString('latin1');
+}
+
+function writeNode(out: RdbWriter, entries: readonly Entry[]): void {
+  const first = entries[0] as Entry;
+  const names = first.fields.filter((_, index) => index % 2 === 0);
+  const words: (ByteString | number)[] = [entries.length, 0, names.length, ...names, 0];
+  for (const { id, fields } of entries) {
+    const own = fields.filter((_, index) => index % 2 === 0);
+    const isSame = own.length === names.length && own.every((name, index) => name === names[index]);
+    words.push(isSame ? SAME_FIELDS : 0, String(id[0] - first.id[0]), String(BigInt.asIntN(64, id[1] - first.id[1])));
+    if (isSame) words.push(...fields.filter((_, index) => index % 2 === 1), ENTRY_WORDS + own.length);
+    else words.push(own.length, ...fields, ENTRY_WORDS + 1 + fields.length);
+  }
+  out.string(rawId(first.id));
+  out.string(encodeListpack(words));
+}
+
+function writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pending }: Group): void {
+  out.string(name);
+  writeId(out, lastId);
+  out.size(entriesRead ?? UNKNOWN_READ);
+  const all = [...pending.values()].sort((a, b) =>
+    Buffer.compare(Buffer.from(rawId(a.id), 'latin1'), Buffer.from(rawId(b.id), 'latin1')),
+  );
+  out.size(all.length);
+  for (const { id, deliveredAtMs, count } of all) {
+    out.raw(rawId(id));
+    out.instant(Number(deliveredAtMs));
+    out.size(count);
+  }
+  out.size(consumers.size);
+  for (const consumer of consumers) {
+    const own = all.filter((one) => one.consumer === consumer);
+    out.string(consumer);
+    // When it was last seen is not kept: as far as is known, when it last got something.
+    out.instant(own.reduce((latest, one) => Math.max(latest, Number(one.deliveredAtMs)), 0));
+    out.size(own.length);
+    for (const { id } of own) out.raw(rawId(id));
+  }
+}
+
+/** Of the form: the second has counters, the third knows when consumers were active, the fourth who produced. */
+type StreamVersion = 1 | 2 | 3 | 4;
+
+/** @throws BadFormat */
+export function* readStream(input: RdbReader, key: ByteString, version: StreamVersion): Generator<ByteString[]> {
+  const nodes = input.size();
+  let count = 0;
+  for (let i = 0; i < nodes; i += 1) {
+    for (const words of readNode(input, key)) {
+      count += 1;
+      yield words;
+    }
+  }
+  const length = input.bigSize();
+  if (length !== BigInt(count)) throw new BadFormat('a stream of another length');
+  const lastId = readId(input);
+  let added = length;
+  let maxDeletedId: Id = ZERO;
+  if (version >= 2) {
+    readId(input);
+    maxDeletedId = readId(input);
+    added = input.bigSize();
+  }
+  if (count === 0) {
+    // A stream may be empty: a group makes it, and leaves.
+    yield ['XGROUP', 'CREATE', key, '-', '0-0', 'MKSTREAM'];
+    yield ['XGROUP', 'DESTROY', key, '-'];
+  }
+  yield ['XSETID', key, textOf(lastId), 'ENTRIESADDED', String(added), 'MAXDELETEDID', textOf(maxDeletedId)];
+  const groups = input.size();
+  for (let i = 0; i < groups; i += 1) yield* readGroup(input, key, version);
+  if (version < 4) return;
+  // How long ids of producers are remembered, and how many; what is remembered of them has no command.
+  input.bigSize();
+  input.bigSize();
+  if (input.size() !== 0) throw new BadFormat('producers of a stream');
+  input.bigSize();
+  input.bigSize();
+}
+
+function readId(input: RdbReader): Id {
+  return [input.bigSize(), input.bigSize()];
+}
+
+function idOfRaw(bytes: Buffer): Id {
+  return [bytes.readBigUInt64BE(0), bytes.readBigUInt64BE(8)];
+}
+
+function* readNode(input: RdbReader, key: ByteString): Generator<ByteString[]> {
+  const rawFirst = input.blob();
+  if (rawFirst.length !== 16) throw new BadFormat('an id of a stream');
+  const first = idOfRaw(rawFirst);
+  const words = decodeListpack(input.blob());
+  let at = 0;
+  const next = (): ByteString => {
+    const word = words[at];
+    if (word === undefined) throw new BadFormat('a node of a stream that ends too soon');
+    at += 1;
+    return word;
+  };
+  const number = (): number => {
+    const value = Number(next());
+    if (!Number.isSafeInteger(value) || value < 0 || value > words.length) throw new BadFormat('a count in a stream');
+    return value;
+  };
+  const many = (count: number): ByteString[] => Array.from({ length: count }, next);
+  const total = number() + number();
+  const names = many(number());
+  next();
+  for (let i = 0; i < total; i += 1) {
+    const flags = Number(next());
+    const id: Id = [first[0] + integerOf(next()), first[1] + integerOf(next())];
+    const isSame = (flags & SAME_FIELDS) !== 0;
+    const fields = isSame
+      ? many(names.length).flatMap((value, index) => [names[index] as ByteString, value])
+      : many(2 * number());
+    next();
+    if ((flags & DELETED) === 0) yield ['XADD', key, textOf(id), ...fields];
+  }
+}
+
+function integerOf(word: ByteString): bigint {
+  if (!/^-?[0-9]{1,20}$/.test(word)) throw new BadFormat('an id in a stream');
+  return BigInt(word);
+}
+
+function* readGroup(input: RdbReader, key: ByteString, version: StreamVersion): Generator<ByteString[]> {
+  const name = input.string();
+  const lastId = readId(input);
+  const read = version >= 2 ? input.bigSize() : UNKNOWN_READ;
+  yield ['XGROUP', 'CREATE', key, name, textOf(lastId), 'ENTRIESREAD', read === UNKNOWN_READ ? '-1' : String(read)];
+  const pending = new Map<ByteString, { deliveredAtMs: number; count: bigint }>();
+  const count = input.size();
+  for (let i = 0; i < count; i += 1) {
+    const id = textOf(idOfRaw(input.raw(16)));
+    pending.set(id, { deliveredAtMs: input.instant(), count: input.bigSize() });
+  }
+  const consumers = input.size();
+  for (let i = 0; i < consumers; i += 1) {
+    const consumer = input.string();
+    input.instant();
+    if (version >= 3) input.instant();
+    yield ['XGROUP', 'CREATECONSUMER', key, name, consumer];
+    const own = input.size();
+    for (let n = 0; n < own; n += 1) {
+      const id = textOf(idOfRaw(input.raw(16)));
+      const known = pending.get(id);
+      if (known === undefined) throw new BadFormat('a pending entry that the group does not have');
+      const { deliveredAtMs, count: times } = known;
+      const how = [
+        'TIME',
+        String(deliveredAtMs),
+        'RETRYCOUNT',
+        String(times),
+        'FORCE',
+        'JUSTID',
+        'LASTID',
+        textOf(lastId),
+      ];
+      yield ['XCLAIM', key, name, consumer, '0', id, ...how];
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * A set of members. Small ones are one packed string, large ones a SegmentedMap; one that has grown stays
+ * large, so that scan cursors stay good.
+ *
+ * Invariants
+ *  S1 `bytes` follows from the members alone, not from how they came to be or how they are kept
+ *  S2 `encoding` is what Redis would say; it names no form of ours
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { Collection } from '../keyspace.js';
+import { parseInt64 } from '../numbers.js';
+import { SegmentedMap } from '../segmented-map.js';
+import { commandsOf } from './command-chunks.js';
+import {
+  findWord,
+  flat,
+  MAX_PACKED_BYTES,
+  MAX_PACKED_ENTRIES,
+  MAX_PACKED_WORD_BYTES,
+  packWord,
+  unpackWords,
+} from './packed-words.js';
+
+/** Measured: an entry of a Map with a short string, beside its characters. */
+const LARGE_ENTRY_BYTES = 64;
+/** The length. */
+const SMALL_ENTRY_BYTES = 1;
+
+type Encoding = 'intset' | 'listpack' | 'hashtable';
+
+export interface SetEncodingLimits {
+  readonly maxIntegers: number;
+  readonly maxEntries: number;
+  readonly maxValueBytes: number;
+}
+
+export class SetValue implements Collection {
+  #members: ByteString | SegmentedMap<true> = '';
+  #size = 0;
+  #contentBytes = 0;
+  #encoding: Encoding = 'intset';
+
+  get kind(): 'set' {
+    return 'set';
+  }
+
+  get hasOrder(): boolean {
+    return false;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get contentBytes(): number {
+    return this.#contentBytes;
+  }
+
+  get bytes(): number {
+    const entryBytes = this.#size <= MAX_PACKED_ENTRIES ? SMALL_ENTRY_BYTES : LARGE_ENTRY_BYTES;
+    return this.#contentBytes + this.#size * entryBytes;
+  }
+
+  get encoding(): string {
+    return this.#encoding;
+  }
+
+  /** Cheaper to list than to draw from. */
+  get isSmall(): boolean {
+    return typeof this.#members === 'string';
+  }
+
+  has(member: ByteString): boolean {
+    const members = this.#members;
+    return typeof members === 'string' ? findWord(members, member, 1) >= 0 : members.has(member);
+  }
+
+  /** True if it was not there. */
+  add(member: ByteString): boolean {
+    const members = this.#members;
+    if (typeof members !== 'string') {
+      const before = members.size;
+      members.set(member, true);
+      if (members.size === before) return false;
+      this.#count(member);
+      return true;
+    }
+    if (findWord(members, member, 1) >= 0) return false;
+    this.#count(member);
+    if (this.#fitsSmall(member)) this.#members = flat(members + packWord(member));
+    else this.#grow().set(member, true);
+    return true;
+  }
+
+  /** True if it was there. */
+  delete(member: ByteString): boolean {
+    const members = this.#members;
+    if (typeof members !== 'string') {
+      if (!members.delete(member)) return false;
+    } else {
+      const at = findWord(members, member, 1);
+      if (at < 0) return false;
+      this.#members = flat(members.slice(0, at) + members.slice(at + 1 + member.length));
+    }
+    this.#size -= 1;
+    this.#contentBytes -= member.length;
+    return true;
+  }
+
+  members(): Iterable<ByteString> {
+    const members = this.#members;
+    return typeof members === 'string' ? unpackWords(members) : members.keys();
+  }
+
+  /** See SegmentedMap.scan; a small set is met in one step. */
+  scan(cursor: number, count: number): { cursor: number; members: ByteString[] } {
+    const members = this.#members;
+    if (typeof members === 'string') return { cursor: 0, members: unpackWords(members) };
+    const step = members.scan(cursor, count);
+    return { cursor: step.cursor, members: step.entries.map(([member]) => member) };
+  }
+
+  /** A member, each with about the same chance. @param float uniform in [0, 1) */
+  draw(float: () => number): ByteString | undefined {
+    const members = this.#members;
+    if (typeof members !== 'string') return members.randomKey(float);
+    return unpackWords(members)[Math.floor(float() * this.#size)];
+  }
+
+  /** Before the first of so many members is added, as Redis does (S2). */
+  expectMembers(first: ByteString, count: number, limits: SetEncodingLimits): void {
+    if (this.#size === 0) {
+      if (isInteger(first) && count <= limits.maxIntegers) this.#encoding = 'intset';
+      else this.#encoding = count <= limits.maxEntries ? 'listpack' : 'hashtable';
+    } else if (this.#encoding === 'listpack' && count > limits.maxEntries) {
+      this.#encoding = 'hashtable';
+    } else if (this.#encoding === 'intset' && count > limits.maxIntegers) {
+      this.#encoding = 'hashtable';
+    }
+  }
+
+  /** After a member was added, as Redis does (S2). */
+  adaptEncoding(member: ByteString, limits: SetEncodingLimits): void {
+    if (this.#encoding === 'hashtable') return;
+    if (this.#encoding === 'intset' && isInteger(member)) {
+      if (this.#size > limits.maxIntegers) this.#encoding = 'hashtable';
+    } else if (this.#size <= limits.maxEntries && member.length <= limits.maxValueBytes) {
+      this.#encoding = 'listpack';
+    } else {
+      this.#encoding = 'hashtable';
+    }
+  }
+
+  *rebuild(key: ByteString): Iterable<ByteString[]> {
+    yield* commandsOf(['SADD', key], asEntries(this.members()));
+  }
+
+  *facts(): Iterable<ByteString> {
+    yield* this.members();
+  }
+
+  clone(): SetValue {
+    const copy = new SetValue();
+    copy.#size = this.#size;
+    copy.#contentBytes = this.#contentBytes;
+    copy.#encoding = this.#encoding;
+    if (typeof this.#members === 'string') {
+      copy.#members = this.#members;
+    } else {
+      const table = new SegmentedMap<true>();
+      for (const member of this.#members.keys()) table.set(member, true);
+      copy.#members = table;
+    }
+    return copy;
+  }
+
+  #count(member: ByteString): void {
+    this.#size += 1;
+    this.#contentBytes += member.length;
+  }
+
+  /** Counted already. */
+  #fitsSmall(member: ByteString): boolean {
+    return (
+      this.#size <= MAX_PACKED_ENTRIES &&
+      this.#contentBytes + this.#size * SMALL_ENTRY_BYTES <= MAX_PACKED_BYTES &&
+      member.length <= MAX_PACKED_WORD_BYTES
+    );
+  }
+
+  #grow(): SegmentedMap<true> {
+    const table = new SegmentedMap<true>();
+    for (const member of this.members()) table.set(member, true);
+    this.#members = table;
+    return table;
+  }
+}
+
+/** Each member as an entry of one word. */
+export function* asEntries(members: Iterable<ByteString>): Iterable<[ByteString]> {
+  for (const member of members) yield [member];
+}
+
+function isInteger(member: ByteString): boolean {
+  return parseInt64(member) !== undefined;
+}

@@ -1,0 +1,152 @@
+/**
+ * A stream as commands that make it again, and as facts to compare it by.
+ *
+ * Entries that were deleted may still be pending, and XCLAIM makes only what exists pending. So those are
+ * added first, made pending, and trimmed away; the stream, empty then, starts from the lowest id again.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import type { Stream, StreamEntry } from './stream.js';
+import type { ConsumerGroup, Pending } from './stream-group.js';
+import { formatId, type StreamId } from './stream-id.js';
+import { IDS_A_COMMAND } from './stream-limits.js';
+
+/** Any entry, for where only its id matters. */
+const FILLER = ['x', ''] as const;
+/** Makes an empty stream in one command, and is gone at once. */
+const LOWEST_ADDED = '0-1';
+
+export function* rebuildStream(key: ByteString, stream: Stream): IterableIterator<ByteString[]> {
+  const groups = stream.groups();
+  const lost = lostIds(stream, groups);
+  if (stream.size === 0 && lost.length === 0) yield ['XADD', key, LOWEST_ADDED, ...FILLER];
+  for (const id of lost) yield ['XADD', key, formatId(id), ...FILLER];
+  if (lost.length > 0) {
+    yield* groupCommands(key, groups);
+    for (const group of groups) yield* pendingCommands(key, group, (id) => !stream.has(id));
+  }
+  if (stream.size === 0 || lost.length > 0) {
+    yield ['XTRIM', key, 'MAXLEN', '=', '0'];
+    yield ['XSETID', key, '0-0', 'ENTRIESADDED', '0'];
+  }
+  for (const [id, entry] of stream.entries()) yield addCommand(key, id, entry);
+  yield setIdCommand(key, stream);
+  if (lost.length === 0) yield* groupCommands(key, groups);
+  for (const group of groups) {
+    yield* pendingCommands(key, group, (id) => stream.has(id));
+    yield groupPositionCommand(key, group);
+  }
+}
+
+export function* factsOfStream(stream: Stream): IterableIterator<ByteString> {
+  yield formatId(stream.lastId);
+  yield formatId(stream.maxDeletedId);
+  yield String(stream.entriesAdded);
+  for (const [id, { names, values }] of stream.entries()) {
+    yield formatId(id);
+    yield String(names.length);
+    yield* names;
+    yield* values;
+  }
+  for (const group of stream.groups()) {
+    yield group.name;
+    yield formatId(group.lastId);
+    yield String(group.entriesRead);
+    for (const { name } of group.consumers()) yield name;
+    for (const [id, { consumer, deliveredAtMs, deliveries }] of group.pending.entries()) {
+      yield `${formatId(id)} ${deliveredAtMs} ${deliveries}`;
+      yield consumer.name;
+    }
+  }
+}
+
+export function addCommand(key: ByteString, id: StreamId, { names, values }: StreamEntry): ByteString[] {
+  const words = ['XADD', key, formatId(id)];
+  for (let i = 0; i < names.length; i += 1) words.push(names[i] as ByteString, values[i] as ByteString);
+  return words;
+}
+
+export function setIdCommand(key: ByteString, { lastId, entriesAdded, maxDeletedId }: Stream): ByteString[] {
+  const added = String(entriesAdded);
+  return ['XSETID', key, formatId(lastId), 'ENTRIESADDED', added, 'MAXDELETEDID', formatId(maxDeletedId)];
+}
+
+export function groupPositionCommand(key: ByteString, { name, lastId, entriesRead }: ConsumerGroup): ByteString[] {
+  return ['XGROUP', 'SETID', key, name, formatId(lastId), 'ENTRIESREAD', String(entriesRead)];
+}
+
+/** Makes the ids, all with that time and count, pending for the consumer; at most IDS_A_COMMAND of them. */
+export function claimCommand(
+  key: ByteString,
+  group: ConsumerGroup,
+  { consumer, deliveredAtMs, deliveries }: Pending,
+  ids: readonly ByteString[],
+): ByteString[] {
+  const words = ['XCLAIM', key, group.name, consumer.name, '0', ...ids, 'TIME', String(deliveredAtMs)];
+  words.push('RETRYCOUNT', String(deliveries), 'FORCE', 'JUSTID', 'LASTID', formatId(group.lastId));
+  return words;
+}
+
+/** Runs of pending ids that one command can claim: of one consumer, with one time and one count. */
+export class ClaimRuns {
+  #pending: Pending | undefined;
+  #ids: ByteString[] = [];
+
+  constructor(
+    private readonly key: ByteString,
+    private readonly group: ConsumerGroup,
+  ) {}
+
+  /** The command of the run that ends before this one, if it ends. */
+  add(id: StreamId, { consumer, deliveredAtMs, deliveries }: Pending): ByteString[] | undefined {
+    const last = this.#pending;
+    const fits =
+      last !== undefined &&
+      last.consumer === consumer &&
+      last.deliveredAtMs === deliveredAtMs &&
+      last.deliveries === deliveries &&
+      this.#ids.length < IDS_A_COMMAND;
+    const ended = fits ? undefined : this.end();
+    this.#pending = { consumer, deliveredAtMs, deliveries };
+    this.#ids.push(formatId(id));
+    return ended;
+  }
+
+  /** The command of the last run, if there is one. */
+  end(): ByteString[] | undefined {
+    if (this.#pending === undefined) return undefined;
+    const words = claimCommand(this.key, this.group, this.#pending, this.#ids);
+    this.#pending = undefined;
+    this.#ids = [];
+    return words;
+  }
+}
+
+function* groupCommands(key: ByteString, groups: readonly ConsumerGroup[]): IterableIterator<ByteString[]> {
+  for (const group of groups) {
+    const { name, lastId, entriesRead } = group;
+    yield ['XGROUP', 'CREATE', key, name, formatId(lastId), 'ENTRIESREAD', String(entriesRead)];
+    for (const consumer of group.consumers()) yield ['XGROUP', 'CREATECONSUMER', key, name, consumer.name];
+  }
+}
+
+function* pendingCommands(
+  key: ByteString,
+  group: ConsumerGroup,
+  isWanted: (id: StreamId) => boolean,
+): IterableIterator<ByteString[]> {
+  const runs = new ClaimRuns(key, group);
+  for (const [id, pending] of group.pending.entries()) {
+    if (!isWanted(id)) continue;
+    const ended = runs.add(id, pending);
+    if (ended !== undefined) yield ended;
+  }
+  const last = runs.end();
+  if (last !== undefined) yield last;
+}
+
+/** Ids that are pending and have no entry, ascending. */
+function lostIds(stream: Stream, groups: readonly ConsumerGroup[]): StreamId[] {
+  const lost = new Set<StreamId>();
+  for (const group of groups) for (const [id] of group.pending.entries()) if (!stream.has(id)) lost.add(id);
+  return [...lost].sort();
+}

@@ -1,0 +1,71 @@
+/**
+ * Consecutive commands of one connection that a partition is asked for together, and the answers that stand
+ * between them, in order.
+ */
+import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { AdmittedCommands } from '../kv/partition-routing.js';
+
+/** By position: an answer that is known; undefined: the next reply of the partition. */
+type Slot = Reply | undefined;
+
+export class RespBatch implements AdmittedCommands {
+  readonly specs: CommandSpec[] = [];
+  readonly commands: (readonly ByteString[])[] = [];
+  bytes = 0;
+  writes = 0;
+  /** A key that is read in it is to be tracked. */
+  isTracked = false;
+  readonly slots: Slot[] = [];
+  /** Positions whose answers are not sent. */
+  #silent: Set<number> | undefined;
+
+  add(spec: CommandSpec, words: readonly ByteString[], bytes: number): void {
+    this.specs.push(spec);
+    this.commands.push(words);
+    this.bytes += bytes;
+    if (isWrite(spec)) this.writes += 1;
+    this.slots.push(undefined);
+  }
+
+  addAnswer(reply: Reply): void {
+    this.slots.push(reply);
+  }
+
+  /** Of what was added last. */
+  silenceLast(): void {
+    this.#silent ??= new Set();
+    this.#silent.add(this.slots.length - 1);
+  }
+
+  isSilent(position: number): boolean {
+    return this.#silent?.has(position) === true;
+  }
+
+  get isEmpty(): boolean {
+    return this.commands.length === 0;
+  }
+
+  /** Keeps the first `count` commands; the others are answered with `refusal`. */
+  keepFirst(count: number, refusal: ErrorReply): void {
+    let kept = 0;
+    for (let i = 0; i < this.slots.length; i += 1) {
+      if (this.slots[i] !== undefined) continue;
+      kept += 1;
+      if (kept > count) this.slots[i] = refusal;
+    }
+    for (const words of this.commands.splice(count)) for (const word of words) this.bytes -= word.length;
+    this.specs.length = count;
+    this.writes = this.specs.filter(isWrite).length;
+  }
+
+  /** All answers in order, given the partition's. */
+  *answers(replies: readonly Reply[]): IterableIterator<Reply> {
+    let next = 0;
+    for (let i = 0; i < this.slots.length; i += 1) {
+      const slot = this.slots[i];
+      const reply = slot === undefined ? (replies[next++] as Reply) : slot;
+      if (!this.isSilent(i)) yield reply;
+    }
+  }
+}

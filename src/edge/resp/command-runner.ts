@@ -1,0 +1,242 @@
+/**
+ * Judges one client's commands, in Redis's order: known, of right arity, signed in, permitted, allowed where the
+ * connection is; and runs those that may run, at the connection, at an edge or at a partition.
+ *
+ * Invariants
+ *  J1 nothing runs under a grant that is not current
+ *  J2 a client that waits at an owner is given up there when it goes
+ */
+import {
+  admit,
+  type CommandSpec,
+  ErrorReply,
+  keysOf,
+  PermissionDenied,
+  type Reply,
+  SimpleString,
+} from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import { requestTooLarge } from '../error-map.js';
+import { MAX_KEY_BYTES } from '../kv/kv-limits.js';
+import { denialOf } from '../kv/permissions.js';
+import type { RespBatch } from './command-batch.js';
+import { clientLine } from './commands/client-line.js';
+import { type Answer, CONNECTION_COMMANDS, Several } from './commands/index.js';
+import { failureText } from './failure-text.js';
+import type { RespClient, Transaction } from './resp-client.js';
+import type { RespFace } from './resp-face.js';
+import { trackReads } from './tracked-reads.js';
+
+export type SettledOutcome =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'bytes'; readonly bytes: ByteString }
+  | { readonly kind: 'silent' };
+
+export type Outcome =
+  | SettledOutcome
+  /** Waits in the batch. */
+  | { readonly kind: 'batched' }
+  /** To be taken again when the batch in front of it has been answered. */
+  | { readonly kind: 'cut' }
+  /** Answers, or the bytes of them. */
+  | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString> };
+
+const BATCHED: Outcome = { kind: 'batched' };
+const CUT: Outcome = { kind: 'cut' };
+const SILENT: SettledOutcome = { kind: 'silent' };
+
+const QUEUED = new SimpleString('QUEUED');
+const NOT_SIGNED_IN = new ErrorReply('NOAUTH Authentication required.');
+const NOT_IN_TRANSACTION = new ErrorReply('ERR Command not allowed inside a transaction');
+const TRANSACTION_TOO_LARGE = new ErrorReply('ERR transaction exceeds the maximum number of commands or bytes');
+
+export class CommandRunner {
+  /** Whether the grant is current cannot be told. */
+  #doubt: ErrorReply | undefined;
+
+  constructor(
+    private readonly face: RespFace,
+    private readonly client: RespClient,
+  ) {}
+
+  /** Ends the connection of one who may do nothing any more. (J1) */
+  checkGrant(): void {
+    const { client } = this;
+    const { access } = this.face.parts;
+    this.#doubt = undefined;
+    if (client.grant === undefined) return;
+    try {
+      if (access.isCurrent(client.grant)) return;
+      const renewed = access.renewed?.(client.grant);
+      if (renewed === undefined) client.link.cut('revoked');
+      else client.grant = renewed;
+    } catch (failure) {
+      this.#doubt = new ErrorReply(this.refusalText(failure));
+    }
+  }
+
+  take(words: readonly ByteString[], batch: RespBatch): Outcome {
+    const { client } = this;
+    const spec = admit(words);
+    if (spec instanceof ErrorReply) return this.#refuse(spec);
+    const problem = this.#problemOf(spec, words);
+    if (problem !== undefined) return this.#refuse(problem);
+    const own = CONNECTION_COMMANDS.get(spec.name);
+    const { transaction } = client;
+    if (transaction !== undefined && own?.isDoneInTransaction !== true) return this.#queue(transaction, spec, words);
+    if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch);
+    if (!own.isIndependent && batch.slots.length > 0) return CUT;
+    client.lastCommand = spec.name;
+    const isSilent = this.#takesSilence(spec);
+    return this.#outcomeOf(own.run(client, words), isSilent);
+  }
+
+  oversized(bytes: number): SettledOutcome {
+    return this.#refuse(requestTooLarge(this.client.grant?.limits.maxCommandBytes ?? 0, bytes));
+  }
+
+  /** Never rejects for what the world did: that is an answer. */
+  run(batch: RespBatch): Promise<Iterator<Reply>> {
+    return this.client.calls.runBatch(this.client.grant as KvGrant, batch);
+  }
+
+  /** The owner may forget the command that waits there. (J2) */
+  giveUpWaiting(): void {
+    this.client.calls.giveUpWaiting();
+  }
+
+  /** What a client hears of a failure; defects get an id that can be searched for. */
+  refusalText(failure: unknown): string {
+    return failureText(this.face, failure);
+  }
+
+  /** Why it may not run at all; undefined if it may. */
+  #problemOf(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
+    const { client } = this;
+    const { grant } = client;
+    if (spec.flags.includes('noauth')) return undefined;
+    if (grant === undefined) return NOT_SIGNED_IN;
+    if (this.#doubt !== undefined) return this.#doubt;
+    const denial = denialOf(grant, spec, words);
+    if (denial !== undefined) {
+      if (denial instanceof PermissionDenied) this.#noteDenial(grant, denial);
+      return denial;
+    }
+    if (client.protocol === 2 && client.isSubscriber && !MAY_FOLLOW_SUBSCRIBE.has(spec.name)) {
+      return notWhileSubscribed(spec.name);
+    }
+    return undefined;
+  }
+
+  #noteDenial({ database }: KvGrant, denial: PermissionDenied): void {
+    const { client } = this;
+    const context = client.transaction === undefined ? 'toplevel' : 'multi';
+    this.face.parts.acl?.noteDenied(database, denial, clientLine(client), context);
+  }
+
+  #queue(transaction: Transaction, spec: CommandSpec, words: readonly ByteString[]): Outcome {
+    const own = CONNECTION_COMMANDS.get(spec.name);
+    const isOfEdge = spec.family === 'acl';
+    if (isOfEdge || spec.flags.includes('nomulti') || (own !== undefined && !own.isQueueable)) {
+      return this.#refuse(NOT_IN_TRANSACTION);
+    }
+    const { maxQueuedBytes, maxQueuedCommands } = this.face.parts.limits;
+    const bytes = bytesOf(words);
+    const problem = this.#sizeProblem(this.client.grant as KvGrant, spec, words, bytes);
+    if (problem !== undefined) return this.#refuse(problem);
+    if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
+      return this.#refuse(TRANSACTION_TOO_LARGE);
+    }
+    transaction.queued.push({ spec, words });
+    transaction.bytes += bytes;
+    return this.#takesSilence(spec) ? SILENT : { kind: 'reply', reply: QUEUED };
+  }
+
+  #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
+    const { client } = this;
+    const bytes = bytesOf(words);
+    const problem = this.#sizeProblem(grant, spec, words, bytes);
+    if (problem !== undefined) return this.#refuse(problem);
+    client.lastCommand = spec.name;
+    if (spec.flags.includes('blocking')) {
+      if (batch.slots.length > 0) return CUT;
+      const isSilent = this.#takesSilence(spec);
+      return this.#outcomeOf(this.client.calls.runBlocking(grant, spec, words, bytes), isSilent);
+    }
+    const { acl } = this.face.parts;
+    if (acl !== undefined && spec.family === 'acl') {
+      if (batch.slots.length > 0) return CUT;
+      const answer = acl.run(grant, spec, words, client);
+      if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence(spec));
+    }
+    batch.add(spec, words, bytes);
+    if (this.#takesSilence(spec)) batch.silenceLast();
+    if (client.tracking !== undefined && trackReads(client, grant, spec, words)) batch.isTracked = true;
+    return BATCHED;
+  }
+
+  #sizeProblem(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): ErrorReply | undefined {
+    const { maxCommandBytes } = grant.limits;
+    if (bytes > maxCommandBytes) return requestTooLarge(maxCommandBytes, bytes);
+    if (bytes <= MAX_KEY_BYTES) return undefined;
+    const key = keysOf(spec, words).find((candidate) => candidate.length > MAX_KEY_BYTES);
+    if (key === undefined) return undefined;
+    return new ErrorReply(`ERR max key size exceeded. Limit: ${MAX_KEY_BYTES} bytes, Actual: ${key.length} bytes`);
+  }
+
+  #outcomeOf(answer: Answer | Promise<Answer>, isSilent: boolean): Outcome {
+    if (answer instanceof Promise) {
+      const answers = answer.then(
+        (settled) => (isSilent ? '' : this.#bytesOrReplies(settled)),
+        (failure: unknown) => [new ErrorReply(this.refusalText(failure)) as Reply].values(),
+      );
+      return { kind: 'later', answers };
+    }
+    if (isSilent || answer === undefined) return SILENT;
+    return answer instanceof Several ? { kind: 'bytes', bytes: answer.bytes } : { kind: 'reply', reply: answer };
+  }
+
+  #bytesOrReplies(answer: Answer): Iterator<Reply> | ByteString {
+    if (answer === undefined) return '';
+    return answer instanceof Several ? answer.bytes : [answer].values();
+  }
+
+  #refuse(reply: ErrorReply): SettledOutcome {
+    const { client } = this;
+    if (client.transaction !== undefined) client.transaction.isBroken = true;
+    return this.#takesSilence(undefined) ? SILENT : { kind: 'reply', reply };
+  }
+
+  /** Is this command's answer not to be sent? Uses up CLIENT REPLY SKIP. */
+  #takesSilence(spec: CommandSpec | undefined): boolean {
+    const { client } = this;
+    if (client.replies === 'on' || spec?.name === 'CLIENT REPLY') return false;
+    if (client.replies === 'skip-next') client.replies = 'on';
+    return true;
+  }
+}
+
+const MAY_FOLLOW_SUBSCRIBE: ReadonlySet<string> = new Set([
+  'SUBSCRIBE',
+  'PSUBSCRIBE',
+  'SSUBSCRIBE',
+  'UNSUBSCRIBE',
+  'PUNSUBSCRIBE',
+  'SUNSUBSCRIBE',
+  'PING',
+  'QUIT',
+  'RESET',
+]);
+
+function notWhileSubscribed(name: string): ErrorReply {
+  const shown = name.toLowerCase().replace(' ', '|');
+  const allowed = '(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET';
+  return new ErrorReply(`ERR Can't execute '${shown}': only ${allowed} are allowed in this context`);
+}
+
+function bytesOf(words: readonly ByteString[]): number {
+  let bytes = 0;
+  for (let i = 0; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
+  return bytes;
+}

@@ -1,0 +1,23 @@
+/** What a command about the connection itself is, for the connection that runs it. */
+import type { Reply } from '../../../domain/kv/index.js';
+import type { ByteString } from '../../../kernel/index.js';
+import type { RespClient } from '../resp-client.js';
+
+/** Bytes that are not one reply: several confirmations, or none. */
+export class Several {
+  constructor(readonly bytes: ByteString) {}
+}
+
+/** Undefined: nothing is said. */
+export type Answer = Reply | Several | undefined;
+
+export interface ConnectionCommand {
+  /** Admitted words: of right arity, permitted. Refusals are replies. */
+  readonly run: (client: RespClient, words: readonly ByteString[]) => Answer | Promise<Answer>;
+  /** Neither looks at nor changes what answers in front of it depend on: it need not wait for them. */
+  readonly isIndependent?: boolean;
+  /** Inside MULTI too it is done at once. */
+  readonly isDoneInTransaction?: boolean;
+  /** Inside MULTI it is queued, and answers with a reply, at once, when its turn comes. */
+  readonly isQueueable?: boolean;
+}

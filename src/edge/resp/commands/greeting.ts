@@ -1,0 +1,142 @@
+/** Who a client is and how it is spoken to: AUTH, HELLO, RESET, QUIT, SELECT, PING, ECHO. */
+import { encodePush } from '../../../codec/resp/index.js';
+import { ERRORS, ErrorReply, MapReply, OK, type Reply, SimpleString, wrongArity } from '../../../domain/kv/index.js';
+import type { ByteString, DatabaseId } from '../../../kernel/index.js';
+import { failureText } from '../failure-text.js';
+import type { RespClient } from '../resp-client.js';
+import { clientLine } from './client-line.js';
+import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
+import { INTEGER, isPlainName, NAME_PROBLEM } from './words.js';
+
+/** `<database-id>/<user>`. */
+const NAMED_DATABASE = /^(db-[a-z2-7]{16})\//;
+
+const PONG = new SimpleString('PONG');
+const WRONG_PASSWORD = new ErrorReply('WRONGPASS invalid username-password pair or user is disabled.');
+const NOT_SIGNED_IN = new ErrorReply(
+  'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time',
+);
+const NO_VERSION = new ErrorReply('ERR Protocol version is not an integer or out of range');
+const UNKNOWN_VERSION = new ErrorReply('NOPROTO unsupported protocol version');
+const NO_INDEX = new ErrorReply('ERR DB index is out of range');
+
+/** AUTH [user] password → OK. */
+function auth(client: RespClient, words: readonly ByteString[]): Reply {
+  if (words.length > 3) return ERRORS.syntax;
+  const user = words.length === 3 ? words[1] : undefined;
+  return signIn(client, user, words.at(-1) as ByteString, 'AUTH') ? OK : WRONG_PASSWORD;
+}
+
+/** @throws CONTROL_STALE as the port does */
+function signIn(
+  client: RespClient,
+  user: ByteString | undefined,
+  password: ByteString,
+  command: 'AUTH' | 'HELLO',
+): boolean {
+  const { access } = client.face.parts;
+  const grant = access.grantForLogin(user, password);
+  if (grant === undefined) {
+    noteFailure(client, user ?? 'default', command);
+    return false;
+  }
+  client.grant = grant;
+  return true;
+}
+
+/** For ACL LOG, where it is known of which database. */
+function noteFailure(client: RespClient, user: ByteString, command: string): void {
+  const { acl } = client.face.parts;
+  const database = client.grant?.database ?? (NAMED_DATABASE.exec(user)?.[1] as DatabaseId | undefined);
+  if (acl === undefined || database === undefined) return;
+  acl.noteFailedLogin(database, user, command, clientLine(client));
+}
+
+/** HELLO [2 | 3 [AUTH user password] [SETNAME name]] → what this server is. */
+function hello(client: RespClient, words: readonly ByteString[]): Reply {
+  let version = client.protocol;
+  if (words.length > 1) {
+    const word = words[1] as ByteString;
+    if (!INTEGER.test(word)) return NO_VERSION;
+    if (word !== '2' && word !== '3') return UNKNOWN_VERSION;
+    version = word === '2' ? 2 : 3;
+  }
+  let credentials: readonly ByteString[] | undefined;
+  let name: ByteString | undefined;
+  for (let at = 2; at < words.length; ) {
+    const option = (words[at] as ByteString).toUpperCase();
+    const left = words.length - at - 1;
+    if (option === 'AUTH' && left >= 2) {
+      credentials = words.slice(at + 1, at + 3);
+      at += 3;
+    } else if (option === 'SETNAME' && left >= 1) {
+      name = words[at + 1] as ByteString;
+      if (!isPlainName(name)) return NAME_PROBLEM;
+      at += 2;
+    } else return new ErrorReply(`ERR Syntax error in HELLO option '${words[at]}'`);
+  }
+  if (credentials !== undefined && !signIn(client, credentials[0], credentials[1] as ByteString, 'HELLO'))
+    return WRONG_PASSWORD;
+  if (client.grant === undefined) return NOT_SIGNED_IN;
+  if (name !== undefined) client.name = name;
+  client.protocol = version;
+  return new MapReply([
+    'server',
+    'redis',
+    'version',
+    client.face.parts.redisVersion,
+    'proto',
+    version,
+    'id',
+    client.id,
+    'mode',
+    'standalone',
+    'role',
+    'master',
+    'modules',
+    [],
+  ]);
+}
+
+/** PING [message] → PONG, or the message. */
+function ping(client: RespClient, words: readonly ByteString[]): Answer {
+  if (words.length > 2) return wrongArity('ping');
+  if (client.protocol === 2 && client.isSubscriber) return new Several(encodePush(['pong', words[1] ?? ''], 2));
+  return words[1] ?? PONG;
+}
+
+function select(word: ByteString): Reply {
+  if (!INTEGER.test(word)) return ERRORS.notAnInteger;
+  return word === '0' ? OK : NO_INDEX;
+}
+
+function reset(client: RespClient): Reply {
+  client.reset();
+  return new SimpleString('RESET');
+}
+
+function quit(client: RespClient): Reply {
+  client.link.endAfterReplies();
+  return OK;
+}
+
+export const GREETING: Readonly<Record<string, ConnectionCommand>> = {
+  AUTH: { run: refusing(auth), isQueueable: true },
+  HELLO: { run: refusing(hello) },
+  PING: { run: ping, isIndependent: true, isQueueable: true },
+  ECHO: { run: (_client, words) => words[1] as ByteString, isIndependent: true, isQueueable: true },
+  SELECT: { run: (_client, words) => select(words[1] as ByteString), isIndependent: true, isQueueable: true },
+  RESET: { run: reset, isDoneInTransaction: true },
+  QUIT: { run: quit, isDoneInTransaction: true },
+};
+
+/** What cannot be told right now is an answer, too. */
+function refusing(run: (client: RespClient, words: readonly ByteString[]) => Reply): ConnectionCommand['run'] {
+  return (client, words) => {
+    try {
+      return run(client, words);
+    } catch (failure) {
+      return new ErrorReply(failureText(client.face, failure));
+    }
+  };
+}

@@ -1,0 +1,143 @@
+/** What a client listens to: SUBSCRIBE and its kin, and MONITOR. */
+import { encodePush, encodeReplyAs, type RespVersion } from '../../../codec/resp/index.js';
+import { ErrorReply, OK, SimpleString } from '../../../domain/kv/index.js';
+import type { ByteString } from '../../../kernel/index.js';
+import type { KvEvent } from '../../../messages/index.js';
+import type { KvGrant, KvSubscription } from '../../../ports/index.js';
+import { failureText } from '../failure-text.js';
+import type { RespClient, SubscriptionKind } from '../resp-client.js';
+import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
+
+interface Verb {
+  readonly kind: SubscriptionKind;
+  /** What confirmations call it. */
+  readonly on: string;
+  readonly off: string;
+  /** Kinds that are counted together. */
+  readonly counted: readonly SubscriptionKind[];
+}
+
+const PLAIN: readonly SubscriptionKind[] = ['channel', 'pattern'];
+const CHANNELS: Verb = { kind: 'channel', on: 'subscribe', off: 'unsubscribe', counted: PLAIN };
+const PATTERNS: Verb = { kind: 'pattern', on: 'psubscribe', off: 'punsubscribe', counted: PLAIN };
+const SHARD_CHANNELS: Verb = {
+  kind: 'shard-channel',
+  on: 'ssubscribe',
+  off: 'sunsubscribe',
+  counted: ['shard-channel'],
+};
+
+/** A confirmation for each name, once the owner knows; for one that it cannot be told of, an error. */
+async function subscribe(client: RespClient, verb: Verb, names: readonly ByteString[]): Promise<Answer> {
+  const grant = client.grant as KvGrant;
+  const { maxSubscriptions } = client.face.parts.limits;
+  if (client.subscriptionCount('channel', 'pattern', 'shard-channel') + names.length > maxSubscriptions) {
+    return new ErrorReply(`ERR too many subscriptions. Limit: ${maxSubscriptions}`);
+  }
+  const outcomes = await Promise.all(names.map((name) => listen(client, grant, verb.kind, name)));
+  let bytes = '';
+  names.forEach((name, i) => {
+    const outcome = outcomes[i] as KvSubscription | 'known' | ErrorReply;
+    if (outcome instanceof ErrorReply) bytes += encodeReplyAs(outcome, client.protocol);
+    else {
+      if (outcome !== 'known') keep(client, verb.kind, name, outcome);
+      bytes += encodePush([verb.on, name, client.subscriptionCount(...verb.counted)], client.protocol);
+    }
+  });
+  return new Several(bytes);
+}
+
+async function listen(
+  client: RespClient,
+  grant: KvGrant,
+  kind: SubscriptionKind,
+  name: ByteString,
+): Promise<KvSubscription | 'known' | ErrorReply> {
+  if (client.subscriptions?.[kind].has(name) === true) return 'known';
+  try {
+    return await client.face.parts.events.subscribe(grant, kind, name, (event) => {
+      client.link.push(messageBytes(event, client.protocol));
+    });
+  } catch (failure) {
+    return new ErrorReply(failureText(client.face, failure));
+  }
+}
+
+/** One client may name a channel twice in one command, and may have gone meanwhile: one subscription at most is kept. */
+function keep(client: RespClient, kind: SubscriptionKind, name: ByteString, subscription: KvSubscription): void {
+  if (client.isClosed || client.subscriptions?.[kind].has(name) === true) subscription.stop();
+  else client.subscriptionsOrNew[kind].set(name, subscription);
+}
+
+function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[]): Answer {
+  const known = client.subscriptions?.[verb.kind];
+  const names: readonly (ByteString | null)[] = given.length > 0 ? given : [...(known?.keys() ?? [])];
+  let bytes = '';
+  for (const name of names.length > 0 ? names : [null]) {
+    if (name !== null) {
+      known?.get(name)?.stop();
+      known?.delete(name);
+    }
+    bytes += encodePush([verb.off, name, client.subscriptionCount(...verb.counted)], client.protocol);
+  }
+  return new Several(bytes);
+}
+
+/** Many clients of a process hear the same: its bytes are made once for each protocol. */
+const bytesByEvent: readonly WeakMap<KvEvent, ByteString>[] = [new WeakMap(), new WeakMap()];
+
+function messageBytes(event: KvEvent, version: RespVersion): ByteString {
+  const known = bytesByEvent[version - 2] as WeakMap<KvEvent, ByteString>;
+  let bytes = known.get(event);
+  if (bytes === undefined) {
+    bytes = encodeMessage(event, version);
+    known.set(event, bytes);
+  }
+  return bytes;
+}
+
+function encodeMessage(event: KvEvent, version: RespVersion): ByteString {
+  switch (event.type) {
+    case 'message':
+    case 'smessage':
+      return encodePush([event.type, event.channel, event.payload], version);
+    case 'pmessage':
+      return encodePush([event.type, event.pattern, event.channel, event.payload], version);
+    case 'monitor':
+      return encodeReplyAs(new SimpleString(event.line), version);
+    case 'invalidate':
+      return '';
+  }
+}
+
+async function monitor(client: RespClient): Promise<Answer> {
+  if (client.monitoring !== undefined) return OK;
+  const grant = client.grant as KvGrant;
+  const subscription = await client.face.parts.events.subscribe(grant, 'monitor', '', (event) => {
+    client.link.push(messageBytes(event, client.protocol));
+  });
+  if (client.isClosed) subscription.stop();
+  else {
+    client.monitoring = subscription;
+    client.isMonitor = true;
+  }
+  return OK;
+}
+
+function on(verb: Verb): ConnectionCommand {
+  return { run: (client, words) => subscribe(client, verb, words.slice(1)) };
+}
+
+function off(verb: Verb): ConnectionCommand {
+  return { run: (client, words) => unsubscribe(client, verb, words.slice(1)) };
+}
+
+export const SUBSCRIPTIONS: Readonly<Record<string, ConnectionCommand>> = {
+  SUBSCRIBE: on(CHANNELS),
+  UNSUBSCRIBE: off(CHANNELS),
+  PSUBSCRIBE: on(PATTERNS),
+  PUNSUBSCRIBE: off(PATTERNS),
+  SSUBSCRIBE: on(SHARD_CHANNELS),
+  SUNSUBSCRIBE: off(SHARD_CHANNELS),
+  MONITOR: { run: monitor },
+};

@@ -1,0 +1,161 @@
+/**
+ * MULTI, EXEC, DISCARD, WATCH and UNWATCH.
+ *
+ * Invariants
+ *  X1 what is queued runs in one step of one partition, or not at all
+ *  X2 commands about the connection run at their place among the answers, when the others have run
+ *  X3 EXEC and DISCARD end every watch, however they end
+ */
+import {
+  type CommandSpec,
+  ERRORS,
+  ErrorReply,
+  findCommand,
+  NIL_ARRAY,
+  OK,
+  type Reply,
+} from '../../../domain/kv/index.js';
+import type { ByteString, PartitionName } from '../../../kernel/index.js';
+import type { KvGrant } from '../../../ports/index.js';
+import { denialOf } from '../../kv/permissions.js';
+import type { ClientWatch, QueuedCommand, RespClient } from '../resp-client.js';
+import { trackReads } from '../tracked-reads.js';
+import type { Answer, ConnectionCommand } from './connection-command.js';
+
+const NESTED = new ErrorReply('ERR MULTI calls can not be nested');
+const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
+const NO_DISCARD = new ErrorReply('ERR DISCARD without MULTI');
+const BROKEN = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
+const NO_WATCH = new ErrorReply('ERR WATCH inside MULTI is not allowed');
+/** Asked for where only watches have something to say. */
+const NOTHING: readonly ByteString[] = ['PING'];
+
+type FindOwn = (name: string) => ConnectionCommand | undefined;
+
+function multi(client: RespClient): Reply {
+  if (client.transaction !== undefined) return NESTED;
+  client.transaction = { queued: [], bytes: 0, isBroken: false };
+  return OK;
+}
+
+function discard(client: RespClient): Reply {
+  if (client.transaction === undefined) return NO_DISCARD;
+  client.transaction = undefined;
+  client.watches = [];
+  return OK;
+}
+
+function unwatch(client: RespClient): Reply {
+  client.watches = [];
+  return OK;
+}
+
+/** WATCH key … → OK. */
+async function watch(client: RespClient, words: readonly ByteString[]): Promise<Answer> {
+  if (client.transaction !== undefined) return NO_WATCH;
+  const grant = client.grant as KvGrant;
+  const { router, parts } = client.face;
+  const { maxWatchedKeys } = parts.limits;
+  const watched = client.watches.reduce((count, { keys }) => count + keys.length, 0);
+  if (watched + words.length - 1 > maxWatchedKeys) {
+    return new ErrorReply(`ERR too many watched keys. Limit: ${maxWatchedKeys}`);
+  }
+  const spec = findCommand(['WATCH']) as CommandSpec;
+  const keysByPartition = new Map<PartitionName, ByteString[]>();
+  for (const key of words.slice(1)) {
+    const partition = router.partitionOf(grant, { specs: [spec], commands: [['WATCH', key]], bytes: 0 });
+    const keys = keysByPartition.get(partition);
+    if (keys === undefined) keysByPartition.set(partition, [key]);
+    else keys.push(key);
+  }
+  for (const [partition, keys] of keysByPartition) {
+    const { replies } = await parts.gateway.execute({
+      database: grant.database,
+      partition,
+      mode: 'watch',
+      commands: [['WATCH', ...keys]],
+      bytes: keys.reduce((bytes, key) => bytes + key.length, 0),
+      client: client.identity,
+    });
+    const [mark] = replies;
+    if (mark instanceof ErrorReply) return mark;
+    client.watches.push({ partition, keys, mark: mark as ByteString });
+  }
+  return OK;
+}
+
+/** EXEC → the replies; null when a watched key has changed. */
+function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
+  const { transaction, watches } = client;
+  if (transaction === undefined) return NO_EXEC;
+  client.transaction = undefined;
+  client.watches = [];
+  if (transaction.isBroken) return BROKEN;
+  const { queued } = transaction;
+  if (watches.length === 0 && queued.every(({ spec }) => findOwn(spec.name) !== undefined)) {
+    return queued.map((command) => runOwn(client, command, findOwn));
+  }
+  return execAtPartition(client, queued, watches, findOwn);
+}
+
+async function execAtPartition(
+  client: RespClient,
+  queued: readonly QueuedCommand[],
+  watches: readonly ClientWatch[],
+  findOwn: FindOwn,
+): Promise<Answer> {
+  const grant = client.grant as KvGrant;
+  const specs: CommandSpec[] = [];
+  const commands: (readonly ByteString[])[] = [];
+  const refusals = new Map<QueuedCommand, ErrorReply>();
+  let bytes = 0;
+  let isTracked = false;
+  for (const command of queued) {
+    const { spec, words } = command;
+    if (findOwn(spec.name) !== undefined) continue;
+    // The user may have been changed since it was queued.
+    const refusal = denialOf(grant, spec, words);
+    if (refusal !== undefined) {
+      refusals.set(command, refusal);
+      continue;
+    }
+    specs.push(spec);
+    commands.push(words);
+    for (const word of words) bytes += word.length;
+    if (trackReads(client, grant, spec, words, 'in-transaction')) isTracked = true;
+  }
+  if (client.tracking !== undefined) client.tracking.caching = undefined;
+  if (commands.length === 0) {
+    specs.push(findCommand(NOTHING) as CommandSpec);
+    commands.push(NOTHING);
+  }
+  const admitted = { specs, commands, bytes };
+  const { router } = client.face;
+  const problem = router.transactionProblem(grant, admitted);
+  if (problem !== undefined) return problem;
+  const hasKeys = specs.some(({ keys }) => keys.kind !== 'none');
+  const home = (hasKeys ? undefined : watches[0]?.partition) ?? router.partitionOf(grant, admitted);
+  if (watches.some((watched) => watched.partition !== home)) return ERRORS.crossSlot;
+  const { replies, isAborted } = await client.calls.runTransaction(grant, home, admitted, watches, isTracked);
+  if (isAborted === true) return NIL_ARRAY;
+  let next = 0;
+  return queued.map((command) => {
+    if (findOwn(command.spec.name) !== undefined) return runOwn(client, command, findOwn);
+    return refusals.get(command) ?? (replies[next++] as Reply);
+  });
+}
+
+function runOwn(client: RespClient, { spec, words }: QueuedCommand, findOwn: FindOwn): Reply {
+  // Only those are queued that answer so.
+  return findOwn(spec.name)?.run(client, words) as Reply;
+}
+
+export function transactionCommands(findOwn: FindOwn): Readonly<Record<string, ConnectionCommand>> {
+  return {
+    MULTI: { run: multi, isIndependent: true, isDoneInTransaction: true },
+    EXEC: { run: (client) => exec(client, findOwn), isDoneInTransaction: true },
+    DISCARD: { run: discard, isDoneInTransaction: true },
+    WATCH: { run: watch, isDoneInTransaction: true },
+    UNWATCH: { run: unwatch, isQueueable: true },
+  };
+}

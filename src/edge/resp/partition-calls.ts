@@ -1,0 +1,206 @@
+/** What one client asks of partitions: batches, commands that wait, watches and transactions; metered. */
+import { type CommandSpec, ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
+import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
+import type { KvWatch } from '../../messages/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import { QUOTA_EXCEEDED } from '../kv/command-batch.js';
+import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../kv/partition-routing.js';
+import type { RespBatch } from './command-batch.js';
+import { failureText } from './failure-text.js';
+import type { RespClient } from './resp-client.js';
+import type { RespFace } from './resp-face.js';
+
+/** A command that has waited this long was known to its owner; one whose owner has gone may wait again. */
+const REGISTERED_AFTER_MS = 1_000;
+
+export class PartitionCalls {
+  #waiters = 0;
+
+  constructor(
+    private readonly face: RespFace,
+    private readonly client: RespClient,
+  ) {}
+
+  /**
+   * The answers of the batch, in order. Most of the time nothing is in the way, and the request leaves at once,
+   * without a promise more than it takes.
+   */
+  runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+    const goOn = this.#nextChance(grant, batch.writes > 0);
+    if (goOn !== undefined) return goOn.then(() => this.runBatch(grant, batch));
+    const taken = this.face.parts.quota.take(grant, batch.commands.length);
+    return taken === true ? this.#askBatch(grant, batch) : this.#askWhatIsLeft(grant, batch, taken);
+  }
+
+  #askBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+    const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
+    return this.#ask(grant, mode, batch, this.#details(batch.isTracked)).then(
+      ({ replies }) => batch.answers(replies),
+      (failure: unknown) => {
+        const refusal = new ErrorReply(failureText(this.face, failure));
+        return batch.answers(batch.commands.map(() => refusal));
+      },
+    );
+  }
+
+  /** The day may not have room for all of them. */
+  async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<Iterator<Reply>> {
+    if (await taken) return this.#askBatch(grant, batch);
+    batch.keepFirst(await this.#takeSingly(grant, batch.commands.length), QUOTA_EXCEEDED);
+    return batch.isEmpty ? batch.answers([]) : this.#askBatch(grant, batch);
+  }
+
+  /** A command that may wait at its owner until there is something to answer. */
+  async runBlocking(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): Promise<Reply> {
+    const { client, face } = this;
+    const { clock, quota } = face.parts;
+    const admitted = { specs: [spec], commands: [words], bytes };
+    this.#waiters += 1;
+    const waiter = `${client.identity.id}:${this.#waiters}`;
+    // From the start: the connection lets go of what it holds for answers.
+    client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter };
+    try {
+      await this.#whileHeldUp(grant, isWrite(spec));
+      if (!(await quota.take(grant, 1))) return QUOTA_EXCEEDED;
+      // Gone before its owner has heard of it: there would be nobody to give it up.
+      if (client.isClosed) return null;
+      for (;;) {
+        const askedAtMs = clock.monotonicMs();
+        try {
+          const { replies } = await this.#ask(grant, 'single', admitted, { ...this.#details(false), waiter });
+          return replies[0] as Reply;
+        } catch (failure) {
+          const mayAskAgain = isMillraceError(failure, 'NOT_APPLIED') || isMillraceError(failure, 'SHARD_UNAVAILABLE');
+          const hasWaited = clock.monotonicMs() - askedAtMs > REGISTERED_AFTER_MS;
+          if (!mayAskAgain || !hasWaited || client.isClosed) throw failure;
+        }
+      }
+    } finally {
+      client.blocked = undefined;
+    }
+  }
+
+  giveUpWaiting(): void {
+    const { blocked } = this.client;
+    if (blocked === undefined) return;
+    // Nobody is left to be told how it went.
+    unblock(this.face, blocked, 'GONE').catch(() => undefined);
+  }
+
+  /** @param admitted all of one slot, that of `partition` */
+  async runTransaction(
+    grant: KvGrant,
+    partition: PartitionName,
+    admitted: AdmittedCommands,
+    watches: readonly KvWatch[],
+    isTracked: boolean,
+  ): Promise<RoutedReplies> {
+    await this.#whileHeldUp(grant, admitted.specs.some(isWrite));
+    if (!(await this.face.parts.quota.take(grant, admitted.commands.length))) {
+      return { replies: admitted.commands.map(() => QUOTA_EXCEEDED), syncToken: undefined };
+    }
+    const { commands, bytes } = admitted;
+    return this.#metered(grant, admitted, () =>
+      this.face.parts.gateway.execute({
+        database: grant.database,
+        partition,
+        mode: 'transaction',
+        commands,
+        bytes,
+        ...this.#details(isTracked),
+        ...(watches.length === 0 ? {} : { watches: watches.map(({ keys, mark }) => ({ keys, mark })) }),
+      }),
+    );
+  }
+
+  #details(isTracked: boolean): RequestDetails {
+    const { identity } = this.client;
+    return isTracked ? { client: identity, trackFor: this.face.parts.events.edge } : { client: identity };
+  }
+
+  #ask(
+    grant: KvGrant,
+    mode: 'single' | 'pipeline',
+    admitted: AdmittedCommands & { readonly writes?: number },
+    details: RequestDetails,
+  ): Promise<RoutedReplies> {
+    return this.#metered(grant, admitted, () => this.face.router.run(grant, mode, admitted, details));
+  }
+
+  #metered(
+    { database }: KvGrant,
+    admitted: AdmittedCommands & { readonly writes?: number },
+    run: () => Promise<RoutedReplies>,
+  ): Promise<RoutedReplies> {
+    const { clock, meter } = this.face.parts;
+    const startedAtMs = clock.monotonicMs();
+    return run().then((routed) => {
+      meter.recordKv(database, {
+        commands: admitted.commands.length,
+        writes: admitted.writes ?? admitted.specs.filter(isWrite).length,
+        bytesIn: admitted.bytes,
+        bytesOut: bytesOfReplies(routed.replies),
+        durationMs: clock.monotonicMs() - startedAtMs,
+      });
+      return routed;
+    });
+  }
+
+  async #whileHeldUp(grant: KvGrant, isForWrite: boolean): Promise<void> {
+    for (;;) {
+      const goOn = this.#nextChance(grant, isForWrite);
+      if (goOn === undefined) return;
+      await goOn;
+    }
+  }
+
+  #nextChance(grant: KvGrant, isForWrite: boolean): Promise<void> | undefined {
+    let goOn: () => void = () => {};
+    if (!this.face.clients.isHeldUp(grant.database, isForWrite, () => goOn())) return undefined;
+    return new Promise((resolve) => {
+      goOn = resolve;
+    });
+  }
+
+  /** How many of `wanted` the day still has room for, when it has none for all together. */
+  async #takeSingly(grant: KvGrant, wanted: number): Promise<number> {
+    for (let taken = 0; taken < wanted; taken += 1) {
+      if (wanted === 1 || !(await this.face.parts.quota.take(grant, 1))) return taken;
+    }
+    return wanted;
+  }
+}
+
+/** Sends a waiting command of a client away. @returns was it waiting? */
+export async function unblock(
+  face: RespFace,
+  { grant, partition, waiter }: NonNullable<RespClient['blocked']>,
+  how: 'TIMEOUT' | 'ERROR' | 'GONE',
+): Promise<boolean> {
+  const { database } = grant;
+  const commands = [[waiter, how]];
+  const { replies } = await face.parts.gateway.execute({
+    database,
+    partition,
+    mode: 'unblock',
+    commands,
+    bytes: waiter.length,
+  });
+  return replies[0] === 1;
+}
+
+/** Bytes of the strings at the top of them; what is in lists is counted roughly, by the piece. */
+function bytesOfReplies(replies: readonly Reply[]): number {
+  let bytes = 0;
+  for (const reply of replies) {
+    if (typeof reply === 'string') bytes += reply.length;
+    else if (Array.isArray(reply)) bytes += listBytes(reply as readonly Reply[]);
+  }
+  return bytes;
+}
+
+function listBytes(items: readonly Reply[]): number {
+  let bytes = 0;
+  for (const item of items) bytes += typeof item === 'string' ? item.length : 8;
+  return bytes;
+}

@@ -1,0 +1,191 @@
+/**
+ * One client of the native protocol, as its commands know it: who it is, what it may do, what it has begun.
+ * Bytes and their order are the connection's business (resp-connection.ts).
+ */
+import type { RespVersion } from '../../codec/resp/index.js';
+import type { CommandSpec } from '../../domain/kv/index.js';
+import type { ByteString, PartitionName } from '../../kernel/index.js';
+import type { KvClient, KvWatch } from '../../messages/index.js';
+import type { KvGrant, KvSubscription } from '../../ports/index.js';
+import { PartitionCalls } from './partition-calls.js';
+import type { RespFace } from './resp-face.js';
+
+/** What a client's commands may do to its connection. */
+export interface ClientLink {
+  /** Says something unasked, behind the answers that are due. */
+  push(bytes: ByteString): void;
+  /** Ends the connection behind the answers that are due. */
+  endAfterReplies(): void;
+  /** Ends it now. */
+  cut(reason: string): void;
+  /** Bytes that wait to be read, on either side. */
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  readonly isWaiting: boolean;
+}
+
+export interface QueuedCommand {
+  readonly spec: CommandSpec;
+  readonly words: readonly ByteString[];
+}
+
+/** What has been queued since MULTI. */
+export interface Transaction {
+  readonly queued: QueuedCommand[];
+  bytes: number;
+  /** A command could not be queued: EXEC will run nothing. */
+  isBroken: boolean;
+}
+
+export interface ClientWatch extends KvWatch {
+  readonly partition: PartitionName;
+}
+
+export type SubscriptionKind = 'channel' | 'pattern' | 'shard-channel';
+
+/** What the client hears of: by name, the way to stop it. */
+export type Subscriptions = Readonly<Record<SubscriptionKind, Map<ByteString, KvSubscription>>>;
+
+export interface Tracking {
+  readonly isBroadcast: boolean;
+  /** Of changed keys that begin with one of them; empty: all. Only when broadcast. */
+  readonly prefixes: readonly ByteString[];
+  readonly mode: 'all' | 'opt-in' | 'opt-out';
+  /** Does not hear of its own changes. */
+  readonly isNoLoop: boolean;
+  /** The client that is told instead. */
+  readonly redirect: number | undefined;
+  isRedirectBroken: boolean;
+  /** What CLIENT CACHING said about the next command. */
+  caching: 'yes' | 'no' | undefined;
+}
+
+export class RespClient {
+  readonly createdAtMs: number;
+  readonly calls: PartitionCalls;
+  name: ByteString = '';
+  libraryName: ByteString = '';
+  libraryVersion: ByteString = '';
+  protocol: RespVersion = 2;
+  replies: 'on' | 'off' | 'skip-next' = 'on';
+  isMonitor = false;
+  isNoEvict = false;
+  isNoTouch = false;
+  transaction: Transaction | undefined;
+  watches: ClientWatch[] = [];
+  tracking: Tracking | undefined;
+  /** A command that waits at its owner, by the name it has there. */
+  blocked: { readonly grant: KvGrant; readonly partition: PartitionName; readonly waiter: string } | undefined;
+  lastCommand = 'NULL';
+  lastAtMs: number;
+  /** Ends what MONITOR began. */
+  monitoring: KvSubscription | undefined;
+  isClosed = false;
+  #grant: KvGrant | undefined;
+  #identity: KvClient | undefined;
+  #subscriptions: Subscriptions | undefined;
+
+  constructor(
+    readonly face: RespFace,
+    readonly link: ClientLink,
+    readonly id: number,
+    readonly address: string,
+    readonly localAddress: string,
+  ) {
+    this.createdAtMs = face.parts.clock.monotonicMs();
+    this.lastAtMs = this.createdAtMs;
+    this.calls = new PartitionCalls(face, this);
+  }
+
+  get grant(): KvGrant | undefined {
+    return this.#grant;
+  }
+
+  set grant(grant: KvGrant | undefined) {
+    if (this.#grant !== undefined && this.#grant.database !== grant?.database) this.#leaveDatabase();
+    this.#grant = grant;
+    this.#identity = undefined;
+  }
+
+  /** As owners know it. */
+  get identity(): KvClient {
+    if (this.#identity?.protocol !== this.protocol) {
+      const { id, address, protocol } = this;
+      const rules = this.#grant?.rules;
+      this.#identity = {
+        face: 'resp',
+        protocol,
+        id: `${this.face.parts.events.edge}:${id}`,
+        address,
+        user: this.user,
+        ...(rules === undefined ? {} : { rules }),
+      };
+    }
+    return this.#identity as KvClient;
+  }
+
+  get user(): string {
+    return this.#grant?.user ?? 'default';
+  }
+
+  get subscriptions(): Subscriptions | undefined {
+    return this.#subscriptions;
+  }
+
+  /** For one who is about to subscribe. */
+  get subscriptionsOrNew(): Subscriptions {
+    this.#subscriptions ??= { channel: new Map(), pattern: new Map(), 'shard-channel': new Map() };
+    return this.#subscriptions;
+  }
+
+  subscriptionCount(...kinds: readonly SubscriptionKind[]): number {
+    let count = 0;
+    for (const kind of kinds) count += this.#subscriptions?.[kind].size ?? 0;
+    return count;
+  }
+
+  get isSubscriber(): boolean {
+    return this.#subscriptions !== undefined && this.subscriptionCount('channel', 'pattern', 'shard-channel') > 0;
+  }
+
+  /** Stops listening; silent. */
+  unsubscribeAll(): void {
+    for (const names of Object.values(this.#subscriptions ?? {})) {
+      for (const subscription of names.values()) subscription.stop();
+      names.clear();
+    }
+    this.#subscriptions = undefined;
+  }
+
+  stopMonitoring(): void {
+    this.monitoring?.stop();
+    this.monitoring = undefined;
+    this.isMonitor = false;
+  }
+
+  /** As it was when it connected, but for its number. */
+  reset(): void {
+    this.#leaveDatabase();
+    this.grant = undefined;
+    this.name = '';
+    this.protocol = 2;
+    this.replies = 'on';
+    this.isNoEvict = false;
+    this.isNoTouch = false;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#leaveDatabase();
+  }
+
+  /** What it has begun belongs to the database it is leaving. */
+  #leaveDatabase(): void {
+    this.transaction = undefined;
+    this.watches = [];
+    this.unsubscribeAll();
+    this.stopMonitoring();
+    if (this.tracking !== undefined && this.#grant !== undefined) this.face.tracking.leave(this, this.#grant);
+    this.tracking = undefined;
+  }
+}

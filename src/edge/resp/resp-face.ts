@@ -1,0 +1,44 @@
+/** What the native protocol's face is made of: ports from outside, and the few things its connections share. */
+import type { Clock, KvEvents, KvGateway, Log, Meter, Quota, RespAccess, Timers } from '../../ports/index.js';
+import type { AclCommands } from '../acl/index.js';
+import { PartitionRouter } from '../kv/partition-routing.js';
+import { ClientRegistry } from './client-registry.js';
+import type { RespFaceLimits } from './resp-limits.js';
+import { TrackingTables } from './tracking-tables.js';
+
+export interface RespFaceParts {
+  readonly gateway: KvGateway;
+  readonly access: RespAccess;
+  readonly events: KvEvents;
+  readonly quota: Quota;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly limits: RespFaceLimits;
+  /** Answers about users; left out: partitions are asked. */
+  readonly acl?: AclCommands | undefined;
+  /** As HELLO tells it; clients decide features by it. */
+  readonly redisVersion: string;
+}
+
+export class RespFace {
+  readonly router: PartitionRouter;
+  readonly clients: ClientRegistry;
+  readonly tracking: TrackingTables;
+  /** Set while draining: nothing new begins. */
+  isDraining = false;
+  #incidents = 0;
+
+  constructor(readonly parts: RespFaceParts) {
+    this.router = new PartitionRouter(parts.gateway);
+    this.clients = new ClientRegistry(parts.clock, parts.timers);
+    this.tracking = new TrackingTables(parts.events, this.clients, parts.limits.maxTrackedKeys);
+  }
+
+  /** Names one failure of ours in the log and in the answer. */
+  nextIncidentId(): string {
+    this.#incidents += 1;
+    return `${Math.trunc(this.parts.clock.nowMs()).toString(36)}-r${this.#incidents}`;
+  }
+}

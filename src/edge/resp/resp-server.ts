@@ -1,0 +1,133 @@
+/**
+ * The native protocol's face as a server: sockets, their bounds, and an orderly end.
+ *
+ * Invariants
+ *  S1 one address has a bounded share of a bounded number of connections; who is one too many is told so
+ *  S2 nobody stays who has not signed in, whose password or user is gone, or who does not read
+ *  S3 after `close` began no connection is accepted, and what is under way is answered as its connection's last
+ */
+import net, { type AddressInfo, type Socket } from 'node:net';
+import tls from 'node:tls';
+import type { Timer } from '../../ports/index.js';
+import { RespConnection } from './resp-connection.js';
+import { RespFace, type RespFaceParts } from './resp-face.js';
+import { DEFAULT_RESP_FACE_LIMITS, type RespFaceLimits } from './resp-limits.js';
+
+export interface RespServerParts extends Omit<RespFaceParts, 'limits'> {
+  /** Those not given have their defaults. */
+  readonly limits?: Partial<RespFaceLimits>;
+  /** PEM texts; without them the face speaks in the clear. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+}
+
+export interface RespServer {
+  /** @returns the address that is listened on, with the real port. @throws what `listen` reports: EADDRINUSE … */
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /** Resolves when every connection has ended: after what is under way, or once `deadline` is aborted. */
+  close(deadline?: AbortSignal): Promise<void>;
+  /** Open connections. */
+  readonly connections: number;
+}
+
+const TOO_MANY = '-ERR max number of clients reached\r\n';
+
+export function createRespServer(parts: RespServerParts): RespServer {
+  const limits = { ...DEFAULT_RESP_FACE_LIMITS, ...parts.limits };
+  const face = new RespFace({ ...parts, limits });
+  const connections = new ConnectionRegister(face, limits);
+  const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.keepaliveMs };
+  const server =
+    parts.tls === undefined
+      ? net.createServer(options, (socket) => connections.accept(socket))
+      : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
+  // Of a TLS handshake that failed; the socket is gone already.
+  server.on('tlsClientError', () => undefined);
+  let sweeping: Timer | undefined;
+  const sweep = () => {
+    connections.sweep();
+    sweeping = parts.timers.after(limits.sweepEveryMs, sweep);
+  };
+
+  return {
+    get connections() {
+      return connections.size;
+    },
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ port, host, backlog: limits.listenBacklog }, () => {
+          server.off('error', reject);
+          sweep();
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    close: (deadline) =>
+      new Promise((resolve) => {
+        face.isDraining = true;
+        const cut = () => connections.cutAll();
+        server.close(() => {
+          deadline?.removeEventListener('abort', cut);
+          sweeping?.cancel();
+          resolve();
+        });
+        face.clients.close();
+        connections.drain();
+        if (deadline?.aborted) cut();
+        else deadline?.addEventListener('abort', cut, { once: true });
+      }),
+  };
+}
+
+class ConnectionRegister {
+  readonly #connections = new Set<RespConnection>();
+  readonly #countByAddress = new Map<string, number>();
+
+  constructor(
+    private readonly face: RespFace,
+    private readonly limits: RespFaceLimits,
+  ) {}
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  accept(socket: Socket): void {
+    const { face, limits } = this;
+    const address = socket.remoteAddress ?? '';
+    const count = this.#countByAddress.get(address) ?? 0;
+    if (face.isDraining) {
+      socket.destroy();
+      return;
+    }
+    if (this.#connections.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
+      socket.on('error', () => undefined);
+      socket.end(TOO_MANY, () => socket.destroy());
+      return;
+    }
+    const connection = new RespConnection(face, socket, face.clients.nextId());
+    this.#countByAddress.set(address, count + 1);
+    this.#connections.add(connection);
+    face.clients.add(connection.client);
+    connection.onEnd = () => this.#remove(connection, address);
+  }
+
+  sweep(): void {
+    for (const connection of this.#connections) connection.sweep();
+  }
+
+  drain(): void {
+    for (const connection of this.#connections) connection.drain();
+  }
+
+  cutAll(): void {
+    for (const connection of this.#connections) connection.cut('shutdown');
+  }
+
+  #remove(connection: RespConnection, address: string): void {
+    this.#connections.delete(connection);
+    this.face.clients.remove(connection.client);
+    const count = (this.#countByAddress.get(address) ?? 1) - 1;
+    if (count === 0) this.#countByAddress.delete(address);
+    else this.#countByAddress.set(address, count);
+  }
+}

@@ -1,0 +1,28 @@
+/** Which reads of a client are tracked. */
+import { type CommandSpec, keysOf } from '../../domain/kv/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import type { RespClient } from './resp-client.js';
+
+/**
+ * Notes the keys that the command reads, if they are to be tracked. What CLIENT CACHING said holds for one
+ * command, or for one transaction, whose end forgets it.
+ * @returns has any been noted?
+ */
+export function trackReads(
+  client: RespClient,
+  grant: KvGrant,
+  spec: CommandSpec,
+  words: readonly ByteString[],
+  where: 'alone' | 'in-transaction' = 'alone',
+): boolean {
+  const { tracking } = client;
+  if (tracking === undefined || tracking.isBroadcast) return false;
+  const { mode, caching } = tracking;
+  if (where === 'alone') tracking.caching = undefined;
+  if (mode === 'opt-in' && caching !== 'yes') return false;
+  if (mode === 'opt-out' && caching === 'no') return false;
+  if (!spec.flags.includes('readonly')) return false;
+  client.face.tracking.note(client, grant, keysOf(spec, words));
+  return true;
+}

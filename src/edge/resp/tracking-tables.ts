@@ -1,0 +1,161 @@
+/**
+ * Which clients of this process may have cached which keys, by database; and those who want to hear of every
+ * change. Owners say which keys have changed; here it is found out whom to tell.
+ *
+ * Invariants
+ *  T1 a key is noted before it is asked for, so no change of it is missed
+ *  T2 a client is told of a key once, until it reads it again
+ *  T3 beyond `maxKeys` the key that was noted first is invalidated, changed or not
+ */
+import { encodePush } from '../../codec/resp/index.js';
+import type { Reply } from '../../domain/kv/index.js';
+import type { ByteString, DatabaseId } from '../../kernel/index.js';
+import type { KvEvent } from '../../messages/index.js';
+import type { KvEvents, KvGrant, KvSubscription } from '../../ports/index.js';
+import type { ClientRegistry } from './client-registry.js';
+import type { RespClient } from './resp-client.js';
+
+/** Where clients of RESP2 hear of changed keys. */
+const RESP2_CHANNEL = '__redis__:invalidate';
+const EVERY_CHANGE = '*';
+
+interface Table {
+  readonly clients: Set<RespClient>;
+  readonly broadcast: Set<RespClient>;
+  readonly clientsByKey: Map<ByteString, Set<RespClient>>;
+  /** Both say the same to every listener, so one of them listens. */
+  listening: Promise<KvSubscription> | undefined;
+  listeningToAll: Promise<KvSubscription> | undefined;
+}
+
+export class TrackingTables {
+  readonly #tables = new Map<DatabaseId, Table>();
+
+  constructor(
+    private readonly events: KvEvents,
+    private readonly clients: ClientRegistry,
+    private readonly maxKeys: number,
+  ) {}
+
+  /** Resolves once nothing is missed any more. @throws MillraceError as `KvEvents` does */
+  async join(client: RespClient, grant: KvGrant, isBroadcast: boolean): Promise<void> {
+    const table = this.#tableOf(grant.database);
+    table.clients.add(client);
+    if (isBroadcast) table.broadcast.add(client);
+    try {
+      table.listening ??= this.events.subscribe(grant, 'invalidation', '', (event) => this.#onEvent(table, event));
+      if (isBroadcast) table.listeningToAll ??= this.events.subscribe(grant, 'invalidation', EVERY_CHANGE, () => {});
+      await table.listening;
+      await table.listeningToAll;
+    } catch (failure) {
+      this.leave(client, grant);
+      throw failure;
+    }
+  }
+
+  leave(client: RespClient, { database }: KvGrant): void {
+    const table = this.#tables.get(database);
+    if (table === undefined) return;
+    table.clients.delete(client);
+    table.broadcast.delete(client);
+    if (table.broadcast.size === 0) {
+      stop(table.listeningToAll);
+      table.listeningToAll = undefined;
+    }
+    // What it had read stays until it changes: whoever is told then is looked up by its tracking.
+    if (table.clients.size > 0) return;
+    stop(table.listening);
+    this.#tables.delete(database);
+  }
+
+  /** The client is about to read these. */
+  note(client: RespClient, { database }: KvGrant, keys: readonly ByteString[]): void {
+    const table = this.#tables.get(database);
+    if (table === undefined) return;
+    for (const key of keys) {
+      const clients = table.clientsByKey.get(key);
+      if (clients !== undefined) {
+        clients.add(client);
+        continue;
+      }
+      if (table.clientsByKey.size >= this.maxKeys) {
+        this.#invalidate(table, table.clientsByKey.keys().next().value as ByteString, undefined);
+      }
+      table.clientsByKey.set(key, new Set([client]));
+    }
+  }
+
+  #tableOf(database: DatabaseId): Table {
+    let table = this.#tables.get(database);
+    if (table === undefined) {
+      table = {
+        clients: new Set(),
+        broadcast: new Set(),
+        clientsByKey: new Map(),
+        listening: undefined,
+        listeningToAll: undefined,
+      };
+      this.#tables.set(database, table);
+    }
+    return table;
+  }
+
+  #onEvent(table: Table, event: KvEvent): void {
+    if (event.type !== 'invalidate') return;
+    const { keys, by } = event;
+    if (keys === null) {
+      table.clientsByKey.clear();
+      for (const client of table.clients) this.#tell(client, null);
+      return;
+    }
+    for (const key of keys) this.#invalidate(table, key, by);
+    for (const client of table.broadcast) {
+      const { tracking } = client;
+      if (tracking === undefined || (tracking.isNoLoop && client.identity.id === by)) continue;
+      const { prefixes } = tracking;
+      const wanted = prefixes.length === 0 ? keys : keys.filter((key) => prefixes.some((p) => key.startsWith(p)));
+      if (wanted.length > 0) this.#tell(client, wanted);
+    }
+  }
+
+  #invalidate(table: Table, key: ByteString, by: string | undefined): void {
+    const clients = table.clientsByKey.get(key);
+    if (clients === undefined) return;
+    table.clientsByKey.delete(key);
+    for (const client of clients) {
+      const { tracking } = client;
+      if (tracking === undefined || tracking.isBroadcast) continue;
+      if (tracking.isNoLoop && client.identity.id === by) continue;
+      this.#tell(client, [key]);
+    }
+  }
+
+  /** @param keys null: whatever there is */
+  #tell(client: RespClient, keys: readonly ByteString[] | null): void {
+    const { tracking } = client;
+    if (tracking === undefined) return;
+    if (tracking.redirect === undefined) {
+      // In RESP2 nothing can be said unasked, but to a subscriber, and that has to be another connection.
+      if (client.protocol === 3) push(client, ['invalidate', keys]);
+      return;
+    }
+    const target = this.clients.find(tracking.redirect, client.grant?.database);
+    if (target === undefined) {
+      tracking.isRedirectBroken = true;
+      if (client.protocol === 3) push(client, ['tracking-redir-broken', tracking.redirect]);
+    } else if (target.protocol === 3) push(target, ['invalidate', keys]);
+    else if (target.isSubscriber) push(target, ['message', RESP2_CHANNEL, keys]);
+  }
+}
+
+function push(client: RespClient, items: readonly Reply[]): void {
+  client.link.push(encodePush(items, client.protocol));
+}
+
+function stop(listening: Promise<KvSubscription> | undefined): void {
+  // One that failed has nothing to stop; whoever waits for it has been told.
+  listening?.then(
+    (subscription) => subscription.stop(),
+    () => undefined,
+  );
+}

@@ -1,0 +1,292 @@
+import { expect } from 'chai';
+import type { KvWork } from '../../../src/actors/kv-shard/index.js';
+import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import type { KvRequest } from '../../../src/messages/index.js';
+import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+
+const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
+
+describe('commands that wait', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+  let waiters = 0;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+  });
+
+  /** A blocking command; its name is `w1`, `w2` … */
+  function wait(line: string): Outcome {
+    waiters += 1;
+    return stand.ask(actor, { commands: [line.split(' ')], client: CLIENT, waiter: `w${waiters}` });
+  }
+
+  function ask(request: Partial<KvRequest>): Outcome {
+    return stand.ask(actor, { client: CLIENT, ...request });
+  }
+
+  beforeEach(() => {
+    waiters = 0;
+  });
+
+  it('are served in the turn that made their key ready, first come first', async () => {
+    const first = wait('BLPOP l 0');
+    const second = wait('BLPOP l m 0');
+    await stand.settle();
+    expect([first, second]).to.deep.equal([{}, {}]);
+    const push = stand.send(actor, 'RPUSH l a');
+    await stand.settle();
+    expect(push.replies).to.deep.equal([1]);
+    expect(first.replies).to.deep.equal([['l', 'a']]);
+    expect(second).to.deep.equal({});
+    stand.send(actor, 'RPUSH m b');
+    await stand.settle();
+    expect(second.replies).to.deep.equal([['m', 'b']]);
+    expect(stand.send(actor, 'EXISTS l m')).to.deep.equal({});
+  });
+
+  it('are answered at once when there is something', async () => {
+    stand.send(actor, 'RPUSH l a');
+    const outcome = wait('BLPOP l 0');
+    await stand.settle();
+    expect(outcome.replies).to.deep.equal([['l', 'a']]);
+  });
+
+  it('are journaled as what they did, in the same entry as what served them', async () => {
+    wait('BLPOP l 0');
+    await stand.settle();
+    const before = actor.head?.number;
+    stand.send(actor, 'RPUSH l a b');
+    await stand.settle();
+    expect(actor.head?.number).to.equal((before ?? 0) + 1);
+    const again = await stand.serving();
+    const left = stand.send(again, 'LRANGE l 0 -1');
+    await stand.settle();
+    expect(left.replies).to.deep.equal([['b']]);
+  });
+
+  it('answer nothing when their time is over', async () => {
+    const outcome = wait('BLPOP l 1');
+    await stand.settle();
+    await stand.time.advance(900);
+    expect(outcome).to.deep.equal({});
+    await stand.time.advance(200);
+    expect(outcome.replies).to.have.length(1);
+    stand.send(actor, 'RPUSH l a');
+    await stand.settle();
+    const left = stand.send(actor, 'LLEN l');
+    await stand.settle();
+    expect(left.replies).to.deep.equal([1]);
+  });
+
+  it('can be sent away, with an answer or an error', async () => {
+    const [one, other] = [wait('BLPOP l 0'), wait('BLPOP l 0')];
+    await stand.settle();
+    const sent = ask({ mode: 'unblock', commands: [['w1', 'TIMEOUT']] });
+    const failed = ask({ mode: 'unblock', commands: [['w2', 'ERROR']] });
+    const nobody = ask({ mode: 'unblock', commands: [['w9', 'GONE']] });
+    await stand.settle();
+    expect([sent.replies, failed.replies, nobody.replies]).to.deep.equal([[1], [1], [0]]);
+    expect(one.replies).to.have.length(1);
+    expect(other.replies?.[0]).to.have.property('text', 'UNBLOCKED client unblocked via CLIENT UNBLOCK');
+  });
+
+  it('wait on when the key holds what is not for them', async () => {
+    const outcome = wait('BLPOP l 0');
+    await stand.settle();
+    stand.send(actor, 'SET l text');
+    await stand.settle();
+    expect(outcome).to.deep.equal({});
+    stand.send(actor, ['DEL l', 'RPUSH l a'], 'pipeline');
+    await stand.settle();
+    expect(outcome.replies).to.deep.equal([['l', 'a']]);
+  });
+
+  it('serve one another', async () => {
+    const last = wait('BLPOP c 0');
+    const second = wait('BLMOVE b c LEFT LEFT 0');
+    const first = wait('BLMOVE a b LEFT LEFT 0');
+    await stand.settle();
+    stand.send(actor, 'RPUSH a x');
+    await stand.settle();
+    expect([first.replies, second.replies, last.replies]).to.deep.equal([['x'], ['x'], [['c', 'x']]]);
+  });
+
+  it('are served by a transaction once it is whole', async () => {
+    const outcome = wait('BLPOP l 0');
+    await stand.settle();
+    stand.send(actor, ['RPUSH l a', 'LPUSH l b'], 'transaction');
+    await stand.settle();
+    expect(outcome.replies).to.deep.equal([['l', 'b']]);
+  });
+
+  it('are surely not executed when their owner ends', async () => {
+    const outcome = wait('BLPOP l 0');
+    await stand.settle();
+    actor.fail(new Error('gone'));
+    await stand.settle();
+    expect(outcome.failure).to.equal('NOT_APPLIED');
+  });
+});
+
+describe('watched keys', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+  const ask = (request: Partial<KvRequest>) => stand.ask(actor, { client: CLIENT, ...request });
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+  });
+
+  async function watch(...keys: string[]): Promise<{ keys: string[]; mark: string }> {
+    const outcome = ask({ mode: 'watch', commands: [['WATCH', ...keys]] });
+    await stand.settle();
+    return { keys, mark: outcome.replies?.[0] as string };
+  }
+
+  async function exec(...watches: { keys: string[]; mark: string }[]): Promise<Outcome> {
+    const outcome = ask({ mode: 'transaction', commands: [['SET', 'done', '1']], watches });
+    await stand.settle();
+    return outcome;
+  }
+
+  it('let a transaction run while they have not changed', async () => {
+    stand.send(actor, 'SET a 1');
+    const mark = await watch('a', 'b');
+    stand.send(actor, 'SET other 1');
+    const outcome = await exec(mark);
+    expect(outcome.isAborted).to.equal(undefined);
+    expect(outcome.replies).to.have.length(1);
+  });
+
+  for (const line of ['SET a 2', 'RPUSH b x', 'DEL a', 'EXPIRE a 100', 'FLUSHALL', 'RENAME a c']) {
+    it(`abort a transaction after ${line}`, async () => {
+      stand.send(actor, 'SET a 1');
+      const mark = await watch('a', 'b');
+      stand.send(actor, line);
+      const outcome = await exec(mark);
+      expect([outcome.isAborted, outcome.replies]).to.deep.equal([true, []]);
+    });
+  }
+
+  it('abort a transaction when they have expired meanwhile', async () => {
+    stand.send(actor, 'SET a 1 PX 50');
+    await stand.settle();
+    const mark = await watch('a');
+    await stand.time.advance(60);
+    expect((await exec(mark)).isAborted).to.equal(true);
+  });
+
+  it('abort a transaction that another owner is asked for', async () => {
+    const mark = await watch('a');
+    actor = await stand.serving();
+    expect((await exec(mark)).isAborted).to.equal(true);
+  });
+
+  it('are not changed by a command that changed nothing', async () => {
+    stand.send(actor, 'SET a 1');
+    const mark = await watch('a', 'none');
+    stand.send(actor, ['DEL none', 'SETNX a 5', 'PERSIST a'], 'pipeline');
+    expect((await exec(mark)).isAborted).to.equal(undefined);
+  });
+});
+
+describe('those who listen', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+  const EDGE = 'edge-1' as never;
+  const ask = (request: Partial<KvRequest>) => stand.ask(actor, { client: CLIENT, ...request });
+  const listen = (...counts: [string, string, number][]) =>
+    ask({ mode: 'listen', commands: [], listen: { edge: EDGE, isWhole: true, counts: counts as never } });
+  const events = () => stand.deliveries.flatMap((delivery) => delivery.events);
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+  });
+
+  it('are told of messages, and the publisher how many they are', async () => {
+    listen(['channel', 'news', 2], ['pattern', 'n*', 1]);
+    const outcome = stand.send(actor, 'PUBLISH news hello');
+    await stand.settle();
+    expect(outcome.replies).to.deep.equal([3]);
+    expect(events()).to.deep.equal([
+      { type: 'message', channel: 'news', payload: 'hello' },
+      { type: 'pmessage', pattern: 'n*', channel: 'news', payload: 'hello' },
+    ]);
+  });
+
+  it('hear of a message behind the entry of the transaction that it was in', async () => {
+    listen(['channel', 'news', 1]);
+    await stand.settle();
+    stand.journal.isOpen = false;
+    stand.send(actor, ['SET a 1', 'PUBLISH news hello'], 'transaction');
+    await stand.settle();
+    expect(events()).to.deep.equal([]);
+    await stand.journal.held[0]?.ack();
+    await stand.settle();
+    expect(events()).to.have.length(1);
+  });
+
+  it('have to say everything again to an owner that does not know them', async () => {
+    const first = listen(['channel', 'news', 1]);
+    const renewed = ask({ mode: 'listen', commands: [], listen: { edge: EDGE, isWhole: false, counts: [] } });
+    await stand.settle();
+    expect([first.replies?.[1], renewed.replies?.[1]]).to.deep.equal([1, 1]);
+    actor = await stand.serving();
+    const unknown = ask({ mode: 'listen', commands: [], listen: { edge: EDGE, isWhole: false, counts: [] } });
+    await stand.settle();
+    expect(unknown.replies?.[1]).to.equal(0);
+    expect(unknown.replies?.[0]).not.to.equal(first.replies?.[0]);
+  });
+
+  it('see commands as they run, while they monitor', async () => {
+    listen(['monitor', '', 1]);
+    stand.send(actor, 'SET a "x"');
+    await stand.settle();
+    expect(events()[0])
+      .to.have.property('line')
+      .that.matches(/^\d+\.\d{6} \[0 0\.0\.0\.0:0\] "SET" "a" "\\"x\\""$/);
+  });
+
+  it('hear once of a change of a key that they have read', async () => {
+    listen(['invalidation', '', 1]);
+    ask({ commands: [['GET', 'a']], trackFor: EDGE });
+    await stand.settle();
+    stand.send(actor, ['SET a 1', 'SET a 2', 'SET b 1'], 'pipeline');
+    await stand.settle();
+    expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
+  });
+
+  it('hear of every change, if they want to', async () => {
+    listen(['invalidation', '*', 1]);
+    ask({ commands: [['SET', 'b', '1']] });
+    stand.send(actor, 'FLUSHALL');
+    await stand.settle();
+    expect(events()).to.deep.equal([
+      { type: 'invalidate', keys: ['b'], by: 'edge:1' },
+      { type: 'invalidate', keys: null, by: undefined },
+    ]);
+  });
+
+  it('are forgotten when nothing was heard of them', async () => {
+    listen(['channel', 'news', 1]);
+    stand.send(actor, 'SET a 1 PX 60000');
+    await stand.settle();
+    await stand.time.advance(16_000);
+    const outcome = stand.send(actor, 'PUBLISH news hello');
+    await stand.settle();
+    expect(outcome.replies).to.deep.equal([0]);
+  });
+
+  it('hear keyspace events of the kinds a database publishes', async () => {
+    listen(['pattern', '__key*', 1]);
+    stand.send(actor, ['CONFIG SET notify-keyspace-events KEA', 'SET a 1', 'DEL a'], 'pipeline');
+    await stand.settle();
+    expect(
+      events().map((event) => `${(event as { channel: string }).channel} ${(event as { payload: string }).payload}`),
+    ).to.deep.equal(['__keyspace@0__:a set', '__keyevent@0__:set a', '__keyspace@0__:a del', '__keyevent@0__:del a']);
+  });
+});

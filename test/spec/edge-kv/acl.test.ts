@@ -1,0 +1,179 @@
+/** Access control over REST: the ACL family, and what users may do there. */
+import { expect } from 'chai';
+import { AclStand, STAND_DATABASE, STAND_PASSWORD } from '../../support/acl-stand.js';
+import { KvFaceHarness, READ_ONLY_TOKEN } from '../../support/kv-face.js';
+
+const USER_TOKEN = 'token-of-alice';
+
+/** A face whose grants are those of the stand. */
+async function faceOf(stand: AclStand): Promise<KvFaceHarness> {
+  const face = new KvFaceHarness({
+    users: stand.commands,
+    access: {
+      grantFor: (token) => {
+        const partitions = ['kv:db-test:0' as never];
+        if (token === READ_ONLY_TOKEN) return { ...stand.grant(), role: 'read-only', user: 'default_ro', partitions };
+        return { ...stand.grant(token === USER_TOKEN ? 'alice' : 'default'), partitions };
+      },
+    },
+  });
+  return face.start();
+}
+
+describe('edge/kv: access control', () => {
+  let stand: AclStand;
+  let face: KvFaceHarness;
+  beforeEach(async () => {
+    stand = await new AclStand().start();
+    face = await faceOf(stand);
+  });
+  afterEach(() => face.stop());
+
+  const acl = async (...words: string[]) => {
+    const answer = await face.post('/', ['ACL', ...words]);
+    return JSON.parse(answer.text) as { result?: unknown; error?: string };
+  };
+
+  it('makes, shows, lists and deletes users', async () => {
+    expect(await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get')).to.deep.equal({ result: 'OK' });
+    const hash = stand.admin.hashOf('pw');
+    expect(await acl('GETUSER', 'alice')).to.deep.equal({
+      result: [
+        ...['flags', ['on', 'sanitize-payload'], 'passwords', [hash], 'commands', '-@all +get'],
+        ...['keys', '~a*', 'channels', ''],
+      ],
+    });
+    expect(await acl('USERS')).to.deep.equal({ result: ['alice', 'default', 'default_ro'] });
+    const { result } = await acl('LIST');
+    expect((result as string[])[0]).to.equal(`user alice on sanitize-payload #${hash} ~a* resetchannels -@all +get`);
+    expect(await acl('DELUSER', 'alice', 'nobody')).to.deep.equal({ result: 1 });
+    expect(await acl('GETUSER', 'alice')).to.deep.equal({ result: null });
+  });
+
+  it('answers what needs no user, with an empty log', async () => {
+    expect(await acl('WHOAMI')).to.deep.equal({ result: 'default' });
+    for (const name of ['LOAD', 'SAVE']) expect(await acl(name)).to.deep.equal({ result: 'OK' });
+    expect((await acl('CAT')).result).to.include('json');
+    expect((await acl('GENPASS', '8')).result).to.match(/^[0-9a-f]{2}$/);
+    await face.get('/set/a/1', { token: READ_ONLY_TOKEN });
+    expect(await acl('LOG')).to.deep.equal({ result: [] });
+    expect(await acl('LOG', 'RESET')).to.deep.equal({ result: 'OK' });
+  });
+
+  it('gives a token for a password, and an error for another', async () => {
+    expect((await acl('RESTTOKEN', 'default', STAND_PASSWORD)).result).to.match(/^mru_/);
+    expect(await acl('RESTTOKEN', 'alice', 'pw')).to.deep.equal({
+      error: 'ERR Wrong password or user "alice" does not exist',
+    });
+  });
+
+  it('lets a user do what the rules say, command, key and channel', async () => {
+    await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get', '+set');
+    const asAlice = { token: USER_TOKEN };
+    const may = 'NOPERM this user has no permissions to';
+    expect((await face.get('/set/a1/x', asAlice)).text).to.equal('{"result":"OK"}');
+    expect(JSON.parse((await face.get('/get/b1', asAlice)).text)).to.deep.equal({
+      error: `${may} access one of the keys used as arguments`,
+    });
+    expect(JSON.parse((await face.get('/del/a1', asAlice)).text)).to.deep.equal({
+      error: `${may} run the 'del' command or its subcommand`,
+    });
+    expect(JSON.parse((await face.get('/acl/whoami', asAlice)).text)).to.deep.equal({
+      error: `${may} run the 'acl' command or its subcommand`,
+    });
+    const pipeline = await face.post(
+      '/pipeline',
+      [
+        ['GET', 'a1'],
+        ['GET', 'b1'],
+        ['GET', 'a2'],
+      ],
+      asAlice,
+    );
+    expect(JSON.parse(pipeline.text).map((item: object) => Object.keys(item)[0])).to.deep.equal([
+      'result',
+      'error',
+      'result',
+    ]);
+  });
+
+  it('keeps the answers of a pipeline in order when some of them are about users', async () => {
+    const answer = await face.post('/pipeline', [
+      ['ACL', 'WHOAMI'],
+      ['SET', 'k', 'v'],
+      ['ACL', 'GETUSER', 'nobody'],
+      ['GET', 'k'],
+    ]);
+    expect(JSON.parse(answer.text)).to.deep.equal([
+      { result: 'default' },
+      { result: 'OK' },
+      { result: null },
+      { result: 'v' },
+    ]);
+  });
+
+  it('discards a transaction that is about users', async () => {
+    const answer = await face.post('/multi-exec', [
+      ['SET', 'k', 'v'],
+      ['ACL', 'WHOAMI'],
+    ]);
+    expect([answer.status, answer.text]).to.deep.equal([
+      400,
+      '{"error":"ERR ACL commands are not allowed in a transaction"}',
+    ]);
+    expect((await face.get('/get/k')).text).to.equal('{"result":null}');
+  });
+
+  it('tells the owner of the partition the rules that scripts are held to', async () => {
+    await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get');
+    await face.get('/get/a', { token: USER_TOKEN });
+    await face.get('/get/a');
+    const [ofUser, ofDefault] = face.gateway.requests.slice(-2);
+    expect(ofUser?.client).to.deep.include({ face: 'rest', user: 'alice', rules: stand.grant('alice').rules });
+    expect(ofDefault?.client).to.equal(undefined);
+  });
+
+  it('counts what is about users against the day', async () => {
+    face.quotaLeft = 1;
+    const answer = await face.post('/pipeline', [
+      ['ACL', 'WHOAMI'],
+      ['ACL', 'WHOAMI'],
+    ]);
+    expect(JSON.parse(answer.text)).to.deep.equal([
+      { result: 'default' },
+      { error: 'ERR max daily request limit exceeded' },
+    ]);
+  });
+});
+
+describe('edge: ACL LOG', () => {
+  it('tells connections what was denied, the latest first, and counts repetitions', async () => {
+    const stand = await new AclStand().start();
+    const { commands, control } = stand;
+    await stand.run(['ACL', 'SETUSER', 'alice', 'on', '~a', '+get']);
+    const denied = await stand.run(['GET', 'b'], 'alice');
+    for (let i = 0; i < 3; i += 1) commands.noteDenied(STAND_DATABASE, denied as never, 'id=1');
+    control.nowMs += 2500;
+    commands.noteFailedLogin(STAND_DATABASE, 'bob', 'AUTH');
+    const entries = ((await stand.run(['ACL', 'LOG'])) as unknown as { items: unknown[] }[]).map(({ items }) => items);
+    expect(entries).to.have.length(2);
+    expect(entries[0]?.slice(0, 10)).to.deep.equal([
+      ...['count', 1, 'reason', 'auth', 'context', 'toplevel', 'object', 'AUTH', 'username', 'bob'],
+    ]);
+    expect(entries[1]?.slice(0, 10)).to.deep.equal([
+      ...['count', 3, 'reason', 'key', 'context', 'toplevel', 'object', 'b', 'username', 'alice'],
+    ]);
+    expect(entries[1]?.[11]).to.have.property('value', 2.5);
+    expect(await stand.run(['ACL', 'LOG', '1'])).to.have.length(1);
+    await stand.run(['ACL', 'LOG', 'RESET']);
+    expect(await stand.run(['ACL', 'LOG'])).to.deep.equal([]);
+  });
+
+  it('keeps the latest 128', async () => {
+    const stand = await new AclStand().start();
+    for (let i = 0; i <= 128; i += 1) stand.commands.noteFailedLogin(STAND_DATABASE, `u${i}`, 'AUTH');
+    const all = (await stand.run(['ACL', 'LOG', '1000'])) as unknown as { items: unknown[] }[];
+    expect(all).to.have.length(128);
+    expect(all.at(-1)?.items[9]).to.equal('u1');
+  });
+});

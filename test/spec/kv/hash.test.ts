@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import { type Audience, findCommand, KvEngine, MAX_RECORD_BYTES, NO_AUDIENCE } from '../../../src/domain/kv/index.js';
+import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
+import { NOW, wordsOf } from '../../support/kv-case.js';
+import { HASH_CASES } from './cases/index.js';
+import { describeCases } from './describe-cases.js';
+
+describeCases('key-value commands: hashes', HASH_CASES);
+
+/** `h` has a field `gone` that has expired and one that has not; `e` has nothing else. */
+function benchAfterExpiry(): KvBench {
+  const bench = new KvBench();
+  bench.line('HSET h gone 1 kept 2');
+  bench.line('HSET e gone 1');
+  for (const key of ['h', 'e']) bench.line(`HPEXPIRE ${key} 1000 FIELDS 1 gone`);
+  bench.nowMs = NOW + 1000;
+  return bench;
+}
+
+describe('key-value: fields whose instant has passed', () => {
+  const reads: [string, unknown][] = [
+    ['HGET h gone', null],
+    ['HMGET h gone kept', [null, '2']],
+    ['HGETALL h', ['kept', '2']],
+    ['HKEYS h', ['kept']],
+    ['HVALS h', ['2']],
+    ['HLEN h', 1],
+    ['HEXISTS h gone', 0],
+    ['HSTRLEN h gone', 0],
+    ['HRANDFIELD h', 'kept'],
+    ['HRANDFIELD h 5', ['kept']],
+    ['HSCAN h 0', ['0', ['kept', '2']]],
+    ['HTTL h FIELDS 2 gone kept', [-2, -1]],
+    ['HPEXPIRETIME h FIELDS 1 gone', [-2]],
+    ['HGETALL e', []],
+    ['HLEN e', 0],
+    ['EXISTS e', 0],
+    ['TYPE e', '+none'],
+    ['KEYS *', ['h']],
+  ];
+  for (const [line, reply] of reads) {
+    it(`are not there for ${line}, which records nothing`, () => {
+      const bench = benchAfterExpiry();
+      const result = bench.line(line);
+      expect(readable(result.reply)).to.deep.equal(reply);
+      expect(result.effects).to.deep.equal([]);
+      bench.expectReplayed();
+    });
+  }
+
+  const writes: [string, unknown, string[]][] = [
+    ['HSET h gone 5', 1, ['HDEL h gone', 'HSET h gone 5']],
+    ['HSETNX h gone 5', 1, ['HDEL h gone', 'HSET h gone 5']],
+    ['HINCRBY h gone 5', 5, ['HDEL h gone', 'HSET h gone 5']],
+    ['HDEL h gone', 0, ['HDEL h gone']],
+    ['HGETDEL h FIELDS 1 gone', [null], ['HDEL h gone']],
+    ['HPERSIST h FIELDS 1 gone', [-2], ['HDEL h gone']],
+    ['HSETEX h FXX FIELDS 1 gone 1', 0, ['HDEL h gone']],
+    ['HSET e a 5', 1, ['DEL e', 'HSET e a 5']],
+    ['SADD e a', 1, ['DEL e', 'SADD e a']],
+  ];
+  for (const [line, reply, effects] of writes) {
+    it(`are removed and recorded when ${line} meets them`, () => {
+      const bench = benchAfterExpiry();
+      const result = bench.line(line);
+      expect(readable(result.reply)).to.deep.equal(reply);
+      expect(result.effects).to.deep.equal(effects);
+      bench.expectReplayed();
+    });
+  }
+
+  it('are removed by themselves, a bounded number at a time', () => {
+    const bench = new KvBench();
+    for (let i = 0; i < 3000; i += 1) bench.line(`HSETEX h PX ${i < 2500 ? 1000 : 9000} FIELDS 1 field:${i} v`);
+    bench.nowMs = NOW + 999;
+    expect(bench.engine.hasExpiries).to.equal(true);
+    expect(bench.expireDue(1000)).to.deep.equal([]);
+    bench.nowMs = NOW + 1000;
+    for (const left of [2000, 1000, 500]) {
+      expect(bench.expireDue(1000).length).to.equal(1);
+      expect(bench.line('HLEN h').reply).to.equal(500);
+      const hash = bench.engine.keyspace.stored('h');
+      expect(typeof hash === 'object' && hash.size).to.equal(left);
+    }
+    bench.nowMs = NOW + 9000;
+    expect(bench.expireDue(1000).length).to.equal(1);
+    expect(bench.engine.keyspace.size).to.equal(0);
+    expect(bench.engine.hasExpiries).to.equal(false);
+    bench.expectReplayed();
+  });
+
+  it('are still to expire after the hash was renamed, and are no longer once it was deleted', () => {
+    const bench = new KvBench();
+    bench.line('HSETEX h PX 1000 FIELDS 1 a 1');
+    bench.line('RENAME h i');
+    expect(bench.engine.keyspace.perishing).to.equal(1);
+    bench.nowMs = NOW + 1000;
+    expect(bench.expireDue(10)).to.deep.equal(['HDEL i a']);
+    bench.line('HSETEX h PX 1000 FIELDS 1 a 1');
+    bench.line('HPERSIST h FIELDS 1 a');
+    expect(bench.engine.hasExpiries).to.equal(false);
+    bench.line('HSETEX h PX 1000 FIELDS 1 a 1');
+    bench.line('DEL h');
+    expect(bench.engine.hasExpiries).to.equal(false);
+  });
+});
+
+describe('key-value: hashes at large', () => {
+  it('are met whole by HSCAN while they grow from small to large, and fields come and go', () => {
+    const bench = new KvBench();
+    for (let i = 0; i < 1000; i += 1) bench.line(`HSET h stays:${i} v`);
+    const met = new Set<string>();
+    let cursor = '0';
+    let round = 0;
+    do {
+      const [next, items] = bench.line(`HSCAN h ${cursor} COUNT 50 MATCH stays:* NOVALUES`).reply as [string, string[]];
+      for (const field of items) met.add(field);
+      for (let i = 0; i < 50; i += 1) bench.line(`HSET h comes:${round}:${i} x`);
+      for (let i = 0; i < 25; i += 1) bench.line(`HDEL h comes:${round - 1}:${i}`);
+      cursor = next;
+      round += 1;
+    } while (cursor !== '0');
+    expect(round).to.be.greaterThan(10);
+    expect(met.size).to.equal(1000);
+  });
+
+  it('hold 100 MB, and not a byte more', () => {
+    const bench = new KvBench();
+    bench.run(['HSET', 'h', 'f', 'x'.repeat(MAX_RECORD_BYTES - 1)]);
+    expect(readable(bench.line('HSET h g x').reply)).to.equal('-ERR max single record size exceeded');
+    expect(readable(bench.line('HLEN h').reply)).to.equal(1);
+  });
+
+  it('are drawn from at most a million times by one command', () => {
+    const bench = new KvBench();
+    bench.line('HSET h a 1');
+    expect((bench.line('HRANDFIELD h -1000000').reply as string[]).length).to.equal(1_000_000);
+    expect(readable(bench.line('HRANDFIELD h -1000001').reply)).to.equal('-ERR value is out of range');
+  });
+
+  it('are answered in slices', () => {
+    const bench = new KvBench();
+    for (let i = 0; i < 6000; i += 1) bench.line(`HSET h f${i} v`);
+    for (const line of ['HGETALL h', 'HRANDFIELD h 5000']) {
+      const words = line.split(' ');
+      const spec = findCommand(words);
+      if (spec === undefined) throw new Error(line);
+      expect(bench.engine.isLong(spec, words, NOW)).to.equal(true);
+      const running = bench.engine.begin(spec, words);
+      let slices = 1;
+      while (running.next(NOW) === undefined) slices += 1;
+      expect(slices).to.be.greaterThan(4);
+    }
+  });
+
+  it('have the encodings Redis says they have', () => {
+    const bench = new KvBench();
+    const encoding = (): unknown => bench.line('OBJECT ENCODING h').reply;
+    bench.line('HSET h a 1');
+    expect(encoding()).to.equal('listpack');
+    bench.line('HEXPIRE h 100 FIELDS 1 nothing');
+    expect(encoding()).to.equal('listpackex');
+    for (let i = 1; i < 128; i += 1) bench.line(`HSET h f${i} v`);
+    expect(encoding()).to.equal('listpackex');
+    bench.line('HSET h more v');
+    expect(encoding()).to.equal('hashtable');
+    bench.line('HDEL h more');
+    expect(encoding()).to.equal('hashtable');
+    bench.line('DEL h');
+    bench.line(`HSET h a ${'x'.repeat(64)}`);
+    expect(encoding()).to.equal('listpack');
+    bench.line(`HSET h a ${'x'.repeat(65)}`);
+    expect(encoding()).to.equal('hashtable');
+  });
+});
+
+describe('key-value: events of hashes', () => {
+  const rows: [string, string[]][] = [
+    ['HSET h a 1 b 2', ['hset h']],
+    ['HSETNX h a 1', []],
+    ['HINCRBY h a 1', ['hincrby h']],
+    ['HINCRBYFLOAT h a 1', ['hincrbyfloat h']],
+    ['HEXPIRE h 100 FIELDS 2 a zz', ['hexpire h']],
+    ['HPERSIST h FIELDS 1 a', ['hpersist h']],
+    ['HGETEX h EX 100 FIELDS 1 a', ['hexpire h']],
+    ['HGETEX h PERSIST FIELDS 1 a', ['hpersist h']],
+    ['HSETEX h EX 10 FIELDS 1 c 1', ['hset h', 'hexpire h']],
+    ['HSETEX n PXAT 5 FIELDS 1 c 1', ['hset n', 'hdel n', 'del n']],
+    ['HEXPIRE h 0 FIELDS 1 c', ['hdel h']],
+    ['HGETDEL h FIELDS 1 b', ['hdel h']],
+    ['HDEL h a', ['hdel h', 'del h']],
+  ];
+  it('have the names and the order they have in Redis', () => {
+    const heard: string[] = [];
+    const audience: Audience = {
+      ...NO_AUDIENCE,
+      publish: (channel, key) => {
+        heard.push(`${channel.replace('__keyevent@0__:', '')} ${key}`);
+        return 0;
+      },
+    };
+    const engine = new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() }, audience);
+    engine.settings.set('notify-keyspace-events', 'AE');
+    for (const [line, events] of rows) {
+      const words = wordsOf(line, NOW);
+      const spec = findCommand(words);
+      if (spec === undefined) throw new Error(line);
+      heard.length = 0;
+      engine.execute(spec, words, NOW);
+      expect(heard, line).to.deep.equal(events);
+    }
+    const words = wordsOf('HSETEX h PX 10 FIELDS 1 a 1', NOW);
+    engine.execute(findCommand(words) as never, words, NOW);
+    heard.length = 0;
+    engine.expireDue(NOW + 10, 10);
+    expect(heard).to.deep.equal(['hexpired h', 'del h']);
+  });
+});

@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import { Blocked, type Caller } from '../../../src/domain/kv/index.js';
+import { KvBench, readable } from '../../support/kv-bench.js';
+import { STREAM_CASES } from './cases/index.js';
+import { describeCases } from './describe-cases.js';
+
+const WAITS: Caller = { face: 'resp', mayBlock: true };
+
+describeCases('key-value commands: streams', STREAM_CASES);
+
+describe('key-value commands: streams of some length', () => {
+  it('trims with ~ almost exactly over REST, by whole nodes over the native protocol', () => {
+    for (const [face, left] of [
+      ['rest', 30],
+      ['resp', 100],
+    ] as const) {
+      const bench = filled(1000);
+      bench.caller = { face };
+      expect(bench.line('XTRIM s MAXLEN ~ 30').effects).to.deep.equal([`XTRIM s MAXLEN = ${left}`]);
+      bench.expectReplayed();
+    }
+  });
+
+  it('trims at most LIMIT entries with ~', () => {
+    const bench = filled(1000);
+    bench.caller = { face: 'resp' };
+    expect(bench.line('XTRIM s MAXLEN ~ 0 LIMIT 250').reply).to.equal(200);
+  });
+
+  it('answers, trims and rebuilds more entries than one slice has', () => {
+    const bench = filled(7000);
+    for (const line of ['XRANGE s - +', 'XREVRANGE s + -']) {
+      expect(bench.line(line).reply, line).to.have.length(7000);
+    }
+    expect(bench.line('XRANGE s - + COUNT 2500').reply).to.have.length(2500);
+    bench.line('XGROUP CREATE s g 0');
+    bench.caller = { face: 'resp' };
+    bench.line('XREADGROUP GROUP g c STREAMS s >');
+    bench.expectReplayed();
+    bench.expectRebuilt();
+    expect(bench.line('XTRIM s MAXLEN 1').reply).to.equal(6999);
+    bench.expectReplayed();
+    bench.expectRebuilt();
+  });
+
+  it('rebuilds what is pending and has been deleted, and a stream that is empty', () => {
+    const bench = filled(10);
+    bench.line('XGROUP CREATE s g 0');
+    bench.line('XREADGROUP GROUP g c STREAMS s >');
+    bench.line('XDEL s 3-1 7-1');
+    bench.line('XTRIM s MAXLEN 2');
+    bench.line('XGROUP CREATE t g $ MKSTREAM');
+    bench.expectRebuilt();
+    bench.line('XTRIM s MAXLEN 0');
+    bench.expectReplayed();
+    bench.expectRebuilt();
+  });
+});
+
+describe('key-value commands: consumer groups over REST', () => {
+  it('make no consumer for a read with NOACK', () => {
+    const bench = filled(3);
+    bench.line('XGROUP CREATE s g 0');
+    bench.line('XREADGROUP GROUP g c NOACK STREAMS s >');
+    expect(bench.line('XINFO CONSUMERS s g').reply).to.deep.equal([]);
+    bench.caller = { face: 'resp' };
+    bench.line('XREADGROUP GROUP g c NOACK STREAMS s >');
+    expect(bench.line('XINFO CONSUMERS s g').reply).to.have.length(1);
+    bench.expectReplayed();
+  });
+
+  it('hold a consumer to a thousand pending entries', () => {
+    const bench = filled(1500);
+    bench.line('XGROUP CREATE s g 0');
+    bench.line('XREADGROUP GROUP g c COUNT 990 STREAMS s >');
+    expect(readable(bench.line('XREADGROUP GROUP g c COUNT 11 STREAMS s >').reply)).to.equal(
+      '-ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: 1000, ' +
+        'Current PEL size: 990, Requested Read: 11, Key: s, Group: g, Consumer: c.',
+    );
+    expect(bench.line('XREADGROUP GROUP g c COUNT 10 STREAMS s >').reply).not.to.equal(null);
+    expect(bench.line('XPENDING s g').reply).to.have.property('0', 1000);
+  });
+
+  it('refuse to wait', () => {
+    const bench = filled(1);
+    for (const line of ['XREAD BLOCK 0 STREAMS s $', 'XREADGROUP GROUP g c BLOCK 0 STREAMS s >']) {
+      expect(readable(bench.line(line).reply)).to.equal('-ERR BLOCK is not supported over REST');
+    }
+  });
+});
+
+describe('key-value commands: waiting for entries', () => {
+  it('fixes what $ and + stand for when the wait begins', () => {
+    const bench = filled(3);
+    bench.caller = WAITS;
+    const blocked = bench.line('XREAD COUNT 5 BLOCK 100 STREAMS s t $ +').reply as unknown as Blocked;
+    expect(blocked).to.be.instanceOf(Blocked);
+    expect(blocked.keys).to.deep.equal(['s', 't']);
+    expect(blocked.timeoutMs).to.equal(100);
+    expect(blocked.words).to.deep.equal(['XREAD', 'COUNT', '5', 'BLOCK', '100', 'STREAMS', 's', 't', '3-1', '0-0']);
+    bench.line('XADD t 1-1 a 1');
+    expect(readable(bench.run(blocked.words ?? []).reply)).to.deep.equal([['t', [['1-1', ['a', '1']]]]]);
+  });
+
+  it('goes on waiting while a key holds something else', () => {
+    const bench = filled(1);
+    bench.caller = WAITS;
+    const { words = [] } = bench.line('XREAD BLOCK 0 STREAMS s $').reply as unknown as Blocked;
+    bench.line('SET s v');
+    expect(bench.run(words).reply).to.be.instanceOf(Blocked);
+    expect(readable(bench.line('XREAD BLOCK 0 STREAMS s $').reply)).to.match(/^-WRONGTYPE/);
+  });
+
+  it('tells a waiting consumer that its group is gone', () => {
+    const bench = filled(0);
+    bench.line('XGROUP CREATE s g $ MKSTREAM');
+    bench.caller = WAITS;
+    const line = 'XREADGROUP GROUP g c BLOCK 0 STREAMS s >';
+    expect(bench.line(line).reply).to.be.instanceOf(Blocked);
+    bench.line('XGROUP DESTROY s g');
+    expect(readable(bench.line(line).reply)).to.match(/^-NOGROUP/);
+  });
+
+  it('answers at once where nobody can wait, and where ids are given', () => {
+    const bench = filled(1);
+    bench.line('XGROUP CREATE s g $');
+    bench.caller = { face: 'resp' };
+    expect(readable(bench.line('XREAD BLOCK 0 STREAMS s $').reply)).to.equal(null);
+    bench.caller = WAITS;
+    expect(readable(bench.line('XREADGROUP GROUP g c BLOCK 0 STREAMS s 0').reply)).to.deep.equal([['s', []]]);
+  });
+});
+
+function filled(entries: number): KvBench {
+  const bench = new KvBench();
+  for (let i = 1; i <= entries; i += 1) bench.run(['XADD', 's', `${i}-1`, 'f', String(i)]);
+  return bench;
+}

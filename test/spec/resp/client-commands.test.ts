@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { eventually } from '../../support/eventually.js';
+import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+
+describe('native protocol: CLIENT', () => {
+  let face: RespFaceHarness;
+  let client: RawClient;
+  let other: RawClient;
+  beforeEach(async () => {
+    face = await new RespFaceHarness().start();
+    client = await face.client();
+    other = await face.client();
+  });
+  afterEach(() => face.stop());
+
+  const idOf = async (one: RawClient) => /:(\d+)/.exec(await one.call('CLIENT', 'ID'))?.[1] as string;
+
+  it('tells who a connection is', async () => {
+    expect(await client.call('CLIENT', 'GETNAME')).to.equal('$-1\r\n');
+    expect(await client.call('CLIENT', 'SETNAME', 'a b')).to.equal(
+      '-ERR Client names cannot contain spaces, newlines or special characters.\r\n',
+    );
+    expect(await client.call('CLIENT', 'SETNAME', 'me')).to.equal('+OK\r\n');
+    expect(await client.call('CLIENT', 'SETINFO', 'LIB-NAME', 'lib')).to.equal('+OK\r\n');
+    expect(await client.call('CLIENT', 'SETINFO', 'lib-ver', '1.0')).to.equal('+OK\r\n');
+    expect(await client.call('CLIENT', 'SETINFO', 'foo', '1')).to.equal("-ERR Unrecognized option 'foo'\r\n");
+    const info = await client.call('CLIENT', 'INFO');
+    expect(info).to.match(
+      /id=\d+ addr=127\.0\.0\.1:\d+ laddr=127\.0\.0\.1:\d+ fd=\d+ name=me age=0 idle=0 flags=N db=0/,
+    );
+    expect(info).to.match(/cmd=client\|info user=default redir=-1 resp=2 lib-name=lib lib-ver=1\.0\n\r\n$/);
+    expect(await client.call('CLIENT', 'HELP')).to.match(/^\*\d+\r\n\+CLIENT <subcommand>/);
+    for (const command of ['NO-EVICT', 'NO-TOUCH']) {
+      expect(await client.call('CLIENT', command, 'ON')).to.equal('+OK\r\n');
+      expect(await client.call('CLIENT', command, 'x')).to.equal('-ERR syntax error\r\n');
+    }
+    expect(await client.call('CLIENT', 'FOO')).to.equal("-ERR unknown subcommand 'FOO'. Try CLIENT HELP.\r\n");
+    expect(await client.call('CLIENT')).to.equal("-ERR wrong number of arguments for 'client' command\r\n");
+    expect(await client.call('CLIENT', 'ID', 'x')).to.equal(
+      "-ERR wrong number of arguments for 'client|id' command\r\n",
+    );
+  });
+
+  it('lists connections, all of them, by number or by type', async () => {
+    const lines = async (...words: string[]) => (await client.call('CLIENT', 'LIST', ...words)).match(/id=/g)?.length;
+    expect(await lines()).to.equal(2);
+    expect(await lines('ID', await idOf(other), '9999')).to.equal(1);
+    await other.call('SUBSCRIBE', 'c');
+    expect(await lines('TYPE', 'pubsub')).to.equal(1);
+    expect(await lines('TYPE', 'normal')).to.equal(1);
+    expect(await lines('TYPE', 'master')).to.equal(undefined);
+    expect(await client.call('CLIENT', 'LIST', 'TYPE', 'foo')).to.equal("-ERR Unknown client type 'foo'\r\n");
+    expect(await client.call('CLIENT', 'LIST', 'ID', 'x')).to.equal('-ERR Invalid client ID\r\n');
+    expect(await client.call('CLIENT', 'LIST', 'foo')).to.equal('-ERR syntax error\r\n');
+  });
+
+  it('ends connections by address or by filters', async () => {
+    const address = `127.0.0.1:${other.socket.localPort}`;
+    expect(await client.call('CLIENT', 'KILL', '1.2.3.4:5')).to.equal('-ERR No such client\r\n');
+    expect(await client.call('CLIENT', 'KILL', address)).to.equal('+OK\r\n');
+    await other.closed();
+    const third = await face.client();
+    expect(await client.call('CLIENT', 'KILL', 'ID', await idOf(third), 'TYPE', 'pubsub')).to.equal(':0\r\n');
+    expect(await client.call('CLIENT', 'KILL', 'USER', 'default')).to.equal(':1\r\n');
+    await third.closed();
+    expect(await client.call('CLIENT', 'KILL', 'ID', 'x')).to.equal('-ERR client-id should be greater than 0\r\n');
+    expect(await client.call('CLIENT', 'KILL', 'SKIPME', 'maybe')).to.equal('-ERR syntax error\r\n');
+    expect(await client.call('CLIENT', 'KILL', 'TYPE', 'x')).to.equal("-ERR Unknown client type 'x'\r\n");
+    expect(await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no')).to.equal(':1\r\n');
+    await client.closed();
+  });
+
+  it('leaves answers out as it is told', async () => {
+    const lines = ['CLIENT REPLY OFF', 'SET a 1', 'GET a', 'CLIENT REPLY ON', 'CLIENT REPLY SKIP', 'GET a', 'GET a'];
+    client.send(lines.map((line) => encodeCommand(line.split(' '))).join(''));
+    expect([await client.next(), await client.next()]).to.deep.equal(['+OK\r\n', '$1\r\n1\r\n']);
+    client.send(['CLIENT REPLY SKIP', 'FOO', 'PING'].map((line) => encodeCommand(line.split(' '))).join(''));
+    expect(await client.next()).to.equal('+PONG\r\n');
+  });
+
+  it('holds commands up, all or those that write, until a time or UNPAUSE', async () => {
+    expect(await client.call('CLIENT', 'PAUSE', '100000', 'WRITE')).to.equal('+OK\r\n');
+    expect(await other.call('GET', 'a')).to.equal('$-1\r\n');
+    other.send(encodeCommand(['SET', 'a', '1']));
+    expect(await client.call('ECHO', 'x')).to.equal('$1\r\nx\r\n');
+    expect(other.unread).to.deep.equal([]);
+    expect(await client.call('CLIENT', 'UNPAUSE')).to.equal('+OK\r\n');
+    expect(await other.next()).to.equal('+OK\r\n');
+    await client.call('CLIENT', 'PAUSE', '30');
+    expect(await other.call('GET', 'a')).to.equal('$1\r\n1\r\n');
+    expect(await client.call('CLIENT', 'PAUSE', 'x')).to.equal('-ERR timeout is not an integer or out of range\r\n');
+    expect(await client.call('CLIENT', 'PAUSE', '-1')).to.equal('-ERR timeout is negative\r\n');
+    expect(await client.call('CLIENT', 'PAUSE', '1', 'x')).to.equal('-ERR CLIENT PAUSE mode must be WRITE or ALL\r\n');
+  });
+
+  it('knows no waiting connection where none waits', async () => {
+    expect(await client.call('CLIENT', 'UNBLOCK', await idOf(other))).to.equal(':0\r\n');
+    expect(await client.call('CLIENT', 'UNBLOCK', '1', 'x')).to.equal(
+      '-ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR\r\n',
+    );
+    expect(await client.call('CLIENT', 'UNBLOCK', 'x')).to.equal('-ERR value is not an integer or out of range\r\n');
+  });
+
+  it('forgets connections that have ended', async () => {
+    other.close();
+    await eventually(async () => expect(await client.call('CLIENT', 'LIST')).not.to.match(/id=.*id=/s));
+  });
+});

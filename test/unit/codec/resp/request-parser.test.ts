@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { encodeCommand, ProtocolError, RequestParser, splitInlineWords } from '../../../../src/codec/resp/index.js';
+
+const LIMITS = { maxWords: 1_000, maxWordBytes: 100_000, maxCommandBytes: 1_000_000, isUnauthenticated: false };
+
+type Item = readonly string[] | { readonly bytes: number } | string;
+
+/** Everything the parser makes of the bytes, given in these pieces; an error is the last. */
+function parse(pieces: readonly string[], limits = LIMITS): Item[] {
+  const parser = new RequestParser({ ...limits });
+  const items: Item[] = [];
+  try {
+    for (const piece of pieces) {
+      parser.feed(Buffer.from(piece, 'latin1'));
+      for (let item = parser.next(); item !== undefined; item = parser.next()) items.push(item);
+    }
+  } catch (error) {
+    items.push((error as ProtocolError).text);
+  }
+  return items;
+}
+
+/** The same by the simplest means: all bytes at once, a line at a time. */
+function reference(text: string): Item[] {
+  const items: Item[] = [];
+  let at = 0;
+  const fail = (problem: string): Item[] => [...items, `ERR Protocol error: ${problem}`];
+  const integer = (digits: string) => (/^(0|-?[1-9][0-9]{0,18})$/.test(digits) ? Number(digits) : Number.NaN);
+  while (at < text.length) {
+    if (text[at] !== '*') {
+      const end = text.indexOf('\n', at);
+      if (end < 0) return items;
+      const words = splitInlineWords(text.slice(at, end).replace(/\r$/, ''));
+      if (words === undefined) return fail('unbalanced quotes in request');
+      if (words.length > 0) items.push(words);
+      at = end + 1;
+      continue;
+    }
+    let cr = text.indexOf('\r', at);
+    if (cr < 0 || cr + 1 >= text.length) return items;
+    const count = integer(text.slice(at + 1, cr));
+    if (Number.isNaN(count) || count > LIMITS.maxWords) return fail('invalid multibulk length');
+    at = cr + 2;
+    const words: string[] = [];
+    for (let i = 0; i < count; i += 1) {
+      cr = text.indexOf('\r', at);
+      if (cr < 0 || cr + 1 >= text.length) return items;
+      if (text[at] !== '$') return fail(`expected '$', got '${text[at]}'`);
+      const length = integer(text.slice(at + 1, cr));
+      if (Number.isNaN(length) || length < 0 || length > LIMITS.maxWordBytes) return fail('invalid bulk length');
+      if (cr + 4 + length > text.length) return items;
+      words.push(text.slice(cr + 2, cr + 2 + length));
+      at = cr + 4 + length;
+    }
+    if (count > 0) items.push(words);
+  }
+  return items;
+}
+
+function cut(text: string, places: readonly number[]): string[] {
+  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+  const pieces: string[] = [];
+  let from = 0;
+  for (const place of [...sorted, text.length]) {
+    pieces.push(text.slice(from, place));
+    from = place;
+  }
+  return pieces;
+}
+
+const places = fc.array(fc.nat(), { maxLength: 12 });
+const word = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array).toString('latin1'));
+
+describe('requests of clients', () => {
+  it('are commands, however they are cut into pieces', () => {
+    const commands = fc.array(fc.array(word, { minLength: 1, maxLength: 5 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(commands, places, (given, cuts) => {
+        expect(parse(cut(given.map(encodeCommand).join(''), cuts))).to.deep.equal(given);
+      }),
+    );
+  });
+
+  it('are read like the reference reads them, whatever the bytes', () => {
+    const part = fc.constantFrom(
+      ...[
+        '*1\r\n',
+        '*2\r\n',
+        '$1\r\n',
+        '$0\r\n',
+        '$3\r\n',
+        'a',
+        'bc',
+        '\r\n',
+        '\n',
+        '\r',
+        '"',
+        "'",
+        '\\',
+        ' ',
+        '*',
+        '$',
+      ],
+      ...['-', '0', '1', '9', '\x00', '*-1\r\n', '$-1\r\n', '*0\r\n', 'GET x\r\n', '*1001\r\n', '$100001\r\n', '\xff'],
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 30 }), places, (parts, cuts) => {
+        const text = parts.join('');
+        expect(parse(cut(text, cuts))).to.deep.equal(reference(text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  const problems: [string, string, string][] = [
+    ['a count beyond the limit', '*3000000000\r\n', 'invalid multibulk length'],
+    ['a count that is no number', '*1x\r\n', 'invalid multibulk length'],
+    ['another type than a bulk string', '*3\r\n$3\r\nSET\r\n$1\r\nx\r\nfooz\r\n', "expected '$', got 'f'"],
+    ['a negative length', '*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$-10\r\n', 'invalid bulk length'],
+    ['a length beyond the limit', '*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$2000000000\r\n', 'invalid bulk length'],
+    ['quotes that do not close', 'set """test-key""" test-value\r\n', 'unbalanced quotes in request'],
+    ['an inline command without an end', 'x'.repeat(70_000), 'too big inline request'],
+    ['a count without an end', `*${'1'.repeat(70_000)}`, 'too big mbulk count string'],
+    ['a length without an end', `*1\r\n$${'1'.repeat(70_000)}`, 'too big bulk count string'],
+  ];
+  for (const [what, bytes, problem] of problems) {
+    it(`end with ${what}, in Redis's words`, () => {
+      expect(parse([bytes]).at(-1)).to.equal(`ERR Protocol error: ${problem}`);
+    });
+  }
+
+  it('say the same again after an error', () => {
+    const parser = new RequestParser({ ...LIMITS });
+    parser.feed(Buffer.from('*1\r\n+x\r\n'));
+    expect(() => parser.next()).to.throw(ProtocolError);
+    expect(() => parser.next()).to.throw(ProtocolError);
+  });
+
+  it('are small until somebody has signed in', () => {
+    const limits = { ...LIMITS, isUnauthenticated: true };
+    expect(parse(['*11\r\n'], limits)).to.deep.equal(['ERR Protocol error: unauthenticated multibulk length']);
+    expect(parse(['*1\r\n$16385\r\n'], limits)).to.deep.equal(['ERR Protocol error: unauthenticated bulk length']);
+    expect(parse([encodeCommand(['x'.repeat(16_384)])], limits)).to.have.length(1);
+  });
+
+  it('are read to their end and thrown away beyond the size of a command', () => {
+    const limits = { ...LIMITS, maxCommandBytes: 100 };
+    const large = encodeCommand(['SET', 'k', 'v'.repeat(97)]);
+    const exact = ['SET', 'k', 'v'.repeat(96)];
+    for (const pieces of [[large], cut(large, [5, 20, 40, 41]), [...large]]) {
+      expect(parse([...pieces, encodeCommand(exact)], limits)).to.deep.equal([{ bytes: 101 }, exact]);
+    }
+  });
+
+  it('take a large word without looking at it again for every piece', () => {
+    const limits = { ...LIMITS, maxWordBytes: 1e9, maxCommandBytes: 1e9 };
+    const value = Buffer.alloc(64 * 1024, 0x61);
+    const parser = new RequestParser(limits);
+    parser.feed(Buffer.from(`*1\r\n$${value.length * 512}\r\n`));
+    const startedAtMs = performance.now();
+    for (let i = 0; i < 512; i += 1) {
+      expect(parser.next()).to.equal(undefined);
+      parser.feed(value);
+    }
+    parser.feed(Buffer.from('\r\n'));
+    expect((parser.next() as string[])[0]).to.have.length(value.length * 512);
+    expect(performance.now() - startedAtMs).to.be.below(1_000);
+  });
+
+  it('may be empty, and are nothing then', () => {
+    expect(parse(['\r\n\n*0\r\n*-1\r\n  \r\nPING\r\n'])).to.deep.equal([['PING']]);
+  });
+
+  it('typed by hand have quotes and escapes', () => {
+    expect(splitInlineWords('SET  k "a b\\x41\\n\\"" \'it\\\'s\'')).to.deep.equal(['SET', 'k', 'a bA\n"', "it's"]);
+    expect(splitInlineWords('a"b"c')).to.equal(undefined);
+    expect(splitInlineWords('"a"b')).to.equal(undefined);
+    expect(splitInlineWords('""')).to.deep.equal(['']);
+  });
+});

@@ -1,0 +1,283 @@
+/** Paths: what they lead to, in which order, and what is refused. */
+import { expect } from 'chai';
+import {
+  compilePath,
+  compilePattern,
+  inOneStep,
+  MAX_CACHED_PATHS,
+  MAX_FILTER_TERMS,
+  MAX_MATCHED_BYTES,
+  MAX_PATH_BYTES,
+  MAX_PATH_SEGMENTS,
+  MAX_PATTERN_BYTES,
+  matchesOf,
+  outermost,
+  parseJson,
+  pathOf,
+  pathTooDeep,
+  pathTooLong,
+  stringifyJson,
+  tooManyTerms,
+} from '../../../../../src/domain/kv/types/json/index.js';
+
+const STORE = `{"store":{"book":[
+  {"category":"reference","author":"Rees","title":"Sayings","price":8.95},
+  {"category":"fiction","author":"Waugh","title":"Sword","price":12.99},
+  {"category":"fiction","author":"Melville","title":"Moby Dick","isbn":"0-553","price":8.99},
+  {"category":"fiction","author":"Tolkien","title":"Rings","isbn":"0-395","price":22}],
+  "bicycle":{"color":"red","price":19.95}},"limit":10,"names":["a","b"]}`;
+
+function found(json: string, path: string): string {
+  const { value } = parseJson(json);
+  const places = inOneStep(matchesOf(value, compilePath(path).segments));
+  return stringifyJson(places.map((place) => place.value));
+}
+
+function paths(json: string, path: string): string[] {
+  const { value } = parseJson(json);
+  return inOneStep(matchesOf(value, compilePath(path).segments)).map(pathOf);
+}
+
+function refusalOf(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (refusal) {
+    return refusal;
+  }
+  return undefined;
+}
+
+describe('JSON paths', () => {
+  const cases: [string, string, string][] = [
+    ['{"a":{"b":1}}', '$', '[{"a":{"b":1}}]'],
+    ['{"a":{"b":1}}', '$.a.b', '[1]'],
+    ['{"a":{"b":1}}', '$["a"][\'b\']', '[1]'],
+    ['{"a":{"b":1}}', 'a.b', '[1]'],
+    ['{"a":{"b":1}}', '.a["b"]', '[1]'],
+    ['{"a":{"b":1}}', '["a"].b', '[1]'],
+    ['{"a":1,"b":2,"c":3}', '$["c","a","c","x"]', '[3,1]'],
+    ['{"a b":1,"\\"":2,"\\\\":3,"":4}', '$["a b","\\"","\\\\",""]', '[1,2,3,4]'],
+    ['{"__proto__":1}', '$.__proto__', '[1]'],
+    ['{"a":1}', '$.constructor', '[]'],
+    ['[0,1,2,3,4]', '$[1]', '[1]'],
+    ['[0,1,2,3,4]', '$[-1]', '[4]'],
+    ['[0,1,2,3,4]', '$[5,-6]', '[]'],
+    ['[0,1,2,3,4]', '$[3,0,-2,3]', '[3,0]'],
+    ['[0,1,2,3,4]', '$[1:3]', '[1,2]'],
+    ['[0,1,2,3,4]', '$[-2:]', '[3,4]'],
+    ['[0,1,2,3,4]', '$[:-3]', '[0,1]'],
+    ['[0,1,2,3,4]', '$[::2]', '[0,2,4]'],
+    ['[0,1,2,3,4]', '$[1:9:3]', '[1,4]'],
+    ['[0,1,2,3,4]', '$[ 0 , 1:3 ]', '[0,1,2]'],
+    ['{"a":[1,{"b":2}],"c":3}', '$.*', '[[1,{"b":2}],3]'],
+    ['{"a":[1,{"b":2}],"c":3}', '$[*]', '[[1,{"b":2}],3]'],
+    ['{"a":[1,{"b":2}],"c":3}', '$..*', '[2,1,{"b":2},[1,{"b":2}],3]'],
+    ['{"a":{"a":{"a":1}}}', '$..a', '[1,{"a":1},{"a":{"a":1}}]'],
+    ['{"a":{"a":{"a":1}}}', '$..a..a', '[1,{"a":1}]'],
+    ['[[1,2],[3]]', '$..[0]', '[1,3,[1,2]]'],
+    [STORE, '$.store.book[?(@.price<10)].title', '["Sayings","Moby Dick"]'],
+    [STORE, '$..book[?(@.isbn)].title', '["Moby Dick","Rings"]'],
+    [STORE, '$..book[?(!@.isbn)].title', '["Sayings","Sword"]'],
+    [STORE, '$..book[?(@.price>$.limit&&@.category=="fiction")].title', '["Sword","Rings"]'],
+    [STORE, '$..book[?(@.author=="Rees"||@.price>20)].title', '["Sayings","Rings"]'],
+    [STORE, "$..book[?( (@.author != 'Rees') && !(@.price >= 12.99) )].title", '["Moby Dick"]'],
+    [STORE, '$..book[?(@.title =~ "(?i)^s[aw]")].title', '["Sayings","Sword"]'],
+    [STORE, '$.names[?(@=="b")]', '["b"]'],
+    [STORE, '$.store[?(@.color)].price', '[19.95]'],
+    ['[1,1.0,"1",null,true,[1]]', '$[?(@==1)]', '[1,1.0]'],
+    ['[1,null,true,false]', '$[?(@==null||@==true)]', '[null,true]'],
+    ['[18446744073709551615,18446744073709551614]', '$[?(@>18446744073709551614)]', '[18446744073709551615]'],
+    ['[{"a":1},{"b":1}]', '$[?(@.a!=2)]', '[{"a":1}]'],
+    ['[{"a":[1,2]},{"a":[3]}]', '$[?(@.a[*]==3)].a', '[[3]]'],
+    ['[{"a":[{"b":1}]},{"a":[]}]', '$[?(@.a[?(@.b==1)])]', '[{"a":[{"b":1}]}]'],
+  ];
+  for (const [json, path, expected] of cases) {
+    it(`${path} in ${json.slice(0, 40).replaceAll('\n', ' ')} is ${expected.slice(0, 50)}`, () => {
+      expect(found(json, path)).to.equal(expected);
+    });
+  }
+
+  it('are written out for a place so that they lead there and nowhere else', () => {
+    const json = '{"a b":[{"\\"q\\\\":[1]},2],"__proto__":{"":3}}';
+    const all = paths(json, '$..*');
+    expect(all).to.include('$["a b"][0]["\\"q\\\\"][0]');
+    for (const path of all) expect(paths(json, path), path).to.deep.equal([path]);
+  });
+
+  it('tell which places stand below no other', () => {
+    const { value } = parseJson('{"a":{"a":1,"b":[2]},"b":{"c":{"b":3}}}');
+    const places = inOneStep(matchesOf(value, compilePath('$..["a","b"]').segments));
+    expect(outermost(places).map(pathOf).sort()).to.deep.equal(['$["a"]', '$["b"]']);
+  });
+
+  it('find each place once, however a path overlaps, in time', () => {
+    const deep = `${'{"a":['.repeat(50)}1${']}'.repeat(50)}`;
+    const path = `$${'..*'.repeat(20)}`;
+    const places = paths(deep, path);
+    expect(new Set(places).size).to.equal(places.length);
+    expect(paths('[[1,2],[3,4]]', '$[0,0,-2,*][1,-1,1:,0]')).to.deep.equal([
+      '$[0][1]',
+      '$[0][0]',
+      '$[1][1]',
+      '$[1][0]',
+    ]);
+  });
+
+  it('are refused where they are none', () => {
+    for (const path of [
+      '',
+      '$.',
+      '$..',
+      '$[',
+      '$[]',
+      '$[1',
+      '$["a]',
+      '$[1:2:0]',
+      '$[1:2:-1]',
+      '$.a.',
+      '$[?]',
+      '$[?(@.a==)]',
+      '$[?(@.a',
+      '$[?(@.a]',
+      '$[a]',
+      '$ .a b',
+      '$[1234567890123456]',
+      '$[?(@=~1)]',
+      '$[?(@ && )]',
+      '$.a]',
+      '$[,1]',
+    ])
+      expect((refusalOf(() => compilePath(path)) as { text?: string })?.text, path).to.match(/^ERR /);
+  });
+
+  it('are as long, as deep and as full of filters as allowed, and no more', () => {
+    const named = (bytes: number): string => `$.${'a'.repeat(bytes - 2)}`;
+    expect(compilePath(named(MAX_PATH_BYTES)).segments.length).to.equal(1);
+    expect(refusalOf(() => compilePath(named(MAX_PATH_BYTES + 1)))).to.equal(pathTooLong);
+    expect(compilePath(named(MAX_PATH_BYTES + 1), true).segments.length).to.equal(1);
+    expect(compilePath(`$${'.a'.repeat(MAX_PATH_SEGMENTS)}`).segments.length).to.equal(MAX_PATH_SEGMENTS);
+    expect(refusalOf(() => compilePath(`$${'.a'.repeat(MAX_PATH_SEGMENTS + 1)}`))).to.equal(pathTooDeep);
+    const filtered = (terms: number): string =>
+      `$[?(${Array(terms - 1)
+        .fill('@.a')
+        .join('||')})]`;
+    expect(compilePath(filtered(MAX_FILTER_TERMS)).segments.length).to.equal(1);
+    expect(refusalOf(() => compilePath(filtered(MAX_FILTER_TERMS + 1)))).to.equal(tooManyTerms);
+    expect(refusalOf(() => compilePath(`$[?${'('.repeat(10_000)}`))).to.equal(tooManyTerms);
+    expect(refusalOf(() => compilePath(`$[?${'!'.repeat(10_000)}`))).to.equal(tooManyTerms);
+    expect(refusalOf(() => compilePath('$.\xff')))
+      .to.have.property('text')
+      .that.includes('UTF-8');
+  });
+
+  it('look at so many values in filters, and at strings so long, and no more', () => {
+    const wide = `[${Array(4000).fill('[1,2,3]').join()}]`;
+    expect(refusalOf(() => found(`[${wide}]`, '$..[?(@..[?($..[0][?(@==9)])])]'))).to.equal(undefined);
+    const deep = `${'['.repeat(100)}${Array(2000).fill('[]').join()}${']'.repeat(100)}`;
+    expect(refusalOf(() => found(deep, '$..[?(@..[?(@..a)])]')))
+      .to.have.property('text')
+      .that.includes('too many values');
+    const text = (bytes: number): string => `["${'a'.repeat(bytes)}"]`;
+    expect(found(text(MAX_MATCHED_BYTES), '$[?(@=~"b")]')).to.equal('[]');
+    expect(refusalOf(() => found(text(MAX_MATCHED_BYTES + 1), '$[?(@=~"b")]'))).to.have.property('text');
+  }).timeout(20_000);
+
+  it('are forgotten when many others came', () => {
+    const first = compilePath('$.first');
+    expect(compilePath('$.first')).to.equal(first);
+    for (let i = 0; i < MAX_CACHED_PATHS; i += 1) compilePath(`$.other${i}`);
+    expect(compilePath('$.first')).not.to.equal(first);
+  });
+});
+
+describe('patterns of JSON paths', () => {
+  it('match as regular expressions do', () => {
+    const sources = [
+      'a',
+      '^a',
+      'a$',
+      '^a*$',
+      'a|b',
+      '(ab)+c',
+      '[a-c]+$',
+      '[^a]',
+      'a?b',
+      '.b',
+      '\\d+',
+      '^\\w+$',
+      'a\\.b',
+      '(a*)*b',
+      '(?:a|ab)(c|bcd)',
+      '',
+      '[]a]',
+      '[a-]',
+      '\\s',
+      '\\D',
+      'x*',
+      '^(a|^b)$',
+      '(|a)b',
+    ];
+    const texts = [
+      '',
+      'a',
+      'b',
+      'ab',
+      'abc',
+      'ababc',
+      'abcd',
+      'xyz',
+      'a.b',
+      '12',
+      'a b',
+      'aaaa',
+      '-',
+      ']',
+      '\n',
+      'cab',
+    ];
+    for (const source of sources) {
+      // A bracket that comes first in a class is itself, which only the other notation says so.
+      const expected = new RegExp(source === '[]a]' ? '[\\]a]' : source);
+      for (const text of texts)
+        expect(compilePattern(source).matches(text), `${source} in ${JSON.stringify(text)}`).to.equal(
+          expected.test(text),
+        );
+    }
+    expect(compilePattern('(?i)^[a-c]B$').matches('Cb')).to.equal(true);
+  });
+
+  it('take time that grows with the text alone', () => {
+    const text = 'a'.repeat(50_000);
+    for (const source of ['(a*)*b', '(a|a)*b', '(a|aa)+$b', 'a*a*a*a*a*b', `${'a?'.repeat(60)}${'a'.repeat(60)}b`])
+      expect(compilePattern(source).matches(text)).to.equal(false);
+  }).timeout(5000);
+
+  it('are refused where they are none, not supported or too long', () => {
+    for (const source of [
+      '(',
+      ')',
+      'a)',
+      '[',
+      '[a',
+      '*',
+      '+a',
+      'a**',
+      'a{2}',
+      '\\',
+      '\\1',
+      '\\b',
+      '[b-a]',
+      '[a-\\d]',
+      '(?=a)',
+      '(?<n>a)',
+    ])
+      expect(
+        refusalOf(() => compilePattern(source)),
+        source,
+      )
+        .to.have.property('text')
+        .that.includes('regular expression');
+    expect(compilePattern('a'.repeat(MAX_PATTERN_BYTES)).matches('a')).to.equal(false);
+    expect(refusalOf(() => compilePattern('a'.repeat(MAX_PATTERN_BYTES + 1)))).to.have.property('text');
+  });
+});
