@@ -4,13 +4,16 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
+import { collections } from './collections.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { memory } from './memory.js';
+import { resp } from './resp.js';
 import { restart } from './restart.js';
 import { stalls } from './stalls.js';
+import { subscribers } from './subscribers.js';
 import { throughput } from './throughput.js';
 
-const BENCHES: readonly Bench[] = [throughput, memory, restart, stalls];
+const BENCHES: readonly Bench[] = [throughput, resp, memory, collections, restart, stalls, subscribers];
 const RESULTS_DIRECTORY = 'bench/results';
 
 const named = process.argv.slice(2);

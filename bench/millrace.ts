@@ -12,6 +12,7 @@ const PROBE = new URL('./probe.js', import.meta.url).href;
 /** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
 const NICE_FIELD = 16;
 export const TOKEN = 'token-of-the-benches-only';
+export const PASSWORD = 'password-of-the-benches-only';
 
 export interface MillraceOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -46,9 +47,10 @@ export class Millrace {
         MILLRACE_RESP_PORT: '0',
         MILLRACE_METRICS_PORT: '0',
         MILLRACE_KV_TOKEN: TOKEN,
+        MILLRACE_KV_PASSWORD: PASSWORD,
         ...env,
       },
-      readyWhen: /^ready .*\bkv=(http:\S+)/,
+      readyWhen: /^ready .*\bkv=(http:\S+) .*\bresp=redis:\/\/[^ ]*:(\d+)/,
       withChannel: isWatched,
       onLogLine: (line) => this.#noteLog(line),
     });
@@ -57,6 +59,10 @@ export class Millrace {
 
   get url(): string {
     return this.#running.ready?.[1] as string;
+  }
+
+  get respPort(): number {
+    return Number(this.#running.ready?.[2]);
   }
 
   get pid(): number {

@@ -2,10 +2,10 @@
  * Requests per second against a bare Koa and against webdis, all within one run: every round measures each
  * alternative once, so that what else the machine does hits all of them, and the ratio of medians is told.
  */
-import { readFile } from 'node:fs/promises';
 import { Child } from './child.js';
 import { atLeast, atMost, type Bench, type Figure, median } from './figures.js';
 import { Millrace, TOKEN } from './millrace.js';
+import { ranMs } from './redis.js';
 import { Webdis } from './webdis.js';
 import { isWrkMissing, type LoadResult, wrk } from './wrk.js';
 
@@ -119,13 +119,6 @@ async function measure(
     progress(`${round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`}: ${line.join(', ')}`);
   }
   return results;
-}
-
-/** Processor time of a process's main thread so far, milliseconds; 0 where the kernel does not tell. */
-async function ranMs(pid: number | undefined): Promise<number> {
-  if (pid === undefined) return 0;
-  const statistics = await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').catch(() => '0');
-  return Number(statistics.split(' ')[0]) / 1e6;
 }
 
 function figuresOf(results: ReadonlyMap<string, readonly Round[]>): readonly Figure[] {

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, freePort, until } from './child.js';
+import { RedisServer } from './redis.js';
 
 const START_TIMEOUT_MS = 10_000;
 /** Its default is 4 threads with 20 connections each. */
@@ -14,7 +15,8 @@ export class Webdis {
   private constructor(
     readonly url: string,
     private readonly directory: string,
-    private readonly children: readonly Child[],
+    private readonly webdis: Child,
+    private readonly redis: RedisServer,
   ) {}
 
   /** The programs that are missing; empty when it can be started. */
@@ -24,14 +26,14 @@ export class Webdis {
 
   static async start(): Promise<Webdis> {
     const directory = await mkdtemp(join(tmpdir(), 'webdis-bench-'));
-    const redisPort = await freePort();
+    const redis = await RedisServer.start();
     const port = await freePort();
     const config = join(directory, 'webdis.json');
     await writeFile(
       config,
       JSON.stringify({
         redis_host: '127.0.0.1',
-        redis_port: redisPort,
+        redis_port: redis.port,
         http_host: '127.0.0.1',
         http_port: port,
         threads: THREADS,
@@ -43,32 +45,15 @@ export class Webdis {
         logfile: join(directory, 'webdis.log'),
       }),
     );
-    const redis = await Child.start(
-      'redis-server',
-      [
-        '--port',
-        `${redisPort}`,
-        '--bind',
-        '127.0.0.1',
-        '--dir',
-        directory,
-        '--save',
-        '',
-        '--appendonly',
-        'yes',
-        '--appendfsync',
-        'always',
-      ],
-      { readyWhen: /Ready to accept connections/ },
-    );
     const webdis = await Child.start('webdis', [config]);
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(`${url}/PING`)).ok, START_TIMEOUT_MS, 'webdis');
-    return new Webdis(url, directory, [webdis, redis]);
+    return new Webdis(url, directory, webdis, redis);
   }
 
   async dispose(): Promise<void> {
-    for (const child of this.children) await child.stop();
+    await this.webdis.stop();
+    await this.redis.dispose();
     await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
   }
 }

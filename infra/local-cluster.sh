@@ -147,7 +147,7 @@ start_process() { # number
       run "millrace-$m" node "--max-old-space-size=$heap_mb" dist/src/cli/main.js serve
     wait_for "millrace-$m" grep -q '^ready ' "$dir/millrace-$m.log"
   fi
-  echo "millrace-$m: http://127.0.0.1:$base (kv)  http://127.0.0.1:$((base + 1)) (queue)  http://127.0.0.1:$((base + 2)) (management)"
+  echo "millrace-$m: http://127.0.0.1:$base (kv)  redis://127.0.0.1:$((base + 3)) (RESP)  http://127.0.0.1:$((base + 4)) (metrics)"
 }
 
 start_all() {

@@ -22,7 +22,7 @@ import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
 import { callLimitsOf } from './runtime-parts.js';
-import { REDIS_VERSION, serverFacts } from './server-facts.js';
+import { ProcessFacts, REDIS_VERSION } from './server-facts.js';
 import * as tokens from './tokens.js';
 
 /** Between two looks for an owner, while a request is held. */
@@ -86,7 +86,7 @@ async function startRoles(
     log,
   });
   undo.push(() => compactor.close());
-  const facts = serverFacts(c.resolve(tokens.CLOCK), session.id);
+  const facts = new ProcessFacts(c.resolve(tokens.CLOCK), session.id);
   const control = controlRole(c, { world, compactor, ownsShard: has('kv') });
   undo.push(() => control.stop());
   const storage = storageOf(c, world, undo);
@@ -131,6 +131,13 @@ async function startRoles(
       });
       const bound = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
       undo.push(() => resp.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
+      facts.face = {
+        host,
+        port: bound.port,
+        maxClients: config.http.httpMaxConnections,
+        connections: () => resp.connections,
+        accepted: () => resp.accepted,
+      };
       addresses.push(`resp=${config.faces.tlsCert === undefined ? 'redis' : 'rediss'}://${at(host, bound.port)}`);
     }
   }

@@ -14,6 +14,15 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
+/** Letters of ASCII alone, so that bytes stay bytes: JavaScript makes two letters of `\xdf`, and U+0178 of `\xff`. */
+export function asciiUpperCase(bytes: ByteString): ByteString {
+  return bytes.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+}
+
+export function asciiLowerCase(bytes: ByteString): ByteString {
+  return bytes.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
 /** The UTF-8 bytes of a text. Lone surrogates become U+FFFD. */
 export function bytesOfText(text: string): ByteString {
   return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1');

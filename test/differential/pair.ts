@@ -10,6 +10,7 @@ import { isOursAlone, KNOWN_DIFFERENCES, type KnownDifference } from './known-di
 
 /** Replies whose items come in no order. */
 const UNORDERED = new Set([
+  'FUNCTION',
   'KEYS',
   'SCAN',
   'SMEMBERS',
@@ -56,6 +57,7 @@ export class Pair {
     this.bench.caller = { face: 'resp' };
     this.#haveParted = false;
     await this.theirs.call(['FLUSHALL']);
+    await this.theirs.call(['FUNCTION', 'FLUSH']);
     if (this.#major > 0) return;
     const info = await this.theirs.call(['INFO', 'server']);
     this.#major = Number(/redis_version:([0-9]+)/.exec(info)?.[1]);
@@ -68,7 +70,7 @@ export class Pair {
     const ours = encodeReply(reply);
     if (isOursAlone(ours)) return effects;
     const theirs = await this.theirs.call(words);
-    if (this.#areEqual(words, ours, theirs)) return effects;
+    if (areAlike(words, ours, theirs)) return effects;
     const spec = words.length > 0 ? findCommand(words) : undefined;
     const exchange = { spec, words: upperName(words), ours, theirs, major: this.#major };
     const known = KNOWN_DIFFERENCES.find((difference) => difference.covers(exchange));
@@ -96,18 +98,19 @@ export class Pair {
       expect(Math.abs(ourExpiry - theirExpiry), `expiry of ${key}: ${ourExpiry}, ${theirExpiry}`).to.be.lessThan(2000);
     }
   }
+}
 
-  #areEqual(words: readonly ByteString[], ours: ByteString, theirs: ByteString): boolean {
-    if (ours === theirs) return true;
-    const name = (words[0] ?? '').toUpperCase();
-    const read =
-      UNORDERED_PAIRS.has(name) && !words.some((word) => /^novalues$/i.test(word))
-        ? sortedPairs
-        : UNORDERED.has(name) || UNORDERED_PAIRS.has(name)
-          ? sorted
-          : undefined;
-    return read !== undefined && ours.startsWith('*') && read(ours) === read(theirs);
-  }
+/** The same bytes, or the same items where they come in no order. */
+export function areAlike(words: readonly ByteString[], ours: ByteString, theirs: ByteString): boolean {
+  if (ours === theirs) return true;
+  const name = (words[0] ?? '').toUpperCase();
+  const read =
+    UNORDERED_PAIRS.has(name) && !words.some((word) => /^novalues$/i.test(word))
+      ? sortedPairs
+      : UNORDERED.has(name) || UNORDERED_PAIRS.has(name)
+        ? sorted
+        : undefined;
+  return read !== undefined && ours.startsWith('*') && read(ours) === read(theirs);
 }
 
 function sorted(resp: ByteString): string {

@@ -18,7 +18,9 @@ const ONLY = process.env.DIFFERENTIAL_FAMILY;
 
 for (const binary of Object.values(REDIS_BINARIES)) {
   const version = redisVersion(binary);
-  describe(`differential: random programs against ${binary}`, () => {
+  describe(`differential: random programs against ${binary}`, function () {
+    // Ten thousand round trips to another process.
+    this.timeout(300_000);
     let server: RedisServer;
     let pair: Pair;
 
@@ -51,6 +53,7 @@ for (const binary of Object.values(REDIS_BINARIES)) {
             pair.bench.expectReplayed();
             pair.bench.expectRebuilt();
             await server.client.call(['FLUSHALL']);
+            await server.client.call(['FUNCTION', 'FLUSH']);
             for (const words of effects) {
               expect(await server.client.send(encodeCommand(words)), words.join(' ')).not.to.match(/^-/);
             }

@@ -1,21 +1,27 @@
-/** A Redis connection of the tests' own: words out, the reply's very bytes back. One command at a time. */
+/** A Redis connection of the tests' own: words out, the replies' very bytes back. */
 import net from 'node:net';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import type { ByteString } from '../../src/kernel/index.js';
 
+interface Waiting {
+  resolve(reply: ByteString): void;
+  reject(error: Error): void;
+}
+
 export class RespClient {
   #received = Buffer.alloc(0);
-  #waiting: { resolve: (reply: ByteString) => void; reject: (error: Error) => void } | undefined;
+  #waiting: Waiting[] = [];
 
   private constructor(private readonly socket: net.Socket) {
     socket.on('data', (chunk) => this.#receive(chunk));
-    socket.on('error', (error) => this.#waiting?.reject(error));
-    socket.on('close', () => this.#waiting?.reject(new Error('the server closed the connection')));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the server closed the connection')));
   }
 
-  static connect(path: string): Promise<RespClient> {
+  /** @param where a socket's path, or a port */
+  static connect(where: string | { port: number; host: string }): Promise<RespClient> {
     return new Promise((resolve, reject) => {
-      const socket = net.connect(path);
+      const socket = typeof where === 'string' ? net.connect(where) : net.connect(where);
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.off('error', reject);
@@ -32,9 +38,30 @@ export class RespClient {
   /** Sends encoded commands; the first reply to come back. */
   send(resp: ByteString): Promise<ByteString> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.#waiting.push({ resolve, reject });
       this.socket.write(resp, 'latin1');
     });
+  }
+
+  /** A pipeline: all of them sent at once. */
+  callAll(commands: readonly (readonly ByteString[])[]): Promise<ByteString[]> {
+    const replies = commands.map(
+      () => new Promise<ByteString>((resolve, reject) => this.#waiting.push({ resolve, reject })),
+    );
+    this.socket.write(commands.map(encodeCommand).join(''), 'latin1');
+    return Promise.all(replies);
+  }
+
+  /** The replies in some bytes, one after the other. */
+  static repliesOf(bytes: Buffer): ByteString[] {
+    const replies: ByteString[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const end = replyEnd(bytes, at);
+      if (end < 0) throw new Error(`half a reply: ${bytes.toString('latin1', at, at + 200)}`);
+      replies.push(bytes.toString('latin1', at, end));
+      at = end;
+    }
+    return replies;
   }
 
   close(): void {
@@ -43,13 +70,18 @@ export class RespClient {
 
   #receive(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk]);
-    const end = replyEnd(this.#received, 0);
-    if (end < 0 || this.#waiting === undefined) return;
-    const { resolve } = this.#waiting;
-    this.#waiting = undefined;
-    const reply = this.#received.toString('latin1', 0, end);
-    this.#received = this.#received.subarray(end);
-    resolve(reply);
+    let at = 0;
+    while (this.#waiting.length > 0 && at < this.#received.length) {
+      const end = replyEnd(this.#received, at);
+      if (end < 0) break;
+      this.#waiting.shift()?.resolve(this.#received.toString('latin1', at, end));
+      at = end;
+    }
+    this.#received = this.#received.subarray(at);
+  }
+
+  #fail(error: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 }
 

@@ -24,7 +24,7 @@ const ANYTHING = ['composition', 'cli'];
 
 /** The world's own functions, and the folders that may call them. */
 const WORLD =
-  /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bperformance\.now\(|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\brandomBytes\(|\brandomUUID\(/;
+  /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bperformance\.now\(|(?<!\.)\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\brandomBytes\(|\brandomUUID\(/;
 const AT_HOME_IN_THE_WORLD = ['adapters', 'cli', 'composition'];
 
 interface Import {

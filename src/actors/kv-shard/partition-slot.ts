@@ -50,7 +50,12 @@ export class PartitionSlot {
     this.#fold = fold;
     this.generation += 1;
     if (fold === undefined) return;
-    this.waiting.moveTo(fold.engine.keyspace.changes);
+    const { keyspace, statistics } = fold.engine;
+    this.waiting.moveTo(keyspace.changes);
+    this.waiting.onSize = (size) => {
+      statistics.blockedClients = size;
+    };
+    statistics.blockedClients = this.waiting.size;
     this.noteTracking();
   }
 

@@ -5,8 +5,7 @@
  *  L2 messages leave in the order they were made, one package for each process
  *  L3 a process that has not been heard of for long is forgotten
  */
-import { compileGlob, type Glob } from '../../domain/kv/glob.js';
-import type { Audience } from '../../domain/kv/index.js';
+import { type Audience, compileGlob, type Glob } from '../../domain/kv/index.js';
 import type { ByteString, SessionId } from '../../kernel/index.js';
 import type { KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
 

@@ -23,6 +23,8 @@ export class WaitingRoom {
   readonly #waitersByName = new Map<string, Waiter>();
   readonly #waitersByKey = new Map<ByteString, Set<Waiter>>();
   #earliestMs = Number.POSITIVE_INFINITY;
+  /** Told how many wait, whenever that changes. */
+  onSize: (size: number) => void = () => {};
 
   get size(): number {
     return this.#waitersByName.size;
@@ -45,6 +47,7 @@ export class WaitingRoom {
       changes.await(key);
     }
     if (untilMs < this.#earliestMs) this.#earliestMs = untilMs;
+    this.onSize(this.size);
   }
 
   /** Those who wait for the key, first come first; a copy, for they leave while it is gone through. */
@@ -64,6 +67,7 @@ export class WaitingRoom {
       if (waiting?.size === 0) this.#waitersByKey.delete(key);
       changes?.stopAwaiting(key);
     }
+    this.onSize(this.size);
   }
 
   /** Sends one away: its reply, or undefined when nobody of that name waits. */

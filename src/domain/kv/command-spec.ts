@@ -212,6 +212,8 @@ export interface CommandSpec {
   readonly since: string;
   /** Refused over REST, or answered by another route there. */
   readonly rest?: 'refused' | 'other-route';
+  /** What REST refuses of it before it is queued; undefined for words that may run there. */
+  readonly restProblem?: (words: readonly ByteString[]) => ErrorReply | undefined;
   /** How its answer differs from Redis's, a sentence each, for `docs/deviations.md`. */
   readonly deviations?: readonly string[];
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */

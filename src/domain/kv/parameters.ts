@@ -63,6 +63,13 @@ const notifications = (text: ByteString): CheckedValue => {
   return { problem: "Invalid event class character. Use 'Ag$lshzxeKEtmdn'." };
 };
 
+/** `<seconds> <changes>` pairs, or nothing. */
+const savePoints = (text: ByteString): CheckedValue => {
+  const words = text.split(' ').filter((word) => word !== '');
+  const isValid = words.length % 2 === 0 && words.every((word) => /^[0-9]{1,10}$/.test(word));
+  return isValid ? { value: words.join(' ') } : { problem: 'Invalid save parameters' };
+};
+
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 const entries = integer(0, MAX_COUNT);
 const bytes = memory(0, MAX_COUNT);
@@ -107,7 +114,11 @@ export const PARAMETERS: readonly Parameter[] = [
   { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
   { name: 'busy-reply-threshold', standard: '250', check: integer(1, 2000), alias: 'lua-time-limit' },
   { name: 'databases', standard: '1', check: undefined },
-  { name: 'appendonly', standard: 'yes', check: undefined },
+  // Every change is stored before it is answered; what asks for less is not granted, what asks for as much is.
+  { name: 'appendonly', standard: 'yes', check: oneOf('yes') },
+  { name: 'appendfsync', standard: 'always', check: oneOf('always') },
+  // Kept for whoever reads it back: snapshots are made when the journal has grown, whatever it says.
+  { name: 'save', standard: '', check: savePoints },
 ];
 
 export const PARAMETER_DEFAULTS: ReadonlyMap<string, ByteString> = new Map(

@@ -3,7 +3,7 @@
  * A reply says what it is (a map, pairs, a double); the codecs give each protocol its form. REST and RESP2
  * show maps as flat lists, doubles as strings, booleans as integers.
  */
-import type { ByteString } from '../../kernel/index.js';
+import { asciiUpperCase, type ByteString } from '../../kernel/index.js';
 import { formatDouble } from './numbers.js';
 
 /** A status such as `OK`; told apart from a bulk string that happens to hold the same bytes. */
@@ -150,7 +150,7 @@ export function wrongArity(commandName: string): ErrorReply {
 
 /** Connection, transaction and subscription commands sent as plain ones over REST; a subcommand by its container. */
 export function notOverRest(commandName: string): ErrorReply {
-  const [container = ''] = commandName.toUpperCase().split(' ');
+  const [container = ''] = asciiUpperCase(commandName).split(' ');
   return new ErrorReply(`ERR Command "${container}" is not allowed in REST or it has a special context path`);
 }
 
@@ -159,7 +159,7 @@ export function invalidExpireTime(commandName: string): ErrorReply {
 }
 
 export function notAvailable(commandName: string): ErrorReply {
-  return new ErrorReply(`ERR Command is not available: '${commandName.toUpperCase()}'`);
+  return new ErrorReply(`ERR Command is not available: '${asciiUpperCase(commandName)}'`);
 }
 
 /** Of a name, and of all the words behind it, as Redis shows them in an error. */

@@ -37,6 +37,8 @@ const MAX_ERROR_KINDS = 128;
 export class Statistics {
   commands = 0;
   errors = 0;
+  /** Commands that wait for a key now; kept by the owner. */
+  blockedClients = 0;
   expiredKeys = 0;
   evictedKeys = 0;
   readonly calls = new Map<CommandSpec, CallCount>();

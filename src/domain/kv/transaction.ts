@@ -8,8 +8,8 @@ import { admit } from './command-table.js';
 import { ErrorReply, notAvailable, notOverRest } from './reply.js';
 
 /** The answer to a command that belongs to another route, or to none; undefined for one REST may run. */
-export function restRefusal(spec: CommandSpec): ErrorReply | undefined {
-  if (spec.rest === undefined) return undefined;
+export function restRefusal(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
+  if (spec.rest === undefined) return spec.restProblem?.(words);
   return spec.rest === 'other-route' || spec.flags.includes('connection')
     ? notOverRest(spec.name)
     : notAvailable(spec.name);
@@ -19,7 +19,7 @@ export function restRefusal(spec: CommandSpec): ErrorReply | undefined {
 export function queueProblem(commands: readonly (readonly ByteString[])[]): ErrorReply | undefined {
   for (const words of commands) {
     const admitted = admit(words);
-    const problem = admitted instanceof ErrorReply ? admitted : restRefusal(admitted);
+    const problem = admitted instanceof ErrorReply ? admitted : restRefusal(admitted, words);
     if (problem !== undefined) return problem;
   }
   return undefined;

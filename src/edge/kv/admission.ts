@@ -13,7 +13,7 @@ import { denialOf } from './permissions.js';
 export function admitOverRest(grant: KvGrant, words: readonly ByteString[], bytes: number): CommandSpec | ErrorReply {
   const spec = admit(words);
   if (spec instanceof ErrorReply) return spec;
-  const refusal = restRefusal(spec);
+  const refusal = restRefusal(spec, words);
   if (refusal !== undefined) return refusal;
   const denial = denialOf(grant, spec, words);
   if (denial !== undefined) return denial;

@@ -17,7 +17,7 @@ import { authenticate } from './authentication.js';
 import { QUOTA_EXCEEDED } from './command-batch.js';
 import type { Exchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
-import { mayRun, noPermission } from './permissions.js';
+import { denialOf, mayRun, noPermission } from './permissions.js';
 import { discardBody } from './request-body.js';
 import type { RequestTarget } from './request-target.js';
 
@@ -36,6 +36,10 @@ interface Stream {
   readonly response: ServerResponse;
   readonly token: string | undefined;
   readonly authorization: string | undefined;
+  /** What it was opened with. */
+  readonly grant: KvGrant;
+  readonly target: RequestTarget;
+  readonly names: readonly ByteString[];
   readonly subscriptions: KvSubscription[];
   isOpen: boolean;
   keptAliveAtMs: number;
@@ -90,6 +94,9 @@ export class EventStreams {
       response: exchange.response,
       token: target.token,
       authorization: headers.authorization,
+      grant,
+      target,
+      names,
       subscriptions: [],
       isOpen: false,
       keptAliveAtMs: face.clock.monotonicMs(),
@@ -174,9 +181,13 @@ export class EventStreams {
     }
   }
 
-  #isStillPermitted({ token, authorization }: Stream): boolean {
+  #isStillPermitted(stream: Stream): boolean {
+    const { token, authorization, target, names } = stream;
     try {
-      return authenticate(this.face.access, token, authorization) !== undefined;
+      const grant = authenticate(this.face.access, token, authorization);
+      return (
+        grant !== undefined && (grant === stream.grant || problemOf(grant, target, names, EVENT_STREAM) === undefined)
+      );
     } catch {
       // Nobody knows right now; the next look will tell.
       return true;
@@ -203,6 +214,8 @@ function problemOf(
   const name = route.toUpperCase();
   const spec = findCommand([name]);
   if (spec === undefined || !mayRun(grant, spec)) return noPermission(route);
+  const denial = route === 'monitor' ? undefined : denialOf(grant, spec, [name, ...names]);
+  if (denial !== undefined) return denial;
   if (!accept.includes(EVENT_STREAM)) return notOverRest(name);
   if (names.length === 0) return wrongArity(route);
   if (names.length > MAX_CHANNELS) return new ErrorReply(`ERR too many channels in one stream. Limit: ${MAX_CHANNELS}`);

@@ -79,7 +79,7 @@ export class CommandRunner {
   take(words: readonly ByteString[], batch: RespBatch): Outcome {
     const { client } = this;
     const spec = admit(words);
-    if (spec instanceof ErrorReply) return this.#refuse(spec);
+    if (spec instanceof ErrorReply) return this.#refuse(isExec(words) ? this.#abort(spec) : spec);
     const problem = this.#problemOf(spec, words);
     if (problem !== undefined) return this.#refuse(problem);
     const own = CONNECTION_COMMANDS.get(spec.name);
@@ -88,7 +88,7 @@ export class CommandRunner {
     if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch);
     if (!own.isIndependent && batch.slots.length > 0) return CUT;
     client.lastCommand = spec.name;
-    const isSilent = this.#takesSilence(spec);
+    const isSilent = this.#takesSilence(spec) && own.isAlwaysHeard !== true;
     return this.#outcomeOf(own.run(client, words), isSilent);
   }
 
@@ -208,6 +208,13 @@ export class CommandRunner {
     return this.#takesSilence(undefined) ? SILENT : { kind: 'reply', reply };
   }
 
+  /** An EXEC that is itself wrong ends what it was to run. */
+  #abort(problem: ErrorReply): ErrorReply {
+    this.client.transaction = undefined;
+    this.client.watches = [];
+    return new ErrorReply(`EXECABORT Transaction discarded because of: ${problem.text.replace(/^ERR /, '')}`);
+  }
+
   /** Is this command's answer not to be sent? Uses up CLIENT REPLY SKIP. */
   #takesSilence(spec: CommandSpec | undefined): boolean {
     const { client } = this;
@@ -228,6 +235,10 @@ const MAY_FOLLOW_SUBSCRIBE: ReadonlySet<string> = new Set([
   'QUIT',
   'RESET',
 ]);
+
+function isExec([name = '']: readonly ByteString[]): boolean {
+  return name.length === 4 && name.toUpperCase() === 'EXEC';
+}
 
 function notWhileSubscribed(name: string): ErrorReply {
   const shown = name.toLowerCase().replace(' ', '|');

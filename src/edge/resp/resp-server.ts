@@ -27,6 +27,8 @@ export interface RespServer {
   close(deadline?: AbortSignal): Promise<void>;
   /** Open connections. */
   readonly connections: number;
+  /** Connections there have been. */
+  readonly accepted: number;
 }
 
 const TOO_MANY = '-ERR max number of clients reached\r\n';
@@ -51,6 +53,9 @@ export function createRespServer(parts: RespServerParts): RespServer {
   return {
     get connections() {
       return connections.size;
+    },
+    get accepted() {
+      return connections.accepted;
     },
     listen: (port, host) =>
       new Promise((resolve, reject) => {
@@ -87,6 +92,8 @@ class ConnectionRegister {
     private readonly limits: RespFaceLimits,
   ) {}
 
+  accepted = 0;
+
   get size(): number {
     return this.#connections.size;
   }
@@ -107,6 +114,7 @@ class ConnectionRegister {
     const connection = new RespConnection(face, socket, face.clients.nextId());
     this.#countByAddress.set(address, count + 1);
     this.#connections.add(connection);
+    this.accepted += 1;
     face.clients.add(connection.client);
     connection.onEnd = () => this.#remove(connection, address);
   }

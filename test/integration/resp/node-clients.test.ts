@@ -130,7 +130,7 @@ describe('client package: redis', () => {
           await eventually(() => expect(heard).to.deep.equal(['news=1', 'news~1']));
           await subscriber.unsubscribe('news');
           await subscriber.pUnsubscribe('n*');
-          expect(await subscriber.ping()).to.equal('PONG');
+          expect(String(await subscriber.ping())).to.equal('PONG');
         } finally {
           subscriber.destroy();
         }

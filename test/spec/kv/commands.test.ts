@@ -3,6 +3,7 @@ import { allCommands, findCommand } from '../../../src/domain/kv/index.js';
 import { NOW, wordsOf } from '../../support/kv-case.js';
 import {
   ALL_CASES,
+  CONNECTION_CASES,
   GENERIC_CASES,
   SERVER_CASES,
   STRING_CHANGE_CASES,
@@ -15,7 +16,8 @@ describeCases('key-value commands: setting strings', STRING_SET_CASES);
 describeCases('key-value commands: reading strings', STRING_GET_CASES);
 describeCases('key-value commands: changing strings', STRING_CHANGE_CASES);
 describeCases('key-value commands: keys of any type', GENERIC_CASES);
-describeCases('key-value commands: connection, transactions and server', SERVER_CASES);
+describeCases('key-value commands: connection and transactions', CONNECTION_CASES);
+describeCases('key-value commands: server', SERVER_CASES);
 
 describe('key-value commands: the table', () => {
   it('has a case for every command', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Blocked, type Caller } from '../../../src/domain/kv/index.js';
+import { MAX_RECORD_BYTES } from '../../../src/domain/kv/limits.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { STREAM_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
@@ -41,6 +42,14 @@ describe('key-value commands: streams of some length', () => {
     expect(bench.line('XTRIM s MAXLEN 1').reply).to.equal(6999);
     bench.expectReplayed();
     bench.expectRebuilt();
+  });
+
+  it('refuses an entry that would take it past the largest record', () => {
+    const bench = filled(1);
+    const half = 'x'.repeat(MAX_RECORD_BYTES / 2);
+    expect(bench.run(['XADD', 's', '2-1', 'f', half]).reply).to.equal('2-1');
+    expect(readable(bench.run(['XADD', 's', '3-1', 'f', half]).reply)).to.equal('-ERR max single record size exceeded');
+    expect(bench.line('XLEN s').reply).to.equal(2);
   });
 
   it('rebuilds what is pending and has been deleted, and a stream that is empty', () => {

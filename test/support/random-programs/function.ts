@@ -12,7 +12,15 @@ const CALLBACKS = [
   'function() redis.register_function("x",function() end) end',
   'function() return #redis.call("keys","*") end',
 ];
-const HEADERS = ['', '#!lua', '#!lua\n', '#!py name=one\n', '#!lua name=a-b\n', '#!lua name=one name=two\n', '#!lua foo=1\n'];
+const HEADERS = [
+  '',
+  '#!lua',
+  '#!lua\n',
+  '#!py name=one\n',
+  '#!lua name=a-b\n',
+  '#!lua name=one name=two\n',
+  '#!lua foo=1\n',
+];
 const BODIES = [
   '',
   'return 1',
@@ -37,22 +45,31 @@ const BODIES = [
 ];
 
 export const FUNCTION_PROGRAM: Program = (dice) => {
-  let isFirst = true;
   const library = (): string => {
     const functions = new Set(dice.some(() => dice.pick(FUNCTIONS), 2));
     const lines = [...functions].map((name) => {
       const callback = dice.pick(CALLBACKS);
       if (dice.chance(0.6)) return `redis.register_function('${name}', ${callback})`;
-      const flags = dice.pick(['', ",flags={'no-writes'}", ",flags={'allow-oom','no-writes'}", ",description='what it does'"]);
+      const flags = dice.pick([
+        '',
+        ",flags={'no-writes'}",
+        ",flags={'allow-oom','no-writes'}",
+        ",description='what it does'",
+      ]);
       return `redis.register_function{function_name='${name}',callback=${callback}${flags}}`;
     });
     return `#!lua name=${dice.pick(LIBRARIES)}\n${lines.join('\n')}`;
   };
   const call = (): string[] => ['FCALL', dice.pick([...FUNCTIONS, 'nosuch']), '1', 'n', dice.pick(['a', 'b'])];
-  const shapes = [
+  return [
     () => ['FUNCTION', 'LOAD', library()],
     () => ['FUNCTION', 'LOAD', 'REPLACE', library()],
-    () => ['FUNCTION', 'LOAD', ...dice.maybe(() => ['REPLACE'], 0.3), `#!lua name=${dice.pick(LIBRARIES)}\n${dice.pick(BODIES)}`],
+    () => [
+      'FUNCTION',
+      'LOAD',
+      ...dice.maybe(() => ['REPLACE'], 0.3),
+      `#!lua name=${dice.pick(LIBRARIES)}\n${dice.pick(BODIES)}`,
+    ],
     () => ['FUNCTION', 'LOAD', dice.pick(HEADERS)],
     () => ['FUNCTION', 'LOAD', 'FOO', library()],
     call,
@@ -61,7 +78,12 @@ export const FUNCTION_PROGRAM: Program = (dice) => {
     () => ['FCALL', dice.pick(FUNCTIONS), dice.pick(['0', '-1', 'x', '5']), ...dice.maybe(() => ['k'])],
     () => ['FCALL_RO', 'nosuch', '0'],
     () => ['FUNCTION', 'DELETE', dice.pick([...LIBRARIES, 'nosuch'])],
-    () => ['FUNCTION', 'LIST', ...dice.maybe(() => ['WITHCODE']), ...dice.maybe(() => ['LIBRARYNAME', dice.pick(['*', 'one', 't*'])])],
+    () => [
+      'FUNCTION',
+      'LIST',
+      ...dice.maybe(() => ['WITHCODE']),
+      ...dice.maybe(() => ['LIBRARYNAME', dice.pick(['*', 'one', 't*'])]),
+    ],
     () => ['FUNCTION', 'LIST', dice.pick(['LIBRARYNAME', 'FOO'])],
     () => ['FUNCTION', 'STATS'],
     () => ['FUNCTION', 'KILL'],
@@ -70,9 +92,4 @@ export const FUNCTION_PROGRAM: Program = (dice) => {
     () => ['DEL', 'n', 'k'],
     () => ['SET', 'n', dice.pick(['1', 'text'])],
   ];
-  return shapes.map((shape) => () => {
-    if (!isFirst) return shape();
-    isFirst = false;
-    return ['FUNCTION', 'FLUSH'];
-  });
 };

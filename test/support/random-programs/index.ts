@@ -2,14 +2,14 @@
 
 import { BITMAP_PROGRAM } from './bitmap.js';
 import type { Program } from './dice.js';
+import { FUNCTION_PROGRAM } from './function.js';
 import { GEO_PROGRAM } from './geo.js';
 import { hashProgram } from './hash.js';
 import { HYPERLOGLOG_PROGRAM } from './hyperloglog.js';
 import { LIST_PROGRAM } from './list.js';
+import { SCRIPTING_PROGRAM } from './scripting.js';
 import { setProgram } from './set.js';
 import { SORTED_SET_PROGRAM } from './sorted-set.js';
-import { FUNCTION_PROGRAM } from './function.js';
-import { SCRIPTING_PROGRAM } from './scripting.js';
 import { stream } from './stream.js';
 
 export { Dice, type Program } from './dice.js';

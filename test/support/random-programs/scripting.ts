@@ -2,7 +2,7 @@
 import type { Dice, Program } from './dice.js';
 
 const STRINGS = ["''", "'a'", "'10'", "'a b'", "'\\0\\255'", "'x=1, y=22'", "'(hello) world'", "'1e3'", "'k/\"q\\\\'"];
-const NUMBERS = ['0', '1', '-1', '3.7', '-3.7', '1e15', '2^31', '2^53', '-2^31', '100', '0.1', '255'];
+const NUMBERS = ['0', '1', '-1', '3.5', '-3.5', '1e15', '2^31', '2^53', '-2^31', '100', '0.25', '255'];
 const KEYS = ['k1', 'k2', 'k3'];
 const JSON_TEXTS = [
   '[1,2,3]',
@@ -58,12 +58,15 @@ const PATTERNS = [
 const FORMATS = ['<i4', '>I2', 'bB', '!4 bi', 'd', 'f', 's', 'c3', 'hH', 'i3', 'xB', '>l', 'q', 'i33', '!3 i', 'Bc0'];
 const PRINTED = ['%d', '%5.2f', '%s', '%q', '%x', '%g', '%c', '%e', '%5s|', '%-5s|', '%i', '%y', '%%', '%.3s', '%05d'];
 const BITS = ['band', 'bor', 'bxor', 'lshift', 'rshift', 'arshift', 'rol', 'ror'];
-const SHOWN = "local r={pcall(f)} for i=1,#r do if type(r[i])=='number' or type(r[i])=='boolean' then r[i]=tostring(r[i]) end end return r";
+const SHOWN =
+  "local r={pcall(f)} for i=1,#r do if type(r[i])=='number' or type(r[i])=='boolean' then r[i]=tostring(r[i]) end end return r";
 
 function literal(dice: Dice, depth: number): string {
   if (depth > 0 && dice.chance(0.45)) {
     const items = Array.from({ length: dice.below(4) }, () => literal(dice, depth - 1));
-    const fields = dice.maybe(() => [`${dice.pick(['a', 'ok', 'err', 'b', 'map', 'double'])}=${literal(dice, depth - 1)}`]);
+    const fields = dice.maybe(() => [
+      `${dice.pick(['a', 'ok', 'err', 'b', 'map', 'double'])}=${literal(dice, depth - 1)}`,
+    ]);
     return `{${[...items, ...fields].join(',')}}`;
   }
   return dice.chance(0.5) ? dice.pick(STRINGS) : dice.pick([...NUMBERS, 'true', 'false', 'nil']);
@@ -105,7 +108,6 @@ function command(dice: Dice, access: 'any' | 'read'): string {
     () => `'zadd',${key()},${dice.below(9)},'m'`,
     () => `'del',${key()}`,
     () => `'lpop',${key()}`,
-    () => `'blpop',${key()},0`,
     () => `'set',${key()}`,
   ];
   const made = dice.pick(access === 'read' || dice.chance(0.5) ? reads : writes)();
@@ -134,7 +136,10 @@ function body(dice: Dice): string {
     () => `return {cmsgpack.unpack(cmsgpack.pack(${literal(dice, 2)},${number()}))}`,
     () => shown(`cmsgpack.unpack(${text()}..${text()})`),
     () => `return {pcall(struct.pack,'${dice.pick(FORMATS)}',${number()},${text()})}`,
-    () => shown(`struct.pack('${dice.pick(FORMATS)}${dice.pick(FORMATS)}',${dice.pick(NUMBERS.slice(0, 3))},${dice.pick(NUMBERS.slice(0, 3))},${text()})`),
+    () =>
+      shown(
+        `struct.pack('${dice.pick(FORMATS)}${dice.pick(FORMATS)}',${dice.pick(NUMBERS.slice(0, 3))},${dice.pick(NUMBERS.slice(0, 3))},${text()})`,
+      ),
     () => shown(`struct.unpack('${dice.pick(FORMATS)}','\\3\\0abcdefgh\\0',${dice.below(4)})`),
     () => shown(`struct.size('${dice.pick(FORMATS)}')`),
     () => shown(`bit.${dice.pick(BITS)}(${number()},${dice.pick(['0', '1', '31', '33', '7', '-1'])})`),
@@ -142,15 +147,43 @@ function body(dice: Dice): string {
     () => shown(`bit.${dice.pick(['tobit', 'bnot', 'bswap'])}(${number()})`),
     () => shown(`string.find(${text()},'${dice.pick(PATTERNS)}',${dice.pick(['1', '2', '-2', '9'])})`),
     () => shown(`string.match(${text()},'${dice.pick(PATTERNS)}')`),
-    () => shown(`string.gsub(${text()},'${dice.pick(PATTERNS)}',${dice.pick(["'<%0>'", "'%1'", "'%%'", '{a=1}', 'string.upper', '5'])})`),
-    () => `local r={} for a,b in string.gmatch(${text()},'${dice.pick(PATTERNS.slice(0, 16))}') do r[#r+1]=tostring(a)..tostring(b) end return r`,
+    () =>
+      shown(
+        `string.gsub(${text()},'${dice.pick(PATTERNS)}',${dice.pick(["'<%0>'", "'%1'", "'%%'", '{a=1}', 'string.upper', '5'])})`,
+      ),
+    () =>
+      `local r={} for a,b in string.gmatch(${text()},'${dice.pick(PATTERNS.slice(0, 16))}') do r[#r+1]=tostring(a)..tostring(b) end return r`,
     () => shown(`string.format('${dice.pick(PRINTED)}',${dice.pick([text(), number()])})`),
-    () => shown(`${dice.pick(['tonumber', 'tostring', 'type', 'string.len', 'math.floor'])}(${dice.pick([text(), number()])})`),
+    () =>
+      shown(
+        `${dice.pick(['tonumber', 'tostring', 'type', 'string.len', 'math.floor'])}(${dice.pick([text(), number()])})`,
+      ),
     () => `error(${dice.pick([...STRINGS, '5', "{err='MY err'}", 'nil', "'x',0", "'x',2"])})`,
-    () => `return redis.${dice.pick(['error_reply', 'status_reply', 'sha1hex'])}(${dice.pick([text(), "'-A b'", '1', '', '{}'])})`,
-    () => `return redis.${dice.pick(['setresp', 'set_repl', 'acl_check_cmd'])}(${dice.pick(['2', '3', '4', "'get','x'", "'nosuch'", ''])})`,
-    () => dice.pick(['return nosuch', 'x=1', 'redis.call=1', 'return KEYS[1]..#KEYS', 'return {KEYS,ARGV}', 'return', 'x=', 'setmetatable(_G,{})']),
-    () => dice.pick(['return {pcall(error)}', 'return unpack(ARGV)', "rawset(string,'x',1)", "getmetatable('').x=1", 'return ("a"):rep(3)', 'local a={} a[1]=a return cjson.encode(a)']),
+    () =>
+      `return redis.${dice.pick(['error_reply', 'status_reply', 'sha1hex'])}(${dice.pick([text(), "'-A b'", '1', '', '{}'])})`,
+    () =>
+      `return redis.${dice.pick(['setresp', 'acl_check_cmd'])}(${dice.pick(['2', '3', '4', "'get','x'", "'nosuch'", ''])})`,
+    () => `return redis.set_repl(${dice.pick(['redis.REPL_ALL', '3', '4'])})`,
+    () =>
+      dice.pick([
+        'return nosuch',
+        'x=1',
+        'redis.call=1',
+        'return KEYS[1]..#KEYS',
+        'return {KEYS,ARGV}',
+        'return',
+        'x=',
+        'setmetatable(_G,{})',
+      ]),
+    () =>
+      dice.pick([
+        'return {pcall(error)}',
+        'return unpack(ARGV)',
+        "rawset(string,'x',1)",
+        "getmetatable('').x=1",
+        'return ("a"):rep(3)',
+        'local a={} a[1]=a return cjson.encode(a)',
+      ]),
     () => 'local t={} for i=1,#ARGV do t[i]=ARGV[i] end table.sort(t) return table.concat(t,KEYS[1] or "")',
     () => 'local c=coroutine.wrap(function(a) local b=coroutine.yield(a) return b end) return {c(1),c(2)}',
     () => shown(`math.random(0)`),
@@ -166,7 +199,9 @@ export const SCRIPTING_PROGRAM: Program = (dice) => {
     return [count, ...keys, ...dice.maybe(() => dice.some(() => dice.pick(JSON_TEXTS), 3), 0.8)];
   };
   const shebang = (): string =>
-    dice.chance(0.06) ? `#!${dice.pick(['lua', 'lua', 'py'])} flags=${dice.pick(['no-writes', 'allow-oom', 'x', ''])}\n` : '';
+    dice.chance(0.06)
+      ? `#!${dice.pick(['lua', 'lua', 'py'])} flags=${dice.pick(['no-writes', 'allow-oom', 'x', ''])}\n`
+      : '';
   const shapes = [
     ...Array.from({ length: 12 }, () => () => ['EVAL', `${shebang()}${body(dice)}`, ...keysAndArguments()]),
     () => ['EVAL_RO', `${shebang()}return ${command(dice, 'any')}`, ...keysAndArguments()],

@@ -142,7 +142,9 @@ export class FunctionHost {
       if (failed === 0) return registration.functions;
       this.#release(registration.functions);
       const { text } = errorOf(machine, '');
-      throw new ErrorReply(`ERR Error registering functions: ${text.replace(/ script: , on @user_function:[0-9]+\.$/, '')}`);
+      throw new ErrorReply(
+        `ERR Error registering functions: ${text.replace(/ script: , on @user_function:[0-9]+\.$/, '')}`,
+      );
     });
   }
 

@@ -78,17 +78,23 @@ class Decoder {
     const { api } = machine;
     switch (token.kind) {
       case 'T_STRING':
-        return machine.push(state, token.value as ByteString);
+        machine.push(state, token.value as ByteString);
+        return;
       case 'T_NUMBER':
-        return api.lua_pushnumber(state, token.value as number);
+        api.lua_pushnumber(state, token.value as number);
+        return;
       case 'T_BOOLEAN':
-        return api.lua_pushboolean(state, token.value === true ? 1 : 0);
+        api.lua_pushboolean(state, token.value === true ? 1 : 0);
+        return;
       case 'T_NULL':
-        return api.lua_pushlightuserdata(state, 0);
+        api.lua_pushlightuserdata(state, 0);
+        return;
       case 'T_OBJ_BEGIN':
-        return this.#object();
+        this.#object();
+        return;
       case 'T_ARR_BEGIN':
-        return this.#array();
+        this.#array();
+        return;
       default:
         this.#fail(token, 'value');
     }
@@ -157,13 +163,13 @@ class Decoder {
         return { kind: 'T_STRING', index, value };
       }
       if (letter !== '\\') return error(this.#at, 'unexpected end of string');
-      const escape = text[this.#at + 1] ?? '';
-      if (escape === 'u') {
+      const letterAfter = text[this.#at + 1] ?? '';
+      if (letterAfter === 'u') {
         const character = this.#unicode();
         if (character === undefined) return error(this.#at, 'invalid unicode escape code');
         value += character;
       } else {
-        const plainEscape = ESCAPES[escape];
+        const plainEscape = ESCAPES[letterAfter];
         if (plainEscape === undefined) return error(this.#at, 'invalid escape code');
         value += plainEscape;
         this.#at += 2;
@@ -233,10 +239,7 @@ class Decoder {
   #descend(): void {
     this.#depth += 1;
     if (this.#depth <= this.options.decodeMaxDepth && this.machine.api.lua_checkstack(this.state, 4) !== 0) return;
-    this.machine.fail(
-      this.state,
-      `Found too many nested data structures (${this.#depth}) at character ${this.#at}`,
-    );
+    this.machine.fail(this.state, `Found too many nested data structures (${this.#depth}) at character ${this.#at}`);
   }
 
   #fail(token: Token, wanted: string): never {

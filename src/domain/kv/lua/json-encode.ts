@@ -1,8 +1,8 @@
 /** `cjson.encode`: a Lua value as JSON text, with that library's choices and error texts. */
 import type { ByteString } from '../../../kernel/index.js';
+import type { JsonOptions } from './json-options.js';
 import { MAX_COPIED_BYTES, MAX_ITEMS } from './lua-limits.js';
 import { LUA, type LuaMachine, type State } from './machine.js';
-import type { JsonOptions } from './json-options.js';
 import { formatG } from './number-text.js';
 
 const ESCAPED = /["\\/\p{Cc}]/gu;
@@ -49,17 +49,25 @@ class Encoder {
     if (this.#values > MAX_ITEMS) machine.refuseMemory();
     switch (api.lua_type(state, -1)) {
       case LUA.STRING:
-        return this.#add(quoted(machine.string(state, -1) as ByteString));
+        this.#add(quoted(machine.string(state, -1) as ByteString));
+        return;
       case LUA.NUMBER:
-        return this.#number();
+        this.#number();
+        return;
       case LUA.BOOLEAN:
-        return this.#add(api.lua_toboolean(state, -1) === 1 ? 'true' : 'false');
+        this.#add(api.lua_toboolean(state, -1) === 1 ? 'true' : 'false');
+        return;
       case LUA.TABLE:
-        return this.#table(depth + 1);
+        this.#table(depth + 1);
+        return;
       case LUA.NIL:
-        return this.#add('null');
+        this.#add('null');
+        return;
       case LUA.LIGHTUSERDATA:
-        if (api.lua_touserdata(state, -1) === 0) return this.#add('null');
+        if (api.lua_touserdata(state, -1) === 0) {
+          this.#add('null');
+          return;
+        }
         break;
       default:
     }
@@ -80,10 +88,17 @@ class Encoder {
     const { precision, encodeInvalid } = this.options;
     const number = this.machine.api.lua_tonumber(this.state, -1);
     if (!Number.isFinite(number)) {
-      if (encodeInvalid === 'null') return this.#add('null');
+      if (encodeInvalid === 'null') {
+        this.#add('null');
+        return;
+      }
       if (encodeInvalid === 'refused') this.#fail('number', 'must not be NaN or Inf');
-      if (Number.isNaN(number)) return this.#add('NaN');
-      return this.#add(number > 0 ? 'Infinity' : '-Infinity');
+      if (Number.isNaN(number)) {
+        this.#add('NaN');
+        return;
+      }
+      this.#add(number > 0 ? 'Infinity' : '-Infinity');
+      return;
     }
     // An integer of few digits is printed alike by both, and far faster so.
     const isShort = Number.isInteger(number) && Math.abs(number) < 10 ** Math.min(precision, 14) && number !== 0;
@@ -166,11 +181,11 @@ class Encoder {
 
 function quoted(text: ByteString): ByteString {
   if (text.search(ESCAPED) === -1) return `"${text}"`;
-  return `"${text.replace(ESCAPED, escape)}"`;
+  return `"${text.replace(ESCAPED, escaped)}"`;
 }
 
 /** Bytes above 127 are parts of characters, not controls. */
-function escape(letter: string): string {
+function escaped(letter: string): string {
   const code = letter.charCodeAt(0);
   if (code > 0x7f) return letter;
   return SHORT[letter] ?? `\\u${code.toString(16).padStart(4, '0')}`;

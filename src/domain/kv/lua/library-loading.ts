@@ -19,7 +19,9 @@ export class Registration {
 }
 
 const NAME = /^[A-Za-z0-9_]+$/;
-const NAME_RULE = 'names can only contain letters, numbers, or underscores(_) and must be at least one character long';
+/** Of libraries, and Redis says the same of functions. */
+const NAME_RULE =
+  'Library names can only contain letters, numbers, or underscores(_) and must be at least one character long';
 /** Functions of one library: a bound on what FUNCTION LIST answers. */
 const MAX_FUNCTIONS = 10_000;
 
@@ -43,7 +45,7 @@ export function libraryHeader(source: ByteString): LibraryHeader {
     name = part.slice('name='.length);
   }
   if (name === undefined) throw new ErrorReply('ERR Library name was not given');
-  if (!NAME.test(name)) throw new ErrorReply(`ERR Library ${NAME_RULE}`);
+  if (!NAME.test(name)) throw new ErrorReply(`ERR ${NAME_RULE}`);
   if (shebang.engine.toLowerCase() !== 'lua') throw new ErrorReply(`ERR Engine '${shebang.engine}' not found`);
   return { name, body: shebang.body };
 }
@@ -68,7 +70,7 @@ export function registerFunction(machine: LuaMachine, state: State): number {
   if (callback === undefined) {
     return raiseText(machine, state, 'redis.register_function must get a callback argument');
   }
-  if (!NAME.test(name)) return raiseText(machine, state, `Function ${NAME_RULE}`);
+  if (!NAME.test(name)) return raiseText(machine, state, NAME_RULE);
   if (registration.functions.has(name)) {
     return raiseText(machine, state, 'Function already exists in the library');
   }
@@ -109,11 +111,7 @@ function named(machine: LuaMachine, state: State): Draft {
     else if (key === 'description') draft.description = text(machine, state, key);
     else if (key === 'callback') {
       if (api.lua_type(state, -1) !== LUA.FUNCTION) {
-        return raiseText(
-          machine,
-          state,
-          'callback argument given to redis.register_function must be a function',
-        );
+        return raiseText(machine, state, 'callback argument given to redis.register_function must be a function');
       }
       api.lua_pushvalue(state, -1);
       draft.callback = api.luaL_ref(state, REGISTRY_INDEX);

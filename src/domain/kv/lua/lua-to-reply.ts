@@ -4,7 +4,16 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { parseInt64 } from '../numbers.js';
-import { BooleanReply, DoubleReply, ErrorReply, MapReply, type Reply, SetReply, SimpleString, VerbatimReply } from '../reply.js';
+import {
+  BooleanReply,
+  DoubleReply,
+  ErrorReply,
+  MapReply,
+  type Reply,
+  SetReply,
+  SimpleString,
+  VerbatimReply,
+} from '../reply.js';
 import { MAX_COPIED_BYTES, MAX_ITEMS, MAX_REPLY_DEPTH } from './lua-limits.js';
 import { LUA, type LuaMachine, type State } from './machine.js';
 
@@ -153,7 +162,8 @@ function integerOf(number: number): number | bigint {
   return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole);
 }
 
-/** A status or an error is one line on the wire. */
-function oneLine(text: ByteString): ByteString {
-  return text.replace(/[\r\n]/g, ' ');
+/** A status or an error is one line on the wire, and to Redis a text that ends at its first zero byte. */
+export function oneLine(text: ByteString): ByteString {
+  const end = text.indexOf('\0');
+  return (end === -1 ? text : text.slice(0, end)).replace(/[\r\n]/g, ' ');
 }

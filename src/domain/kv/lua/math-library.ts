@@ -1,5 +1,5 @@
 /** The few functions of `math` and `os` that must not be the machine's own. */
-import { type HostFunction, type LuaMachine, type State } from './machine.js';
+import type { HostFunction, LuaMachine, State } from './machine.js';
 
 export const MATH_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
   ['random', random],

@@ -33,7 +33,8 @@ function pack(machine: LuaMachine, state: State): number {
   const { api } = machine;
   const count = api.lua_gettop(state);
   if (count === 0) machine.failArgument(state, 0, 'MessagePack pack needs input.');
-  if (api.lua_checkstack(state, count) === 0) machine.failArgument(state, 0, 'Too many arguments for MessagePack pack.');
+  if (api.lua_checkstack(state, count) === 0)
+    machine.failArgument(state, 0, 'Too many arguments for MessagePack pack.');
   const packer = new Packer(machine, state);
   for (let i = 1; i <= count; i += 1) {
     api.lua_pushvalue(state, i);
@@ -69,16 +70,21 @@ class Packer {
       case LUA.STRING: {
         const text = machine.string(state, -1) as ByteString;
         this.#add(head(text.length, 0xa0, 32, [0xd9, 0xda, 0xdb]));
-        return this.#add(text);
+        this.#add(text);
+        return;
       }
       case LUA.BOOLEAN:
-        return this.#add(api.lua_toboolean(state, -1) === 1 ? '\xc3' : '\xc2');
+        this.#add(api.lua_toboolean(state, -1) === 1 ? '\xc3' : '\xc2');
+        return;
       case LUA.NUMBER:
-        return this.#add(numberBytes(api.lua_tonumber(state, -1)));
+        this.#add(numberBytes(api.lua_tonumber(state, -1)));
+        return;
       case LUA.TABLE:
-        return depth === MAX_DEPTH ? this.#add('\xc0') : this.#table(depth + 1);
+        depth === MAX_DEPTH ? this.#add('\xc0') : this.#table(depth + 1);
+        return;
       default:
-        return this.#add('\xc0');
+        this.#add('\xc0');
+        return;
     }
   }
 
@@ -227,52 +233,82 @@ class Unpacker {
     if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
     if (api.lua_checkstack(state, 4) === 0) machine.fail(state, 'too many nested values to unpack');
     const code = this.#take(1)[0] as number;
-    if (code < 0x80) return api.lua_pushnumber(state, code);
-    if (code >= 0xe0) return api.lua_pushnumber(state, code - 0x100);
-    if (code < 0x90) return this.#map(code & 0x0f);
-    if (code < 0xa0) return this.#array(code & 0x0f);
-    if (code < 0xc0) return this.#text(code & 0x1f);
+    if (code < 0x80) {
+      api.lua_pushnumber(state, code);
+      return;
+    }
+    if (code >= 0xe0) {
+      api.lua_pushnumber(state, code - 0x100);
+      return;
+    }
+    if (code < 0x90) {
+      this.#map(code & 0x0f);
+      return;
+    }
+    if (code < 0xa0) {
+      this.#array(code & 0x0f);
+      return;
+    }
+    if (code < 0xc0) {
+      this.#text(code & 0x1f);
+      return;
+    }
     switch (code) {
       case 0xc0:
-        return api.lua_pushnil(state);
+        api.lua_pushnil(state);
+        return;
       case 0xc2:
       case 0xc3:
-        return api.lua_pushboolean(state, code & 1);
+        api.lua_pushboolean(state, code & 1);
+        return;
       case 0xc4:
       case 0xd9:
-        return this.#text(this.#unsigned(1));
+        this.#text(this.#unsigned(1));
+        return;
       case 0xc5:
       case 0xda:
-        return this.#text(this.#unsigned(2));
+        this.#text(this.#unsigned(2));
+        return;
       case 0xc6:
       case 0xdb:
-        return this.#text(this.#unsigned(4));
+        this.#text(this.#unsigned(4));
+        return;
       case 0xca:
-        return api.lua_pushnumber(state, this.#take(4).readFloatBE());
+        api.lua_pushnumber(state, this.#take(4).readFloatBE());
+        return;
       case 0xcb:
-        return api.lua_pushnumber(state, this.#take(8).readDoubleBE());
+        api.lua_pushnumber(state, this.#take(8).readDoubleBE());
+        return;
       case 0xcc:
       case 0xcd:
       case 0xce:
-        return api.lua_pushnumber(state, this.#unsigned(1 << (code - 0xcc)));
+        api.lua_pushnumber(state, this.#unsigned(1 << (code - 0xcc)));
+        return;
       case 0xcf:
-        return api.lua_pushnumber(state, Number(this.#take(8).readBigUInt64BE()));
+        api.lua_pushnumber(state, Number(this.#take(8).readBigUInt64BE()));
+        return;
       case 0xd0:
       case 0xd1:
       case 0xd2: {
         const length = 1 << (code - 0xd0);
-        return api.lua_pushnumber(state, this.#take(length).readIntBE(0, length));
+        api.lua_pushnumber(state, this.#take(length).readIntBE(0, length));
+        return;
       }
       case 0xd3:
-        return api.lua_pushnumber(state, Number(this.#take(8).readBigInt64BE()));
+        api.lua_pushnumber(state, Number(this.#take(8).readBigInt64BE()));
+        return;
       case 0xdc:
-        return this.#array(this.#unsigned(2));
+        this.#array(this.#unsigned(2));
+        return;
       case 0xdd:
-        return this.#array(this.#unsigned(4));
+        this.#array(this.#unsigned(4));
+        return;
       case 0xde:
-        return this.#map(this.#unsigned(2));
+        this.#map(this.#unsigned(2));
+        return;
       case 0xdf:
-        return this.#map(this.#unsigned(4));
+        this.#map(this.#unsigned(4));
+        return;
       default:
         machine.fail(state, 'Bad data format in input.');
     }

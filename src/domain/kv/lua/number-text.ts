@@ -1,5 +1,5 @@
 /** Numbers as C's printf and strtod see them, where Lua's libraries lean on those. */
-import { type ByteString } from '../../../kernel/index.js';
+import type { ByteString } from '../../../kernel/index.js';
 
 /** `%.<digits>g`. */
 export function formatG(value: number, digits: number): ByteString {
@@ -26,10 +26,10 @@ const STRTOD =
 export function readNumber(text: ByteString, at: number): { value: number; end: number } | undefined {
   STRTOD.lastIndex = at;
   const found = STRTOD.exec(text)?.[0];
-  return found === undefined ? undefined : { value: valueOf(found.toLowerCase()), end: at + found.length };
+  return found === undefined ? undefined : { value: numberOf(found.toLowerCase()), end: at + found.length };
 }
 
-function valueOf(text: string): number {
+function numberOf(text: string): number {
   const sign = text.startsWith('-') ? -1 : 1;
   const digits = text.replace(/^[+-]/, '');
   if (digits.startsWith('inf')) return sign * Number.POSITIVE_INFINITY;

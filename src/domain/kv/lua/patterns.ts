@@ -142,7 +142,14 @@ function gsub(machine: LuaMachine, state: State): number {
 }
 
 /** What a table or function gives for a match; false and nil keep it as it was. */
-function called(machine: LuaMachine, state: State, match: PatternMatch, s: number, end: number, type: number): ByteString {
+function called(
+  machine: LuaMachine,
+  state: State,
+  match: PatternMatch,
+  s: number,
+  end: number,
+  type: number,
+): ByteString {
   const { api } = machine;
   const original = machine.heap.toString('latin1', s, end);
   if (type === LUA.TABLE) {
@@ -166,7 +173,14 @@ function called(machine: LuaMachine, state: State, match: PatternMatch, s: numbe
 }
 
 /** `%0` … `%9` in the replacement are captures, `%` before anything else is that. */
-function expanded(machine: LuaMachine, state: State, match: PatternMatch, s: number, end: number, template: ByteString): ByteString {
+function expanded(
+  machine: LuaMachine,
+  state: State,
+  match: PatternMatch,
+  s: number,
+  end: number,
+  template: ByteString,
+): ByteString {
   if (!template.includes('%')) return template;
   let text = '';
   for (let i = 0; i < template.length; i += 1) {
@@ -188,7 +202,14 @@ function expanded(machine: LuaMachine, state: State, match: PatternMatch, s: num
   return text;
 }
 
-function pushCaptures(machine: LuaMachine, state: State, match: PatternMatch, s: number, end: number, orWhole: boolean): number {
+function pushCaptures(
+  machine: LuaMachine,
+  state: State,
+  match: PatternMatch,
+  s: number,
+  end: number,
+  orWhole: boolean,
+): number {
   const count = match.captures.length === 0 && orWhole ? 1 : match.captures.length;
   machine.api.lua_checkstack(state, count);
   // What is pushed may let the heap grow, but positions in it stay.
@@ -196,7 +217,14 @@ function pushCaptures(machine: LuaMachine, state: State, match: PatternMatch, s:
   return count;
 }
 
-function pushCapture(machine: LuaMachine, state: State, match: PatternMatch, index: number, s: number, end: number): void {
+function pushCapture(
+  machine: LuaMachine,
+  state: State,
+  match: PatternMatch,
+  index: number,
+  s: number,
+  end: number,
+): void {
   const { api } = machine;
   const capture: Capture | undefined = match.captures[index];
   if (capture === undefined) {

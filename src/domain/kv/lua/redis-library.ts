@@ -230,11 +230,7 @@ function setRepl(machine: LuaMachine, state: State): number {
   if (machine.api.lua_gettop(state) !== 1) return raiseText(machine, state, 'redis.set_repl() requires one argument.');
   const flags = machine.api.lua_tonumber(state, 1);
   if ((flags & ~REPLICATION.REPL_ALL) !== 0) {
-    return raiseText(
-      machine,
-      state,
-      'Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.',
-    );
+    return raiseText(machine, state, 'Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.');
   }
   return 0;
 }

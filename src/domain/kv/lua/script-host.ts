@@ -13,9 +13,9 @@ import { StateInDoubt } from '../engine.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply, type Reply } from '../reply.js';
 import { DEFAULT_SCRIPT_MS, KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
-import { takeReply } from './lua-to-reply.js';
-import { LUA, type LuaMachine, REGISTRY_INDEX, ScriptStopped } from './machine.js';
 import { LuaRandom } from './lua-random.js';
+import { oneLine, takeReply } from './lua-to-reply.js';
+import { LUA, type LuaMachine, REGISTRY_INDEX, ScriptStopped } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -231,9 +231,5 @@ export function errorOf(machine: LuaMachine, label: ByteString): ErrorReply {
   const source = field('source');
   const line = field('line');
   const where = source !== undefined && line !== undefined ? ` script: ${label}, on ${source}:${line}.` : '';
-  return new ErrorReply(oneLine(`${text}${where}`));
-}
-
-function oneLine(text: ByteString): ByteString {
-  return text.replace(/[\r\n]/g, ' ');
+  return new ErrorReply(`${oneLine(text)}${oneLine(where)}`);
 }

@@ -1,6 +1,7 @@
 /** A machine furnished for scripts: sandbox, libraries, error handler, and what a library sees while it is loaded. */
 import type { ByteString } from '../../../kernel/index.js';
 import { BIT_FUNCTIONS } from './bit-library.js';
+import { describeError } from './describe-error.js';
 import { JSON_CONSTANTS, JSON_FUNCTIONS } from './json-library.js';
 import { registerFunction } from './library-loading.js';
 import { type HostFunction, LuaMachine, REGISTRY_INDEX } from './machine.js';
@@ -8,7 +9,7 @@ import { MATH_FUNCTIONS, OS_FUNCTIONS } from './math-library.js';
 import { MSGPACK_CONSTANTS, MSGPACK_FUNCTIONS } from './msgpack-library.js';
 import { PATTERN_FUNCTIONS, PATTERN_HELPERS } from './patterns.js';
 import { LOADING_FUNCTIONS, REDIS_CONSTANTS, REDIS_FUNCTIONS } from './redis-library.js';
-import { describeError, fill, type LibraryTable, openSandbox, SANDBOX_FUNCTIONS, shield } from './sandbox.js';
+import { fill, type LibraryTable, openSandbox, SANDBOX_FUNCTIONS, shield } from './sandbox.js';
 import { STRUCT_FUNCTIONS } from './struct-library.js';
 
 export interface ScriptMachine {
@@ -54,8 +55,14 @@ export function scriptMachine(redisVersion: string): ScriptMachine {
     ['bit', BIT_FUNCTIONS],
     ['struct', STRUCT_FUNCTIONS],
     ['cmsgpack', new Map<string, HostFunction | ByteString>([...MSGPACK_FUNCTIONS, ...MSGPACK_CONSTANTS])],
-    ['cjson', new Map<string, HostFunction | ByteString | null>([...JSON_FUNCTIONS, ...JSON_CONSTANTS, ['null', null]])],
-    ['redis', new Map<string, HostFunction | ByteString | number>([...REDIS_FUNCTIONS, ...REDIS_CONSTANTS, ...versions])],
+    [
+      'cjson',
+      new Map<string, HostFunction | ByteString | null>([...JSON_FUNCTIONS, ...JSON_CONSTANTS, ['null', null]]),
+    ],
+    [
+      'redis',
+      new Map<string, HostFunction | ByteString | number>([...REDIS_FUNCTIONS, ...REDIS_CONSTANTS, ...versions]),
+    ],
   ]);
   const { globals, globalsMetatable } = openSandbox(machine, {
     globals: new Map([['__redis__err__handler', describeError]]),

@@ -1,8 +1,8 @@
 /** What a run of a script or function carries along, seen by the functions it calls. */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext } from '../command-spec.js';
-import type { Registration } from './library-loading.js';
 import { JsonOptions } from './json-options.js';
+import type { Registration } from './library-loading.js';
 import type { LuaRandom } from './lua-random.js';
 
 export class ScriptRun {

@@ -58,7 +58,9 @@ class Format {
     if (option === '<' || option === '>') this.isLittle = option === '<';
     else if (option === '!') {
       const align = this.#number(MAX_ALIGNMENT);
-      if (align === 0 || (align & (align - 1)) !== 0) this.machine.fail(this.state, 'alignment is not a power of 2');
+      if (align === 0 || (align & (align - 1)) !== 0) {
+        this.machine.fail(this.state, `alignment ${align} is not a power of 2`);
+      }
       this.#alignment = align;
     } else return false;
     return true;
@@ -120,11 +122,11 @@ function pack(machine: LuaMachine, state: State): number {
     } else if (option === 'c' || option === 's') {
       const text = machine.checkedString(state, argument);
       const length = option === 'c' && bytes > 0 ? bytes : text.length;
-      if (text.length < length) machine.failArgument(state, argument, 'string too short');
+      if (text.length < length) machine.failArgument(state, argument + 1, 'string too short');
       add(text.slice(0, length));
       if (option === 's') add('\0');
       argument += 1;
-    } else unknown(machine, state, option, 'pack');
+    } else unknown(machine, state, option);
   }
   machine.push(state, pieces.join(''));
   return 1;
@@ -165,10 +167,10 @@ function unpack(machine: LuaMachine, state: State): number {
       machine.push(state, data.slice(offset, offset + bytes));
     } else if (option === 's') {
       const end = data.indexOf('\0', offset);
-      if (end === -1) machine.fail(state, "unfinished string in data");
+      if (end === -1) machine.fail(state, 'unfinished string in data');
       machine.push(state, data.slice(offset, end));
       bytes = end - offset + 1;
-    } else unknown(machine, state, option, 'unpack');
+    } else unknown(machine, state, option);
     offset += bytes;
     count += 1;
   }
@@ -183,14 +185,13 @@ function size(machine: LuaMachine, state: State): number {
     const { option, bytes } = item;
     if (option === 's') machine.failArgument(state, 1, "option 's' has no fixed size");
     if (option === 'c' && bytes === 0) machine.failArgument(state, 1, "option 'c0' has no fixed size");
-    if (!isInteger(option) && !/[fdcx]/.test(option)) unknown(machine, state, option, 'size');
     total += format.padding(option, bytes, total) + bytes;
   }
   machine.api.lua_pushnumber(state, total);
   return 1;
 }
 
-function unknown(machine: LuaMachine, state: State, option: string, _name: string): never {
+function unknown(machine: LuaMachine, state: State, option: string): never {
   return machine.failArgument(state, 1, `invalid format option '${option}'`);
 }
 

@@ -54,7 +54,7 @@ export class Stream implements Collection {
 
   /** Names and values of entries, roughly: what counts against the largest record. */
   get payloadBytes(): number {
-    return this.#entryBytes;
+    return this.#entryBytes - this.size * ENTRY_OVERHEAD_BYTES;
   }
 
   /** Of the first entry; the lowest id when there is none. */

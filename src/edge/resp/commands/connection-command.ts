@@ -20,4 +20,6 @@ export interface ConnectionCommand {
   readonly isDoneInTransaction?: boolean;
   /** Inside MULTI it is queued, and answers with a reply, at once, when its turn comes. */
   readonly isQueueable?: boolean;
+  /** Confirmed as one is told of messages: whatever CLIENT REPLY says. */
+  readonly isAlwaysHeard?: boolean;
 }

@@ -125,11 +125,11 @@ async function monitor(client: RespClient): Promise<Answer> {
 }
 
 function on(verb: Verb): ConnectionCommand {
-  return { run: (client, words) => subscribe(client, verb, words.slice(1)) };
+  return { run: (client, words) => subscribe(client, verb, words.slice(1)), isAlwaysHeard: true };
 }
 
 function off(verb: Verb): ConnectionCommand {
-  return { run: (client, words) => unsubscribe(client, verb, words.slice(1)) };
+  return { run: (client, words) => unsubscribe(client, verb, words.slice(1)), isAlwaysHeard: true };
 }
 
 export const SUBSCRIPTIONS: Readonly<Record<string, ConnectionCommand>> = {

@@ -64,4 +64,10 @@ export const BITMAP_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase('BITFIELD_RO needs a key', [], 'BITFIELD_RO', wrongArity('bitfield_ro')),
+  kvCase(
+    'BITFIELD SAT takes what is too far below for what is too large, as Redis does',
+    [],
+    'BITFIELD b OVERFLOW SAT SET i8 0 -9223372036854775808 GET i8 0',
+    [0, 127],
+  ),
 ];

@@ -256,7 +256,6 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('MEMORY USAGE refuses an unknown option', [], 'MEMORY USAGE k FOO 1', SYNTAX, []),
   kvCase('MEMORY USAGE needs a key', [], 'MEMORY USAGE', wrongArity('memory|usage')),
   kvCase('MEMORY needs a subcommand', [], 'MEMORY', wrongArity('memory')),
-  kvCase('MEMORY STATS is not available', [], 'MEMORY STATS', "-ERR Command is not available: 'MEMORY STATS'"),
   kvCase('OBJECT ENCODING of an integer', ['SET k 123'], 'OBJECT ENCODING k', 'int', []),
   kvCase('OBJECT ENCODING of a short string', ['SET k abc'], 'OBJECT ENCODING k', 'embstr', []),
   kvCase('OBJECT ENCODING of 44 bytes', [`SET k ${'x'.repeat(44)}`], 'OBJECT ENCODING k', 'embstr', []),
@@ -282,7 +281,7 @@ export const GENERIC_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase('OBJECT needs a subcommand', [], 'OBJECT', wrongArity('object')),
-  kvCase('OBJECT FOO is not available', [], 'OBJECT FOO', "-ERR Command is not available: 'OBJECT FOO'"),
+  kvCase('OBJECT FOO is unknown', [], 'OBJECT FOO', "-ERR unknown subcommand 'FOO'. Try OBJECT HELP."),
   kvCase('WAIT has no replicas to wait for', [], 'WAIT 1 1', 0, []),
   kvCase('WAIT refuses what is no integer', [], 'WAIT x 1', NOT_AN_INTEGER, []),
   kvCase(

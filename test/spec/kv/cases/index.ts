@@ -3,6 +3,7 @@ import type { KvCase } from '../../../support/kv-case.js';
 import { ACL_CASES } from './acl.js';
 import { BITMAP_CASES } from './bitmap.js';
 import { CLUSTER_CASES } from './cluster.js';
+import { CONNECTION_CASES } from './connection.js';
 import { FUNCTIONS_CASES } from './function.js';
 import { GENERIC_CASES } from './generic.js';
 import { GENERIC_COLLECTION_CASES } from './generic-collections.js';
@@ -25,6 +26,7 @@ export {
   ACL_CASES,
   BITMAP_CASES,
   CLUSTER_CASES,
+  CONNECTION_CASES,
   FUNCTIONS_CASES,
   GENERIC_CASES,
   GEO_CASES,
@@ -48,6 +50,7 @@ export const ALL_CASES: readonly KvCase[] = [
   ...STRING_CHANGE_CASES,
   ...GENERIC_CASES,
   ...GENERIC_COLLECTION_CASES,
+  ...CONNECTION_CASES,
   ...SERVER_CASES,
   ...SERVER_OPERATION_CASES,
   ...HASH_CASES,

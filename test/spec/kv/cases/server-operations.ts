@@ -112,7 +112,7 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   kvCase('CONFIG SET refuses a bad event class', [], 'CONFIG SET notify-keyspace-events q', (reply) =>
     String(reply).includes('Invalid event class character'),
   ),
-  kvCase('CONFIG SET wants pairs', [], 'CONFIG SET maxmemory 1 slowlog-max-len', wrongArity('config|set'), []),
+  kvCase('CONFIG SET wants pairs', [], 'CONFIG SET maxmemory 1 slowlog-max-len', SYNTAX, []),
   kvCase('CONFIG RESETSTAT answers OK', [], 'CONFIG RESETSTAT', '+OK', []),
   kvCase('CONFIG REWRITE is not needed', [], 'CONFIG REWRITE', '-ERR The server is running without a config file', []),
   kvCase('CONFIG HELP describes', [], 'CONFIG HELP', isHelp),

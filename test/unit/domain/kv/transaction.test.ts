@@ -31,7 +31,7 @@ describe('queueing a transaction', () => {
   ];
   for (const [what, words, text] of problems) {
     it(`reports ${what}, the first of them`, () => {
-      expect(queueProblem([['SET', 'k', 'v'], words, ['NEXT']])?.text).to.equal(text);
+      expect(queueProblem([['SET', 'k', 'v'], words, ['NEXT']])?.restText).to.equal(text);
     });
   }
 });

@@ -1,12 +1,12 @@
 /** BITFIELD: integers of any width at any bit. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { narrow } from '../../numbers.js';
+import { MAX_STRING_BYTES } from '../../limits.js';
+import { INT64_MAX, narrow } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { byteOf } from '../../types/bit-string.js';
 import { recordExpiry } from '../expire-time.js';
 import { type BitEditor, badOffset, bitOffset, editBits } from './bit-access.js';
-import { MAX_STRING_BYTES } from '../../limits.js';
 
 const badType = new ErrorReply(
   'ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.',
@@ -130,6 +130,11 @@ function perform(editor: BitEditor, operation: FieldOperation): Reply {
 }
 
 /** The number as the field can hold it; undefined where it cannot and must not be changed. */
+/** Redis's distance to the largest value has 64 bits: one that is too far below ends at the largest, not the smallest. */
+function wrapsAround(distance: bigint): boolean {
+  return distance > INT64_MAX;
+}
+
 function fitInto(value: bigint, { type, overflow, kind, operand }: FieldOperation): bigint | undefined {
   // An unsigned field is set to a negative number as C converts it: to the far end of 64 bits.
   const wanted = kind === 'SET' && !type.isSigned ? BigInt.asUintN(64, operand) : value;
@@ -138,6 +143,6 @@ function fitInto(value: bigint, { type, overflow, kind, operand }: FieldOperatio
   const min = type.isSigned ? -size / 2n : 0n;
   if (wanted >= min && wanted <= max) return wanted;
   if (overflow === 'FAIL') return undefined;
-  if (overflow === 'SAT') return wanted > max ? max : min;
+  if (overflow === 'SAT') return wanted > max || wrapsAround(max - wanted) ? max : min;
   return type.isSigned ? BigInt.asIntN(type.bits, wanted) : BigInt.asUintN(type.bits, wanted);
 }

@@ -2,8 +2,14 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
-import { functionHost, libraryHeader, MAX_LIBRARIES, MAX_LIBRARY_BYTES, type RegisteredFunction } from '../../lua/index.js';
-import { ErrorReply, MapReply, OK, type Reply, SetReply } from '../../reply.js';
+import {
+  functionHost,
+  libraryHeader,
+  MAX_LIBRARIES,
+  MAX_LIBRARY_BYTES,
+  type RegisteredFunction,
+} from '../../lua/index.js';
+import { ErrorReply, MapReply, OK, type Reply, SetReply, SimpleString } from '../../reply.js';
 
 const NO_LIBRARY = new ErrorReply('ERR Library not found');
 const FLUSH_MODES = new ErrorReply('ERR FUNCTION FLUSH only supports SYNC|ASYNC option');
@@ -93,7 +99,14 @@ export const list: Handler = (context) => {
 };
 
 function described({ name, description, flags }: RegisteredFunction): Reply {
-  return new MapReply(['name', name, 'description', description, 'flags', new SetReply(flags)]);
+  return new MapReply([
+    'name',
+    name,
+    'description',
+    description,
+    'flags',
+    new SetReply(flags.map((flag) => new SimpleString(flag))),
+  ]);
 }
 
 /** FUNCTION STATS → what runs (nothing, ever) and how many there are. */

@@ -117,6 +117,8 @@ function* valueOf(context: CommandContext, key: ByteString, payload: ByteString)
   try {
     for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
       aside.replay(words);
+      // A few bytes of a payload may stand for many: compressed strings, names that all entries share.
+      if (aside.keyspace.bytes > MAX_RECORD_BYTES) throw ERRORS.recordTooLarge;
       commands += 1;
       if (commands % SLICE_COMMANDS === 0) yield;
     }

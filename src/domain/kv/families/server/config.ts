@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { compileGlob } from '../../glob.js';
 import { allParameterNames, findParameter } from '../../parameters.js';
-import { ErrorReply, MapReply, OK, SimpleString, wrongArity } from '../../reply.js';
+import { ERRORS, ErrorReply, MapReply, OK, SimpleString } from '../../reply.js';
 
 /** CONFIG GET pattern … → name, value … of every parameter that matches one of them. */
 export const configGet: Handler = ({ args, settings }) => {
@@ -17,7 +17,7 @@ export const configGet: Handler = ({ args, settings }) => {
 
 /** CONFIG SET name value … → OK, all of them or none. */
 export const configSet: Handler = ({ args, settings, effects }) => {
-  if (args.length % 2 !== 0) throw wrongArity('config|set');
+  if (args.length % 2 !== 0) throw ERRORS.syntax;
   const chosen = new Map<string, ByteString>();
   for (let i = 2; i < args.length; i += 2) {
     const name = args.bytes(i);

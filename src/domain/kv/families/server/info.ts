@@ -1,5 +1,5 @@
 /** INFO: sections of `field:value` lines, with Redis's names. */
-import type { ByteString } from '../../../../kernel/index.js';
+import { asciiLowerCase, asciiUpperCase, type ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { type Reply, VerbatimReply } from '../../reply.js';
 
@@ -23,12 +23,11 @@ const SECTIONS = [
 ];
 /** Only when they are asked for, by name or with everything. */
 const ON_REQUEST = new Set(['commandstats', 'latencystats']);
-const TITLES: Readonly<Record<string, string>> = { cpu: 'CPU' };
 
 /** INFO [section …] → over REST an unknown section gives just its heading; over RESP nothing, as in Redis. */
 export const info: Handler = (context) => {
   const { args, face } = context;
-  const wanted = args.from(1).map((word) => word.toLowerCase());
+  const wanted = args.from(1).map(asciiLowerCase);
   const isAll = wanted.includes('all') || wanted.includes('everything');
   const isDefault = wanted.length === 0 || wanted.includes('default');
   const names = SECTIONS.filter(
@@ -47,48 +46,53 @@ function isAllWord(word: string): boolean {
 }
 
 function section(name: ByteString, fields: Fields): ByteString {
-  let text = `# ${TITLES[name] ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`}\r\n`;
+  const title = name === 'cpu' ? 'CPU' : `${asciiUpperCase(name.charAt(0))}${name.slice(1)}`;
+  let text = `# ${title}\r\n`;
   for (const [field, value] of fields) text += `${field}:${value}\r\n`;
   return text;
 }
 
 /** What the process knows, and what this database has counted, in one section. */
 function fieldsOf(context: CommandContext, name: string, given: Fields = new Map()): Fields {
-  const own = OWN_FIELDS[name]?.(context) ?? [];
+  const own = OWN_FIELDS.get(name)?.(context) ?? [];
   return new Map([...given, ...own]);
 }
 
 type OwnFields = (context: CommandContext) => [string, string][];
 
-const OWN_FIELDS: Readonly<Record<string, OwnFields>> = {
-  memory: ({ settings, keyspace, libraries }) => [
-    ['used_memory_dataset', String(keyspace.bytes)],
-    ['number_of_libraries', String(libraries.size)],
-    ['maxmemory', settings.get('maxmemory') ?? '0'],
-    ['maxmemory_human', human(Number(settings.get('maxmemory') ?? 0))],
-    ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
-  ],
-  stats: ({ statistics, keyspace, audience }) => [
-    ['total_commands_processed', String(statistics.commands)],
-    ['expired_keys', String(statistics.expiredKeys)],
-    ['evicted_keys', String(statistics.evictedKeys)],
-    ['keyspace_hits', String(keyspace.hits)],
-    ['keyspace_misses', String(keyspace.misses)],
-    ['pubsub_channels', String([...audience.channels(false)].length)],
-    ['pubsub_patterns', String(audience.patternCount)],
-    ['pubsubshard_channels', String([...audience.channels(true)].length)],
-    ['total_error_replies', String(statistics.errors)],
-  ],
-  commandstats: ({ statistics }) =>
-    [...statistics.calls].map(([spec, { calls, micros, failed }]) => [
-      `cmdstat_${spec.name.toLowerCase().replace(' ', '|')}`,
-      `calls=${calls},usec=${micros},usec_per_call=${(micros / calls).toFixed(2)},rejected_calls=0,failed_calls=${failed}`,
-    ]),
-  errorstats: ({ statistics }) =>
-    [...statistics.errorKinds].map(([kind, count]) => [`errorstat_${kind}`, `count=${count}`]),
-  keyspace: ({ keyspace }) =>
-    keyspace.size === 0 ? [] : [['db0', `keys=${keyspace.size},expires=${keyspace.expiring},avg_ttl=0`]],
-};
+/** A map, for names are what a client typed: `constructor` is a section that is not there. */
+const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
+  Object.entries<OwnFields>({
+    clients: ({ statistics }) => [['blocked_clients', String(statistics.blockedClients)]],
+    memory: ({ settings, keyspace, libraries }) => [
+      ['used_memory_dataset', String(keyspace.bytes)],
+      ['number_of_libraries', String(libraries.size)],
+      ['maxmemory', settings.get('maxmemory') ?? '0'],
+      ['maxmemory_human', human(Number(settings.get('maxmemory') ?? 0))],
+      ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
+    ],
+    stats: ({ statistics, keyspace, audience }) => [
+      ['total_commands_processed', String(statistics.commands)],
+      ['expired_keys', String(statistics.expiredKeys)],
+      ['evicted_keys', String(statistics.evictedKeys)],
+      ['keyspace_hits', String(keyspace.hits)],
+      ['keyspace_misses', String(keyspace.misses)],
+      ['pubsub_channels', String([...audience.channels(false)].length)],
+      ['pubsub_patterns', String(audience.patternCount)],
+      ['pubsubshard_channels', String([...audience.channels(true)].length)],
+      ['total_error_replies', String(statistics.errors)],
+    ],
+    commandstats: ({ statistics }) =>
+      [...statistics.calls].map(([spec, { calls, micros, failed }]) => [
+        `cmdstat_${spec.name.toLowerCase().replace(' ', '|')}`,
+        `calls=${calls},usec=${micros},usec_per_call=${(micros / calls).toFixed(2)},rejected_calls=0,failed_calls=${failed}`,
+      ]),
+    errorstats: ({ statistics }) =>
+      [...statistics.errorKinds].map(([kind, count]) => [`errorstat_${kind}`, `count=${count}`]),
+    keyspace: ({ keyspace }) =>
+      keyspace.size === 0 ? [] : [['db0', `keys=${keyspace.size},expires=${keyspace.expiring},avg_ttl=0`]],
+  }),
+);
 
 /** Bytes as Redis shows them to people. */
 export function human(bytes: number): string {

@@ -9,7 +9,7 @@ import { acknowledge, pending } from './pending.js';
 import { isLongRange, length, range } from './range.js';
 import { isLongRead, read, readSliced } from './read.js';
 import { readGroup } from './read-group.js';
-import { keysOfRead } from './read-words.js';
+import { blockProblem, keysOfRead } from './read-words.js';
 import { isLongXtrim, trim } from './trim.js';
 
 const write = ['write'] as const;
@@ -73,6 +73,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -4,
     flags: ['readonly', 'blocking'],
     keys: found(keysOfRead(1)),
+    restProblem: blockProblem,
     handler: read,
     sliced: readSliced,
     isLong: isLongRead,
@@ -178,6 +179,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -7,
     flags: ['write', 'blocking'],
     keys: found(keysOfRead(4)),
+    restProblem: blockProblem,
     handler: readGroup,
     since: '5.0.0',
     summary: 'Hands entries of several streams to a consumer of a group, or waits for them.',

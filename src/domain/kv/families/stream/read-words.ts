@@ -1,8 +1,7 @@
 /** The words of XREAD and XREADGROUP: options, then keys and as many ids. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { FoundKey } from '../../command-spec.js';
 import type { Args } from '../../args.js';
-import type { CommandContext } from '../../command-spec.js';
+import type { CommandContext, FoundKey } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 
@@ -12,6 +11,18 @@ const negativeTimeout = new ErrorReply('ERR timeout is negative');
 const groupInRead = new ErrorReply('ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.');
 const noAckInRead = new ErrorReply('ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.');
 const missingGroup = new ErrorReply('ERR Missing GROUP option for XREADGROUP');
+
+/** BLOCK among the options, which end at STREAMS: over REST nothing may wait, in a transaction neither. */
+export function blockProblem(words: readonly ByteString[]): ErrorReply | undefined {
+  for (let i = 1; i < words.length; i += 1) {
+    const option = (words[i] as ByteString).toUpperCase();
+    if (option === 'STREAMS') return undefined;
+    if (option === 'BLOCK') return blockOverRest;
+    if (option === 'GROUP') i += 2;
+    if (option === 'COUNT') i += 1;
+  }
+  return undefined;
+}
 
 export interface ReadWords {
   /** Entries of each stream; infinite when not given. */

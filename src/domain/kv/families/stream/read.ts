@@ -20,7 +20,7 @@ const newForGroups = new ErrorReply(
 const waiting = new WeakSet<readonly ByteString[]>();
 
 /** XREAD [COUNT n] [BLOCK ms] STREAMS key … id|$|+ … → entries by key, or nil. */
-const readSliced: SlicedHandler = function* (context) {
+export const readSliced: SlicedHandler = function* (context) {
   const words = readReadWords(context, false);
   return (yield* news(context, words, after(context, words))) ?? NIL_ARRAY;
 };
@@ -35,8 +35,6 @@ export const read: Handler = (context) => {
   waiting.add(fixed);
   return new Blocked(words.keys, words.blockMs, NIL_ARRAY, fixed);
 };
-
-export { readSliced };
 
 /** Only what cannot wait, and finds a long stream, runs in slices. */
 export function isLongRead(context: CommandContext): boolean {

@@ -1,0 +1,48 @@
+/** Load by redis-benchmark: the same commands, from as many connections, against either server. */
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const CONNECTIONS = 50;
+/** Of a server that has stopped answering nothing more comes. */
+const TIMEOUT_MS = 120_000;
+
+export interface RespLoad {
+  readonly port: number;
+  readonly password?: string | undefined;
+  /** Commands sent before the first reply is waited for. */
+  readonly pipeline: number;
+  readonly requests: number;
+  /** `__rand_int__` in a command is a number below it, of twelve digits. */
+  readonly randomBelow: number;
+  /** Words of a command, or the name of one of its own tests. */
+  readonly command: readonly string[] | { readonly test: string };
+}
+
+export function isRedisBenchmarkMissing(): boolean {
+  return spawnSync('which', ['redis-benchmark']).status !== 0;
+}
+
+/** @returns requests a second */
+export async function redisBenchmark(load: RespLoad): Promise<number> {
+  const { port, password, pipeline, requests, randomBelow, command } = load;
+  const args = [
+    '-p',
+    `${port}`,
+    '-c',
+    `${CONNECTIONS}`,
+    '-n',
+    `${requests}`,
+    '-P',
+    `${pipeline}`,
+    '-r',
+    `${randomBelow}`,
+  ];
+  if (password !== undefined) args.push('-a', password);
+  args.push('--csv', ...('test' in command ? ['-t', command.test] : command));
+  const { stdout, stderr } = await run('redis-benchmark', args, { timeout: TIMEOUT_MS });
+  // The line is the name, requests a second, and latencies, each in quotes.
+  const perSecond = Number(/^"[^\n]*?","([0-9.]+)","/m.exec(stdout.split('\n').slice(1).join('\n'))?.[1]);
+  if (!(perSecond > 0)) throw new Error(`redis-benchmark said something else:\n${stdout}${stderr}`);
+  return perSecond;
+}

@@ -1,0 +1,34 @@
+/** What an error of a script becomes before its reply is made: a table with its text and its place. */
+import type { ByteString } from '../../../kernel/index.js';
+import { LUA, type LuaMachine, type State } from './machine.js';
+
+/** The error handler of every run: the error as a table, with the place it came from. */
+export function describeError(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  const direct = machine.callSite(state, 1);
+  const site = direct?.what === 'C' ? machine.callSite(state, 2) : direct;
+  if (api.lua_type(state, 1) !== LUA.TABLE || machine.isShielded(state, 1)) {
+    const text = errorText(machine, state);
+    api.lua_settop(state, 0);
+    api.lua_createtable(state, 0, 3);
+    machine.push(state, `ERR ${text}`);
+    api.lua_setfield(state, 1, machine.name('err'));
+  }
+  if (site === undefined) return 1;
+  machine.push(state, 'source');
+  machine.push(state, site.source);
+  api.lua_rawset(state, 1);
+  machine.push(state, 'line');
+  api.lua_pushnumber(state, site.line);
+  api.lua_rawset(state, 1);
+  return 1;
+}
+
+function errorText(machine: LuaMachine, state: State): ByteString {
+  const { api } = machine;
+  const type = api.lua_type(state, 1);
+  if (type === LUA.STRING || type === LUA.NUMBER) return machine.string(state, 1) as ByteString;
+  if (type <= LUA.NIL) return 'nil';
+  if (type === LUA.BOOLEAN) return api.lua_toboolean(state, 1) === 1 ? 'true' : 'false';
+  return `${machine.typeName(state, 1)}: 0x${api.lua_topointer(state, 1).toString(16)}`;
+}

@@ -1,0 +1,232 @@
+/**
+ * Lua's own functions where a script must not have them as they are: those that reach past metatables know
+ * the shields, those that take long look at the clock, those that count in 32 bits are widened.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import { MAX_HEAP_BYTES } from './lua-limits.js';
+import {
+  GLOBALS_INDEX,
+  type HostFunction,
+  LUA,
+  type LuaMachine,
+  MULTIPLE_RESULTS,
+  REGISTRY_INDEX,
+  type State,
+} from './machine.js';
+import { unsignedOf, widenFormat } from './wide-integers.js';
+
+const MAX_INT32 = 2 ** 31 - 1;
+const READ_ONLY = 'Attempt to modify a readonly table';
+
+/** Metatables that scripts may look at, and nothing more. */
+export const STRING_METATABLE = 'string metatable';
+export const GLOBALS_METATABLE = 'globals metatable';
+export const GLOBALS = 'globals shield';
+
+/** Wraps of base functions; `natives` has what they wrap. */
+export const WRAPPED: ReadonlyMap<string, HostFunction> = new Map<string, HostFunction>([
+  ['collectgarbage', collectGarbage],
+  ['getmetatable', getMetatable],
+  ['load', load],
+  ['loadstring', loadString],
+  ['next', unshieldFirst('next')],
+  ['rawget', unshieldFirst('rawget')],
+  ['rawset', refuseShielded('rawset')],
+  ['setmetatable', refuseShielded('setmetatable')],
+  ['pcall', protectedCall],
+  ['tonumber', toNumber],
+]);
+
+export const STRING_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
+  ['rep', repeat],
+  ['sub', sub],
+  ['format', format],
+]);
+export const TABLE_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
+  ['insert', insert],
+  ['remove', metered('remove')],
+  ['concat', metered('concat')],
+  ['sort', metered('sort')],
+]);
+
+function native(machine: LuaMachine, state: State, name: string): number {
+  return machine.callNative(state, machine.natives.get(name) as number);
+}
+
+export function refuseWrite(machine: LuaMachine, state: State): number {
+  return machine.fail(state, READ_ONLY);
+}
+
+export function refuseUnknownGlobal(machine: LuaMachine, state: State): number {
+  const name = machine.string(state, 2) ?? machine.typeName(state, 2);
+  return machine.fail(state, `Script attempted to access nonexistent global variable '${name}'`);
+}
+
+function refuseShielded(name: string): HostFunction {
+  return (machine, state) => {
+    if (machine.isShielded(state, 1)) {
+      machine.push(state, READ_ONLY);
+      return machine.raise(state);
+    }
+    return native(machine, state, name);
+  };
+}
+
+function unshieldFirst(name: string): HostFunction {
+  return (machine, state) => {
+    const behind = machine.shielded.get(machine.api.lua_topointer(state, 1));
+    if (behind !== undefined) {
+      machine.api.lua_rawgeti(state, REGISTRY_INDEX, behind);
+      machine.api.lua_replace(state, 1);
+    }
+    return native(machine, state, name);
+  };
+}
+
+/** Its upvalue is the `next` that knows shields; other tables are walked by Lua's own. */
+export function pairs(machine: LuaMachine, state: State): number {
+  machine.api.luaL_checktype(state, 1, LUA.TABLE);
+  if (machine.isShielded(state, 1)) machine.api.lua_pushvalue(state, GLOBALS_INDEX - 1);
+  else machine.api.lua_pushcclosure(state, machine.natives.get('next') as number, 0);
+  machine.api.lua_pushvalue(state, 1);
+  machine.api.lua_pushnil(state);
+  return 3;
+}
+
+function getMetatable(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  if (api.lua_type(state, 1) === LUA.STRING) {
+    api.lua_getfield(state, REGISTRY_INDEX, machine.name(STRING_METATABLE));
+    return 1;
+  }
+  if (!machine.isShielded(state, 1)) return native(machine, state, 'getmetatable');
+  api.lua_getfield(state, REGISTRY_INDEX, machine.name(GLOBALS));
+  if (api.lua_topointer(state, -1) === api.lua_topointer(state, 1)) {
+    api.lua_getfield(state, REGISTRY_INDEX, machine.name(GLOBALS_METATABLE));
+  } else {
+    api.lua_pushnil(state);
+  }
+  return 1;
+}
+
+/** The collector stays on: what would stop or tune it does nothing. */
+function collectGarbage(machine: LuaMachine, state: State): number {
+  machine.checkMeter();
+  const what = machine.api.lua_type(state, 1) === LUA.STRING ? machine.string(state, 1) : undefined;
+  if (what === 'stop' || what === 'restart' || what === 'setpause' || what === 'setstepmul') {
+    machine.api.lua_pushnumber(state, 0);
+    return 1;
+  }
+  return native(machine, state, 'collectgarbage');
+}
+
+/** As Redis's: an error that is a table with a text is that text. */
+function protectedCall(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  if (api.lua_gettop(state) === 0) return native(machine, state, 'pcall');
+  api.lua_pushboolean(state, 1);
+  api.lua_insert(state, 1);
+  if (api.lua_pcall(state, api.lua_gettop(state) - 2, MULTIPLE_RESULTS, 0) === 0) return api.lua_gettop(state);
+  api.lua_remove(state, 1);
+  if (api.lua_type(state, -1) === LUA.TABLE) {
+    if (machine.rawField(state, -1, 'err') === LUA.STRING) api.lua_replace(state, -2);
+    else machine.pop(state);
+  }
+  api.lua_pushboolean(state, 0);
+  api.lua_insert(state, -2);
+  return 2;
+}
+
+function loadString(machine: LuaMachine, state: State): number {
+  const source = machine.checkedString(state, 1);
+  const name = machine.api.lua_type(state, 2) > LUA.NIL ? machine.checkedString(state, 2) : source;
+  return loaded(machine, state, source, name);
+}
+
+/** Collects the pieces first, so that what is compiled is seen whole. */
+function load(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  api.luaL_checktype(state, 1, LUA.FUNCTION);
+  const name = api.lua_type(state, 2) > LUA.NIL ? machine.checkedString(state, 2) : '=(load)';
+  let source = '';
+  for (;;) {
+    api.lua_pushvalue(state, 1);
+    api.lua_call(state, 0, 1);
+    if (api.lua_type(state, -1) === LUA.NIL) break;
+    const piece = machine.string(state, -1);
+    if (piece === undefined) return machine.fail(state, 'reader function must return a string');
+    if (piece === '') break;
+    source += piece;
+    if (source.length > MAX_HEAP_BYTES) machine.refuseMemory();
+    machine.pop(state);
+  }
+  return loaded(machine, state, source, name);
+}
+
+function loaded(machine: LuaMachine, state: State, source: ByteString, name: ByteString): number {
+  machine.checkMeter();
+  if (machine.load(state, source, name)) return 1;
+  machine.api.lua_pushnil(state);
+  machine.api.lua_insert(state, -2);
+  return 2;
+}
+
+/** Lua's own loops as often as it is told, even over nothing. */
+function repeat(machine: LuaMachine, state: State): number {
+  machine.checkMeter();
+  const { length } = machine.checkedSpan(state, 1);
+  const times = machine.api.luaL_checknumber(state, 2) | 0;
+  if (length > 0 && times > 0) {
+    if (length * times > MAX_HEAP_BYTES) machine.refuseMemory();
+    return native(machine, state, 'rep');
+  }
+  machine.push(state, '');
+  return 1;
+}
+
+/** Lua's integers are 32 bits wide here and 64 where scripts come from: offsets are brought into reach. */
+function sub(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  for (const argument of [2, 3]) {
+    if (api.lua_type(state, argument) !== LUA.NUMBER) continue;
+    const offset = api.lua_tonumber(state, argument);
+    if (Math.abs(offset) < MAX_INT32 || !(Math.abs(offset) < 2 ** 63)) continue;
+    api.lua_pushnumber(state, Math.sign(offset) * MAX_INT32);
+    api.lua_replace(state, argument);
+  }
+  return native(machine, state, 'sub');
+}
+
+function format(machine: LuaMachine, state: State): number {
+  machine.checkMeter();
+  if (machine.api.lua_type(state, 1) === LUA.STRING) widenFormat(machine, state);
+  return native(machine, state, 'format');
+}
+
+function toNumber(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  const base = api.lua_type(state, 2) > LUA.NIL ? api.luaL_checknumber(state, 2) : 10;
+  if (base === 10 || api.lua_type(state, 1) !== LUA.STRING) return native(machine, state, 'tonumber');
+  const value = unsignedOf(machine.string(state, 1) as ByteString, base);
+  // What fits is Lua's own affair, and so are its refusals.
+  if (value === undefined || value <= 0xffffffffn) return native(machine, state, 'tonumber');
+  api.lua_pushnumber(state, Number(value));
+  return 1;
+}
+
+function insert(machine: LuaMachine, state: State): number {
+  if (machine.isShielded(state, 1)) {
+    machine.push(state, READ_ONLY);
+    return machine.raise(state);
+  }
+  // In the middle it moves what comes after.
+  if (machine.api.lua_gettop(state) > 2) machine.checkMeter();
+  return native(machine, state, 'insert');
+}
+
+function metered(name: string): HostFunction {
+  return (machine, state) => {
+    machine.checkMeter();
+    return native(machine, state, name);
+  };
+}

@@ -1,0 +1,38 @@
+/** Ways in which commands about the server differ from a real one's: each server tells of itself. */
+import type { KnownDifference } from './known-differences.js';
+
+const REPORTS = /^(LATENCY (DOCTOR|GRAPH)|MEMORY (DOCTOR|STATS)|SLOWLOG (GET|LEN)|CONFIG GET|LOLWUT|OBJECT FREQ)$/;
+
+const nameOf = (words: readonly string[]): string => `${words[0]} ${words[1] ?? ''}`.toUpperCase().trim();
+
+export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
+  {
+    name: 'CLUSTER',
+    reason: 'a database is one node with every slot; a server outside of a cluster refuses the family',
+    covers: ({ words, theirs }) =>
+      words[0] === 'CLUSTER' && theirs === '-ERR This instance has cluster support disabled\r\n',
+  },
+  {
+    name: 'HELP texts',
+    reason: 'the wording changes from version to version, and lists what a server has',
+    covers: ({ words, ours, theirs }) => words[1]?.toUpperCase() === 'HELP' && ours[0] === '*' && theirs[0] === '*',
+  },
+  {
+    name: 'what a server tells of itself',
+    reason: 'reports, counts and defaults are of the server that is asked',
+    covers: ({ words, ours, theirs }) =>
+      (REPORTS.test(nameOf(words)) || words[0] === 'LOLWUT') && ours[0] === theirs[0] && !ours.startsWith('-'),
+  },
+  {
+    name: 'bounds of parameters',
+    reason: 'what a parameter may be differs from version to version',
+    parts: true,
+    covers: ({ words, ours }) => nameOf(words) === 'CONFIG SET' && ours.startsWith('-ERR CONFIG SET failed'),
+  },
+  {
+    name: 'EXEC with words',
+    reason: 'the face that holds the connection says that the transaction is discarded',
+    covers: ({ words, ours, theirs }) =>
+      words[0] === 'EXEC' && ours.startsWith('-ERR wrong number') && theirs.startsWith('-EXECABORT'),
+  },
+];

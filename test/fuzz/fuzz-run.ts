@@ -1,0 +1,91 @@
+/**
+ * How long fuzz tests run, and how to run one again. In the unit tier each has a share of a second;
+ * `FUZZ_SECONDS` gives each more, `FUZZ_SEED` the dice of an earlier run.
+ */
+import { type SeededRandom, seededRandom } from '../support/seeded-random.js';
+
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
+/** Of this run; the same at every run unless asked otherwise, so that the tier fails for changes alone. */
+export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? (SECONDS > 0 ? Date.now() % 1_000_000_000 : 1));
+
+/** A test has this long, beyond what it was given. */
+export const FUZZ_TIMEOUT_MS = SECONDS * 1000 + 30_000;
+
+/**
+ * A test of mocha: `round` with other dice each time, `rounds` times or for FUZZ_SECONDS.
+ * What fails is thrown again with the seed that repeats it.
+ */
+export function itHolds(title: string, rounds: number, round: (random: FuzzRandom) => void | Promise<void>): void {
+  it(title, async function () {
+    this.timeout(FUZZ_TIMEOUT_MS);
+    const endMs = performance.now() + SECONDS * 1000;
+    for (let i = 0; i < rounds || performance.now() < endMs; i += 1) {
+      const seed = FUZZ_SEED + i;
+      try {
+        await round(new FuzzRandom(seed));
+      } catch (error) {
+        const failure = error as Error;
+        failure.message = `FUZZ_SEED=${seed}: ${failure.message}`;
+        throw failure;
+      }
+    }
+  });
+}
+
+/** Dice with what fuzzing asks of them. */
+export class FuzzRandom {
+  readonly #random: SeededRandom;
+
+  constructor(readonly seed: number) {
+    this.#random = seededRandom(Math.imul(seed, 2_654_435_761));
+  }
+
+  below(bound: number): number {
+    return this.#random.below(bound);
+  }
+
+  chance(share: number): boolean {
+    return this.#random.next() < share;
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    return this.#random.pick(choices);
+  }
+
+  /** Each byte from those given, or any. */
+  bytes(length: number, from?: string): string {
+    let text = '';
+    for (let i = 0; i < length; i += 1) {
+      text += from === undefined ? String.fromCharCode(this.below(256)) : from.charAt(this.below(from.length));
+    }
+    return text;
+  }
+
+  list<T>(most: number, item: () => T): T[] {
+    return Array.from({ length: this.below(most + 1) }, item);
+  }
+
+  /** Cut into pieces at random places; some are empty. */
+  pieces(text: string): string[] {
+    const cuts = this.list(6, () => this.below(text.length + 1)).sort((a, b) => a - b);
+    return [...cuts, text.length].map((end, i) => text.slice(cuts[i - 1] ?? 0, end));
+  }
+
+  /** A few bytes changed, put in, taken out or doubled. */
+  damaged(text: string): string {
+    let result = text;
+    for (let i = 0; i <= this.below(4); i += 1) {
+      const at = this.below(result.length + 1);
+      const length = this.below(4);
+      const after = result.slice(at + this.below(4));
+      const middle = this.pick([
+        () => this.bytes(length),
+        () => '',
+        () => result.slice(at, at + 8),
+        () => this.pick(['\x00', '\xff', '\x7f', '\x80', '\xff\xff\xff\xff']),
+      ])();
+      result = result.slice(0, at) + middle + after;
+    }
+    return result;
+  }
+}

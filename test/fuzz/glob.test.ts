@@ -1,0 +1,68 @@
+/** Patterns of KEYS, SCAN, PSUBSCRIBE and ACL: what they match, and how long they take at worst. */
+import { expect } from 'chai';
+import { compileGlob } from '../../src/domain/kv/index.js';
+import { itHolds } from './fuzz-run.js';
+
+/** The meaning of a pattern, by trying everything: for short ones only. */
+function reference(pattern: string, text: string): boolean {
+  if (pattern === '') return text === '';
+  const [first, rest] = [pattern[0] as string, pattern.slice(1)];
+  if (first === '*') {
+    for (let i = 0; i <= text.length; i += 1) if (reference(rest, text.slice(i))) return true;
+    return false;
+  }
+  if (text === '') return false;
+  if (first === '?') return reference(rest, text.slice(1));
+  if (first === '[') {
+    const { members, length } = classOf(rest);
+    return members(text.charCodeAt(0)) && reference(rest.slice(length), text.slice(1));
+  }
+  const literal = first === '\\' && rest !== '' ? (rest[0] as string) : first;
+  return text[0] === literal && reference(first === '\\' && rest !== '' ? rest.slice(1) : rest, text.slice(1));
+}
+
+/** Of the text behind a bracket: which bytes it takes, and how long it is with what closes it. */
+function classOf(text: string): { members: (byte: number) => boolean; length: number } {
+  const isNegated = text[0] === '^';
+  const ranges: [number, number][] = [];
+  let at = isNegated ? 1 : 0;
+  while (at < text.length && text[at] !== ']') {
+    if (text[at] === '\\' && at + 1 < text.length) {
+      at += 1;
+      ranges.push([text.charCodeAt(at), text.charCodeAt(at)]);
+    } else if (text[at + 1] === '-' && at + 2 < text.length) {
+      ranges.push([text.charCodeAt(at), text.charCodeAt(at + 2)]);
+      at += 2;
+    } else ranges.push([text.charCodeAt(at), text.charCodeAt(at)]);
+    at += 1;
+  }
+  const has = (byte: number) => ranges.some(([a, b]) => Math.min(a, b) <= byte && byte <= Math.max(a, b));
+  return { members: (byte) => has(byte) !== isNegated, length: at + 1 };
+}
+
+describe('fuzz: glob patterns', () => {
+  itHolds('match what trying everything matches', 20_000, (random) => {
+    const pattern = random.bytes(random.below(9), 'ab**??[]^-\\\xff');
+    const text = random.bytes(random.below(8), 'ab]-\\^\xff');
+    expect(compileGlob(pattern)(text), JSON.stringify([pattern, text])).to.equal(reference(pattern, text));
+  });
+
+  const LONG = 'a'.repeat(1024 * 1024);
+  const HARD: readonly [string, string][] = [
+    ['many stars', `${'a*'.repeat(500)}b`],
+    ['many stars and any bytes', `${'*a?'.repeat(500)}b`],
+    ['many stars and classes', `${'*[a-z]'.repeat(500)}b`],
+    ['as many stars as the text has bytes', `${'a*'.repeat(512 * 1024)}b`],
+    ['a long literal that nearly fits', `*${'a'.repeat(500)}b*`],
+    ['a long literal with a class that nearly fits', `*${'a'.repeat(500)}[b]*`],
+    ['half a text of literals that nearly fits', `*${'a'.repeat(512 * 1024)}b*`],
+    ['half a text with a class that nearly fits', `*${'a'.repeat(512 * 1024)}[b]*`],
+  ];
+  for (const [what, pattern] of HARD) {
+    it(`take a moment for a text of a megabyte with ${what}`, () => {
+      const start = process.cpuUsage();
+      expect(compileGlob(pattern)(LONG)).to.equal(false);
+      expect(process.cpuUsage(start).user / 1000, 'milliseconds').to.be.lessThan(2000);
+    });
+  }
+});

@@ -1,0 +1,57 @@
+/**
+ * Commands about connections, as the engine has them: rows that no engine answers. What a connection answers is
+ * in test/spec/resp, and compared with a real server in test/differential/resp-connection.test.ts.
+ */
+import { type KvCase, kvCase } from '../../../support/kv-case.js';
+import { wrongArity } from './texts.js';
+
+/** How they are typed in full, and, where there is one, with a word too few or too many. */
+const ROWS: readonly (readonly [line: string, wrong?: string])[] = [
+  ['AUTH a', 'AUTH'],
+  ['HELLO'],
+  ['QUIT'],
+  ['RESET', 'RESET a'],
+  ['SELECT 0', 'SELECT'],
+  ['CLIENT CACHING YES', 'CLIENT CACHING'],
+  ['CLIENT GETNAME', 'CLIENT GETNAME a'],
+  ['CLIENT GETREDIR', 'CLIENT GETREDIR a'],
+  ['CLIENT HELP', 'CLIENT HELP a'],
+  ['CLIENT ID', 'CLIENT ID a'],
+  ['CLIENT INFO', 'CLIENT INFO a'],
+  ['CLIENT KILL a', 'CLIENT KILL'],
+  ['CLIENT LIST'],
+  ['CLIENT NO-EVICT ON', 'CLIENT NO-EVICT'],
+  ['CLIENT NO-TOUCH ON', 'CLIENT NO-TOUCH'],
+  ['CLIENT PAUSE 1', 'CLIENT PAUSE'],
+  ['CLIENT REPLY ON', 'CLIENT REPLY'],
+  ['CLIENT SETINFO LIB-NAME a', 'CLIENT SETINFO'],
+  ['CLIENT SETNAME a', 'CLIENT SETNAME'],
+  ['CLIENT TRACKING ON', 'CLIENT TRACKING'],
+  ['CLIENT TRACKINGINFO', 'CLIENT TRACKINGINFO a'],
+  ['CLIENT UNBLOCK 1', 'CLIENT UNBLOCK'],
+  ['CLIENT UNPAUSE', 'CLIENT UNPAUSE a'],
+  ['MULTI', 'MULTI a'],
+  ['EXEC', 'EXEC a'],
+  ['DISCARD', 'DISCARD a'],
+  ['WATCH a', 'WATCH'],
+  ['UNWATCH', 'UNWATCH a'],
+  ['SUBSCRIBE a', 'SUBSCRIBE'],
+  ['PSUBSCRIBE a', 'PSUBSCRIBE'],
+  ['SSUBSCRIBE a', 'SSUBSCRIBE'],
+  ['UNSUBSCRIBE'],
+  ['PUNSUBSCRIBE'],
+  ['SUNSUBSCRIBE'],
+  ['MONITOR', 'MONITOR a'],
+];
+
+export const CONNECTION_CASES: readonly KvCase[] = ROWS.flatMap(([line, wrong]) => {
+  const [name = ''] = line.split(' ');
+  const refusal = `-ERR Command "${name}" is not allowed in REST or it has a special context path`;
+  const cases = [kvCase(`${line} belongs to a connection or a route of its own`, [], line, refusal, [])];
+  if (wrong === undefined) return cases;
+  const shown = (name === 'CLIENT' ? line.split(' ').slice(0, 2).join('|') : name).toLowerCase();
+  return [...cases, kvCase(`${line} has so many words`, [], wrong, wrongArity(shown), [])];
+}).concat([
+  kvCase('CLIENT needs a subcommand', [], 'CLIENT', wrongArity('client'), []),
+  kvCase('CLIENT has no such subcommand', [], 'CLIENT FOO', "-ERR unknown subcommand 'FOO'. Try CLIENT HELP.", []),
+]);

@@ -1,0 +1,163 @@
+/** What a script must not do, whoever wrote it: run on, take all memory, leave things behind, reach outside. */
+import { expect } from 'chai';
+import { findCommand, KvEngine, type ServerFacts, StateInDoubt } from '../../../src/domain/kv/index.js';
+import { readable, seededRandom } from '../../support/kv-bench.js';
+
+/** Limits are by the clock, and so it has to go. */
+const FACTS: ServerFacts = { nowMicros: () => Math.round(performance.now() * 1000), info: () => new Map() };
+/** A script may overrun its 250 ms by one long instruction, on a machine that does other things too. */
+const MAX_RUN_MS = 2_000;
+
+describe('kv: the sandbox of scripts', () => {
+  const engine = new KvEngine(seededRandom(1), FACTS);
+  const run = (script: string, on = engine): unknown => {
+    const words = ['EVAL', script, '0'];
+    return readable(on.execute(findCommand(words) as never, words, 1) as never);
+  };
+
+  const STOPPED: Record<string, string> = {
+    'an endless loop': 'while true do end',
+    'a loop within pcall': 'while true do pcall(function() while true do end end) end',
+    'a loop within a coroutine': 'local c=coroutine.wrap(function() while true do end end) pcall(c)',
+    'a loop within an error handler': 'xpcall(function() error() end, function() while true do end end)',
+    'endless tail calls': 'local function f() return f() end return f()',
+    'a string of 2 GiB': "return string.rep('x', 2^31-1)",
+    'a string that doubles within pcall': "pcall(function() local s='x' while true do s=s..s end end) return 1",
+    'a table without end': 'local t={} for i=1,1e9 do t[i]=i end',
+    'a pattern that takes exponential time': "return string.find(string.rep('a',5e4), string.rep('a*',30)..'b')",
+    'a table that holds itself twice, as a reply': 'local t={} t[1]=t t[2]=t return t',
+    'a table that holds itself twice, as JSON': 'local t={} for i=1,22 do t={t,t} end return cjson.encode(t)',
+    'a collector that is called again and again': 'while true do collectgarbage() end',
+    'long strings made again and again': "local s=string.rep('x',2e7) while true do local t=s:upper() end",
+    'a JSON nesting without bound': "cjson.decode_max_depth(2^31-1) return cjson.decode(string.rep('[',1e5))",
+    'a reader that never ends': "return load(function() return 'x=1 ' end)",
+    'a format without end': "return struct.size(string.rep('i8',3e6))",
+  };
+  for (const [what, script] of Object.entries(STOPPED)) {
+    it(`stops ${what}, and the next script runs`, () => {
+      const beganMs = performance.now();
+      expect(run(script)).to.match(/^-ERR Script stopped: /);
+      expect(performance.now() - beganMs).to.be.below(MAX_RUN_MS);
+      expect(run('return 1')).to.equal(1);
+    });
+  }
+
+  it('leaves the state in doubt when a script is stopped that has written', () => {
+    const own = new KvEngine(seededRandom(1), FACTS);
+    expect(() => run("redis.call('set','k','v') while true do end", own)).to.throw(StateInDoubt, /Script stopped/);
+  });
+
+  it('keeps the writes of a script that fails', () => {
+    const own = new KvEngine(seededRandom(1), FACTS);
+    expect(run("redis.call('set','k','v') error('x')", own)).to.match(/^-ERR user_script:1: x/);
+    expect(run("return redis.call('get','k')", own)).to.equal('v');
+  });
+
+  const READ_ONLY = [
+    'x = 1',
+    '_G.x = 1',
+    "rawset(_G, 'x', 1)",
+    'setmetatable(_G, {})',
+    'getmetatable(_G).__index = 1',
+    "getmetatable('').__index = 1",
+    "getmetatable('').__index.upper = 1",
+    'redis.call = 1',
+    "rawset(redis, 'call', 1)",
+    'table.insert(redis, 1)',
+    'string.upper = nil',
+    'setmetatable(string, {})',
+    'for _, t in pairs(_G) do if type(t) == "table" then for k in pairs(t) do rawset(t, k, 1) end end end',
+    'cjson.encode = 1',
+    "loadstring('string.rep = 1')()",
+    'coroutine.wrap(function() math.random = 1 end)()',
+  ];
+  for (const script of READ_ONLY) {
+    it(`does not let a script change what all share: ${script}`, () => {
+      expect(run(script)).to.match(/^-ERR .*Attempt to modify a readonly table/);
+    });
+  }
+
+  it('shows no function that reaches outside', () => {
+    const names = [
+      'io',
+      'package',
+      'debug',
+      'require',
+      'module',
+      'dofile',
+      'loadfile',
+      'print',
+      'getfenv',
+      'setfenv',
+      'newproxy',
+    ];
+    const found = `local r={} for _,n in ipairs{'${names.join("','")}'} do if rawget(_G,n)~=nil then r[#r+1]=n end end return r`;
+    expect(run(found)).to.deep.equal([]);
+    expect(run('local r={} for k in pairs(os) do r[#r+1]=k end return r')).to.deep.equal(['clock']);
+    expect(run('return string.dump == nil')).to.equal(1);
+  });
+
+  it('refuses bytecode', () => {
+    expect(run("return {loadstring('\\27Lua')}")).to.deep.equal([]);
+    expect(run("local f,e = loadstring('\\27Lua') return e")).to.include("unexpected symbol near 'char(27)'");
+    expect(
+      run(
+        "local given=false local f,e = load(function() if given then return nil end given=true return '\\27Lua' end) return e",
+      ),
+    ).to.include('char(27)');
+  });
+
+  it('forgets what a script changed of a library', () => {
+    expect(run('cjson.encode_max_depth(1) return cjson.encode({1})')).to.equal('[1]');
+    expect(run('return cjson.encode({{1}})')).to.equal('[[1]]');
+  });
+
+  it('keeps the databases apart', () => {
+    const other = new KvEngine(seededRandom(1), FACTS);
+    expect(run('KEYS[1]="leak" return KEYS[1]')).to.equal('leak');
+    expect(run('return KEYS[1]', other)).to.equal(null);
+    expect(run('return #KEYS')).to.equal(0);
+  });
+
+  it('ends calls within calls before the stack does', () => {
+    expect(run('local function f() return 1+f() end return f()')).to.match(/stack overflow/);
+    expect(run('local function f() return pcall(f) end f() return 1')).to.equal(1);
+    expect(run("return loadstring('return '..string.rep('(',1e5))")).to.equal(null);
+    expect(run('local a={} a[1]=a return a')).to.satisfy((reply: unknown) =>
+      JSON.stringify(reply).includes('reached lua stack limit'),
+    );
+  });
+
+  it('unpacks what fits and refuses the rest', () => {
+    expect(run("return select('#', unpack({}, 1, 7900))")).to.equal(7900);
+    expect(run('return unpack({}, 1, 1e8)')).to.match(/too many results to unpack/);
+  });
+
+  it('gives an error for odd arguments, never anything else', () => {
+    const odd = [
+      'nil',
+      'true',
+      '-1',
+      '0/0',
+      '1/0',
+      '2^53',
+      "''",
+      "'\\0'",
+      '{}',
+      'print',
+      'function() end',
+      'coroutine.create(function() end)',
+    ];
+    const functions = run(
+      "local r={} for n,t in pairs(_G) do if type(t)=='table' and n~='_G' and n~='KEYS' and n~='ARGV' then for k,v in pairs(t) do if type(v)=='function' then r[#r+1]=n..'.'..k end end end end return r",
+    ) as string[];
+    expect(functions.length).to.be.above(80);
+    for (const name of functions) {
+      for (const first of odd) {
+        const second = odd[(odd.indexOf(first) + name.length) % odd.length] as string;
+        const script = `local ok = pcall(function() local a,b = ${first === 'print' ? 'nil' : first},${second === 'print' ? 'nil' : second} ${name}(a) ${name}(a,b) ${name}(b,a,b) end) return 1`;
+        expect(run(script), script).to.satisfy((reply: unknown) => reply === 1 || String(reply).startsWith('-ERR'));
+      }
+    }
+  });
+});
