@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Child } from './child.js';
+import { Child, freePort } from './child.js';
 import type { ProbeAnswer } from './probe.js';
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
@@ -26,6 +26,8 @@ export class Millrace {
   /** Log lines of the current run, parsed. */
   readonly log: { readonly event: string; readonly [field: string]: unknown }[] = [];
   #child: Child | undefined;
+  /** Chosen beforehand: 0 would turn the face off. */
+  #respPort = 0;
 
   private constructor(readonly directory: string) {}
 
@@ -36,6 +38,7 @@ export class Millrace {
   /** @returns milliseconds until the ready line */
   async start({ env, nodeFlags = [], isWatched = true }: MillraceOptions = {}): Promise<number> {
     this.log.length = 0;
+    this.#respPort = await freePort();
     const startedAtMs = performance.now();
     const heapMb = process.env.MILLRACE_HEAP_MB ?? '1024';
     const probe = isWatched ? [`--import=${PROBE}`] : [];
@@ -44,13 +47,13 @@ export class Millrace {
       env: {
         MILLRACE_DATA_DIR: this.directory,
         MILLRACE_KV_PORT: '0',
-        MILLRACE_RESP_PORT: '0',
+        MILLRACE_RESP_PORT: `${this.#respPort}`,
         MILLRACE_METRICS_PORT: '0',
         MILLRACE_KV_TOKEN: TOKEN,
         MILLRACE_KV_PASSWORD: PASSWORD,
         ...env,
       },
-      readyWhen: /^ready .*\bkv=(http:\S+) .*\bresp=redis:\/\/[^ ]*:(\d+)/,
+      readyWhen: /^ready .*\bkv=(http:\S+)/,
       withChannel: isWatched,
       onLogLine: (line) => this.#noteLog(line),
     });
@@ -62,7 +65,7 @@ export class Millrace {
   }
 
   get respPort(): number {
-    return Number(this.#running.ready?.[2]);
+    return this.#respPort;
   }
 
   get pid(): number {

@@ -1,11 +1,18 @@
 /** Load by redis-benchmark: the same commands, from as many connections, against either server. */
 import { execFile, spawnSync } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const CONNECTIONS = 50;
 /** Of a server that has stopped answering nothing more comes. */
 const TIMEOUT_MS = 120_000;
+/**
+ * It gives up at the first error, and a machine with much other work may keep ours from hearing for half a second
+ * who may do what; then it refuses.
+ */
+const ATTEMPTS = 3;
+const PAUSE_MS = 1_000;
 
 export interface RespLoad {
   readonly port: number;
@@ -23,7 +30,7 @@ export function isRedisBenchmarkMissing(): boolean {
   return spawnSync('which', ['redis-benchmark']).status !== 0;
 }
 
-/** @returns requests a second */
+/** @returns requests a second. @throws when a server refuses commands at each of a few attempts */
 export async function redisBenchmark(load: RespLoad): Promise<number> {
   const { port, password, pipeline, requests, randomBelow, command } = load;
   const args = [
@@ -40,9 +47,20 @@ export async function redisBenchmark(load: RespLoad): Promise<number> {
   ];
   if (password !== undefined) args.push('-a', password);
   args.push('--csv', ...('test' in command ? ['-t', command.test] : command));
-  const { stdout, stderr } = await run('redis-benchmark', args, { timeout: TIMEOUT_MS });
+  const { stdout, stderr } = await attempt(args, ATTEMPTS);
   // The line is the name, requests a second, and latencies, each in quotes.
   const perSecond = Number(/^"[^\n]*?","([0-9.]+)","/m.exec(stdout.split('\n').slice(1).join('\n'))?.[1]);
   if (!(perSecond > 0)) throw new Error(`redis-benchmark said something else:\n${stdout}${stderr}`);
   return perSecond;
+}
+
+async function attempt(args: readonly string[], attempts: number): Promise<{ stdout: string; stderr: string }> {
+  try {
+    return await run('redis-benchmark', args, { timeout: TIMEOUT_MS });
+  } catch (error) {
+    if (attempts === 1) throw error;
+    process.stderr.write(`again, because of: ${String((error as { stderr?: string }).stderr ?? error).trim()}\n`);
+    await delay(PAUSE_MS);
+    return attempt(args, attempts - 1);
+  }
 }

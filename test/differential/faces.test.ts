@@ -83,7 +83,7 @@ describe('differential: faces of a real process', function () {
   }
 });
 
-/** What is documented to be different over REST; both sides hold different data afterwards. */
+/** What is documented to be different over REST: both sides would hold different data afterwards. */
 const REST_DIFFERENCES: readonly ((words: readonly string[]) => boolean)[] = [
   ([name, source, target]) => name?.toUpperCase() === 'COPY' && source === target,
   (words) => /^X(ADD|TRIM)$/i.test(words[0] ?? '') && words.includes('~'),
@@ -100,6 +100,7 @@ function isText(words: readonly string[]): boolean {
 function isSendable(words: readonly string[], face: string): boolean {
   const spec = findCommand(words);
   if (spec?.flags.includes('blocking') && (face === 'resp' || spec.rest !== undefined)) return false;
+  if (face === 'rest' && REST_DIFFERENCES.some((differs) => differs(words))) return false;
   return words[0] !== '' && !(face === 'rest' && spec?.restProblem?.(words) !== undefined);
 }
 
@@ -116,7 +117,6 @@ function compare(
     if (isOursAlone(our) || areAlike(words, our, their)) continue;
     // Over REST errors are worded as documented for it; their classes are the same.
     if (face === 'rest' && our.startsWith('-') && their.startsWith('-')) continue;
-    if (face === 'rest' && REST_DIFFERENCES.some((differs) => differs(words))) return 'parted';
     const upper = words.map((word, at) => (at === 0 ? word.toUpperCase() : word));
     const spec = findCommand(words);
     const known = KNOWN_DIFFERENCES.find(({ covers }) =>

@@ -1,11 +1,32 @@
 /** Ways in which commands about the server differ from a real one's: each server tells of itself. */
 import type { KnownDifference } from './known-differences.js';
 
-const REPORTS = /^(LATENCY (DOCTOR|GRAPH)|MEMORY (DOCTOR|STATS)|SLOWLOG (GET|LEN)|CONFIG GET|LOLWUT|OBJECT FREQ)$/;
+const REPORTS =
+  /^(LASTSAVE|ROLE|LATENCY (DOCTOR|GRAPH)|MEMORY (DOCTOR|STATS)|SLOWLOG (GET|LEN)|CONFIG GET|LOLWUT|OBJECT FREQ)$/;
 
 const nameOf = (words: readonly string[]): string => `${words[0]} ${words[1] ?? ''}`.toUpperCase().trim();
 
+/** A HyperLogLog without what it remembers of its own count. */
+const withoutCount = (resp: string): string => resp.replace(/^(\$[0-9]+\r\nHYLL[^]{4})[^]{8}/, '$1');
+
 export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
+  {
+    name: 'operations of BITOP that 7.0 lacks',
+    reason: 'DIFF, DIFF1, ANDOR and ONE came with 8.2',
+    parts: true,
+    covers: ({ words, theirs, major }) => words[0] === 'BITOP' && major < 8 && theirs === '-ERR syntax error\r\n',
+  },
+  {
+    name: 'the encoding of short lists',
+    reason: 'listpack since 7.2, quicklist before',
+    covers: ({ words, ours, theirs, major }) =>
+      words[0] === 'OBJECT' && major < 8 && ours.endsWith('listpack\r\n') && theirs.endsWith('quicklist\r\n'),
+  },
+  {
+    name: 'the remembered count of a HyperLogLog',
+    reason: 'PFCOUNT of one key changes nothing here; a real server writes the count back',
+    covers: ({ ours, theirs }) => /^\$[0-9]+\r\nHYLL/.test(ours) && withoutCount(ours) === withoutCount(theirs),
+  },
   {
     name: 'CLUSTER',
     reason: 'a database is one node with every slot; a server outside of a cluster refuses the family',

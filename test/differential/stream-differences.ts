@@ -15,12 +15,6 @@ export const STREAM_DIFFERENCES: readonly KnownDifference[] = [
       words[0] === 'XADD' && words.includes('*') && ours.startsWith('$') && theirs.startsWith('$'),
   },
   {
-    name: 'XINFO HELP, XGROUP HELP',
-    reason: 'the help is our own',
-    covers: ({ spec, ours, theirs }) =>
-      /^X(INFO|GROUP) HELP$/.test(spec?.name ?? '') && ours.charAt(0) === theirs.charAt(0),
-  },
-  {
     name: 'XREAD with an odd number of keys and ids',
     reason: 'worded as in Redis 8',
     mayNotShow: true,

@@ -20,8 +20,8 @@ export class CommandClock {
   /** When a command begins: a monotonic instant, or 0 when it is not timed. */
   begin({ settings }: KvEngine, spec: CommandSpec): number {
     this.#count += 1;
-    const slowerThan = settings.number('slowlog-log-slower-than');
-    const isWanted = (slowerThan >= 0 && slowerThan < SHORT_MICROS) || settings.number('latency-monitor-threshold') > 0;
+    const { slowerThanMicros, latencyThresholdMs } = settings;
+    const isWanted = (slowerThanMicros >= 0 && slowerThanMicros < SHORT_MICROS) || latencyThresholdMs > 0;
     if (!isWanted && spec.isQuick === true && this.#count % SAMPLE !== 0) return 0;
     return this.clock.monotonicMs();
   }
@@ -42,8 +42,7 @@ export class CommandClock {
       return;
     }
     const micros = Math.round((this.clock.monotonicMs() - startedAtMs) * 1000);
-    const slowerThan = settings.number('slowlog-log-slower-than');
-    const latencyMs = settings.number('latency-monitor-threshold');
+    const { slowerThanMicros: slowerThan, latencyThresholdMs: latencyMs } = settings;
     const isSampled = spec.isQuick === true && (slowerThan < 0 || slowerThan >= SHORT_MICROS) && latencyMs === 0;
     statistics.count(spec, isSampled ? micros * SAMPLE : micros, error);
     if (slowerThan >= 0 && micros >= slowerThan && !spec.flags.includes('skip-slowlog')) {

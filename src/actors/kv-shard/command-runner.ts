@@ -89,7 +89,11 @@ export class CommandRunner {
     const effectsBefore = engine.effects.count;
     const bytesBefore = engine.effects.bytes;
     const { commands } = work.request;
+    // Over REST nobody has said these words.
+    const isShown = slot.audience.isMonitored && work.request.client?.face === 'resp';
+    if (isShown) this.#showToMonitors(slot, ['multi'], work);
     while (work.progress < commands.length && !slot.isInDoubt) this.#runOne(slot, engine, work, turn, NEVER);
+    if (isShown) this.#showToMonitors(slot, ['exec'], work);
     if (slot.isInDoubt) {
       // Half a transaction is none: what is built again has nothing of it.
       engine.effects.rollBack(effectsBefore, bytesBefore);
@@ -138,10 +142,15 @@ export class CommandRunner {
         this.#setBusy(slot, false, isWrite(spec));
       } else {
         const isBounded = work.request.memory !== undefined || engine.isBounded;
+        const runsScripts = spec.family === 'scripting' || spec.family === 'function';
         if (isBounded && spec.flags.includes('denyoom')) {
           reply = engine.makeRoom(work.request.memory, turn.nowMs);
+        } else if (runsScripts) {
+          engine.isFull = isBounded && engine.makeRoom(work.request.memory, turn.nowMs) !== undefined;
         }
         reply ??= engine.execute(spec, words, turn.nowMs, caller);
+        // A lower bound acts at once, as in Redis; what it cannot have yet it will have with the next growth.
+        if (spec.name === 'CONFIG SET' && engine.isBounded) engine.makeRoom(work.request.memory, turn.nowMs);
       }
     } catch (error) {
       work.slices = undefined;
@@ -211,7 +220,7 @@ export class CommandRunner {
         for (const waiter of slot.waiting.waitingFor(key)) {
           if (slot.isInDoubt) return;
           const isThere = engine.keyspace.exists(key);
-          if (this.#serve(slot, engine, waiter, turn) || isThere) continue;
+          if (this.#serve(slot, engine, key, waiter, turn) || isThere) continue;
           // Nothing is left for those behind; streams have to hear that their group is gone.
           if (findCommand(waiter.words)?.family !== 'stream') break;
         }
@@ -219,7 +228,7 @@ export class CommandRunner {
     }
   }
 
-  #serve(slot: PartitionSlot, engine: KvEngine, waiter: Waiter, turn: Turn): boolean {
+  #serve(slot: PartitionSlot, engine: KvEngine, key: string, waiter: Waiter, turn: Turn): boolean {
     const { work, words } = waiter;
     if (!slot.waiting.isWaiting(waiter)) return false;
     const spec = findCommand(words) as CommandSpec;
@@ -227,6 +236,7 @@ export class CommandRunner {
     const effectsBefore = effects.count;
     const bytesBefore = effects.bytes;
     slot.audience.currentClient = work.request.client?.id;
+    const startedAtMs = this.#clock.begin(engine, spec);
     let reply: Reply | Blocked;
     try {
       reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
@@ -234,8 +244,9 @@ export class CommandRunner {
       reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
     }
     // It goes on waiting when the key holds something that is not for it.
-    if (reply instanceof Blocked || (reply === ERRORS.wrongType && spec.family !== 'stream')) return false;
+    if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
     slot.waiting.remove(waiter, engine.keyspace.changes);
+    this.#clock.end(engine, spec, work.request.commands[0] ?? words, work, startedAtMs, reply);
     work.progress = 1;
     work.replies.push(reply);
     this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
@@ -273,9 +284,11 @@ export class CommandRunner {
     return 'done';
   }
 
-  #showToMonitors(slot: PartitionSlot, words: readonly string[], work: KvWork): void {
+  /** The command, and what its scripts have run. */
+  #showToMonitors({ audience }: PartitionSlot, words: readonly string[], work: KvWork): void {
     const micros = this.ports.clock.nowMs() * 1000;
-    slot.audience.monitor(monitorLine(words, micros, work.request.client?.address ?? '0.0.0.0:0'));
+    audience.monitor(monitorLine(words, micros, work.request.client?.address ?? '0.0.0.0:0'));
+    for (const called of audience.scriptCalls.splice(0)) audience.monitor(monitorLine(called, micros, 'lua'));
   }
 
   #setBusy(slot: PartitionSlot, isBusy: boolean, isWriting: boolean): void {
@@ -314,6 +327,13 @@ function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop
     if (reply !== undefined) return reply;
     if (shouldStop()) return undefined;
   }
+}
+
+/** Has the key become what the command waits for? Then a wrong type is of another key. Readers of streams hear of any. */
+function isOfKind({ keyspace }: KvEngine, key: string, { family }: CommandSpec): boolean {
+  if (family === 'stream') return true;
+  const value = keyspace.stored(key);
+  return typeof value === 'object' && value.kind === (family === 'sorted-set' ? 'zset' : family);
 }
 
 function track(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], edge: SessionId): void {

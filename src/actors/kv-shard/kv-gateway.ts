@@ -54,7 +54,10 @@ export class KvShardGateway implements KvGateway {
     const actor = this.ports.host?.actorOf(this.#shardOf(request.partition));
     if (actor !== undefined && actor.state === 'serving') {
       // The common case, without a second promise; failures take the longer way.
-      return submit(actor, request).catch((error: unknown) => this.#again(request, error, this.#deadline()));
+      return new Promise((resolve, reject) => {
+        const again = (error: MillraceError) => this.#again(request, error, this.#deadline()).then(resolve, reject);
+        actor.submit(new KvWork(request, resolve, again));
+      });
     }
     return this.#route(request, this.#deadline());
   }

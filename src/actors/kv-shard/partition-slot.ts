@@ -52,10 +52,7 @@ export class PartitionSlot {
     if (fold === undefined) return;
     const { keyspace, statistics } = fold.engine;
     this.waiting.moveTo(keyspace.changes);
-    this.waiting.onSize = (size) => {
-      statistics.blockedClients = size;
-    };
-    statistics.blockedClients = this.waiting.size;
+    statistics.waiting = this.waiting;
     this.noteTracking();
   }
 
@@ -88,8 +85,11 @@ export class PartitionSlot {
       if (!flags.includes('keyspace') && !flags.includes('script')) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
     }
-    const looked =
-      keys.kind === 'span' && keys.first === keys.last ? [words[keys.first] as ByteString] : keysOf(spec, words);
+    if (keys.kind === 'span' && keys.first === keys.last) {
+      const key = words[keys.first] as ByteString;
+      return open.has(key) ? openTurn : inFlight.has(key) ? openTurn - 1 : 0;
+    }
+    const looked = keysOf(spec, words);
     if (looked.some((key) => open.has(key))) return openTurn;
     if (looked.some((key) => inFlight.has(key))) return openTurn - 1;
     return 0;

@@ -31,6 +31,8 @@ type Counts = Map<SessionId, number>;
 export class SlotAudience implements Audience {
   /** Whose command is being run, for those who do not want to hear of their own changes. */
   currentClient: string | undefined;
+  /** What scripts of the command that is being run have run, while somebody watches. */
+  readonly scriptCalls: (readonly ByteString[])[] = [];
   readonly #edges = new Map<SessionId, Edge>();
   readonly #counts: Readonly<Record<KvListenKind, Map<ByteString, Counts>>> = {
     channel: new Map(),
@@ -106,6 +108,10 @@ export class SlotAudience implements Audience {
 
   forgetSilent(nowMs: number): void {
     for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
+  }
+
+  noteScriptCall(words: readonly ByteString[]): void {
+    if (this.isMonitored) this.scriptCalls.push([...words]);
   }
 
   monitor(line: ByteString): void {

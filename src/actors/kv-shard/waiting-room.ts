@@ -23,11 +23,21 @@ export class WaitingRoom {
   readonly #waitersByName = new Map<string, Waiter>();
   readonly #waitersByKey = new Map<ByteString, Set<Waiter>>();
   #earliestMs = Number.POSITIVE_INFINITY;
-  /** Told how many wait, whenever that changes. */
-  onSize: (size: number) => void = () => {};
 
   get size(): number {
     return this.#waitersByName.size;
+  }
+
+  get keyCount(): number {
+    return this.#waitersByKey.size;
+  }
+
+  get groupKeyCount(): number {
+    let count = 0;
+    for (const waiters of this.#waitersByKey.values()) {
+      if ([...waiters].some(({ words }) => words[0]?.toUpperCase() === 'XREADGROUP')) count += 1;
+    }
+    return count;
   }
 
   /** When the next one's time is over; undefined: nobody waits for a time. */
@@ -47,7 +57,6 @@ export class WaitingRoom {
       changes.await(key);
     }
     if (untilMs < this.#earliestMs) this.#earliestMs = untilMs;
-    this.onSize(this.size);
   }
 
   /** Those who wait for the key, first come first; a copy, for they leave while it is gone through. */
@@ -67,7 +76,6 @@ export class WaitingRoom {
       if (waiting?.size === 0) this.#waitersByKey.delete(key);
       changes?.stopAwaiting(key);
     }
-    this.onSize(this.size);
   }
 
   /** Sends one away: its reply, or undefined when nobody of that name waits. */

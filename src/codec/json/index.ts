@@ -1,2 +1,2 @@
 export { quoteBytes } from './json-string.js';
-export { errorToJson, replyToBase64Json, replyToJson } from './reply-json.js';
+export { errorToJson, isLongReply, replyInPieces, replyToBase64Json, replyToJson } from './reply-json.js';

@@ -44,3 +44,47 @@ function valueToJson(given: Reply, quote: Quote): string {
   for (const item of reply) items += `${items === '' ? '' : ','}${valueToJson(item, quote)}`;
   return `[${items}]`;
 }
+
+/** Items of a list above which its text is made in pieces; about a millisecond each. */
+const PIECE_ITEMS = 2000;
+
+/** Is it worth making the text in pieces? */
+export function isLongReply(reply: Reply): boolean {
+  const flat = flatten(reply);
+  return Array.isArray(flat) && (flat.length > PIECE_ITEMS || flat.some((item) => isLongReply(item as Reply)));
+}
+
+/** The same text as `replyToJson`, in pieces, so that others can run between two. */
+export function* replyInPieces(reply: Reply, isBase64: boolean): Generator<string> {
+  if (!isLongReply(reply)) {
+    yield isBase64 ? replyToBase64Json(reply) : replyToJson(reply);
+    return;
+  }
+  yield '{"result":';
+  yield* valueInPieces(reply, isBase64 ? quoteBase64 : quoteBytes);
+  yield '}';
+}
+
+function* valueInPieces(reply: Reply, quote: Quote): Generator<string> {
+  if (!isLongReply(reply)) {
+    yield valueToJson(reply, quote);
+    return;
+  }
+  const items = flatten(reply) as readonly Reply[];
+  let piece = '[';
+  for (let i = 0; i < items.length; i += 1) {
+    const item = items[i] as Reply;
+    if (i > 0) piece += ',';
+    if (isLongReply(item)) {
+      yield piece;
+      piece = '';
+      yield* valueInPieces(item, quote);
+    } else {
+      piece += valueToJson(item, quote);
+    }
+    if (i % PIECE_ITEMS !== PIECE_ITEMS - 1) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}]`;
+}

@@ -12,6 +12,8 @@ export interface Audience {
   subscribersOf(channel: ByteString, isSharded: boolean): number;
   /** How many different patterns somebody is subscribed to. */
   readonly patternCount: number;
+  /** A script is about to run a command: for those who watch all commands. */
+  noteScriptCall?(words: readonly ByteString[]): void;
 }
 
 export const NO_AUDIENCE: Audience = {

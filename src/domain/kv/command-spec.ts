@@ -152,6 +152,8 @@ export interface CommandContext {
   readonly protocol: 2 | 3;
   /** Inside MULTI, `/multi-exec` or a script. */
   readonly isNested: boolean;
+  /** The database has reached its bound, and there was nothing to evict: scripts may not let it grow. */
+  readonly isFull: boolean;
   /** What the user may do, in ACL rules; undefined: everything. Scripts ask before each of their commands. */
   readonly permissions: Permissions | undefined;
   /** A keyspace event, for those who asked for its kind: `notify('l', 'lpush', key)`. Cheap when nobody did. */

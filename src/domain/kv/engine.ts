@@ -94,6 +94,7 @@ export class KvEngine {
       protocol: 2,
       mayBlock: false,
       isNested: false,
+      isFull: false,
       permissions: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
@@ -192,7 +193,7 @@ export class KvEngine {
 
   /** Is there a bound on what it holds? */
   get isBounded(): boolean {
-    return this.settings.number('maxmemory') > 0;
+    return this.settings.maxMemoryBytes > 0;
   }
 
   /**
@@ -221,6 +222,11 @@ export class KvEngine {
       this.notify('e', 'evicted', victim);
     }
     return usedBytes(keyspace) > maxBytes ? ERRORS.databaseFull : undefined;
+  }
+
+  /** What scripts are told: set before each that runs. */
+  set isFull(isFull: boolean) {
+    this.#context.isFull = isFull;
   }
 
   /** Access is logged from when a policy first needs it. */

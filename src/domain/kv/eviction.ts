@@ -19,9 +19,12 @@ export interface EvictionRules {
   readonly samples: number;
 }
 
-/** What the bound is compared with: names, values, and what a key costs beside them. */
+/** What a database costs with nothing in it: its tables, counters and buffers. A bound below it lets nothing in. */
+export const EMPTY_DATABASE_BYTES = 16 * 1024;
+
+/** What the bound is compared with: names, values, and what keys and the database cost beside them. */
 export function usedBytes(keyspace: Keyspace): number {
-  return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
+  return EMPTY_DATABASE_BYTES + keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
 }
 
 /** The next key to remove; undefined when the policy has no candidate. */

@@ -17,6 +17,11 @@ export const MAX_SCAN_COUNT = 10_000;
 /** Expiry instants stay exact in a number; this is the year 287396. */
 export const MAX_EXPIRE_AT_MS = Number.MAX_SAFE_INTEGER;
 
+/** Words of one command above which it runs in slices: about a millisecond of lookups. */
+export const MANY_WORDS = 2000;
+/** Of them in one slice. */
+export const SLICE_WORDS = 1000;
+
 const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
 
 /**

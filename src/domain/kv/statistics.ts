@@ -21,6 +21,14 @@ export interface SlowCommand {
   readonly name: ByteString;
 }
 
+export interface WaitingCounts {
+  readonly size: number;
+  /** Keys that are waited for. */
+  readonly keyCount: number;
+  /** Of those, keys whose end would be news to a waiter: readers of a stream's group. */
+  readonly groupKeyCount: number;
+}
+
 export interface LatencySample {
   readonly atSeconds: number;
   readonly ms: number;
@@ -37,8 +45,8 @@ const MAX_ERROR_KINDS = 128;
 export class Statistics {
   commands = 0;
   errors = 0;
-  /** Commands that wait for a key now; kept by the owner. */
-  blockedClients = 0;
+  /** Commands that wait for a key now; the owner's. */
+  waiting: WaitingCounts = { size: 0, keyCount: 0, groupKeyCount: 0 };
   expiredKeys = 0;
   evictedKeys = 0;
   readonly calls = new Map<CommandSpec, CallCount>();
@@ -46,15 +54,14 @@ export class Statistics {
   readonly slow: SlowCommand[] = [];
   readonly latencies = new Map<string, LatencySample[]>();
   #slowCount = 0;
+  /** Of the command counted last: what comes in pipelines is mostly alike. */
+  #lastSpec: CommandSpec | undefined;
+  #lastCount: CallCount = { calls: 0, micros: 0, failed: 0 };
 
   /** @param micros 0: not timed */
   count(spec: CommandSpec, micros: number, error: ByteString | undefined): void {
     this.commands += 1;
-    let count = this.calls.get(spec);
-    if (count === undefined) {
-      count = { calls: 0, micros: 0, failed: 0 };
-      this.calls.set(spec, count);
-    }
+    const count = spec === this.#lastSpec ? this.#lastCount : this.#countOf(spec);
     count.calls += 1;
     count.micros += micros;
     if (error !== undefined) {
@@ -106,7 +113,16 @@ export class Statistics {
     this.expiredKeys = 0;
     this.evictedKeys = 0;
     this.calls.clear();
+    this.#lastSpec = undefined;
     this.errorKinds.clear();
+  }
+
+  #countOf(spec: CommandSpec): CallCount {
+    const count = this.calls.get(spec) ?? { calls: 0, micros: 0, failed: 0 };
+    this.calls.set(spec, count);
+    this.#lastSpec = spec;
+    this.#lastCount = count;
+    return count;
   }
 
   #countError(text: ByteString): void {

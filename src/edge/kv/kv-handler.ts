@@ -7,7 +7,7 @@
  * Nothing is executed before all of it is done.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { replyToBase64Json, replyToJson } from '../../codec/json/index.js';
+import { isLongReply, replyInPieces, replyToBase64Json, replyToJson } from '../../codec/json/index.js';
 import { encodeReply } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer, describeError, isMillraceError } from '../../kernel/index.js';
@@ -149,7 +149,11 @@ export class KvHandler {
     let syncToken: string | undefined;
     if (batch.commands.length > 0)
       ({ replies, syncToken } = await this.#router.run(grant, mode, batch, detailsOf(grant)));
-    const bytesOut = this.#answer(exchange, mode, batch.merge(replies), syncToken);
+    const merged = batch.merge(replies);
+    const isLong = exchange.format !== 'resp2' && merged.some(isLongReply);
+    const bytesOut = isLong
+      ? await this.#answerInPieces(exchange, mode, merged, syncToken)
+      : this.#answer(exchange, mode, merged, syncToken);
     this.face.meter.recordKv(grant.database, {
       commands: batch.commands.length,
       writes: batch.writes,
@@ -207,6 +211,25 @@ export class KvHandler {
       text += toJson(replies[i] as Reply);
     }
     return exchange.json(200, `${text}]`, syncToken);
+  }
+
+  /** Text of many items is made a millisecond at a time. */
+  async #answerInPieces(
+    exchange: Exchange,
+    mode: KvMode,
+    replies: readonly Reply[],
+    syncToken: string | undefined,
+  ): Promise<number> {
+    const pieces: string[] = [];
+    for (let i = 0; i < replies.length; i += 1) {
+      if (i > 0) pieces.push(',');
+      for (const piece of replyInPieces(replies[i] as Reply, exchange.format === 'base64')) {
+        pieces.push(piece);
+        await new Promise<void>((resolve) => this.face.timers.soon(resolve));
+      }
+    }
+    const text = pieces.join('');
+    return exchange.json(200, mode === 'single' ? text : `[${text}]`, syncToken);
   }
 
   #fail(exchange: Exchange, failure: unknown): void {

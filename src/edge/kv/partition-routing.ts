@@ -49,7 +49,7 @@ export class PartitionRouter {
   constructor(private readonly gateway: KvGateway) {}
 
   /** @throws MillraceError as the gateway does */
-  async run(
+  run(
     grant: KvGrant,
     mode: KvMode,
     admitted: AdmittedCommands,

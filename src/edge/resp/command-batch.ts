@@ -17,6 +17,8 @@ export class RespBatch implements AdmittedCommands {
   /** A key that is read in it is to be tracked. */
   isTracked = false;
   readonly slots: Slot[] = [];
+  /** Its answers are the partition's, and nothing else. */
+  #isPlain = true;
   /** Positions whose answers are not sent. */
   #silent: Set<number> | undefined;
 
@@ -30,10 +32,12 @@ export class RespBatch implements AdmittedCommands {
 
   addAnswer(reply: Reply): void {
     this.slots.push(reply);
+    this.#isPlain = false;
   }
 
   /** Of what was added last. */
   silenceLast(): void {
+    this.#isPlain = false;
     this.#silent ??= new Set();
     this.#silent.add(this.slots.length - 1);
   }
@@ -48,6 +52,7 @@ export class RespBatch implements AdmittedCommands {
 
   /** Keeps the first `count` commands; the others are answered with `refusal`. */
   keepFirst(count: number, refusal: ErrorReply): void {
+    this.#isPlain = false;
     let kept = 0;
     for (let i = 0; i < this.slots.length; i += 1) {
       if (this.slots[i] !== undefined) continue;
@@ -60,7 +65,11 @@ export class RespBatch implements AdmittedCommands {
   }
 
   /** All answers in order, given the partition's. */
-  *answers(replies: readonly Reply[]): IterableIterator<Reply> {
+  answers(replies: readonly Reply[]): Iterator<Reply> {
+    return this.#isPlain ? replies.values() : this.#mixed(replies);
+  }
+
+  *#mixed(replies: readonly Reply[]): IterableIterator<Reply> {
     let next = 0;
     for (let i = 0; i < this.slots.length; i += 1) {
       const slot = this.slots[i];

@@ -34,8 +34,13 @@ export class PartitionCalls {
 
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
-    return this.#ask(grant, mode, batch, this.#details(batch.isTracked)).then(
-      ({ replies }) => batch.answers(replies),
+    const startedAtMs = this.face.parts.clock.monotonicMs();
+    // As `#metered` does it, in one promise less: this is the way of nearly every command.
+    return this.face.router.run(grant, mode, batch, this.#details(batch.isTracked)).then(
+      ({ replies }) => {
+        this.#record(grant, batch, replies, startedAtMs);
+        return batch.answers(replies);
+      },
       (failure: unknown) => {
         const refusal = new ErrorReply(failureText(this.face, failure));
         return batch.answers(batch.commands.map(() => refusal));
@@ -121,28 +126,37 @@ export class PartitionCalls {
   #ask(
     grant: KvGrant,
     mode: 'single' | 'pipeline',
-    admitted: AdmittedCommands & { readonly writes?: number },
+    admitted: AdmittedCommands,
     details: RequestDetails,
   ): Promise<RoutedReplies> {
     return this.#metered(grant, admitted, () => this.face.router.run(grant, mode, admitted, details));
   }
 
   #metered(
-    { database }: KvGrant,
-    admitted: AdmittedCommands & { readonly writes?: number },
+    grant: KvGrant,
+    admitted: AdmittedCommands,
     run: () => Promise<RoutedReplies>,
   ): Promise<RoutedReplies> {
-    const { clock, meter } = this.face.parts;
-    const startedAtMs = clock.monotonicMs();
+    const startedAtMs = this.face.parts.clock.monotonicMs();
     return run().then((routed) => {
-      meter.recordKv(database, {
-        commands: admitted.commands.length,
-        writes: admitted.writes ?? admitted.specs.filter(isWrite).length,
-        bytesIn: admitted.bytes,
-        bytesOut: bytesOfReplies(routed.replies),
-        durationMs: clock.monotonicMs() - startedAtMs,
-      });
+      this.#record(grant, admitted, routed.replies, startedAtMs);
       return routed;
+    });
+  }
+
+  #record(
+    { database }: KvGrant,
+    admitted: AdmittedCommands & { readonly writes?: number },
+    replies: readonly Reply[],
+    startedAtMs: number,
+  ): void {
+    const { clock, meter } = this.face.parts;
+    meter.recordKv(database, {
+      commands: admitted.commands.length,
+      writes: admitted.writes ?? admitted.specs.filter(isWrite).length,
+      bytesIn: admitted.bytes,
+      bytesOut: bytesOfReplies(replies),
+      durationMs: clock.monotonicMs() - startedAtMs,
     });
   }
 

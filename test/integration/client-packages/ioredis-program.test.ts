@@ -43,7 +43,7 @@ describe('client package: ioredis on a process', function () {
     expect(await redis.call('HPEXPIRE', 'h', '50', 'FIELDS', '1', 'a')).to.deep.equal([1]);
     await eventually(async () => expect(await redis.hkeys('h')).to.deep.equal(['b']));
     await redis.zadd('z', 1, 'a', 2.5, 'b');
-    expect(await redis.zrange('z', 0, -1, 'WITHSCORES')).to.deep.equal(['a', '1', 'b', '2.5']);
+    expect(await redis.zrange('z', '0', '-1', 'WITHSCORES')).to.deep.equal(['a', '1', 'b', '2.5']);
     await redis.rpush('l', 'a', 'b');
     await redis.sadd('s', 'x');
     await redis.geoadd('g', 13.361389, 38.115556, 'Palermo');

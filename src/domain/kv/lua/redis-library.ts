@@ -4,7 +4,7 @@ import type { ByteString } from '../../../kernel/index.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
 import { admit } from '../command-table.js';
 import { formatDouble } from '../numbers.js';
-import { ErrorReply, type Reply } from '../reply.js';
+import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
 import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
 import { formatG } from './number-text.js';
@@ -95,8 +95,11 @@ function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
   const context = run.context as { protocol: 2 | 3 };
   const { protocol } = context;
   context.protocol = run.protocol;
+  run.context.audience.noteScriptCall?.(words);
   try {
-    return run.context.call(spec, words);
+    const reply = run.context.call(spec, words);
+    run.context.statistics.count(spec, 0, reply instanceof ErrorReply ? reply.text : undefined);
+    return reply;
   } finally {
     context.protocol = protocol;
   }
@@ -115,6 +118,7 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
     }
   }
   if (run.isReadOnly && (isWrite(spec) || ALSO_WRITES.has(spec.name))) return READ_ONLY;
+  if (run.context.isFull && !run.mayGrow && spec.flags.includes('denyoom')) return ERRORS.databaseFull;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
   return undefined;
 }

@@ -17,6 +17,8 @@ export class ScriptRun {
     readonly isReadOnly: boolean,
     /** Keys that may be named by commands; undefined: any. */
     readonly lockedKeys: ReadonlySet<ByteString> | undefined,
+    /** May let a database grow that has reached its bound. */
+    readonly mayGrow: boolean,
     /** A library is being loaded; commands may not be called. */
     readonly registration?: Registration,
   ) {}

@@ -34,16 +34,18 @@ async function subscribe(client: RespClient, verb: Verb, names: readonly ByteStr
   if (client.subscriptionCount('channel', 'pattern', 'shard-channel') + names.length > maxSubscriptions) {
     return new ErrorReply(`ERR too many subscriptions. Limit: ${maxSubscriptions}`);
   }
-  const outcomes = await Promise.all(names.map((name) => listen(client, grant, verb.kind, name)));
+  // Of a name that is there twice the owner hears once.
+  const asked = [...new Set(names)].map(async (name) => [name, await listen(client, grant, verb.kind, name)] as const);
+  const outcomes = new Map(await Promise.all(asked));
   let bytes = '';
-  names.forEach((name, i) => {
-    const outcome = outcomes[i] as KvSubscription | 'known' | ErrorReply;
+  for (const name of names) {
+    const outcome = outcomes.get(name) as KvSubscription | 'known' | ErrorReply;
     if (outcome instanceof ErrorReply) bytes += encodeReplyAs(outcome, client.protocol);
     else {
       if (outcome !== 'known') keep(client, verb.kind, name, outcome);
       bytes += encodePush([verb.on, name, client.subscriptionCount(...verb.counted)], client.protocol);
     }
-  });
+  }
   return new Several(bytes);
 }
 
@@ -63,9 +65,9 @@ async function listen(
   }
 }
 
-/** One client may name a channel twice in one command, and may have gone meanwhile: one subscription at most is kept. */
+/** The client may have gone meanwhile. */
 function keep(client: RespClient, kind: SubscriptionKind, name: ByteString, subscription: KvSubscription): void {
-  if (client.isClosed || client.subscriptions?.[kind].has(name) === true) subscription.stop();
+  if (client.isClosed) subscription.stop();
   else client.subscriptionsOrNew[kind].set(name, subscription);
 }
 

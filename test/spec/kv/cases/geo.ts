@@ -119,4 +119,11 @@ export const GEO_CASES: readonly KvCase[] = [
   kvCase('GEORADIUS_RO stores nothing', [SICILY], `GEORADIUS_RO g ${AROUND} STORE d`, SYNTAX, []),
   kvCase('GEORADIUSBYMEMBER finds', [SICILY], 'GEORADIUSBYMEMBER g Palermo 1 km', ['Palermo']),
   kvCase('GEORADIUSBYMEMBER_RO finds', [SICILY], 'GEORADIUSBYMEMBER_RO g Catania 1 mi', ['Catania']),
+  kvCase(
+    'GEODIST refuses a word too many before it looks at the unit',
+    [],
+    'GEODIST g a b x y',
+    '-ERR syntax error',
+    [],
+  ),
 ];

@@ -143,6 +143,6 @@ function fitInto(value: bigint, { type, overflow, kind, operand }: FieldOperatio
   const min = type.isSigned ? -size / 2n : 0n;
   if (wanted >= min && wanted <= max) return wanted;
   if (overflow === 'FAIL') return undefined;
-  if (overflow === 'SAT') return wanted > max || wrapsAround(max - wanted) ? max : min;
+  if (overflow === 'SAT') return wanted > max || (kind === 'SET' && wrapsAround(max - wanted)) ? max : min;
   return type.isSigned ? BigInt.asIntN(type.bits, wanted) : BigInt.asUintN(type.bits, wanted);
 }

@@ -1,7 +1,8 @@
 /** FCALL and FCALL_RO. */
 import type { Handler } from '../../command-spec.js';
-import { functionHost, pushWords, scriptHost, ScriptRun } from '../../lua/index.js';
+import { functionHost, pushWords, ScriptRun, scriptHost } from '../../lua/index.js';
 import { ErrorReply } from '../../reply.js';
+import { NO_ROOM } from '../scripting/evaluate.js';
 import { keyCount } from '../scripting/key-count.js';
 
 const NOT_FOUND = new ErrorReply('ERR Function not found');
@@ -18,13 +19,15 @@ export function callFunction(isReadOnly: boolean): Handler {
     const readsOnly = called.flags.includes('no-writes');
     // The documented API lets a function run as long as it does not write.
     if (isReadOnly && !readsOnly && context.face === 'resp') throw WRITE_FLAG;
+    const mayGrow = called.flags.includes('allow-oom');
+    if (context.isFull && !mayGrow && !readsOnly) throw NO_ROOM;
     const { words } = args;
     const locked = called.flags.includes('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
     const host = scriptHost(libraries);
     return host.run(context, {
       callback: called.callback,
       label: called.name,
-      run: new ScriptRun(context, host.random, isReadOnly || readsOnly, locked),
+      run: new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow),
       pushArguments: (machine) => {
         host.clearKeys(host.furniture(context));
         pushWords(machine, words, 3, 3 + keys);

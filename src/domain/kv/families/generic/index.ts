@@ -2,7 +2,7 @@
 import { at, type CommandSpec, family, inOneGo, NO_KEYS, several, span } from '../../command-spec.js';
 import { dump, isLongDump, isLongRestore, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
-import { copy, countExisting, remove, rename, type } from './keys.js';
+import { copy, countExisting, hasManyWords, remove, rename, type } from './keys.js';
 import { encoding, frequency, help, idleTime, memoryUsage, referenceCount } from './object.js';
 import { keys, keysInSlices, randomKey, scan } from './scan.js';
 import { isLongSort, SORT_KEYS, sort } from './sort.js';
@@ -20,7 +20,9 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
-    handler: countExisting,
+    handler: inOneGo(countExisting),
+    sliced: countExisting,
+    isLong: hasManyWords,
     since: '1.0.0',
     summary: 'Counts how many of the keys are there.',
   },
@@ -29,7 +31,9 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
-    handler: countExisting,
+    handler: inOneGo(countExisting),
+    sliced: countExisting,
+    isLong: hasManyWords,
     since: '3.2.1',
     summary: 'Counts how many of the keys are there; access times are not kept.',
   },
@@ -204,7 +208,9 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: ['write'],
     keys: span(1, -1),
-    handler: remove,
+    handler: inOneGo(remove),
+    sliced: remove,
+    isLong: hasManyWords,
     since: '1.0.0',
     summary: 'Deletes keys.',
   },
@@ -213,7 +219,9 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -1,
     flags: writeFast,
     keys: span(1, -1),
-    handler: remove,
+    handler: inOneGo(remove),
+    sliced: remove,
+    isLong: hasManyWords,
     since: '4.0.0',
     summary: 'Deletes keys.',
     deviations: ['Without a key it answers 0; Redis gives an error.'],

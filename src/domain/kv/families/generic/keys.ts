@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import type { Value } from '../../keyspace.js';
+import { MANY_WORDS, SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, SimpleString } from '../../reply.js';
 import { copyInSlices } from './dump.js';
 
@@ -9,25 +10,38 @@ const sameObjects = new ErrorReply('ERR source and destination objects are the s
 const badDatabase = new ErrorReply('ERR DB index is out of range');
 
 /** EXISTS key …, TOUCH key … → how many of the words name a key; one named twice counts twice. */
-export const countExisting: Handler = ({ args, keyspace }) => {
+export const countExisting: SlicedHandler = function* ({ args, keyspace }) {
   let count = 0;
-  for (let i = 1; i < args.length; i += 1) if (keyspace.exists(args.bytes(i))) count += 1;
+  for (let i = 1; i < args.length; i += 1) {
+    if (keyspace.exists(args.bytes(i))) count += 1;
+    if (i % SLICE_WORDS === 0) yield;
+  }
   return count;
 };
 
+export function hasManyWords({ args }: CommandContext): boolean {
+  return args.length > MANY_WORDS;
+}
+
 /** DEL key …, UNLINK key … → how many were deleted. */
-export const remove: Handler = ({ args, keyspace, effects, nowMs, notify }) => {
-  const removed: ByteString[] = [];
+export const remove: SlicedHandler = function* ({ args, keyspace, effects, nowMs, notify }) {
+  let removed: ByteString[] = [];
   let visible = 0;
   for (let i = 1; i < args.length; i += 1) {
     const key = args.bytes(i);
     const expireAtMs = keyspace.expiryOf(key);
-    if (!keyspace.delete(key)) continue;
-    removed.push(key);
-    // One that has expired goes too, but was not there for whoever asks.
-    if (expireAtMs !== undefined && expireAtMs <= nowMs) continue;
-    visible += 1;
-    notify('g', 'del', key);
+    if (keyspace.delete(key)) {
+      removed.push(key);
+      // One that has expired goes too, but was not there for whoever asks.
+      if (expireAtMs === undefined || expireAtMs > nowMs) {
+        visible += 1;
+        notify('g', 'del', key);
+      }
+    }
+    if (i % SLICE_WORDS !== 0) continue;
+    if (removed.length > 0) effects.pushList('DEL', removed);
+    removed = [];
+    yield;
   }
   if (removed.length > 0) effects.pushList('DEL', removed);
   return visible;

@@ -59,8 +59,8 @@ export const hashes: Handler = forEachMember(geoHashText, null);
 /** GEODIST key one other [unit] → their distance, or null if one of them is not there. */
 export const distanceBetween: Handler = (context) => {
   const { args } = context;
-  const unit = args.length >= 5 ? readUnit(args, 4) : 1;
   if (args.length > 5) throw ERRORS.syntax;
+  const unit = args.length === 5 ? readUnit(args, 4) : 1;
   const set = peek(context);
   const one = set?.scoreOf(args.bytes(2));
   const other = set?.scoreOf(args.bytes(3));

@@ -7,8 +7,8 @@ import {
   family,
   type Handler,
   inOneGo,
-  several,
   type SlicedHandler,
+  several,
   span,
 } from '../../command-spec.js';
 import { ErrorReply, OK, type Reply } from '../../reply.js';

@@ -1,7 +1,7 @@
 /** Pops and moves that wait on a connection until there is an element: BLPOP and its relatives. */
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { Blocked, ErrorReply, NIL_ARRAY } from '../../reply.js';
 import { parseFloatStrict } from '../../numbers.js';
+import { Blocked, ErrorReply, NIL_ARRAY } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { popFirstOf, popSome, readPopMany } from './ends.js';
 import { type Move, moveOne, readMove, tailToHead } from './move.js';

@@ -1,7 +1,7 @@
 /** Lists at their ends: push and pop. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ErrorReply, NIL_ARRAY, type Reply, wrongArity, ERRORS } from '../../reply.js';
+import { ERRORS, ErrorReply, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { recordExpiry } from '../expire-time.js';
 import {
@@ -9,8 +9,8 @@ import {
   endAt,
   hasGrown,
   hasShrunk,
-  lengthOf,
   LONG_LIST,
+  lengthOf,
   listOrNew,
   notPositive,
   popName,

@@ -1,9 +1,9 @@
 /** What list commands share: their words, and what follows when a list has changed. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext } from '../../command-spec.js';
-import { parseInt64 } from '../../numbers.js';
-import { requireRecordSize } from '../../limits.js';
 import type { Args } from '../../args.js';
+import type { CommandContext } from '../../command-spec.js';
+import { requireRecordSize } from '../../limits.js';
+import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
 

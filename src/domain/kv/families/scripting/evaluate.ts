@@ -1,12 +1,15 @@
 /** EVAL and its kin: from the words to a run, with Redis's checks in Redis's order. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { scriptHost, ScriptRun } from '../../lua/index.js';
+import { ScriptRun, scriptHost } from '../../lua/index.js';
 import { ErrorReply, type Reply } from '../../reply.js';
 import { keyCount } from './key-count.js';
 
 const NO_SCRIPT = new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
 const WRITE_FLAG = new ErrorReply('ERR Can not execute a script with write flag using *_ro command.');
+export const NO_ROOM = new ErrorReply(
+  "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+);
 const DIGEST_LETTERS = 40;
 
 export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler {
@@ -21,9 +24,12 @@ export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler 
     const callback = host.compile(context, script.body, script.digest);
     if (by === 'source') host.scripts.keep(script);
     if (isReadOnly && script.hasShebang && !script.flags.has('no-writes')) throw WRITE_FLAG;
+    const readsOnly = script.flags.has('no-writes');
+    const mayGrow = script.flags.has('allow-oom');
+    if (context.isFull && script.hasShebang && !mayGrow && !readsOnly) throw NO_ROOM;
     const { words } = args;
     const locked = script.flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
-    const run = new ScriptRun(context, host.random, isReadOnly || script.flags.has('no-writes'), locked);
+    const run = new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow);
     return runScript(context, callback, script.digest, run, words, keys);
   };
 }

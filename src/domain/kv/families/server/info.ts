@@ -1,6 +1,7 @@
 /** INFO: sections of `field:value` lines, with Redis's names. */
 import { asciiLowerCase, asciiUpperCase, type ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
+import { usedBytes } from '../../eviction.js';
 import { type Reply, VerbatimReply } from '../../reply.js';
 
 type Fields = ReadonlyMap<string, string>;
@@ -63,8 +64,15 @@ type OwnFields = (context: CommandContext) => [string, string][];
 /** A map, for names are what a client typed: `constructor` is a section that is not there. */
 const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
   Object.entries<OwnFields>({
-    clients: ({ statistics }) => [['blocked_clients', String(statistics.blockedClients)]],
+    clients: ({ statistics: { waiting } }) => [
+      ['blocked_clients', String(waiting.size)],
+      ['total_blocking_keys', String(waiting.keyCount)],
+      ['total_blocking_keys_on_nokey', String(waiting.groupKeyCount)],
+    ],
     memory: ({ settings, keyspace, libraries }) => [
+      // What `maxmemory` is compared with, as whoever divides the one by the other expects.
+      ['used_memory', String(usedBytes(keyspace))],
+      ['used_memory_human', human(usedBytes(keyspace))],
       ['used_memory_dataset', String(keyspace.bytes)],
       ['number_of_libraries', String(libraries.size)],
       ['maxmemory', settings.get('maxmemory') ?? '0'],

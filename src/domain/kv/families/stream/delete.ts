@@ -5,7 +5,7 @@ import { ERRORS, ErrorReply } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
 import type { StreamId } from '../../types/stream-id.js';
 import { readIds } from './ids.js';
-import { dropReferences, pushIds, readReferences, type References } from './references.js';
+import { dropReferences, pushIds, type References, readReferences } from './references.js';
 
 const badCount = new ErrorReply('ERR Number of IDs must be a positive integer');
 const countMismatch = new ErrorReply('ERR The `numids` parameter must match the number of arguments');

@@ -1,5 +1,6 @@
 /** The String family. */
-import { at, type CommandSpec, family, type KeySpec, span } from '../../command-spec.js';
+import { at, type CommandSpec, family, inOneGo, type KeySpec, span } from '../../command-spec.js';
+import { hasManyWords } from '../generic/keys.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
 import { longestCommonSubsequence } from './lcs.js';
@@ -81,7 +82,9 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
-    handler: getMany,
+    handler: inOneGo(getMany),
+    sliced: getMany,
+    isLong: hasManyWords,
     since: '1.0.0',
     summary: 'Returns the string values of several keys.',
   },
@@ -192,7 +195,9 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -3,
     flags: write,
     keys: pairs,
-    handler: setMany,
+    handler: inOneGo(setMany),
+    sliced: setMany,
+    isLong: hasManyWords,
     since: '1.0.1',
     summary: 'Sets several string values at once.',
   },
@@ -201,7 +206,9 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -3,
     flags: write,
     keys: pairs,
-    handler: setManyIfMissing,
+    handler: inOneGo(setManyIfMissing),
+    sliced: setManyIfMissing,
+    isLong: hasManyWords,
     since: '1.0.1',
     summary: 'Sets several string values if none of the keys is there.',
   },

@@ -1,7 +1,7 @@
 /** Several strings in one command: MGET, MSET, MSETNX, MSETEX. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
-import { requireRecordSize } from '../../limits.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
 import { type ExpiryUnit, expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
 
@@ -9,28 +9,29 @@ const badKeyCount = new ErrorReply('ERR invalid numkeys value');
 const badPairCount = new ErrorReply('ERR wrong number of key-value pairs');
 
 /** MGET key … → a value or null each; null also for what is no string. */
-export const getMany: Handler = ({ args, keyspace }) => {
+export const getMany: SlicedHandler = function* ({ args, keyspace }) {
   const values = new Array<ByteString | null>(args.length - 1);
   for (let i = 1; i < args.length; i += 1) {
     const value = keyspace.peek(args.bytes(i));
     values[i - 1] = typeof value === 'string' ? value : null;
+    if (i % SLICE_WORDS === 0) yield;
   }
   return values;
 };
 
 /** MSET key value … → OK. */
-export const setMany: Handler = (context) => {
+export const setMany: SlicedHandler = function* (context) {
   requirePairs(context, 'mset');
-  storeMany(context);
+  yield* storeMany(context);
   return OK;
 };
 
 /** MSETNX key value … → 1, or 0 and nothing set if any key is there. */
-export const setManyIfMissing: Handler = (context) => {
+export const setManyIfMissing: SlicedHandler = function* (context) {
   const { args, keyspace } = context;
   requirePairs(context, 'msetnx');
   for (let i = 1; i < args.length; i += 2) if (keyspace.fetch(args.bytes(i)) !== undefined) return 0;
-  storeMany(context);
+  yield* storeMany(context);
   return 1;
 };
 
@@ -40,12 +41,19 @@ function requirePairs(context: CommandContext, name: string): void {
   for (let i = 2; i < args.length; i += 2) requireRecordSize(context, args.bytes(i).length);
 }
 
-function storeMany({ args, keyspace, effects, notify }: CommandContext): void {
+function* storeMany({ args, keyspace, effects, notify }: CommandContext): Generator<void, void> {
+  let words: ByteString[] = [];
   for (let i = 1; i < args.length; i += 2) {
-    keyspace.set(args.bytes(i), args.bytes(i + 1));
-    notify('$', 'set', args.bytes(i));
+    const key = args.bytes(i);
+    keyspace.set(key, args.bytes(i + 1));
+    notify('$', 'set', key);
+    words.push(key, args.bytes(i + 1));
+    if (words.length < SLICE_WORDS) continue;
+    effects.pushList('MSET', words);
+    words = [];
+    yield;
   }
-  effects.pushList('MSET', args.from(1));
+  if (words.length > 0) effects.pushList('MSET', words);
 }
 
 /** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 and nothing set. */
