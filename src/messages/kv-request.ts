@@ -61,14 +61,6 @@ export interface KvRequest {
   /** Tell this process when a key that is read here changes next. */
   readonly trackFor?: SessionId | undefined;
   readonly listen?: KvListen | undefined;
-  /** Bytes the database may hold, and what to do beyond; left out: no limit. */
-  readonly memory?: KvMemoryLimit | undefined;
-}
-
-export interface KvMemoryLimit {
-  readonly maxBytes: number;
-  /** As Redis names them: `noeviction`, `allkeys-lru` … */
-  readonly policy: string;
 }
 
 export interface KvResponse {

@@ -24,7 +24,7 @@ import {
 } from '../../src/domain/kv/index.js';
 import { KvBench, readable } from '../support/kv-bench.js';
 import { NOW } from '../support/kv-case.js';
-import { type FuzzRandom, itHolds } from './fuzz-run.js';
+import { itHolds } from './fuzz-run.js';
 import { FILLING, oddCommand } from './odd-words.js';
 
 const COMMANDS_A_ROUND = 150;

@@ -141,16 +141,16 @@ export class CommandRunner {
         work.slices = undefined;
         this.#setBusy(slot, false, isWrite(spec));
       } else {
-        const isBounded = work.request.memory !== undefined || engine.isBounded;
+        const { isBounded } = engine;
         const runsScripts = spec.family === 'scripting' || spec.family === 'function';
         if (isBounded && spec.flags.includes('denyoom')) {
-          reply = engine.makeRoom(work.request.memory, turn.nowMs);
+          reply = engine.makeRoom(turn.nowMs);
         } else if (runsScripts) {
-          engine.isFull = isBounded && engine.makeRoom(work.request.memory, turn.nowMs) !== undefined;
+          engine.isFull = isBounded && engine.makeRoom(turn.nowMs) !== undefined;
         }
         reply ??= engine.execute(spec, words, turn.nowMs, caller);
         // A lower bound acts at once, as in Redis; what it cannot have yet it will have with the next growth.
-        if (spec.name === 'CONFIG SET' && engine.isBounded) engine.makeRoom(work.request.memory, turn.nowMs);
+        if (spec.name === 'CONFIG SET' && engine.isBounded) engine.makeRoom(turn.nowMs);
       }
     } catch (error) {
       work.slices = undefined;

@@ -196,23 +196,14 @@ export class KvEngine {
     return this.settings.maxMemoryBytes > 0;
   }
 
-  /**
-   * Makes room for growth, or says why not. The database's own `maxmemory` comes with its own policy; where
-   * the plan's limit is the lower one, that and the plan's policy count.
-   */
-  makeRoom(
-    plan: { readonly maxBytes: number; readonly policy: string } | undefined,
-    nowMs: number,
-  ): ErrorReply | undefined {
+  /** Makes room for growth within `maxmemory`, as its policy says; or why not. */
+  makeRoom(nowMs: number): ErrorReply | undefined {
     const { keyspace, effects, settings } = this;
-    const own = settings.number('maxmemory');
-    const isOwn = own > 0 && (plan === undefined || own <= plan.maxBytes);
-    const maxBytes = isOwn ? own : (plan?.maxBytes ?? Number.POSITIVE_INFINITY);
+    const maxBytes = settings.number('maxmemory');
     if (usedBytes(keyspace) <= maxBytes) return undefined;
-    const policy = isOwn ? (settings.get('maxmemory-policy') ?? '') : (plan?.policy ?? '');
+    const policy = settings.get('maxmemory-policy') ?? '';
     const rules = { maxBytes, policy, samples: settings.number('maxmemory-samples') };
     keyspace.nowMs = nowMs;
-    this.#keepAccess(policy);
     for (let i = 0; i < MAX_EVICTIONS && usedBytes(keyspace) > maxBytes; i += 1) {
       const victim = chooseVictim(keyspace, rules, this.#context.random);
       if (victim === undefined) return ERRORS.databaseFull;

@@ -7,6 +7,19 @@
  * byte; the ends of a range may stand in either order, and `]` may be one of them.
  */
 import type { ByteString } from '../../kernel/index.js';
+import { ErrorReply } from './reply.js';
+
+/** A key of a megabyte against a pattern of this length takes about a second at worst, n·m steps; anybody may ask. */
+export const MAX_GLOB_BYTES = 1024;
+
+export const globTooLong = new ErrorReply(`ERR pattern is too long, at most ${MAX_GLOB_BYTES} bytes`);
+
+const WILD = /[*?[\\]/;
+
+/** Words without wildcards are patterns of any length. */
+export function isGlobTooLong(pattern: ByteString): boolean {
+  return pattern.length > MAX_GLOB_BYTES && WILD.test(pattern);
+}
 
 export type Glob = (text: ByteString) => boolean;
 
@@ -20,9 +33,11 @@ const CLOSE = 0x5d;
 const CARET = 0x5e;
 const DASH = 0x2d;
 
+/** @throws ErrorReply for one that is too long */
 export function compileGlob(pattern: ByteString): Glob {
   if (pattern === '*') return () => true;
-  if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern;
+  if (!WILD.test(pattern)) return (text) => text === pattern;
+  if (pattern.length > MAX_GLOB_BYTES) throw globTooLong;
   if (!/[?[\\]/.test(pattern)) return betweenStars(pattern.split('*'));
   const { tokens, classes } = tokenize(pattern);
   const firstWild = tokens.findIndex((token) => token < 0);

@@ -8,7 +8,7 @@ export { Effects } from './effects.js';
 export { type Caller, KvEngine, REST_CALLER, type SlicedCommand, StateInDoubt } from './engine.js';
 export { ACL_HELP, aclCategories, aclGeneratePassword, aclWrongWords } from './families/acl/answers.js';
 export { human } from './families/server/info.js';
-export { compileGlob, type Glob } from './glob.js';
+export { compileGlob, type Glob, globTooLong, isGlobTooLong, MAX_GLOB_BYTES } from './glob.js';
 export { HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
 export { type Collection, Keyspace, type Value } from './keyspace.js';

@@ -8,7 +8,7 @@
  *  S3 a reader that does not keep up is cut off; nobody else waits for it
  */
 import type { ServerResponse } from 'node:http';
-import { ErrorReply, findCommand, notOverRest, wrongArity } from '../../domain/kv/index.js';
+import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrongArity } from '../../domain/kv/index.js';
 import { type ByteString, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
@@ -219,6 +219,7 @@ function problemOf(
   if (!accept.includes(EVENT_STREAM)) return notOverRest(name);
   if (names.length === 0) return wrongArity(route);
   if (names.length > MAX_CHANNELS) return new ErrorReply(`ERR too many channels in one stream. Limit: ${MAX_CHANNELS}`);
+  if (route === 'psubscribe' && names.some(isGlobTooLong)) return globTooLong;
   return undefined;
 }
 

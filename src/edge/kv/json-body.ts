@@ -41,6 +41,23 @@ export function parseBatchBody(body: Buffer): JsonCommand[] | ErrorReply {
   );
 }
 
+/** Bodies above it are read in slices: 20 ms or more in one go. */
+export const LONG_BODY_BYTES = 1024 * 1024;
+
+/** A long body, in slices. */
+export function* parseInSlices(
+  body: Buffer,
+  isBatch: boolean,
+): Generator<void, JsonCommand | JsonCommand[] | ErrorReply> {
+  const reader = new JsonCommandReader(body);
+  try {
+    return isBatch ? yield* reader.batchInSlices() : yield* reader.singleCommandInSlices();
+  } catch (problem) {
+    if (problem instanceof ErrorReply) return problem;
+    throw problem;
+  }
+}
+
 function parse<T>(
   body: Buffer,
   fastly: (fast: ParsedBody) => T,

@@ -17,10 +17,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 
 const ZERO = 0x30;
+/** Read in one step; a single longer string takes as long as it takes. */
+const SLICE_BYTES = 128 * 1024;
 
 export class JsonCommandReader {
   readonly #bytes: Buffer;
   #at = 0;
+  #sliceEnd = SLICE_BYTES;
 
   /** @param body invalid UTF-8 in it is read as U+FFFD */
   constructor(body: Buffer) {
@@ -29,15 +32,24 @@ export class JsonCommandReader {
 
   /** @throws ErrorReply when the whole body is refused */
   singleCommand(): JsonCommand {
-    this.#skipBlanks();
-    if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
-    const command = this.#command();
-    this.#end();
-    return command;
+    return inOneGo(this.singleCommandInSlices());
   }
 
   /** @throws ErrorReply when the whole body is refused */
   batch(): JsonCommand[] {
+    return inOneGo(this.batchInSlices());
+  }
+
+  /** The same in steps of about a millisecond. */
+  *singleCommandInSlices(): Generator<void, JsonCommand> {
+    this.#skipBlanks();
+    if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
+    const command = yield* this.#command();
+    this.#end();
+    return command;
+  }
+
+  *batchInSlices(): Generator<void, JsonCommand[]> {
     const commands: JsonCommand[] = [];
     this.#skipBlanks();
     if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
@@ -48,7 +60,7 @@ export class JsonCommandReader {
       do {
         this.#skipBlanks();
         if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();
-        commands.push(this.#command());
+        commands.push(yield* this.#command());
       } while (this.#hasMore());
     }
     this.#end();
@@ -56,7 +68,7 @@ export class JsonCommandReader {
   }
 
   /** From the opening bracket to just after the closing one. */
-  #command(): JsonCommand {
+  *#command(): Generator<void, JsonCommand> {
     const words: ByteString[] = [];
     let problem: ErrorReply | undefined;
     this.#at += 1;
@@ -70,6 +82,9 @@ export class JsonCommandReader {
       const word = this.#word();
       if (word instanceof ErrorReply) problem = word;
       else words.push(word);
+      if (this.#at < this.#sliceEnd) continue;
+      this.#sliceEnd = this.#at + SLICE_BYTES;
+      yield;
     } while (this.#hasMore());
     return problem ?? words;
   }
@@ -187,5 +202,12 @@ export class JsonCommandReader {
     const byte = this.#peek();
     const beginsValue = byte !== undefined && '"{-0123456789tfn'.includes(String.fromCharCode(byte));
     throw beginsValue ? BODY_ERRORS.notAnArray : BODY_ERRORS.notJson;
+  }
+}
+
+function inOneGo<T>(slices: Generator<void, T>): T {
+  for (;;) {
+    const step = slices.next();
+    if (step.done === true) return step.value;
   }
 }

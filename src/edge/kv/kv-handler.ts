@@ -18,7 +18,7 @@ import { authenticate } from './authentication.js';
 import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
 import { EventStreams } from './event-streams.js';
 import { Exchange } from './exchange.js';
-import { parseBatchBody, parseCommandBody } from './json-body.js';
+import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
 import type { JsonCommand } from './json-command.js';
 import type { KvFace } from './kv-face.js';
 import { PartitionRouter, type RequestDetails } from './partition-routing.js';
@@ -109,12 +109,36 @@ export class KvHandler {
   #withBody(exchange: Exchange, grant: KvGrant, target: RequestTarget, body: Buffer | undefined): void {
     if (target.route === 'command') {
       this.#start(exchange, grant, 'single', [wordsOf(target, body)]);
+    } else if (body !== undefined && body.length > LONG_BODY_BYTES) {
+      this.#parseInSlices(exchange, grant, target, body).catch((failure) => this.#fail(exchange, failure));
     } else if (target.route === 'whole-command') {
-      const command = body === undefined ? [] : parseCommandBody(body);
+      this.#withCommands(exchange, grant, target, body === undefined ? [] : parseCommandBody(body));
+    } else {
+      this.#withCommands(exchange, grant, target, parseBatchBody(body ?? Buffer.alloc(0)));
+    }
+  }
+
+  async #parseInSlices(exchange: Exchange, grant: KvGrant, target: RequestTarget, body: Buffer): Promise<void> {
+    const slices = parseInSlices(body, target.route !== 'whole-command');
+    for (let step = slices.next(); ; step = slices.next()) {
+      if (step.done === true) return this.#withCommands(exchange, grant, target, step.value);
+      await new Promise<void>((resolve) => this.face.timers.soon(resolve));
+    }
+  }
+
+  /** @param parsed one command or many, as the route has it */
+  #withCommands(
+    exchange: Exchange,
+    grant: KvGrant,
+    target: RequestTarget,
+    parsed: JsonCommand | JsonCommand[] | ErrorReply,
+  ): void {
+    if (target.route === 'whole-command') {
+      const command = parsed as JsonCommand;
       if (command instanceof ErrorReply) exchange.refuse(badRequest(command.restText));
       else this.#start(exchange, grant, 'single', [command]);
     } else {
-      const commands = parseBatchBody(body ?? Buffer.alloc(0));
+      const commands = parsed as JsonCommand[] | ErrorReply;
       const { maxBatchCommands } = this.face.limits;
       if (commands instanceof ErrorReply) {
         exchange.refuse(badRequest(commands.restText));

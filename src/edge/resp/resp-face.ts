@@ -33,7 +33,7 @@ export class RespFace {
   constructor(readonly parts: RespFaceParts) {
     this.router = new PartitionRouter(parts.gateway);
     this.clients = new ClientRegistry(parts.clock, parts.timers);
-    this.tracking = new TrackingTables(parts.events, this.clients, parts.limits.maxTrackedKeys);
+    this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, parts.limits.maxTrackedKeys);
   }
 
   /** Names one failure of ours in the log and in the answer. */

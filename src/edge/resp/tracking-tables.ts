@@ -5,13 +5,14 @@
  * Invariants
  *  T1 a key is noted before it is asked for, so no change of it is missed
  *  T2 a client is told of a key once, until it reads it again
- *  T3 beyond `maxKeys` the key that was noted first is invalidated, changed or not
+ *  T3 what changes together is told together to those who hear of every change: one message for each prefix
+ *  T4 beyond `maxKeys` the key that was noted first is invalidated, changed or not
  */
 import { encodePush } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
 import type { KvEvent } from '../../messages/index.js';
-import type { KvEvents, KvGrant, KvSubscription } from '../../ports/index.js';
+import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import type { ClientRegistry } from './client-registry.js';
 import type { RespClient } from './resp-client.js';
 
@@ -23,6 +24,8 @@ interface Table {
   readonly clients: Set<RespClient>;
   readonly broadcast: Set<RespClient>;
   readonly clientsByKey: Map<ByteString, Set<RespClient>>;
+  /** Changed keys that those who hear of every change have not been told of yet, by prefix. */
+  readonly untold: Map<RespClient, Map<ByteString, Set<ByteString>>>;
   /** Both say the same to every listener, so one of them listens. */
   listening: Promise<KvSubscription> | undefined;
   listeningToAll: Promise<KvSubscription> | undefined;
@@ -34,6 +37,7 @@ export class TrackingTables {
   constructor(
     private readonly events: KvEvents,
     private readonly clients: ClientRegistry,
+    private readonly timers: Timers,
     private readonly maxKeys: number,
   ) {}
 
@@ -92,6 +96,7 @@ export class TrackingTables {
         clients: new Set(),
         broadcast: new Set(),
         clientsByKey: new Map(),
+        untold: new Map(),
         listening: undefined,
         listeningToAll: undefined,
       };
@@ -112,10 +117,31 @@ export class TrackingTables {
     for (const client of table.broadcast) {
       const { tracking } = client;
       if (tracking === undefined || (tracking.isNoLoop && client.identity.id === by)) continue;
-      const { prefixes } = tracking;
-      const wanted = prefixes.length === 0 ? keys : keys.filter((key) => prefixes.some((p) => key.startsWith(p)));
-      if (wanted.length > 0) this.#tell(client, wanted);
+      const prefixes = tracking.prefixes.length === 0 ? [''] : tracking.prefixes;
+      for (const key of keys) {
+        for (const prefix of prefixes) if (key.startsWith(prefix)) this.#tellSoon(table, client, prefix, key);
+      }
     }
+  }
+
+  /** (T3) */
+  #tellSoon(table: Table, client: RespClient, prefix: ByteString, key: ByteString): void {
+    const { untold } = table;
+    if (untold.size === 0) {
+      this.timers.soon(() => {
+        const messages = [...untold];
+        untold.clear();
+        for (const [to, byPrefix] of messages) for (const keys of byPrefix.values()) this.#tell(to, [...keys]);
+      });
+    }
+    let byPrefix = untold.get(client);
+    if (byPrefix === undefined) {
+      byPrefix = new Map();
+      untold.set(client, byPrefix);
+    }
+    const known = byPrefix.get(prefix);
+    if (known === undefined) byPrefix.set(prefix, new Set([key]));
+    else known.add(key);
   }
 
   #invalidate(table: Table, key: ByteString, by: string | undefined): void {

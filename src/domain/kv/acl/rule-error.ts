@@ -10,6 +10,7 @@ const ALL_CHANNELS_HINT =
 
 export const RULE_ERRORS = {
   syntax: () => new RuleError('Syntax error'),
+  patternTooLong: () => new RuleError('The pattern is too long'),
   unknownCommand: () => new RuleError('Unknown command or category name in ACL'),
   afterAllKeys: () => new RuleError(ALL_KEYS_HINT),
   afterAllChannels: () => new RuleError(ALL_CHANNELS_HINT),

@@ -7,7 +7,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandSpec } from '../command-spec.js';
-import { compileGlob, type Glob } from '../glob.js';
+import { compileGlob, type Glob, isGlobTooLong } from '../glob.js';
 import { CATEGORIES } from './categories.js';
 import { commandCatalogue } from './command-catalogue.js';
 import { channelsOf, READ, WRITE, wantedKeysOf } from './needs.js';
@@ -155,6 +155,7 @@ export class Selector {
     }
     const text = rule.slice(letters.length + (rule.startsWith('%') ? 2 : 1));
     if (access === 0 || BLANK.test(text)) throw RULE_ERRORS.syntax();
+    if (isGlobTooLong(text)) throw RULE_ERRORS.patternTooLong();
     const same = this.#keys.get(text);
     if (same !== undefined) same.access |= access;
     else this.#keys.set(text, { text, matches: compileGlob(text), access });
@@ -163,6 +164,7 @@ export class Selector {
   #addChannels(pattern: ByteString): void {
     if (this.#allChannels) throw RULE_ERRORS.afterAllChannels();
     if (BLANK.test(pattern)) throw RULE_ERRORS.syntax();
+    if (isGlobTooLong(pattern)) throw RULE_ERRORS.patternTooLong();
     this.#channels.set(pattern, compileGlob(pattern));
   }
 

@@ -1,5 +1,5 @@
 /** The functions of a partition's libraries: loaded into the machine when they are first asked for. */
-import type { ByteString } from '../../../kernel/index.js';
+import { asciiLowerCase, type ByteString } from '../../../kernel/index.js';
 import type { CommandContext } from '../command-spec.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply } from '../reply.js';
@@ -29,6 +29,7 @@ export function functionHost(libraries: Libraries): FunctionHost {
 
 export class FunctionHost {
   readonly #loaded = new Map<ByteString, LoadedLibrary>();
+  /** By their names in lower case: whoever calls one may write it in any. */
   readonly #functions = new Map<ByteString, RegisteredFunction>();
   /** Libraries that did not load, by the text that did not. */
   readonly #broken = new Map<ByteString, ByteString>();
@@ -42,7 +43,7 @@ export class FunctionHost {
 
   find(context: CommandContext, name: ByteString): RegisteredFunction | undefined {
     this.#refresh(context);
-    return this.#functions.get(name);
+    return this.#functions.get(asciiLowerCase(name));
   }
 
   functionsOf(context: CommandContext, library: ByteString): readonly RegisteredFunction[] {
@@ -65,8 +66,9 @@ export class FunctionHost {
     if (functions.size === 0) throw new ErrorReply('ERR No functions registered');
     for (const [library, loaded] of this.#loaded) {
       if (library === name) continue;
+      const taken = new Set([...loaded.functions.keys()].map(asciiLowerCase));
       for (const known of functions.keys()) {
-        if (loaded.functions.has(known)) {
+        if (taken.has(asciiLowerCase(known))) {
           this.#release(functions);
           throw new ErrorReply(`ERR Function ${known} already exists`);
         }
@@ -150,14 +152,17 @@ export class FunctionHost {
 
   #remember(name: ByteString, library: LoadedLibrary): void {
     this.#loaded.set(name, library);
-    for (const [known, registered] of library.functions) this.#functions.set(known, registered);
+    for (const [known, registered] of library.functions) {
+      const folded = asciiLowerCase(known);
+      if (!this.#functions.has(folded)) this.#functions.set(folded, registered);
+    }
   }
 
   #forget(name: ByteString): void {
     const loaded = this.#loaded.get(name);
     if (loaded === undefined) return;
     this.#loaded.delete(name);
-    for (const known of loaded.functions.keys()) this.#functions.delete(known);
+    for (const known of loaded.functions.keys()) this.#functions.delete(asciiLowerCase(known));
     this.#release(loaded.functions);
   }
 

@@ -1,6 +1,6 @@
 /** What a client listens to: SUBSCRIBE and its kin, and MONITOR. */
 import { encodePush, encodeReplyAs, type RespVersion } from '../../../codec/resp/index.js';
-import { ErrorReply, OK, SimpleString } from '../../../domain/kv/index.js';
+import { ErrorReply, globTooLong, isGlobTooLong, OK, SimpleString } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
@@ -34,6 +34,7 @@ async function subscribe(client: RespClient, verb: Verb, names: readonly ByteStr
   if (client.subscriptionCount('channel', 'pattern', 'shard-channel') + names.length > maxSubscriptions) {
     return new ErrorReply(`ERR too many subscriptions. Limit: ${maxSubscriptions}`);
   }
+  if (verb === PATTERNS && names.some(isGlobTooLong)) return globTooLong;
   // Of a name that is there twice the owner hears once.
   const asked = [...new Set(names)].map(async (name) => [name, await listen(client, grant, verb.kind, name)] as const);
   const outcomes = new Map(await Promise.all(asked));

@@ -7,6 +7,7 @@ import { compileGlob } from '../../glob.js';
 import { ERRORS, ErrorReply, MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
 
 const noKeyArguments = new ErrorReply('ERR The command has no key arguments');
+const invalidKeys = new ErrorReply('ERR Invalid arguments specified for command');
 const invalidCommand = new ErrorReply('ERR Invalid command specified');
 const invalidArity = new ErrorReply('ERR Invalid number of arguments specified for command');
 
@@ -37,16 +38,17 @@ export const commandCount: Handler = () => topNames().length;
 
 /** COMMAND LIST [FILTERBY MODULE m | ACLCAT c | PATTERN p] → names in lower case. */
 export const commandList: Handler = ({ args }) => {
-  const names = allCommands().map((spec) => spec);
-  if (args.length === 2) return names.map(shownName);
+  const specs = allCommands();
+  const names = () => [...new Set([...topNames(), ...specs.map(({ name }) => name)])].map(shown);
+  if (args.length === 2) return names();
   if (args.length !== 5 || args.option(2) !== 'FILTERBY') throw ERRORS.syntax;
   const kind = args.option(3);
   const value = args.bytes(4);
   if (kind === 'MODULE') return [];
-  if (kind === 'ACLCAT') return names.filter((spec) => categoriesOf(spec).has(value.toLowerCase())).map(shownName);
+  if (kind === 'ACLCAT') return specs.filter((spec) => categoriesOf(spec).has(value.toLowerCase())).map(shownName);
   if (kind !== 'PATTERN') throw ERRORS.syntax;
   const glob = compileGlob(value.toLowerCase());
-  return names.map(shownName).filter((name) => glob(name));
+  return names().filter((name) => glob(name));
 };
 
 /** COMMAND INFO [name …] → for each what is known of it, null for what is unknown. */
@@ -54,7 +56,8 @@ export const commandInfo: Handler = ({ args }) => {
   if (args.length === 2) return topNames().map(describe);
   return args.from(2).map((name) => {
     const upper = name.toUpperCase().replace('|', ' ');
-    return findCommand(upper.split(' ')) === undefined && subcommandsOf(upper).length === 0 ? null : describe(upper);
+    const isKnown = findCommand(upper.split(' '))?.name === upper || subcommandsOf(upper).length > 0;
+    return isKnown ? describe(upper) : null;
   });
 };
 
@@ -83,11 +86,25 @@ function keysAmong(words: readonly ByteString[]): AccessedKey[] {
   if (spec instanceof ErrorReply)
     throw spec.text.includes('arguments') && findCommand(words) !== undefined ? invalidArity : invalidCommand;
   const keys = accessedKeysOf(spec, words);
-  if (keys.length === 0) throw noKeyArguments;
+  if (spec.keys.kind === 'none') throw noKeyArguments;
+  // Scripts need no keys; what else names none has a count that is none, or its keys where there is no word.
+  if ((keys.length === 0 && !MAY_NAME_NO_KEY.has(spec.family)) || !isCountMet(spec.keys, words)) throw invalidKeys;
   return keys;
 }
 
+const MAY_NAME_NO_KEY: ReadonlySet<string> = new Set(['scripting', 'function']);
+
+/** Are there as many words as a count of keys promises? */
+function isCountMet(keys: KeySpec, words: readonly ByteString[]): boolean {
+  if (keys.kind !== 'counted') return true;
+  return Number(words[keys.at]) * (keys.step ?? 1) <= words.length - keys.at - 1;
+}
+
 function shownName({ name }: CommandSpec): ByteString {
+  return shown(name);
+}
+
+function shown(name: string): ByteString {
   return name.toLowerCase().replace(' ', '|');
 }
 

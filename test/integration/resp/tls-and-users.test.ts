@@ -1,0 +1,185 @@
+/** The native protocol encrypted, and users of a database end to end: what they may, and what ends when they go. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Redis, type RedisOptions } from 'ioredis';
+import { credentialsIn } from '../../support/db-output-reader.js';
+import { eventually } from '../../support/eventually.js';
+import { KvClient } from '../../support/kv-client.js';
+import { failureOf, type ServedProcess, startServed } from '../../support/millrace-clients.js';
+import {
+  type Environment,
+  embeddedEnvironment,
+  endEverything,
+  PASSWORD,
+  runMillrace,
+  temporaryDirectory,
+  TOKEN,
+} from '../../support/millrace-process.js';
+
+/** A revocation acts within a second; on a machine that does much else it may be seen a little later. */
+const REVOKED_WITHIN_MS = 2000;
+
+const open = new Set<Redis>();
+function connect(options: RedisOptions): Redis {
+  const client = new Redis({ retryStrategy: null, maxRetriesPerRequest: 0, ...options });
+  client.on('error', () => undefined);
+  open.add(client);
+  return client;
+}
+function closeAll(): void {
+  for (const client of open) client.disconnect();
+  open.clear();
+}
+
+describe('native protocol over TLS', function () {
+  this.timeout(30_000);
+  after(async () => {
+    closeAll();
+    await endEverything();
+  });
+
+  it('serves clients that trust the certificate, and nobody in the clear', async function () {
+    const dir = await temporaryDirectory();
+    const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
+    const made = spawnSync('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['-keyout', key, '-out', cert, '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'],
+    ]);
+    if (made.error !== undefined) this.skip();
+    const millrace = await startServed({ MILLRACE_TLS_CERT: cert, MILLRACE_TLS_KEY: key });
+    expect(millrace.addresses.resp).to.match(/^rediss:/);
+    const { respPort: port } = millrace;
+    const trusting = connect({ port, password: PASSWORD, tls: { ca: readFileSync(cert), host: '127.0.0.1' } });
+    expect(await trusting.set('k', 'v')).to.equal('OK');
+    const large = 'x'.repeat(3_000_000);
+    await trusting.rpush('l', large, large);
+    expect((await trusting.lrange('l', 0, -1)).map((text) => text.length)).to.deep.equal([3_000_000, 3_000_000]);
+    await failureOf(connect({ port, password: PASSWORD, tls: {} }).get('k'));
+    await failureOf(connect({ port, password: PASSWORD }).get('k'));
+    expect(await trusting.get('k')).to.equal('v');
+  });
+});
+
+describe('users of a database, end to end', function () {
+  this.timeout(30_000);
+  let millrace: ServedProcess;
+  let environment: Environment;
+  let admin: Redis;
+  const rest: KvClient[] = [];
+  before(async () => {
+    millrace = await startServed();
+    environment = await embeddedEnvironment(millrace.dataDir);
+    admin = connect({ port: millrace.respPort, password: PASSWORD });
+  });
+  after(async () => {
+    closeAll();
+    for (const client of rest) client.close();
+    await endEverything();
+  });
+
+  const restOf = (token: string): KvClient => {
+    const client = new KvClient({ url: millrace.kvUrl, token });
+    rest.push(client);
+    return client;
+  };
+  const acl = (...words: string[]) => admin.call('ACL', ...words);
+
+  /** A stream that ends when the server says so. */
+  async function listen(token: string, channel: string): Promise<{ text: string; isEnded: boolean }> {
+    const answer = await fetch(`${millrace.kvUrl}/subscribe/${channel}?_token=${encodeURIComponent(token)}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    const stream = { text: '', isEnded: false };
+    expect(answer.status).to.equal(200);
+    const reading = async (): Promise<void> => {
+      for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) stream.text += piece;
+    };
+    reading()
+      .catch(() => undefined)
+      .finally(() => {
+        stream.isEnded = true;
+      });
+    await eventually(() => expect(stream.text).to.contain('subscribe'));
+    return stream;
+  }
+
+  it('sign in, may what they may, and are told of what they may not', async () => {
+    await acl('SETUSER', 'ann', 'on', '>pw-of-ann', '~app:*', '%R~shared:*', '&news:*', '+@all', '-@admin', '-flushall');
+    const ann = connect({ port: millrace.respPort, username: 'ann', password: 'pw-of-ann' });
+    expect(await ann.call('ACL', 'WHOAMI').catch((error: Error) => error.message)).to.be.a('string');
+    expect(await ann.set('app:1', 'x')).to.equal('OK');
+    expect(await ann.get('shared:1')).to.equal(null);
+    expect(await failureOf(ann.set('shared:1', 'x'))).to.match(/^NOPERM/);
+    expect(await failureOf(ann.get('other'))).to.match(/^NOPERM/);
+    expect(await failureOf(ann.flushall())).to.match(/^NOPERM.*'flushall'/i);
+    expect(await failureOf(ann.publish('other', 'x'))).to.match(/^NOPERM/);
+    expect(await ann.publish('news:1', 'x')).to.equal(0);
+    expect(await failureOf(ann.eval("return redis.call('GET', 'other')", 0))).to.match(/NOPERM|ACL/);
+    expect(await failureOf(connect({ port: millrace.respPort, username: 'ann', password: 'no' }).get('app:1'))).to.match(
+      /WRONGPASS|NOAUTH|closed/,
+    );
+    const log = (await acl('LOG')) as string[][];
+    expect(log.length).to.be.greaterThan(3);
+    expect(await acl('DELUSER', 'ann')).to.equal(1);
+  });
+
+  it('lose their connections, their tokens and their streams within a second of being removed', async () => {
+    await acl('SETUSER', 'bob', 'on', '>pw-of-bob', '~*', '&*', '+@all');
+    const token = String(await acl('RESTTOKEN', 'bob', 'pw-of-bob'));
+    const bob = connect({ port: millrace.respPort, username: 'bob', password: 'pw-of-bob' });
+    const listening = connect({ port: millrace.respPort, username: 'bob', password: 'pw-of-bob' });
+    const waiting = connect({ port: millrace.respPort, username: 'bob', password: 'pw-of-bob' });
+    let closed = 0;
+    for (const client of [bob, listening, waiting]) client.on('close', () => (closed += 1));
+    await listening.subscribe('news');
+    const popping = waiting.blpop('nothing', 0).catch((error: Error) => error.message);
+    const stream = await listen(token, 'news');
+    expect(await restOf(token).ask('SET', 'k', 'by bob')).to.equal('OK');
+    expect(await bob.get('k')).to.equal('by bob');
+    expect(await admin.publish('news', 'hello')).to.equal(2);
+    await eventually(() => expect(stream.text).to.contain('message,news,hello'));
+    const removedAt = performance.now();
+    expect(await acl('DELUSER', 'bob')).to.equal(1);
+    await eventually(() => expect([closed, stream.isEnded]).to.deep.equal([3, true]));
+    expect(performance.now() - removedAt).to.be.below(REVOKED_WITHIN_MS);
+    expect(await popping).to.be.a('string');
+    expect((await restOf(token).raw('/get/k')).status).to.equal(401);
+    expect(await admin.publish('news', 'nobody')).to.equal(0);
+  });
+
+  it('survive a restart, with their tokens', async () => {
+    await acl('SETUSER', 'eve', 'on', '>pw-of-eve', '~eve:*', '+@string');
+    const token = String(await acl('RESTTOKEN', 'eve', 'pw-of-eve'));
+    await millrace.kill('SIGKILL');
+    millrace = await startServed({}, millrace.dataDir);
+    admin = connect({ port: millrace.respPort, password: PASSWORD });
+    const eve = connect({ port: millrace.respPort, username: 'eve', password: 'pw-of-eve' });
+    expect(await eve.set('eve:1', 'x')).to.equal('OK');
+    expect(await failureOf(eve.set('k', 'x'))).to.match(/^NOPERM/);
+    expect(await restOf(token).ask('GET', 'eve:1')).to.equal('x');
+    expect(await acl('USERS')).to.include.members(['default', 'eve']);
+  });
+
+  it('are all turned out when the password of the database is reset', async () => {
+    const created = await runMillrace(['db', 'create', '--name', 'second'], environment);
+    const made = credentialsIn(created.stdout.toString());
+    await eventually(async () => expect(await restOf(made.token).ask('SET', 'k', 'v')).to.equal('OK'));
+    const stream = await listen(made.token, 'news');
+    const client = connect({ port: millrace.respPort, username: 'default', password: made.password });
+    let isClosed = false;
+    client.on('close', () => {
+      isClosed = true;
+    });
+    expect(await client.get('k')).to.equal('v');
+    const reset = await runMillrace(['db', 'reset-password', made.id], environment);
+    expect(reset.code, reset.stderr).to.equal(0);
+    await eventually(() => expect([isClosed, stream.isEnded]).to.deep.equal([true, true]));
+    expect((await restOf(made.token).raw('/get/k')).status).to.equal(401);
+    const renewed = credentialsIn(reset.stdout.toString());
+    const again = connect({ port: millrace.respPort, username: 'default', password: renewed.password });
+    expect(await again.get('k')).to.equal('v');
+    expect(await restOf(TOKEN).ask('PING'), 'of the other database').to.equal('PONG');
+  });
+});

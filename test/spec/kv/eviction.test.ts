@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { admit, type CommandSpec } from '../../../src/domain/kv/index.js';
+import { KvBench } from '../../support/kv-bench.js';
+import { NOW } from '../../support/kv-case.js';
+
+const FULL = "OOM command not allowed when used memory > 'maxmemory'.";
+
+/** A database with a bound of some twenty small keys. */
+function bounded(policy: string): KvBench {
+  const bench = new KvBench();
+  bench.line(`CONFIG SET maxmemory 18400 maxmemory-policy ${policy} maxmemory-samples 64`);
+  return bench;
+}
+
+/** As the owner runs a command that may make the database grow. */
+function grow(bench: KvBench, line: string): string | undefined {
+  const words = line.split(' ');
+  const spec = admit(words) as CommandSpec;
+  const refusal = spec.flags.includes('denyoom') ? bench.engine.makeRoom(bench.nowMs) : undefined;
+  if (refusal === undefined) bench.line(line);
+  return refusal?.text;
+}
+
+function fill(bench: KvBench, count: number, options = ''): void {
+  for (let i = 0; i < count; i += 1) {
+    bench.nowMs += 1000;
+    expect(grow(bench, `SET key:${i} ${'x'.repeat(20)}${options}`)).to.equal(undefined);
+  }
+}
+
+describe('a database that has reached maxmemory', () => {
+  it('refuses growth, and nothing else, with noeviction', () => {
+    const bench = bounded('noeviction');
+    let refusal: string | undefined;
+    for (let i = 0; i < 100 && refusal === undefined; i += 1) refusal = grow(bench, `SET key:${i} ${'x'.repeat(20)}`);
+    expect(refusal).to.equal(FULL);
+    expect(grow(bench, 'DEL key:0 key:1')).to.equal(undefined);
+    expect(grow(bench, 'SET again x')).to.equal(undefined);
+    expect(bench.engine.keyspace.size).to.be.lessThan(25);
+  });
+
+  it('says so over REST in the documented words', () => {
+    const bench = bounded('noeviction');
+    while (bench.engine.makeRoom(NOW) === undefined)
+      bench.line(`SET k${bench.engine.keyspace.size} xxxxxxxxxxxxxxxxxxxx`);
+    expect(bench.engine.makeRoom(NOW)?.restText).to.equal('ERR DB capacity quota exceeded');
+  });
+
+  it('lets the longest unused keys go with allkeys-lru', () => {
+    const bench = bounded('allkeys-lru');
+    fill(bench, 10);
+    bench.nowMs += 1000;
+    bench.line('GET key:0');
+    fill(bench, 60);
+    expect(bench.engine.keyspace.exists('key:59')).to.equal(true);
+    expect(bench.engine.keyspace.size).to.be.within(10, 25);
+    expect(bench.engine.statistics.evictedKeys).to.be.greaterThan(30);
+  });
+
+  it('keeps what is used often with allkeys-lfu', () => {
+    const bench = bounded('allkeys-lfu');
+    bench.line('SET often xxxxxxxxxxxxxxxxxxxx');
+    for (let i = 0; i < 500; i += 1) bench.line('GET often');
+    for (let i = 0; i < 60; i += 1) grow(bench, `SET key:${i} ${'x'.repeat(20)}`);
+    expect(bench.engine.keyspace.exists('often')).to.equal(true);
+  });
+
+  it('lets go of what expires first with volatile-ttl, and of nothing that does not expire', () => {
+    const bench = bounded('volatile-ttl');
+    bench.line('SET stays x');
+    bench.line(`SET soon ${'x'.repeat(20)} EX 1000`);
+    for (let i = 0; i < 12; i += 1) grow(bench, `SET key:${i} ${'x'.repeat(20)} EX ${5000 + i}`);
+    for (let i = 12; i < 40; i += 1) grow(bench, `SET key:${i} ${'x'.repeat(20)} EX ${5000 + i}`);
+    expect(bench.engine.keyspace.exists('stays')).to.equal(true);
+    expect(bench.engine.keyspace.exists('soon')).to.equal(false);
+  });
+
+  for (const policy of ['allkeys-random', 'volatile-random', 'volatile-lru', 'volatile-lfu']) {
+    it(`stays within its bound with ${policy}, and journals what it let go`, () => {
+      const bench = bounded(policy);
+      for (let i = 0; i < 100; i += 1) grow(bench, `SET key:${i} ${'x'.repeat(20)} EX 100000`);
+      expect(bench.engine.keyspace.size).to.be.within(5, 25);
+      bench.line('GET none');
+      bench.expectReplayed();
+    });
+  }
+
+  it('refuses growth when a policy finds nothing to let go', () => {
+    const bench = bounded('volatile-lru');
+    let refusal: string | undefined;
+    for (let i = 0; i < 100 && refusal === undefined; i += 1) refusal = grow(bench, `SET key:${i} ${'x'.repeat(20)}`);
+    expect(refusal).to.equal(FULL);
+  });
+});
