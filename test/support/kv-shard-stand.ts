@@ -49,7 +49,8 @@ export class KvShardStand {
     const { time, journal, objects } = this;
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
     const { snapshots } = this;
-    const facts = { nowMicros: () => 0, info: () => new Map() };
+    // Scripts are stopped by real time.
+    const facts = { nowMicros: () => performance.now() * 1000, info: () => new Map() };
     const plane = new KvPlane(
       {
         clock: time,

@@ -136,6 +136,7 @@ export class CommandRunner {
         if (reply === undefined) {
           work.sliceStart = { effects: effectsBefore, bytes: bytesBefore };
           this.#setBusy(slot, true, isWrite(spec));
+          if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
           return 'more';
         }
         work.slices = undefined;
@@ -157,13 +158,14 @@ export class CommandRunner {
       this.#setBusy(slot, false, isWrite(spec));
       reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
     }
-    if (slot.audience.isMonitored && !spec.flags.includes('skip-monitor')) this.#showToMonitors(slot, words, work);
+    if (slot.audience.isMonitored && isForMonitors(spec)) this.#showToMonitors(slot, words, work);
     if (reply instanceof Blocked) {
       slot.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
       work.onGiveUp = () => this.#dismiss(slot, work.request.waiter as string, 'GONE');
       return 'parked';
     }
-    this.#clock.end(engine, spec, words, work, startedAtMs, reply);
+    this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
+    work.spentMs = 0;
     work.progress += 1;
     work.replies.push(reply);
     if (trackFor !== undefined && !isWrite(spec)) track(slot, spec, words, trackFor);
@@ -263,9 +265,17 @@ export class CommandRunner {
   #dismiss(slot: PartitionSlot, name: string, how: string): boolean {
     const dismissed = slot.waiting.dismiss(name, how, slot.engine?.keyspace.changes);
     if (dismissed === undefined) return false;
-    dismissed.waiter.work.replies.push(dismissed.reply);
-    this.finished.push(dismissed.waiter.work);
+    this.endWait(slot, dismissed.waiter, dismissed.reply);
     return true;
+  }
+
+  /** One that has left the waiting room unserved hears that, and is counted. */
+  endWait({ engine }: PartitionSlot, { work, words }: Waiter, reply: Reply): void {
+    const spec = findCommand(words);
+    const error = reply instanceof ErrorReply ? reply.text : undefined;
+    if (spec !== undefined) engine?.statistics.count(spec, 0, error);
+    work.replies.push(reply);
+    this.finished.push(work);
   }
 
   watch(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
@@ -327,6 +337,11 @@ function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop
     if (reply !== undefined) return reply;
     if (shouldStop()) return undefined;
   }
+}
+
+/** Scripts are shown in front of their commands; what else is not for monitors holds secrets, or is one itself. */
+function isForMonitors({ flags }: CommandSpec): boolean {
+  return !flags.includes('skip-monitor') || flags.includes('script');
 }
 
 /** Has the key become what the command waits for? Then a wrong type is of another key. Readers of streams hear of any. */

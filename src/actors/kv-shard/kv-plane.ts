@@ -134,9 +134,8 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 
   #endOverdueWaits(slot: PartitionSlot, nowMs: number): void {
-    for (const { work, onTimeout } of slot.waiting.takeOverdue(nowMs, slot.engine?.keyspace.changes)) {
-      work.replies.push(onTimeout);
-      this.#runner.finished.push(work);
+    for (const waiter of slot.waiting.takeOverdue(nowMs, slot.engine?.keyspace.changes)) {
+      this.#runner.endWait(slot, waiter, waiter.onTimeout);
     }
   }
 

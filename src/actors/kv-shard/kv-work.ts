@@ -18,6 +18,8 @@ export class KvWork implements Work {
   replies: Reply[] = [];
   /** The command that `progress` points at, where it runs in slices and has begun. */
   slices: SlicedCommand | undefined;
+  /** Milliseconds that its earlier slices took. */
+  spentMs = 0;
   /** Effects there were before the command that runs in slices. */
   sliceStart = { effects: 0, bytes: 0 };
   /** Ordinal of its last write among the effects of that entry. */

@@ -263,8 +263,13 @@ export class RequestParser {
   }
 }
 
+/** What `toString('latin1', from, end)` calls in the end; half of its time goes into finding that out. */
+interface Latin1Source {
+  latin1Slice(from: number, end: number): ByteString;
+}
+
 function wordOf(bytes: Buffer, from: number, end: number): ByteString {
-  if (end - from > SHORT_WORD) return bytes.toString('latin1', from, end);
+  if (end - from > SHORT_WORD) return (bytes as unknown as Latin1Source).latin1Slice(from, end);
   let word = '';
   for (let i = from; i < end; i += 1) word += String.fromCharCode(bytes[i] as number);
   return word;

@@ -23,11 +23,23 @@ export function allCommands(): CommandSpec[] {
   return [...new Set(specsByName.values())];
 }
 
+/** The name found last and its row, where it has no subcommands: what comes in pipelines is mostly alike. */
+let lastName: ByteString | undefined;
+let lastSpec: CommandSpec | undefined;
+
 /** The row for a command as typed, in any case; its subcommand's row where it has one. */
 export function findCommand(words: readonly ByteString[]): CommandSpec | undefined {
   const name = words[0] as ByteString;
+  if (name !== undefined && name === lastName) return lastSpec;
   const direct = specsByName.get(name);
-  if (direct !== undefined && (words.length === 1 || !containers.has(direct.name))) return direct;
+  if (direct !== undefined) {
+    if (!containers.has(direct.name)) {
+      lastName = name;
+      lastSpec = direct;
+      return direct;
+    }
+    if (words.length === 1) return direct;
+  }
   const upper = name.toUpperCase();
   if (containers.has(upper) && words.length > 1) {
     const sub = specsByName.get(`${upper} ${(words[1] as ByteString).toUpperCase()}`);

@@ -64,6 +64,9 @@ export type Value = ByteString | Collection;
 /** Bytes that a key costs beside its name and value, measured on a million short keys; for INFO and MEMORY USAGE. */
 export const KEY_OVERHEAD_BYTES = 88;
 
+/** Redis keeps strings up to here in one piece with their header. */
+export const EMBEDDED_BYTES = 44;
+
 export class Keyspace {
   /** The instant commands are judged by; set by the executor, 0 in replay (K3). */
   nowMs = 0;
@@ -80,6 +83,8 @@ export class Keyspace {
   readonly #expiries = new SegmentedMap<number>();
   /** Keys of collections with parts that expire, and when the first of them does, at the earliest. */
   readonly #perishing = new SegmentedMap<number>();
+  /** Keys of strings that were changed in place, which Redis keeps in another form; till they are set again. */
+  readonly #raw = new Set<ByteString>();
   #stringBytes = 0;
 
   constructor(private readonly effects: Effects) {}
@@ -176,6 +181,17 @@ export class Keyspace {
     this.changes.note(key);
   }
 
+  /** As `replace`, for a string that was changed in place: OBJECT ENCODING says so. That is not journaled. */
+  replaceEdited(key: ByteString, value: ByteString): void {
+    this.replace(key, value);
+    // Longer ones are kept in that form anyway.
+    if (value.length <= EMBEDDED_BYTES) this.#raw.add(key);
+  }
+
+  isRaw(key: ByteString): boolean {
+    return this.#raw.size > 0 && this.#raw.has(key);
+  }
+
   /** As `exists`, but no use of the key. */
   isThere(key: ByteString): boolean {
     return this.#values.has(key) && !this.#isExpired(key);
@@ -198,6 +214,7 @@ export class Keyspace {
   /** Sets the value and leaves the expiry as it is. */
   replace(key: ByteString, value: Value): void {
     const before = this.#values.exchange(key, value);
+    if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
     this.noteInstants(key, value);
     if (before === undefined && this.onNew !== undefined) this.onNew(key);
@@ -226,6 +243,7 @@ export class Keyspace {
     if (before === undefined) return false;
     this.#stringBytes -= key.length + sizeOf(before);
     this.#values.delete(key);
+    if (this.#raw.size > 0) this.#raw.delete(key);
     if (this.#expiries.size > 0) this.#expiries.delete(key);
     if (this.#perishing.size > 0) this.#perishing.delete(key);
     this.access?.forget(key);
@@ -235,6 +253,7 @@ export class Keyspace {
 
   clear(): void {
     this.#values.clear();
+    this.#raw.clear();
     this.#expiries.clear();
     this.access?.clear();
     this.#perishing.clear();

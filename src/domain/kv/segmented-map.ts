@@ -59,16 +59,15 @@ export class SegmentedMap<V> {
   }
 
   get(key: ByteString): V | undefined {
-    return this.#segmentOf(hashKey(key)).entries.get(key);
+    return this.#segmentFor(key).entries.get(key);
   }
 
   has(key: ByteString): boolean {
-    return this.#segmentOf(hashKey(key)).entries.has(key);
+    return this.#segmentFor(key).entries.has(key);
   }
 
   set(key: ByteString, value: V): void {
-    const hash = hashKey(key);
-    const segment = this.#segmentOf(hash);
+    const segment = this.#segmentFor(key);
     const entries = segment.entries;
     const before = entries.size;
     entries.set(key, value);
@@ -79,7 +78,7 @@ export class SegmentedMap<V> {
 
   /** Sets the value and returns the one before; one hash instead of two. */
   exchange(key: ByteString, value: V): V | undefined {
-    const segment = this.#segmentOf(hashKey(key));
+    const segment = this.#segmentFor(key);
     const entries = segment.entries;
     const before = entries.get(key);
     const size = entries.size;
@@ -92,7 +91,7 @@ export class SegmentedMap<V> {
   }
 
   delete(key: ByteString): boolean {
-    const deleted = this.#segmentOf(hashKey(key)).entries.delete(key);
+    const deleted = this.#segmentFor(key).entries.delete(key);
     if (deleted) this.#size -= 1;
     return deleted;
   }
@@ -105,7 +104,7 @@ export class SegmentedMap<V> {
 
   /** Lowers the bound of the key's segment: for values that are instants, a sweep can then skip segments. */
   note(key: ByteString, instant: number): void {
-    const segment = this.#segmentOf(hashKey(key));
+    const segment = this.#segmentFor(key);
     if (instant < segment.earliest) segment.earliest = instant;
   }
 
@@ -160,6 +159,11 @@ export class SegmentedMap<V> {
       }
     }
     return { cursor: from >= 2 ** 32 ? 0 : from, entries };
+  }
+
+  /** A map that is one segment needs no hash: many maps are small. */
+  #segmentFor(key: ByteString): Segment<V> {
+    return this.#directory[this.#depth === 0 ? 0 : hashKey(key) >>> (32 - this.#depth)] as Segment<V>;
   }
 
   #segmentOf(hash: number): Segment<V> {

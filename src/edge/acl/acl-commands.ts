@@ -121,6 +121,10 @@ export class AclCommands {
     this.log.note(database, { user, reason, object, context, clientInfo });
   }
 
+  hasUser(database: DatabaseId, name: ByteString): boolean {
+    return this.#users.find(database, name) !== undefined;
+  }
+
   /** Notes a failed sign-in. @param command as it was typed: `AUTH`, `HELLO` */
   noteFailedLogin(database: DatabaseId, user: ByteString, command: ByteString, clientInfo = ''): void {
     this.log.note(database, { user, reason: 'auth', object: command, context: 'toplevel', clientInfo });

@@ -23,7 +23,7 @@ const REVOKED_WITHIN_MS = 2000;
 
 const open = new Set<Redis>();
 function connect(options: RedisOptions): Redis {
-  const client = new Redis({ retryStrategy: null, maxRetriesPerRequest: 0, ...options });
+  const client = new Redis(options.port as number, { retryStrategy: () => null, enableReadyCheck: false, ...options });
   client.on('error', () => undefined);
   open.add(client);
   return client;

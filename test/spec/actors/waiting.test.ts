@@ -290,3 +290,59 @@ describe('those who listen', () => {
     ).to.deep.equal(['__keyspace@0__:a set', '__keyevent@0__:set a', '__keyspace@0__:a del', '__keyevent@0__:del a']);
   });
 });
+
+describe('a partition in doubt', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+  });
+
+  /** A script that writes and then never ends: it is stopped at its bound of instructions. */
+  const stopped = "EVAL redis.call('set','half','1')while(true)do(function()end)()end 0";
+
+  it('is built again without what a stopped script did, and with all that was stored', async function () {
+    this.timeout(20_000);
+    stand.send(actor, ['SET kept 1', 'RPUSH list a b'], 'pipeline');
+    await stand.settle();
+    const before = stand.send(actor, 'INCR kept');
+    const script = stand.send(actor, stopped);
+    const after = stand.send(actor, ['GET kept', 'EXISTS half', 'LRANGE list 0 -1'], 'pipeline');
+    await stand.time.advance(100);
+    expect(before.replies).to.deep.equal([2]);
+    expect((script.replies?.[0] as { text: string }).text).to.match(/^ERR Script stopped/);
+    expect(after.replies).to.deep.equal(['2', 0, ['a', 'b']]);
+  });
+
+  it('undoes the whole transaction that the script was in', async function () {
+    this.timeout(20_000);
+    const outcome = stand.send(actor, ['SET first 1', stopped, 'SET last 1'], 'transaction');
+    const after = stand.send(actor, 'EXISTS first half last');
+    await stand.time.advance(100);
+    expect(outcome.replies?.map((reply) => (reply as { text: string }).text)).to.deep.equal(
+      Array(3).fill('ERR the transaction was undone: a command in it was stopped'),
+    );
+    expect(after.replies).to.deep.equal([0]);
+  });
+
+  it('leaves those who watch with an aborted transaction, and those who cached with nothing', async function () {
+    this.timeout(20_000);
+    const edge = 'edge-1' as never;
+    const client = CLIENT;
+    stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts: [['invalidation', '', 1]] } });
+    stand.ask(actor, { client, commands: [['GET', 'a']], trackFor: edge });
+    const mark = stand.ask(actor, { client, mode: 'watch', commands: [['WATCH', 'a']] });
+    await stand.settle();
+    stand.send(actor, stopped);
+    await stand.time.advance(100);
+    const watches = [{ keys: ['a'], mark: mark.replies?.[0] as string }];
+    const outcome = stand.ask(actor, { client, mode: 'transaction', commands: [['SET', 'b', '1']], watches });
+    await stand.settle();
+    expect(outcome.isAborted).to.equal(true);
+    expect(stand.deliveries.flatMap(({ events }) => events)).to.deep.equal([
+      { type: 'invalidate', keys: null, by: undefined },
+    ]);
+  });
+});

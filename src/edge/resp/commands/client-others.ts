@@ -80,7 +80,8 @@ function addFilter(filter: KillFilter, option: string, value: ByteString, me: Re
     }
     case 'MAXAGE': {
       const seconds = clientId(value);
-      if (seconds === undefined || seconds < 1) return new ErrorReply('ERR maxage is not an integer or out of range');
+      if (seconds === undefined) return new ErrorReply('ERR maxage is not an integer or out of range');
+      if (seconds < 1) return new ErrorReply('ERR maxage should be greater than 0');
       const bornBeforeMs = me.face.parts.clock.monotonicMs() - seconds * 1000;
       matches.push((client) => client.createdAtMs <= bornBeforeMs);
       return undefined;
@@ -98,6 +99,9 @@ function addFilter(filter: KillFilter, option: string, value: ByteString, me: Re
       matches.push((client) => client.localAddress === value);
       return undefined;
     case 'USER':
+      if (me.face.parts.acl?.hasUser(databaseOf(me), value) === false) {
+        return new ErrorReply(`ERR No such user '${value}'`);
+      }
       matches.push((client) => client.user === value);
       return undefined;
     case 'SKIPME': {

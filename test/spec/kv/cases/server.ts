@@ -4,6 +4,14 @@ import { SYNTAX, wrongArity } from './texts.js';
 /** Names of nothing, whatever JavaScript makes of them. */
 const UNKNOWN = ['NOSUCH', 'constructor', '__proto__'];
 
+const INFO_SECTIONS =
+  'Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats Latencystats Cluster Keyspace';
+
+/** The headings of INFO's answer, in order. */
+function hasSections(names: string): (reply: unknown) => boolean {
+  return (reply) => [...String(reply).matchAll(/^# (.*)\r$/gm)].map(([, name]) => name).join(' ') === names;
+}
+
 export const SERVER_CASES: readonly KvCase[] = [
   kvCase('PING answers PONG', [], 'PING', '+PONG', []),
   kvCase('PING answers what it is given', [], 'PING hello', 'hello', []),
@@ -15,21 +23,23 @@ export const SERVER_CASES: readonly KvCase[] = [
   kvCase('TIME is seconds and microseconds', [], 'TIME', [String(NOW / 1000), '42'], []),
   kvCase('TIME takes no argument', [], 'TIME x', wrongArity('time')),
   kvCase('COMMAND is an empty list', [], 'COMMAND', [], []),
-  kvCase('COMMAND takes no argument', [], 'COMMAND COUNT', wrongArity('command')),
+  kvCase('INFO answers every section', ['SET a 1 EX 10'], 'INFO', hasSections(INFO_SECTIONS), []),
+  kvCase('INFO answers the sections asked for', [], 'INFO keyspace SERVER', hasSections('Server Keyspace'), []),
   kvCase(
-    'INFO answers every section',
-    ['SET a 1 EX 10'],
-    'INFO',
-    '# Server\r\nredis_version:8.2.0\r\n\r\n# Keyspace\r\ndb0:keys=1,expires=1,avg_ttl=0\r\n',
+    'INFO counts keys',
+    ['SET a 1 EX 10', 'SET b 1'],
+    'INFO keyspace',
+    '# Keyspace\r\ndb0:keys=2,expires=1,avg_ttl=0\r\n',
     [],
   ),
   kvCase(
-    'INFO answers the sections asked for',
+    'INFO takes the names of nothing for sections that are not there',
     [],
-    'INFO keyspace SERVER',
-    '# Keyspace\r\n\r\n# Server\r\nredis_version:8.2.0\r\n',
+    'INFO constructor',
+    '# Constructor\r\n',
     [],
   ),
+  kvCase('INFO shows a section as it was written, byte for byte', [], 'INFO \\xff', '# \xff\r\n', []),
   kvCase('INFO of an unknown section is just its heading', [], 'INFO foo', '# Foo\r\n', []),
   ...['FLUSHALL', 'FLUSHDB'].flatMap((name) => [
     kvCase(`${name} deletes every key`, ['SET a 1 EX 10', 'RPUSH l a'], name, '+OK', [name]),

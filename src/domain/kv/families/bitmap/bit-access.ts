@@ -57,7 +57,7 @@ export function editBits(context: CommandContext, key: ByteString, last: number)
     setByte: (index, byte) => {
       buffer[index] = byte;
     },
-    save: () => keyspace.replace(key, buffer.toString('latin1')),
+    save: () => keyspace.replaceEdited(key, buffer.toString('latin1')),
   };
 }
 

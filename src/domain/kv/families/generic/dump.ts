@@ -48,12 +48,12 @@ function documentOf(context: CommandContext, key: ByteString): ByteString {
 
 /**
  * RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME s] [FREQ n] → OK. BUSYKEY, wrong footer, bad format.
- * A TTL of 0 means none. Idle time and frequency are checked and forgotten. Journaled as the commands
+ * A TTL of 0 means none. Idle time and frequency are kept where the policy of eviction asks for them. Journaled as the commands
  * that make the value, not as the payload: any server can replay those.
  */
 export const restore: SlicedHandler = function* (context) {
   const { args, keyspace, effects } = context;
-  const { replaces, isAbsolute } = readOptions(context);
+  const { replaces, isAbsolute, idleSeconds, frequency } = readOptions(context);
   const key = args.bytes(1);
   if (!replaces && keyspace.fetch(key) !== undefined) throw busyKey;
   const ttl = args.int64(2);
@@ -68,6 +68,7 @@ export const restore: SlicedHandler = function* (context) {
   }
   if (typeof value !== 'string' && keyspace.delete(key)) effects.push('DEL', key);
   keyspace.set(key, value, expireAtMs);
+  keyspace.access?.restore(key, context.nowMs, idleSeconds, frequency);
   let commands = 0;
   for (const words of rebuildingCommands(key, value, expireAtMs)) {
     effects.pushList(words[0] as ByteString, words.slice(1));
@@ -85,26 +86,25 @@ export function isLongRestore({ args }: CommandContext): boolean {
 interface RestoreOptions {
   replaces: boolean;
   isAbsolute: boolean;
+  idleSeconds: number | undefined;
+  frequency: number | undefined;
 }
 
 function readOptions({ args }: CommandContext): RestoreOptions {
-  const options: RestoreOptions = { replaces: false, isAbsolute: false };
-  let idle = false;
-  let frequency = false;
+  const options: RestoreOptions = { replaces: false, isAbsolute: false, idleSeconds: undefined, frequency: undefined };
   for (let i = 4; i < args.length; i += 1) {
     const option = args.option(i);
     const hasNext = i + 1 < args.length;
     if (option === 'REPLACE') options.replaces = true;
     else if (option === 'ABSTTL') options.isAbsolute = true;
-    else if (option === 'IDLETIME' && hasNext && !frequency) {
+    else if (option === 'IDLETIME' && hasNext && options.frequency === undefined) {
       i += 1;
-      idle = true;
-      if (args.offset(i) < 0) throw badIdleTime;
-    } else if (option === 'FREQ' && hasNext && !idle) {
+      options.idleSeconds = args.offset(i);
+      if (options.idleSeconds < 0) throw badIdleTime;
+    } else if (option === 'FREQ' && hasNext && options.idleSeconds === undefined) {
       i += 1;
-      frequency = true;
-      const value = args.offset(i);
-      if (value < 0 || value > MAX_FREQUENCY) throw badFrequency;
+      options.frequency = args.offset(i);
+      if (options.frequency < 0 || options.frequency > MAX_FREQUENCY) throw badFrequency;
     } else throw ERRORS.syntax;
   }
   return options;

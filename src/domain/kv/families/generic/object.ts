@@ -1,12 +1,9 @@
 /** What is known about a value beside its contents: OBJECT and MEMORY USAGE. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
-import { KEY_OVERHEAD_BYTES, type Value } from '../../keyspace.js';
+import { EMBEDDED_BYTES, KEY_OVERHEAD_BYTES, type Value } from '../../keyspace.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, SimpleString } from '../../reply.js';
-
-/** Redis keeps strings up to here in one piece with their header. */
-const EMBEDDED_BYTES = 44;
 
 const noFrequency = new ErrorReply(
   'ERR An LFU maxmemory policy is not selected, access frequency not tracked. ' +
@@ -20,8 +17,10 @@ const noIdleTime = new ErrorReply(
 
 /** OBJECT ENCODING key → `int`, `embstr` or `raw` for a string, null if missing. */
 export const encoding: Handler = ({ args, keyspace }) => {
-  const value = keyspace.peek(args.bytes(2));
-  return value === undefined ? null : encodingOf(value);
+  const key = args.bytes(2);
+  const value = keyspace.peek(key);
+  if (value === undefined) return null;
+  return keyspace.isRaw(key) ? 'raw' : encodingOf(value);
 };
 
 function encodingOf(value: Value): ByteString {

@@ -13,9 +13,12 @@ const longTimeout = new ErrorReply('ERR timeout is out of range');
 /** Waits of more milliseconds are refused: a number does not hold them exactly. */
 const MAX_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
 
-/** Seconds, as a decimal number; 0 is for ever. Rounded up to milliseconds. */
+const HEXADECIMAL = /^0x[0-9a-f]{1,16}$/i;
+
+/** Seconds, as a decimal number or a hexadecimal integer; 0 is for ever. Rounded up to milliseconds. */
 function timeoutAt({ args }: CommandContext, index: number): number {
-  const seconds = parseFloatStrict(args.bytes(index));
+  const word = args.bytes(index);
+  const seconds = HEXADECIMAL.test(word) ? Number(word) : parseFloatStrict(word);
   if (seconds === undefined) throw badTimeout;
   const timeoutMs = Math.ceil(seconds * 1000);
   if (timeoutMs > MAX_TIMEOUT_MS) throw longTimeout;

@@ -20,7 +20,9 @@ export const append: Handler = (context) => {
   requireRecordSize(context, (old?.length ?? 0) + suffix.length);
   if (old !== undefined && suffix === '') return old.length;
   const value = old === undefined ? suffix : old + suffix;
-  keyspace.replace(key, value);
+  // A new one is as SET would have made it.
+  if (old === undefined) keyspace.replace(key, value);
+  else keyspace.replaceEdited(key, value);
   effects.push('APPEND', key, suffix);
   recordExpiry(context, key);
   context.notify('$', 'append', key);
@@ -41,7 +43,7 @@ export const setRange: Handler = (context) => {
   const gap = offset > before.length ? '\0'.repeat(offset - before.length) : '';
   const value = before.slice(0, offset) + gap + patch + before.slice(offset + patch.length);
   if (value === old) return value.length;
-  keyspace.replace(key, value);
+  keyspace.replaceEdited(key, value);
   effects.push('SETRANGE', key, String(offset), patch);
   recordExpiry(context, key);
   context.notify('$', 'setrange', key);
