@@ -43,8 +43,8 @@ lint: node_modules/.installed ## finds what the linter and the formatter would c
 format: node_modules/.installed ## formats every file
 	node_modules/.bin/biome format --write .
 
-test: dist/.built ## unit, spec and contract tests: seconds, no server
-	$(MOCHA) 'dist/test/{unit,spec,contract}/**/*.test.js'
+test: dist/.built ## unit, spec, contract and fuzz tests, no server; FUZZ_SECONDS=n fuzzes longer
+	$(MOCHA) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
 
 test-integration: dist/.built ## against real servers, processes and published client packages
 	$(MOCHA) --timeout 60000 'dist/test/integration/**/*.test.js'

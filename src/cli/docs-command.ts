@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allCommands, type CommandFamily, type CommandSpec } from '../domain/kv/index.js';
+import { allCommands, type CommandFamily, type CommandSpec, MAX_GLOB_BYTES } from '../domain/kv/index.js';
 
 /** File name → contents. */
 export function docsPages(): ReadonlyMap<string, string> {
@@ -18,13 +18,27 @@ export function writeDocs(directory: string): void {
   for (const [name, text] of docsPages()) writeFileSync(join(directory, name), text);
 }
 
-const FAMILY_TITLES: Partial<Record<CommandFamily, string>> = {
+/** In the order the pages have them. */
+const FAMILY_TITLES: Readonly<Record<CommandFamily, string>> = {
   string: 'String',
+  bitmap: 'Bitmap',
+  hash: 'Hash',
+  list: 'List',
+  set: 'Set',
+  'sorted-set': 'Sorted set',
+  geo: 'Geo',
+  hyperloglog: 'HyperLogLog',
+  stream: 'Stream',
+  json: 'JSON',
   generic: 'Generic',
-  connection: 'Connection',
   transactions: 'Transactions',
-  server: 'Server',
+  scripting: 'Scripting',
+  function: 'Functions',
   pubsub: 'Pub/Sub',
+  connection: 'Connection',
+  server: 'Server',
+  acl: 'ACL',
+  cluster: 'Cluster',
 };
 
 const GENERATED = '<!-- Generated from the command table by src/cli/docs-command.ts: change it there. -->';
@@ -34,8 +48,8 @@ function commandsPage(): string {
     [
       `## ${title}`,
       '',
-      '| Command | Words | Read-only token | Since Redis | What it does |',
-      '| --- | --- | --- | --- | --- |',
+      '| Command | Words | REST | RESP | Read-only token | Since Redis | What it does | Differs |',
+      '| --- | --- | --- | --- | --- | --- | --- | --- |',
       ...specs.map(commandRow),
       '',
     ].join('\n'),
@@ -45,17 +59,43 @@ function commandsPage(): string {
     '',
     GENERATED,
     '',
-    'Words counts the name; `2+` means at least two. Any other command answers',
-    "`ERR Command is not available: 'NAME'`. How answers differ from Redis is in [deviations.md](deviations.md).",
+    `${allCommands().length} commands and subcommands, over REST and over the native protocol (RESP).`,
+    '',
+    '- Words counts the name; `2+` means at least two.',
+    '- REST: `yes`; `no`, the command is refused; `route`, it has a route of its own or belongs to connections.',
+    '- RESP: `no`, the command is known, and refused with its reason.',
+    '- Read-only token: may the built-in read-only token run it?',
+    '- Differs: its answer differs from that of Redis in some way, told in [deviations.md](deviations.md).',
+    '',
+    "Any other command answers `ERR Command is not available: 'NAME'` over REST, and what Redis says of an unknown one",
+    'over RESP.',
     '',
     ...sections,
   ].join('\n');
 }
 
 function commandRow(spec: CommandSpec): string {
-  const words = spec.arity < 0 ? `${-spec.arity}+` : String(spec.arity);
-  const note = spec.rest === undefined ? '' : ' Refused as a plain command.';
-  return `| \`${spec.name}\` | ${words} | ${mayReadOnly(spec) ? 'yes' : 'no'} | ${spec.since} | ${spec.summary}${note} |`;
+  const cells = [
+    `\`${spec.name}\``,
+    spec.arity < 0 ? `${-spec.arity}+` : String(spec.arity),
+    overRest(spec),
+    isUnavailable(spec) ? 'no' : 'yes',
+    mayReadOnly(spec) ? 'yes' : 'no',
+    spec.since,
+    spec.summary,
+    spec.deviations === undefined ? '' : 'yes',
+  ];
+  return `| ${cells.join(' | ')} |`.replace('|  |', '| |');
+}
+
+function overRest(spec: CommandSpec): string {
+  if (spec.rest === 'refused') return 'no';
+  return spec.rest === 'other-route' ? 'route' : 'yes';
+}
+
+/** Its row is there to say why it is not. */
+function isUnavailable(spec: CommandSpec): boolean {
+  return spec.summary.startsWith('Refused: ');
 }
 
 /** What the table says of the built-in read-only token. */
@@ -64,13 +104,18 @@ function mayReadOnly(spec: CommandSpec): boolean {
 }
 
 const GENERAL_DEVIATIONS = [
+  'There is one database; FLUSHDB and FLUSHALL do the same.',
+  'A value may have 100 MB at most: beyond it a write answers `ERR max single record size exceeded`.',
+  `A pattern with wildcards may have ${MAX_GLOB_BYTES} bytes at most: beyond it \`ERR pattern is too long\`.`,
+  'Expired keys are gone at once, and counted by DBSIZE until they are removed.',
+];
+
+const REST_DEVIATIONS = [
   'What is not an integer answers `ERR value is not an int or out of range`.',
   "A command that is unknown or not offered answers `ERR Command is not available: 'NAME'`, its subcommand included.",
   'Commands of connections, transactions and subscriptions sent as plain ones answer ' +
     '`ERR Command "NAME" is not allowed in REST or it has a special context path`.',
-  'There is one database; FLUSHDB and FLUSHALL do the same.',
-  'A value may have 100 MB at most: beyond it a write answers `ERR max single record size exceeded`.',
-  'Expired keys are gone at once, and counted by DBSIZE until they are removed.',
+  'When the database is full a write answers `ERR DB capacity quota exceeded`.',
 ];
 
 function deviationsPage(): string {
@@ -90,6 +135,10 @@ function deviationsPage(): string {
     '',
     ...GENERAL_DEVIATIONS.map((text) => `- ${text}`),
     '',
+    '## Over REST',
+    '',
+    ...REST_DEVIATIONS.map((text) => `- ${text}`),
+    '',
     ...sections,
   ].join('\n');
 }
@@ -101,8 +150,8 @@ function byFamily(): [string, CommandSpec[]][] {
     specs.push(spec);
     specsByFamily.set(spec.family, specs);
   }
-  return [...specsByFamily].map(([family, specs]) => [
-    FAMILY_TITLES[family] ?? family,
-    specs.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  return Object.entries(FAMILY_TITLES).map(([family, title]) => [
+    title,
+    (specsByFamily.get(family as CommandFamily) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1)),
   ]);
 }

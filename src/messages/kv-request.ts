@@ -68,6 +68,8 @@ export interface KvResponse {
   readonly replies: readonly Reply[];
   /** Grows with every write to the partition; opaque to clients. `<position>-<ordinal>`. */
   readonly syncToken: string;
-  /** The transaction did not run, because a watched key has changed; no replies then. */
+  /** The transaction did not run: because a watched key has changed, or for the one reason among the replies. */
   readonly isAborted?: boolean | undefined;
+  /** The database has reached its bound, and nothing may be evicted: commands that let it grow are refused for now. */
+  readonly isFull?: boolean | undefined;
 }

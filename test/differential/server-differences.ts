@@ -7,7 +7,7 @@ const REPORTS =
 const nameOf = (words: readonly string[]): string => `${words[0]} ${words[1] ?? ''}`.toUpperCase().trim();
 
 /** A HyperLogLog without what it remembers of its own count. */
-const withoutCount = (resp: string): string => resp.replace(/^(\$[0-9]+\r\nHYLL[^]{4})[^]{8}/, '$1');
+const withoutCount = (resp: string): string => resp.replace(/^(\$[0-9]+\r\nHYLL[\s\S]{4})[\s\S]{8}/, '$1');
 
 export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
   {

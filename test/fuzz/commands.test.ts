@@ -9,6 +9,7 @@
 import { expect } from 'chai';
 import {
   type Aggregate,
+  Blocked,
   BooleanReply,
   type Caller,
   DoubleReply,
@@ -68,6 +69,13 @@ function runAndCheck(bench: KvBench, words: readonly string[]): void {
   const start = process.cpuUsage();
   const { reply, effects } = bench.run(words);
   const tookMs = process.cpuUsage(start).user / 1000;
+  if ((reply as unknown) instanceof Blocked) {
+    expect(bench.caller.mayBlock, 'a caller that may wait').to.equal(true);
+    expect(effects, 'effects of waiting').to.satisfy((all: string[]) =>
+      all.every((effect) => /^(DEL|HDEL) /.test(effect)),
+    );
+    return expectWellFormed((reply as unknown as Blocked).onTimeout);
+  }
   expectWellFormed(reply);
   const spec = findCommand(words);
   const isScript = spec?.flags.includes('script') === true;
@@ -78,7 +86,7 @@ function runAndCheck(bench: KvBench, words: readonly string[]): void {
   if (spec?.sliced === undefined && !isScript) expect(tookMs, 'milliseconds of it').to.be.lessThan(MAX_COMMAND_MS);
 }
 
-/** Everything in a reply is of a kind that the codecs know. Nothing blocks: its own class is no reply. */
+/** Everything in a reply is of a kind that the codecs know. */
 function expectWellFormed(reply: unknown): void {
   if (reply === null || typeof reply === 'bigint' || reply instanceof NilArray) return;
   if (typeof reply === 'number') expect(Number.isSafeInteger(reply), `the number ${reply}`).to.equal(true);

@@ -72,6 +72,7 @@ export class KvBench {
   expectReplayed(): void {
     expect(digestOf(this.#mirror), 'digest of the replayed effects').to.equal(digestOf(this.engine));
     expect(this.#mirror.keyspace.size).to.equal(this.engine.keyspace.size);
+    expect(this.#mirror.keyspace.bytes, 'bytes of the replayed effects').to.equal(this.engine.keyspace.bytes);
   }
 
   /** @throws AssertionError when the commands that are to rebuild it all give another keyspace */

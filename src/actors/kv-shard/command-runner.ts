@@ -40,6 +40,14 @@ const NEVER = () => false;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
+const NO_ROOM_FOR_ALL = new ErrorReply(
+  "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
+);
+
+function mayGrow(words: readonly string[]): boolean {
+  return findCommand(words)?.flags.includes('denyoom') === true;
+}
+
 export class CommandRunner {
   /** Slots with effects in the open turn. */
   readonly changed = new Set<PartitionSlot>();
@@ -88,9 +96,19 @@ export class CommandRunner {
     }
     const effectsBefore = engine.effects.count;
     const bytesBefore = engine.effects.bytes;
-    const { commands } = work.request;
+    const { commands, client } = work.request;
+    const isOfResp = client?.face === 'resp';
+    // Over REST each command is refused for itself.
+    if (isOfResp && engine.isBounded && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
+      const { effects } = engine;
+      this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+      work.isAborted = true;
+      work.isFull = true;
+      work.replies.push(NO_ROOM_FOR_ALL);
+      return 'done';
+    }
     // Over REST nobody has said these words.
-    const isShown = slot.audience.isMonitored && work.request.client?.face === 'resp';
+    const isShown = slot.audience.isMonitored && isOfResp;
     if (isShown) this.#showToMonitors(slot, ['multi'], work);
     while (work.progress < commands.length && !slot.isInDoubt) this.#runOne(slot, engine, work, turn, NEVER);
     if (isShown) this.#showToMonitors(slot, ['exec'], work);
@@ -166,6 +184,7 @@ export class CommandRunner {
     }
     this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
     work.spentMs = 0;
+    work.isFull = engine.hasNoRoom;
     work.progress += 1;
     work.replies.push(reply);
     if (trackFor !== undefined && !isWrite(spec)) track(slot, spec, words, trackFor);

@@ -201,13 +201,17 @@ function countOf(ear: Ear, kind: KvListenKind, name: ByteString): number {
 function handOn(ear: Ear, event: KvEvent): void {
   switch (event.type) {
     case 'message':
-      return toAll(ear, 'channel', event.channel, event);
+      toAll(ear, 'channel', event.channel, event);
+      break;
     case 'smessage':
-      return toAll(ear, 'shard-channel', event.channel, event);
+      toAll(ear, 'shard-channel', event.channel, event);
+      break;
     case 'pmessage':
-      return toAll(ear, 'pattern', event.pattern, event);
+      toAll(ear, 'pattern', event.pattern, event);
+      break;
     case 'monitor':
-      return toAll(ear, 'monitor', '', event);
+      toAll(ear, 'monitor', '', event);
+      break;
     case 'invalidate':
       for (const listeners of ear.names.get('invalidation')?.values() ?? []) for (const tell of listeners) tell(event);
   }

@@ -24,8 +24,10 @@ export class KvWork implements Work {
   sliceStart = { effects: 0, bytes: 0 };
   /** Ordinal of its last write among the effects of that entry. */
   ordinal = 0;
-  /** A watched key has changed: nothing was executed. */
+  /** A watched key has changed, or there is no room: nothing was executed. */
   isAborted = false;
+  /** The database has no room, as far as its last command could tell. */
+  isFull = false;
   /** The partition's latest token, asked for when a request that only read is answered. */
   latestToken: () => string = () => '0-0';
   /** Set while it waits for a key. */
@@ -67,8 +69,8 @@ export class KvWork implements Work {
 
   release(position: number): void {
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
-    const { replies, isAborted } = this;
-    this.onReply(isAborted ? { replies, syncToken, isAborted } : { replies, syncToken });
+    const { replies, isAborted, isFull } = this;
+    this.onReply(isAborted || isFull ? { replies, syncToken, isAborted, isFull } : { replies, syncToken });
   }
 
   reject(error: MillraceError): void {

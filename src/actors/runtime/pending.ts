@@ -1,5 +1,6 @@
 /** A turn and those who wait for its entry; and what callers hear when an actor ends before it is stored. */
 import { type CommandId, describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { ActorPorts } from './activation.js';
 import type { Turn, Work } from './work.js';
 
 export interface Pending<W> {
@@ -58,4 +59,12 @@ function unknown(shard: ShardName, cause: MillraceError): MillraceError {
 export function asFailure(error: unknown, shard: ShardName): MillraceError {
   if (error instanceof MillraceError) return error;
   return new MillraceError('DEFECT', `${shard}: ${describeError(error)}`, { shard }, error);
+}
+
+/** What is done each time an append was not answered, and is about to be sent again. */
+export function noteUnknown({ metrics, log }: Pick<ActorPorts, 'metrics' | 'log'>, shard: ShardName) {
+  return (cause: unknown): void => {
+    metrics.appendUnknown(shard);
+    log.warn('journal.append-unknown', { shard, cause: describeError(cause) });
+  };
 }

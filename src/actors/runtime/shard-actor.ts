@@ -18,7 +18,8 @@ import type { Activation, ActorLimits, ActorPorts, ActorState } from './activati
 import { CommandMemory } from './command-memory.js';
 import { readClaimableEnd, readJournalEnd } from './journal-end.js';
 import { Mailbox } from './mailbox.js';
-import { asFailure, NO_TURN, newPending, type Pending, rejectAll, unavailable } from './pending.js';
+import { NextTick } from './next-tick.js';
+import { asFailure, NO_TURN, newPending, noteUnknown, type Pending, rejectAll, unavailable } from './pending.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
@@ -41,8 +42,7 @@ export class ShardActor<W extends Work> {
   #quietUntilMs = Number.POSITIVE_INFINITY;
   #lastClockMs = 0;
   #isDrainSoon = false;
-  #tick: Timer | undefined;
-  #tickAtMs = 0;
+  readonly #tick: NextTick;
   #holdSweep: Timer | undefined;
   #whenIdle: (() => void) | undefined;
   #afterEntry: (() => Promise<void>)[] = [];
@@ -54,6 +54,7 @@ export class ShardActor<W extends Work> {
     private readonly plane: ShardPlane<W>,
   ) {
     this.#mailbox = new Mailbox(limits.mailbox);
+    this.#tick = new NextTick(ports.timers, ports.clock, () => this.#drainSoon());
     this.#memory = new CommandMemory(limits.commandMemoryMs);
     this.#open = newPending(1);
     this.ended = new Promise((resolve) => {
@@ -193,7 +194,7 @@ export class ShardActor<W extends Work> {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     if (why.code === 'FENCED') this.ports.metrics.refused(this.shard);
-    this.#tick?.cancel();
+    this.#tick.cancel();
     this.#holdSweep?.cancel();
     this.#stop.abort(why);
     const inFlight = this.#inFlight?.waiting ?? [];
@@ -308,7 +309,7 @@ export class ShardActor<W extends Work> {
     this.#finishWaiters(pending);
     this.#sealIfReady();
     if (this.#mailbox.size > 0 && hasRoom()) this.#drainSoon();
-    this.#scheduleTick();
+    if (this.#state === 'serving') this.#tick.schedule(this.plane.nextTickInMs());
     this.#wakeIfIdle();
     this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
   }
@@ -415,30 +416,17 @@ export class ShardActor<W extends Work> {
     }
   }
 
-  #scheduleTick(): void {
-    const inMs = this.plane.nextTickInMs();
-    if (inMs === undefined || this.#state !== 'serving') return;
-    const atMs = this.ports.clock.monotonicMs() + inMs;
-    if (this.#tick !== undefined && atMs >= this.#tickAtMs) return;
-    this.#tick?.cancel();
-    this.#tickAtMs = atMs;
-    this.#tick = this.ports.timers.after(inMs, () => {
-      this.#tick = undefined;
-      this.#drainSoon();
-    });
-  }
-
   #wakeIfIdle(): void {
-    const isIdle = this.#mailbox.size === 0 && this.#inFlight === undefined && this.#open.turn.effects === 0;
-    if (isIdle && this.#open.waiting.length === 0) this.#whenIdle?.();
+    const { turn, waiting } = this.#open;
+    if (this.#mailbox.size > 0 || this.#inFlight !== undefined || turn.effects > 0) return;
+    if (waiting.length === 0) this.#whenIdle?.();
   }
 
   /** Requests wait for loading state for so long and no longer. */
   #rejectOverdue(): void {
     if (this.isEnded) return;
     const enteredBeforeMs = this.ports.clock.monotonicMs() - this.limits.holdMs;
-    const isLoading = this.#state === 'claiming' || this.#state === 'replaying';
-    if (isLoading) {
+    if (this.#state === 'claiming' || this.#state === 'replaying') {
       for (const work of this.#mailbox.removeWhere((waiting) => waiting.enteredAtMs <= enteredBeforeMs)) {
         work.reject(unavailable(`${this.shard} is still loading`));
       }
@@ -456,12 +444,6 @@ export class ShardActor<W extends Work> {
   }
 
   #watch() {
-    return {
-      signal: this.#stop.signal,
-      onUnknown: (cause: unknown) => {
-        this.ports.metrics.appendUnknown(this.shard);
-        this.ports.log.warn('journal.append-unknown', { shard: this.shard, cause: describeError(cause) });
-      },
-    };
+    return { signal: this.#stop.signal, onUnknown: noteUnknown(this.ports, this.shard) };
   }
 }

@@ -130,13 +130,19 @@ export function decodeKvRequest(bytes: Uint8Array): KvRequest {
   };
 }
 
-export function encodeKvResponse({ replies, syncToken, isAborted = false }: KvResponse): Uint8Array {
-  return encode([syncToken, replies.map(wrapBig), isAborted], { extensionCodec });
+export function encodeKvResponse({
+  replies,
+  syncToken,
+  isAborted = false,
+  isFull = false,
+}: KvResponse): Uint8Array {
+  return encode([syncToken, replies.map(wrapBig), isAborted, isFull], { extensionCodec });
 }
 
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
-  const [syncToken, replies, isAborted = false] = decode(bytes, { extensionCodec }) as [string, Reply[], boolean?];
-  return isAborted ? { syncToken, replies, isAborted } : { syncToken, replies };
+  const fields = decode(bytes, { extensionCodec }) as [string, Reply[], boolean?, boolean?];
+  const [syncToken, replies, isAborted = false, isFull = false] = fields;
+  return isAborted || isFull ? { syncToken, replies, isAborted, isFull } : { syncToken, replies };
 }
 
 function wrapBig(reply: Reply): unknown {

@@ -2,7 +2,15 @@
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
 import { FAMILIES } from './families/index.js';
-import { ERRORS, ErrorReply, notOverRest, unknownCommand, unknownSubcommand, wrongArity } from './reply.js';
+import {
+  ERRORS,
+  ErrorReply,
+  notAvailable,
+  notOverRest,
+  unknownCommand,
+  unknownSubcommand,
+  wrongArity,
+} from './reply.js';
 
 const specsByName = new Map<string, CommandSpec>();
 /** Names that have subcommands: their second word belongs to the name. */
@@ -58,7 +66,8 @@ export function admit(words: readonly ByteString[]): CommandSpec | ErrorReply {
   if (arity >= 0 ? words.length !== arity : words.length < -arity) {
     const problem = wrongArity(spec.name.replace(' ', '|'));
     // Over REST the command is refused, whatever its words.
-    return spec.flags.includes('connection') ? new ErrorReply(problem.text, notOverRest(spec.name).text) : problem;
+    if (spec.flags.includes('connection')) return new ErrorReply(problem.text, notOverRest(spec.name).text);
+    return spec.rest === 'refused' ? new ErrorReply(problem.text, notAvailable(spec.name).text) : problem;
   }
   return spec;
 }
@@ -67,8 +76,7 @@ function unknown(words: readonly ByteString[]): ErrorReply {
   const name = (words[0] as ByteString).toUpperCase();
   if (!containers.has(name)) return unknownCommand(words);
   // A container without its subcommand lacks a word; Redis says so too.
-  if (words.length === 1) return wrongArity(name);
-  const problem = unknownSubcommand(words);
+  const problem = words.length === 1 ? wrongArity(name) : unknownSubcommand(words);
   const isOfConnection = specsByName.get(`${name} HELP`)?.flags.includes('connection') === true;
   return isOfConnection ? new ErrorReply(problem.text, notOverRest(name).text) : problem;
 }

@@ -215,6 +215,13 @@ export class KvEngine {
     return usedBytes(keyspace) > maxBytes ? ERRORS.databaseFull : undefined;
   }
 
+  /** Is it beyond its bound, with a policy that removes nothing? */
+  get hasNoRoom(): boolean {
+    const { settings, keyspace } = this;
+    if (!this.isBounded || settings.get('maxmemory-policy') !== 'noeviction') return false;
+    return usedBytes(keyspace) > settings.number('maxmemory');
+  }
+
   /** What scripts are told: set before each that runs. */
   set isFull(isFull: boolean) {
     this.#context.isFull = isFull;

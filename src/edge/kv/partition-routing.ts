@@ -36,8 +36,10 @@ export interface RoutedReplies {
   readonly replies: readonly Reply[];
   /** Undefined when no partition was asked. */
   readonly syncToken: string | undefined;
-  /** A transaction that did not run, because a watched key has changed. */
+  /** A transaction that did not run; see KvResponse. */
   readonly isAborted?: boolean | undefined;
+  /** See KvResponse; said by databases of one partition. */
+  readonly isFull?: boolean | undefined;
 }
 
 /** What a request says beside its commands. */

@@ -9,6 +9,7 @@
 import {
   admit,
   type CommandSpec,
+  ERRORS,
   ErrorReply,
   keysOf,
   PermissionDenied,
@@ -143,8 +144,12 @@ export class CommandRunner {
     }
     const { maxQueuedBytes, maxQueuedCommands } = this.face.parts.limits;
     const bytes = bytesOf(words);
-    const problem = this.#sizeProblem(this.client.grant as KvGrant, spec, words, bytes);
+    const grant = this.client.grant as KvGrant;
+    const problem = this.#sizeProblem(grant, spec, words, bytes);
     if (problem !== undefined) return this.#refuse(problem);
+    if (spec.flags.includes('denyoom') && this.face.fullDatabases.has(grant.database)) {
+      return this.#refuse(ERRORS.databaseFull);
+    }
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
       return this.#refuse(TRANSACTION_TOO_LARGE);
     }

@@ -37,9 +37,9 @@ export class PartitionCalls {
     const startedAtMs = this.face.parts.clock.monotonicMs();
     // As `#metered` does it, in one promise less: this is the way of nearly every command.
     return this.face.router.run(grant, mode, batch, this.#details(batch.isTracked)).then(
-      ({ replies }) => {
-        this.#record(grant, batch, replies, startedAtMs);
-        return batch.answers(replies);
+      (routed) => {
+        this.#record(grant, batch, routed, startedAtMs);
+        return batch.answers(routed.replies);
       },
       (failure: unknown) => {
         const refusal = new ErrorReply(failureText(this.face, failure));
@@ -132,14 +132,10 @@ export class PartitionCalls {
     return this.#metered(grant, admitted, () => this.face.router.run(grant, mode, admitted, details));
   }
 
-  #metered(
-    grant: KvGrant,
-    admitted: AdmittedCommands,
-    run: () => Promise<RoutedReplies>,
-  ): Promise<RoutedReplies> {
+  #metered(grant: KvGrant, admitted: AdmittedCommands, run: () => Promise<RoutedReplies>): Promise<RoutedReplies> {
     const startedAtMs = this.face.parts.clock.monotonicMs();
     return run().then((routed) => {
-      this.#record(grant, admitted, routed.replies, startedAtMs);
+      this.#record(grant, admitted, routed, startedAtMs);
       return routed;
     });
   }
@@ -147,10 +143,11 @@ export class PartitionCalls {
   #record(
     { database }: KvGrant,
     admitted: AdmittedCommands & { readonly writes?: number },
-    replies: readonly Reply[],
+    { replies, isFull }: RoutedReplies,
     startedAtMs: number,
   ): void {
     const { clock, meter } = this.face.parts;
+    this.face.fullDatabases.note(database, isFull === true);
     meter.recordKv(database, {
       commands: admitted.commands.length,
       writes: admitted.writes ?? admitted.specs.filter(isWrite).length,

@@ -3,6 +3,7 @@ import type { Clock, KvEvents, KvGateway, Log, Meter, Quota, RespAccess, Timers 
 import type { AclCommands } from '../acl/index.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
 import { ClientRegistry } from './client-registry.js';
+import { FullDatabases } from './full-databases.js';
 import type { RespFaceLimits } from './resp-limits.js';
 import { TrackingTables } from './tracking-tables.js';
 
@@ -26,12 +27,14 @@ export class RespFace {
   readonly router: PartitionRouter;
   readonly clients: ClientRegistry;
   readonly tracking: TrackingTables;
+  readonly fullDatabases: FullDatabases;
   /** Set while draining: nothing new begins. */
   isDraining = false;
   #incidents = 0;
 
   constructor(readonly parts: RespFaceParts) {
     this.router = new PartitionRouter(parts.gateway);
+    this.fullDatabases = new FullDatabases(parts.clock);
     this.clients = new ClientRegistry(parts.clock, parts.timers);
     this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, parts.limits.maxTrackedKeys);
   }

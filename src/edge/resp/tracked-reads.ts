@@ -22,7 +22,8 @@ export function trackReads(
   if (where === 'alone') tracking.caching = undefined;
   if (mode === 'opt-in' && caching !== 'yes') return false;
   if (mode === 'opt-out' && caching === 'no') return false;
-  if (!spec.flags.includes('readonly')) return false;
+  // What a script reads is not known before it has run: all of its keys are taken for read.
+  if (!spec.flags.includes('readonly') && !spec.flags.includes('script')) return false;
   client.face.tracking.note(client, grant, keysOf(spec, words));
   return true;
 }

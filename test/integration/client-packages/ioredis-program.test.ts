@@ -111,7 +111,9 @@ describe('client package: ioredis on a process', function () {
   });
 
   it('discards a transaction with a command that cannot be', async () => {
-    const failure = await failureOf(redis.multi({ pipeline: true }).set('k', 1).call('NOSUCH').exec() as Promise<unknown>);
+    const failure = await failureOf(
+      redis.multi({ pipeline: true }).set('k', 1).call('NOSUCH').exec() as Promise<unknown>,
+    );
     expect(failure).to.contain('EXECABORT');
     expect(await redis.exists('k')).to.equal(0);
     const results = await redis.multi().set('k', 'text').incr('k').exec();

@@ -150,10 +150,7 @@ describe('client package: @upstash/redis on a process, programs', function () {
     const [seconds] = await redis.time();
     expect(seconds).to.be.closeTo(Date.now() / 1000, 5);
     expect(await redis.exec(['CONFIG', 'SET', 'notify-keyspace-events', 'KEA'])).to.equal('OK');
-    expect(await redis.exec<string[]>(['CONFIG', 'GET', 'notify-*'])).to.deep.equal([
-      'notify-keyspace-events',
-      'AKE',
-    ]);
+    expect(await redis.exec<string[]>(['CONFIG', 'GET', 'notify-*'])).to.deep.equal(['notify-keyspace-events', 'AKE']);
     await redis.exec(['CONFIG', 'SET', 'notify-keyspace-events', '']);
     expect(await redis.exec<string>(['INFO', 'keyspace'])).to.contain('# Keyspace');
     expect(await redis.exec(['WAIT', '0', '100'])).to.equal(0);

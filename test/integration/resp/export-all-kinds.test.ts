@@ -39,7 +39,9 @@ describe('journal export of every kind of value', function () {
     const exported = await runMillrace(['journal', 'export', '--database', 'default', '--format', 'resp'], environment);
     expect(exported.code, exported.stderr).to.equal(0);
     redis = await startRedis(REDIS_BINARIES.newer);
-    const path = /\$\d+\r\n(\/[^\r]+)\r\n/.exec(await redis.client.call(['CONFIG', 'GET', 'unixsocket']))?.[1] as string;
+    const path = /\$\d+\r\n(\/[^\r]+)\r\n/.exec(
+      await redis.client.call(['CONFIG', 'GET', 'unixsocket']),
+    )?.[1] as string;
     expect(await pipeInto(path, exported.stdout)).to.match(/errors: 0, replies: \d+/);
     const loaded = new Redis({ path });
     theirs = loaded;
@@ -105,7 +107,11 @@ describe('journal export of every kind of value', function () {
     await live.xack('stream', 'g', ids[0] as string, ids[1] as string);
     await live.xdel('stream', ids[3] as string);
     await live.xtrim('stream', 'MAXLEN', 18);
-    await live.eval("for i = 1, 5 do redis.call('RPUSH', KEYS[1], i) end redis.call('EXPIRE', KEYS[1], 4000)", 1, 'made');
+    await live.eval(
+      "for i = 1, 5 do redis.call('RPUSH', KEYS[1], i) end redis.call('EXPIRE', KEYS[1], 4000)",
+      1,
+      'made',
+    );
     await live.call(
       'FUNCTION',
       'LOAD',

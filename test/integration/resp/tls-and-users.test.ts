@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Redis, type RedisOptions } from 'ioredis';
+import { type CommonRedisOptions, Redis } from 'ioredis';
 import { credentialsIn } from '../../support/db-output-reader.js';
 import { eventually } from '../../support/eventually.js';
 import { KvClient } from '../../support/kv-client.js';
@@ -14,16 +14,17 @@ import {
   endEverything,
   PASSWORD,
   runMillrace,
-  temporaryDirectory,
   TOKEN,
+  temporaryDirectory,
 } from '../../support/millrace-process.js';
 
 /** A revocation acts within a second; on a machine that does much else it may be seen a little later. */
 const REVOKED_WITHIN_MS = 2000;
 
 const open = new Set<Redis>();
-function connect(options: RedisOptions): Redis {
-  const client = new Redis(options.port as number, { retryStrategy: () => null, enableReadyCheck: false, ...options });
+type Place = Pick<CommonRedisOptions, 'username' | 'password'> & { readonly port: number; readonly tls?: object };
+function connect(place: Place): Redis {
+  const client = new Redis({ ...place, retryStrategy: () => null, enableReadyCheck: false });
   client.on('error', () => undefined);
   open.add(client);
   return client;
@@ -106,7 +107,18 @@ describe('users of a database, end to end', function () {
   }
 
   it('sign in, may what they may, and are told of what they may not', async () => {
-    await acl('SETUSER', 'ann', 'on', '>pw-of-ann', '~app:*', '%R~shared:*', '&news:*', '+@all', '-@admin', '-flushall');
+    await acl(
+      'SETUSER',
+      'ann',
+      'on',
+      '>pw-of-ann',
+      '~app:*',
+      '%R~shared:*',
+      '&news:*',
+      '+@all',
+      '-@admin',
+      '-flushall',
+    );
     const ann = connect({ port: millrace.respPort, username: 'ann', password: 'pw-of-ann' });
     expect(await ann.call('ACL', 'WHOAMI').catch((error: Error) => error.message)).to.be.a('string');
     expect(await ann.set('app:1', 'x')).to.equal('OK');
@@ -117,9 +129,9 @@ describe('users of a database, end to end', function () {
     expect(await failureOf(ann.publish('other', 'x'))).to.match(/^NOPERM/);
     expect(await ann.publish('news:1', 'x')).to.equal(0);
     expect(await failureOf(ann.eval("return redis.call('GET', 'other')", 0))).to.match(/NOPERM|ACL/);
-    expect(await failureOf(connect({ port: millrace.respPort, username: 'ann', password: 'no' }).get('app:1'))).to.match(
-      /WRONGPASS|NOAUTH|closed/,
-    );
+    expect(
+      await failureOf(connect({ port: millrace.respPort, username: 'ann', password: 'no' }).get('app:1')),
+    ).to.match(/WRONGPASS|NOAUTH|closed/);
     const log = (await acl('LOG')) as string[][];
     expect(log.length).to.be.greaterThan(3);
     expect(await acl('DELUSER', 'ann')).to.equal(1);

@@ -12,6 +12,7 @@ describe('commands that wait', () => {
   let waiters = 0;
 
   beforeEach(async () => {
+    waiters = 0;
     stand = new KvShardStand();
     actor = await stand.serving();
   });
@@ -25,10 +26,6 @@ describe('commands that wait', () => {
   function ask(request: Partial<KvRequest>): Outcome {
     return stand.ask(actor, { client: CLIENT, ...request });
   }
-
-  beforeEach(() => {
-    waiters = 0;
-  });
 
   it('are served in the turn that made their key ready, first come first', async () => {
     const first = wait('BLPOP l 0');
@@ -312,7 +309,9 @@ describe('a partition in doubt', () => {
     const after = stand.send(actor, ['GET kept', 'EXISTS half', 'LRANGE list 0 -1'], 'pipeline');
     await stand.time.advance(100);
     expect(before.replies).to.deep.equal([2]);
-    expect((script.replies?.[0] as { text: string }).text).to.match(/^ERR Script stopped/);
+    expect(script.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped/);
     expect(after.replies).to.deep.equal(['2', 0, ['a', 'b']]);
   });
 

@@ -129,7 +129,7 @@ export class FunctionHost {
     const { machine } = furniture;
     const { api, state } = machine;
     const registration = new Registration();
-    return scripts.guarded(context, '', () => {
+    const loadBody = () => {
       api.lua_settop(state, 0);
       scripts.clearKeys(furniture);
       api.lua_rawgeti(state, REGISTRY_INDEX, furniture.errorHandler);
@@ -147,7 +147,8 @@ export class FunctionHost {
       throw new ErrorReply(
         `ERR Error registering functions: ${text.replace(/ script: , on @user_function:[0-9]+\.$/, '')}`,
       );
-    });
+    };
+    return scripts.guarded(context, '', loadBody, 'FUNCTION LOAD timeout');
   }
 
   #remember(name: ByteString, library: LoadedLibrary): void {

@@ -38,7 +38,7 @@ export const REDIS_FUNCTIONS: ReadonlyMap<string, HostFunction> = new Map<string
 ]);
 
 /** While a library is loaded there is only this. */
-export const LOADING_FUNCTIONS = ['log', 'setresp', 'error_reply', 'status_reply', 'sha1hex'] as const;
+export const LOADING_FUNCTIONS = ['log'] as const;
 
 export function sha1(text: ByteString): ByteString {
   return createHash('sha1').update(text, 'latin1').digest('hex');

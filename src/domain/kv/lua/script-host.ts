@@ -174,7 +174,7 @@ export class ScriptHost {
   }
 
   /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped: the machine is gone (H2) */
-  guarded<T>(context: CommandContext, where: string, work: () => T): T {
+  guarded<T>(context: CommandContext, where: string, work: () => T, what = 'Script stopped'): T {
     const { count } = context.effects;
     try {
       return work();
@@ -183,7 +183,7 @@ export class ScriptHost {
       this.drop();
       const reason = stopReason(thrown);
       if (reason === undefined) throw thrown;
-      const reply = new ErrorReply(`ERR Script stopped: ${reason}${where}`);
+      const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
       if (context.effects.count !== count) throw new StateInDoubt(reply);
       throw reply;
     }

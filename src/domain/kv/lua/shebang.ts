@@ -28,8 +28,14 @@ export function shebangOf(source: ByteString): Shebang | undefined {
   const [first = '', ...options] = source
     .slice(2, end)
     .split(/[ \t\r]+/)
-    .filter((part, index) => index === 0 || part !== '');
+    .filter((part, index) => index === 0 || part !== '')
+    .map(withoutQuotes);
   return { engine: first, options, body: source.slice(end) };
+}
+
+/** `name="text"` is `name=text`; names and flags hold no blanks. */
+function withoutQuotes(part: ByteString): ByteString {
+  return part.replace(/^([^"']*)(["'])([^"']*)\2$/, '$1$3');
 }
 
 export interface ScriptHeader {

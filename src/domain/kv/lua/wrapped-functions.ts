@@ -16,6 +16,8 @@ import {
 import { unsignedOf, widenFormat } from './wide-integers.js';
 
 const MAX_INT32 = 2 ** 31 - 1;
+/** More results than Lua's stack has room for. */
+const MAX_UNPACKED = 8_000;
 const READ_ONLY = 'Attempt to modify a readonly table';
 
 /** Metatables that scripts may look at, and nothing more. */
@@ -35,6 +37,7 @@ export const WRAPPED: ReadonlyMap<string, HostFunction> = new Map<string, HostFu
   ['setmetatable', refuseShielded('setmetatable')],
   ['pcall', protectedCall],
   ['tonumber', toNumber],
+  ['unpack', unpackTable],
 ]);
 
 export const STRING_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
@@ -201,6 +204,16 @@ function format(machine: LuaMachine, state: State): number {
   machine.checkMeter();
   if (machine.api.lua_type(state, 1) === LUA.STRING) widenFormat(machine, state);
   return native(machine, state, 'format');
+}
+
+/** Lua's own counts the results in 32 bits, and the machine stops where that does not do. */
+function unpackTable(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  const first = api.lua_type(state, 2) > LUA.NIL ? api.luaL_checknumber(state, 2) : 1;
+  if (api.lua_type(state, 3) <= LUA.NIL) return native(machine, state, 'unpack');
+  const last = api.luaL_checknumber(state, 3);
+  if (last - first >= MAX_UNPACKED) return machine.fail(state, 'too many results to unpack');
+  return native(machine, state, 'unpack');
 }
 
 function toNumber(machine: LuaMachine, state: State): number {

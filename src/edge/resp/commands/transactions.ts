@@ -90,12 +90,22 @@ function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
   if (transaction === undefined) return NO_EXEC;
   client.transaction = undefined;
   client.watches = [];
-  if (transaction.isBroken) return BROKEN;
+  if (transaction.isBroken) return discardBroken(client);
   const { queued } = transaction;
   if (watches.length === 0 && queued.every(({ spec }) => findOwn(spec.name) !== undefined)) {
     return queued.map((command) => runOwn(client, command, findOwn));
   }
   return execAtPartition(client, queued, watches, findOwn);
+}
+
+/** The owner hears of it for those who watch all commands: that it began, and that it ended. */
+async function discardBroken(client: RespClient): Promise<Answer> {
+  const grant = client.grant as KvGrant;
+  const nothing = { specs: [], commands: [], bytes: 0 };
+  const home = client.face.router.partitionOf(grant, nothing);
+  // It is discarded whether they hear of it or not.
+  await client.calls.runTransaction(grant, home, nothing, [], false).catch(() => undefined);
+  return BROKEN;
 }
 
 async function execAtPartition(
@@ -137,7 +147,7 @@ async function execAtPartition(
   const home = (hasKeys ? undefined : watches[0]?.partition) ?? router.partitionOf(grant, admitted);
   if (watches.some((watched) => watched.partition !== home)) return ERRORS.crossSlot;
   const { replies, isAborted } = await client.calls.runTransaction(grant, home, admitted, watches, isTracked);
-  if (isAborted === true) return NIL_ARRAY;
+  if (isAborted === true) return replies[0] ?? NIL_ARRAY;
   let next = 0;
   return queued.map((command) => {
     if (findOwn(command.spec.name) !== undefined) return runOwn(client, command, findOwn);

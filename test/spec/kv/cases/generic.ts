@@ -281,6 +281,7 @@ export const GENERIC_CASES: readonly KvCase[] = [
     [],
   ),
   kvCase('OBJECT needs a subcommand', [], 'OBJECT', wrongArity('object')),
+  kvCase('OBJECT HELP takes no argument', [], 'OBJECT HELP x', wrongArity('object|help')),
   kvCase('OBJECT FOO is unknown', [], 'OBJECT FOO', "-ERR unknown subcommand 'FOO'. Try OBJECT HELP."),
   kvCase('WAIT has no replicas to wait for', [], 'WAIT 1 1', 0, []),
   kvCase('WAIT refuses what is no integer', [], 'WAIT x 1', NOT_AN_INTEGER, []),

@@ -61,7 +61,7 @@ export const restore: SlicedHandler = function* (context) {
   const expireAtMs = ttl === 0n ? undefined : readInstant(context, 2, { unitMs: 1, isAbsolute }, 'restore');
   const payload = args.bytes(3);
   if (!isIntact(payload)) throw badFooter;
-  const value = yield* valueOf(context, key, payload);
+  const value = yield* valueIn(context, key, payload);
   if (expireAtMs !== undefined && expireAtMs <= context.nowMs) {
     removeKey(context, key);
     return OK;
@@ -111,7 +111,7 @@ function readOptions({ args }: CommandContext): RestoreOptions {
 }
 
 /** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
-function* valueOf(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
+function* valueIn(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
   const aside = new KvEngine(context.random, context.server);
   let commands = 0;
   try {

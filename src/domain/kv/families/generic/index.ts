@@ -104,7 +104,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     handler: memoryUsage,
     since: '4.0.0',
     summary: 'Estimates the bytes a key takes.',
-    deviations: ['The number is of this implementation. MEMORY has no other subcommand.'],
+    deviations: ['The number is of this implementation.'],
   },
   {
     name: 'OBJECT ENCODING',
@@ -153,9 +153,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     handler: help,
     since: '6.2.0',
     summary: 'Lists the subcommands of OBJECT.',
-    deviations: [
-      'The text is of this implementation. A subcommand that is not listed answers `Command is not available`.',
-    ],
+    deviations: ['The text is of this implementation.'],
   },
   {
     name: 'RANDOMKEY',

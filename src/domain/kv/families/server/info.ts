@@ -2,6 +2,7 @@
 import { asciiLowerCase, asciiUpperCase, type ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { usedBytes } from '../../eviction.js';
+import { scriptHost } from '../../lua/index.js';
 import { type Reply, VerbatimReply } from '../../reply.js';
 
 type Fields = ReadonlyMap<string, string>;
@@ -74,7 +75,10 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       ['used_memory', String(usedBytes(keyspace))],
       ['used_memory_human', human(usedBytes(keyspace))],
       ['used_memory_dataset', String(keyspace.bytes)],
+      ['number_of_cached_scripts', String(scriptHost(libraries).scripts.size)],
       ['number_of_libraries', String(libraries.size)],
+      // What is removed is gone when the command is answered.
+      ['lazyfree_pending_objects', '0'],
       ['maxmemory', settings.get('maxmemory') ?? '0'],
       ['maxmemory_human', human(Number(settings.get('maxmemory') ?? 0))],
       ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
