@@ -2,8 +2,10 @@
  * `millrace journal verify|export|tail --database X`: a database's history, proven, taken out or watched.
  * Exit codes: 0 fine, 1 damage was found or the journal could not be read, 2 it was asked wrongly.
  */
+
 import { parseArgs } from 'node:util';
 import { replayFold } from '../actors/kv-shard/index.js';
+import { encodeCommand, RespCommandReader } from '../codec/resp/index.js';
 import {
   type AuditPorts,
   auditOfPartition,
@@ -186,7 +188,21 @@ async function exportResp(deps: JournalCommandDeps, places: readonly Place[], ra
       places.length === 1
         ? exportCommands(deps, shard, partition, range)
         : exportState(deps, shard, partition, range, replayFold, segmentBytes);
-    await pour(deps, output);
+    await pour(deps, withoutParameters(output));
+  }
+}
+
+/** Parameters are of the server that keeps them: one that loads an export must not obey ours. */
+async function* withoutParameters(output: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array | string> {
+  for await (const piece of output) {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    if (!bytes.includes('\r\nCONFIG\r\n')) {
+      yield piece;
+      continue;
+    }
+    let kept = '';
+    for (const words of new RespCommandReader(bytes)) if (words[0] !== 'CONFIG') kept += encodeCommand(words);
+    yield Buffer.from(kept, 'latin1');
   }
 }
 

@@ -16,7 +16,7 @@ const MS_FOR_A_KILL = 20_000;
 /** What is pushed, published and added between two kills. */
 const STEPS_BETWEEN_KILLS = 60;
 /** So that the machine has room for the servers. */
-const PACE_MS = 5;
+const PACE_MS = 1;
 const WAITERS = 3;
 const NOTHING_HAPPENED = /nothing was executed|was not executed|outcome=not-applied/;
 

@@ -11,6 +11,15 @@ const withoutCount = (resp: string): string => resp.replace(/^(\$[0-9]+\r\nHYLL[
 
 export const SERVER_DIFFERENCES: readonly KnownDifference[] = [
   {
+    name: 'SORT of a set by nothing',
+    reason: 'members of a set come in no order',
+    mayNotShow: true,
+    covers: ({ words, ours, theirs }) =>
+      /^SORT(_RO)?$/.test(words[0] ?? '') &&
+      words.includes('nosort') &&
+      ours.split('\r\n')[0] === theirs.split('\r\n')[0],
+  },
+  {
     name: 'operations of BITOP that 7.0 lacks',
     reason: 'DIFF, DIFF1, ANDOR and ONE came with 8.2',
     parts: true,

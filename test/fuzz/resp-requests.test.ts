@@ -36,7 +36,7 @@ function command(random: FuzzRandom): string[] {
 }
 
 describe('fuzz: requests over RESP', () => {
-  itHolds('give the same words however they are cut into pieces', 500, (random) => {
+  itHolds('give the same words however they are cut into pieces', 150, (random) => {
     const commands = random.list(8, () => command(random));
     const text = commands.map(encodeCommand).join('');
     expect(parse(random.pieces(text))).to.deep.equal(commands);

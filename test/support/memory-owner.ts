@@ -97,6 +97,8 @@ export class MemoryOwner implements KvGateway, KvEvents {
   keepsRequests = true;
   /** Thrown instead of an answer, once for each item. */
   readonly failures: unknown[] = [];
+  /** Said with every answer. */
+  isFull = false;
   /** Answers wait for this. */
   gate: Promise<void> | undefined;
   readonly #owners = new Map<string, Owner>();
@@ -118,7 +120,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
     if (mode === 'transaction' && this.#hasChanged(owner, request)) return { ...response([]), isAborted: true };
     const replies: Reply[] = [];
     for (const words of commands) replies.push(await this.#run(owner, words, request));
-    return response(replies);
+    return this.isFull ? { ...response(replies), isFull: true } : response(replies);
   }
 
   async subscribe(

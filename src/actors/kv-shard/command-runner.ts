@@ -40,6 +40,8 @@ const NEVER = () => false;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
+/** Said by the client around the commands; counted, as they are in Redis. */
+const TRANSACTION_SPECS = [findCommand(['MULTI']), findCommand(['EXEC'])].filter((spec) => spec !== undefined);
 const NO_ROOM_FOR_ALL = new ErrorReply(
   "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
 );
@@ -107,6 +109,7 @@ export class CommandRunner {
       work.replies.push(NO_ROOM_FOR_ALL);
       return 'done';
     }
+    if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
     // Over REST nobody has said these words.
     const isShown = slot.audience.isMonitored && isOfResp;
     if (isShown) this.#showToMonitors(slot, ['multi'], work);
@@ -240,10 +243,9 @@ export class CommandRunner {
       for (const key of keys) {
         for (const waiter of slot.waiting.waitingFor(key)) {
           if (slot.isInDoubt) return;
-          const isThere = engine.keyspace.exists(key);
-          if (this.#serve(slot, engine, key, waiter, turn) || isThere) continue;
-          // Nothing is left for those behind; streams have to hear that their group is gone.
-          if (findCommand(waiter.words)?.family !== 'stream') break;
+          // Of a key that is gone readers of streams have to hear: their group went with it. Others wait on.
+          const isForIt = engine.keyspace.isThere(key) || findCommand(waiter.words)?.family === 'stream';
+          if (isForIt) this.#serve(slot, engine, key, waiter, turn);
         }
       }
     }

@@ -3,7 +3,7 @@
  * the bus when it is another. What surely was not executed is tried again until the deadline.
  */
 import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
-import { findCommand, isWrite } from '../../domain/kv/index.js';
+import { findCommand } from '../../domain/kv/index.js';
 import {
   type CommandId,
   isMillraceError,
@@ -103,13 +103,11 @@ function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvRespon
   return new Promise((resolve, reject) => actor.submit(new KvWork(request, resolve, reject)));
 }
 
+/** May it be executed any number of times? What is not known to only read may not: a script writes, too. */
 function isRead(request: KvRequest): boolean {
   // Leaving and listening are said again and again without harm.
   if (request.mode === 'listen' || request.mode === 'unblock') return true;
-  return request.commands.every((words) => {
-    const spec = findCommand(words);
-    return spec !== undefined && !isWrite(spec);
-  });
+  return request.commands.every((words) => findCommand(words)?.flags.includes('readonly') === true);
 }
 
 /** Serves requests of other processes for a shard that this one owns. */

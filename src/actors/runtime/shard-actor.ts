@@ -12,7 +12,7 @@
  */
 import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
-import { type CommandId, describeError, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import { type CommandId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
 import type { Activation, ActorLimits, ActorPorts, ActorState } from './activation.js';
 import { CommandMemory } from './command-memory.js';

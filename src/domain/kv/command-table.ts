@@ -27,8 +27,15 @@ for (const row of FAMILIES.flat()) {
   if (blank > 0) containers.add(spec.name.slice(0, blank));
 }
 
-export function allCommands(): CommandSpec[] {
-  return [...new Set(specsByName.values())];
+const rows: readonly CommandSpec[] = [...new Set(specsByName.values())];
+
+export function allCommands(): readonly CommandSpec[] {
+  return rows;
+}
+
+/** The row of exactly that name, in upper case. */
+export function rowOf(name: string): CommandSpec | undefined {
+  return specsByName.get(name);
 }
 
 /** The name found last and its row, where it has no subcommands: what comes in pipelines is mostly alike. */

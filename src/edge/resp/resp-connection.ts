@@ -146,8 +146,10 @@ export class RespConnection implements ClientLink {
     }
     this.#isPumping = true;
     try {
-      this.#runner.checkGrant();
-      this.#takeCommands();
+      if (this.#hasMoreToTake) {
+        this.#runner.checkGrant();
+        this.#takeCommands();
+      }
     } catch (failure) {
       this.#fail(failure);
     } finally {
@@ -157,6 +159,11 @@ export class RespConnection implements ClientLink {
     this.#output.flush();
     if (this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
     else if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  /** Asked behind every answer: most clients then have nothing more to say yet. */
+  get #hasMoreToTake(): boolean {
+    return this.#parser.mayHaveMore || this.#held !== undefined || !this.#batch.isEmpty;
   }
 
   #stopReading(): void {

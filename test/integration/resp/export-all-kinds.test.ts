@@ -31,7 +31,7 @@ describe('journal export of every kind of value', function () {
 
   it('loads into a real Redis, which then answers the same', async function () {
     if (redisVersion(REDIS_BINARIES.newer) === undefined) this.skip();
-    const millrace = await startServed({ MILLRACE_SNAPSHOT_ENTRIES: '30' });
+    const millrace = await startServed({ MILLRACE_SNAPSHOT_ENTRIES: '60' });
     const live = new Redis({ port: millrace.respPort, password: PASSWORD });
     ours = live;
     await fill(live);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import { ERRORS, type ErrorReply } from '../../../src/domain/kv/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
@@ -41,6 +42,47 @@ describe('commands that wait', () => {
     await stand.settle();
     expect(second.replies).to.deep.equal([['m', 'b']]);
     expect(stand.send(actor, 'EXISTS l m')).to.deep.equal({});
+  });
+
+  it('hear of another key of the wrong type, and wait on while it is their own', async () => {
+    stand.send(actor, 'SET target x');
+    const move = wait('BRPOPLPUSH l target 0');
+    const pop = wait('BLPOP m 0');
+    stand.send(actor, ['SET m x', 'RPUSH l a'], 'pipeline');
+    await stand.settle();
+    expect(move.replies?.[0]).to.equal(ERRORS.wrongType);
+    expect(pop).to.deep.equal({});
+    const left = stand.send(actor, 'LRANGE l 0 -1');
+    await stand.settle();
+    expect(left.replies).to.deep.equal([['a']]);
+  });
+
+  it('hear that the group they read is gone, whoever else waits for the key', async () => {
+    stand.send(actor, 'XGROUP CREATE s g $ MKSTREAM');
+    const pop = wait('BLPOP s 0');
+    const read = wait('XREADGROUP GROUP g c BLOCK 0 STREAMS s >');
+    stand.send(actor, 'DEL s');
+    await stand.settle();
+    expect(String((read.replies?.[0] as ErrorReply).text)).to.match(/^NOGROUP /);
+    expect(pop).to.deep.equal({});
+  });
+
+  it('are counted when they end, and told of while they wait', async () => {
+    stand.send(actor, 'XGROUP CREATE s g $ MKSTREAM');
+    wait('BLPOP l 0');
+    wait('BLPOP l 1');
+    wait('XREADGROUP GROUP g c BLOCK 0 STREAMS s >');
+    await stand.settle();
+    const clients = stand.send(actor, 'INFO clients');
+    await stand.settle();
+    expect(String(clients.replies?.[0])).to.include(
+      'blocked_clients:3\r\ntotal_blocking_keys:2\r\ntotal_blocking_keys_on_nokey:1\r\n',
+    );
+    stand.send(actor, 'RPUSH l a');
+    await stand.time.advance(1500);
+    const counts = stand.send(actor, 'INFO commandstats');
+    await stand.settle();
+    expect(String(counts.replies?.[0])).to.match(/cmdstat_blpop:calls=2,/);
   });
 
   it('are answered at once when there is something', async () => {
@@ -246,6 +288,24 @@ describe('those who listen', () => {
     expect(events()[0])
       .to.have.property('line')
       .that.matches(/^\d+\.\d{6} \[0 0\.0\.0\.0:0\] "SET" "a" "\\"x\\""$/);
+  });
+
+  it('see what scripts run, and where transactions begin and end, while they monitor', async () => {
+    listen(['monitor', '', 1]);
+    ask({ commands: [['EVAL', "return redis.call('set', 'a', '1')", '0']] });
+    ask({ mode: 'transaction', commands: [['GET', 'a']] });
+    ask({ mode: 'transaction', commands: [] });
+    await stand.settle();
+    const lines = events().map((event) => (event as { line: string }).line.replace(/^[^[]*/, ''));
+    expect(lines).to.deep.equal([
+      `[0 127.0.0.1:1] "EVAL" "return redis.call('set', 'a', '1')" "0"`,
+      '[0 lua] "set" "a" "1"',
+      '[0 127.0.0.1:1] "multi"',
+      '[0 127.0.0.1:1] "GET" "a"',
+      '[0 127.0.0.1:1] "exec"',
+      '[0 127.0.0.1:1] "multi"',
+      '[0 127.0.0.1:1] "exec"',
+    ]);
   });
 
   it('hear once of a change of a key that they have read', async () => {

@@ -14,6 +14,12 @@ import { describeCases } from './describe-cases.js';
 describeCases('key-value commands: list', LIST_CASES);
 
 describe('lists', () => {
+  it('are not waited for longer than there are instants, however the time is written', () => {
+    const answers = ['0x7FFFFFFFFFFFFF', '1e300', '0xg'].map((time) => readable(new KvBench().line(`BLPOP l ${time}`)));
+    const [beyond, malformed] = ['-ERR timeout is out of range', '-ERR timeout is not a float or out of range'];
+    expect(answers).to.deep.equal([beyond, beyond, malformed]);
+  });
+
   it('tell of what happened to them, in the order of Redis', () => {
     const heard: string[] = [];
     const bench = new KvBench();

@@ -71,6 +71,14 @@ describe('native protocol: CLIENT', () => {
     await client.closed();
   });
 
+  it('says what is wrong with a filter', async () => {
+    const answers = ['MAXAGE x', 'MAXAGE -1'].map((words) => client.call('CLIENT', 'KILL', ...words.split(' ')));
+    expect(await Promise.all(answers)).to.deep.equal([
+      '-ERR maxage is not an integer or out of range\r\n',
+      '-ERR maxage should be greater than 0\r\n',
+    ]);
+  });
+
   it('leaves answers out as it is told', async () => {
     const lines = ['CLIENT REPLY OFF', 'SET a 1', 'GET a', 'CLIENT REPLY ON', 'CLIENT REPLY SKIP', 'GET a', 'GET a'];
     client.send(lines.map((line) => encodeCommand(line.split(' '))).join(''));

@@ -59,6 +59,15 @@ describe('native protocol: subscriptions', () => {
     expect(await client.call('ECHO', 'x')).to.equal('$1\r\nx\r\n');
   });
 
+  it('are confirmed whatever CLIENT REPLY says, and once for a name that is there twice', async () => {
+    client.send(encodeCommand(['CLIENT', 'REPLY', 'OFF']));
+    expect(await client.call('SUBSCRIBE', 'c', 'c')).to.equal('*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n');
+    expect(await client.next()).to.equal('*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n');
+    expect(await (await face.client()).call('PUBLISH', 'c', 'm')).to.equal(':1\r\n');
+    expect(await client.next()).to.equal('*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nm\r\n');
+    expect(await client.call('UNSUBSCRIBE')).to.equal('*3\r\n$11\r\nunsubscribe\r\n$1\r\nc\r\n:0\r\n');
+  });
+
   it('leave few commands to a client of RESP2, and all of them in RESP3', async () => {
     await client.call('SUBSCRIBE', 'c');
     const refusal = 'only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context';
@@ -204,6 +213,19 @@ describe('native protocol: tracking', () => {
     expect(await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', 'a:x')).to.match(
       /^-ERR Prefix 'a:x' overlaps with an existing prefix 'a:'/,
     );
+  });
+
+  it('tells of what changed together in one message for each prefix', async () => {
+    await client.call('CLIENT', 'TRACKING', 'ON', 'BCAST', 'PREFIX', 'a:', 'PREFIX', 'b:');
+    await other.call('MSET', 'a:1', '1', 'b:1', '1', 'a:2', '1', 'a:1', '2');
+    expect([await client.next(), await client.next()]).to.deep.equal([invalidated('a:1', 'a:2'), invalidated('b:1')]);
+  });
+
+  it('takes the keys of a script for read', async () => {
+    await client.call('CLIENT', 'TRACKING', 'ON');
+    await client.call('EVAL', "return redis.call('get', KEYS[1])", '1', 'k');
+    await other.call('SET', 'k', '1');
+    expect(await client.next()).to.equal(invalidated('k'));
   });
 
   it('tracks what CLIENT CACHING says in OPTIN and OPTOUT mode', async () => {

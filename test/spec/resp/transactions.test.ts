@@ -43,6 +43,20 @@ describe('native protocol: transactions', () => {
     expect(await client.call('GET', 'a')).to.equal('$-1\r\n');
   });
 
+  it('queue nothing that a full database would refuse', async () => {
+    await client.call('CONFIG', 'SET', 'maxmemory', '1');
+    await client.call('MULTI');
+    expect(await client.call('GET', 'a')).to.equal('+QUEUED\r\n');
+    face.owner.isFull = true;
+    await other.call('GET', 'a');
+    expect(await client.call('SET', 'a', '1')).to.match(/^-OOM command not allowed/);
+    expect(await client.call('EXEC')).to.equal('-EXECABORT Transaction discarded because of previous errors.\r\n');
+    face.owner.isFull = false;
+    await other.call('GET', 'a');
+    await client.call('MULTI');
+    expect(await client.call('SET', 'a', '1')).to.equal('+QUEUED\r\n');
+  });
+
   it('go on after an error at run time', async () => {
     await client.call('SET', 's', 'x');
     await client.call('MULTI');

@@ -3,6 +3,7 @@
 import { BITMAP_PROGRAM } from './bitmap.js';
 import type { Program } from './dice.js';
 import { FUNCTION_PROGRAM } from './function.js';
+import { genericProgram } from './generic.js';
 import { GEO_PROGRAM } from './geo.js';
 import { hashProgram } from './hash.js';
 import { HYPERLOGLOG_PROGRAM } from './hyperloglog.js';
@@ -11,10 +12,13 @@ import { SCRIPTING_PROGRAM } from './scripting.js';
 import { setProgram } from './set.js';
 import { SORTED_SET_PROGRAM } from './sorted-set.js';
 import { stream } from './stream.js';
+import { stringProgram } from './string.js';
 
 export { Dice, type Program } from './dice.js';
 
 export const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ['string', stringProgram],
+  ['generic', genericProgram],
   ['hash', hashProgram],
   ['set', setProgram],
   ['sorted-set', SORTED_SET_PROGRAM],

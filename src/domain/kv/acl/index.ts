@@ -1,6 +1,7 @@
 export { AclUser, joinSelectors, type PasswordHash } from './acl-user.js';
 export { CATEGORIES, categoriesOf } from './categories.js';
 export { commandCatalogue, ruleNameOf } from './command-catalogue.js';
+export { READ, WRITE, wantedKeysOf } from './needs.js';
 export {
   DEFAULT_USER,
   PermissionDenied,
@@ -10,5 +11,4 @@ export {
   RULES_OF_READ_ONLY,
   readOnlyPermissions,
 } from './permissions.js';
-export { READ, WRITE, wantedKeysOf } from './needs.js';
 export { RuleError } from './rule-error.js';

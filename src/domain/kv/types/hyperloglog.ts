@@ -3,7 +3,7 @@
  * zeros, the cardinality of 64 bits whose highest bit says that it is out of date, and the registers.
  */
 import { type ByteString, bufferOfBytes } from '../../../kernel/index.js';
-import { eachRun, emptyRuns, MAX_SPARSE_VALUE, raiseSparse, REGISTERS } from './hyperloglog-sparse.js';
+import { eachRun, emptyRuns, MAX_SPARSE_VALUE, REGISTERS, raiseSparse } from './hyperloglog-sparse.js';
 import { murmur64 } from './murmur64.js';
 
 const HEADER_BYTES = 16;

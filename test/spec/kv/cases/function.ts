@@ -24,6 +24,22 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
     "-ERR Library 'lib' already exists",
     [],
   ),
+  kvCase(
+    'FUNCTION LOAD refuses a function of another library in other letters',
+    [line(ECHO)],
+    ['FUNCTION', 'LOAD', library("redis.register_function('F', function() return 1 end)", 'other')],
+    '-ERR Function F already exists',
+    [],
+  ),
+  kvCase('FUNCTION LOAD takes a name in quotes', [], ['FUNCTION', 'LOAD', ECHO.replace('=lib', '="lib"')], 'lib'),
+  kvCase(
+    'FUNCTION LOAD gives a library little of redis',
+    [],
+    ['FUNCTION', 'LOAD', library('redis.setresp(3)')],
+    (reply) => String(reply).includes("attempted to access nonexistent global variable 'setresp'"),
+    [],
+  ),
+  kvCase('FCALL finds a function in other letters', [line(ECHO)], 'FCALL F 1 k a', [['k'], ['a']], []),
   kvCase('FUNCTION LOAD REPLACE takes its place', [line(ECHO)], ['FUNCTION', 'LOAD', 'REPLACE', WRITES], 'lib'),
   kvCase(
     'FUNCTION LOAD refuses a function of another library',

@@ -23,6 +23,10 @@ const scanned =
 
 const isPositive = (reply: unknown): boolean => typeof reply === 'number' && reply > 0;
 
+/** As a line of words: bytes that are none of a word's own are written as numbers. */
+const restoring = (options: string): string =>
+  `RESTORE k 0 ${PAYLOAD.replace(/[^a-z]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)} ${options}`;
+
 export const GENERIC_CASES: readonly KvCase[] = [
   ...['EXISTS', 'TOUCH'].flatMap((name) => [
     kvCase(`${name} counts keys, one named twice counts twice`, ['SET a 1', 'RPUSH l a'], `${name} a l a b`, 3, []),
@@ -257,6 +261,17 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('MEMORY USAGE needs a key', [], 'MEMORY USAGE', wrongArity('memory|usage')),
   kvCase('MEMORY needs a subcommand', [], 'MEMORY', wrongArity('memory')),
   kvCase('OBJECT ENCODING of an integer', ['SET k 123'], 'OBJECT ENCODING k', 'int', []),
+  kvCase('OBJECT ENCODING of a string that was appended to', ['SET k 1', 'APPEND k 2'], 'OBJECT ENCODING k', 'raw', []),
+  kvCase('OBJECT ENCODING of a string with a new middle', ['SET k 12', 'SETRANGE k 0 3'], 'OBJECT ENCODING k', 'raw', []),
+  kvCase('OBJECT ENCODING of a string with a new bit', ['SET k 1', 'SETBIT k 6 1'], 'OBJECT ENCODING k', 'raw', []),
+  kvCase('OBJECT ENCODING of what APPEND has made', ['APPEND k 12'], 'OBJECT ENCODING k', 'int', []),
+  kvCase(
+    'OBJECT ENCODING of a number that was counted on after it was appended to',
+    ['SET k 1', 'APPEND k 2', 'INCR k'],
+    'OBJECT ENCODING k',
+    'int',
+    [],
+  ),
   kvCase('OBJECT ENCODING of a short string', ['SET k abc'], 'OBJECT ENCODING k', 'embstr', []),
   kvCase('OBJECT ENCODING of 44 bytes', [`SET k ${'x'.repeat(44)}`], 'OBJECT ENCODING k', 'embstr', []),
   kvCase('OBJECT ENCODING of 45 bytes', [`SET k ${'x'.repeat(45)}`], 'OBJECT ENCODING k', 'raw', []),
@@ -311,4 +326,18 @@ export const GENERIC_CASES: readonly KvCase[] = [
   ),
   kvCase('WAITAOF refuses a negative timeout', [], 'WAITAOF 0 0 -1', '-ERR timeout is negative', []),
   kvCase('WAITAOF needs three numbers', [], 'WAITAOF 0 0', wrongArity('waitaof')),
+  kvCase(
+    'OBJECT FREQ is what RESTORE said',
+    ['CONFIG SET maxmemory-policy allkeys-lfu', restoring('FREQ 100')],
+    'OBJECT FREQ k',
+    (reply) => reply === 100 || reply === 99,
+    [],
+  ),
+  kvCase(
+    'OBJECT IDLETIME is what RESTORE said',
+    ['CONFIG SET maxmemory-policy allkeys-lru', restoring('IDLETIME 1000')],
+    'OBJECT IDLETIME k',
+    (reply) => Number(reply) >= 1000 && Number(reply) <= 1010,
+    [],
+  ),
 ];

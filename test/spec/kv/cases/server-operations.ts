@@ -112,6 +112,12 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   kvCase('CONFIG SET refuses a bad event class', [], 'CONFIG SET notify-keyspace-events q', (reply) =>
     String(reply).includes('Invalid event class character'),
   ),
+  kvCase('CONFIG SET takes save points and keeps them', [], ['CONFIG', 'SET', 'save', '900 1 300 10'], '+OK'),
+  kvCase('CONFIG SET takes no save points', ['CONFIG SET save 900\\x201'], "CONFIG SET save ''", '+OK'),
+  kvCase('CONFIG SET refuses half a save point', [], 'CONFIG SET save 900', (reply) =>
+    String(reply).includes('Invalid save parameters'),
+  ),
+  kvCase('CONFIG SET takes what is always so', [], 'CONFIG SET appendonly yes appendfsync always', '+OK', []),
   kvCase('CONFIG SET wants pairs', [], 'CONFIG SET maxmemory 1 slowlog-max-len', SYNTAX, []),
   kvCase('CONFIG RESETSTAT answers OK', [], 'CONFIG RESETSTAT', '+OK', []),
   kvCase('CONFIG REWRITE is not needed', [], 'CONFIG REWRITE', '-ERR The server is running without a config file', []),
@@ -158,6 +164,19 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     const [get] = reply as unknown[][];
     return JSON.stringify(get?.slice(0, 2)) === '["get",2]' && JSON.stringify(get?.slice(3, 6)) === '[1,1,1]';
   }),
+  kvCase('COMMAND INFO of a subcommand that is none is null', [], 'COMMAND INFO get|key config|get|key', [null, null], []),
+  kvCase('COMMAND INFO says which keys have to be looked for', [], 'COMMAND INFO sort_ro', (reply) =>
+    String((reply as unknown[][])[0]?.[2]).includes('movablekeys'),
+  ),
+  kvCase('COMMAND LIST has containers beside their subcommands', [], 'COMMAND LIST FILTERBY PATTERN config', ['config'], []),
+  kvCase('COMMAND GETKEYS of a script without keys is empty', [], ['COMMAND', 'GETKEYS', 'EVAL', 'return 1', '0'], [], []),
+  kvCase(
+    'COMMAND GETKEYS refuses a count beyond the words',
+    [],
+    'COMMAND GETKEYS ZINTERSTORE d 100 a',
+    '-ERR Invalid arguments specified for command',
+    [],
+  ),
   kvCase('COMMAND DOCS has a summary', [], 'COMMAND DOCS get', hasName('summary')),
   kvCase('COMMAND GETKEYS finds the keys', [], 'COMMAND GETKEYS MSET a 1 b 2', ['a', 'b'], []),
   kvCase(

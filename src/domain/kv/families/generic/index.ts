@@ -320,7 +320,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: read,
     categories: ['set', 'sortedset', 'list', 'dangerous'],
-    keys: at(1),
+    // BY and GET read keys that only the elements name.
+    keys: several(at(1), { kind: 'found', find: () => [] }),
     handler: inOneGo(sort(false)),
     sliced: sort(false),
     isLong: isLongSort,

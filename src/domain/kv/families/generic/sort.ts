@@ -152,7 +152,8 @@ function elementsOf(
       : kind === 'set'
         ? ['SMEMBERS', key]
         : ['ZRANGE', key, '0', '-1', ...(isBackwards ? ['REV'] : [])];
-  return [...(flatten(callOf(context, words)) as readonly ByteString[])];
+  const elements = [...(flatten(callOf(context, words)) as readonly ByteString[])];
+  return kind === 'list' && isBackwards ? elements.reverse() : elements;
 }
 
 function callOf(context: CommandContext, words: readonly ByteString[], isQuiet = false): Reply {
@@ -166,7 +167,8 @@ function callOf(context: CommandContext, words: readonly ByteString[], isQuiet =
 function weighed(context: CommandContext, value: ByteString, by: ByteString | undefined, isAlpha: boolean): Element {
   const weight = by === undefined ? value : lookUp(context, by, value);
   if (isAlpha) return { value, weight, score: 0 };
-  if (weight === null) return { value, weight, score: 0 };
+  // What is missing and what is empty count as nothing.
+  if (weight === null || weight === '') return { value, weight, score: 0 };
   const score = parseFloatStrict(weight.trimStart());
   if (score === undefined || Number.isNaN(score)) throw notDoubles;
   return { value, weight, score };

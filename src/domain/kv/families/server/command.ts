@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import { categoriesOf } from '../../acl/index.js';
 import { type AccessedKey, accessedKeysOf, type CommandSpec, type Handler, type KeySpec } from '../../command-spec.js';
-import { admit, allCommands, findCommand } from '../../command-table.js';
+import { admit, allCommands, findCommand, rowOf } from '../../command-table.js';
 import { compileGlob } from '../../glob.js';
 import { ERRORS, ErrorReply, MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
 
@@ -109,12 +109,11 @@ function shown(name: string): ByteString {
 }
 
 function describe(name: string): Reply {
-  const own = allCommands().find((candidate) => candidate.name === name);
+  const own = rowOf(name);
   const subcommands = name.includes(' ') ? [] : subcommandsOf(name);
   const [first, last, step] = own === undefined ? [0, 0, 0] : spanOf(own.keys);
   const flags = own === undefined ? [] : own.flags.filter((flag) => !OWN_FLAGS.has(flag));
-  if (own !== undefined && (own.keys.kind === 'counted' || own.keys.kind === 'found'))
-    flags.push('movablekeys' as never);
+  if (own !== undefined && isMovable(own.keys)) flags.push('movablekeys' as never);
   return [
     name.toLowerCase().replace(' ', '|'),
     own?.arity ?? -2,
@@ -127,6 +126,11 @@ function describe(name: string): Reply {
     [],
     subcommands.map((spec) => describe(spec.name)),
   ];
+}
+
+/** Has to be looked for among the words. */
+function isMovable(keys: KeySpec): boolean {
+  return keys.kind === 'counted' || keys.kind === 'found' || (keys.kind === 'several' && keys.parts.some(isMovable));
 }
 
 /** First key, last key and step as Redis has them; a count in front of the keys hides them. */
@@ -144,7 +148,7 @@ function spanOf(keys: KeySpec): [number, number, number] {
 const GROUPS: Readonly<Record<string, string>> = { function: 'scripting', acl: 'server', json: 'module' };
 
 function documentOf(name: string): Reply | undefined {
-  const own = allCommands().find((candidate) => candidate.name === name);
+  const own = rowOf(name);
   const subcommands = name.includes(' ') ? [] : subcommandsOf(name);
   if (own === undefined && subcommands.length === 0) return undefined;
   const first = (own ?? subcommands[0]) as CommandSpec;

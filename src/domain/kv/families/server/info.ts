@@ -74,6 +74,7 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       // What `maxmemory` is compared with, as whoever divides the one by the other expects.
       ['used_memory', String(usedBytes(keyspace))],
       ['used_memory_human', human(usedBytes(keyspace))],
+      ['mem_not_counted_for_evict', '0'],
       ['used_memory_dataset', String(keyspace.bytes)],
       ['number_of_cached_scripts', String(scriptHost(libraries).scripts.size)],
       ['number_of_libraries', String(libraries.size)],

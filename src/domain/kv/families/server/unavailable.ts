@@ -27,12 +27,15 @@ const REASONS: readonly (readonly [name: string, since: string, reason: string])
   ['SWAPDB', '4.0.0', 'there is one database behind a connection'],
 ];
 
+/** As in Redis they are refused when they would be queued. */
+const NOT_IN_TRANSACTIONS = new Set(['SAVE', 'SHUTDOWN', 'SYNC', 'PSYNC']);
+
 export const UNAVAILABLE: readonly Omit<CommandSpec, 'family'>[] = REASONS.map(([name, since, reason]) => {
   const refusal = new ErrorReply(`ERR ${name} is not available: ${reason}`, notAvailable(name).text);
   return {
     name,
     arity: -1,
-    flags: ['admin', 'dangerous', 'noscript', 'edge'],
+    flags: ['admin', 'dangerous', 'noscript', 'edge', ...(NOT_IN_TRANSACTIONS.has(name) ? (['nomulti'] as const) : [])],
     keys: NO_KEYS,
     handler: () => refusal,
     since,

@@ -1,6 +1,6 @@
 export { JsonDocument, type NewValue } from './json-document.js';
 export * from './json-limits.js';
-export { levelOf, matchesOf, outermost, pathOf, type Place, rootPlace, tokenText } from './json-matches.js';
+export { levelOf, matchesOf, outermost, type Place, pathOf, rootPlace, tokenText } from './json-matches.js';
 export { type Arithmetic, formatNumber, reckon } from './json-numbers.js';
 export { compilePath, isRoot, type JsonPath, lastOfStatic } from './json-path.js';
 export { parsePath, pathTooDeep, pathTooLong, tooManyTerms } from './json-path-parser.js';

@@ -10,6 +10,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
 import type { Place } from './json-matches.js';
+import { formatNumber } from './json-numbers.js';
 import { rebuildDocument } from './json-rebuild.js';
 import {
   copied,
@@ -25,7 +26,6 @@ import {
   Pace,
   type Steps,
 } from './json-value.js';
-import { formatNumber } from './json-numbers.js';
 
 /** A value that is to be put in, with what is known of it. */
 export interface NewValue {

@@ -5,9 +5,9 @@
  */
 import { ErrorReply } from '../../reply.js';
 import { MAX_MATCHED_BYTES } from './json-limits.js';
-import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, type Steps, WholeFloat } from './json-value.js';
 import type { CompareOperator, Filter, Segment, Term } from './json-path.js';
 import { compilePattern } from './json-pattern.js';
+import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, type Steps, WholeFloat } from './json-value.js';
 
 /** What a filter needs of the evaluation it is part of. */
 export interface FilterScope {
