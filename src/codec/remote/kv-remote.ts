@@ -130,12 +130,7 @@ export function decodeKvRequest(bytes: Uint8Array): KvRequest {
   };
 }
 
-export function encodeKvResponse({
-  replies,
-  syncToken,
-  isAborted = false,
-  isFull = false,
-}: KvResponse): Uint8Array {
+export function encodeKvResponse({ replies, syncToken, isAborted = false, isFull = false }: KvResponse): Uint8Array {
   return encode([syncToken, replies.map(wrapBig), isAborted, isFull], { extensionCodec });
 }
 

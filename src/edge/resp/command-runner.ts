@@ -61,6 +61,11 @@ export class CommandRunner {
     private readonly client: RespClient,
   ) {}
 
+  /** Nobody knows right now what the client may do. */
+  get isInDoubt(): boolean {
+    return this.#doubt !== undefined;
+  }
+
   /** Ends the connection of one who may do nothing any more. (J1) */
   checkGrant(): void {
     const { client } = this;

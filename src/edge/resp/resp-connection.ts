@@ -32,6 +32,10 @@ import { RespOutput } from './resp-output.js';
 const COMMANDS_A_STRETCH = 1_000;
 /** Bytes encoded before others get to run. */
 const BYTES_A_STRETCH = 256 * 1024;
+/** Commands wait so long for news of what their client may do; then they are refused. */
+const MAX_DOUBT_MS = 300;
+const LOOK_AGAIN_MS = 10;
+
 /** Of a command that nobody has signed in for: enough for AUTH. */
 const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
 
@@ -47,6 +51,7 @@ export class RespConnection implements ClientLink {
   #isWaiting = false;
   #isPumping = false;
   #isEnding = false;
+  #doubtedAtMs: number | undefined;
   #hasInputEnded = false;
   /** Called once it has ended. */
   onEnd: () => void = () => {};
@@ -134,6 +139,22 @@ export class RespConnection implements ClientLink {
     else if (this.#parser.bufferedBytes > this.face.parts.limits.maxPendingBytes) this.socket.pause(); // C1
   }
 
+  /**
+   * While nobody knows what the client may do its commands wait a moment: after a long command of somebody else
+   * the news is on its way already.
+   */
+  #isHeld(): boolean {
+    if (!this.#runner.isInDoubt) {
+      this.#doubtedAtMs = undefined;
+      return false;
+    }
+    const { clock, timers } = this.face.parts;
+    this.#doubtedAtMs ??= clock.monotonicMs();
+    if (clock.monotonicMs() - this.#doubtedAtMs > MAX_DOUBT_MS) return false;
+    timers.after(LOOK_AGAIN_MS, () => this.#pump());
+    return true;
+  }
+
   #pump(): void {
     if (this.#isWaiting || this.#isPumping || this.client.isClosed) return;
     if (this.#output.bytes > this.face.parts.limits.pauseOutputBytes) {
@@ -148,6 +169,7 @@ export class RespConnection implements ClientLink {
     try {
       if (this.#hasMoreToTake) {
         this.#runner.checkGrant();
+        if (this.#isHeld()) return;
         this.#takeCommands();
       }
     } catch (failure) {

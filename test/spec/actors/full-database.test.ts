@@ -44,7 +44,13 @@ describe('a database that has no room', () => {
   });
 
   it('runs nothing of a transaction that could make it grow, and says why', async () => {
-    const outcome = await ask({ mode: 'transaction', commands: [['DEL', 'there'], ['SET', 'a', '1']] });
+    const outcome = await ask({
+      mode: 'transaction',
+      commands: [
+        ['DEL', 'there'],
+        ['SET', 'a', '1'],
+      ],
+    });
     expect(outcome).to.include({ isAborted: true, isFull: true });
     expect((outcome.replies?.[0] as ErrorReply).text).to.equal(
       "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",

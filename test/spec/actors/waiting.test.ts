@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { ERRORS, type ErrorReply } from '../../../src/domain/kv/index.js';
+import { ERRORS } from '../../../src/domain/kv/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
@@ -58,12 +58,14 @@ describe('commands that wait', () => {
   });
 
   it('hear that the group they read is gone, whoever else waits for the key', async () => {
-    stand.send(actor, 'XGROUP CREATE s g $ MKSTREAM');
     const pop = wait('BLPOP s 0');
+    stand.send(actor, 'XGROUP CREATE s g $ MKSTREAM');
     const read = wait('XREADGROUP GROUP g c BLOCK 0 STREAMS s >');
     stand.send(actor, 'DEL s');
     await stand.settle();
-    expect(String((read.replies?.[0] as ErrorReply).text)).to.match(/^NOGROUP /);
+    expect(read.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^NOGROUP /);
     expect(pop).to.deep.equal({});
   });
 

@@ -15,7 +15,9 @@ describeCases('key-value commands: list', LIST_CASES);
 
 describe('lists', () => {
   it('are not waited for longer than there are instants, however the time is written', () => {
-    const answers = ['0x7FFFFFFFFFFFFF', '1e300', '0xg'].map((time) => readable(new KvBench().line(`BLPOP l ${time}`)));
+    const answers = ['0x7FFFFFFFFFFFFF', '1e300', '0xg'].map((time) =>
+      readable(new KvBench().line(`BLPOP l ${time}`).reply),
+    );
     const [beyond, malformed] = ['-ERR timeout is out of range', '-ERR timeout is not a float or out of range'];
     expect(answers).to.deep.equal([beyond, beyond, malformed]);
   });

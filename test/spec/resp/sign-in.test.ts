@@ -88,6 +88,16 @@ describe('native protocol: signing in', () => {
     await eventually(async () => expect(await client.call('GET', 'a')).to.equal('$-1\r\n'));
   });
 
+  it('lets commands wait a moment for the news', async () => {
+    const client = await face.client();
+    face.isControlStale = true;
+    const answer = client.call('GET', 'a');
+    setTimeout(() => {
+      face.isControlStale = false;
+    }, 50);
+    expect(await answer).to.equal('$-1\r\n');
+  });
+
   it('knows one database by number', async () => {
     const client = await face.client();
     expect(await client.call('SELECT', '0')).to.equal('+OK\r\n');

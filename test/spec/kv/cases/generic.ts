@@ -262,7 +262,13 @@ export const GENERIC_CASES: readonly KvCase[] = [
   kvCase('MEMORY needs a subcommand', [], 'MEMORY', wrongArity('memory')),
   kvCase('OBJECT ENCODING of an integer', ['SET k 123'], 'OBJECT ENCODING k', 'int', []),
   kvCase('OBJECT ENCODING of a string that was appended to', ['SET k 1', 'APPEND k 2'], 'OBJECT ENCODING k', 'raw', []),
-  kvCase('OBJECT ENCODING of a string with a new middle', ['SET k 12', 'SETRANGE k 0 3'], 'OBJECT ENCODING k', 'raw', []),
+  kvCase(
+    'OBJECT ENCODING of a string with a new middle',
+    ['SET k 12', 'SETRANGE k 0 3'],
+    'OBJECT ENCODING k',
+    'raw',
+    [],
+  ),
   kvCase('OBJECT ENCODING of a string with a new bit', ['SET k 1', 'SETBIT k 6 1'], 'OBJECT ENCODING k', 'raw', []),
   kvCase('OBJECT ENCODING of what APPEND has made', ['APPEND k 12'], 'OBJECT ENCODING k', 'int', []),
   kvCase(

@@ -138,8 +138,11 @@ export const SCRIPTING_CASES: readonly KvCase[] = [
   kvCase('EVALSHA_RO needs a number of keys', [], 'EVALSHA_RO x', wrongArity('evalsha_ro')),
   kvCase('SCRIPT LOAD answers the digest', [], ['SCRIPT', 'LOAD', 'return 1'], ONE, []),
   ...['-2, 2147483647', '0, 2147483647', '-2147483648, -2'].map((range) =>
-    kvCase(`EVAL unpacks no more than there is room for: ${range}`, [], ['EVAL', `return {unpack({1}, ${range})}`, '0'], (reply) =>
-      String(reply).includes('too many results to unpack'),
+    kvCase(
+      `EVAL unpacks no more than there is room for: ${range}`,
+      [],
+      ['EVAL', `return {unpack({1}, ${range})}`, '0'],
+      (reply) => String(reply).includes('too many results to unpack'),
     ),
   ),
   kvCase('EVAL unpacks what is not there', [], ['EVAL', "return select('#', unpack({1,2}, -1, 3))", '0'], 5),

@@ -164,12 +164,30 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     const [get] = reply as unknown[][];
     return JSON.stringify(get?.slice(0, 2)) === '["get",2]' && JSON.stringify(get?.slice(3, 6)) === '[1,1,1]';
   }),
-  kvCase('COMMAND INFO of a subcommand that is none is null', [], 'COMMAND INFO get|key config|get|key', [null, null], []),
+  kvCase(
+    'COMMAND INFO of a subcommand that is none is null',
+    [],
+    'COMMAND INFO get|key config|get|key',
+    [null, null],
+    [],
+  ),
   kvCase('COMMAND INFO says which keys have to be looked for', [], 'COMMAND INFO sort_ro', (reply) =>
     String((reply as unknown[][])[0]?.[2]).includes('movablekeys'),
   ),
-  kvCase('COMMAND LIST has containers beside their subcommands', [], 'COMMAND LIST FILTERBY PATTERN config', ['config'], []),
-  kvCase('COMMAND GETKEYS of a script without keys is empty', [], ['COMMAND', 'GETKEYS', 'EVAL', 'return 1', '0'], [], []),
+  kvCase(
+    'COMMAND LIST has containers beside their subcommands',
+    [],
+    'COMMAND LIST FILTERBY PATTERN config',
+    ['config'],
+    [],
+  ),
+  kvCase(
+    'COMMAND GETKEYS of a script without keys is empty',
+    [],
+    ['COMMAND', 'GETKEYS', 'EVAL', 'return 1', '0'],
+    [],
+    [],
+  ),
   kvCase(
     'COMMAND GETKEYS refuses a count beyond the words',
     [],

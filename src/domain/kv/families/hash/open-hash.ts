@@ -38,9 +38,12 @@ export function hashOrNew({ keyspace }: CommandContext, key: ByteString, hash: H
 
 /** Sets a field, leaving its expiry unless that has passed. True if it was not there for whoever asks. */
 export function putField(context: CommandContext, hash: HashValue, field: ByteString, value: ByteString): boolean {
-  const isNew = !hash.has(field, context.nowMs);
-  if (isNew) hash.persist(field);
+  const { size } = hash;
+  // Only where fields may be hidden does the size not say whether this one was there.
+  const wasHidden = hash.perishing !== undefined && !hash.has(field, context.nowMs);
+  if (wasHidden) hash.persist(field);
   hash.set(field, value);
+  const isNew = wasHidden || hash.size > size;
   adaptEncoding(context, hash, hash.size, Math.max(field.length, value.length));
   return isNew;
 }
