@@ -82,9 +82,11 @@ export class EventStreams {
 
   async #open(exchange: Exchange, target: RequestTarget): Promise<void> {
     const { face } = this;
-    const { headers } = exchange.request;
+    const { headers, method } = exchange.request;
     const grant = authenticate(face.access, target.token, headers.authorization);
     if (grant === undefined) return exchange.refuse(REFUSALS.unauthorized);
+    // Its answer would have no end, and nothing in it.
+    if (method === 'HEAD') return exchange.refuse(badRequest(notOverRest(target.route).text));
     if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
     const names = namesOf(target);
     const problem = problemOf(grant, target, names, headers.accept ?? '');

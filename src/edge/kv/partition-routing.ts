@@ -40,6 +40,8 @@ export interface RoutedReplies {
   readonly isAborted?: boolean | undefined;
   /** See KvResponse; said by databases of one partition. */
   readonly isFull?: boolean | undefined;
+  /** See KvResponse; said by databases of one partition. */
+  readonly scriptReads?: readonly ByteString[] | undefined;
 }
 
 /** What a request says beside its commands. */

@@ -16,6 +16,8 @@ export class RespBatch implements AdmittedCommands {
   writes = 0;
   /** A key that is read in it is to be tracked. */
   isTracked = false;
+  /** Keys that its scripts may read, and none of its other commands does: those left unread are forgotten again. */
+  readonly scriptKeys = new Set<ByteString>();
   readonly slots: Slot[] = [];
   /** Its answers are the partition's, and nothing else. */
   #isPlain = true;

@@ -182,8 +182,16 @@ export class CommandRunner {
     }
     batch.add(spec, words, bytes);
     if (this.#takesSilence(spec)) batch.silenceLast();
-    if (client.tracking !== undefined && trackReads(client, grant, spec, words)) batch.isTracked = true;
+    if (client.tracking !== undefined) this.#track(grant, spec, words, batch);
     return BATCHED;
+  }
+
+  #track(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): void {
+    const fresh = trackReads(this.client, grant, spec, words);
+    if (fresh === undefined) return;
+    batch.isTracked = true;
+    if (spec.flags.includes('script')) for (const key of fresh) batch.scriptKeys.add(key);
+    else for (const key of keysOf(spec, words)) batch.scriptKeys.delete(key);
   }
 
   #sizeProblem(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): ErrorReply | undefined {

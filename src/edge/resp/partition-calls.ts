@@ -39,6 +39,7 @@ export class PartitionCalls {
     return this.face.router.run(grant, mode, batch, this.#details(batch.isTracked)).then(
       (routed) => {
         this.#record(grant, batch, routed, startedAtMs);
+        if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch.scriptKeys, routed.scriptReads);
         return batch.answers(routed.replies);
       },
       (failure: unknown) => {
@@ -116,6 +117,12 @@ export class PartitionCalls {
         ...(watches.length === 0 ? {} : { watches: watches.map(({ keys, mark }) => ({ keys, mark })) }),
       }),
     );
+  }
+
+  #forgetUnread(grant: KvGrant, keys: Set<ByteString>, reads: readonly ByteString[] | undefined): void {
+    if (reads === undefined) return;
+    for (const key of reads) keys.delete(key);
+    this.face.tracking.forget(this.client, grant, keys);
   }
 
   #details(isTracked: boolean): RequestDetails {

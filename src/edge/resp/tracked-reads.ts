@@ -7,7 +7,7 @@ import type { RespClient } from './resp-client.js';
 /**
  * Notes the keys that the command reads, if they are to be tracked. What CLIENT CACHING said holds for one
  * command, or for one transaction, whose end forgets it.
- * @returns has any been noted?
+ * @returns those that were not noted before; undefined: none are to be tracked
  */
 export function trackReads(
   client: RespClient,
@@ -15,15 +15,14 @@ export function trackReads(
   spec: CommandSpec,
   words: readonly ByteString[],
   where: 'alone' | 'in-transaction' = 'alone',
-): boolean {
+): readonly ByteString[] | undefined {
   const { tracking } = client;
-  if (tracking === undefined || tracking.isBroadcast) return false;
+  if (tracking === undefined || tracking.isBroadcast) return undefined;
   const { mode, caching } = tracking;
   if (where === 'alone') tracking.caching = undefined;
-  if (mode === 'opt-in' && caching !== 'yes') return false;
-  if (mode === 'opt-out' && caching === 'no') return false;
-  // What a script reads is not known before it has run: all of its keys are taken for read.
-  if (!spec.flags.includes('readonly') && !spec.flags.includes('script')) return false;
-  client.face.tracking.note(client, grant, keysOf(spec, words));
-  return true;
+  if (mode === 'opt-in' && caching !== 'yes') return undefined;
+  if (mode === 'opt-out' && caching === 'no') return undefined;
+  // What a script reads is not known before it has run: until then all of its keys are taken for read.
+  if (!spec.flags.includes('readonly') && !spec.flags.includes('script')) return undefined;
+  return client.face.tracking.note(client, grant, keysOf(spec, words));
 }

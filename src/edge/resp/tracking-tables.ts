@@ -72,12 +72,14 @@ export class TrackingTables {
     this.#tables.delete(database);
   }
 
-  /** The client is about to read these. */
-  note(client: RespClient, { database }: KvGrant, keys: readonly ByteString[]): void {
+  /** The client is about to read these. @returns those that were not noted for it */
+  note(client: RespClient, { database }: KvGrant, keys: readonly ByteString[]): ByteString[] {
+    const fresh: ByteString[] = [];
     const table = this.#tables.get(database);
-    if (table === undefined) return;
+    if (table === undefined) return fresh;
     for (const key of keys) {
       const clients = table.clientsByKey.get(key);
+      if (clients?.has(client) !== true) fresh.push(key);
       if (clients !== undefined) {
         clients.add(client);
         continue;
@@ -86,6 +88,17 @@ export class TrackingTables {
         this.#invalidate(table, table.clientsByKey.keys().next().value as ByteString, undefined);
       }
       table.clientsByKey.set(key, new Set([client]));
+    }
+    return fresh;
+  }
+
+  /** The client has not read these after all. */
+  forget(client: RespClient, { database }: KvGrant, keys: Iterable<ByteString>): void {
+    const table = this.#tables.get(database);
+    for (const key of keys) {
+      const clients = table?.clientsByKey.get(key);
+      clients?.delete(client);
+      if (clients?.size === 0) table?.clientsByKey.delete(key);
     }
   }
 

@@ -150,6 +150,11 @@ describe('event streams', () => {
     });
   }
 
+  it('have no form without a body', async () => {
+    const answer = await face.request('/subscribe/a', { method: 'HEAD', headers: SSE });
+    expect(answer.status).to.equal(400);
+  });
+
   it('are refused when the day is used up', async () => {
     face.quotaLeft = 0;
     const answer = await face.request('/subscribe/a', { method: 'POST', headers: SSE });

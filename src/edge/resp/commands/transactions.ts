@@ -132,7 +132,7 @@ async function execAtPartition(
     specs.push(spec);
     commands.push(words);
     for (const word of words) bytes += word.length;
-    if (trackReads(client, grant, spec, words, 'in-transaction')) isTracked = true;
+    if (trackReads(client, grant, spec, words, 'in-transaction') !== undefined) isTracked = true;
   }
   if (client.tracking !== undefined) client.tracking.caching = undefined;
   if (commands.length === 0) {
