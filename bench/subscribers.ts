@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { atMost, type Bench, type Figure } from './figures.js';
+import { Listener } from './listener.js';
 import { Millrace, PASSWORD, TOKEN } from './millrace.js';
 import { RespLink } from './resp-link.js';
-import { Listener } from './listener.js';
 
 /** Just below the number of connections that a face takes, as there is one more that asks. */
 const IDLE = 9_990;

@@ -72,4 +72,6 @@ export interface KvResponse {
   readonly isAborted?: boolean | undefined;
   /** The database has reached its bound, and nothing may be evicted: commands that let it grow are refused for now. */
   readonly isFull?: boolean | undefined;
+  /** Of a request with `trackFor`: keys that its scripts have read, of those that were named and of others. */
+  readonly scriptReads?: readonly ByteString[] | undefined;
 }

@@ -27,6 +27,7 @@ export interface Outcome {
   replies?: readonly Reply[];
   syncToken?: string;
   isAborted?: boolean;
+  scriptReads?: readonly string[];
   failure?: string;
 }
 

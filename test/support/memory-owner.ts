@@ -99,6 +99,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
   readonly failures: unknown[] = [];
   /** Said with every answer. */
   isFull = false;
+  scriptReads: readonly ByteString[] | undefined;
   /** Answers wait for this. */
   gate: Promise<void> | undefined;
   readonly #owners = new Map<string, Owner>();
@@ -120,7 +121,8 @@ export class MemoryOwner implements KvGateway, KvEvents {
     if (mode === 'transaction' && this.#hasChanged(owner, request)) return { ...response([]), isAborted: true };
     const replies: Reply[] = [];
     for (const words of commands) replies.push(await this.#run(owner, words, request));
-    return this.isFull ? { ...response(replies), isFull: true } : response(replies);
+    const { isFull, scriptReads } = this;
+    return { ...response(replies), isFull, scriptReads };
   }
 
   async subscribe(

@@ -149,6 +149,8 @@ export class CommandRunner {
     const effectsBefore = isMidway ? work.sliceStart.effects : effects.count;
     const bytesBefore = isMidway ? work.sliceStart.bytes : effects.bytes;
     const startedAtMs = this.#clock.begin(engine, spec);
+    const tracksScript = trackFor !== undefined && spec.flags.includes('script');
+    slot.audience.scriptReads = tracksScript ? new Set() : undefined;
     let reply: Reply | Blocked | undefined;
     try {
       if (work.slices !== undefined || (mode !== 'transaction' && engine.isLong(spec, words, turn.nowMs, caller))) {
@@ -172,7 +174,10 @@ export class CommandRunner {
         }
         reply ??= engine.execute(spec, words, turn.nowMs, caller);
         // A lower bound acts at once, as in Redis; what it cannot have yet it will have with the next growth.
-        if (spec.name === 'CONFIG SET' && engine.isBounded) engine.makeRoom(turn.nowMs);
+        if (spec.name === 'CONFIG SET') {
+          if (engine.isBounded) engine.makeRoom(turn.nowMs);
+          slot.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
+        }
       }
     } catch (error) {
       work.slices = undefined;
@@ -190,9 +195,18 @@ export class CommandRunner {
     work.isFull = engine.hasNoRoom;
     work.progress += 1;
     work.replies.push(reply);
-    if (trackFor !== undefined && !isWrite(spec)) track(slot, spec, words, trackFor);
+    if (tracksScript) this.#trackScript(slot, work, trackFor);
+    else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
     this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
     return 'done';
+  }
+
+  /** The client hears which keys its script has read: it had to take all that were named for read. */
+  #trackScript(slot: PartitionSlot, work: KvWork, edge: SessionId): void {
+    const reads = slot.audience.scriptReads ?? new Set();
+    slot.audience.scriptReads = undefined;
+    track(slot, reads, edge);
+    work.scriptReads = [...(work.scriptReads ?? []), ...reads];
   }
 
   /** What a command that has run did, and what its reply must wait for. */
@@ -209,6 +223,7 @@ export class CommandRunner {
     const added = engine.effects.count - effectsBefore;
     this.noteChanges(slot, engine, turn, added, engine.effects.bytes - bytesBefore);
     if (added > 0) {
+      engine.statistics.changes += 1;
       work.hasWritten = true;
       work.ordinal = turn.effects;
       work.waitsForTurn = turn.number;
@@ -372,8 +387,8 @@ function isOfKind({ keyspace }: KvEngine, key: string, { family }: CommandSpec):
   return typeof value === 'object' && value.kind === (family === 'sorted-set' ? 'zset' : family);
 }
 
-function track(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], edge: SessionId): void {
-  for (const key of keysOf(spec, words)) slot.audience.track(key, edge);
+function track(slot: PartitionSlot, keys: Iterable<string>, edge: SessionId): void {
+  for (const key of keys) slot.audience.track(key, edge);
   slot.noteTracking();
 }
 

@@ -26,6 +26,8 @@ export class KvWork implements Work {
   ordinal = 0;
   /** A watched key has changed, or there is no room: nothing was executed. */
   isAborted = false;
+  /** Keys that its scripts have read; only when the client tracks what it reads. */
+  scriptReads: string[] | undefined;
   /** The database has no room, as far as its last command could tell. */
   isFull = false;
   /** The partition's latest token, asked for when a request that only read is answered. */
@@ -69,8 +71,9 @@ export class KvWork implements Work {
 
   release(position: number): void {
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
-    const { replies, isAborted, isFull } = this;
-    this.onReply(isAborted || isFull ? { replies, syncToken, isAborted, isFull } : { replies, syncToken });
+    const { replies, isAborted, isFull, scriptReads } = this;
+    const isPlain = !isAborted && !isFull && scriptReads === undefined;
+    this.onReply(isPlain ? { replies, syncToken } : { replies, syncToken, isAborted, isFull, scriptReads });
   }
 
   reject(error: MillraceError): void {

@@ -70,8 +70,10 @@ export class PartitionSlot {
 
   /** Somebody began, or ceased, to want to hear of changes. */
   noteTracking(): void {
-    const changes = this.engine?.keyspace.changes;
-    if (changes === undefined) return;
+    const { engine } = this;
+    if (engine === undefined) return;
+    const { changes } = engine.keyspace;
+    this.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
     changes.onTracked = this.audience.isTracking ? (key) => this.audience.keyChanged(key) : undefined;
   }
 

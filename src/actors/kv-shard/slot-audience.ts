@@ -5,7 +5,7 @@
  *  L2 messages leave in the order they were made, one package for each process
  *  L3 a process that has not been heard of for long is forgotten
  */
-import { type Audience, compileGlob, type Glob } from '../../domain/kv/index.js';
+import { type Audience, type CommandSpec, compileGlob, type Glob, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, SessionId } from '../../kernel/index.js';
 import type { KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
 
@@ -33,6 +33,9 @@ export class SlotAudience implements Audience {
   currentClient: string | undefined;
   /** What scripts of the command that is being run have run, while somebody watches. */
   readonly scriptCalls: (readonly ByteString[])[] = [];
+  /** Keys that scripts of that command have read; only while its client wants to know. */
+  scriptReads: Set<ByteString> | undefined;
+  #maxTrackedKeys = MAX_TRACKED_KEYS;
   readonly #edges = new Map<SessionId, Edge>();
   readonly #counts: Readonly<Record<KvListenKind, Map<ByteString, Counts>>> = {
     channel: new Map(),
@@ -54,6 +57,16 @@ export class SlotAudience implements Audience {
 
   get isMonitored(): boolean {
     return this.#counts.monitor.size > 0;
+  }
+
+  get maxTrackedKeys(): number {
+    return this.#maxTrackedKeys;
+  }
+
+  /** As the database's parameter has it, where 0 is as many as there may be; what is beyond it is told of as changed. */
+  set maxTrackedKeys(given: number) {
+    this.#maxTrackedKeys = given === 0 ? MAX_TRACKED_KEYS : Math.min(given, MAX_TRACKED_KEYS);
+    while (this.#tracked.size > this.#maxTrackedKeys) this.#forgetFirst();
   }
 
   /** Does anybody want to hear of changed keys? */
@@ -110,8 +123,10 @@ export class SlotAudience implements Audience {
     for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
   }
 
-  noteScriptCall(words: readonly ByteString[]): void {
+  noteScriptCall(spec: CommandSpec, words: readonly ByteString[]): void {
     if (this.isMonitored) this.scriptCalls.push([...words]);
+    if (this.scriptReads === undefined || !spec.flags.includes('readonly')) return;
+    for (const key of keysOf(spec, words)) this.scriptReads.add(key);
   }
 
   monitor(line: ByteString): void {
@@ -125,7 +140,7 @@ export class SlotAudience implements Audience {
       edges.add(id);
       return;
     }
-    if (this.#tracked.size >= MAX_TRACKED_KEYS) this.#invalidate(this.#tracked.keys().next().value as ByteString);
+    if (this.#tracked.size >= this.#maxTrackedKeys) this.#forgetFirst();
     this.#tracked.set(key, new Set([id]));
   }
 
@@ -136,7 +151,7 @@ export class SlotAudience implements Audience {
     const event: KvEvent = { type: 'invalidate', keys, by: this.currentClient };
     for (const edge of everyone?.keys() ?? []) this.#open.push({ edge, event });
     if (key !== undefined) {
-      this.#invalidate(key, everyone);
+      this.#invalidate(key, this.currentClient, everyone);
       return;
     }
     const told = new Set<SessionId>(everyone?.keys());
@@ -184,11 +199,17 @@ export class SlotAudience implements Audience {
     return sum(counts);
   }
 
-  #invalidate(key: ByteString, except?: Counts): void {
+  /** Nobody has changed it: everyone hears of it, whoever is at work. */
+  #forgetFirst(): void {
+    const { value } = this.#tracked.keys().next();
+    if (value !== undefined) this.#invalidate(value, undefined);
+  }
+
+  #invalidate(key: ByteString, by: string | undefined, except?: Counts): void {
     const edges = this.#tracked.get(key);
     if (edges === undefined) return;
     this.#tracked.delete(key);
-    const event: KvEvent = { type: 'invalidate', keys: [key], by: this.currentClient };
+    const event: KvEvent = { type: 'invalidate', keys: [key], by };
     for (const edge of edges) if (except?.has(edge) !== true) this.#open.push({ edge, event });
   }
 

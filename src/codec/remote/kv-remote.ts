@@ -130,14 +130,22 @@ export function decodeKvRequest(bytes: Uint8Array): KvRequest {
   };
 }
 
-export function encodeKvResponse({ replies, syncToken, isAborted = false, isFull = false }: KvResponse): Uint8Array {
-  return encode([syncToken, replies.map(wrapBig), isAborted, isFull], { extensionCodec });
+export function encodeKvResponse({
+  replies,
+  syncToken,
+  isAborted = false,
+  isFull = false,
+  scriptReads,
+}: KvResponse): Uint8Array {
+  return encode([syncToken, replies.map(wrapBig), isAborted, isFull, scriptReads ?? null], { extensionCodec });
 }
 
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
-  const fields = decode(bytes, { extensionCodec }) as [string, Reply[], boolean?, boolean?];
-  const [syncToken, replies, isAborted = false, isFull = false] = fields;
-  return isAborted || isFull ? { syncToken, replies, isAborted, isFull } : { syncToken, replies };
+  const fields = decode(bytes, { extensionCodec }) as [string, Reply[], boolean?, boolean?, (string[] | null)?];
+  const [syncToken, replies, isAborted = false, isFull = false, reads] = fields;
+  const scriptReads = reads ?? undefined;
+  const isPlain = !isAborted && !isFull && scriptReads === undefined;
+  return isPlain ? { syncToken, replies } : { syncToken, replies, isAborted, isFull, scriptReads };
 }
 
 function wrapBig(reply: Reply): unknown {

@@ -3,6 +3,7 @@
  * database's first partition; everywhere else the audience is empty.
  */
 import type { ByteString } from '../../kernel/index.js';
+import type { CommandSpec } from './command-spec.js';
 
 export interface Audience {
   /** Hands the message to everyone who listens, behind what the command depends on. @returns how many do */
@@ -12,8 +13,8 @@ export interface Audience {
   subscribersOf(channel: ByteString, isSharded: boolean): number;
   /** How many different patterns somebody is subscribed to. */
   readonly patternCount: number;
-  /** A script is about to run a command: for those who watch all commands. */
-  noteScriptCall?(words: readonly ByteString[]): void;
+  /** A script is about to run a command: for those who watch all commands, or cache what it reads. */
+  noteScriptCall?(spec: CommandSpec, words: readonly ByteString[]): void;
 }
 
 export const NO_AUDIENCE: Audience = {

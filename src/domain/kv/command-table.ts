@@ -39,13 +39,13 @@ export function rowOf(name: string): CommandSpec | undefined {
 }
 
 /** The name found last and its row, where it has no subcommands: what comes in pipelines is mostly alike. */
-let lastName: ByteString | undefined;
+let lastName: ByteString = '';
 let lastSpec: CommandSpec | undefined;
 
 /** The row for a command as typed, in any case; its subcommand's row where it has one. */
 export function findCommand(words: readonly ByteString[]): CommandSpec | undefined {
   const name = words[0] as ByteString;
-  if (name !== undefined && name === lastName) return lastSpec;
+  if (name === lastName) return lastSpec;
   const direct = specsByName.get(name);
   if (direct !== undefined) {
     if (!containers.has(direct.name)) {

@@ -109,15 +109,16 @@ export const PARAMETERS: readonly Parameter[] = [
   { name: 'maxmemory-samples', standard: '5', check: integer(1, 64) },
   { name: 'lfu-log-factor', standard: '10', check: integer(0, 2147483647) },
   { name: 'lfu-decay-time', standard: '1', check: integer(0, 2147483647) },
+  { name: 'tracking-table-max-keys', standard: '1000000', check: integer(0, MAX_COUNT) },
   { name: 'slowlog-log-slower-than', standard: '10000', check: integer(-1, MAX_COUNT) },
   { name: 'slowlog-max-len', standard: '128', check: integer(0, 100_000) },
   { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
   { name: 'busy-reply-threshold', standard: '250', check: integer(1, 2000), alias: 'lua-time-limit' },
   { name: 'databases', standard: '1', check: undefined },
-  // Every change is stored before it is answered; what asks for less is not granted, what asks for as much is.
-  { name: 'appendonly', standard: 'yes', check: oneOf('yes') },
-  { name: 'appendfsync', standard: 'always', check: oneOf('always') },
-  // Kept for whoever reads it back: snapshots are made when the journal has grown, whatever it says.
+  // Kept for whoever reads them back. Whatever they say, every change is stored before it is answered, and
+  // snapshots are made when the journal has grown: nobody gets less than was asked for.
+  { name: 'appendonly', standard: 'yes', check: oneOf('yes', 'no') },
+  { name: 'appendfsync', standard: 'always', check: oneOf('always', 'everysec', 'no') },
   { name: 'save', standard: '', check: savePoints },
 ];
 

@@ -47,6 +47,8 @@ export class Statistics {
   errors = 0;
   /** Commands that wait for a key now; the owner's. */
   waiting: WaitingCounts = { size: 0, keyCount: 0, groupKeyCount: 0 };
+  /** Commands that changed something. */
+  changes = 0;
   expiredKeys = 0;
   evictedKeys = 0;
   readonly calls = new Map<CommandSpec, CallCount>();

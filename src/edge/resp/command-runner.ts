@@ -19,7 +19,6 @@ import {
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { requestTooLarge } from '../error-map.js';
-import { MAX_KEY_BYTES } from '../kv/kv-limits.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
@@ -27,6 +26,7 @@ import { type Answer, CONNECTION_COMMANDS, Several } from './commands/index.js';
 import { failureText } from './failure-text.js';
 import type { RespClient, Transaction } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
+import { MAX_KEY_BYTES } from './resp-limits.js';
 import { trackReads } from './tracked-reads.js';
 
 export type SettledOutcome =

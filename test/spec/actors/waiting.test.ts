@@ -319,6 +319,26 @@ describe('those who listen', () => {
     expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
   });
 
+  it('hear which keys a script has read, and of their changes alone', async () => {
+    listen(['invalidation', '', 1]);
+    const script = "redis.call('set', 'c', 1) return redis.call('get', 'a')";
+    const outcome = ask({ commands: [['EVAL', script, '2', 'a', 'b']], trackFor: EDGE });
+    await stand.settle();
+    expect(outcome.scriptReads).to.deep.equal(['a']);
+    stand.send(actor, ['SET b 1', 'SET c 2', 'SET a 1'], 'pipeline');
+    await stand.settle();
+    expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
+  });
+
+  it('hear of the key read first when more are read than the database lets be tracked', async () => {
+    listen(['invalidation', '', 1]);
+    stand.send(actor, 'CONFIG SET tracking-table-max-keys 1');
+    ask({ commands: [['GET', 'a']], trackFor: EDGE });
+    ask({ commands: [['GET', 'b']], trackFor: EDGE });
+    await stand.settle();
+    expect(events()).to.deep.equal([{ type: 'invalidate', keys: ['a'], by: undefined }]);
+  });
+
   it('hear of every change, if they want to', async () => {
     listen(['invalidation', '*', 1]);
     ask({ commands: [['SET', 'b', '1']] });

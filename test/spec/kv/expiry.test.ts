@@ -84,6 +84,17 @@ describe('key-value: keys whose instant has passed', () => {
     });
   }
 
+  it('is the last that a number holds exactly for all that is later', () => {
+    const bench = new KvBench();
+    bench.line('SET k v');
+    const { reply, effects } = bench.line('PEXPIREAT k 9223372036854775807');
+    expect([reply, effects]).to.deep.equal([1, ['PEXPIREAT k 9007199254740991']]);
+    expect(bench.line('PEXPIRETIME k').reply).to.equal(Number.MAX_SAFE_INTEGER);
+    expect(bench.line('SET k w PX 9223372036854775807').reply)
+      .to.have.property('text')
+      .that.includes('invalid expire time');
+  });
+
   it('are counted by DBSIZE until they are removed', () => {
     const bench = benchAfterExpiry();
     expect(bench.line('DBSIZE').reply).to.equal(2);

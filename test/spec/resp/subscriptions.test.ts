@@ -221,11 +221,18 @@ describe('native protocol: tracking', () => {
     expect([await client.next(), await client.next()]).to.deep.equal([invalidated('a:1', 'a:2'), invalidated('b:1')]);
   });
 
-  it('takes the keys of a script for read', async () => {
+  it('takes the keys of a script for read, until the owner says which were', async () => {
     await client.call('CLIENT', 'TRACKING', 'ON');
-    await client.call('EVAL', "return redis.call('get', KEYS[1])", '1', 'k');
+    await client.call('EVAL', "return redis.call('get', KEYS[1])", '2', 'k', 'l');
     await other.call('SET', 'k', '1');
     expect(await client.next()).to.equal(invalidated('k'));
+    await other.call('SET', 'l', '1');
+    expect(await client.next()).to.equal(invalidated('l'));
+    face.owner.scriptReads = ['k'];
+    await client.call('EVAL', "return redis.call('get', KEYS[1])", '2', 'k', 'l');
+    await other.call('MSET', 'l', '2', 'k', '2');
+    expect(await client.next()).to.equal(invalidated('k'));
+    expect(await client.call('PING')).to.equal('+PONG\r\n');
   });
 
   it('tracks what CLIENT CACHING says in OPTIN and OPTOUT mode', async () => {

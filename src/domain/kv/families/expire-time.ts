@@ -1,10 +1,12 @@
 /**
  * Expiry as commands give it, in seconds or milliseconds, from now or from the epoch, turned into an
- * instant. Redis allows instants up to 2^63 ms; here they end at 2^53, where a number stops being exact.
+ * instant. Redis allows instants up to 2^63 ms; here later ones than 2^53, where a number stops being exact,
+ * are that last one: nobody lives to see the difference.
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext } from '../command-spec.js';
 import { MAX_EXPIRE_AT_MS } from '../limits.js';
+import { INT64_MAX, INT64_MIN } from '../numbers.js';
 import { invalidExpireTime } from '../reply.js';
 
 export interface ExpiryUnit {
@@ -30,9 +32,12 @@ export function expiryUnit(option: string): ExpiryUnit | undefined {
  */
 export function readInstant(context: CommandContext, index: number, unit: ExpiryUnit, commandName: string): number {
   const { args, nowMs } = context;
-  const atMs = args.int64(index) * BigInt(unit.unitMs) + BigInt(unit.isAbsolute ? 0 : nowMs);
-  if (atMs > BigInt(MAX_EXPIRE_AT_MS) || atMs < -BigInt(MAX_EXPIRE_AT_MS)) throw invalidExpireTime(commandName);
-  return Number(atMs);
+  const givenMs = args.int64(index) * BigInt(unit.unitMs);
+  const atMs = givenMs + BigInt(unit.isAbsolute ? 0 : nowMs);
+  if (givenMs < INT64_MIN || atMs > INT64_MAX) throw invalidExpireTime(commandName);
+  const latest = BigInt(MAX_EXPIRE_AT_MS);
+  if (atMs > latest) return MAX_EXPIRE_AT_MS;
+  return Number(atMs < -latest ? -latest : atMs);
 }
 
 /** As `readInstant`, where zero and below are errors. */

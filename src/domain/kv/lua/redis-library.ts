@@ -95,7 +95,7 @@ function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
   const context = run.context as { protocol: 2 | 3 };
   const { protocol } = context;
   context.protocol = run.protocol;
-  run.context.audience.noteScriptCall?.(words);
+  run.context.audience.noteScriptCall?.(spec, words);
   try {
     const reply = run.context.call(spec, words);
     run.context.statistics.count(spec, 0, reply instanceof ErrorReply ? reply.text : undefined);

@@ -117,7 +117,9 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
   kvCase('CONFIG SET refuses half a save point', [], 'CONFIG SET save 900', (reply) =>
     String(reply).includes('Invalid save parameters'),
   ),
-  kvCase('CONFIG SET takes what is always so', [], 'CONFIG SET appendonly yes appendfsync always', '+OK', []),
+  kvCase('CONFIG SET takes what is kept safe anyway', [], 'CONFIG SET appendfsync everysec', '+OK', [
+    'CONFIG SET appendfsync everysec',
+  ]),
   kvCase('CONFIG SET wants pairs', [], 'CONFIG SET maxmemory 1 slowlog-max-len', SYNTAX, []),
   kvCase('CONFIG RESETSTAT answers OK', [], 'CONFIG RESETSTAT', '+OK', []),
   kvCase('CONFIG REWRITE is not needed', [], 'CONFIG REWRITE', '-ERR The server is running without a config file', []),
@@ -195,6 +197,7 @@ export const SERVER_OPERATION_CASES: readonly KvCase[] = [
     '-ERR Invalid arguments specified for command',
     [],
   ),
+  kvCase('MODULE HELP says why there are none', [], 'MODULE HELP', isHelp),
   kvCase('COMMAND DOCS has a summary', [], 'COMMAND DOCS get', hasName('summary')),
   kvCase('COMMAND GETKEYS finds the keys', [], 'COMMAND GETKEYS MSET a 1 b 2', ['a', 'b'], []),
   kvCase(

@@ -84,6 +84,8 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       ['maxmemory_human', human(Number(settings.get('maxmemory') ?? 0))],
       ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
     ],
+    // Since the owner took the database up: snapshots are made beside it, and no change waits for one.
+    persistence: ({ statistics }) => [['rdb_changes_since_last_save', String(statistics.changes)]],
     stats: ({ statistics, keyspace, audience }) => [
       ['total_commands_processed', String(statistics.commands)],
       ['expired_keys', String(statistics.expiredKeys)],

@@ -3,7 +3,7 @@
  * into the server, or do what the journal already does.
  */
 import { type CommandSpec, NO_KEYS } from '../../command-spec.js';
-import { ErrorReply, notAvailable } from '../../reply.js';
+import { ErrorReply, notAvailable, type Reply, SimpleString } from '../../reply.js';
 
 const SERVED_BY_JOURNAL = 'every write is journaled before it is answered';
 const REPLICATED_BY_JOURNAL = 'the journal replicates';
@@ -27,6 +27,11 @@ const REASONS: readonly (readonly [name: string, since: string, reason: string])
   ['SWAPDB', '4.0.0', 'there is one database behind a connection'],
 ];
 
+function helpOf(name: string, reason: string): Reply {
+  const lines = [`${name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`, `None: ${reason}.`];
+  return [...lines, 'HELP', '    Print this help.'].map((line) => new SimpleString(line));
+}
+
 /** As in Redis they are refused when they would be queued. */
 const NOT_IN_TRANSACTIONS = new Set(['SAVE', 'SHUTDOWN', 'SYNC', 'PSYNC']);
 
@@ -37,7 +42,7 @@ export const UNAVAILABLE: readonly Omit<CommandSpec, 'family'>[] = REASONS.map((
     arity: -1,
     flags: ['admin', 'dangerous', 'noscript', 'edge', ...(NOT_IN_TRANSACTIONS.has(name) ? (['nomulti'] as const) : [])],
     keys: NO_KEYS,
-    handler: () => refusal,
+    handler: ({ args }) => (args.length === 2 && args.option(1) === 'HELP' ? helpOf(name, reason) : refusal),
     since,
     summary: `Refused: ${reason}.`,
     rest: 'refused',

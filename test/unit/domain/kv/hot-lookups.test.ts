@@ -1,0 +1,43 @@
+/** What is remembered so that it need not be looked up with every command, and when it must be forgotten. */
+import { expect } from 'chai';
+import { findCommand } from '../../../../src/domain/kv/command-table.js';
+import type { CommandSpec } from '../../../../src/domain/kv/index.js';
+import { PARAMETER_DEFAULTS } from '../../../../src/domain/kv/parameters.js';
+import { Settings } from '../../../../src/domain/kv/settings.js';
+import { Statistics } from '../../../../src/domain/kv/statistics.js';
+
+describe('what is asked for with every command', () => {
+  it('finds the row of each name, whichever was asked for before', () => {
+    const names = ['GET', 'SET', 'GET', 'get', 'GET', 'OBJECT', 'GET'];
+    expect(names.map((name) => findCommand([name, 'x'])?.name)).to.deep.equal([
+      ...['GET', 'SET', 'GET', 'GET', 'GET', undefined, 'GET'],
+    ]);
+    expect(findCommand(['OBJECT', 'ENCODING', 'x'])?.name).to.equal('OBJECT ENCODING');
+    expect(findCommand(['OBJECT', 'FREQ', 'x'])?.name).to.equal('OBJECT FREQ');
+    expect(findCommand([''])).to.equal(undefined);
+  });
+
+  it('counts calls for each command, and anew after a reset', () => {
+    const statistics = new Statistics();
+    const [get, set] = [findCommand(['GET', 'k']), findCommand(['SET', 'k', 'v'])] as [CommandSpec, CommandSpec];
+    for (const spec of [get, get, set, get]) statistics.count(spec, 2, undefined);
+    expect(statistics.calls.get(get)).to.deep.equal({ calls: 3, micros: 6, failed: 0 });
+    expect(statistics.calls.get(set)).to.deep.equal({ calls: 1, micros: 2, failed: 0 });
+    statistics.reset();
+    statistics.count(get, 1, 'ERR no');
+    expect([...statistics.calls]).to.deep.equal([[get, { calls: 1, micros: 1, failed: 1 }]]);
+  });
+
+  it('keeps its fields of settings up with what is set', () => {
+    const settings = new Settings(PARAMETER_DEFAULTS);
+    expect(settings.slowerThanMicros).to.equal(settings.number('slowlog-log-slower-than'));
+    const seen: number[] = [];
+    settings.onChange = () =>
+      seen.push(settings.slowerThanMicros, settings.latencyThresholdMs, settings.maxMemoryBytes);
+    settings.set('slowlog-log-slower-than', '-1');
+    settings.set('latency-monitor-threshold', '7');
+    settings.set('maxmemory', '4096');
+    expect(seen.slice(0, 1)).to.deep.equal([-1]);
+    expect(seen.slice(-3)).to.deep.equal([-1, 7, 4096]);
+  });
+});
