@@ -5,8 +5,8 @@
 import { unreachable } from '../../kernel/index.js';
 import type { ControlCommand, DatabaseView } from './commands.js';
 import { decideCreate, decideDelete, decideFirstStart, decideLimits, decideReset } from './decide-databases.js';
-import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
+import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 import { type Decision, decided } from './decision.js';
 import { utcDayOf } from './records.js';
 import type { ControlState } from './state.js';

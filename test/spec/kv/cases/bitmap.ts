@@ -70,4 +70,6 @@ export const BITMAP_CASES: readonly KvCase[] = [
     'BITFIELD b OVERFLOW SAT SET i8 0 -9223372036854775808 GET i8 0',
     [0, 127],
   ),
+  kvCase('BITPOS brings two ends before the first byte to the first', ['SET b a'], 'BITPOS b 0 -2 -5', 0, []),
+  kvCase('BITCOUNT of ends that are turned around is none', ['SET b a'], 'BITCOUNT b -2 -5', 0, []),
 ];

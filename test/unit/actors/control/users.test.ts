@@ -1,12 +1,12 @@
 /** Users through the control actor: from a change to what edges grant. */
 import { expect } from 'chai';
 import { AclAdministration, type ControlView } from '../../../../src/actors/control/index.js';
-import { AclCommands } from '../../../../src/edge/index.js';
 import { ErrorReply, findCommand, type Reply } from '../../../../src/domain/kv/index.js';
+import { AclCommands } from '../../../../src/edge/index.js';
 import type { ByteString } from '../../../../src/kernel/index.js';
 import { hashSecret } from '../../../../src/messages/index.js';
-import { seededRandom } from '../../../support/kv-bench.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, db, LIMITS } from '../../../spec/control/given.js';
+import { seededRandom } from '../../../support/kv-bench.js';
 import { Installation } from './installation.js';
 
 const real = (text: string) => ({ sha256: hashSecret(text), sealed: 's' });

@@ -53,12 +53,18 @@ function rangeOf({ args }: CommandContext, at: number, length: number): BitRange
   const total = unit === 'BIT' ? length * 8 : length;
   let start = args.offset(at);
   let end = args.length > at + 1 ? args.offset(at + 1) : total - 1;
-  if (start < 0 && end < 0 && start > end) return undefined;
   if (start < 0) start = Math.max(0, total + start);
   if (end < 0) end = Math.max(0, total + end);
   end = Math.min(end, total - 1);
   if (start > end) return undefined;
   return unit === 'BIT' ? { start, end: end + 1 } : { start: start * 8, end: (end + 1) * 8 };
+}
+
+/** Of two ends counted from the back the first lies behind the second. BITPOS does not mind, where both end at zero. */
+function isTurnedAround({ args }: CommandContext): boolean {
+  if (args.length < 4) return false;
+  const [start, end] = [args.offset(2), args.offset(3)];
+  return start < 0 && end < 0 && start > end;
 }
 
 /** Checks the words of a range before anything is looked up, in Redis's order. */
@@ -113,7 +119,7 @@ export const countBits: SlicedHandler = function* (context): Generator<void, Rep
   const bits = keyspace.peekBits(args.bytes(1));
   if (bits === undefined) return 0;
   const range = args.length > 2 ? rangeOf(context, 2, bits.length) : { start: 0, end: bits.length * 8 };
-  if (range === undefined) return 0;
+  if (range === undefined || isTurnedAround(context)) return 0;
   let count = 0;
   for (const [bytes] of pieces(bits, range, 0)) {
     count += countOnes(bytes);
