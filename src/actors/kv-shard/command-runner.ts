@@ -173,11 +173,7 @@ export class CommandRunner {
           engine.isFull = isBounded && engine.makeRoom(turn.nowMs) !== undefined;
         }
         reply ??= engine.execute(spec, words, turn.nowMs, caller);
-        // A lower bound acts at once, as in Redis; what it cannot have yet it will have with the next growth.
-        if (spec.name === 'CONFIG SET') {
-          if (engine.isBounded) engine.makeRoom(turn.nowMs);
-          slot.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
-        }
+        if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
       }
     } catch (error) {
       work.slices = undefined;
@@ -364,6 +360,14 @@ export class CommandRunner {
     log.error('partition.defect', { partition: slot.name, command: words[0], error: describeError(error), stack });
     return INTERNAL_ERROR;
   }
+}
+
+/** Parameters were set, or came with an engine that was loaded. A lower bound acts at once, as in Redis. */
+function obeySettings(slot: PartitionSlot, engine: KvEngine, nowMs: number): void {
+  slot.settingsVersion = engine.settings.version;
+  slot.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
+  // What it cannot have yet it will have with the next growth.
+  if (engine.isBounded) engine.makeRoom(nowMs);
 }
 
 /** Runs slices for as long as the turn has time; undefined when some are left. */

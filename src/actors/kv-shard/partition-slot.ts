@@ -36,6 +36,8 @@ export class PartitionSlot {
   lastUsedAtMs = 0;
   /** How often its engine was made; marks of WATCH from an earlier one say nothing. */
   generation = 0;
+  /** Of the parameters that were obeyed last; 0: none was set. */
+  settingsVersion = 0;
 
   constructor(
     readonly name: PartitionName,
@@ -49,6 +51,7 @@ export class PartitionSlot {
   set fold(fold: KvFold | undefined) {
     this.#fold = fold;
     this.generation += 1;
+    this.settingsVersion = 0;
     if (fold === undefined) return;
     const { keyspace, statistics } = fold.engine;
     this.waiting.moveTo(keyspace.changes);

@@ -11,6 +11,8 @@ export class Settings {
   slowerThanMicros = 0;
   latencyThresholdMs = 0;
   maxMemoryBytes = 0;
+  /** Grows with every parameter that is set. */
+  version = 0;
   /** Called after a parameter has changed. */
   onChange: (name: string) => void = () => {};
 
@@ -36,6 +38,7 @@ export class Settings {
     this.#values.set(name, value);
     this.#numbers.delete(name);
     this.#readFields();
+    this.version += 1;
     this.onChange(name);
   }
 

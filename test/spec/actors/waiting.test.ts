@@ -350,6 +350,17 @@ describe('those who listen', () => {
     ]);
   });
 
+  it('hear of keys that a full table pushes out, from a successor too', async () => {
+    stand.send(actor, 'CONFIG SET tracking-table-max-keys 1');
+    await stand.settle();
+    actor = await stand.serving();
+    listen(['invalidation', '', 1]);
+    ask({ commands: [['GET', 'a']], trackFor: EDGE });
+    ask({ commands: [['GET', 'b']], trackFor: EDGE });
+    await stand.settle();
+    expect(events()).to.deep.include({ type: 'invalidate', keys: ['a'], by: undefined });
+  });
+
   it('are forgotten when nothing was heard of them', async () => {
     listen(['channel', 'news', 1]);
     stand.send(actor, 'SET a 1 PX 60000');

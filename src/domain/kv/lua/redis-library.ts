@@ -124,9 +124,9 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
 }
 
 /** Commands about the connection, and those that start scripts, have no place in one. */
-function isNotForScripts({ flags, family, name }: CommandSpec): boolean {
+function isNotForScripts({ flags, family }: CommandSpec): boolean {
   if (flags.includes('noscript') || flags.includes('connection') || flags.includes('admin')) return true;
-  return family === 'scripting' || family === 'function' || family === 'transactions' || name === 'CONFIG SET';
+  return family === 'scripting' || family === 'function' || family === 'transactions';
 }
 
 function undeclaredKey(
