@@ -21,7 +21,25 @@ export const DELIBERATE_BUGS = [
   'speculative-read-released-early',
 ] as const;
 
-export type DeliberateBug = (typeof DELIBERATE_BUGS)[number];
+/** The same for promises of the queue. */
+export const DELIBERATE_QUEUE_BUGS = [
+  /** A call is made while its start is on its way to the journal. */
+  'call-before-entry',
+  /** An attempt that is made again after a crash is not counted. */
+  'restart-not-counted',
+  /** The last event of a turn goes into the next entry: an outcome parts from the DLQ entry that follows from it. */
+  'turn-in-two-entries',
+  /** A message that was accepted is accepted again. */
+  'forget-accepted-ids',
+  /** A successor does not look for messages that are not due yet. */
+  'timers-in-memory',
+  /** An owner that has ended goes on with its calls. */
+  'calls-outlive-their-owner',
+  /** A place in a queue becomes free while callbacks of its message are under way. */
+  'place-freed-early',
+] as const;
+
+export type DeliberateBug = (typeof DELIBERATE_BUGS)[number] | (typeof DELIBERATE_QUEUE_BUGS)[number];
 
 let active: DeliberateBug | undefined;
 

@@ -5,7 +5,7 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** `db-<16 base32 characters>`. */
 export type DatabaseId = Branded<'DatabaseId'>;
-/** A slice of one database or account: `kv:<database id>:<index>`; the unit of state, replay and deletion. */
+/** A slice of one database or account: `kv:<database id>:<index>`, `queue:<account id>`; the unit of state, replay and deletion. */
 export type PartitionName = Branded<'PartitionName'>;
 /** The unit of ownership and fencing: `KV_3`, `CONTROL`. Also the stream's name without its prefix. */
 export type ShardName = Branded<'ShardName'>;
@@ -15,3 +15,9 @@ export type SessionId = Branded<'SessionId'>;
 export type CommandId = Branded<'CommandId'>;
 /** `ac-<16 base32 characters>`: whose databases, queues and schedules they are. */
 export type AccountId = Branded<'AccountId'>;
+/** `msg_<28 base58 characters>`, made by whoever accepts the message; the same across all its attempts. */
+export type MessageId = Branded<'MessageId'>;
+/** `<unix ms>-<number>`: when the message came to rest there, and its number within the partition. */
+export type DlqId = Branded<'DlqId'>;
+/** `scd_<28 base58 characters>`, or what the caller chose. */
+export type ScheduleId = Branded<'ScheduleId'>;

@@ -6,7 +6,7 @@ import type { Random } from '../kernel/index.js';
 const SECRET_BYTES = 24;
 
 /** Prefixes let scanners for leaked secrets and people see what a text opens. */
-export type SecretPrefix = 'mrs_' | 'mrr_' | 'mrp_' | 'mrk_' | 'sig_' | '';
+export type SecretPrefix = 'mrs_' | 'mrr_' | 'mrp_' | 'mrk_' | 'mrq_' | 'sig_' | '';
 
 /** The prefix, then 192 random bits in base64url: fit for headers, paths and queries as it is. */
 export function newSecretText(random: Random, prefix: SecretPrefix = ''): string {
@@ -24,6 +24,7 @@ export interface FirstStartCredentials {
   readonly kvReadonlyToken: string;
   readonly kvPassword: string;
   readonly queueToken: string;
+  readonly queueReadonlyToken: string;
   readonly mgmtEmail: string;
   readonly mgmtKey: string;
   readonly signingKeyCurrent: string;
@@ -36,6 +37,7 @@ export const CREDENTIAL_VARIABLES: Readonly<Record<keyof FirstStartCredentials, 
   kvReadonlyToken: 'MILLRACE_KV_READONLY_TOKEN',
   kvPassword: 'MILLRACE_KV_PASSWORD',
   queueToken: 'MILLRACE_QUEUE_TOKEN',
+  queueReadonlyToken: 'MILLRACE_QUEUE_READONLY_TOKEN',
   mgmtEmail: 'MILLRACE_MGMT_EMAIL',
   mgmtKey: 'MILLRACE_MGMT_KEY',
   signingKeyCurrent: 'MILLRACE_SIGNING_KEY_CURRENT',
@@ -56,6 +58,7 @@ export function completeCredentials(given: Partial<GivenCredentials>, random: Ra
     kvReadonlyToken: given.kvReadonlyToken ?? newSecretText(random, 'mrr_'),
     kvPassword: given.kvPassword ?? newSecretText(random, 'mrp_'),
     queueToken: given.queueToken ?? newQueueToken(random),
+    queueReadonlyToken: given.queueReadonlyToken ?? newSecretText(random, 'mrq_'),
     mgmtEmail: given.mgmtEmail ?? DEFAULT_EMAIL,
     mgmtKey: given.mgmtKey ?? newSecretText(random, 'mrk_'),
     signingKeyCurrent: given.signingKeyCurrent ?? newSecretText(random, 'sig_'),
@@ -64,7 +67,7 @@ export function completeCredentials(given: Partial<GivenCredentials>, random: Ra
 }
 
 /** Base64 of JSON: workflow clients read `UserID` from it, the server compares the whole. */
-function newQueueToken(random: Random): string {
+export function newQueueToken(random: Random): string {
   const hex = Buffer.from(random.bytes(16)).toString('hex');
   const user = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   return Buffer.from(JSON.stringify({ UserID: user, Password: newSecretText(random) })).toString('base64');

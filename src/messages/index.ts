@@ -7,4 +7,5 @@ export * from './kv-event.js';
 export * from './kv-request.js';
 export * from './manifest.js';
 export * from './placement.js';
+export * from './queue-placement.js';
 export * from './user-tokens.js';

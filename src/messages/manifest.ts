@@ -12,6 +12,16 @@ export interface SegmentRef {
   readonly sha256: Uint8Array;
 }
 
+/** Bodies that lie beside a state, each found by its number: two objects, read by themselves. */
+export interface BodySegmentRef {
+  /** The bodies, one behind the other, in order of number. */
+  readonly bodies: SegmentRef;
+  /** Which numbers they have, and where each ends (codec/envelope, body index). */
+  readonly index: SegmentRef;
+  readonly firstNumber: number;
+  readonly lastNumber: number;
+}
+
 export interface ManifestPartition {
   readonly name: PartitionName;
   /** Index of its last section. */
@@ -24,6 +34,8 @@ export interface ManifestPartition {
   readonly digest: string;
   /** Effects that rebuild the state, to be applied in this order. None: the partition is empty. */
   readonly segments: readonly SegmentRef[];
+  /** What the state refers to by number, in order of first number; ranges may overlap. Absent: nothing. */
+  readonly bodySegments?: readonly BodySegmentRef[];
 }
 
 /** The last entry that a manifest covers. */

@@ -15,6 +15,8 @@ export type Topic =
   | { readonly kind: 'edge'; readonly session: SessionId }
   /** Heard by everyone. */
   | { readonly kind: 'heartbeat' }
+  /** Questions to the read models, for any process that keeps them. */
+  | { readonly kind: 'query' }
   /** Something about a shard that every process may want to know at once. */
   | { readonly kind: 'notice'; readonly shard: ShardName };
 

@@ -19,6 +19,9 @@ export const COUNTERS = {
   millrace_commands_refused_total: { help: 'Commands refused before anything ran, by error code.', label: 'code' },
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
   millrace_snapshots_total: { help: 'Snapshots that were made and verified.' },
+  millrace_deliveries_total: { help: 'Calls to destinations that have ended, by outcome.', label: 'outcome' },
+  millrace_intake_told_total: { help: 'Messages that were kept for an owner that did not answer.' },
+  millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
 } as const;
 
 export const GAUGES = {
@@ -26,6 +29,15 @@ export const GAUGES = {
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
   millrace_shard_epoch: { help: 'Epoch of a shard that this process owns.', label: 'shard' },
   millrace_shard_position: { help: 'Last journal position of a shard that this process owns.', label: 'shard' },
+  millrace_deliveries_in_flight: { help: 'Attempts that were started and have not ended.' },
+  millrace_queue_records: { help: 'Messages, DLQ entries and other records of a shard of the queue.', label: 'shard' },
+  millrace_queue_lag_seconds: {
+    help: 'For how long a shard has had more messages due than it could start.',
+    label: 'shard',
+  },
+  millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
+  millrace_read_model_behind_positions: { help: 'Messages of the journals that the read models have not folded yet.' },
+  millrace_read_model_behind_seconds: { help: 'How far behind the read model of the slowest shard is.' },
   millrace_appends_unresolved: { help: 'Appends without a definite outcome at this moment.' },
 } as const;
 
@@ -38,6 +50,10 @@ export const HISTOGRAMS = {
   millrace_turn_seconds: {
     help: 'Synchronous work of one turn.',
     bounds: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1],
+  },
+  millrace_delivery_seconds: {
+    help: 'From sending a call to a destination to its outcome.',
+    bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
   },
   millrace_replay_seconds: {
     help: 'From claiming a shard to serving it.',

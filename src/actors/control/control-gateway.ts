@@ -31,7 +31,7 @@ export class ControlGateway implements ControlClient {
   async send(command: ControlCommand): Promise<ControlReply> {
     const actor = this.host?.actorOf(CONTROL_SHARD);
     if (actor !== undefined && actor.state !== 'draining') return submit(actor, command);
-    const isRead = command.type === 'ListDatabases';
+    const isRead = command.type === 'ListDatabases' || command.type === 'ListAccounts';
     return decodeControlReply(await this.caller.call(CONTROL_SHARD, encodeControlCommand(command), isRead));
   }
 }

@@ -109,6 +109,9 @@ function isRevocation({ type }: ControlEvent): boolean {
     case 'UserSet':
     case 'UserDeleted':
     case 'UserTokenIssued':
+    case 'AccountStateSet':
+    case 'QueueTokensSet':
+    case 'SigningKeysRotated':
       return true;
     default:
       return false;

@@ -32,6 +32,8 @@ const MAX_CACHED_GRANTS = 10_000;
 export class ControlView implements Access, RespAccess {
   /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
   onBackInTouch: (silentForMs: number) => void = () => {};
+  /** Called after changes of who may do what, accounts included. */
+  onAccessChanged: () => void = () => {};
   readonly #follower: ControlFollower;
   readonly #grants = new Grants(
     () => this.state,
@@ -84,7 +86,7 @@ export class ControlView implements Access, RespAccess {
   }
 
   grantFor(token: string): KvGrant | undefined {
-    this.#requireFresh();
+    this.requireFresh();
     const cached = this.#grantsByToken.get(token);
     if (cached !== undefined) return cached;
     const grant = this.#grants.ofToken(token);
@@ -95,12 +97,12 @@ export class ControlView implements Access, RespAccess {
   }
 
   grantForLogin(user: string | undefined, password: ByteString): KvGrant | undefined {
-    this.#requireFresh();
+    this.requireFresh();
     return this.#grants.ofLogin(user, password);
   }
 
   renewed(grant: KvGrant): KvGrant | undefined {
-    this.#requireFresh();
+    this.requireFresh();
     return this.#grants.renewed(grant);
   }
 
@@ -125,9 +127,11 @@ export class ControlView implements Access, RespAccess {
   #accessChanged(): void {
     this.#version += 1;
     this.#grantsByToken.clear();
+    this.onAccessChanged();
   }
 
-  #requireFresh(): void {
+  /** @throws CONTROL_STALE */
+  requireFresh(): void {
     if (!this.isFresh) throw new MillraceError('CONTROL_STALE', 'this process does not know who may do what right now');
   }
 

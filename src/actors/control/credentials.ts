@@ -59,6 +59,6 @@ function mapAccountSecrets<T>(make: (name: AccountSecret) => T): Record<AccountS
   return Object.fromEntries(entries) as Record<AccountSecret, T>;
 }
 
-function sealedSecret(text: string, sealing: Sealing): SealedSecret {
+export function sealedSecret(text: string, sealing: Sealing): SealedSecret {
   return { sha256: hashSecret(text), sealed: sealing.seal(text) };
 }

@@ -24,6 +24,7 @@ import {
   openDatabaseCredentials,
   sealAccountCredentials,
   sealDatabaseCredentials,
+  sealedSecret,
 } from './credentials.js';
 
 /** The private file of credentials, as far as the first start needs it. */
@@ -87,6 +88,7 @@ async function create(
       name: FIRST_NAME,
       email: mgmtEmail,
       secrets: sealAccountCredentials(credentials, sealing),
+      readOnlyToken: sealedSecret(credentials.queueReadonlyToken, sealing),
     },
     database: {
       id: databaseId,
@@ -130,6 +132,8 @@ async function keepTheirs(
       kvPassword: password,
       mgmtEmail: account.email,
       ...openAccountCredentials(account.secrets, sealing),
+      // Accounts of older releases have none.
+      queueReadonlyToken: account.readOnlyToken === undefined ? '' : sealing.open(account.readOnlyToken.sealed),
     });
   } catch (error) {
     await keeper.remove();
@@ -148,6 +152,7 @@ function hashesInForce(account: Account, { secrets }: Database): Hashes {
     kvReadonlyToken: secrets?.readOnlyToken.sha256,
     kvPassword: secrets?.password.sha256,
     queueToken: account.secrets.queueToken.sha256,
+    queueReadonlyToken: account.readOnlyToken?.sha256,
     mgmtEmail: hashSecret(account.email),
     mgmtKey: account.secrets.mgmtKey.sha256,
     signingKeyCurrent: account.secrets.signingKeyCurrent.sha256,

@@ -1,3 +1,4 @@
+export { Accounts, type AccountsOptions, type AccountsPorts } from './accounts.js';
 export { AclAdministration } from './acl-administration.js';
 export type { ControlClient, ReplyOf } from './control-client.js';
 export { ControlDuties, type ControlDutiesPorts } from './control-duties.js';

@@ -10,16 +10,22 @@ import type {
   NewDatabase,
   RejectionReason,
 } from '../../domain/control/index.js';
+import { ACCOUNT_LIMIT_NAMES } from '../../domain/control/index.js';
+import type { AccountLimits } from '../../domain/queue/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import {
   account,
   accountId,
+  accountLimits,
   accountSecrets,
+  accountState,
   aclUser,
   database,
   databaseId,
   databaseLimits,
   databaseSecrets,
+  queueTokens,
+  sealedSecret,
   sessionId,
   usage,
   usageFields,
@@ -37,7 +43,19 @@ const newDatabase = record<NewDatabase>({
   limits: databaseLimits,
   secrets: databaseSecrets,
 });
-const newAccount = record<NewAccount>({ id: accountId, name: text(), email: text(), secrets: accountSecrets });
+const newAccount = record<NewAccount>({
+  id: accountId,
+  name: text(),
+  email: text(),
+  secrets: accountSecrets,
+  readOnlyToken: optional(sealedSecret),
+  limits: optional(accountLimits),
+});
+/** By name: those that are not there stay as they were. */
+const someLimits: Shape<Partial<AccountLimits>> = {
+  write: (limits) => limits,
+  read: (raw, where) => limitsByName(raw, where),
+};
 const meteredRecord = record({
   position: whole,
   session: sessionId,
@@ -73,6 +91,12 @@ const commandShape = union<ControlCommand>({
   ],
   DeleteUser: [12, record({ database: databaseId, name: text() })],
   IssueUserToken: [13, record({ token: userToken })],
+  CreateAccount: [14, record({ account: newAccount })],
+  SetAccountLimits: [15, record({ account: accountId, limits: someLimits })],
+  SetAccountState: [16, record({ account: accountId, state: accountState })],
+  ResetQueueTokens: [17, record({ account: accountId, tokens: queueTokens })],
+  RotateSigningKeys: [18, record({ account: accountId, next: sealedSecret })],
+  ListAccounts: [19, record({})],
 });
 
 const rejectionReason = oneOf<RejectionReason>(
@@ -89,6 +113,7 @@ const rejectionReason = oneOf<RejectionReason>(
   'UNKNOWN_USER',
   'BAD_USER',
   'TOO_MANY_USERS',
+  'TOO_MANY_ACCOUNTS',
 );
 
 const replyShape = union<ControlReply>({
@@ -103,6 +128,8 @@ const replyShape = union<ControlReply>({
   UserIs: [9, record({ isSet: flag, user: optional(aclUser) })],
   UserIsGone: [10, record({ wasThere: flag })],
   UserTokenIsIssued: [11, record({})],
+  OneAccount: [12, record({ account })],
+  Accounts: [13, record({ accounts: listOf(account) })],
 });
 
 export function encodeControlCommand(command: ControlCommand): Uint8Array {
@@ -121,6 +148,16 @@ export function encodeControlReply(reply: ControlReply): Uint8Array {
 /** @throws INVALID */
 export function decodeControlReply(bytes: Uint8Array): ControlReply {
   return read(bytes, replyShape, 'control reply');
+}
+
+function limitsByName(raw: unknown, where: string): Partial<AccountLimits> {
+  if (typeof raw !== 'object' || raw === null) throw new MillraceError('INVALID', `${where} are not limits`);
+  const limits: { -readonly [Name in keyof AccountLimits]?: number } = {};
+  for (const name of ACCOUNT_LIMIT_NAMES) {
+    const value = (raw as Record<string, unknown>)[name];
+    if (value !== undefined) limits[name] = whole.read(value, `${where}.${name}`);
+  }
+  return limits;
 }
 
 /** Nothing of this is in the journal: what cannot be read is a peer's mistake, not damage. */

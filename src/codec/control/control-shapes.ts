@@ -7,13 +7,15 @@ import type {
   DatabaseLimits,
   DatabaseSecrets,
   MeterMark,
+  QueueTokens,
   SealedSecret,
   Usage,
   UsageRow,
   UserToken,
 } from '../../domain/control/index.js';
+import type { AccountLimits, AccountState } from '../../domain/queue/index.js';
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import { listOf, optional, record, type Shape, text, whole } from './shapes.js';
+import { listOf, oneOf, optional, record, type Shape, text, whole } from './shapes.js';
 
 export const accountId = text<AccountId>();
 export const databaseId = text<DatabaseId>();
@@ -36,12 +38,39 @@ export const accountSecrets = record<Record<AccountSecret, SealedSecret>>({
   signingKeyNext: sealedSecret,
 });
 
+/** In the order in which they came to be; a new one is a new last field with the default that older bytes mean. */
+export const accountLimits = record<AccountLimits>({
+  maxMessageBytes: whole,
+  maxMessagesPerDay: whole,
+  maxMessagesPerDayHard: whole,
+  maxRequestsPerSecond: whole,
+  maxEndpointsPerGroup: whole,
+  maxDlqEntries: whole,
+  maxRetries: whole,
+  maxGroups: whole,
+  maxSchedules: whole,
+  maxEvents: whole,
+  dlqRetentionMs: whole,
+  maxDelaySeconds: whole,
+  maxParallelism: whole,
+  maxGlobalParallelism: whole,
+  maxQueues: whole,
+  timeoutSeconds: whole,
+  budgetCents: whole,
+});
+
+export const accountState = oneOf<AccountState>('active', 'passive');
+export const queueTokens = record<QueueTokens>({ queueToken: sealedSecret, readOnlyToken: sealedSecret });
+
 export const account: Shape<Account> = record<Account>({
   id: accountId,
   name: text(),
   email: text(),
   secrets: accountSecrets,
   createdAtMs: whole,
+  readOnlyToken: optional(sealedSecret),
+  limits: optional(accountLimits),
+  state: optional(accountState),
 });
 
 export const database: Shape<Database> = record<Database>({

@@ -9,12 +9,15 @@ import type { ControlEvent } from '../../domain/control/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import {
   accountId,
+  accountLimits,
   accountSecrets,
+  accountState,
   aclUserFields,
   databaseId,
   databaseLimits,
   databaseSecrets,
   meterMarks,
+  sealedSecret,
   sessionId,
   usageFields,
   usageRow,
@@ -74,6 +77,13 @@ const shape = union<ControlEvent>({
   UserSet: [14, record({ database: databaseId, atMs: whole, ...aclUserFields })],
   UserDeleted: [15, record({ database: databaseId, name: text(), atMs: whole })],
   UserTokenIssued: [16, record({ ...userTokenFields, atMs: whole })],
+  AccountLimitsSet: [17, record({ account: accountId, limits: accountLimits, atMs: whole })],
+  AccountStateSet: [18, record({ account: accountId, state: accountState, atMs: whole })],
+  QueueTokensSet: [
+    19,
+    record({ account: accountId, queueToken: sealedSecret, readOnlyToken: sealedSecret, atMs: whole }),
+  ],
+  SigningKeysRotated: [20, record({ account: accountId, current: sealedSecret, next: sealedSecret, atMs: whole })],
 });
 
 const encoder = new Encoder();

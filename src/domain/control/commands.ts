@@ -3,6 +3,7 @@
  * by whoever asks: the same command asked twice gets the same answer.
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { AccountLimits, AccountState } from '../queue/index.js';
 import type {
   Account,
   AccountSecret,
@@ -10,6 +11,7 @@ import type {
   Database,
   DatabaseLimits,
   DatabaseSecrets,
+  QueueTokens,
   SealedSecret,
   Usage,
   UserToken,
@@ -31,6 +33,8 @@ export interface NewAccount {
   readonly name: string;
   readonly email: string;
   readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
+  readonly readOnlyToken?: SealedSecret | undefined;
+  readonly limits?: AccountLimits | undefined;
 }
 
 /** One record of the meter's log, as far as the control state counts it. */
@@ -69,6 +73,14 @@ export type ControlCommand =
   | { readonly type: 'DeleteUser'; readonly database: DatabaseId; readonly name: string }
   | { readonly type: 'IssueUserToken'; readonly token: UserToken }
   | { readonly type: 'ListDatabases' }
+  | { readonly type: 'CreateAccount'; readonly account: NewAccount }
+  /** What is not named stays as it was. */
+  | { readonly type: 'SetAccountLimits'; readonly account: AccountId; readonly limits: Partial<AccountLimits> }
+  | { readonly type: 'SetAccountState'; readonly account: AccountId; readonly state: AccountState }
+  | { readonly type: 'ResetQueueTokens'; readonly account: AccountId; readonly tokens: QueueTokens }
+  /** The next key becomes the current one. Asked again with the same fresh key it changes nothing more. */
+  | { readonly type: 'RotateSigningKeys'; readonly account: AccountId; readonly next: SealedSecret }
+  | { readonly type: 'ListAccounts' }
   /** `known`: what this process has been granted for the day as far as it heard; a reply may have been lost. */
   | {
       readonly type: 'LeaseQuota';
@@ -110,7 +122,8 @@ export type RejectionReason =
   | 'DAY_CLOSED'
   | 'UNKNOWN_USER'
   | 'BAD_USER'
-  | 'TOO_MANY_USERS';
+  | 'TOO_MANY_USERS'
+  | 'TOO_MANY_ACCOUNTS';
 
 /** A database as it is shown: with what was used of it on the owner's day. */
 export interface DatabaseView {
@@ -123,6 +136,8 @@ export type ControlReply =
   /** `isNew` false: somebody was first, and these are theirs. */
   | { readonly type: 'FirstStarted'; readonly isNew: boolean; readonly account: Account; readonly database: Database }
   | { readonly type: 'OneDatabase'; readonly database: Database }
+  | { readonly type: 'OneAccount'; readonly account: Account }
+  | { readonly type: 'Accounts'; readonly accounts: readonly Account[] }
   /** The user as it is. `isSet` false: it was changed by somebody else since it was seen, or is gone (undefined). */
   | { readonly type: 'UserIs'; readonly isSet: boolean; readonly user: AclUserRecord | undefined }
   | { readonly type: 'UserIsGone'; readonly wasThere: boolean }

@@ -1,6 +1,7 @@
 /** Judges what creates, changes and ends databases. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { ControlCommand, NewDatabase } from './commands.js';
+import { accountCreation, accountOf } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import {
@@ -27,13 +28,13 @@ export function decideFirstStart(command: CommandOf<'FirstStart'>, state: Contro
       return decided({ type: 'FirstStarted', isNew, account, database });
     }
   }
-  const account = { ...command.account, createdAtMs: nowMs };
+  const account = accountOf(command.account, nowMs);
   const refusal = refuseNew(command.database, account.id, state);
   if (refusal !== undefined) return refusal;
   const created = creationOf(command.database, account.id, nowMs);
   return decided(
     { type: 'FirstStarted', isNew: true, account, database: databaseOf(created) },
-    { type: 'AccountCreated', ...account },
+    ...accountCreation(command.account, nowMs),
     created,
     { type: 'FirstStarted', account: account.id, database: created.id, atMs: nowMs },
   );

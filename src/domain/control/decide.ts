@@ -4,6 +4,14 @@
  */
 import { unreachable } from '../../kernel/index.js';
 import type { ControlCommand, DatabaseView } from './commands.js';
+import {
+  decideAccountLimits,
+  decideAccountState,
+  decideCreateAccount,
+  decideQueueTokens,
+  decideRotateKeys,
+  listAccounts,
+} from './decide-accounts.js';
 import { decideCreate, decideDelete, decideFirstStart, decideLimits, decideReset } from './decide-databases.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
 import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
@@ -36,6 +44,18 @@ export function decide(command: ControlCommand, state: ControlState, { nowMs }: 
       return decideIssueToken(command, state, nowMs);
     case 'ListDatabases':
       return decided({ type: 'Databases', databases: listDatabases(state, nowMs) });
+    case 'CreateAccount':
+      return decideCreateAccount(command, state, nowMs);
+    case 'SetAccountLimits':
+      return decideAccountLimits(command, state, nowMs);
+    case 'SetAccountState':
+      return decideAccountState(command, state, nowMs);
+    case 'ResetQueueTokens':
+      return decideQueueTokens(command, state, nowMs);
+    case 'RotateSigningKeys':
+      return decideRotateKeys(command, state, nowMs);
+    case 'ListAccounts':
+      return decided({ type: 'Accounts', accounts: listAccounts(state) });
     case 'LeaseQuota':
       return decideLease(command, state, nowMs);
     case 'ReturnQuota':

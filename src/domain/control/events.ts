@@ -5,12 +5,15 @@
  * The last group is found in snapshots only: it says in absolute terms what many events led to.
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { AccountLimits, AccountState } from '../queue/index.js';
 import type {
   Account,
   AclUserRecord,
   DatabaseLimits,
   DatabaseSecrets,
   MeterMark,
+  QueueTokens,
+  SealedSecret,
   Usage,
   UsageRow,
   UserToken,
@@ -18,7 +21,28 @@ import type {
 } from './records.js';
 
 export type ControlEvent =
-  | ({ readonly type: 'AccountCreated' } & Account)
+  | ({ readonly type: 'AccountCreated' } & Omit<Account, 'readOnlyToken' | 'limits' | 'state'>)
+  | {
+      readonly type: 'AccountLimitsSet';
+      readonly account: AccountId;
+      readonly limits: AccountLimits;
+      readonly atMs: number;
+    }
+  | {
+      readonly type: 'AccountStateSet';
+      readonly account: AccountId;
+      readonly state: AccountState;
+      readonly atMs: number;
+    }
+  /** The old tokens of its queue are worth nothing from here on. */
+  | ({ readonly type: 'QueueTokensSet'; readonly account: AccountId; readonly atMs: number } & QueueTokens)
+  | {
+      readonly type: 'SigningKeysRotated';
+      readonly account: AccountId;
+      readonly current: SealedSecret;
+      readonly next: SealedSecret;
+      readonly atMs: number;
+    }
   | {
       readonly type: 'DatabaseCreated';
       readonly id: DatabaseId;

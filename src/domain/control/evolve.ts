@@ -1,15 +1,33 @@
 /** Applies what happened to the control state, in place. Total over everything ever journaled; never judges. */
-import { assert, type DatabaseId, unreachable } from '../../kernel/index.js';
+import { type AccountId, assert, type DatabaseId, unreachable } from '../../kernel/index.js';
 import type { ControlEvent } from './events.js';
 import { METER_MARK_DAYS, QUOTA_DAYS, USAGE_DAYS } from './limits.js';
-import type { Database, MeterMark, UsageRow, UtcDay } from './records.js';
+import type { Account, Database, MeterMark, UsageRow, UtcDay } from './records.js';
 import type { ControlState } from './state.js';
 
 export function evolve(state: ControlState, event: ControlEvent): void {
   switch (event.type) {
     case 'AccountCreated': {
       const { type: _, ...account } = event;
-      state.accounts.set(account.id, account);
+      state.putAccount(account);
+      return;
+    }
+    case 'AccountLimitsSet':
+      state.putAccount({ ...existingAccount(state, event.account), limits: event.limits });
+      return;
+    case 'AccountStateSet':
+      state.putAccount({ ...existingAccount(state, event.account), state: event.state });
+      return;
+    case 'QueueTokensSet': {
+      const before = existingAccount(state, event.account);
+      const { queueToken, readOnlyToken } = event;
+      state.putAccount({ ...before, secrets: { ...before.secrets, queueToken }, readOnlyToken });
+      return;
+    }
+    case 'SigningKeysRotated': {
+      const before = existingAccount(state, event.account);
+      const { current: signingKeyCurrent, next: signingKeyNext } = event;
+      state.putAccount({ ...before, secrets: { ...before.secrets, signingKeyCurrent, signingKeyNext } });
       return;
     }
     case 'DatabaseCreated': {
@@ -82,6 +100,12 @@ export function evolve(state: ControlState, event: ControlEvent): void {
     default:
       unreachable(event);
   }
+}
+
+function existingAccount(state: ControlState, id: AccountId): Account {
+  const account = state.accounts.get(id);
+  assert(account !== undefined, 'an event of an account that is not there', { account: id });
+  return account;
 }
 
 function existing(state: ControlState, id: DatabaseId): Database {

@@ -1,3 +1,4 @@
+export * from './account-limits.js';
 export * from './commands.js';
 export { type DecisionContext, decide } from './decide.js';
 export { type Decision, decided, rejected } from './decision.js';
@@ -7,4 +8,4 @@ export * from './limits.js';
 export { QuotaDay, type QuotaShare } from './quota.js';
 export { rebuildingEvents } from './rebuild.js';
 export * from './records.js';
-export { ControlState, type TokenOwner, type TokenRole } from './state.js';
+export { ControlState, type QueueTokenOwner, type TokenOwner, type TokenRole } from './state.js';

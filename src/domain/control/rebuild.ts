@@ -1,10 +1,10 @@
 /** The control state as events that build it again: what a snapshot holds. Equal states give equal events in equal order. */
 import type { ControlEvent } from './events.js';
-import type { Database } from './records.js';
+import type { Account, Database } from './records.js';
 import type { ControlState } from './state.js';
 
 export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
-  for (const account of sorted(state.accounts)) yield { type: 'AccountCreated', ...account };
+  for (const account of sorted(state.accounts)) yield* accountEvents(account);
   for (const database of sorted(state.databases)) yield databaseEvent(database);
   for (const [database, users] of sortedEntries(state.users)) {
     const atMs = state.databases.get(database)?.createdAtMs ?? 0;
@@ -31,6 +31,16 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   if (position > 0 || latestDay > 0) {
     yield { type: 'MeterRestored', position, marks: sorted(state.meterMarks), latestDay };
   }
+}
+
+function* accountEvents({ readOnlyToken, limits, state, ...created }: Account): Iterable<ControlEvent> {
+  const { id: account, secrets, createdAtMs: atMs } = created;
+  yield { type: 'AccountCreated', ...created };
+  if (readOnlyToken !== undefined) {
+    yield { type: 'QueueTokensSet', account, queueToken: secrets.queueToken, readOnlyToken, atMs };
+  }
+  if (limits !== undefined) yield { type: 'AccountLimitsSet', account, limits, atMs };
+  if (state !== undefined) yield { type: 'AccountStateSet', account, state, atMs };
 }
 
 function databaseEvent({ deletedAtMs, secrets, ...database }: Database): ControlEvent {

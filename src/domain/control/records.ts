@@ -1,5 +1,6 @@
 /** What the control state is made of. Secrets are here as a hash to compare and as sealed text to show again, never clear. */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { AccountLimits, AccountState } from '../queue/index.js';
 
 /** A secret of which the clear text was left outside. */
 export interface SealedSecret {
@@ -68,6 +69,18 @@ export interface Account {
   readonly email: string;
   readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
   readonly createdAtMs: number;
+  /** Of its queue, for those who only look; accounts of older releases have none until their tokens are reset. */
+  readonly readOnlyToken?: SealedSecret | undefined;
+  /** Of its queue; undefined: the installation's defaults. */
+  readonly limits?: AccountLimits | undefined;
+  /** Undefined: active. */
+  readonly state?: AccountState | undefined;
+}
+
+/** What opens an account's queue. */
+export interface QueueTokens {
+  readonly queueToken: SealedSecret;
+  readonly readOnlyToken: SealedSecret;
 }
 
 /** Days since 1970-01-01 UTC. */

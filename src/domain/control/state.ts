@@ -5,6 +5,7 @@
  *  C2 a secret opens one database, and is in the indexes exactly as long as it is in the record
  *  C3 what is remembered by day is bounded in days (limits.ts)
  *  C4 a user's token is there exactly as long as the user has the password it was issued for
+ *  C5 a token opens one account's queue, and is in the index exactly as long as it is in the account
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import { QuotaDay } from './quota.js';
@@ -26,8 +27,15 @@ export interface TokenOwner {
   readonly role: TokenRole;
 }
 
+export interface QueueTokenOwner {
+  readonly account: AccountId;
+  readonly role: TokenRole;
+}
+
 export class ControlState {
   readonly accounts = new Map<AccountId, Account>();
+  /** By SHA-256 of the token. */
+  readonly queueTokens = new Map<string, QueueTokenOwner>();
   /** Deleted ones too. */
   readonly databases = new Map<DatabaseId, Database>();
   firstStart: { readonly account: AccountId; readonly database: DatabaseId } | undefined;
@@ -78,6 +86,16 @@ export class ControlState {
       for (const { shares } of days.values()) for (const session of shares.keys()) sessions.add(session);
     }
     return sessions;
+  }
+
+  /** Puts the account in place of what is there (C5). For `evolve` alone. */
+  putAccount(account: Account): void {
+    const before = this.accounts.get(account.id);
+    if (before !== undefined) for (const token of queueTokensOf(before)) this.queueTokens.delete(token.sha256);
+    this.accounts.set(account.id, account);
+    const { id, secrets, readOnlyToken } = account;
+    this.queueTokens.set(secrets.queueToken.sha256, { account: id, role: 'standard' });
+    if (readOnlyToken !== undefined) this.queueTokens.set(readOnlyToken.sha256, { account: id, role: 'read-only' });
   }
 
   /** Puts the record in place of what is there (C1, C2). For `evolve` alone. */
@@ -160,6 +178,10 @@ export class ControlState {
   setUsage(database: DatabaseId, day: UtcDay, usage: Usage): void {
     dayMap(this.usage, database).set(day, usage);
   }
+}
+
+function queueTokensOf({ secrets, readOnlyToken }: Account) {
+  return readOnlyToken === undefined ? [secrets.queueToken] : [secrets.queueToken, readOnlyToken];
 }
 
 function nameKey(account: AccountId, name: string): string {

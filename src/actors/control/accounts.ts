@@ -1,0 +1,123 @@
+/**
+ * Accounts as the queue sees them: whom a token lets in, under which limits, with which keys deliveries are signed.
+ * All of it is looked up in this process's copy of the control state, and looked up again after every change.
+ */
+import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
+import type { AccountFacts } from '../../domain/queue/index.js';
+import { type AccountId, MillraceError, type Random } from '../../kernel/index.js';
+import { hashSecret, newSecretText } from '../../messages/index.js';
+import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
+import type { ControlClient } from './control-client.js';
+import type { ControlView } from './control-view.js';
+import { sealedSecret } from './credentials.js';
+
+export interface AccountsPorts {
+  readonly view: ControlView;
+  readonly client: ControlClient;
+  readonly random: Random;
+  /** Of the key file; asked for when a key is needed. */
+  readonly sealing: () => Sealing;
+}
+
+export interface AccountsOptions {
+  /** Cents for 100,000 messages. */
+  readonly centsPer100kMessages: number;
+}
+
+/** Looked-up tokens kept; beyond it all are looked up again. */
+const MAX_CACHED_GRANTS = 10_000;
+/** Unsealed pairs kept. */
+const MAX_CACHED_KEYS = 10_000;
+
+export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
+  readonly #grantsByToken = new Map<string, QueueGrant>();
+  readonly #factsById = new Map<AccountId, AccountFacts>();
+  readonly #keysBySealed = new Map<string, SigningKeys>();
+  /** The same by the account as it stands, which is another object after each change: asked with every delivery. */
+  readonly #keysByAccount = new WeakMap<Account, SigningKeys>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(
+    private readonly ports: AccountsPorts,
+    private readonly options: AccountsOptions,
+  ) {
+    ports.view.onAccessChanged = () => {
+      this.#grantsByToken.clear();
+      this.#factsById.clear();
+      for (const listener of this.#listeners) listener();
+    };
+  }
+
+  /** Called after every change of an account, and of others; it says that facts may be other ones. */
+  whenChanged(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  grantForQueueToken(token: string): QueueGrant | undefined {
+    const { view } = this.ports;
+    view.requireFresh();
+    const cached = this.#grantsByToken.get(token);
+    if (cached !== undefined) return cached;
+    const owner = view.state.queueTokens.get(hashSecret(token));
+    const facts = owner === undefined ? undefined : this.factsOf(owner.account);
+    if (owner === undefined || facts === undefined) return undefined;
+    const grant = { ...owner, facts };
+    if (this.#grantsByToken.size >= MAX_CACHED_GRANTS) this.#grantsByToken.clear();
+    this.#grantsByToken.set(token, grant);
+    return grant;
+  }
+
+  /** Possibly a moment old: an owner goes on while the control stream is silent. */
+  factsOf(id: AccountId): AccountFacts | undefined {
+    const cached = this.#factsById.get(id);
+    if (cached !== undefined) return cached;
+    const account = this.ports.view.state.accounts.get(id);
+    if (account === undefined) return undefined;
+    const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' } = account;
+    const facts = { limits, state, centsPer100kMessages: this.options.centsPer100kMessages };
+    this.#factsById.set(id, facts);
+    return facts;
+  }
+
+  /** Of every account how many events of its log are kept; undefined while this process may not know the newest. */
+  eventLimits(): Iterable<readonly [AccountId, number]> | undefined {
+    const { view } = this.ports;
+    return view.isFresh ? maxEventsOf(view.state.accounts) : undefined;
+  }
+
+  signingKeysOf(id: AccountId): SigningKeys | undefined {
+    const account = this.ports.view.state.accounts.get(id);
+    if (account === undefined) return undefined;
+    let keys = this.#keysByAccount.get(account);
+    if (keys === undefined) {
+      keys = this.#keysOf(account);
+      this.#keysByAccount.set(account, keys);
+    }
+    return keys;
+  }
+
+  async rotateSigningKeys(account: AccountId): Promise<SigningKeys> {
+    const { client, random } = this.ports;
+    const next = sealedSecret(newSecretText(random, 'sig_'), this.ports.sealing());
+    const reply = await client.send({ type: 'RotateSigningKeys', account, next });
+    if (reply.type !== 'OneAccount') {
+      throw new MillraceError('NOT_FOUND', reply.type === 'Rejected' ? reply.message : 'the account is not there');
+    }
+    return this.#keysOf(reply.account);
+  }
+
+  #keysOf({ secrets: { signingKeyCurrent, signingKeyNext } }: Account): SigningKeys {
+    const name = `${signingKeyCurrent.sealed} ${signingKeyNext.sealed}`;
+    const cached = this.#keysBySealed.get(name);
+    if (cached !== undefined) return cached;
+    const sealing = this.ports.sealing();
+    const keys = { current: sealing.open(signingKeyCurrent.sealed), next: sealing.open(signingKeyNext.sealed) };
+    if (this.#keysBySealed.size >= MAX_CACHED_KEYS) this.#keysBySealed.clear();
+    this.#keysBySealed.set(name, keys);
+    return keys;
+  }
+}
+
+function* maxEventsOf(accounts: Iterable<readonly [AccountId, Account]>): Iterable<readonly [AccountId, number]> {
+  for (const [id, { limits = DEFAULT_ACCOUNT_LIMITS }] of accounts) yield [id, limits.maxEvents];
+}

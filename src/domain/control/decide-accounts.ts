@@ -1,0 +1,130 @@
+/** Judges what makes and changes accounts. Asked the same again (by id and secrets), it answers the same. */
+import type { AccountId } from '../../kernel/index.js';
+import { DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
+import type { ControlCommand, NewAccount } from './commands.js';
+import { type Decision, decided, rejected } from './decision.js';
+import type { ControlEvent } from './events.js';
+import { MAX_ACCOUNTS, MAX_NAME_CHARACTERS } from './limits.js';
+import type { Account, SealedSecret } from './records.js';
+import type { ControlState } from './state.js';
+
+type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
+
+export function decideCreateAccount(
+  { account }: CommandOf<'CreateAccount'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
+  const known = state.accounts.get(account.id);
+  if (known !== undefined && known.secrets.queueToken.sha256 === account.secrets.queueToken.sha256) {
+    return decided({ type: 'OneAccount', account: known });
+  }
+  const refusal = refuseNewAccount(account, state);
+  if (refusal !== undefined) return refusal;
+  return decided({ type: 'OneAccount', account: accountOf(account, nowMs) }, ...accountCreation(account, nowMs));
+}
+
+/** What is journaled of a new account. */
+export function accountCreation({ readOnlyToken, limits, ...created }: NewAccount, atMs: number): ControlEvent[] {
+  const { id: account, secrets } = created;
+  const events: ControlEvent[] = [{ type: 'AccountCreated', ...created, createdAtMs: atMs }];
+  if (readOnlyToken !== undefined) {
+    events.push({ type: 'QueueTokensSet', account, queueToken: secrets.queueToken, readOnlyToken, atMs });
+  }
+  if (limits !== undefined) events.push({ type: 'AccountLimitsSet', account, limits, atMs });
+  return events;
+}
+
+export function accountOf(account: NewAccount, createdAtMs: number): Account {
+  return { ...account, createdAtMs, state: undefined };
+}
+
+export function refuseNewAccount(account: NewAccount, state: ControlState): Decision | undefined {
+  const { id, name, email, secrets, readOnlyToken, limits } = account;
+  if (state.accounts.has(id)) return rejected('ID_TAKEN', `there is an account ${id} already`);
+  if (name === '' || name.length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(name)) {
+    return rejected('BAD_NAME', `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters`);
+  }
+  for (const other of state.accounts.values()) {
+    if (other.email === email) return rejected('NAME_TAKEN', `there is an account of ${email} already`);
+  }
+  if (state.accounts.size >= MAX_ACCOUNTS) {
+    return rejected('TOO_MANY_ACCOUNTS', `there are ${MAX_ACCOUNTS} accounts: no more can be held`);
+  }
+  const wrong = limits === undefined ? undefined : refusedLimit(limits);
+  if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
+  return refuseTokens(secrets.queueToken, readOnlyToken, state);
+}
+
+export function decideAccountLimits(
+  command: CommandOf<'SetAccountLimits'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
+  const account = state.accounts.get(command.account);
+  if (account === undefined) return unknownAccount(command.account);
+  const limits = { ...DEFAULT_ACCOUNT_LIMITS, ...account.limits, ...command.limits };
+  const wrong = refusedLimit(limits);
+  if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
+  return decided(
+    { type: 'OneAccount', account: { ...account, limits } },
+    { type: 'AccountLimitsSet', account: account.id, limits, atMs },
+  );
+}
+
+export function decideAccountState(command: CommandOf<'SetAccountState'>, state: ControlState, atMs: number): Decision {
+  const account = state.accounts.get(command.account);
+  if (account === undefined) return unknownAccount(command.account);
+  if ((account.state ?? 'active') === command.state) return decided({ type: 'OneAccount', account });
+  return decided(
+    { type: 'OneAccount', account: { ...account, state: command.state } },
+    { type: 'AccountStateSet', account: account.id, state: command.state, atMs },
+  );
+}
+
+export function decideQueueTokens(command: CommandOf<'ResetQueueTokens'>, state: ControlState, atMs: number): Decision {
+  const account = state.accounts.get(command.account);
+  if (account === undefined) return unknownAccount(command.account);
+  const { queueToken, readOnlyToken } = command.tokens;
+  const changed = { ...account, secrets: { ...account.secrets, queueToken }, readOnlyToken };
+  if (account.secrets.queueToken.sha256 === queueToken.sha256) return decided({ type: 'OneAccount', account });
+  const refusal = refuseTokens(queueToken, readOnlyToken, state);
+  if (refusal !== undefined) return refusal;
+  return decided(
+    { type: 'OneAccount', account: changed },
+    { type: 'QueueTokensSet', account: account.id, queueToken, readOnlyToken, atMs },
+  );
+}
+
+export function decideRotateKeys(command: CommandOf<'RotateSigningKeys'>, state: ControlState, atMs: number): Decision {
+  const account = state.accounts.get(command.account);
+  if (account === undefined) return unknownAccount(command.account);
+  const { next } = command;
+  const current = account.secrets.signingKeyNext;
+  if (current.sha256 === next.sha256) return decided({ type: 'OneAccount', account });
+  const secrets = { ...account.secrets, signingKeyCurrent: current, signingKeyNext: next };
+  return decided(
+    { type: 'OneAccount', account: { ...account, secrets } },
+    { type: 'SigningKeysRotated', account: account.id, current, next, atMs },
+  );
+}
+
+export function listAccounts(state: ControlState): Account[] {
+  return [...state.accounts.values()].sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+}
+
+function refuseTokens(
+  queueToken: SealedSecret,
+  readOnlyToken: SealedSecret | undefined,
+  state: ControlState,
+): Decision | undefined {
+  const isSame = queueToken.sha256 === readOnlyToken?.sha256;
+  const isTaken = [queueToken, readOnlyToken].some(
+    (token) => token !== undefined && state.queueTokens.has(token.sha256),
+  );
+  return isSame || isTaken ? rejected('SECRET_TAKEN', 'a token is in use already') : undefined;
+}
+
+function unknownAccount(id: AccountId): Decision {
+  return rejected('UNKNOWN_ACCOUNT', `there is no account ${id}`);
+}

@@ -1,0 +1,31 @@
+/** Names of the queue's plane: an account has one partition there, and a shard an intake beside its journal. */
+import { type AccountId, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+
+const QUEUE_PARTITION = /^queue:(ac-[a-z2-7]{16})$/;
+
+/** Names that are remembered; asked for with every command, and hashed once when it is always the same text. */
+const REMEMBERED_NAMES = 10_000;
+const remembered = new Map<AccountId, PartitionName>();
+
+/** `queue:<account id>`. */
+export function queuePartition(account: AccountId): PartitionName {
+  let name = remembered.get(account);
+  if (name === undefined) {
+    if (remembered.size === REMEMBERED_NAMES) remembered.clear();
+    name = `queue:${account}` as PartitionName;
+    remembered.set(account, name);
+  }
+  return name;
+}
+
+/** @throws INVALID */
+export function parseQueuePartition(partition: string): AccountId {
+  const match = QUEUE_PARTITION.exec(partition);
+  if (match === null) throw new MillraceError('INVALID', `not the name of a queue's partition: ${partition}`);
+  return match[1] as AccountId;
+}
+
+/** Where publishes wait while the shard has no owner: `QUEUE_3` → `INTAKE_3`. */
+export function intakeOf(shard: ShardName): ShardName {
+  return shard.replace(/^QUEUE_/, 'INTAKE_') as ShardName;
+}

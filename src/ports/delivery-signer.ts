@@ -1,0 +1,16 @@
+/** Signatures of deliveries: a compact token over the destination and the body, under the account's current key. */
+import type { AccountId } from '../kernel/index.js';
+
+export interface SignedCall {
+  readonly account: AccountId;
+  readonly url: string;
+  readonly body: Uint8Array;
+  readonly nowMs: number;
+  /** Chooses the issuer's word. */
+  readonly isAlias: boolean;
+}
+
+export interface DeliverySigner {
+  /** Undefined when the account has no key here (yet): nothing is sent unsigned. */
+  sign(call: SignedCall): string | undefined;
+}

@@ -1,0 +1,31 @@
+/**
+ * Calls to destinations. Promises every adapter keeps:
+ *  O1 nothing is sent to an address that the rules forbid, however its name or text leads there
+ *  O2 no redirect is followed, no body is decoded, no proxy of the environment is used
+ *  O3 sockets, time and bytes of one call are bounded, and the sockets of one origin
+ *  O4 the outcome of every call is a value; nothing is thrown
+ */
+import type { AttemptOutcome, HeaderList, HttpMethod } from '../domain/queue/index.js';
+
+export interface OutgoingCall {
+  readonly url: string;
+  readonly method: HttpMethod;
+  /** All of them, but those that the protocol itself needs (Host, Content-Length, Connection). */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+  /** From the first look at the address to the last byte that is read. */
+  readonly timeoutMs: number;
+  /** Read of the response's body; what is beyond it is not. */
+  readonly maxResponseBytes: number;
+  /** Aborted: the outcome is `interrupted`. */
+  readonly signal: AbortSignal;
+}
+
+export type CallOutcome = AttemptOutcome | { readonly kind: 'interrupted' };
+
+export interface HttpOut {
+  send(call: OutgoingCall): Promise<CallOutcome>;
+  /** Why a URL may not be called, as far as its text tells; undefined when it may. */
+  refusalOf(url: string): string | undefined;
+  close(): Promise<void>;
+}

@@ -1,0 +1,77 @@
+/** The read models of an account's queue: what happened to its messages, and its DLQ as a list. */
+import type { DlqSelector, Envelope, HeaderList, MessageFilter } from '../domain/queue/index.js';
+import type { AccountId, DlqId, MessageId } from '../kernel/index.js';
+
+export const MESSAGE_STATES = [
+  'CREATED',
+  'ACTIVE',
+  'RETRY',
+  'ERROR',
+  'DELIVERED',
+  'FAILED',
+  'CANCEL_REQUESTED',
+  'CANCELED',
+] as const;
+export type MessageState = (typeof MESSAGE_STATES)[number];
+
+export interface LogQuery {
+  readonly filter: MessageFilter;
+  /** Empty: any. */
+  readonly states: readonly MessageState[];
+  readonly order: 'earliestFirst' | 'latestFirst';
+  readonly count: number;
+  /** As a page before returned it. */
+  readonly cursor: string | undefined;
+}
+
+export interface LogEvent {
+  readonly atMs: number;
+  readonly state: MessageState;
+  readonly messageId: MessageId;
+  readonly envelope: Envelope;
+  /** Of the message. */
+  readonly body: Uint8Array;
+  readonly nextDeliveryAtMs: number | undefined;
+  readonly error: string | undefined;
+  /** With ERROR. */
+  readonly response: { readonly status: number; readonly header: HeaderList; readonly body: Uint8Array } | undefined;
+}
+
+export interface LogPage {
+  readonly events: readonly LogEvent[];
+  /** Undefined at the end. */
+  readonly cursor: string | undefined;
+}
+
+export interface DlqRow {
+  readonly dlqId: DlqId;
+  readonly messageId: MessageId;
+  readonly envelope: Envelope;
+  readonly body: Uint8Array;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  readonly failedAtMs: number;
+  readonly retried: number;
+  readonly response: {
+    readonly status: number;
+    readonly header: HeaderList;
+    readonly body: Uint8Array;
+    readonly error: string;
+  };
+}
+
+export interface DlqPage {
+  readonly entries: readonly DlqRow[];
+  /** The last id of the page, when there may be more. */
+  readonly after: DlqId | undefined;
+}
+
+export interface MessageLog {
+  /**
+   * @param seen a position of the account's journal (`GetPosition`): answered once the read model has seen it, or
+   *             after a bounded wait with what it has
+   * @throws SHARD_UNAVAILABLE when no process that serves the read model answers
+   */
+  events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage>;
+  dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage>;
+}

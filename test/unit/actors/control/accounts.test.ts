@@ -1,0 +1,92 @@
+/** What an edge and an owner are told of accounts. */
+import { expect } from 'chai';
+import { Accounts, type ControlView } from '../../../../src/actors/control/index.js';
+import { NodeRandom } from '../../../../src/adapters/node/index.js';
+import { DEFAULT_ACCOUNT_LIMITS } from '../../../../src/domain/control/index.js';
+import { isMillraceError } from '../../../../src/kernel/index.js';
+import { hashSecret } from '../../../../src/messages/index.js';
+import { ACCOUNT, ACCOUNT_SECRETS_OF, INSTALLED } from '../../../spec/control/given.js';
+import { namedSealing } from '../../../support/memory-control.js';
+import { breathe, Installation } from './installation.js';
+
+describe('accounts, as the queue sees them', () => {
+  let installation: Installation;
+  let view: ControlView;
+  let accounts: Accounts;
+  const [created] = INSTALLED;
+
+  beforeEach(async () => {
+    installation = new Installation();
+    await installation.activate();
+    const { type: _, createdAtMs: __, ...account } = created as Extract<typeof created, { type: 'AccountCreated' }>;
+    await installation.ask({
+      type: 'CreateAccount',
+      account: {
+        ...account,
+        secrets: { ...ACCOUNT_SECRETS_OF(ACCOUNT), queueToken: { sha256: hashSecret('full'), sealed: 'x' } },
+        readOnlyToken: { sha256: hashSecret('look'), sealed: 'y' },
+      },
+    });
+    view = installation.newView('edge');
+    await view.start();
+    const sealing = namedSealing();
+    accounts = new Accounts(
+      { view, client: installation.client, random: new NodeRandom(), sealing: () => sealing },
+      { centsPer100kMessages: 100 },
+    );
+  });
+
+  afterEach(() => view.stop());
+
+  it('are let in by their tokens, each with its role, under the default limits', () => {
+    const facts = { limits: DEFAULT_ACCOUNT_LIMITS, state: 'active', centsPer100kMessages: 100 };
+    expect(accounts.grantForQueueToken('full')).to.deep.equal({ account: ACCOUNT, role: 'standard', facts });
+    expect(accounts.grantForQueueToken('look')).to.deep.equal({ account: ACCOUNT, role: 'read-only', facts });
+    expect(accounts.grantForQueueToken('other')).to.equal(undefined);
+  });
+
+  it('say how many events of each are kept, unless that may be an old number', async () => {
+    expect([...(accounts.eventLimits() ?? [])]).to.deep.equal([[ACCOUNT, DEFAULT_ACCOUNT_LIMITS.maxEvents]]);
+    await installation.ask({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxEvents: 0 } });
+    await breathe();
+    expect([...(accounts.eventLimits() ?? [])]).to.deep.equal([[ACCOUNT, 0]]);
+    view.stop();
+    expect(accounts.eventLimits()).to.equal(undefined);
+  });
+
+  it('have new limits and another state as soon as they are heard of, and whoever listens is told', async () => {
+    let told = 0;
+    accounts.whenChanged(() => {
+      told += 1;
+    });
+    expect(accounts.factsOf(ACCOUNT)?.limits.maxQueues).to.equal(DEFAULT_ACCOUNT_LIMITS.maxQueues);
+    await installation.ask({ type: 'SetAccountLimits', account: ACCOUNT, limits: { maxQueues: 1 } });
+    await installation.ask({ type: 'SetAccountState', account: ACCOUNT, state: 'passive' });
+    await breathe();
+    expect(accounts.factsOf(ACCOUNT)).to.deep.include({ state: 'passive' });
+    expect(accounts.grantForQueueToken('full')?.facts.limits.maxQueues).to.equal(1);
+    expect(told).to.be.greaterThan(0);
+  });
+
+  it('let nobody in while this process has not heard the control stream', async () => {
+    view.stop();
+    expect(() => accounts.grantForQueueToken('full'))
+      .to.throw()
+      .that.satisfies((e: unknown) => isMillraceError(e, 'CONTROL_STALE'));
+  });
+
+  it('sign with the key that was announced, once it is rotated in', async () => {
+    const sealing = namedSealing();
+    const next = sealing.seal('sig_next');
+    await installation.ask({
+      type: 'RotateSigningKeys',
+      account: ACCOUNT,
+      next: { sha256: hashSecret('sig_next'), sealed: next },
+    });
+    const keys = await accounts.rotateSigningKeys(ACCOUNT);
+    expect(keys.current).to.equal('sig_next');
+    expect(keys.next).to.match(/^sig_.{28,}$/);
+    await breathe();
+    expect(accounts.signingKeysOf(ACCOUNT)).to.deep.equal(keys);
+  });
+});
