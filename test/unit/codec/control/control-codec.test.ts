@@ -14,7 +14,12 @@ import {
   encodeControlReply,
   encodeMeterRecord,
 } from '../../../../src/codec/control/index.js';
-import type { ControlCommand, ControlReply, Database } from '../../../../src/domain/control/index.js';
+import {
+  type ControlCommand,
+  type ControlReply,
+  type Database,
+  DEFAULT_ACCOUNT_LIMITS,
+} from '../../../../src/domain/control/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
 import {
@@ -23,6 +28,7 @@ import {
   db,
   LIMITS,
   lease,
+  secret,
   secretsOf,
   session,
 } from '../../../spec/control/given.js';
@@ -108,13 +114,30 @@ describe('control commands and answers', () => {
   const id = { session: session('a'), database: db('x'), day: 3 };
 
   it('cross the bus unchanged', () => {
-    const newAccount = { id: account, name: 'n', email: 'e', secrets: ACCOUNT_SECRETS_OF('x') };
+    const newAccount = {
+      id: account,
+      name: 'n',
+      email: 'e',
+      secrets: ACCOUNT_SECRETS_OF('x'),
+      readOnlyToken: secret('ro'),
+      limits: DEFAULT_ACCOUNT_LIMITS,
+    };
     const commands: ControlCommand[] = [
       { type: 'FirstStart', account: newAccount, database: newDatabase },
       { type: 'CreateDatabase', database: newDatabase },
       { type: 'ResetPassword', database: db('x'), secrets: secretsOf('x') },
       { type: 'UpdateLimits', database: db('x'), maxCommandBytes: undefined, maxRequestsPerDay: 0 },
       { type: 'DeleteDatabase', database: db('x') },
+      { type: 'CreateAccount', account: newAccount },
+      { type: 'SetAccountLimits', account, limits: { maxRetries: 0 } },
+      { type: 'SetAccountState', account, state: 'passive' },
+      {
+        type: 'ResetQueueTokens',
+        account,
+        tokens: { queueToken: secret('1'), readOnlyToken: secret('2') },
+      },
+      { type: 'RotateSigningKeys', account, next: secret('n') },
+      { type: 'ListAccounts' },
       { type: 'ListDatabases' },
       {
         type: 'SetUser',
@@ -140,8 +163,10 @@ describe('control commands and answers', () => {
     for (const command of commands) {
       expect(decodeControlCommand(encodeControlCommand(command))).to.deep.equal(command);
     }
-    const createdAccount = { ...newAccount, createdAtMs: 5 };
+    const createdAccount = { ...newAccount, createdAtMs: 5, state: 'active' as const };
     const replies: ControlReply[] = [
+      { type: 'OneAccount', account: createdAccount },
+      { type: 'Accounts', accounts: [createdAccount] },
       { type: 'Rejected', reason: 'NAME_TAKEN', message: 'm' },
       {
         type: 'FirstStarted',

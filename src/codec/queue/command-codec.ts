@@ -1,0 +1,197 @@
+/**
+ * Commands for the owner of an account's queue, and publishes that wait for one ↔ bytes. Version first, so that
+ * two releases side by side tell each other apart instead of misreading.
+ *
+ * A remote command is a peer's word: what cannot be read is INVALID. An intake record is stored: damage.
+ */
+import type {
+  AttemptOutcome,
+  DlqSelector,
+  MessageFilter,
+  MessageSelector,
+  NewSchedule,
+  PublishDestination,
+  PublishItem,
+  QueueCommand,
+  RawSettings,
+} from '../../domain/queue/index.js';
+import type { AccountId } from '../../kernel/index.js';
+import { Packer } from './packer.js';
+import { dlqId, endpoints, headerList, messageId, optionalText, scheduleId, settings, texts } from './queue-shapes.js';
+import {
+  absent,
+  bytes,
+  fields,
+  flag,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  text,
+  union,
+  whole,
+} from './shapes.js';
+import { packVersioned, unpackVersioned } from './versioned.js';
+
+const COMMAND_VERSION = 1;
+const INTAKE_VERSION = 1;
+
+const accountId = text<AccountId>();
+const raw = record<RawSettings>({ headers: headerList, query: headerList });
+
+const destination = union<PublishDestination, 'kind'>('kind', {
+  url: [1, fields({ url: text(), settings })],
+  group: [2, fields({ name: text(), raw })],
+});
+
+/** `content`, or an id in a record of its own. */
+const deduplication: Shape<{ readonly id: string } | 'content'> = {
+  write: (out, value) => {
+    if (value === 'content') out.flag(true);
+    else out.text(value.id);
+  },
+  read: (from) => (from.takesTrue() ? 'content' : { id: from.text() }),
+};
+
+const item = record<PublishItem>({
+  id: messageId,
+  destination,
+  queueName: optionalText,
+  body: bytes,
+  notBeforeMs: optional(whole),
+  deduplication: optional(deduplication),
+  callerIp: text(),
+  isAlias: flag,
+});
+const items = listOf(item);
+
+const filter = record<MessageFilter>({
+  messageId: absent(texts),
+  url: absent(texts),
+  host: absent(texts),
+  path: absent(texts),
+  topicName: absent(texts),
+  queueName: absent(texts),
+  scheduleId: absent(texts),
+  label: absent(texts),
+  flowControlKey: absent(texts),
+  callerIp: absent(texts),
+  fromMs: absent(number),
+  toMs: absent(number),
+  responseStatus: absent(listOf(whole)),
+});
+
+const messageSelector = union<MessageSelector, 'kind'>('kind', {
+  ids: [1, fields({ messageIds: listOf(messageId) })],
+  filter: [2, fields({ filter, count: optional(whole) })],
+});
+
+const dlqSelector = union<DlqSelector, 'kind'>('kind', {
+  ids: [1, fields({ dlqIds: listOf(dlqId) })],
+  filter: [2, fields({ filter, count: whole, after: optional(dlqId), order: oneOf('earliestFirst', 'latestFirst') })],
+});
+
+const newSchedule = record<NewSchedule>({
+  id: scheduleId,
+  cron: text(),
+  destination,
+  queueName: optionalText,
+  body: bytes,
+  callerIp: text(),
+  isAlias: flag,
+});
+
+const outcome = union<AttemptOutcome, 'kind'>('kind', {
+  response: [1, fields({ status: whole, header: headerList, body: bytes, isCut: flag, durationMs: number })],
+  'no-response': [2, fields({ error: text(), durationMs: number })],
+});
+
+const nothing = fields({});
+const byName = fields({ name: text() });
+const byGroup = fields({ group: text() });
+const byKey = fields({ key: text() });
+const bySchedule = fields({ id: scheduleId });
+const byMessage = fields({ id: messageId });
+
+const command = union<QueueCommand, 'type'>('type', {
+  Publish: [1, fields({ items, isTold: flag })],
+  GetMessage: [2, byMessage],
+  CancelMessage: [3, byMessage],
+  CancelMessages: [4, fields({ selector: messageSelector })],
+  SetQueue: [5, fields({ name: text(), parallelism: whole, isPaused: flag })],
+  PauseQueue: [6, fields({ name: text(), isPaused: flag })],
+  DeleteQueue: [7, byName],
+  GetQueue: [8, byName],
+  ListQueues: [9, nothing],
+  UpsertEndpoints: [10, fields({ group: text(), endpoints })],
+  RemoveEndpoints: [
+    11,
+    fields({ group: text(), endpoints: listOf(record({ url: optionalText, name: optionalText })) }),
+  ],
+  SetGroupDefaults: [12, fields({ group: text(), defaults: headerList })],
+  DeleteGroup: [13, byGroup],
+  GetGroup: [14, byGroup],
+  ListGroups: [15, nothing],
+  SetSchedule: [16, fields({ schedule: newSchedule })],
+  PauseSchedule: [17, fields({ id: scheduleId, isPaused: flag })],
+  DeleteSchedule: [18, bySchedule],
+  GetSchedule: [19, bySchedule],
+  ListSchedules: [20, nothing],
+  GetDlq: [21, fields({ dlqId })],
+  DeleteDlq: [22, fields({ selector: dlqSelector })],
+  RetryDlq: [23, fields({ selector: dlqSelector, firstId: messageId, overrides: raw })],
+  GetFlow: [24, byKey],
+  ListFlows: [25, fields({ search: optionalText })],
+  PauseFlow: [26, fields({ key: text(), isPaused: flag })],
+  PinFlow: [
+    27,
+    fields({
+      key: text(),
+      parallelism: optional(whole),
+      rate: optional(whole),
+      periodSeconds: optional(whole),
+    }),
+  ],
+  UnpinFlow: [28, fields({ key: text(), parallelism: flag, rate: flag })],
+  ResetFlow: [29, fields({ key: text(), all: flag })],
+  GetGlobalParallelism: [30, nothing],
+  GetPosition: [31, nothing],
+  RecordAttempt: [32, fields({ id: messageId, retried: whole, restarts: whole, outcome, sentBody: optional(bytes) })],
+  TakeIntake: [33, fields({ records: listOf(record({ position: whole, items })) })],
+});
+
+export interface RemoteQueueCommand {
+  readonly account: AccountId;
+  readonly command: QueueCommand;
+}
+
+/** A publish that waits for an owner. */
+export interface IntakeRecord {
+  readonly account: AccountId;
+  readonly items: readonly PublishItem[];
+}
+
+const remoteCommand = record<RemoteQueueCommand>({ account: accountId, command });
+const intakeRecord = record<IntakeRecord>({ account: accountId, items });
+
+const packer = new Packer();
+
+export function encodeQueueCommand(remote: RemoteQueueCommand): Uint8Array {
+  return packVersioned(packer, COMMAND_VERSION, remoteCommand, remote);
+}
+
+/** @throws INVALID */
+export function decodeQueueCommand(encoded: Uint8Array): RemoteQueueCommand {
+  return unpackVersioned(encoded, COMMAND_VERSION, remoteCommand, 'INVALID');
+}
+
+export function encodeIntakeRecord(intake: IntakeRecord): Uint8Array {
+  return packVersioned(packer, INTAKE_VERSION, intakeRecord, intake);
+}
+
+/** @throws JOURNAL_DAMAGED */
+export function decodeIntakeRecord(encoded: Uint8Array): IntakeRecord {
+  return unpackVersioned(encoded, INTAKE_VERSION, intakeRecord, 'JOURNAL_DAMAGED');
+}

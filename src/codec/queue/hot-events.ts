@@ -1,0 +1,163 @@
+/**
+ * The events that every message costs, and the one of which a snapshot holds a million: written and read
+ * field by field, which takes half of what the declared shapes take. Same format, same rules (S1, S2).
+ */
+import type { CarriedBody, QueueEventOf } from '../../domain/queue/index.js';
+import type { DlqId, MessageId } from '../../kernel/index.js';
+import { envelope } from './envelope-codec.js';
+import type { Packer } from './packer.js';
+import { headerList, messageStatus } from './queue-shapes.js';
+import type { Fields } from './shapes.js';
+import { refuse, type Unpacker } from './unpacker.js';
+
+export const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
+  count: 10,
+  write: (out, event) => {
+    out.text(event.id);
+    out.whole(event.atMs);
+    envelope.write(out, event.envelope);
+    out.whole(event.body.number);
+    out.whole(event.body.bytes);
+    if (event.body.content === undefined) out.nil();
+    else out.bytes(event.body.content);
+    out.whole(event.notBeforeMs);
+    writeOptionalText(out, event.deduplication);
+    writeOptionalText(out, event.retryOf);
+    writeOptionalText(out, event.holdsPlaceOf);
+  },
+  read: (from, count) => {
+    if (count !== 10) refuse('an acceptance of this release');
+    return {
+      type: 'MessageAccepted',
+      id: from.text() as MessageId,
+      atMs: from.whole(),
+      envelope: envelope.read(from),
+      body: readBody(from),
+      notBeforeMs: from.whole(),
+      deduplication: readOptionalText(from),
+      retryOf: readOptionalText(from) as DlqId | undefined,
+      holdsPlaceOf: readOptionalText(from) as MessageId | undefined,
+    };
+  },
+};
+
+export const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
+  count: 4,
+  write: (out, event) => {
+    out.text(event.id);
+    out.whole(event.atMs);
+    out.whole(event.retried);
+    out.whole(event.restarts);
+  },
+  read: (from, count) => {
+    if (count !== 4) refuse('a start of this release');
+    return {
+      type: 'AttemptStarted',
+      id: from.text() as MessageId,
+      atMs: from.whole(),
+      retried: from.whole(),
+      restarts: from.whole(),
+    };
+  },
+};
+
+export const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
+  count: 4,
+  write: (out, event) => {
+    out.text(event.id);
+    out.whole(event.atMs);
+    out.whole(event.status);
+    out.number(event.durationMs);
+  },
+  read: (from, count) => {
+    if (count !== 4) refuse('a delivery of this release');
+    return {
+      type: 'MessageDelivered',
+      id: from.text() as MessageId,
+      atMs: from.whole(),
+      status: from.whole(),
+      durationMs: from.number(),
+    };
+  },
+};
+
+export const attemptFailed: Fields<QueueEventOf<'AttemptFailed'>> = {
+  count: 8,
+  write: (out, event) => {
+    out.text(event.id);
+    out.whole(event.atMs);
+    out.whole(event.status);
+    out.number(event.durationMs);
+    out.text(event.error);
+    headerList.write(out, event.header);
+    out.bytes(event.response);
+    if (event.nextAtMs === undefined) out.nil();
+    else out.whole(event.nextAtMs);
+  },
+  read: (from, count) => {
+    if (count !== 8) refuse('a failure of this release');
+    return {
+      type: 'AttemptFailed',
+      id: from.text() as MessageId,
+      atMs: from.whole(),
+      status: from.whole(),
+      durationMs: from.number(),
+      error: from.text(),
+      header: headerList.read(from),
+      response: from.bytes(),
+      nextAtMs: from.takesNil() ? undefined : from.whole(),
+    };
+  },
+};
+
+export const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
+  count: 14,
+  write: (out, event) => {
+    out.text(event.id);
+    envelope.write(out, event.envelope);
+    out.whole(event.body.number);
+    out.whole(event.body.bytes);
+    out.whole(event.createdAtMs);
+    out.whole(event.notBeforeMs);
+    out.whole(event.dueAtMs);
+    messageStatus.write(out, event.status);
+    out.whole(event.retried);
+    out.whole(event.restarts);
+    out.whole(event.sinceMs);
+    out.flag(event.isCancelRequested);
+    out.whole(event.order);
+    writeOptionalText(out, event.holdsPlaceOf);
+  },
+  read: (from, count) => {
+    if (count !== 14) refuse('a message of this release');
+    return {
+      type: 'MessageRestored',
+      id: from.text() as MessageId,
+      envelope: envelope.read(from),
+      body: { number: from.whole(), bytes: from.whole() },
+      createdAtMs: from.whole(),
+      notBeforeMs: from.whole(),
+      dueAtMs: from.whole(),
+      status: messageStatus.read(from),
+      retried: from.whole(),
+      restarts: from.whole(),
+      sinceMs: from.whole(),
+      isCancelRequested: from.flag(),
+      order: from.whole(),
+      holdsPlaceOf: readOptionalText(from) as MessageId | undefined,
+    };
+  },
+};
+
+function readBody(from: Unpacker): CarriedBody {
+  return { number: from.whole(), bytes: from.whole(), content: from.takesNil() ? undefined : from.bytes() };
+}
+
+function writeOptionalText(out: Packer, value: string | undefined): void {
+  if (value === undefined) out.nil();
+  else out.text(value);
+}
+
+function readOptionalText(from: Unpacker): string | undefined {
+  return from.takesNil() ? undefined : from.text();
+}

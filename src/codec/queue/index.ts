@@ -1,0 +1,10 @@
+export {
+  decodeIntakeRecord,
+  decodeQueueCommand,
+  encodeIntakeRecord,
+  encodeQueueCommand,
+  type IntakeRecord,
+  type RemoteQueueCommand,
+} from './command-codec.js';
+export { decodeQueueEvents, encodeQueueEvent } from './event-codec.js';
+export { decodeQueueReply, encodeQueueReply } from './reply-codec.js';

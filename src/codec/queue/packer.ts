@@ -1,0 +1,159 @@
+/**
+ * Values → MessagePack, written straight into one growing buffer: an event costs no values in between.
+ *
+ *  P1 what is written depends on the value alone: equal values have equal bytes
+ *  P2 nothing is written that `Unpacker` would refuse: a number that is no integer where one belongs is a defect
+ *     of ours, found before it is in the journal
+ *  P3 any string comes back as it was, also one that is not Unicode (a lone surrogate): such a one travels as UTF-16
+ */
+import { assert } from '../../kernel/index.js';
+
+/** Extension type of a text that UTF-8 cannot hold; its body is UTF-16LE. */
+export const UTF16_TEXT = 1;
+
+const INITIAL_BYTES = 4096;
+/** Results up to this are copied out of the buffer; a larger one takes the buffer with it. */
+const COPIED_BYTES = 32 * 1024;
+/** Shorter texts are written a character at a time: cheaper than a call out of the engine. */
+const SHORT_TEXT = 48;
+const TWO_32 = 2 ** 32;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+export class Packer {
+  private buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  private at = 0;
+
+  /** What `write` writes. Not to be called again from within `write`. */
+  pack(write: (out: this) => void): Uint8Array {
+    this.at = 0;
+    write(this);
+    return this.taken();
+  }
+
+  list(count: number): void {
+    this.room(5);
+    if (count < 16) this.buffer[this.at++] = 0x90 | count;
+    else this.sized(count, undefined, 0xdc, 0xdd);
+  }
+
+  nil(): void {
+    this.room(1);
+    this.buffer[this.at++] = 0xc0;
+  }
+
+  flag(value: boolean): void {
+    this.room(1);
+    this.buffer[this.at++] = value ? 0xc3 : 0xc2;
+  }
+
+  whole(value: number): void {
+    assert(Number.isSafeInteger(value), 'a queue record holds a number that is not an integer', { value });
+    this.room(9);
+    if (value < 0) this.wide(0xd3, value);
+    else if (value < 0x80) this.buffer[this.at++] = value;
+    else if (value < TWO_32) this.sized(value, 0xcc, 0xcd, 0xce);
+    else this.wide(0xcf, value);
+  }
+
+  /** Any number: an integer where it is one, else a double. */
+  number(value: number): void {
+    if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
+      this.whole(value);
+      return;
+    }
+    this.room(9);
+    this.buffer[this.at] = 0xcb;
+    this.at = this.buffer.writeDoubleBE(value, this.at + 1);
+  }
+
+  text(value: string): void {
+    const length = value.length;
+    if (length >= SHORT_TEXT) {
+      this.longText(value);
+      return;
+    }
+    this.room(length + 2);
+    const { buffer } = this;
+    let at = this.at;
+    if (length >= 32) buffer[at++] = 0xd9;
+    buffer[at++] = length < 32 ? 0xa0 | length : length;
+    for (let index = 0; index < length; index += 1) {
+      const code = value.charCodeAt(index);
+      if (code >= 0x80) {
+        this.longText(value);
+        return;
+      }
+      buffer[at++] = code;
+    }
+    this.at = at;
+  }
+
+  bytes(value: Uint8Array): void {
+    const { length } = value;
+    this.room(length + 5);
+    this.sized(length, 0xc4, 0xc5, 0xc6);
+    this.buffer.set(value, this.at);
+    this.at += length;
+  }
+
+  private longText(value: string): void {
+    const length = Buffer.byteLength(value, 'utf8');
+    if (length !== value.length && LONE_SURROGATE.test(value)) {
+      this.utf16(value);
+      return;
+    }
+    this.room(length + 5);
+    if (length < 32) this.buffer[this.at++] = 0xa0 | length;
+    else this.sized(length, 0xd9, 0xda, 0xdb);
+    this.at += this.buffer.write(value, this.at, length === value.length ? 'latin1' : 'utf8');
+  }
+
+  private utf16(value: string): void {
+    const length = value.length * 2;
+    this.room(length + 6);
+    this.sized(length, 0xc7, 0xc8, 0xc9);
+    this.buffer[this.at++] = UTF16_TEXT;
+    this.at += this.buffer.write(value, this.at, 'utf16le');
+  }
+
+  /** A tag and a number below 2^32 in the narrowest of 1, 2 or 4 bytes; room has been made. */
+  private sized(value: number, tag8: number | undefined, tag16: number, tag32: number): void {
+    const { buffer } = this;
+    if (value < 0x100 && tag8 !== undefined) {
+      buffer[this.at++] = tag8;
+      buffer[this.at++] = value;
+    } else if (value < 0x10000) {
+      buffer[this.at++] = tag16;
+      this.at = buffer.writeUInt16BE(value, this.at);
+    } else {
+      buffer[this.at++] = tag32;
+      this.at = buffer.writeUInt32BE(value, this.at);
+    }
+  }
+
+  private wide(tag: number, value: number): void {
+    const high = Math.floor(value / TWO_32);
+    this.buffer[this.at] = tag;
+    this.at = this.buffer.writeUInt32BE(high >>> 0, this.at + 1);
+    this.at = this.buffer.writeUInt32BE(value - high * TWO_32, this.at);
+  }
+
+  private room(bytes: number): void {
+    const needed = this.at + bytes;
+    if (needed <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed + INITIAL_BYTES, Math.min(2 * this.buffer.length, 2 ** 20)));
+    this.buffer.copy(grown, 0, 0, this.at);
+    this.buffer = grown;
+  }
+
+  private taken(): Uint8Array {
+    const { buffer, at } = this;
+    if (at > COPIED_BYTES) {
+      this.buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+      return buffer.subarray(0, at);
+    }
+    const copy = Buffer.allocUnsafe(at);
+    buffer.copy(copy, 0, 0, at);
+    return copy;
+  }
+}

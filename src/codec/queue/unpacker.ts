@@ -1,0 +1,175 @@
+/**
+ * MessagePack → values, as `Packer` writes them. What is cut off, of another kind than asked for, or not as
+ * `Packer` would have it is refused, never guessed.
+ *
+ * A value keeps at most twice its own bytes alive: contents are copied out of the buffer unless they are
+ * most of it.
+ */
+import { MillraceError } from '../../kernel/index.js';
+import { UTF16_TEXT } from './packer.js';
+
+const TWO_32 = 2 ** 32;
+const REPLACEMENT = '\ufffd';
+
+export class Unpacker {
+  private readonly buffer: Buffer;
+  private at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.buffer.length;
+  }
+
+  /** How many values the list holds. */
+  list(): number {
+    const tag = this.byte();
+    let count: number;
+    if (tag >= 0x90 && tag <= 0x9f) count = tag & 0x0f;
+    else if (tag === 0xdc) count = this.unsigned(2);
+    else if (tag === 0xdd) count = this.unsigned(4);
+    else return refuse('a list');
+    // Each value takes a byte at least: no damaged count makes anybody wait or allocate.
+    if (count > this.buffer.length - this.at) refuse('a list');
+    return count;
+  }
+
+  /** True, and past it, when the next value is nil. */
+  takesNil(): boolean {
+    if (this.buffer[this.at] !== 0xc0) return false;
+    this.at += 1;
+    return true;
+  }
+
+  /** True, and past it, when the next value is a yes. */
+  takesTrue(): boolean {
+    if (this.buffer[this.at] !== 0xc3) return false;
+    this.at += 1;
+    return true;
+  }
+
+  flag(): boolean {
+    const tag = this.byte();
+    if (tag === 0xc3) return true;
+    return tag === 0xc2 ? false : refuse('a yes or no');
+  }
+
+  whole(): number {
+    const tag = this.byte();
+    if (tag < 0x80) return tag;
+    switch (tag) {
+      case 0xcc:
+        return this.unsigned(1);
+      case 0xcd:
+        return this.unsigned(2);
+      case 0xce:
+        return this.unsigned(4);
+      case 0xcf:
+        return safe(this.unsigned(4) * TWO_32 + this.unsigned(4));
+      case 0xd3:
+        return safe((this.unsigned(4) | 0) * TWO_32 + this.unsigned(4));
+      default:
+        return refuse('an integer');
+    }
+  }
+
+  number(): number {
+    if (this.buffer[this.at] !== 0xcb) return this.whole();
+    this.at += 1;
+    return this.buffer.readDoubleBE(this.past(8));
+  }
+
+  text(): string {
+    const tag = this.byte();
+    if (tag >= 0xa0 && tag <= 0xbf) return this.utf8(tag & 0x1f);
+    switch (tag) {
+      case 0xd9:
+        return this.utf8(this.unsigned(1));
+      case 0xda:
+        return this.utf8(this.unsigned(2));
+      case 0xdb:
+        return this.utf8(this.unsigned(4));
+      case 0xc7:
+        return this.utf16(this.unsigned(1));
+      case 0xc8:
+        return this.utf16(this.unsigned(2));
+      case 0xc9:
+        return this.utf16(this.unsigned(4));
+      default:
+        return refuse('a text');
+    }
+  }
+
+  bytes(): Uint8Array {
+    const length = this.bytesLength();
+    const start = this.past(length);
+    const { buffer } = this.buffer;
+    const isMostOfIt = length * 2 >= buffer.byteLength;
+    if (isMostOfIt) return new Uint8Array(buffer, this.buffer.byteOffset + start, length);
+    // Short ones share a block of Node's pool: an array of its own for each costs more than its bytes.
+    return Buffer.from(this.buffer.subarray(start, start + length));
+  }
+
+  /** The same as a string of a character a byte, for looking it up. */
+  bytesAsLatin1(): string {
+    const length = this.bytesLength();
+    const start = this.past(length);
+    return this.buffer.toString('latin1', start, start + length);
+  }
+
+  /** @throws JOURNAL_DAMAGED when there is more */
+  end(): void {
+    if (!this.isAtEnd) refuse('its end');
+  }
+
+  private bytesLength(): number {
+    const tag = this.byte();
+    if (tag === 0xc4) return this.unsigned(1);
+    if (tag === 0xc5) return this.unsigned(2);
+    return tag === 0xc6 ? this.unsigned(4) : refuse('bytes');
+  }
+
+  private utf8(length: number): string {
+    const start = this.past(length);
+    const text = this.buffer.toString('utf8', start, start + length);
+    if (text.includes(REPLACEMENT)) {
+      const isAsWritten = Buffer.from(text, 'utf8').equals(this.buffer.subarray(start, start + length));
+      if (!isAsWritten) refuse('a text in UTF-8');
+    }
+    return text;
+  }
+
+  private utf16(length: number): string {
+    if (this.byte() !== UTF16_TEXT || length % 2 !== 0) refuse('a text');
+    const start = this.past(length);
+    return this.buffer.toString('utf16le', start, start + length);
+  }
+
+  private byte(): number {
+    return this.buffer[this.at++] ?? refuse('anything');
+  }
+
+  private unsigned(bytes: 1 | 2 | 4): number {
+    const start = this.past(bytes);
+    if (bytes === 4) return this.buffer.readUInt32BE(start);
+    return bytes === 2 ? this.buffer.readUInt16BE(start) : (this.buffer[start] as number);
+  }
+
+  /** Where the next `bytes` bytes begin; they are taken. */
+  private past(bytes: number): number {
+    const start = this.at;
+    if (start + bytes > this.buffer.length) refuse('what its length says');
+    this.at = start + bytes;
+    return start;
+  }
+}
+
+function safe(value: number): number {
+  return Number.isSafeInteger(value) ? value : refuse('an integer');
+}
+
+export function refuse(expected: string): never {
+  throw new MillraceError('JOURNAL_DAMAGED', `a queue record cannot be read: ${expected} is expected`);
+}

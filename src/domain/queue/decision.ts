@@ -1,0 +1,13 @@
+/** What a decision may depend on beside the state, and how a refusal looks. */
+import type { QueueRejection, QueueReply } from './commands.js';
+import type { AccountFacts } from './records.js';
+
+export interface QueueContext {
+  /** Never before the last entry's clock. */
+  readonly nowMs: number;
+  readonly account: AccountFacts;
+}
+
+export function rejection(reason: QueueRejection, message: string): QueueReply {
+  return { type: 'Rejected', reason, message };
+}

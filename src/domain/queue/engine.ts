@@ -1,0 +1,317 @@
+/**
+ * An account's queue as one thing: its state, the commands that are asked of it, and what it does by itself. Every
+ * change is an event that has been applied when it is recorded. Nothing here takes longer than about two
+ * milliseconds a call, whatever the state holds.
+ */
+import { type MessageId, unreachable } from '../../kernel/index.js';
+import { type AttemptWords, recordAttempt, startAttempt } from './attempts.js';
+import { cancelMessage, cancelMessages, isShown } from './cancel.js';
+import type { QueueCommand, QueueCommandOf, QueueReply } from './commands.js';
+import { type QueueContext, rejection } from './decision.js';
+import { Dispatcher } from './dispatcher.js';
+import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
+import type { QueueEvent } from './events.js';
+import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
+import { ACTIVE } from './messages.js';
+import { acceptTick, publish, takeIntake } from './publish.js';
+import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queue-commands.js';
+import { rebuildingEvents } from './rebuild.js';
+import type { BodyRef, Envelope } from './records.js';
+import { AccountState, statusWord } from './state.js';
+import type { Turn } from './turn.js';
+
+/** Where the bytes of bodies go, and when they are needed no more. The state itself holds numbers. */
+export interface BodySink {
+  put(number: number, content: Uint8Array): void;
+  drop(number: number): void;
+}
+
+/** Called with each event once it has been applied: whoever executes writes it into the turn's entry. */
+export type Record = (event: QueueEvent) => void;
+
+/** A command that takes long, in steps of about a millisecond; its answer comes last. Others may run between. */
+export type QueueSteps = Iterator<void, QueueReply>;
+
+export interface EngineOptions {
+  /** Attempts in flight to one origin: a sick one must not take all places of the account. */
+  readonly maxInFlightPerOrigin?: number;
+  /** Names of the header by which a destination refuses for good, in every spelling that counts. */
+  readonly nonRetryableNames?: readonly string[];
+  /** Of the alias's headers: callbacks tell of messages that came under it in its spelling. */
+  readonly aliasHeaderWord?: string | undefined;
+}
+
+/** An attempt as whoever makes the call needs it. */
+export interface OpenAttempt {
+  readonly id: MessageId;
+  readonly envelope: Envelope;
+  readonly body: BodyRef;
+  readonly retried: number;
+  readonly restarts: number;
+}
+
+const MAX_IN_FLIGHT_PER_ORIGIN = 200;
+const NON_RETRYABLE_NAMES = ['Svc-NonRetryable-Error'];
+/** Messages that `prepare` places in one step, DLQ entries that expire in one call of `work`: about a millisecond. */
+const PLACED_AT_ONCE = 1000;
+const EXPIRED_AT_ONCE = 100;
+
+export class QueueEngine {
+  readonly #state: AccountState;
+  readonly #maxInFlightPerOrigin: number;
+  readonly #words: AttemptWords;
+  #dispatcher: Dispatcher | undefined;
+  #isBehind = false;
+
+  constructor(
+    readonly bodies: BodySink,
+    options: EngineOptions = {},
+  ) {
+    this.#state = new AccountState(bodies);
+    const { maxInFlightPerOrigin = MAX_IN_FLIGHT_PER_ORIGIN, nonRetryableNames = NON_RETRYABLE_NAMES } = options;
+    this.#maxInFlightPerOrigin = maxInFlightPerOrigin;
+    this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
+  }
+
+  /** Applies an event of the journal or of a snapshot. */
+  replay(event: QueueEvent): void {
+    this.#state.apply(event);
+  }
+
+  /** Builds what follows from the state, in steps; after the last `replay` and before anything else. */
+  *prepare(nowMs: number): Iterable<void> {
+    const dispatcher = new Dispatcher(this.#state, this.#maxInFlightPerOrigin, nowMs);
+    let placed = 0;
+    for (const message of this.#state.messages.all()) {
+      dispatcher.place(message);
+      placed += 1;
+      if (placed % PLACED_AT_ONCE === 0) yield;
+    }
+    this.#dispatcher = dispatcher;
+    this.#state.dispatch = dispatcher;
+  }
+
+  /** Judges and applies. A refusal has recorded nothing. */
+  execute(command: QueueCommand, context: QueueContext, record: Record): QueueReply | QueueSteps {
+    const turn = this.#turn(context, record);
+    const result = this.#decide(command, turn);
+    if (!('next' in result)) {
+      this.#noteDailyLimit(turn);
+      return result;
+    }
+    // Short ones end with their first step, and are answered like the others.
+    const step = result.next();
+    if (step.done === true) {
+      this.#noteDailyLimit(turn);
+      return step.value;
+    }
+    return result;
+  }
+
+  /**
+   * What is due by itself: attempts, ticks of schedules, the DLQ's age. Bounded in work; call again while `isBehind`.
+   * @param room attempts that may be started
+   * @returns how many were started: the `AttemptStarted` among the recorded
+   */
+  work(context: QueueContext, room: number, record: Record): number {
+    const turn = this.#turn(context, record);
+    const { schedules } = this.#state;
+    const hasMoreTicks = schedules.dueTicks(context, (message) => acceptTick(message, turn), turn.apply);
+    const hasMoreExpired = expireDlq(turn);
+    const { limits, state } = context.account;
+    const parallelism = Math.max(1, limits.maxGlobalParallelism);
+    const started =
+      state === 'passive'
+        ? 0
+        : turn.dispatcher.run(context.nowMs, { attempts: room, parallelism }, (message) =>
+            startAttempt(message, turn, this.#words),
+          );
+    this.#noteDailyLimit(turn);
+    this.#isBehind = hasMoreTicks || hasMoreExpired || (state !== 'passive' && turn.dispatcher.isBehind);
+    return started;
+  }
+
+  /** More of `work` is due now and was left out for want of time or room. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
+  nextDueAtMs({ account }: QueueContext): number | undefined {
+    const { schedules, dlq } = this.#state;
+    const { oldest } = dlq;
+    const instants = [
+      schedules.nextTickAtMs(),
+      oldest === undefined ? undefined : oldest.failedAtMs + account.limits.dlqRetentionMs,
+      account.state === 'passive' ? undefined : this.#dispatcher?.nextDueAtMs(),
+    ].filter((at) => at !== undefined);
+    return instants.length === 0 ? undefined : Math.min(...instants);
+  }
+
+  /** The state as events that rebuild it; the same for equal histories. */
+  rebuildingEvents(): Iterable<QueueEvent> {
+    return rebuildingEvents(this.#state);
+  }
+
+  /** Is the body referred to by anything? */
+  isNeeded(body: number): boolean {
+    return this.#state.references.isNeeded(body);
+  }
+
+  /** Everything up to here of the shard's intake is accepted. */
+  get intakePosition(): number {
+    return this.#state.intakePosition;
+  }
+
+  /** Attempts that are open: after a replay they are made again. */
+  get activeCount(): number {
+    return this.#state.messages.active.size;
+  }
+
+  /** Messages, DLQ entries, groups, queues, schedules, keys. */
+  get size(): number {
+    return this.#state.size;
+  }
+
+  /** What the open attempt of a message is made of; undefined when there is none. */
+  attemptOf(id: MessageId): OpenAttempt | undefined {
+    const message = this.#state.messages.get(id);
+    if (message?.status !== ACTIVE) return undefined;
+    const { shared, bodyNumber, bodyBytes, retried, restarts } = message;
+    return { id, envelope: shared.envelope, body: { number: bodyNumber, bytes: bodyBytes }, retried, restarts };
+  }
+
+  #turn(context: QueueContext, record: Record): Turn {
+    const state = this.#state;
+    if (this.#dispatcher === undefined) for (const _ of this.prepare(context.nowMs));
+    const dispatcher = this.#dispatcher as Dispatcher;
+    return {
+      state,
+      dispatcher,
+      get context() {
+        // Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set
+        // back does not make what was found due, or a window that was found over, undone.
+        const nowMs = Math.max(context.nowMs, state.nowMs, dispatcher.nowMs);
+        return nowMs > context.nowMs ? { ...context, nowMs } : context;
+      },
+      apply: (event) => {
+        state.apply(event);
+        record(event);
+      },
+    };
+  }
+
+  #decide(command: QueueCommand, turn: Turn): QueueReply | QueueSteps {
+    const { state, context, apply } = turn;
+    switch (command.type) {
+      case 'Publish':
+        return publish(command, turn);
+      case 'TakeIntake':
+        return takeIntake(command, turn);
+      case 'RecordAttempt':
+        return recordAttempt(command, turn, this.#words);
+      case 'GetMessage':
+        return getMessage(command, turn);
+      case 'CancelMessage':
+        return cancelMessage(command, turn);
+      case 'CancelMessages':
+        return cancelMessages(command, turn);
+      case 'SetQueue':
+        return setQueue(command, turn);
+      case 'PauseQueue':
+        return pauseQueue(command, turn);
+      case 'DeleteQueue':
+        return deleteQueue(command, turn);
+      case 'GetQueue':
+        return getQueue(command, turn);
+      case 'ListQueues':
+        return listQueues(turn);
+      case 'UpsertEndpoints':
+      case 'RemoveEndpoints':
+      case 'SetGroupDefaults':
+      case 'DeleteGroup':
+      case 'GetGroup':
+      case 'ListGroups':
+        return state.groups.execute(command, context, apply);
+      case 'SetSchedule':
+      case 'PauseSchedule':
+      case 'DeleteSchedule':
+      case 'GetSchedule':
+      case 'ListSchedules':
+        return state.schedules.execute(command, context, apply, { next: () => state.nextBody });
+      case 'GetDlq':
+        return getDlq(command, turn);
+      case 'DeleteDlq':
+        return deleteDlq(command, turn);
+      case 'RetryDlq':
+        return retryDlq(command, turn);
+      case 'GetFlow':
+        return getFlow(command, turn);
+      case 'ListFlows':
+        return listFlows(command, turn);
+      case 'PauseFlow':
+        return pauseFlow(command, turn);
+      case 'PinFlow':
+        return pinFlow(command, turn);
+      case 'UnpinFlow':
+        return unpinFlow(command, turn);
+      case 'ResetFlow':
+        return resetFlow(command, turn);
+      case 'GetGlobalParallelism':
+        return {
+          type: 'GlobalParallelism',
+          max: context.account.limits.maxGlobalParallelism,
+          active: state.messages.active.size,
+        };
+      case 'GetPosition':
+        // Known to whoever keeps the journal, not to the state that it adds up to.
+        return { type: 'Position', position: 0 };
+      default:
+        return unreachable(command);
+    }
+  }
+
+  /** Once a day, as soon as the soft limit is passed, by whatever. */
+  #noteDailyLimit({ state, context, apply }: Turn): void {
+    const limit = context.account.limits.maxMessagesPerDay;
+    const { usage } = state;
+    if (limit === 0 || usage.isDailyLimitReached) return;
+    const messages = usage.usedOn(context.nowMs);
+    if (messages > limit) apply({ type: 'DailyLimitReached', limit, messages, atMs: context.nowMs });
+  }
+}
+
+function getMessage({ id }: QueueCommandOf<'GetMessage'>, { state, context }: Turn): QueueReply {
+  const message = state.messages.get(id);
+  if (!isShown(message, context.nowMs)) return rejection('NOT_FOUND', `message ${id} not found`);
+  const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
+  return {
+    type: 'Message',
+    message: {
+      id,
+      envelope: shared.envelope,
+      body: { number: bodyNumber, bytes: bodyBytes },
+      createdAtMs,
+      notBeforeMs,
+      status: statusWord(message),
+      retried,
+    },
+    content: undefined,
+  };
+}
+
+/** By age, and by number when the limit was lowered. @returns more are to go */
+function expireDlq({ state, context, apply }: Turn): boolean {
+  const { dlq } = state;
+  const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
+  const dlqIds = [];
+  let excess = dlq.size - maxDlqEntries;
+  for (const { dlqId, failedAtMs } of dlq.ascending()) {
+    const isOld = failedAtMs + dlqRetentionMs <= context.nowMs;
+    if ((!isOld && excess <= 0) || dlqIds.length === EXPIRED_AT_ONCE) break;
+    excess -= 1;
+    dlqIds.push(dlqId);
+  }
+  if (dlqIds.length > 0) apply({ type: 'DlqExpired', dlqIds, atMs: context.nowMs });
+  return dlqIds.length === EXPIRED_AT_ONCE;
+}

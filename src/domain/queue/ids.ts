@@ -1,0 +1,47 @@
+/** Ids of messages, and those that follow from a cause: the same cause gives the same id, however often it is asked. */
+import { createHash } from 'node:crypto';
+import type { DlqId, MessageId, Random, ScheduleId } from '../../kernel/index.js';
+
+/** Letters and digits that are not mistaken for each other. */
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+/** 164 bits. */
+const ID_CHARACTERS = 28;
+const PREFIX_CHARACTERS = 4;
+
+export function newMessageId(random: Random): MessageId {
+  return idOf('msg_', random.bytes(ID_CHARACTERS)) as MessageId;
+}
+
+export function newScheduleId(random: Random): ScheduleId {
+  return idOf('scd_', random.bytes(ID_CHARACTERS)) as ScheduleId;
+}
+
+/** Of those that come of one call for a group: the first is `first` itself. */
+export function messageIdAt(first: MessageId, index: number): MessageId {
+  return index === 0 ? first : derivedMessageId(`${first} ${index}`);
+}
+
+/** Of what follows from a cause with a name of its own: a tick, a callback. */
+export function derivedMessageId(cause: string): MessageId {
+  return idOf('msg_', createHash('sha256').update(cause, 'utf8').digest()) as MessageId;
+}
+
+/** @param number within the account, growing */
+export function dlqIdOf(atMs: number, number: number): DlqId {
+  return `${atMs}-${number}` as DlqId;
+}
+
+const CODES = Buffer.from(BASE58, 'latin1');
+const text = Buffer.alloc(PREFIX_CHARACTERS + ID_CHARACTERS);
+
+/**
+ * A character a byte; a little uneven, which no use of it minds. Made in one piece, prefix and all: a text that was
+ * put together is two objects, also when it has been read, and a million ids are kept.
+ */
+function idOf(prefix: 'msg_' | 'scd_', bytes: Uint8Array): string {
+  text.write(prefix, 0, 'latin1');
+  for (let at = 0; at < ID_CHARACTERS; at += 1) {
+    text[PREFIX_CHARACTERS + at] = CODES[(bytes[at] as number) % 58] as number;
+  }
+  return text.toString('latin1');
+}

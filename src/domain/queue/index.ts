@@ -1,0 +1,29 @@
+export * from './callback-body.js';
+export * from './commands.js';
+export * from './cron.js';
+export * from './decision.js';
+export * from './deduplication.js';
+export * from './delivered-headers.js';
+export * from './destination.js';
+export * from './duration.js';
+export {
+  type BodySink,
+  type EngineOptions,
+  QueueEngine,
+  type QueueSteps,
+  type Record as RecordEvent,
+} from './engine.js';
+export type { CarriedBody, QueueEvent, QueueEventOf } from './events.js';
+export * from './flow-control-setting.js';
+export { canonicalHeaderName, isForbiddenOutgoing, outgoingHeaderProblem } from './header-names.js';
+export * from './ids.js';
+export * from './labels.js';
+export * from './limits.js';
+export * from './message-filter.js';
+export * from './names.js';
+export * from './publish-settings.js';
+export * from './records.js';
+export * from './redaction.js';
+export * from './retry-delay.js';
+export * from './retry-policy.js';
+export { OPTION_NAMES } from './setting-options.js';

@@ -1,0 +1,243 @@
+/**
+ * Accepting messages: all of a call's or none. Groups are unfolded into one message for each endpoint.
+ *
+ *  P1 whatever can refuse a call is judged before its first event
+ *  P2 an id that was accepted before is answered as it was then, and changes nothing
+ *  P3 a deduplication id is reserved by the event that accepts its message; within a call the first item has it
+ *  P4 what was told (acknowledged from the intake) is accepted whatever the limits say now
+ */
+import type { MessageId } from '../../kernel/index.js';
+import type { Published, PublishItem, QueueCommandOf, QueueReply } from './commands.js';
+import { rejection } from './decision.js';
+import { deduplicationKeyOf } from './deduplication.js';
+import type { CarriedBody } from './events.js';
+import { messageIdAt } from './ids.js';
+import { MAX_COMMAND_MESSAGES } from './limits.js';
+import { parseSettings, withDefaults } from './publish-settings.js';
+import type { DeliverySettings, Envelope } from './records.js';
+import type { TickMessage } from './schedule-ticks.js';
+import type { Turn } from './turn.js';
+
+interface Planned {
+  readonly id: MessageId;
+  readonly envelope: Envelope;
+  readonly notBeforeMs: number;
+  readonly deduplication: string | undefined;
+}
+
+interface PlannedItem {
+  readonly item: PublishItem;
+  readonly isGroup: boolean;
+  readonly messages: readonly Planned[];
+}
+
+export function publish(command: QueueCommandOf<'Publish'>, turn: Turn): QueueReply {
+  const { state, context } = turn;
+  const { account, nowMs } = context;
+  // P2. All of a call or none: one of its ids stands for it.
+  const isRepeat = command.items.some(({ id }) => state.acceptedIds.has(id));
+  if (!command.isTold && !isRepeat && account.state === 'passive') return suspended();
+  const plan = planOf(command.items, turn);
+  if ('type' in plan) return plan;
+  const refusal = command.isTold ? undefined : limitRefusal(plan, turn);
+  if (refusal !== undefined) return refusal;
+  const results = plan.map((one) => acceptItem(one, turn));
+  return { type: 'Published', results, daily: state.usage.dailyUse(account, nowMs) };
+}
+
+/** What intake records brought, in order. One at or before the position was taken earlier; with one all are refused. */
+export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Turn): QueueReply {
+  const untaken = records.filter(({ position }) => position > turn.state.intakePosition);
+  const last = untaken.at(-1);
+  if (last === undefined) return { type: 'Done' };
+  const items = untaken.flatMap((record) => record.items);
+  const reply = publish({ type: 'Publish', items, isTold: true }, turn);
+  if (reply.type === 'Rejected') return reply;
+  turn.apply({ type: 'IntakeTaken', position: last.position, atMs: turn.context.nowMs });
+  return { type: 'Done' };
+}
+
+/** A tick's message: counted like any other, refused by no limit. */
+export function acceptTick({ id, envelope, body, notBeforeMs }: TickMessage, turn: Turn): void {
+  ensureQueue(envelope.queueName, turn);
+  accept({ id, envelope, notBeforeMs, deduplication: undefined }, { ...body, content: undefined }, turn);
+}
+
+/** A missing queue is made by the first message for it. */
+export function ensureQueue(name: string | undefined, { state, context, apply }: Turn): void {
+  if (name === undefined || state.queues.get(name) !== undefined) return;
+  apply({ type: 'QueueSet', name, parallelism: 1, isPaused: false, atMs: context.nowMs });
+}
+
+export function suspended(): QueueReply {
+  return rejection('SUSPENDED', 'the account is suspended');
+}
+
+/** @param count messages @returns the refusal that so many more would meet */
+export function usageRefusal(count: number, { state, context }: Turn): QueueReply | undefined {
+  const { account, nowMs } = context;
+  const reason = state.usage.refusalOf(count, account, nowMs);
+  if (reason === undefined) return undefined;
+  const { maxMessagesPerDayHard, budgetCents } = account.limits;
+  const message =
+    reason === 'BUDGET'
+      ? `quota budget exceeded, current limit: ${budgetCents} cents`
+      : `quota maxMessagesPerDay exceeded, current limit: ${maxMessagesPerDayHard}`;
+  return { type: 'Rejected', reason, message, daily: state.usage.dailyUse(account, nowMs) };
+}
+
+/** @param names of queues that would have to be made */
+export function queuesRefusal(names: ReadonlySet<string>, { state, context }: Turn): QueueReply | undefined {
+  const { maxQueues } = context.account.limits;
+  if (names.size === 0 || state.queues.size + names.size <= maxQueues) return undefined;
+  return rejection('TOO_MANY', `quota maxQueues exceeded, current limit: ${maxQueues}`);
+}
+
+function planOf(items: readonly PublishItem[], turn: Turn): readonly PlannedItem[] | QueueReply {
+  const planned: PlannedItem[] = [];
+  let count = 0;
+  for (const item of items) {
+    const one = item.destination.kind === 'url' ? planForUrl(item, turn) : planForGroup(item, turn);
+    if ('type' in one) return one;
+    count += one.messages.length;
+    if (count > MAX_COMMAND_MESSAGES) {
+      return rejection('INVALID', `one call makes at most ${MAX_COMMAND_MESSAGES} messages`);
+    }
+    planned.push(one);
+  }
+  return planned;
+}
+
+function planForUrl(item: PublishItem, turn: Turn): PlannedItem | QueueReply {
+  const { destination } = item;
+  if (destination.kind !== 'url') return noSuchGroup();
+  const { url, settings } = destination;
+  const envelope = envelopeOf(item, url, settings, undefined, undefined);
+  const deduplication =
+    item.deduplication === undefined
+      ? undefined
+      : deduplicationKeyOf(item.deduplication, {
+          destination: url,
+          endpointUrl: undefined,
+          body: item.body,
+          header: settings.header,
+        });
+  const notBeforeMs = item.notBeforeMs ?? turn.context.nowMs + settings.delaySeconds * 1000;
+  return { item, isGroup: false, messages: [{ id: item.id, envelope, notBeforeMs, deduplication }] };
+}
+
+function planForGroup(item: PublishItem, { state, context }: Turn): PlannedItem | QueueReply {
+  const { destination, id, queueName } = item;
+  if (destination.kind !== 'group') return noSuchGroup();
+  const group = state.groups.get(destination.name);
+  if (group === undefined) return noSuchGroup();
+  const outcome = parseSettings(withDefaults(group.defaults, destination.raw), {
+    limits: context.account.limits,
+    nowMs: context.nowMs,
+    of: queueName === undefined ? 'publish' : 'enqueue',
+  });
+  if (!outcome.isOk) return rejection('INVALID', outcome.message);
+  const { settings, notBeforeMs, deduplication = item.deduplication } = outcome.parsed;
+  const dueAtMs = item.notBeforeMs ?? notBeforeMs ?? context.nowMs + settings.delaySeconds * 1000;
+  const messages = group.endpoints.map((endpoint, at) => ({
+    id: messageIdAt(id, at),
+    envelope: envelopeOf(item, endpoint.url, settings, group.name, endpoint.name),
+    notBeforeMs: dueAtMs,
+    deduplication:
+      deduplication === undefined
+        ? undefined
+        : deduplicationKeyOf(deduplication, {
+            destination: group.name,
+            endpointUrl: endpoint.url,
+            body: item.body,
+            header: settings.header,
+          }),
+  }));
+  return { item, isGroup: true, messages };
+}
+
+function noSuchGroup(): QueueReply {
+  return rejection('INVALID', 'invalid destination url: endpoint has invalid scheme, add http:// or https://');
+}
+
+function envelopeOf(
+  { queueName, callerIp, isAlias }: PublishItem,
+  url: string,
+  settings: DeliverySettings,
+  topicName: string | undefined,
+  endpointName: string | undefined,
+): Envelope {
+  return {
+    url,
+    settings,
+    queueName,
+    scheduleId: undefined,
+    topicName,
+    endpointName,
+    callerIp,
+    isAlias,
+    callbackOf: undefined,
+  };
+}
+
+/** Counts what would be recorded: neither repeats nor duplicates. */
+function limitRefusal(planned: readonly PlannedItem[], turn: Turn): QueueReply | undefined {
+  const { state, context } = turn;
+  const reserved = new Set<string>();
+  const queues = new Set<string>();
+  let count = 0;
+  for (const { messages } of planned) {
+    for (const { id, deduplication, envelope } of messages) {
+      if (state.acceptedIds.has(id)) continue;
+      if (deduplication !== undefined) {
+        const isDuplicate = state.deduplication.messageOf(deduplication, context.nowMs) !== undefined;
+        if (isDuplicate || reserved.has(deduplication)) continue;
+        reserved.add(deduplication);
+      }
+      count += 1;
+      const { queueName } = envelope;
+      if (queueName !== undefined && state.queues.get(queueName) === undefined) queues.add(queueName);
+    }
+  }
+  return usageRefusal(count, turn) ?? queuesRefusal(queues, turn);
+}
+
+function acceptItem({ item, isGroup, messages }: PlannedItem, turn: Turn): Published | readonly Published[] {
+  const { state, context } = turn;
+  let body: CarriedBody | undefined;
+  const results = messages.map((planned): Published => {
+    const { id, deduplication, envelope } = planned;
+    const { url } = envelope;
+    if (state.acceptedIds.has(id)) return { messageId: id, url, isDuplicate: false };
+    if (deduplication !== undefined) {
+      const earlier = state.deduplication.messageOf(deduplication, context.nowMs);
+      if (earlier !== undefined) return { messageId: earlier, url, isDuplicate: true };
+    }
+    ensureQueue(envelope.queueName, turn);
+    // Its bytes come with the first message alone.
+    body = body === undefined ? carriedBody(item.body, turn) : { ...body, content: undefined };
+    accept(planned, body, turn);
+    return { messageId: id, url, isDuplicate: false };
+  });
+  return isGroup ? results : (results[0] as Published);
+}
+
+/** A body with the next free number; the empty one is number 0. */
+export function carriedBody(content: Uint8Array, { state }: Turn): CarriedBody {
+  const bytes = content.byteLength;
+  return bytes === 0 ? { number: 0, bytes, content: undefined } : { number: state.nextBody, bytes, content };
+}
+
+function accept({ id, envelope, notBeforeMs, deduplication }: Planned, body: CarriedBody, turn: Turn): void {
+  turn.apply({
+    type: 'MessageAccepted',
+    id,
+    atMs: turn.context.nowMs,
+    envelope: turn.state.envelopes.commonOf(envelope),
+    body,
+    notBeforeMs,
+    deduplication,
+    retryOf: undefined,
+    holdsPlaceOf: undefined,
+  });
+}

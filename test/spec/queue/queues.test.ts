@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import type { MessageId } from '../../../src/kernel/index.js';
+import { item, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
+
+const set = (parallelism: number, isPaused = false, name = 'q') =>
+  ({ type: 'SetQueue', name, parallelism, isPaused }) as const;
+const pause = (isPaused: boolean) => ({ type: 'PauseQueue', name: 'q', isPaused }) as const;
+const inQ = (id: string, more = {}) => item(id, { queueName: 'q', retryDelay: '1000', ...more });
+
+function lag(queue: QueueSpec): number | undefined {
+  const reply = queue.ask({ type: 'GetQueue', name: 'q' });
+  return reply.type === 'Queues' ? reply.queues[0]?.lag : undefined;
+}
+
+describe('queue: named queues', () => {
+  it('makes a missing queue with the first message for it, one message at a time', () => {
+    const queue = new QueueSpec();
+    queue.publish(inQ('a'));
+    expect(queue.news()).to.deep.equal(['queue q set, 1', 'accepted a']);
+    expect(lag(queue)).to.equal(1);
+  });
+
+  it('delivers in order, one after the other, waiting through retries', () => {
+    const queue = new QueueSpec();
+    queue.publish(inQ('a'), inQ('b'));
+    queue.work();
+    queue.outcome('a', 500);
+    queue.forgetNews().pass(999);
+    expect(queue.news()).to.deep.equal([]);
+    queue.pass(1);
+    expect(queue.news()).to.deep.equal(['started a, retry 1']);
+    queue.outcome('a', 200);
+    queue.forgetNews().work();
+    expect(queue.news()).to.deep.equal(['started b']);
+  });
+
+  it('keeps the place until the callbacks of a message have come to their end', () => {
+    const callback = { url: 'https://cb.example/', settings: SETTINGS };
+    const queue = new QueueSpec();
+    queue.publish(inQ('a', { callback }), inQ('b'));
+    queue.work();
+    queue.forgetNews().outcome('a', 200);
+    queue.work();
+    const [accepted = ''] = queue.news();
+    const id = accepted.replace('accepted ', '');
+    expect(queue.engine.attemptOf(id as MessageId)?.envelope.url).to.equal('https://cb.example/');
+    queue.outcome(id, 200);
+    queue.forgetNews().work();
+    expect(queue.news()).to.deep.equal(['started b']);
+  });
+
+  it('keeps the place of a message that is retried when its callback ends first, also across a crash', () => {
+    const callback = { url: 'https://cb.example/', settings: SETTINGS };
+    const before = new QueueSpec();
+    before.publish(inQ('a', { callback }), inQ('b'));
+    before.work();
+    before.forgetNews().outcome('a', 500);
+    const id = (before.news()[0] ?? '').replace('accepted ', '');
+    before.work();
+    for (const queue of [before.replayed(), before.rebuilt(), before]) {
+      queue.work();
+      queue.outcome(id, 200);
+      queue.forgetNews().work();
+      expect(queue.news()).to.deep.equal([]);
+      queue.pass(1000);
+      expect(queue.news()).to.deep.equal(['started a, retry 1']);
+    }
+  });
+
+  it('delivers as many at once as its parallelism, beginning in order', () => {
+    const queue = new QueueSpec();
+    queue.ask(set(2));
+    queue.publish(inQ('a'), inQ('b'), inQ('c'));
+    queue.work();
+    queue.forgetNews().outcome('b', 200);
+    queue.work();
+    expect(queue.news()).to.deep.equal(['delivered b', 'started c']);
+  });
+
+  it('lets a retry that is due go on while the line waits for a place', () => {
+    const queue = new QueueSpec();
+    queue.publish(inQ('early', { delaySeconds: 1 }), inQ('a'));
+    queue.work();
+    queue.outcome('a', 500);
+    queue.forgetNews().pass(1000);
+    expect(queue.news()).to.deep.equal(['started a, retry 1']);
+    queue.outcome('a', 200);
+    queue.forgetNews().work();
+    expect(queue.news()).to.deep.equal(['started early']);
+  });
+
+  it('takes messages while it is paused, and resumes with the earliest', () => {
+    const queue = new QueueSpec();
+    queue.ask(set(1, true));
+    queue.publish(inQ('a'), inQ('b'));
+    expect(queue.work()).to.equal(0);
+    expect(lag(queue)).to.equal(2);
+    queue.forgetNews().ask(pause(false));
+    queue.work();
+    expect(queue.news()).to.deep.equal(['queue q set, 1', 'started a']);
+  });
+
+  it('delivers no retries while it is paused', () => {
+    const queue = new QueueSpec();
+    queue.publish(inQ('a'));
+    queue.work();
+    queue.outcome('a', 500);
+    queue.ask(pause(true));
+    queue.forgetNews().pass(5000);
+    expect(queue.news()).to.deep.equal([]);
+    queue.ask(pause(false));
+    queue.forgetNews().work();
+    expect(queue.news()).to.deep.equal(['started a, retry 1']);
+  });
+
+  it('does nothing when it is as it was asked to be', () => {
+    const queue = new QueueSpec();
+    queue.ask(set(2));
+    queue.forgetNews().ask(set(2));
+    queue.ask(pause(false));
+    expect(queue.news()).to.deep.equal([]);
+  });
+
+  it('refuses one queue too many, and too much parallelism, but not a change of one that is there', () => {
+    const queue = new QueueSpec().limit({ maxQueues: 1, maxParallelism: 3 });
+    queue.ask(set(3));
+    expect(queue.ask(set(4))).to.include({ reason: 'TOO_MANY' });
+    expect(queue.ask(set(1, false, 'other'))).to.include({ reason: 'TOO_MANY' });
+    expect(queue.publish(item('a', { queueName: 'other' }))).to.include({ reason: 'TOO_MANY' });
+    expect(queue.ask(set(1))).to.deep.equal({ type: 'Done' });
+  });
+
+  it('is not found when it is not there, but deleting it is no error', () => {
+    const queue = new QueueSpec();
+    expect(queue.ask({ type: 'GetQueue', name: 'q' })).to.include({ reason: 'NOT_FOUND' });
+    expect(queue.ask(pause(true))).to.include({ reason: 'NOT_FOUND' });
+    expect(queue.ask({ type: 'DeleteQueue', name: 'q' })).to.deep.equal({ type: 'Done' });
+  });
+
+  it('takes its messages with it: those that wait at once, the one in flight with its outcome', () => {
+    const queue = new QueueSpec();
+    queue.publish(inQ('a'), inQ('b'), item('other'));
+    queue.work();
+    queue.forgetNews().ask({ type: 'DeleteQueue', name: 'q' });
+    expect(queue.news().sort()).to.deep.equal([
+      'QueueDeleted',
+      'cancel requested a',
+      'cancel requested b',
+      'cancelled b',
+    ]);
+    queue.outcome('a', 500);
+    expect(queue.news()).to.deep.equal(['failed a, for good', 'cancelled a']);
+    expect(queue.engine.attemptOf(item('other').id)?.id).to.equal('other');
+  });
+
+  it('keeps order and places across a crash', () => {
+    const before = new QueueSpec();
+    before.publish(inQ('a'), inQ('b'), inQ('c'));
+    before.work();
+    before.outcome('a', 500);
+    for (const after of [before.replayed(), before.rebuilt()]) {
+      after.pass(1000);
+      expect(after.news()).to.deep.equal(['started a, retry 1']);
+      after.outcome('a', 200);
+      after.forgetNews().work();
+      expect(after.news()).to.deep.equal(['started b']);
+    }
+  });
+});

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { QueueCommand } from '../../../src/domain/queue/index.js';
+import type { DlqId, MessageId, ScheduleId } from '../../../src/kernel/index.js';
+import { groupItem, item, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
+
+const callback = { url: 'https://cb.example/', settings: { ...SETTINGS, maxRetries: 0 } };
+const WHERE = { kind: 'filter', filter: {}, after: undefined, order: 'earliestFirst' } as const;
+
+type Action = { readonly do: number; readonly a: number; readonly b: number };
+
+/** Plays one action; whatever is refused is refused. */
+function play(queue: QueueSpec, { do: what, a, b }: Action, number: number): void {
+  const id = `m${number}`;
+  const key = `key${a % 3}`;
+  const name = `q${a % 2}`;
+  const ask = (command: QueueCommand) => queue.ask(command);
+  const open = () =>
+    [...queue.engine.rebuildingEvents()].flatMap((event) =>
+      event.type === 'MessageRestored' && event.status === 'active' ? [event.id] : [],
+    );
+  const actions: (() => unknown)[] = [
+    () => queue.publish(item(id, { delaySeconds: a % 3, maxRetries: b % 3, retryDelay: '700', callback })),
+    () => queue.publish(item(id, { queueName: name, maxRetries: 1, failureCallback: callback })),
+    () =>
+      queue.publish(
+        item(id, { flowControl: { key, parallelism: 1 + (b % 2), rate: a % 4 || undefined, periodSeconds: 5 } }),
+      ),
+    () => queue.publish(groupItem(id, 'team', [['svc-deduplication-id', `x${b % 5}`]])),
+    () => {
+      const ids = open();
+      if (ids.length > 0 && queue.work() >= 0) queue.outcome(ids[a % ids.length] as string, b % 3 === 0 ? 200 : 500);
+    },
+    () => {
+      const ids = open();
+      if (ids.length > 0 && queue.work() >= 0) queue.outcome(ids[b % ids.length] as string, 200);
+    },
+    () => queue.pass(1 + a * 150),
+    () => queue.pass(a % 7 === 0 ? 4_000_000 : 30_000),
+    () => ask({ type: 'CancelMessage', id: `m${b}` as MessageId }),
+    () => ask({ type: 'CancelMessages', selector: { kind: 'filter', filter: {}, count: 1 + (a % 3) } }),
+    () => ask({ type: 'SetQueue', name, parallelism: 1 + (b % 3), isPaused: b % 4 === 0 }),
+    () => ask({ type: 'DeleteQueue', name }),
+    () => ask({ type: 'PauseFlow', key, isPaused: b % 2 === 0 }),
+    () => ask({ type: 'PinFlow', key, parallelism: 1, rate: b % 2 || undefined, periodSeconds: undefined }),
+    () => ask({ type: 'UnpinFlow', key, parallelism: true, rate: true }),
+    () => ask({ type: 'ResetFlow', key, all: b % 2 === 0 }),
+    () => ask({ type: 'DeleteDlq', selector: { ...WHERE, count: 1 } }),
+    () =>
+      ask({
+        type: 'RetryDlq',
+        selector: { ...WHERE, count: 2 },
+        firstId: id as MessageId,
+        overrides: { headers: [], query: [] },
+      }),
+    () =>
+      ask({
+        type: 'SetSchedule',
+        schedule: {
+          id: `s${a % 2}` as ScheduleId,
+          cron: '* * * * *',
+          destination: { kind: 'url', url: 'https://tick.example/', settings: SETTINGS },
+          queueName: b % 2 === 0 ? name : undefined,
+          body: Buffer.from(id),
+          callerIp: '192.0.2.2',
+          isAlias: false,
+        },
+      }),
+    () => ask({ type: 'DeleteSchedule', id: `s${a % 2}` as ScheduleId }),
+    () =>
+      ask({
+        type: 'UpsertEndpoints',
+        group: 'team',
+        endpoints: [{ url: `https://e${b % 3}.example/`, name: undefined }],
+      }),
+    () => ask({ type: 'TakeIntake', records: [{ position: number, items: [item(id)] }] }),
+    () => ask({ type: 'GetDlq', dlqId: '1-1' as DlqId }),
+  ];
+  actions[what % actions.length]?.();
+  queue.work(3);
+}
+
+const programs = fc.array(fc.record({ do: fc.nat(22), a: fc.nat(100), b: fc.nat(100) }), {
+  minLength: 40,
+  maxLength: 120,
+  size: 'max',
+});
+
+describe('queue: the state', () => {
+  it('is the same live, replayed, and rebuilt from a snapshot at any time', () => {
+    fc.assert(
+      fc.property(programs, fc.nat(119), (program, at) => {
+        const queue = new QueueSpec().limit({ maxDlqEntries: 3 });
+        let middle: { copy: QueueSpec; from: number } | undefined;
+        program.forEach((action, index) => {
+          play(queue, action, index);
+          if (index === at) middle = { copy: queue.rebuilt(), from: queue.journal.length };
+        });
+        const digest = queue.digest();
+        expect(queue.replayed().digest()).to.equal(digest);
+        expect(queue.rebuilt().digest()).to.equal(digest);
+        if (middle === undefined) return;
+        for (const event of queue.journal.slice(middle.from)) middle.copy.engine.replay(event);
+        expect(middle.copy.digest()).to.equal(digest);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('refers to exactly the bodies that somebody may still ask for', () => {
+    fc.assert(
+      fc.property(programs, (program) => {
+        const queue = new QueueSpec().limit({ maxDlqEntries: 3 });
+        program.forEach((action, index) => {
+          play(queue, action, index);
+        });
+        const needed = new Set<number>();
+        for (const event of queue.engine.rebuildingEvents()) {
+          if (event.type === 'MessageRestored') needed.add(event.body.number);
+          if (event.type === 'ScheduleRestored') needed.add(event.schedule.body.number);
+          if (event.type !== 'DlqRestored') continue;
+          needed.add(event.entry.body.number).add(event.entry.response.body.number);
+        }
+        needed.delete(0);
+        const sorted = (numbers: Iterable<number>) => [...numbers].sort((a, b) => a - b);
+        expect(sorted(queue.shelf.contents.keys())).to.deep.equal(sorted(needed));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('lets every accepted message come to an end, and frees whatever it held', () => {
+    fc.assert(
+      fc.property(programs, (program) => {
+        const queue = new QueueSpec();
+        program.forEach((action, index) => {
+          play(queue, action, index);
+        });
+        release(queue);
+        finishAll(queue);
+        const events = [...queue.engine.rebuildingEvents()];
+        expect(
+          events.filter((event) => event.type === 'MessageRestored' && event.status !== 'delivered'),
+        ).to.deep.equal([]);
+        for (const event of events) {
+          if (event.type === 'FlowRestored') expect(event.active, event.key).to.equal(0);
+          if (event.type === 'QueueRestored') expect(event.places, event.name).to.deep.equal([]);
+        }
+        const reply = queue.ask({ type: 'ListQueues' });
+        if (reply.type === 'Queues') for (const { lag } of reply.queues) expect(lag).to.equal(0);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  /** Nothing is paused any more, and no schedule goes on. */
+  function release(queue: QueueSpec): void {
+    for (const id of ['s0', 's1']) queue.ask({ type: 'DeleteSchedule', id: id as ScheduleId });
+    for (const name of ['q0', 'q1']) queue.ask({ type: 'PauseQueue', name, isPaused: false });
+    for (const key of ['key0', 'key1', 'key2']) queue.ask({ type: 'PauseFlow', key, isPaused: false });
+  }
+
+  function finishAll(queue: QueueSpec): void {
+    for (let round = 0; round < 2000; round += 1) {
+      queue.work();
+      const open = [...queue.engine.rebuildingEvents()].flatMap((event) =>
+        event.type === 'MessageRestored' && event.status === 'active' ? [event.id] : [],
+      );
+      for (const id of open) queue.outcome(id, 200);
+      if (open.length > 0) continue;
+      const waiting = [...queue.engine.rebuildingEvents()].some(
+        (event) => event.type === 'MessageRestored' && event.status === 'waiting',
+      );
+      if (!waiting) return;
+      queue.pass(2000);
+    }
+  }
+});

@@ -1,0 +1,167 @@
+/**
+ * Groups and schedules of an account with a clock that is set by hand. Whatever happens goes through the journal's
+ * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
+ */
+import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
+import { type GroupCommand, type GroupEvent, Groups } from '../../src/domain/queue/groups.js';
+import type {
+  AccountFacts,
+  NewSchedule,
+  QueueContext,
+  QueueEvent,
+  QueueEventOf,
+  QueueReply,
+  Schedule,
+  UrlGroup,
+} from '../../src/domain/queue/index.js';
+import type { TickMessage } from '../../src/domain/queue/schedule-ticks.js';
+import { type ScheduleCommand, type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules.js';
+import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
+import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';
+
+type PartEvent = GroupEvent | ScheduleEvent;
+
+export class QueueParts {
+  nowMs = NOW_MS;
+  facts: AccountFacts = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
+  /** All that happened, as an owner would have journaled it. */
+  readonly journal: QueueEvent[] = [];
+  /** What ticks made, in order. */
+  readonly accepted: (TickMessage & { readonly atMs: number })[] = [];
+  /** How many refer to each body. */
+  readonly bodies = new Map<number, number>();
+  readonly groups = new Groups();
+  readonly schedules = new Schedules(this.groups, {
+    hold: (body) => this.count(body, 1),
+    release: (body) => this.count(body, -1),
+  });
+  private nextBody = 1;
+
+  get context(): QueueContext {
+    return { nowMs: this.nowMs, account: this.facts };
+  }
+
+  limit(limits: Partial<AccountFacts['limits']>): void {
+    this.facts = { ...this.facts, limits: { ...this.facts.limits, ...limits } };
+  }
+
+  group(command: GroupCommand): QueueReply {
+    return this.groups.execute(command, this.context, this.happen);
+  }
+
+  schedule(command: ScheduleCommand): QueueReply {
+    return this.schedules.execute(command, this.context, this.happen, { next: () => this.nextBody });
+  }
+
+  /** Does what is due at an instant, if it is later than now. @returns what happened */
+  workAt(nowMs: number): readonly QueueEvent[] {
+    this.nowMs = Math.max(this.nowMs, nowMs);
+    const from = this.journal.length;
+    while (this.schedules.dueTicks(this.context, this.accept, this.happen));
+    return this.journal.slice(from);
+  }
+
+  /** One step of the work only, as the owner takes it. @returns more is due */
+  step(): boolean {
+    return this.schedules.dueTicks(this.context, this.accept, this.happen);
+  }
+
+  /** A successor: it knows what was journaled, up to `length` events, and nothing else. */
+  successor(length = this.journal.length): QueueParts {
+    return this.rebuilt(this.journal.slice(0, length));
+  }
+
+  fromSnapshot(): QueueParts {
+    return this.rebuilt([...this.snapshot()]);
+  }
+
+  *snapshot(): Iterable<PartEvent> {
+    yield* this.groups.rebuildingEvents();
+    yield* this.schedules.rebuildingEvents();
+  }
+
+  the(id: string): Schedule {
+    const reply = this.schedule({ type: 'GetSchedule', id: id as ScheduleId });
+    if (reply.type !== 'Schedules') throw new Error(`there is no schedule ${id}`);
+    return (reply.schedules[0] as { schedule: Schedule }).schedule;
+  }
+
+  theGroup(name: string): UrlGroup {
+    const group = this.groups.get(name);
+    if (group === undefined) throw new Error(`there is no group ${name}`);
+    return group;
+  }
+
+  private rebuilt(events: readonly QueueEvent[]): QueueParts {
+    const parts = new QueueParts();
+    parts.nowMs = this.nowMs;
+    parts.facts = this.facts;
+    const section = Buffer.concat(events.map(encodeQueueEvent));
+    for (const event of decodeQueueEvents(section)) {
+      parts.journal.push(event);
+      parts.evolve(event);
+    }
+    return parts;
+  }
+
+  private readonly accept = (message: TickMessage): void => {
+    this.accepted.push({ ...message, atMs: this.nowMs });
+  };
+
+  private readonly happen = (event: QueueEvent): void => {
+    this.evolve(event);
+    this.journal.push(event);
+  };
+
+  private evolve(event: QueueEvent): void {
+    if (event.type === 'ScheduleSet') this.nextBody = Math.max(this.nextBody, event.body.number + 1);
+    if (event.type.startsWith('Group')) this.groups.evolve(event as GroupEvent);
+    else this.schedules.evolve(event as ScheduleEvent);
+  }
+
+  private count(body: number, by: number): void {
+    if (body === 0) return;
+    const count = (this.bodies.get(body) ?? 0) + by;
+    if (count === 0) this.bodies.delete(body);
+    else this.bodies.set(body, count);
+  }
+}
+
+/** A schedule to a URL, every minute when nothing else is said. */
+export function newSchedule(id: string, changes: Partial<NewSchedule> = {}): NewSchedule {
+  return {
+    id: id as ScheduleId,
+    cron: '* * * * *',
+    destination: { kind: 'url', url: 'https://api.example/tick', settings: parse({}).settings },
+    queueName: undefined,
+    body: new Uint8Array(0),
+    callerIp: '192.0.2.1',
+    isAlias: false,
+    ...changes,
+  };
+}
+
+export function setSchedule(id: string, changes: Partial<NewSchedule> = {}): ScheduleCommand {
+  return { type: 'SetSchedule', schedule: newSchedule(id, changes) };
+}
+
+export function toGroup(name: string, headers: Record<string, string> = {}, query: Record<string, string> = {}) {
+  return { kind: 'group', name, raw: raw(headers, query) } as const;
+}
+
+export function upsert(group: string, ...endpoints: (readonly [url: string, name?: string])[]): GroupCommand {
+  return { type: 'UpsertEndpoints', group, endpoints: endpoints.map(([url, name]) => ({ url, name })) };
+}
+
+/** The instants of what was made. */
+export function firedAt(events: readonly QueueEvent[]): readonly string[] {
+  return events
+    .filter((event): event is QueueEventOf<'ScheduleFired'> => event.type === 'ScheduleFired')
+    .map(({ tickAtMs }) => isoOf(tickAtMs));
+}
+
+export function isoOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 16);
+}
+
+export const ids = (parts: QueueParts): readonly MessageId[] => parts.accepted.map(({ id }) => id);

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { AcceptedIds } from '../../../../src/domain/queue/accepted-ids.js';
+
+const MINUTE_MS = 60_000;
+
+describe('accepted ids', () => {
+  it('are known for ten minutes at least, and forgotten when messages came in eleven later ones', () => {
+    const ids = new AcceptedIds();
+    ids.add('a', 0);
+    for (let minute = 1; minute <= 10; minute += 1) ids.add(`in ${minute}`, minute * MINUTE_MS);
+    expect(ids.has('a')).to.equal(true);
+    ids.add('in 11', 11 * MINUTE_MS);
+    expect(ids.has('a')).to.equal(false);
+    expect(ids.has('in 1')).to.equal(true);
+  });
+
+  it('outlive a downtime, however long: what was told meanwhile comes when it is over', () => {
+    const ids = new AcceptedIds();
+    ids.add('asked and told', 0);
+    ids.add('the first message after a day', 24 * 60 * MINUTE_MS);
+    expect(ids.has('asked and told')).to.equal(true);
+  });
+
+  it('are told apart, many of them', () => {
+    const ids = new AcceptedIds();
+    for (let at = 0; at < 50_000; at += 1) ids.add(`msg_${at}`, at);
+    for (let at = 0; at < 50_000; at += 1) expect(ids.has(`msg_${at}`)).to.equal(true);
+    let strangers = 0;
+    for (let at = 50_000; at < 150_000; at += 1) if (ids.has(`msg_${at}`)) strangers += 1;
+    expect(strangers).to.equal(0);
+  });
+
+  it('take less than 12 bytes each in a snapshot and come back from it', () => {
+    const ids = new AcceptedIds();
+    for (let at = 0; at < 10_000; at += 1) ids.add(`msg_${at}`, at * 20);
+    const packed = [...ids.packed()];
+    expect(packed.reduce((sum, one) => sum + one.packed.length, 0)).to.equal(80_000);
+    const copy = new AcceptedIds();
+    for (const one of packed) copy.restore(one);
+    for (let at = 0; at < 10_000; at += 1) expect(copy.has(`msg_${at}`)).to.equal(true);
+    expect([...copy.packed()]).to.deep.equal(packed);
+  });
+});

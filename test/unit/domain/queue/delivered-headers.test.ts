@@ -1,0 +1,102 @@
+/** The headers that a destination sees. */
+import { expect } from 'chai';
+import { DeliveredHeaders, type Envelope, type HeaderList } from '../../../../src/domain/queue/index.js';
+import type { MessageId, ScheduleId } from '../../../../src/kernel/index.js';
+import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
+
+const ALIAS = { headerWord: 'Brand', queueWord: 'courier' };
+const ATTEMPT = { messageId: 'msg_1' as MessageId, retried: 2, signature: 'a.b.c' };
+
+function envelope(header: HeaderList, more: Partial<Envelope> = {}): Envelope {
+  return {
+    url: 'https://a.example/',
+    settings: { ...PLAIN_DELIVERY, header },
+    queueName: undefined,
+    scheduleId: undefined,
+    topicName: undefined,
+    endpointName: undefined,
+    callerIp: '192.0.2.7',
+    isAlias: false,
+    callbackOf: undefined,
+    ...more,
+  };
+}
+
+describe('delivered headers', () => {
+  const neutral = new DeliveredHeaders({ alias: undefined, region: undefined });
+  const aliased = new DeliveredHeaders({ alias: ALIAS, region: 'EU-CENTRAL-1' });
+
+  it('name the message, the attempt and the caller beside what is forwarded', () => {
+    const header: HeaderList = [
+      ['Content-Type', 'text/plain'],
+      ['X-Trace', '1'],
+      ['X-Trace', '2'],
+    ];
+    expect(neutral.of(envelope(header), ATTEMPT)).to.deep.equal([
+      ['User-Agent', 'Svc-Msgq'],
+      ['Content-Type', 'text/plain'],
+      ['X-Trace', '1'],
+      ['X-Trace', '2'],
+      ['Svc-Caller-Ip', '192.0.2.7'],
+      ['Svc-Message-Id', 'msg_1'],
+      ['Svc-Retried', '2'],
+      ['Svc-Signature', 'a.b.c'],
+    ]);
+  });
+
+  it('name schedule, group and region where there are any', () => {
+    const of = { scheduleId: 'scd_1' as ScheduleId, topicName: 'news' };
+    const names = new DeliveredHeaders({ alias: undefined, region: 'US-EAST-1' }).of(envelope([], of), ATTEMPT);
+    expect(names).to.deep.include(['Svc-Schedule-Id', 'scd_1']);
+    expect(names).to.deep.include(['Svc-Topic-Name', 'news']);
+    expect(names).to.deep.include(['Svc-Region', 'US-EAST-1']);
+  });
+
+  it('are spelled by the alias for a message that an alias request brought', () => {
+    const header: HeaderList = [['Svc-Workflow-RunId', 'wfr_1']];
+    expect(aliased.of(envelope(header, { isAlias: true }), ATTEMPT)).to.deep.equal([
+      ['User-Agent', 'Brand-Courier'],
+      ['Brand-Workflow-RunId', 'wfr_1'],
+      ['Brand-Caller-Ip', '192.0.2.7'],
+      ['Brand-Region', 'EU-CENTRAL-1'],
+      ['Brand-Message-Id', 'msg_1'],
+      ['Brand-Retried', '2'],
+      ['Brand-Signature', 'a.b.c'],
+    ]);
+  });
+
+  it('name the sender with the capitals that the alias has', () => {
+    const capitals = new DeliveredHeaders({ alias: { headerWord: 'Brand', queueWord: 'CourierQ' }, region: undefined });
+    const headers = capitals.of(envelope([], { isAlias: true }), ATTEMPT);
+    expect(headers).to.deep.include(['User-Agent', 'Brand-CourierQ']);
+  });
+
+  it('stay neutral for other messages, and where no alias is configured', () => {
+    const header: HeaderList = [['Svc-Workflow-RunId', 'wfr_1']];
+    expect(aliased.of(envelope(header), ATTEMPT)).to.deep.include(['Svc-Workflow-RunId', 'wfr_1']);
+    const fallen = neutral.of(envelope(header, { isAlias: true }), ATTEMPT);
+    expect(fallen).to.deep.include(['Svc-Workflow-RunId', 'wfr_1']);
+    expect(fallen).to.deep.include(['Svc-Signature', 'a.b.c']);
+  });
+
+  it('hold none of our own names from a publisher, in either spelling and any case', () => {
+    const forged: HeaderList = [
+      ['user-agent', 'forged'],
+      ['SVC-SIGNATURE', 'forged'],
+      ['Brand-Signature', 'forged'],
+      ['Svc-Schedule-Id', 'forged'],
+      ['Svc-Message-Id', 'forged'],
+      ['Svc-Region', 'forged'],
+    ];
+    for (const isAlias of [false, true]) {
+      const values = aliased.of(envelope(forged, { isAlias }), ATTEMPT).map(([, value]) => value);
+      expect(values).to.not.include('forged');
+    }
+  });
+
+  it('follow the attempt while the message stays the same', () => {
+    const same = envelope([]);
+    expect(neutral.of(same, ATTEMPT)).to.deep.include(['Svc-Retried', '2']);
+    expect(neutral.of(same, { ...ATTEMPT, retried: 3 })).to.deep.include(['Svc-Retried', '3']);
+  });
+});
