@@ -1,7 +1,8 @@
 /**
  * A snapshot of a shard from the one before and the entries since, made beside its actor.
  *
- *  C1 memory is bounded by the largest partition and `stepBytes` of effects: partitions are folded one at a time
+ *  C1 memory is bounded by the largest partition, `stepBytes` of effects and two segments: partitions are folded one
+ *     at a time, and bodies that lie beside a state come with pending effects or one segment at a time
  *  C2 a manifest is written only after all that it names was read back, loaded into another fold and its
  *     digest compared: a manifest that is there has been verified
  *  C3 a crash between any two steps leaves only objects that no manifest names; a later run sweeps them
@@ -15,15 +16,16 @@ import {
   MillraceError,
   type PartitionName,
 } from '../kernel/index.js';
-import type { ManifestPartition, SegmentRef } from '../messages/index.js';
+import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../messages/index.js';
 import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
+import { readBodySegment, writeBodySegments } from './body-segments.js';
 import type { Chain } from './chain.js';
 import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
-import type { FoldFactory } from './partition-fold.js';
+import type { BodySource, FoldFactory } from './partition-fold.js';
 import { type AuditRetention, DEFAULT_AUDIT_RETENTION, planRetention } from './retention.js';
-import { SnapshotStore, type StoredManifest, segmentsOf } from './snapshot-store.js';
+import { SnapshotStore, type StoredManifest, segmentsOf, segmentsOfPartition } from './snapshot-store.js';
 
 export interface CompactionPorts {
   readonly journal: Journal;
@@ -90,6 +92,8 @@ class Compaction {
   #journalBytes: number;
   #headStoredAtMs = 0;
   #recentCommandIds: (readonly [CommandId, number])[];
+  /** Objects of the snapshot before: not ours to check again or to take back. */
+  readonly #known: ReadonlySet<string>;
 
   constructor(
     private readonly ports: CompactionPorts,
@@ -104,6 +108,7 @@ class Compaction {
     this.#chain = chainAfter(job.shard, manifest);
     this.#journalBytes = manifest?.journalBytes ?? 0;
     this.#recentCommandIds = [...(manifest?.recentCommandIds ?? [])];
+    this.#known = new Set(manifest === undefined ? [] : segmentsOf(manifest).map(({ object }) => object));
   }
 
   async run(): Promise<StoredManifest> {
@@ -152,7 +157,8 @@ class Compaction {
   /** What does not read back must not be found there, whole by its name, when the next attempt writes it. */
   async #discard(): Promise<void> {
     const { shard } = this.job;
-    const segments = [...this.#changed].flatMap((name) => this.#partitions.get(name)?.segments ?? []);
+    const changed = [...this.#changed].flatMap((name) => this.#partitions.get(name) ?? []);
+    const segments = changed.flatMap(segmentsOfPartition).filter(({ object }) => !this.#known.has(object));
     await this.store.discard(shard, this.#chain.head.number, segments).catch((error: unknown) => {
       this.ports.log.warn('snapshot.discard-failed', { shard, reason: describeError(error) });
     });
@@ -194,9 +200,31 @@ class Compaction {
     for (const bytes of fold.segments(limits.segmentBytes)) {
       segments.push(await store.writeSegment(job.shard, number, name, segments.length, bytes));
     }
+    const bodySegments = fold.bodies === undefined ? [] : await this.#writeBodies(name, fold.bodies, before);
     const link = this.#chain.sectionLink(name);
-    const { size: keys } = fold;
-    this.#partitions.set(name, { name, index: link.number, hash: link.hash, keys, digest: fold.digest(), segments });
+    this.#partitions.set(name, {
+      name,
+      index: link.number,
+      hash: link.hash,
+      keys: fold.size,
+      digest: fold.digest(),
+      segments,
+      ...(bodySegments.length === 0 ? {} : { bodySegments }),
+    });
+  }
+
+  async #writeBodies(
+    partition: PartitionName,
+    bodies: BodySource,
+    before: ManifestPartition | undefined,
+  ): Promise<BodySegmentRef[]> {
+    const target = { shard: this.job.shard, number: this.#chain.head.number, partition };
+    try {
+      return await writeBodySegments(this.store, target, before?.bodySegments ?? [], bodies, this.limits.segmentBytes);
+    } catch (cause) {
+      if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
+      throw new BrokenBase('bodies of the snapshot do not read back', { cause });
+    }
   }
 
   /** C2: what a recovery would do. */
@@ -205,6 +233,10 @@ class Compaction {
     assert(partition !== undefined, 'a changed partition was not folded', { name });
     const scratch = this.foldFactory(name);
     await this.store.loadWhole(partition, scratch, { checkDigest: true });
+    for (const ref of partition.bodySegments ?? []) {
+      // What is carried over was read back when it was written.
+      if (!this.#known.has(ref.bodies.object)) await readBodySegment(this.store, name, ref);
+    }
   }
 
   #forgetOldCommands(): void {

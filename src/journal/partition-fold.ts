@@ -4,6 +4,13 @@
  */
 import type { PartitionName } from '../kernel/index.js';
 
+/** Bytes that a state refers to by number and does not hold: they lie beside its segments. */
+export interface BodySource {
+  /** Those that came with effects applied to this fold and are still needed, in order of number. */
+  fresh(): Iterable<readonly [number: number, content: Uint8Array]>;
+  isNeeded(number: number): boolean;
+}
+
 export interface PartitionFold {
   /**
    * Applies the effects of one section, or of one snapshot segment, whole.
@@ -21,6 +28,8 @@ export interface PartitionFold {
   digest(): string;
   /** Keys, or whatever is counted in this plane. */
   readonly size: number;
+  /** Left out: the segments hold all there is. */
+  readonly bodies?: BodySource;
 }
 
 /** Makes the empty state of a partition. */

@@ -1,8 +1,10 @@
 /**
- * A section of an entry as one line of JSON, for people and for programs that are not ours. A word that
- * is not UTF-8 is `{"base64": "…"}`, so that nothing is lost. Long lines come in pieces.
+ * A section of an entry as one line of JSON, for people and for programs that are not ours: its effects are
+ * commands, lists of words, or events of a queue, objects. Bytes that are not UTF-8 are `{"base64": "…"}`, so
+ * that nothing is lost. Long lines come in pieces.
  */
 import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
+import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
 import { type ByteString, isAscii, MillraceError, type PartitionName } from '../kernel/index.js';
 import type { Section } from '../messages/index.js';
@@ -10,7 +12,7 @@ import type { Section } from '../messages/index.js';
 /** Pieces are about this long; a line of a large entry would be a string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** The lines of an entry's sections of these partitions. @throws JOURNAL_DAMAGED when effects are not RESP commands */
+/** The lines of an entry's sections of these partitions. @throws JOURNAL_DAMAGED when effects are not what their plane writes */
 export function* linesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
   const { body } = read.entry;
   if (body.kind !== 'batch') return;
@@ -33,7 +35,7 @@ function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
   let piece = `${JSON.stringify(fields).slice(0, -1)},"effects":[`;
   let separator = '';
   for (const effect of effectsOf(section, position)) {
-    piece += `${separator}[${effect.map(wordJson).join(',')}]`;
+    piece += `${separator}${effect}`;
     separator = ',';
     if (piece.length < PIECE_CHARACTERS) continue;
     yield piece;
@@ -42,7 +44,15 @@ function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
   yield `${piece}]}\n`;
 }
 
-function* effectsOf({ effects, partition }: Section, position: number): Iterable<ByteString[]> {
+function* effectsOf(section: Section, position: number): Iterable<string> {
+  if (section.partition.startsWith('queue:')) {
+    for (const event of decodeQueueEvents(section.effects)) yield JSON.stringify(event, plainValue);
+    return;
+  }
+  for (const words of commandsOf(section, position)) yield `[${words.map(wordJson).join(',')}]`;
+}
+
+function* commandsOf({ effects, partition }: Section, position: number): Iterable<ByteString[]> {
   try {
     yield* new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
   } catch (error) {
@@ -65,5 +75,18 @@ function wordJson(word: ByteString): string {
     return JSON.stringify(strictUtf8.decode(bytes));
   } catch {
     return JSON.stringify({ base64: bytes.toString('base64') });
+  }
+}
+
+/** What JSON has no word for. */
+function plainValue(this: Readonly<Record<string, unknown>>, name: string, given: unknown): unknown {
+  // A buffer has been turned into something else by the time it is given.
+  const value = this[name] instanceof Uint8Array ? this[name] : given;
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (!(value instanceof Uint8Array)) return value;
+  try {
+    return strictUtf8.decode(value);
+  } catch {
+    return { base64: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64') };
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Snapshots of a shard in the object store: `<shard>/manifest/<number>` and the segments it names,
- * `<shard>/segment/<number>-<partition>-<n>`, where the number is that of the last entry covered.
+ * `<shard>/segment/<number>-<partition>-<n>`, where the number is that of the last entry covered. Bodies that lie
+ * beside a state are segments too, `…-b<n>` with their index `…-i<n>`.
  *
  *  P1 a manifest counts only when it decodes, has its digest and all its segments are there in full length
  *  P2 what P1 refuses is logged and passed over: the one before it is used
@@ -9,7 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { decodeManifest, encodeManifest, sha256 } from '../codec/envelope/index.js';
-import { describeError, isMillraceError, MillraceError, type ShardName } from '../kernel/index.js';
+import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 import type { Manifest, ManifestPartition, SegmentRef } from '../messages/index.js';
 import type { Log, ObjectStore } from '../ports/index.js';
 import type { PartitionFold } from './partition-fold.js';
@@ -96,18 +97,19 @@ export class SnapshotStore {
   ): AsyncGenerator<void> {
     for (const segment of partition.segments) {
       const bytes = await this.objects.get(segment.object);
-      if (bytes === undefined) throw notAsWritten('a segment is gone', partition, segment);
+      if (bytes === undefined) throw notAsWritten('a segment is gone', partition.name, segment);
       const hash = createHash('sha256');
       for (let from = 0; from < bytes.length; from += HASH_SLICE_BYTES) {
         hash.update(bytes.subarray(from, from + HASH_SLICE_BYTES));
         yield;
       }
-      if (!hash.digest().equals(segment.sha256)) throw notAsWritten('a segment has other bytes', partition, segment);
+      if (!hash.digest().equals(segment.sha256))
+        throw notAsWritten('a segment has other bytes', partition.name, segment);
       for (const _ of fold.applyInSlices(bytes)) yield;
     }
-    if (fold.size !== partition.keys) throw notAsWritten('a snapshot has another number of keys', partition);
+    if (fold.size !== partition.keys) throw notAsWritten('a snapshot has another number of keys', partition.name);
     if (checkDigest && fold.digest() !== partition.digest) {
-      throw notAsWritten('a snapshot loads to another state', partition);
+      throw notAsWritten('a snapshot loads to another state', partition.name);
     }
   }
 
@@ -123,25 +125,34 @@ export class SnapshotStore {
 
   /** A partition's segments as they were written. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
   async *segmentBytes(partition: ManifestPartition): AsyncGenerator<Uint8Array> {
-    for (const segment of partition.segments) {
-      const bytes = await this.objects.get(segment.object);
-      if (bytes === undefined) throw notAsWritten('a segment is gone', partition, segment);
-      if (Buffer.compare(sha256(bytes), segment.sha256) !== 0) {
-        throw notAsWritten('a segment has other bytes', partition, segment);
-      }
-      yield bytes;
-    }
+    for (const segment of partition.segments) yield await this.readObject(partition.name, segment);
   }
 
-  /** Writes one segment of a partition; `ordinal` counts from 0. @throws JOURNAL_UNAVAILABLE */
+  /**
+   * One object of a partition, with the bytes that its manifest says. `pause` is waited for between slices.
+   * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+   */
+  async readObject(partition: PartitionName, ref: SegmentRef, pause?: () => Promise<void>): Promise<Uint8Array> {
+    const bytes = await this.objects.get(ref.object);
+    if (bytes === undefined) throw notAsWritten('a segment is gone', partition, ref);
+    const hash = createHash('sha256');
+    for (let from = 0; from < bytes.length; from += HASH_SLICE_BYTES) {
+      hash.update(bytes.subarray(from, from + HASH_SLICE_BYTES));
+      await pause?.();
+    }
+    if (!hash.digest().equals(ref.sha256)) throw notAsWritten('a segment has other bytes', partition, ref);
+    return bytes;
+  }
+
+  /** Writes one object of a partition; `suffix` tells those of one snapshot apart. @throws JOURNAL_UNAVAILABLE */
   async writeSegment(
     shard: ShardName,
     number: number,
     partition: string,
-    ordinal: number,
+    suffix: number | string,
     bytes: Uint8Array,
   ): Promise<SegmentRef> {
-    const object = `${segmentPrefix(shard)}${padded(number)}-${partitionDigits(partition)}-${ordinal}`;
+    const object = `${segmentPrefix(shard)}${padded(number)}-${partitionDigits(partition)}-${suffix}`;
     await this.#putOver(object, bytes);
     return { object, bytes: bytes.length, sha256: sha256(bytes) };
   }
@@ -203,8 +214,14 @@ export class SnapshotStore {
   }
 }
 
+/** Every object that a manifest names. */
 export function segmentsOf(manifest: Manifest): SegmentRef[] {
-  return manifest.partitions.flatMap(({ segments }) => segments);
+  return manifest.partitions.flatMap(segmentsOfPartition);
+}
+
+/** Of its state, and of the bodies beside it. */
+export function segmentsOfPartition({ segments, bodySegments = [] }: ManifestPartition): SegmentRef[] {
+  return [...segments, ...bodySegments.flatMap(({ bodies, index }) => [bodies, index])];
 }
 
 export function manifestName(shard: ShardName, number: number): string {
@@ -227,9 +244,9 @@ function partitionDigits(partition: string): string {
   return createHash('sha256').update(partition, 'utf8').digest('hex').slice(0, PARTITION_DIGITS);
 }
 
-function notAsWritten(reason: string, partition: ManifestPartition, segment?: SegmentRef): MillraceError {
-  return new MillraceError('JOURNAL_DAMAGED', `${partition.name}: ${reason}`, {
-    partition: partition.name,
+function notAsWritten(reason: string, partition: PartitionName, segment?: SegmentRef): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${partition}: ${reason}`, {
+    partition,
     segment: segment?.object,
   });
 }

@@ -13,6 +13,7 @@ export interface BusHarness {
 
 /** Long enough for a loaded machine; no test waits for it to pass. */
 const PATIENT_MS = 5000;
+const QUERY: Topic = { kind: 'query' };
 /** Short, for the tests in which no answer is to come. */
 const IMPATIENT_MS = 200;
 
@@ -68,8 +69,9 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
           return handler(payload);
         }),
       );
+      // Where an earlier test served the same topic, its server may be asked once more, and not answer.
       await eventually(async () => {
-        ready = textOf(await bus.request(topic, text('are you there'), PATIENT_MS)) === 'yes';
+        ready = textOf(await bus.request(topic, text('are you there'), IMPATIENT_MS)) === 'yes';
         expect(ready).to.equal(true);
       });
     }
@@ -200,6 +202,40 @@ export function busContract(name: string, makeHarness: () => Promise<BusHarness>
           'no room for more',
           { shard, commands: 7 },
         ]);
+      });
+
+      it('brings the answer to a question from whichever process keeps the read models', async () => {
+        const asked: string[] = [];
+        for (const on of [bus, other]) {
+          await serving(on, QUERY, async (payload) => {
+            asked.push(textOf(payload));
+            return text(`answer to ${textOf(payload)}`);
+          });
+        }
+        expect(textOf(await bus.request(QUERY, text('who'), PATIENT_MS))).to.equal('answer to who');
+        expect(new Set(asked)).to.deep.equal(new Set(['who']));
+      });
+
+      it('brings no question to those who serve a shard, and no command to the read models', async () => {
+        const heard: string[] = [];
+        const noting = (name: string) => async (payload: Uint8Array) => {
+          heard.push(`${name}: ${textOf(payload)}`);
+          return payload;
+        };
+        await serving(other, QUERY, noting('read models'));
+        await serving(other, command(), noting('shard'));
+        await bus.request(QUERY, text('question'), PATIENT_MS);
+        await bus.request(command(), text('command'), PATIENT_MS);
+        expect(heard).to.deep.equal(['read models: question', 'shard: command']);
+      });
+
+      it('fails a question as unavailable when nobody keeps the read models any more', async () => {
+        await serving(other, QUERY, async (payload) => payload);
+        for (const subscription of open.splice(0)) subscription.stop();
+        await eventually(async () => {
+          const { code, details } = await failureOf(bus.request(QUERY, text('x'), IMPATIENT_MS));
+          expect([code, details.isUnserved]).to.deep.equal(['SHARD_UNAVAILABLE', true]);
+        });
       });
 
       it('carries a failure that is not ours as a defect', async () => {

@@ -35,10 +35,14 @@ leaseStoreContract('memory', async () => {
   return { store, other: store, close: async () => {} };
 });
 
-objectStoreContract('memory', async () => {
-  const store = new MemoryObjectStore();
-  return { store, other: store, damage: async (name) => store.damage(name), close: async () => {} };
-});
+objectStoreContract(
+  'memory',
+  async () => {
+    const store = new MemoryObjectStore();
+    return { store, other: store, damage: async (name) => store.damage(name), close: async () => {} };
+  },
+  true,
+);
 
 busContract('memory', async () => {
   const network = new MemoryNetwork(realTime);

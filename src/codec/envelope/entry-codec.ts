@@ -141,6 +141,11 @@ export class Fields {
     this.#values = source instanceof Uint8Array ? decodeArray(source, what) : source;
   }
 
+  /** False for a field that a later version added at the end. */
+  has(index: number): boolean {
+    return index < this.#values.length;
+  }
+
   number(index: number): number {
     const value = this.#values[index];
     if (!Number.isSafeInteger(value)) throw this.damage(`field ${index} is not an integer`);

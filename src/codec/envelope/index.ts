@@ -1,3 +1,4 @@
+export { type BodyIndex, decodeBodyIndex, encodeBodyIndex } from './body-index-codec.js';
 export { type EncodedEntry, EntryAssembler, encodeForJournal, type ReadEntry } from './chunking.js';
 export {
   decodeMessage,

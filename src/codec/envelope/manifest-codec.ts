@@ -3,14 +3,17 @@
  * damaged one is known without anything else at hand; contents is itself a MessagePack list:
  *
  *   [shard, clusterId, [number, hash, epoch, clockMs, position],
- *    [[name, index, hash, keys, digest, [[object, bytes, sha256] …]] …],
+ *    [[name, index, hash, keys, digest, [segment …], [[bodies, index, firstNumber, lastNumber] …]] …],
  *    [[commandId, clockMs] …], createdAtMs, headStoredAtMs, journalBytes]
+ *
+ * where segment, bodies and index are [object, bytes, sha256] each. The list of body segments is left out
+ * where there are none.
  *
  * Old bytes decode for ever (test/fixtures/journals).
  */
 import { Encoder } from '@msgpack/msgpack';
 import type { CommandId, PartitionName, ShardName } from '../../kernel/index.js';
-import type { Manifest, ManifestHead, ManifestPartition, SegmentRef } from '../../messages/index.js';
+import type { BodySegmentRef, Manifest, ManifestHead, ManifestPartition, SegmentRef } from '../../messages/index.js';
 import { Fields, HASH_BYTES, sha256 } from './entry-codec.js';
 
 export const MANIFEST_VERSION = 1;
@@ -24,20 +27,26 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
     shard,
     clusterId,
     [head.number, head.hash, head.epoch, head.clockMs, head.position],
-    partitions.map(({ name, index, hash, keys, digest, segments }) => [
-      name,
-      index,
-      hash,
-      keys,
-      digest,
-      segments.map(({ object, bytes, sha256 }) => [object, bytes, sha256]),
-    ]),
+    partitions.map(partitionFields),
     recentCommandIds,
     createdAtMs,
     headStoredAtMs,
     journalBytes,
   ]);
   return encoder.encode([MANIFEST_VERSION, contents, sha256(contents)]);
+}
+
+function partitionFields({ name, index, hash, keys, digest, segments, bodySegments = [] }: ManifestPartition) {
+  const fields = [name, index, hash, keys, digest, segments.map(segmentFields)];
+  return bodySegments.length === 0 ? fields : [...fields, bodySegments.map(bodySegmentFields)];
+}
+
+function segmentFields({ object, bytes, sha256 }: SegmentRef) {
+  return [object, bytes, sha256];
+}
+
+function bodySegmentFields({ bodies, index, firstNumber, lastNumber }: BodySegmentRef) {
+  return [segmentFields(bodies), segmentFields(index), firstNumber, lastNumber];
 }
 
 /** @throws JOURNAL_DAMAGED for anything that is not a whole manifest of a version known here */
@@ -80,6 +89,18 @@ function decodePartition(fields: Fields): ManifestPartition {
     keys: fields.number(3),
     digest: fields.text(4),
     segments: fields.list(5).all((segments, i) => decodeSegment(segments.list(i))),
+    ...(fields.has(6)
+      ? { bodySegments: fields.list(6).all((segments, i) => decodeBodySegment(segments.list(i))) }
+      : {}),
+  };
+}
+
+function decodeBodySegment(fields: Fields): BodySegmentRef {
+  return {
+    bodies: decodeSegment(fields.list(0)),
+    index: decodeSegment(fields.list(1)),
+    firstNumber: fields.number(2),
+    lastNumber: fields.number(3),
   };
 }
 

@@ -71,6 +71,7 @@ describe('journal export piped into a real Redis', function () {
       log: silentLog,
       signal: new AbortController().signal,
       resolveDatabase: async () => ({ partitions: [ALPHA], shards: [SHARD] }),
+      resolveAccount: () => expect.fail('asked for an account'),
       write: async (output) => {
         if (!pipe.stdin.write(output)) await once(pipe.stdin, 'drain');
       },

@@ -43,6 +43,9 @@ class Terminal {
         if (name !== 'mine') throw new MillraceError('NOT_FOUND', `no database ${name}`);
         return { partitions: this.partitions, shards: this.shards };
       },
+      resolveAccount: async (id) => {
+        throw new MillraceError('NOT_FOUND', `no account ${id}`);
+      },
       write: (output) => {
         this.out += typeof output === 'string' ? output : Buffer.from(output).toString('latin1');
       },

@@ -1,0 +1,182 @@
+/**
+ * Finds the bytes of a body that a state knows by number: in the entry that brought it, while the journal holds
+ * that, else in the body segments of the newest snapshot.
+ *
+ *  R1 an entry that the journal has let go of is covered by a snapshot that was there before: what is in neither
+ *     is damage
+ *  R2 bodies that lie together are fetched together: many reads of one entry or one segment cost one
+ *  R3 what is held and what is being fetched at a time is bounded; nothing holds the event loop for long
+ */
+
+import type { BodyIndex } from '../codec/envelope/index.js';
+import { isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { BodySegmentRef, Manifest, SegmentRef } from '../messages/index.js';
+import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
+import { BodyBlock, bytesOfIndex, placeIn } from './body-block.js';
+import { readBodyIndex } from './body-segments.js';
+import { readEntryAt } from './entry-at.js';
+import { LoadCache } from './load-cache.js';
+import { SnapshotStore } from './snapshot-store.js';
+
+/**
+ * The bodies that effects bring, in order; one step for each effect, undefined for those that bring none.
+ * @throws JOURNAL_DAMAGED
+ */
+export type CarriedBodies = (
+  effects: Uint8Array,
+) => Iterable<readonly [number: number, content: Uint8Array] | undefined>;
+
+export interface BodyReaderPorts {
+  readonly journal: Pick<Journal, 'readAt'>;
+  readonly objects: ObjectStore;
+  readonly timers: Pick<Timers, 'soon'>;
+  readonly log: Log;
+}
+
+export interface BodyReaderLimits {
+  /** Of bodies fetched lately, with their neighbours. */
+  readonly cacheBytes: number;
+  /** Of indexes of segments: about 12 bytes a body. */
+  readonly indexBytes: number;
+  /** Entries and segments fetched at once. */
+  readonly loads: number;
+}
+
+export const DEFAULT_BODY_READER_LIMITS: BodyReaderLimits = {
+  cacheBytes: 32 * 1024 * 1024,
+  indexBytes: 16 * 1024 * 1024,
+  loads: 4,
+};
+
+/** Effects decoded between two pauses: less than a millisecond. */
+const SLICE_EFFECTS = 128;
+
+interface Known {
+  readonly coveredNumber: number;
+  readonly segments: ReadonlyMap<PartitionName, readonly BodySegmentRef[]>;
+}
+
+export class BodyReader {
+  readonly #store: SnapshotStore;
+  readonly #blocks: LoadCache<BodyBlock>;
+  readonly #contents: LoadCache<BodyBlock>;
+  readonly #indexes: LoadCache<BodyIndex>;
+  readonly #known = new Map<ShardName, Known>();
+  readonly #refreshing = new Map<ShardName, Promise<Known | undefined>>();
+
+  constructor(
+    private readonly ports: BodyReaderPorts,
+    private readonly carriedBodies: CarriedBodies,
+    { cacheBytes, indexBytes, loads }: BodyReaderLimits = DEFAULT_BODY_READER_LIMITS,
+  ) {
+    this.#store = new SnapshotStore(ports.objects, ports.log);
+    this.#blocks = new LoadCache(({ bytes }) => bytes, cacheBytes / 2, loads);
+    this.#contents = new LoadCache(({ bytes }) => bytes, cacheBytes / 2, loads);
+    this.#indexes = new LoadCache(bytesOfIndex, indexBytes, loads);
+  }
+
+  /** A verified snapshot, where one is at hand: otherwise it is looked for when it is needed. */
+  adopt({ shard, head, partitions }: Manifest): void {
+    if ((this.#known.get(shard)?.coveredNumber ?? -1) >= head.number) return;
+    const segments = new Map(partitions.map(({ name, bodySegments = [] }) => [name, bodySegments]));
+    this.#known.set(shard, { coveredNumber: head.number, segments });
+  }
+
+  /**
+   * @param at position of the entry that brought it; undefined: not known, it came with the snapshot
+   * @returns a copy
+   * @throws JOURNAL_DAMAGED when it is nowhere; JOURNAL_UNAVAILABLE
+   */
+  async read(shard: ShardName, partition: PartitionName, number: number, at: number | undefined): Promise<Uint8Array> {
+    const brought = at === undefined ? undefined : await this.#fromEntry(shard, partition, number, at);
+    if (brought !== undefined) return brought;
+    const known = this.#known.get(shard);
+    const kept =
+      known === undefined ? undefined : await this.#unlessReplaced(() => this.#fromSegments(known, partition, number));
+    if (kept !== undefined) return kept;
+    // Written into a snapshot, or moved by one, that this reader has not been told of.
+    const newest = await this.#refresh(shard);
+    const found = newest === undefined ? undefined : await this.#fromSegments(newest, partition, number);
+    if (found !== undefined) return found;
+    throw new MillraceError('JOURNAL_DAMAGED', `${partition}: a body is neither in the journal nor in the snapshot`, {
+      shard,
+      partition,
+      number,
+      at,
+    });
+  }
+
+  async #fromEntry(
+    shard: ShardName,
+    partition: PartitionName,
+    number: number,
+    at: number,
+  ): Promise<Uint8Array | undefined> {
+    const block = await this.#blocks.get(`${shard} ${at} ${partition}`, () => this.#loadEntry(shard, partition, at));
+    return block?.find(number);
+  }
+
+  async #loadEntry(shard: ShardName, partition: PartitionName, at: number): Promise<BodyBlock | undefined> {
+    const entry = await readEntryAt(this.ports.journal, shard, at, this.#pause);
+    if (entry?.body.kind !== 'batch') return undefined;
+    const bodies: (readonly [number, Uint8Array])[] = [];
+    let count = 0;
+    for (const section of entry.body.sections) {
+      if (section.partition !== partition) continue;
+      for (const body of this.carriedBodies(section.effects)) {
+        if (body !== undefined) bodies.push(body);
+        count += 1;
+        if (count % SLICE_EFFECTS === 0) await this.#pause();
+      }
+    }
+    return BodyBlock.of(bodies);
+  }
+
+  async #fromSegments({ segments }: Known, partition: PartitionName, number: number): Promise<Uint8Array | undefined> {
+    for (const ref of segments.get(partition) ?? []) {
+      if (number < ref.firstNumber || number > ref.lastNumber) continue;
+      const index = await this.#indexes.get(keyOf(ref.index), () =>
+        readBodyIndex(this.#store, partition, ref, this.#pause),
+      );
+      if (index === undefined || placeIn(index, number) === undefined) continue;
+      const block = await this.#contents.get(keyOf(ref.bodies), async () => {
+        return new BodyBlock(index, await this.#store.readObject(partition, ref.bodies, this.#pause));
+      });
+      return block?.find(number);
+    }
+    return undefined;
+  }
+
+  /** A segment that is gone was rewritten: the newest snapshot knows where its bodies are. */
+  async #unlessReplaced(read: () => Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (isMillraceError(error, 'JOURNAL_DAMAGED')) return undefined;
+      throw error;
+    }
+  }
+
+  #refresh(shard: ShardName): Promise<Known | undefined> {
+    const running = this.#refreshing.get(shard);
+    if (running !== undefined) return running;
+    const refreshing = this.#store
+      .newest(shard)
+      .then((stored) => {
+        // Also when what was adopted is newer: it may not count any more.
+        this.#known.delete(shard);
+        if (stored !== undefined) this.adopt(stored.manifest);
+        return this.#known.get(shard);
+      })
+      .finally(() => this.#refreshing.delete(shard));
+    this.#refreshing.set(shard, refreshing);
+    return refreshing;
+  }
+
+  readonly #pause = (): Promise<void> => new Promise((resolve) => this.ports.timers.soon(resolve));
+}
+
+/** A name may be written again after a snapshot that broke, with other bytes. */
+function keyOf({ object, sha256 }: SegmentRef): string {
+  return `${object} ${Buffer.from(sha256).toString('latin1')}`;
+}

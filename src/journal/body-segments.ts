@@ -1,0 +1,160 @@
+/**
+ * Bodies beside a partition's snapshot: what its state refers to by number and the journal may soon not hold any
+ * more is copied into immutable segments of their own, and from segment to segment for as long as it is needed.
+ *
+ *  B1 every body that is needed and was in a segment, or came fresh, is in exactly one segment afterwards
+ *  B2 a segment whose live share fell below half is rewritten, one without a live body is left out, all others are
+ *     carried over unread: what is stored is at most twice what is needed
+ *  B3 smaller segments join when at least as much is written anyway: there are few, and each byte moves
+ *     a logarithmic number of times
+ *  B4 one old and one new segment are in memory at a time
+ */
+import { type BodyIndex, decodeBodyIndex, encodeBodyIndex } from '../codec/envelope/index.js';
+import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { BodySegmentRef } from '../messages/index.js';
+import { BodyBlock } from './body-block.js';
+import type { BodySource } from './partition-fold.js';
+import type { SnapshotStore } from './snapshot-store.js';
+
+/** What new segments are named after. */
+export interface BodyTarget {
+  readonly shard: ShardName;
+  /** Of the last entry that the snapshot covers. */
+  readonly number: number;
+  readonly partition: PartitionName;
+}
+
+/** Bounds the index of tiny bodies to half a megabyte. */
+const MAX_BODIES = 64 * 1024;
+/** Differences of numbers are stored in 32 bits. */
+const MAX_SPREAD = 2 ** 32 - 1;
+
+/**
+ * @param before those of the snapshot before
+ * @returns those of the next, in order of first number
+ * @throws JOURNAL_DAMAGED when one of `before` is gone or not what it says; JOURNAL_UNAVAILABLE
+ */
+export async function writeBodySegments(
+  store: SnapshotStore,
+  target: BodyTarget,
+  before: readonly BodySegmentRef[],
+  bodies: BodySource,
+  segmentBytes: number,
+): Promise<BodySegmentRef[]> {
+  const { partition } = target;
+  let movedBytes = 0;
+  for (const [, content] of bodies.fresh()) movedBytes += content.length;
+  const carried: BodySegmentRef[] = [];
+  const rewritten: BodySegmentRef[] = [];
+  const small: { readonly ref: BodySegmentRef; readonly liveBytes: number }[] = [];
+  for (const ref of before) {
+    const { count, liveBytes } = liveOf(await readBodyIndex(store, partition, ref), bodies);
+    if (count === 0) continue;
+    if (2 * liveBytes < ref.bodies.bytes) {
+      rewritten.push(ref);
+      movedBytes += liveBytes;
+    } else if (2 * liveBytes < segmentBytes) small.push({ ref, liveBytes });
+    else carried.push(ref);
+  }
+  for (const { ref, liveBytes } of small.sort((a, b) => a.liveBytes - b.liveBytes)) {
+    if (liveBytes > movedBytes) carried.push(ref);
+    else {
+      rewritten.push(ref);
+      movedBytes += liveBytes;
+    }
+  }
+  const writer = new BodySegmentWriter(store, target, segmentBytes);
+  for (const ref of rewritten) {
+    for (const [number, content] of await readBodySegment(store, partition, ref)) {
+      if (bodies.isNeeded(number)) await writer.add(number, content);
+    }
+  }
+  for (const [number, content] of bodies.fresh()) await writer.add(number, content);
+  return [...carried, ...(await writer.close())].sort((a, b) => a.firstNumber - b.firstNumber);
+}
+
+/** @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function readBodyIndex(
+  store: SnapshotStore,
+  partition: PartitionName,
+  { index, bodies }: BodySegmentRef,
+  pause?: () => Promise<void>,
+): Promise<BodyIndex> {
+  const decoded = decodeBodyIndex(await store.readObject(partition, index, pause));
+  if (decoded.ends.at(-1) === bodies.bytes) return decoded;
+  throw new MillraceError('JOURNAL_DAMAGED', `${partition}: a body segment is not as long as its index says`, {
+    partition,
+    segment: bodies.object,
+  });
+}
+
+/** @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function readBodySegment(
+  store: SnapshotStore,
+  partition: PartitionName,
+  ref: BodySegmentRef,
+  pause?: () => Promise<void>,
+): Promise<BodyBlock> {
+  const index = await readBodyIndex(store, partition, ref, pause);
+  return new BodyBlock(index, await store.readObject(partition, ref.bodies, pause));
+}
+
+function liveOf({ numbers, ends }: BodyIndex, bodies: BodySource): { count: number; liveBytes: number } {
+  let count = 0;
+  let liveBytes = 0;
+  for (let i = 0; i < numbers.length; i += 1) {
+    if (!bodies.isNeeded(numbers[i] as number)) continue;
+    count += 1;
+    liveBytes += (ends[i] as number) - (i === 0 ? 0 : (ends[i - 1] as number));
+  }
+  return { count, liveBytes };
+}
+
+class BodySegmentWriter {
+  readonly #written: BodySegmentRef[] = [];
+  /** Copies: a view would hold all of the segment that it comes from. */
+  #open: [number: number, content: Uint8Array][] = [];
+  #openBytes = 0;
+  #lowest = Number.POSITIVE_INFINITY;
+  #highest = 0;
+
+  constructor(
+    private readonly store: SnapshotStore,
+    private readonly target: BodyTarget,
+    private readonly segmentBytes: number,
+  ) {}
+
+  async add(number: number, content: Uint8Array): Promise<void> {
+    const spread = Math.max(this.#highest, number) - Math.min(this.#lowest, number);
+    if (this.#open.length > 0 && (this.#isFull(content.length) || spread > MAX_SPREAD)) await this.#flush();
+    this.#open.push([number, new Uint8Array(content)]);
+    this.#openBytes += content.length;
+    this.#lowest = Math.min(this.#lowest, number);
+    this.#highest = Math.max(this.#highest, number);
+  }
+
+  async close(): Promise<readonly BodySegmentRef[]> {
+    if (this.#open.length > 0) await this.#flush();
+    return this.#written;
+  }
+
+  #isFull(nextBytes: number): boolean {
+    return this.#openBytes + nextBytes > this.segmentBytes || this.#open.length >= MAX_BODIES;
+  }
+
+  async #flush(): Promise<void> {
+    const { index, contents } = BodyBlock.of(this.#open);
+    const { shard, number, partition } = this.target;
+    const ordinal = this.#written.length;
+    this.#written.push({
+      bodies: await this.store.writeSegment(shard, number, partition, `b${ordinal}`, contents),
+      index: await this.store.writeSegment(shard, number, partition, `i${ordinal}`, encodeBodyIndex(index)),
+      firstNumber: this.#lowest,
+      lastNumber: this.#highest,
+    });
+    this.#open = [];
+    this.#openBytes = 0;
+    this.#lowest = Number.POSITIVE_INFINITY;
+    this.#highest = 0;
+  }
+}

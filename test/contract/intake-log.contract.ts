@@ -1,0 +1,120 @@
+/** What every intake log keeps: see src/ports/intake-log.ts. */
+import { expect } from 'chai';
+import type { ShardName } from '../../src/kernel/index.js';
+import type { IntakeLog, StoredMessage, Subscription } from '../../src/ports/index.js';
+import { eventually } from '../support/eventually.js';
+
+export interface IntakeLogHarness {
+  /** Two clients of one server. */
+  readonly logs: readonly [IntakeLog, IntakeLog];
+  /** Another shard each time, whose intake is empty. */
+  freshShard(): Promise<ShardName>;
+  /** The server dies and comes back with its store; absent where there is none. */
+  restart?(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param canRestart its harness has a server that can die and come back */
+export function intakeLogContract(name: string, open: () => Promise<IntakeLogHarness>, canRestart = false): void {
+  describe(`intake log: ${name}`, function () {
+    this.timeout(30_000);
+    let harness: IntakeLogHarness;
+    let one: IntakeLog;
+    let other: IntakeLog;
+    let shard: ShardName;
+    const following: Subscription[] = [];
+
+    before(async () => {
+      harness = await open();
+      [one, other] = harness.logs;
+    });
+    after(() => harness?.close());
+    beforeEach(async () => {
+      shard = await harness.freshShard();
+    });
+    afterEach(() => {
+      for (const subscription of following.splice(0)) subscription.stop();
+    });
+
+    function heardFrom(log: IntakeLog, from: number, of = shard): StoredMessage[] {
+      const heard: StoredMessage[] = [];
+      const onMessage = (message: StoredMessage) => void heard.push(message);
+      following.push(log.follow(of, from, { onMessage, onAlive: () => undefined }));
+      return heard;
+    }
+
+    const positions = (heard: readonly StoredMessage[]) => heard.map(({ position }) => position);
+    const texts = (heard: readonly StoredMessage[]) => heard.map(({ bytes }) => Buffer.from(bytes).toString());
+
+    it('stores what several writers append at once, each record once, in positions without a gap', async () => {
+      const records = Array.from({ length: 20 }, (_, i) => `record ${i}`);
+      await Promise.all(records.map((text, i) => (i % 2 === 0 ? one : other).append(shard, Buffer.from(text))));
+      const heard = heardFrom(one, 1);
+      await eventually(() => expect(heard).to.have.length(20));
+      expect(positions(heard)).to.deep.equal(records.map((_, i) => i + 1));
+      expect(texts(heard)).to.have.members(records);
+    });
+
+    it('keeps the intakes of two shards apart', async () => {
+      const another = await harness.freshShard();
+      await one.append(shard, Buffer.from('here'));
+      await one.append(another, Buffer.from('there'));
+      const heard = heardFrom(other, 1, another);
+      await eventually(() => expect(texts(heard)).to.deep.equal(['there']));
+    });
+
+    it('is followed from any position on, and on to what is appended later', async () => {
+      for (const text of ['a', 'b']) await one.append(shard, Buffer.from(text));
+      const heard = heardFrom(other, 2);
+      await eventually(() => expect(texts(heard)).to.deep.equal(['b']));
+      await one.append(shard, Buffer.from('c'));
+      await eventually(() => expect(texts(heard)).to.deep.equal(['b', 'c']));
+    });
+
+    it('lets go of what is trimmed and of nothing else', async () => {
+      for (const text of ['a', 'b', 'c']) await one.append(shard, Buffer.from(text));
+      await one.trim(shard, 2);
+      const heard = heardFrom(other, 1);
+      await eventually(() => expect(texts(heard)).to.deep.equal(['c']));
+      expect(positions(heard)).to.deep.equal([3]);
+    });
+
+    it('goes on in its positions after everything was trimmed', async () => {
+      for (const text of ['a', 'b']) await one.append(shard, Buffer.from(text));
+      const heard = heardFrom(other, 1);
+      await eventually(() => expect(heard).to.have.length(2));
+      await one.trim(shard, 2);
+      await one.append(shard, Buffer.from('c'));
+      await eventually(() => expect(positions(heard)).to.deep.equal([1, 2, 3]));
+      const late = heardFrom(other, 1);
+      await eventually(() => expect(positions(late)).to.deep.equal([3]));
+    });
+
+    it('goes on in its positions when trimmed beyond its end, where nothing is yet', async () => {
+      await one.append(shard, Buffer.from('a'));
+      await one.trim(shard, 10);
+      await one.trim(shard, 10);
+      await one.append(shard, Buffer.from('b'));
+      const heard = heardFrom(other, 1);
+      await eventually(() => expect(positions(heard)).to.deep.equal([2]));
+    });
+
+    it('may be trimmed while it is empty', async () => {
+      await one.trim(shard, 0);
+      await one.trim(shard, 5);
+      await one.append(shard, Buffer.from('first'));
+      const heard = heardFrom(other, 1);
+      await eventually(() => expect(positions(heard)).to.deep.equal([1]));
+    });
+
+    if (!canRestart) return;
+    it('goes on in its positions when its server died after everything was trimmed', async () => {
+      for (const text of ['a', 'b', 'c']) await one.append(shard, Buffer.from(text));
+      await one.trim(shard, 3);
+      await harness.restart?.();
+      await eventually(() => one.append(shard, Buffer.from('d')), { timeoutMs: 15_000 });
+      const heard = heardFrom(other, 1);
+      await eventually(() => expect(positions(heard)[0]).to.equal(4), { timeoutMs: 15_000 });
+    });
+  });
+}
