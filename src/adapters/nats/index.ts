@@ -6,6 +6,7 @@ export {
   readLayout,
 } from './cluster-layout.js';
 export { connect, type NatsConnections, type NatsOptions } from './connection.js';
+export { JetStreamIntakeLog, type JetStreamIntakeLogOptions } from './jetstream-intake-log.js';
 export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
 export { JetStreamMeterLog, type JetStreamMeterLogOptions } from './jetstream-meter-log.js';

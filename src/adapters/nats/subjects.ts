@@ -105,7 +105,8 @@ export class Names {
       case 'edge':
         return `${this.#root}.edge.${token(topic.session)}`;
       case 'heartbeat':
-        return `${this.#root}.heartbeat`;
+      case 'query':
+        return `${this.#root}.${topic.kind}`;
       case 'notice':
         return `${this.#root}.notice.${token(topic.shard)}`;
     }

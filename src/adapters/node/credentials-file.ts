@@ -61,6 +61,7 @@ export function givenCredentials(settings: FirstStartSettings): GivenCredentials
     kvReadonlyToken: settings.kvReadonlyToken?.reveal(),
     kvPassword: settings.kvPassword?.reveal(),
     queueToken: settings.queueToken?.reveal(),
+    queueReadonlyToken: settings.queueReadonlyToken?.reveal(),
     mgmtEmail: settings.mgmtEmail,
     mgmtKey: settings.mgmtKey?.reveal(),
     signingKeyCurrent: settings.signingKeyCurrent?.reveal(),

@@ -35,27 +35,31 @@ async function openWorld() {
   return { server, here, there, names, api, declared, close };
 }
 
-journalContract('JetStream', async () => {
-  const { server, here, there, names, api, declared, close } = await openWorld();
-  const options = { appendTimeoutMs: 1000, readTimeoutMs: 1000 };
-  let made = 0;
-  return {
-    journal: new JetStreamJournal(here, names, options),
-    other: new JetStreamJournal(there, names, options),
-    freshShard: async () => {
-      const shard = `KV_${made++}` as ShardName;
-      const name = names.journalStream(shard);
-      await api.createStream({ ...declared('KV_0'), name, subjects: [names.journalSubject(shard)] });
-      return shard;
-    },
-    missingShard: 'KV_999' as ShardName,
-    stall: async () => {
-      await server.pause();
-      return async () => server.resume();
-    },
-    close,
-  };
-});
+journalContract(
+  'JetStream',
+  async () => {
+    const { server, here, there, names, api, declared, close } = await openWorld();
+    const options = { appendTimeoutMs: 1000, readTimeoutMs: 1000 };
+    let made = 0;
+    return {
+      journal: new JetStreamJournal(here, names, options),
+      other: new JetStreamJournal(there, names, options),
+      freshShard: async () => {
+        const shard = `KV_${made++}` as ShardName;
+        const name = names.journalStream(shard);
+        await api.createStream({ ...declared('KV_0'), name, subjects: [names.journalSubject(shard)] });
+        return shard;
+      },
+      missingShard: 'KV_999' as ShardName,
+      stall: async () => {
+        await server.pause();
+        return async () => server.resume();
+      },
+      close,
+    };
+  },
+  true,
+);
 
 leaseStoreContract('JetStream', async () => {
   const { here, there, names, api, declared, close } = await openWorld();
@@ -63,23 +67,29 @@ leaseStoreContract('JetStream', async () => {
   return { store: new JetStreamLeaseStore(here, names), other: new JetStreamLeaseStore(there, names), close };
 });
 
-objectStoreContract('JetStream', async () => {
-  const { here, there, names, api, declared, close } = await openWorld();
-  await api.createStream(declared('snapshots'));
-  return {
-    store: new JetStreamObjectStore(here, names),
-    other: new JetStreamObjectStore(there, names),
-    damage: async (name) => {
-      const stream = names.objectStream('snapshots');
-      const described = await api.message(stream, { last_by_subj: names.objectDescriptionSubject('snapshots', name) });
-      const { nuid, size } = JSON.parse(Buffer.from(described?.bytes ?? []).toString('utf8'));
-      const subject = names.objectChunkSubject('snapshots', nuid);
-      await api.purge(stream, { filter: subject });
-      await here.control.request(subject, Buffer.alloc(size, 0x21), { timeoutMs: 5000 });
-    },
-    close,
-  };
-});
+objectStoreContract(
+  'JetStream',
+  async () => {
+    const { here, there, names, api, declared, close } = await openWorld();
+    await api.createStream(declared('snapshots'));
+    return {
+      store: new JetStreamObjectStore(here, names),
+      other: new JetStreamObjectStore(there, names),
+      damage: async (name) => {
+        const stream = names.objectStream('snapshots');
+        const described = await api.message(stream, {
+          last_by_subj: names.objectDescriptionSubject('snapshots', name),
+        });
+        const { nuid, size } = JSON.parse(Buffer.from(described?.bytes ?? []).toString('utf8'));
+        const subject = names.objectChunkSubject('snapshots', nuid);
+        await api.purge(stream, { filter: subject });
+        await here.control.request(subject, Buffer.alloc(size, 0x21), { timeoutMs: 5000 });
+      },
+      close,
+    };
+  },
+  true,
+);
 
 busContract('NATS', async () => {
   const { here, there, names, close } = await openWorld();

@@ -1,0 +1,48 @@
+/**
+ * What a URL says of where a call goes. Only the form that the WHATWG parser gives counts: it turns every spelling
+ * of an IPv4 address (`127.1`, `0x7f.1`, `2130706433`, full-width digits) into the one with four decimal numbers.
+ *
+ * A URL with a user or a password is refused: such a URL is shown in records and events, where secrets have no
+ * place, and `good.example@evil.example` misleads. Credentials go into a forwarded Authorization header.
+ */
+import { isIP } from 'node:net';
+import type { AddressRules } from './address-rules.js';
+
+export interface CallTarget {
+  /** Scheme, host and port: what connections are shared by. */
+  readonly origin: string;
+  /** Path and query, as the request line has them. */
+  readonly path: string;
+}
+
+export type TargetOutcome =
+  | { readonly isOk: true; readonly target: CallTarget }
+  | { readonly isOk: false; readonly reason: string };
+
+/** Never throws. Names are not looked up here. */
+export function readTarget(url: string, rules: AddressRules): TargetOutcome {
+  if (!URL.canParse(url)) return refused('endpoint is not a valid URL');
+  const parsed = new URL(url);
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+    return refused('endpoint has invalid scheme, add http:// or https://');
+  }
+  if (parsed.username !== '' || parsed.password !== '') return refused('endpoint must not hold a user or a password');
+  const host = bareHost(parsed.hostname);
+  const kind = isIP(host) === 0 ? undefined : rules.refusalOf(host, portOf(parsed));
+  if (kind !== undefined) return refused(`endpoint resolves to a ${kind} address: ${host}`);
+  return { isOk: true, target: { origin: parsed.origin, path: parsed.pathname + parsed.search } };
+}
+
+/** Without the brackets of an IPv6 address. */
+export function bareHost(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+function refused(reason: string): TargetOutcome {
+  return { isOk: false, reason };
+}

@@ -1,0 +1,114 @@
+/**
+ * One call to a destination, from its place among the connections to its outcome. It is what undici tells of the
+ * response: the names of its methods `on…` are undici's.
+ *
+ * Invariants
+ *  D1 there is exactly one outcome, whichever of response, failure, time limit and interruption comes first
+ *  D2 with the outcome the call holds nothing any more: no timer, no place, no connection
+ *  D3 no method throws: undici would end the connection's client with it
+ */
+import type { Dispatcher } from 'undici';
+import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
+import { CallFailure, failureWords, timeoutWords } from './failure-words.js';
+import type { Connection, OriginConnections, Passenger } from './origin-connections.js';
+import { ResponseBody } from './response-body.js';
+import { responseHeaders } from './response-headers.js';
+
+/** Interim responses (1xx) of one call; nobody sends more in earnest. */
+const MAX_INTERIM_RESPONSES = 16;
+
+export interface CallPlan {
+  readonly call: OutgoingCall;
+  readonly connections: OriginConnections;
+  readonly dispatch: Dispatcher.DispatchOptions;
+  /** Called once, when nothing of the call is left. */
+  readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
+}
+
+export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
+  readonly #plan: CallPlan;
+  readonly #startedAtMs = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  readonly #body: ResponseBody;
+  #connection: Connection | undefined;
+  #status = 0;
+  #headers: OutgoingCall['headers'] = [];
+  #interimResponses = 0;
+  #isOver = false;
+
+  constructor(plan: CallPlan) {
+    this.#plan = plan;
+    this.#body = new ResponseBody(plan.call.maxResponseBytes);
+    this.#timer = setTimeout(() => this.#fail(timeoutWords(plan.call.timeoutMs)), plan.call.timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#plan.call.signal;
+  }
+
+  start(): void {
+    this.#plan.connections.enter(this);
+  }
+
+  board(connection: Connection): void {
+    this.#connection = connection;
+    connection.client.dispatch(this.#plan.dispatch, this);
+  }
+
+  interrupt(): void {
+    this.#end({ kind: 'interrupted' }, false);
+  }
+
+  onConnect(): void {}
+
+  onHeaders(status: number, headers: Buffer[]): boolean {
+    if (this.#isOver) return true;
+    if (status >= 200) {
+      this.#status = status;
+      this.#headers = responseHeaders(headers);
+      return true;
+    }
+    this.#interimResponses += 1;
+    if (this.#interimResponses > MAX_INTERIM_RESPONSES) this.#fail('too many interim responses');
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (!this.#isOver && this.#body.add(chunk)) this.#respond(true);
+    return true;
+  }
+
+  onComplete(): void {
+    this.#respond(false);
+  }
+
+  onError(error: Error): void {
+    this.#fail(failureWords(error));
+  }
+
+  onUpgrade(): void {
+    this.onError(new CallFailure('response is not valid HTTP/1.1'));
+  }
+
+  #respond(isCut: boolean): void {
+    const response = { status: this.#status, header: this.#headers, body: this.#body.bytes(), isCut };
+    this.#end({ kind: 'response', ...response, durationMs: this.#durationMs() }, !isCut);
+  }
+
+  #fail(error: string): void {
+    this.#end({ kind: 'no-response', error, durationMs: this.#durationMs() }, false);
+  }
+
+  #end(outcome: CallOutcome, isClean: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (this.#connection === undefined) this.#plan.connections.leave(this);
+    else this.#plan.connections.release(this.#connection, isClean);
+    this.#plan.over(this, outcome);
+  }
+
+  #durationMs(): number {
+    return Math.round(performance.now() - this.#startedAtMs);
+  }
+}

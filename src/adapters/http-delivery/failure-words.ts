@@ -1,0 +1,66 @@
+/**
+ * Why a call got no response, in short stable words: users read them in events and compare them, so they hold no
+ * addresses of ours, no library's phrasing and nothing of the request.
+ */
+
+/** A failure that was put into words where it was noticed. */
+export class CallFailure extends Error {}
+
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'connection refused',
+    ECONNRESET: 'connection reset',
+    EPIPE: 'connection reset',
+    ETIMEDOUT: 'connecting timed out',
+    EHOSTUNREACH: 'host unreachable',
+    EHOSTDOWN: 'host unreachable',
+    ENETUNREACH: 'network unreachable',
+    ENETDOWN: 'network unreachable',
+    EADDRNOTAVAIL: 'network unreachable',
+    ENOTFOUND: 'no such host',
+    ENODATA: 'no such host',
+    EAI_AGAIN: 'name lookup failed',
+    EAI_FAIL: 'name lookup failed',
+    ELOOKUPS: 'name lookup failed',
+    EMFILE: 'no sockets left',
+    ENFILE: 'no sockets left',
+    UND_ERR_SOCKET: 'connection closed before the response was complete',
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'response body does not have the length that was told',
+    UND_ERR_HEADERS_OVERFLOW: 'response headers too large',
+    UND_ERR_INVALID_ARG: 'request cannot be sent',
+    UND_ERR_NOT_SUPPORTED: 'request cannot be sent',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'certificate is for another host',
+    CERT_HAS_EXPIRED: 'certificate has expired',
+    CERT_NOT_YET_VALID: 'certificate is not valid yet',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate is not trusted',
+    SELF_SIGNED_CERT_IN_CHAIN: 'certificate is not trusted',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate is not trusted',
+    UNABLE_TO_GET_ISSUER_CERT: 'certificate is not trusted',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate is not trusted',
+    CERT_REVOKED: 'certificate is not trusted',
+  }),
+);
+
+export function failureWords(error: unknown): string {
+  if (error instanceof CallFailure) return error.message;
+  const code = codeOf(error);
+  const words = WORDS.get(code);
+  if (words !== undefined) return words;
+  // undici's parser gives its errors a name, and a code only sometimes.
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'response is not valid HTTP/1.1';
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'TLS handshake failed';
+  return code === '' ? 'connection failed' : `connection failed (${code})`;
+}
+
+/** `timed out after 30s`. */
+export function timeoutWords(timeoutMs: number): string {
+  return `timed out after ${timeoutMs / 1000}s`;
+}
+
+/** Of an error for several addresses: the first one's. */
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { code, errors } = error as { code?: unknown; errors?: readonly unknown[] };
+  if (typeof code === 'string') return code;
+  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : '';
+}

@@ -1,0 +1,3 @@
+export type { AddressRuleOptions } from './address-rules.js';
+export { JwtDeliverySigner, type SignerOptions } from './jwt-delivery-signer.js';
+export { type HttpOutFigures, type HttpOutOptions, UndiciHttpOut } from './undici-http-out.js';

@@ -1,0 +1,22 @@
+/**
+ * When response headers become too large, the parser closes the socket, but goes on through all that it has been
+ * given and makes an error for each further header: tens of thousands, whose stack traces hold the loop for a second.
+ * A destination that floods headers would stop everybody's deliveries so. Therefore the parser is given little at a
+ * time, and nothing once the socket is closed.
+ */
+import type { Socket } from 'node:net';
+
+/** The headers of most responses fit; beyond an overflow a few hundred of four bytes are looked at. */
+const PIECE_BYTES = 1024;
+
+/** To be called before the socket is read from, by `read()` until it gives null. */
+export function readInPieces(socket: Socket): void {
+  const read = socket.read;
+  let rest: Buffer | null = null;
+  socket.read = (size?: number) => {
+    if (socket.destroyed) return null;
+    const chunk: Buffer | null = rest ?? read.call(socket, size);
+    rest = chunk !== null && chunk.length > PIECE_BYTES ? chunk.subarray(PIECE_BYTES) : null;
+    return rest === null ? chunk : (chunk as Buffer).subarray(0, PIECE_BYTES);
+  };
+}

@@ -1,0 +1,40 @@
+/** Bytes of a response up to a limit; what is read beyond it is not kept. */
+
+const NOTHING = new Uint8Array(0);
+
+export class ResponseBody {
+  /** Always a copy: the chunks are views of what the socket read, which would be kept whole. */
+  #bytes: Uint8Array = NOTHING;
+  #length = 0;
+
+  constructor(readonly maxBytes: number) {}
+
+  /** @returns whether there was more than the limit */
+  add(chunk: Uint8Array): boolean {
+    const room = this.maxBytes - this.#length;
+    const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;
+    if (taken.length > 0) this.#append(taken);
+    return chunk.length > room;
+  }
+
+  bytes(): Uint8Array {
+    return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#length);
+  }
+
+  #append(chunk: Uint8Array): void {
+    if (this.#length === 0) {
+      this.#bytes = new Uint8Array(chunk);
+    } else {
+      const needed = this.#length + chunk.length;
+      if (needed > this.#bytes.length) this.#growTo(Math.min(Math.max(needed, 2 * this.#bytes.length), this.maxBytes));
+      this.#bytes.set(chunk, this.#length);
+    }
+    this.#length += chunk.length;
+  }
+
+  #growTo(capacity: number): void {
+    const larger = new Uint8Array(capacity);
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Calls to destinations over HTTP/1.1, with undici's client for one connection underneath (ports/http-out: O1–O4).
+ * Redirects, decoding and proxies of the environment are features of layers that are not used here.
+ *
+ * One time limit holds for a whole call: waiting for a connection, lookup, connecting, request, headers and body.
+ * Within it connecting has a shorter one. There is none between two bytes: a destination may take its time, and one
+ * that drips is ended by the whole.
+ */
+import type { Dispatcher } from 'undici';
+import type { CallOutcome, HttpOut, OutgoingCall } from '../../ports/index.js';
+import { type AddressRuleOptions, AddressRules } from './address-rules.js';
+import { readTarget, type TargetOutcome } from './call-target.js';
+import { Connector } from './connector.js';
+import { DeliveryCall } from './delivery-call.js';
+import { Interruptions } from './interruptions.js';
+import { NameLookup, type ResolveName } from './name-lookup.js';
+import { Origins } from './origins.js';
+
+export interface HttpOutOptions extends AddressRuleOptions {
+  /** Connections to one origin. Default 100: a receiver that takes a second answers 100 a second. */
+  readonly socketsPerOrigin?: number;
+  /** Lookup, TCP and TLS together. Default 5 s: packets that were lost are sent three times by then. */
+  readonly connectTimeoutMs?: number;
+  /** Origins whose connections are kept. Default 1000. */
+  readonly maxOrigins?: number;
+  /** An origin without calls is closed after that. Default a minute. */
+  readonly idleOriginMs?: number;
+  /** Default: the operating system's resolver. */
+  readonly resolve?: ResolveName;
+  /** PEM certificates to trust instead of the system's. */
+  readonly ca?: string;
+}
+
+export interface HttpOutFigures {
+  readonly origins: number;
+  readonly sockets: number;
+  readonly waiting: number;
+}
+
+const DEFAULTS = { socketsPerOrigin: 100, connectTimeoutMs: 5000, maxOrigins: 1000, idleOriginMs: 60_000 };
+/** All header lines of a response. */
+const MAX_RESPONSE_HEADER_BYTES = 32 * 1024;
+/** URLs that were read before; longer ones are read each time, so that the memory of them stays small. */
+const MAX_KNOWN_URLS = 2000;
+const MAX_KNOWN_URL_CHARACTERS = 512;
+/** Node fires longer timers at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Of the connection, not of the message: said here alone, whatever the caller gives. */
+const CONNECTION_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export class UndiciHttpOut implements HttpOut {
+  readonly #rules: AddressRules;
+  readonly #origins: Origins;
+  readonly #interruptions = new Interruptions();
+  readonly #running = new Set<DeliveryCall>();
+  readonly #knownUrls = new Map<string, TargetOutcome>();
+  #isClosed = false;
+
+  constructor(options: HttpOutOptions) {
+    const { connectTimeoutMs, socketsPerOrigin, maxOrigins, idleOriginMs } = { ...DEFAULTS, ...options };
+    this.#rules = new AddressRules(options);
+    const lookup = new NameLookup(options.resolve);
+    this.#origins = new Origins({
+      connector: new Connector({ rules: this.#rules, lookup, connectTimeoutMs, ca: options.ca }),
+      maxSockets: socketsPerOrigin,
+      maxHeaderBytes: MAX_RESPONSE_HEADER_BYTES,
+      maxOrigins,
+      idleMs: idleOriginMs,
+    });
+  }
+
+  get figures(): HttpOutFigures {
+    const figures = { origins: this.#origins.count, sockets: 0, waiting: 0 };
+    for (const connections of this.#origins.connections()) {
+      figures.sockets += connections.socketCount;
+      figures.waiting += connections.waitingCount;
+    }
+    return figures;
+  }
+
+  send(call: OutgoingCall): Promise<CallOutcome> {
+    if (this.#isClosed || call.signal.aborted) return Promise.resolve({ kind: 'interrupted' });
+    const read = this.#targetOf(call.url);
+    if (!read.isOk) return Promise.resolve({ kind: 'no-response', error: read.reason, durationMs: 0 });
+    const { origin, path } = read.target;
+    return new Promise((resolve) => {
+      const connections = this.#origins.use(origin);
+      const delivery = new DeliveryCall({
+        call: call.timeoutMs > MAX_TIMER_MS ? { ...call, timeoutMs: MAX_TIMER_MS } : call,
+        connections,
+        dispatch: dispatchOptions(call, path),
+        over: (ended, outcome) => {
+          this.#running.delete(ended);
+          this.#interruptions.delete(ended);
+          this.#origins.noteEnd(connections);
+          resolve(outcome);
+        },
+      });
+      this.#running.add(delivery);
+      this.#interruptions.add(delivery);
+      delivery.start();
+    });
+  }
+
+  refusalOf(url: string): string | undefined {
+    const read = this.#targetOf(url);
+    return read.isOk ? undefined : read.reason;
+  }
+
+  /** Calls under way end as interrupted. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const call of this.#running) call.interrupt();
+    this.#origins.close();
+  }
+
+  #targetOf(url: string): TargetOutcome {
+    const known = this.#knownUrls.get(url);
+    if (known !== undefined) return known;
+    const read = readTarget(url, this.#rules);
+    if (url.length <= MAX_KNOWN_URL_CHARACTERS) {
+      if (this.#knownUrls.size >= MAX_KNOWN_URLS) {
+        this.#knownUrls.delete(this.#knownUrls.keys().next().value as string);
+      }
+      this.#knownUrls.set(url, read);
+    }
+    return read;
+  }
+}
+
+function dispatchOptions({ method, headers, body }: OutgoingCall, path: string): Dispatcher.DispatchOptions {
+  return { path, method, headers: flatHeaders(headers), body: body.length > 0 ? body : null, reset: false };
+}
+
+/** Names and values by turns. Nothing is ever decoded, so nothing encoded is asked for unless the caller does. */
+function flatHeaders(headers: OutgoingCall['headers']): string[] {
+  const flat: string[] = [];
+  let isEncodingNamed = false;
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    if (CONNECTION_HEADERS.has(lower)) continue;
+    if (lower === 'accept-encoding') isEncodingNamed = true;
+    flat.push(name, value);
+  }
+  if (!isEncodingNamed) flat.push('accept-encoding', 'identity');
+  return flat;
+}

@@ -1,0 +1,89 @@
+/** The tokens that deliveries are signed with. */
+import { createHash, createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { JwtDeliverySigner } from '../../../../src/adapters/http-delivery/index.js';
+import { NodeRandom } from '../../../../src/adapters/node/index.js';
+import type { AccountId } from '../../../../src/kernel/index.js';
+
+const ACCOUNT = 'ac-one' as AccountId;
+const KEY = 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs';
+const NOW_MS = 1_700_000_000_789;
+
+function signer(key: () => string | undefined = () => KEY, aliasIssuer?: string): JwtDeliverySigner {
+  return new JwtDeliverySigner({
+    keys: {
+      signingKeysOf: () => {
+        const current = key();
+        return current === undefined ? undefined : { current, next: 'sig_next' };
+      },
+    },
+    random: new NodeRandom(),
+    aliasIssuer,
+  });
+}
+
+function parts(token: string | undefined): {
+  header: unknown;
+  claims: Record<string, unknown>;
+  signed: string;
+  mac: string;
+} {
+  const [header = '', claims = '', mac = ''] = (token ?? '').split('.');
+  const decoded = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
+  return { header: decoded(header), claims: decoded(claims), signed: `${header}.${claims}`, mac };
+}
+
+const call = { account: ACCOUNT, url: 'https://a.example/x?y=1', nowMs: NOW_MS, isAlias: false };
+
+describe('delivery signature', () => {
+  it('is an HS256 token under the UTF-8 of the whole key', () => {
+    const { header, signed, mac } = parts(signer().sign({ ...call, body: Buffer.from('{}') }));
+    expect(header).to.deep.equal({ alg: 'HS256', typ: 'JWT' });
+    expect(mac).to.equal(createHmac('sha256', KEY).update(signed).digest('base64url'));
+  });
+
+  it('names issuer, destination and body, and is good for five minutes from now', () => {
+    const { claims } = parts(signer().sign({ ...call, body: Buffer.from('hello') }));
+    const { jti, ...rest } = claims;
+    expect(rest).to.deep.equal({
+      iss: 'Svc',
+      sub: 'https://a.example/x?y=1',
+      iat: 1_700_000_000 - 15,
+      nbf: 1_700_000_000 - 15,
+      exp: 1_700_000_000 + 300,
+      body: createHash('sha256').update('hello').digest('base64').replaceAll('+', '-').replaceAll('/', '_'),
+    });
+    expect(jti).to.match(/^jwt_[A-Za-z0-9_-]{24}$/);
+  });
+
+  it('pads the hash of the body, also of an empty one', () => {
+    const { claims } = parts(signer().sign({ ...call, body: new Uint8Array(0) }));
+    expect(claims.body).to.equal('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=');
+  });
+
+  it('has another id each time', () => {
+    const one = signer();
+    const ids = Array.from({ length: 100 }, () => parts(one.sign({ ...call, body: Buffer.from('') })).claims.jti);
+    expect(new Set(ids).size).to.equal(100);
+  });
+
+  it('carries the alias as issuer for alias messages, where one is configured', () => {
+    const alias = { ...call, isAlias: true, body: Buffer.from('') };
+    expect(parts(signer(() => KEY, 'Brand').sign(alias)).claims.iss).to.equal('Brand');
+    expect(parts(signer(() => KEY, 'Brand').sign({ ...alias, isAlias: false })).claims.iss).to.equal('Svc');
+    expect(parts(signer().sign(alias)).claims.iss).to.equal('Svc');
+  });
+
+  it('follows the current key from one call to the next', () => {
+    let key = KEY;
+    const one = signer(() => key);
+    one.sign({ ...call, body: Buffer.from('') });
+    key = 'sig_another';
+    const { signed, mac } = parts(one.sign({ ...call, body: Buffer.from('') }));
+    expect(mac).to.equal(createHmac('sha256', 'sig_another').update(signed).digest('base64url'));
+  });
+
+  it('does not exist while there is no key', () => {
+    expect(signer(() => undefined).sign({ ...call, body: Buffer.from('') })).to.equal(undefined);
+  });
+});
