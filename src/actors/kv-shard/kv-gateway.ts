@@ -4,18 +4,13 @@
  */
 import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
 import { findCommand } from '../../domain/kv/index.js';
-import {
-  type CommandId,
-  isMillraceError,
-  MillraceError,
-  type PartitionName,
-  type ShardName,
-} from '../../kernel/index.js';
-import { type KvRequest, type KvResponse, shardOf } from '../../messages/index.js';
+import { type CommandId, isMillraceError, MillraceError, type PartitionName } from '../../kernel/index.js';
+import type { KvRequest, KvResponse } from '../../messages/index.js';
 import type { Bus, Clock, KvGateway, Timers } from '../../ports/index.js';
 import {
   type AnswerMemoryLimits,
   type ShardActor,
+  ShardBook,
   type ShardCaller,
   type ShardHost,
   ShardServer,
@@ -38,20 +33,19 @@ export interface KvGatewayPorts {
   readonly host: ShardHost<KvWork> | undefined;
 }
 
-/** Partitions whose shard is remembered; the rest is computed again. */
-const REMEMBERED_PARTITIONS = 100_000;
-
 export class KvShardGateway implements KvGateway {
-  readonly #shards = new Map<PartitionName, ShardName>();
+  readonly #shards: ShardBook<PartitionName>;
 
   constructor(
     private readonly ports: KvGatewayPorts,
     private readonly limits: KvGatewayLimits,
-    private readonly shardCount: number,
-  ) {}
+    shardCount: number,
+  ) {
+    this.#shards = new ShardBook('kv', shardCount, (partition) => partition);
+  }
 
   execute(request: KvRequest): Promise<KvResponse> {
-    const actor = this.ports.host?.actorOf(this.#shardOf(request.partition));
+    const actor = this.ports.host?.actorOf(this.#shards.shardOf(request.partition));
     if (actor !== undefined && actor.state === 'serving') {
       // The common case, without a second promise; failures take the longer way.
       return new Promise((resolve, reject) => {
@@ -75,7 +69,7 @@ export class KvShardGateway implements KvGateway {
   }
 
   async #route(request: KvRequest, endMs: number): Promise<KvResponse> {
-    const shard = this.#shardOf(request.partition);
+    const shard = this.#shards.shardOf(request.partition);
     const { host, caller } = this.ports;
     const actor = host?.actorOf(shard);
     try {
@@ -87,15 +81,6 @@ export class KvShardGateway implements KvGateway {
     } catch (error) {
       return this.#again(request, error, endMs);
     }
-  }
-
-  #shardOf(partition: PartitionName): ShardName {
-    const known = this.#shards.get(partition);
-    if (known !== undefined) return known;
-    const shard = shardOf('kv', partition, this.shardCount);
-    if (this.#shards.size >= REMEMBERED_PARTITIONS) this.#shards.clear();
-    this.#shards.set(partition, shard);
-    return shard;
   }
 }
 

@@ -9,6 +9,7 @@ export { type AnswerMemoryLimits, type CallLimits, ShardCaller, ShardServer, typ
 export { NO_METRICS, type RuntimeMetrics } from './runtime-metrics.js';
 export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';
 export { ShardActor } from './shard-actor.js';
+export { ShardBook } from './shard-book.js';
 export { type HostOptions, type HostPorts, type HostTimes, ShardHost } from './shard-host.js';
 export { ShardWriter } from './shard-writer.js';
 export { type SnapshotPolicy, Snapshotter } from './snapshotter.js';

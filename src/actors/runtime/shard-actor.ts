@@ -90,6 +90,11 @@ export class ShardActor<W extends Work> {
     return this.ports.clock.monotonicMs() >= this.#quietUntilMs;
   }
 
+  /** May anything be said or done in this owner's name right now? Always, where nobody else can own the shard. */
+  get holdsLease(): boolean {
+    return this.#state !== 'ended' && this.activation.mayAnswerReads(this.#lastAppendSentAtMs);
+  }
+
   get mailboxBytes(): number {
     return this.#mailbox.bytes;
   }

@@ -53,6 +53,8 @@ export interface HostOptions<W extends Work> {
   /** After an actor serves, and with every batch it stores. */
   onServing?(actor: ShardActor<W>): void;
   onStored?(actor: ShardActor<W>, head: ChainHead, effectBytes: number): void;
+  /** Before an actor is drained in order: what it has begun in the world may come to an end. Bounded by whoever gives it. */
+  beforeHandOver?(actor: ShardActor<W>): Promise<void>;
 }
 
 interface Held<W extends Work> {
@@ -279,6 +281,7 @@ export class ShardHost<W extends Work> {
     if (held === undefined) return;
     this.#isHandingOver = true;
     try {
+      await this.options.beforeHandOver?.(held.actor);
       const head = await held.actor.drain();
       this.#held.delete(shard);
       if (head === undefined) return;

@@ -1,0 +1,117 @@
+/**
+ * The bodies of one account's queue: in memory as long as there is room, else in the entry that brought them, else
+ * in the body segments of a snapshot. Numbers grow with every body that is put.
+ *
+ *  BC1 what is not stored yet is in memory
+ *  BC2 what is not in memory and has no known position came with a snapshot, or is covered by one
+ */
+import type { BodyReader } from '../../journal/index.js';
+import type { PartitionName, ShardName } from '../../kernel/index.js';
+import type { BodyMemory } from './body-memory.js';
+import { BodyPage, PAGE_BODIES } from './body-page.js';
+import type { PartitionBodies } from './queue-slot.js';
+
+export interface BodyCacheParts {
+  readonly shard: ShardName;
+  readonly partition: PartitionName;
+  /** Of all queues of the process. */
+  readonly memory: BodyMemory;
+  readonly reader: Pick<BodyReader, 'read'>;
+}
+
+const EMPTY = new Uint8Array(0);
+
+export class BodyCache implements PartitionBodies {
+  /** By number divided by their size; in order, because numbers grow. */
+  readonly #pages = new Map<number, BodyPage>();
+  #highest = 0;
+  #sealedUpTo = 0;
+  #storedUpTo = 0;
+
+  constructor(private readonly parts: BodyCacheParts) {}
+
+  /** Held in memory; summed up over some thousand pages at most. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const page of this.#pages.values()) bytes += page.bytes;
+    return bytes;
+  }
+
+  put(number: number, content: Uint8Array): void {
+    if (this.#highest === 0) this.#storedUpTo = this.#sealedUpTo = number - 1;
+    this.#highest = number;
+    const page = this.#pageFor(number);
+    this.parts.memory.take(page, page.put(number % PAGE_BODIES, content));
+  }
+
+  drop(number: number): void {
+    const page = this.#pages.get(Math.floor(number / PAGE_BODIES));
+    if (page === undefined) return;
+    this.parts.memory.giveBack(page, page.drop(number % PAGE_BODIES));
+    if (page.isDead) this.#pages.delete(Math.floor(number / PAGE_BODIES));
+  }
+
+  sealed(): void {
+    this.#sealedUpTo = this.#highest;
+  }
+
+  stored(position: number): void {
+    this.#store(this.#sealedUpTo, position);
+  }
+
+  replayedAt(position: number): void {
+    this.#store(this.#highest, position);
+  }
+
+  /** The journal has let go of everything up to `position`: bodies from there are looked for in a snapshot. */
+  covered(position: number): void {
+    for (const [at, page] of this.#pages) {
+      if (page.hasLocations && !page.forgetUpTo(position)) return;
+      if (page.isEmpty) this.#pages.delete(at);
+    }
+  }
+
+  get(number: number): Uint8Array | undefined {
+    if (number === 0) return EMPTY;
+    return this.#pages.get(Math.floor(number / PAGE_BODIES))?.get(number % PAGE_BODIES);
+  }
+
+  async load(number: number): Promise<Uint8Array> {
+    const kept = this.get(number);
+    if (kept !== undefined) return kept;
+    const { reader, shard, partition } = this.parts;
+    return reader.read(shard, partition, number, this.#positionOf(number));
+  }
+
+  /** The actor ends: the memory is others'. */
+  close(): void {
+    for (const page of this.#pages.values()) this.parts.memory.giveBack(page, page.clear());
+    this.#pages.clear();
+  }
+
+  #store(upTo: number, position: number): void {
+    if (upTo <= this.#storedUpTo) return;
+    for (let from = this.#storedUpTo + 1; from <= upTo; ) {
+      const at = Math.floor(from / PAGE_BODIES);
+      const end = Math.min(upTo, (at + 1) * PAGE_BODIES - 1);
+      this.#pages.get(at)?.stored(end % PAGE_BODIES, position);
+      from = end + 1;
+    }
+    this.#storedUpTo = upTo;
+    this.parts.memory.relieve();
+  }
+
+  #positionOf(number: number): number | undefined {
+    const page = this.#pages.get(Math.floor(number / PAGE_BODIES));
+    return page?.has(number % PAGE_BODIES) === true ? page.positionOf(number % PAGE_BODIES) : undefined;
+  }
+
+  #pageFor(number: number): BodyPage {
+    const at = Math.floor(number / PAGE_BODIES);
+    const known = this.#pages.get(at);
+    if (known !== undefined) return known;
+    const page = new BodyPage();
+    this.#pages.set(at, page);
+    return page;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What falls due by itself, over all accounts of a shard.
+ *
+ *  DW1 accounts take turns: each gets its share of what a turn and the process's room still allow
+ *  DW2 a turn starts a bounded number of attempts, so that its entry stays small and none waits long for it
+ *  DW3 whoever is held back by room is woken when there is some; whoever waits for time is looked at in time
+ */
+import type { AccountFacts } from '../../domain/queue/index.js';
+import type { Clock } from '../../ports/index.js';
+import type { Turn } from '../runtime/index.js';
+import type { DeliveryRoom } from './delivery-room.js';
+import type { QueueSlot } from './queue-slot.js';
+
+export interface DueWorkPorts {
+  readonly clock: Clock;
+  readonly room: DeliveryRoom;
+}
+
+export interface DueWorkLimits {
+  /** Attempts started in one turn. */
+  readonly startsPerTurn: number;
+  /** What is done beside commands goes on only in a turn that has fewer effects, and fewer bytes of them. */
+  readonly turnEffects: number;
+  readonly turnEffectBytes: number;
+  /** Of one drain, milliseconds. */
+  readonly shareMs: number;
+}
+
+/** The next look is never further away: wall clocks jump, and timers have a longest time. */
+const LONGEST_WAIT_MS = 10_000;
+
+export class DueWork {
+  #startsOfTurn = 0;
+  /** Whose turn it is to start first. */
+  #first = 0;
+
+  constructor(
+    private readonly ports: DueWorkPorts,
+    private readonly limits: DueWorkLimits,
+    /** Called when room has become free. */
+    private readonly wake: () => void,
+  ) {}
+
+  /** An attempt was started in the open turn, by whatever. */
+  noteStarted(): void {
+    this.#startsOfTurn += 1;
+  }
+
+  /** The open turn is on its way. */
+  noteSealed(): void {
+    this.#startsOfTurn = 0;
+  }
+
+  hasRoomIn(turn: Turn): boolean {
+    return turn.effects < this.limits.turnEffects && turn.effectBytes < this.limits.turnEffectBytes;
+  }
+
+  /** Rounds over the accounts, until none has more that may be done now. */
+  start(turn: Turn, slots: Iterable<QueueSlot>): void {
+    let due = [...slots].filter((slot) => slot.isDue(turn.nowMs) && slot.facts !== undefined);
+    if (due.length === 0) return;
+    const endMs = this.ports.clock.monotonicMs() + this.limits.shareMs;
+    this.#first += 1;
+    while (due.length > 0) {
+      const again: QueueSlot[] = [];
+      const share = Math.ceil((this.limits.startsPerTurn - this.#startsOfTurn) / due.length);
+      for (let i = 0; i < due.length; i += 1) {
+        const slot = due[(i + this.#first) % due.length] as QueueSlot;
+        if (!this.hasRoomIn(turn) || this.ports.clock.monotonicMs() >= endMs) return;
+        if (this.#startSome(slot, turn, share)) again.push(slot);
+      }
+      due = again;
+    }
+  }
+
+  /** True when it has more to do, and may. */
+  #startSome(slot: QueueSlot, turn: Turn, share: number): boolean {
+    const { engine } = slot.fold;
+    const { room, clock } = this.ports;
+    const context = { nowMs: turn.nowMs, account: slot.facts as AccountFacts };
+    const free = room.roomFor(slot.account);
+    const mayStart = Math.max(0, Math.min(share, free, this.limits.startsPerTurn - this.#startsOfTurn));
+    const effectsBefore = turn.effects;
+    const started = engine.work(context, mayStart, slot.record);
+    if (!engine.isBehind) {
+      slot.behindSinceMs = undefined;
+      slot.dueAtMs = engine.nextDueAtMs(context);
+      return false;
+    }
+    slot.behindSinceMs ??= clock.monotonicMs();
+    if (started < free) return started > 0 || turn.effects > effectsBefore;
+    // What frees a place in this process wakes it, wherever that is.
+    room.whenFreed(this.wake);
+    return false;
+  }
+
+  /** When something falls due, milliseconds from now; undefined: nothing does. */
+  nextInMs(slots: Iterable<QueueSlot>): number | undefined {
+    // A turn that starts no more is about to be stored; after that there is another look.
+    if (this.#startsOfTurn >= this.limits.startsPerTurn) return undefined;
+    const nowMs = this.ports.clock.nowMs();
+    let nextMs: number | undefined;
+    for (const slot of slots) {
+      if (slot.dueAtMs === undefined || slot.facts === undefined || this.#isHeldBack(slot)) continue;
+      nextMs = Math.min(nextMs ?? LONGEST_WAIT_MS, Math.max(0, slot.dueAtMs - nowMs));
+    }
+    return nextMs;
+  }
+
+  /** Is there nothing that time alone would change? A place that becomes free wakes it. */
+  #isHeldBack(slot: QueueSlot): boolean {
+    return slot.fold.engine.isBehind && this.ports.room.roomFor(slot.account) === 0;
+  }
+}

@@ -1,0 +1,22 @@
+export { BodyCache, type BodyCacheParts } from './body-cache.js';
+export { BodyMemory, DEFAULT_BODY_MEMORY_BYTES } from './body-memory.js';
+export { carriedBodies } from './carried-bodies.js';
+export { DeliveryRoom } from './delivery-room.js';
+export { DEFAULT_INTAKE_LIMITS, IntakeFollower, type IntakeLimits } from './intake-follower.js';
+export { Performer, type PerformerPorts } from './performer.js';
+export { QueueFold } from './queue-fold.js';
+export {
+  type QueueGatewayLimits,
+  type QueueGatewayPorts,
+  QueueShardGateway,
+  serveQueueShard,
+} from './queue-gateway.js';
+export {
+  type AttemptPerformer,
+  DEFAULT_QUEUE_PLANE_LIMITS,
+  QueuePlane,
+  type QueuePlaneLimits,
+  type QueuePlanePorts,
+} from './queue-plane.js';
+export { type PartitionBodies, QueueSlot, type StartedAttempt } from './queue-slot.js';
+export { QueueWork } from './queue-work.js';

@@ -1,0 +1,243 @@
+/**
+ * Takes over what was told while the shard had no owner: follows the shard's intake for as long as its
+ * actor serves, and has each account accept its records in order.
+ *
+ *  IF1 the records of an account are accepted in order of position: one command of it is under way at a time
+ *  IF2 a record is removed after the entry that accepted it is stored, and everything before it was accepted
+ *  IF3 a bounded number of records is held; beyond it the intake is followed again later
+ *  IF4 a record that cannot be read, or is refused, was acknowledged: it stays with everything behind it until a person
+ *      has looked. Others are accepted meanwhile; the account of a refused one waits behind it (IF1)
+ */
+import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
+import { MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
+import { type AccountId, describeError, type MillraceError, type ShardName } from '../../kernel/index.js';
+import type { IntakeLog, Log, Metrics, StoredMessage, Subscription, Timer, Timers } from '../../ports/index.js';
+import { bytesOfItems, QueueWork } from './queue-work.js';
+
+export interface IntakeFollowerPorts {
+  readonly intake: IntakeLog;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** To the actor that owns the shard. */
+  submit(work: QueueWork): void;
+}
+
+export interface IntakeLimits {
+  /** Records held, and their bytes. */
+  readonly maxHeld: number;
+  readonly maxHeldBytes: number;
+  /** Of one command. */
+  readonly maxTakenBytes: number;
+  /** Before what failed is tried again. */
+  readonly retryMs: number;
+  /** Between two alarms about what stays in the intake. */
+  readonly alarmEveryMs: number;
+}
+
+export const DEFAULT_INTAKE_LIMITS: IntakeLimits = {
+  maxHeld: 10_000,
+  maxHeldBytes: 32 * 1024 * 1024,
+  maxTakenBytes: 512 * 1024,
+  retryMs: 100,
+  alarmEveryMs: 60_000,
+};
+
+/** Unreadable records that are named one by one; beyond it they are counted. */
+export const MAX_NAMED_RECORDS = 100;
+
+interface Held extends ToldRecord {
+  readonly bytes: number;
+}
+
+export class IntakeFollower {
+  readonly #heldByAccount = new Map<AccountId, Held[]>();
+  /** Accounts with a command under way. */
+  readonly #busy = new Set<AccountId>();
+  /** Positions that were read and are not accepted yet, in order. */
+  readonly #open = new Set<number>();
+  /** Accounts with a record that was refused: nothing of theirs is taken any more. */
+  readonly #refused = new Set<AccountId>();
+  #unreadable = 0;
+  /** The first position that stays (IF4). */
+  #keptFrom = Number.POSITIVE_INFINITY;
+  #alarm: Timer | undefined;
+  #bytes = 0;
+  #readUpTo = 0;
+  #trimmedUpTo = 0;
+  #isTrimming = false;
+  #subscription: Subscription | undefined;
+  readonly #retries = new Set<Timer>();
+  #isStopped = false;
+
+  constructor(
+    private readonly ports: IntakeFollowerPorts,
+    private readonly shard: ShardName,
+    private readonly limits: IntakeLimits = DEFAULT_INTAKE_LIMITS,
+  ) {}
+
+  start(): void {
+    this.#follow();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#subscription?.stop();
+    this.#alarm?.cancel();
+    for (const retry of this.#retries) retry.cancel();
+  }
+
+  #follow(): void {
+    this.#subscription = this.ports.intake.follow(this.shard, this.#readUpTo + 1, {
+      onMessage: (message) => this.#hear(message),
+      onAlive: () => undefined,
+    });
+  }
+
+  #hear({ position, bytes }: StoredMessage): void {
+    if (this.#isStopped || this.#subscription === undefined || position <= this.#readUpTo) return;
+    this.#readUpTo = position;
+    const record = this.#read(position, bytes);
+    if (record === undefined) this.#keep(position);
+    else if (!this.#refused.has(record.account)) {
+      this.#hold(record.account, { position, items: record.items, bytes: bytesOfItems(record.items) });
+    }
+  }
+
+  #read(position: number, bytes: Uint8Array): IntakeRecord | undefined {
+    try {
+      return decodeIntakeRecord(bytes);
+    } catch (error) {
+      this.#unreadable += 1;
+      if (this.#unreadable <= MAX_NAMED_RECORDS) {
+        this.ports.log.error('intake.record-unreadable', { shard: this.shard, position, cause: describeError(error) });
+      }
+      return undefined;
+    }
+  }
+
+  /** IF4. */
+  #keep(position: number): void {
+    this.#keptFrom = Math.min(this.#keptFrom, position);
+    this.#trim();
+    if (this.#alarm === undefined) this.#alarmLater();
+  }
+
+  #alarmLater(): void {
+    const { timers, log } = this.ports;
+    this.#alarm = timers.after(this.limits.alarmEveryMs, () => {
+      const counts = { unreadable: this.#unreadable, refusedAccounts: this.#refused.size };
+      log.error('intake.held-up', { shard: this.shard, from: this.#keptFrom, ...counts });
+      this.#alarmLater();
+    });
+  }
+
+  #hold(account: AccountId, held: Held): void {
+    const others = this.#heldByAccount.get(account);
+    if (others === undefined) this.#heldByAccount.set(account, [held]);
+    else others.push(held);
+    this.#open.add(held.position);
+    this.#bytes += held.bytes;
+    if (this.#open.size >= this.limits.maxHeld || this.#bytes >= this.limits.maxHeldBytes) {
+      this.#subscription?.stop();
+      this.#subscription = undefined;
+    }
+    this.#take(account);
+  }
+
+  /** As many of the account's records as make one command, and at most `most`. */
+  #take(account: AccountId, most = Number.POSITIVE_INFINITY): void {
+    const held = this.#heldByAccount.get(account);
+    if (held === undefined || this.#busy.has(account) || this.#isStopped) return;
+    let bytes = 0;
+    let messages = 0;
+    const records: ToldRecord[] = [];
+    for (const { position, items, bytes: added } of held) {
+      const isTooMuch = bytes + added > this.limits.maxTakenBytes || messages + items.length > MAX_COMMAND_MESSAGES;
+      if (records.length >= most || (records.length > 0 && isTooMuch)) break;
+      bytes += added;
+      messages += items.length;
+      records.push({ position, items });
+    }
+    this.#busy.add(account);
+    const work = new QueueWork(
+      account,
+      { type: 'TakeIntake', records },
+      (reply) => {
+        if (reply.type === 'Rejected') this.#rejected(account, records, reply.message);
+        else this.#taken(account, records.length, messages);
+      },
+      (error) => this.#failed(account, error),
+    );
+    this.ports.submit(work);
+  }
+
+  #taken(account: AccountId, count: number, messages: number): void {
+    this.#busy.delete(account);
+    this.#release(account, count);
+    this.ports.metrics.counter('millrace_intake_taken_total').add(messages);
+    this.#take(account);
+    this.#trim();
+    this.#followAgain();
+  }
+
+  /** One of several records may be at fault: the first is asked for alone. */
+  #rejected(account: AccountId, records: readonly ToldRecord[], reason: string): void {
+    this.#busy.delete(account);
+    if (records.length > 1) {
+      this.#take(account, 1);
+      return;
+    }
+    const { position } = records[0] as ToldRecord;
+    this.ports.log.error('intake.refused', { shard: this.shard, account, position, reason });
+    this.#refused.add(account);
+    this.#release(account, Number.POSITIVE_INFINITY);
+    this.#keep(position);
+    this.#followAgain();
+  }
+
+  #release(account: AccountId, count: number): void {
+    const held = this.#heldByAccount.get(account) as Held[];
+    for (const { position, bytes } of held.splice(0, count)) {
+      this.#open.delete(position);
+      this.#bytes -= bytes;
+    }
+    if (held.length === 0) this.#heldByAccount.delete(account);
+  }
+
+  #followAgain(): void {
+    const isRoomy = this.#open.size < this.limits.maxHeld / 2 && this.#bytes < this.limits.maxHeldBytes / 2;
+    if (!this.#isStopped && this.#subscription === undefined && isRoomy) this.#follow();
+  }
+
+  #failed(account: AccountId, error: MillraceError): void {
+    if (this.#isStopped) return;
+    this.ports.log.warn('intake.not-taken', { shard: this.shard, account, cause: describeError(error) });
+    const retry = this.ports.timers.after(this.limits.retryMs, () => {
+      this.#retries.delete(retry);
+      this.#busy.delete(account);
+      this.#take(account);
+    });
+    this.#retries.add(retry);
+  }
+
+  /** IF2. Positions enter the set in order, so its first one is the lowest. */
+  #trim(): void {
+    const [lowestOpen = Number.POSITIVE_INFINITY] = this.#open;
+    const upTo = Math.min(this.#readUpTo, lowestOpen - 1, this.#keptFrom - 1);
+    if (this.#isTrimming || this.#isStopped || upTo <= this.#trimmedUpTo) return;
+    this.#isTrimming = true;
+    this.ports.intake.trim(this.shard, upTo).then(
+      () => {
+        this.#isTrimming = false;
+        this.#trimmedUpTo = upTo;
+        this.#trim();
+      },
+      (error: unknown) => {
+        // The next record that is taken tries again; what is left is passed over by its position.
+        this.#isTrimming = false;
+        this.ports.log.warn('intake.not-trimmed', { shard: this.shard, upTo, cause: describeError(error) });
+      },
+    );
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * The way to the owner of an account's queue: straight into the mailbox when the owner is this process,
+ * over the bus when it is another; and for publishes, when nobody answers, the shard's intake.
+ *
+ *  QG1 what surely was not executed is asked again until the deadline; so is what may have been, where its
+ *      own ids make a second time harmless
+ *  QG2 a publish that was told carries the ids it was asked with: whichever road is quicker, and if both
+ *      lead there, it is accepted once
+ *  QG3 an owner that answers is believed: what it refuses, also for want of room, is not told. A publish that is
+ *      being told by then is on its way whatever the owner says, and is answered as such
+ *  QG4 "nothing happened" is said only when nothing can have happened on either road
+ */
+import {
+  decodeQueueCommand,
+  decodeQueueReply,
+  encodeIntakeRecord,
+  encodeQueueCommand,
+  encodeQueueReply,
+} from '../../codec/queue/index.js';
+import type { PublishItem, QueueCommand, QueueReply } from '../../domain/queue/index.js';
+import { type AccountId, type CommandId, isMillraceError, MillraceError } from '../../kernel/index.js';
+import { queuePartition } from '../../messages/index.js';
+import type { Bus, Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
+import {
+  type AnswerMemoryLimits,
+  type ShardActor,
+  ShardBook,
+  type ShardCaller,
+  type ShardHost,
+  ShardServer,
+  type SilenceWatch,
+} from '../runtime/index.js';
+import { bytesOfItems, QueueWork } from './queue-work.js';
+
+export interface QueueGatewayLimits {
+  /** How long a request waits for an owner that is loading, moving or being replaced. */
+  readonly holdMs: number;
+  readonly retryEveryMs: number;
+  /** A publish that has no answer by then is told; `holdMs` is the end of this, too. */
+  readonly tellAfterMs: number;
+  /** Of a record of the intake, which is one message of the server. */
+  readonly maxIntakeBytes: number;
+}
+
+export interface QueueGatewayPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly metrics: Metrics;
+  readonly intake: IntakeLog;
+  /** Undefined in a process that may own shards and is alone: there is nobody else to ask. */
+  readonly caller: ShardCaller | undefined;
+  /** Undefined in a process that owns no queues. */
+  readonly host: Pick<ShardHost<QueueWork>, 'actorOf'> | undefined;
+}
+
+export class QueueShardGateway implements QueueGateway {
+  readonly #shards: ShardBook<AccountId>;
+
+  constructor(
+    private readonly ports: QueueGatewayPorts,
+    private readonly limits: QueueGatewayLimits,
+    shardCount: number,
+  ) {
+    this.#shards = new ShardBook('queue', shardCount, queuePartition);
+  }
+
+  ask(account: AccountId, command: QueueCommand): Promise<QueueReply> {
+    const endMs = this.ports.clock.monotonicMs() + this.limits.holdMs;
+    const actor = this.ports.host?.actorOf(this.#shards.shardOf(account));
+    if (actor?.state !== 'serving') return this.#route(account, command, endMs);
+    // The common case, without a second promise; failures take the longer way.
+    return new Promise((resolve, reject) => {
+      const again = (error: MillraceError) => this.#again(account, command, error, endMs).then(resolve, reject);
+      actor.submit(new QueueWork(account, command, resolve, again));
+    });
+  }
+
+  publish(account: AccountId, items: readonly PublishItem[]): Promise<QueueReply> {
+    const asked = this.ask(account, { type: 'Publish', items, isTold: false });
+    return items.every(needsOnlyAPromise) ? this.#orTold(account, items, asked) : asked;
+  }
+
+  /** @param wasInDoubt an earlier try may have been executed */
+  async #again(
+    account: AccountId,
+    command: QueueCommand,
+    error: unknown,
+    endMs: number,
+    wasInDoubt = false,
+  ): Promise<QueueReply> {
+    const isTooLate = this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs;
+    if (isTooLate || !isWorthAsking(error, command)) throw wasInDoubt ? inDoubt(error) : error;
+    await this.#pause(this.limits.retryEveryMs);
+    const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !isRead(command));
+    return this.#route(account, command, endMs, isInDoubt);
+  }
+
+  async #route(account: AccountId, command: QueueCommand, endMs: number, isInDoubt = false): Promise<QueueReply> {
+    const shard = this.#shards.shardOf(account);
+    const { host, caller } = this.ports;
+    const actor = host?.actorOf(shard);
+    try {
+      if (actor !== undefined && actor.state !== 'draining') return await submit(actor, account, command);
+      if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
+      return decodeQueueReply(await caller.call(shard, encodeQueueCommand({ account, command }), isRead(command)));
+    } catch (error) {
+      return this.#again(account, command, error, endMs, isInDoubt);
+    }
+  }
+
+  /** The answer, or the promise, whichever is there first; a timer that nearly always is cancelled. */
+  #orTold(account: AccountId, items: readonly PublishItem[], asked: Promise<QueueReply>): Promise<QueueReply> {
+    const { clock, timers } = this.ports;
+    const { tellAfterMs, holdMs } = this.limits;
+    const endMs = clock.monotonicMs() + holdMs;
+    return new Promise((resolve, reject) => {
+      let isAnswered = false;
+      let told: Promise<QueueReply> | undefined;
+      const tell = () => {
+        told = this.#tell(account, items, endMs, () => isAnswered);
+        return told;
+      };
+      const timer = timers.after(tellAfterMs, () => {
+        // Without luck it is as if it had not been tried: the answer may still come.
+        tell().then(resolve, () => undefined);
+      });
+      asked.then(
+        (reply) => {
+          timer.cancel();
+          // QG3. Its record is stored, or will be: an owner takes from there what it refuses here.
+          if (reply.type === 'Rejected' && told !== undefined) {
+            told.then(resolve, (doubt: unknown) => (isDoubt(doubt) ? reject(doubt) : resolve(reply)));
+            return;
+          }
+          isAnswered = true;
+          resolve(reply);
+        },
+        (error: unknown) => {
+          timer.cancel();
+          if (told === undefined && !isWithoutOwner(error)) reject(error);
+          else (told ?? tell()).then(resolve, (doubt: unknown) => reject(isDoubt(doubt) ? doubt : error));
+        },
+      );
+    });
+  }
+
+  /** The same bytes until they are stored, or it is too late. @throws OUTCOME_UNKNOWN when they may be stored */
+  async #tell(
+    account: AccountId,
+    items: readonly PublishItem[],
+    endMs: number,
+    isAnswered: () => boolean,
+  ): Promise<QueueReply> {
+    const { clock, intake, metrics } = this.ports;
+    const shard = this.#shards.shardOf(account);
+    if (bytesOfItems(items) > this.limits.maxIntakeBytes) {
+      throw new MillraceError('SHARD_UNAVAILABLE', `${shard} has no owner, and this is too large to be kept for it`);
+    }
+    const bytes = encodeIntakeRecord({ account, items });
+    let mayBeStored = false;
+    for (;;) {
+      try {
+        await intake.append(shard, bytes);
+        metrics.counter('millrace_intake_told_total').add(items.length);
+        return promiseOf(items);
+      } catch (error) {
+        mayBeStored ||= !(error instanceof MillraceError && error.details.isStored === false);
+        const isTooLate = clock.monotonicMs() + this.limits.retryEveryMs > endMs;
+        if (isAnswered() || isTooLate) throw mayBeStored ? inDoubt(error) : error;
+      }
+      await this.#pause(this.limits.retryEveryMs);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.ports.timers.after(ms, resolve));
+  }
+}
+
+function submit(actor: ShardActor<QueueWork>, account: AccountId, command: QueueCommand): Promise<QueueReply> {
+  return new Promise((resolve, reject) => actor.submit(new QueueWork(account, command, resolve, reject)));
+}
+
+/**
+ * A group has to be unfolded, and a duplicate found, by whoever knows them. What is enqueued keeps the order of
+ * the answers: the next one may reach a new owner before it has read the intake.
+ */
+function needsOnlyAPromise({ destination, deduplication, queueName }: PublishItem): boolean {
+  return destination.kind === 'url' && deduplication === undefined && queueName === undefined;
+}
+
+function promiseOf(items: readonly PublishItem[]): QueueReply {
+  const results = items.map(({ id, destination }) => ({
+    messageId: id,
+    url: destination.kind === 'url' ? destination.url : '',
+    isDuplicate: false,
+  }));
+  return { type: 'Published', results, daily: undefined };
+}
+
+function isWithoutOwner(error: unknown): boolean {
+  return (
+    isMillraceError(error, 'SHARD_UNAVAILABLE') ||
+    isMillraceError(error, 'NOT_APPLIED') ||
+    isMillraceError(error, 'OUTCOME_UNKNOWN') ||
+    isMillraceError(error, 'SHUTTING_DOWN')
+  );
+}
+
+function isDoubt(error: unknown): boolean {
+  return isMillraceError(error, 'OUTCOME_UNKNOWN');
+}
+
+/** QG4. What says that nothing happened is true of the last try alone. */
+function inDoubt(error: unknown): unknown {
+  if (!(error instanceof MillraceError)) return error;
+  switch (error.code) {
+    case 'SHARD_UNAVAILABLE':
+    case 'NOT_APPLIED':
+    case 'MAILBOX_FULL':
+    case 'STORAGE_FULL':
+    case 'SHUTTING_DOWN':
+    case 'JOURNAL_UNAVAILABLE':
+      return new MillraceError('OUTCOME_UNKNOWN', 'it may or may not have been carried out', error.details, error);
+    default:
+      return error;
+  }
+}
+
+function isWorthAsking(error: unknown, command: QueueCommand): boolean {
+  if (isMillraceError(error, 'OUTCOME_UNKNOWN')) return isRead(command) || isRepeatable(command);
+  return isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
+}
+
+function isRead({ type }: QueueCommand): boolean {
+  return type.startsWith('Get') || type.startsWith('List');
+}
+
+/** Its second time changes nothing and answers alike: it carries its ids, or says what is to be. */
+function isRepeatable({ type }: QueueCommand): boolean {
+  switch (type) {
+    case 'Publish':
+    case 'SetQueue':
+    case 'PauseQueue':
+    case 'DeleteQueue':
+    case 'UpsertEndpoints':
+    case 'SetGroupDefaults':
+    case 'DeleteGroup':
+    case 'SetSchedule':
+    case 'PauseSchedule':
+    case 'PauseFlow':
+    case 'PinFlow':
+    case 'UnpinFlow':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Serves commands of other processes for a shard that this one owns. */
+export function serveQueueShard(
+  bus: Bus,
+  actor: ShardActor<QueueWork>,
+  limits: AnswerMemoryLimits,
+  silence?: SilenceWatch,
+): ShardServer<QueueWork> {
+  const workFor = (
+    body: Uint8Array,
+    commandId: CommandId,
+    onAnswer: (body: Uint8Array) => void,
+    onFailure: (error: MillraceError) => void,
+  ) => {
+    const { account, command } = decodeQueueCommand(body);
+    if (isOfTheActor(command)) throw new MillraceError('INVALID', `${command.type} is not for others to send`);
+    const onReply = (reply: QueueReply) => onAnswer(encodeQueueReply(reply));
+    return new QueueWork(account, command, onReply, onFailure, commandId);
+  };
+  return new ShardServer(bus, actor, limits, workFor, silence);
+}
+
+function isOfTheActor({ type }: QueueCommand): boolean {
+  return type === 'RecordAttempt' || type === 'TakeIntake';
+}

@@ -1,0 +1,107 @@
+/**
+ * One account's queue in memory: its engine, its bodies, and what of it is not stored yet.
+ *
+ *  QS1 an answer waits for the entry with everything unstored of its partition, also when it changed nothing
+ *  QS2 an attempt is handed on when the entry with its start is stored, and not before
+ */
+import type { AccountFacts, BodyRef, BodySink, Envelope, RecordEvent } from '../../domain/queue/index.js';
+import { isBugOn } from '../../kernel/deliberate-bugs.js';
+import type { AccountId, MessageId, PartitionName } from '../../kernel/index.js';
+import { parseQueuePartition } from '../../messages/index.js';
+import type { QueueFold } from './queue-fold.js';
+import type { QueueWork } from './queue-work.js';
+
+/** The bytes of bodies: in memory, or where they were stored. */
+export interface PartitionBodies extends BodySink {
+  /** What was put until now goes into the entry that is on its way. */
+  sealed(): void;
+  /** The entry on its way is stored; `position` is its last message's. */
+  stored(position: number): void;
+  /** What was put since the last call came with the entry at this position. */
+  replayedAt(position: number): void;
+  /** Undefined: it has to be loaded. */
+  get(number: number): Uint8Array | undefined;
+  /** @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+  load(number: number): Promise<Uint8Array>;
+  /** A verified snapshot has all that came up to this position. */
+  covered(position: number): void;
+  /** The activation is over. */
+  close(): void;
+}
+
+/** An attempt whose start is recorded: all that has to be known to make the call. */
+export interface StartedAttempt {
+  readonly id: MessageId;
+  readonly envelope: Envelope;
+  /** Number 0: empty. */
+  readonly body: BodyRef;
+  readonly retried: number;
+  readonly restarts: number;
+}
+
+export class QueueSlot {
+  readonly account: AccountId;
+  /** As last heard: an account does not lose its limits because nobody can be asked. */
+  facts: AccountFacts | undefined;
+  /** Came before the account was heard of. */
+  readonly parked: QueueWork[] = [];
+  /** When `work` has something to do; on the journal's clock. Undefined: not by itself. */
+  dueAtMs: number | undefined = 0;
+  /** Since when more is due than could be started, on the monotonic clock. */
+  behindSinceMs: number | undefined;
+  /** Attempts started and not concluded: each holds a place in the process's room. */
+  inFlight = 0;
+  #open: Uint8Array[] = [];
+  #started: StartedAttempt[] = [];
+  #startedInFlight: StartedAttempt[] = [];
+  #isSealed = false;
+
+  constructor(
+    readonly name: PartitionName,
+    readonly fold: QueueFold,
+    readonly bodies: PartitionBodies,
+    /** Writes an event into the open turn. */
+    readonly record: RecordEvent,
+  ) {
+    this.account = parseQueuePartition(name);
+  }
+
+  isDue(nowMs: number): boolean {
+    return this.dueAtMs !== undefined && this.dueAtMs <= nowMs;
+  }
+
+  add(effects: Uint8Array): void {
+    this.#open.push(effects);
+  }
+
+  addStarted(attempt: StartedAttempt): void {
+    this.#started.push(attempt);
+  }
+
+  /** QS1. The turn whose entry an answer given now must wait for; 0: none. */
+  turnToWaitFor(openTurn: number): number {
+    if (this.#open.length > 0) return openTurn;
+    return this.#isSealed ? openTurn - 1 : 0;
+  }
+
+  /** The open effects, which are now on their way. */
+  seal(): Uint8Array {
+    const left = isBugOn('turn-in-two-entries') ? this.#open.splice(Math.max(1, this.#open.length - 1)) : [];
+    const effects = Buffer.concat(this.#open);
+    this.#open = left;
+    this.#isSealed = true;
+    this.#startedInFlight = this.#started;
+    this.#started = [];
+    this.bodies.sealed();
+    return effects;
+  }
+
+  /** What was on its way is stored. Returns the attempts that may be made now. */
+  commit(position: number): StartedAttempt[] {
+    const attempts = this.#startedInFlight;
+    this.#startedInFlight = [];
+    this.#isSealed = false;
+    this.bodies.stored(position);
+    return attempts;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Bodies in answers: the state knows their numbers, the actor their bytes. What is in memory is put in at
+ * once, so that it is there though its message ends before the answer leaves; the rest is read first.
+ */
+import type { BodyRef, QueueReply } from '../../domain/queue/index.js';
+import type { PartitionBodies } from './queue-slot.js';
+
+type Contents = Pick<PartitionBodies, 'get' | 'load'>;
+
+/** @throws (in the promise) JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+export function withContents(reply: QueueReply, bodies: Contents): QueueReply | Promise<QueueReply> {
+  switch (reply.type) {
+    case 'Message':
+      return joined([reply.message.body], bodies, ([content]) => ({ ...reply, content }));
+    case 'Dlq': {
+      const { body, response } = reply.entry;
+      return joined([body, response.body], bodies, ([content, received]) => ({
+        ...reply,
+        content,
+        response: received,
+      }));
+    }
+    case 'Schedules': {
+      const { schedules } = reply;
+      const refs = schedules.map(({ schedule }) => schedule.body);
+      return joined(refs, bodies, (contents) => ({
+        ...reply,
+        schedules: schedules.map((one, at) => ({ ...one, content: contents[at] })),
+      }));
+    }
+    default:
+      return reply;
+  }
+}
+
+function joined(
+  refs: readonly BodyRef[],
+  bodies: Contents,
+  join: (contents: readonly Uint8Array[]) => QueueReply,
+): QueueReply | Promise<QueueReply> {
+  const contents = refs.map(({ number }) => (number === 0 ? NOTHING : (bodies.get(number) ?? bodies.load(number))));
+  if (contents.every((content) => content instanceof Uint8Array)) return join(contents);
+  return Promise.all(contents).then(join);
+}
+
+const NOTHING = new Uint8Array(0);

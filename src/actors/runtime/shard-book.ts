@@ -1,0 +1,25 @@
+/** Which shard each of a plane's tenants is in: computed once, by hashing, and remembered for as many as come often. */
+import type { PartitionName, ShardName } from '../../kernel/index.js';
+import { type Plane, shardOf } from '../../messages/index.js';
+
+/** Beyond it all are computed again. */
+const MAX_REMEMBERED = 100_000;
+
+export class ShardBook<Key> {
+  readonly #shards = new Map<Key, ShardName>();
+
+  constructor(
+    private readonly plane: Plane,
+    private readonly shardCount: number,
+    private readonly partitionOf: (key: Key) => PartitionName,
+  ) {}
+
+  shardOf(key: Key): ShardName {
+    const known = this.#shards.get(key);
+    if (known !== undefined) return known;
+    const shard = shardOf(this.plane, this.partitionOf(key), this.shardCount);
+    if (this.#shards.size >= MAX_REMEMBERED) this.#shards.clear();
+    this.#shards.set(key, shard);
+    return shard;
+  }
+}

@@ -1,0 +1,247 @@
+import { expect } from 'chai';
+import {
+  Performer,
+  QueueFold,
+  QueueSlot,
+  type QueueWork,
+  type StartedAttempt,
+} from '../../../../src/actors/queue/index.js';
+import { ManualTime } from '../../../../src/adapters/memory/index.js';
+import { DeliveredHeaders, type DeliverySettings, KEPT_RESPONSE_BYTES } from '../../../../src/domain/queue/index.js';
+import { type ErrorCode, type MessageId, MillraceError } from '../../../../src/kernel/index.js';
+import { queuePartition } from '../../../../src/messages/index.js';
+import { type Log, UNWATCHED } from '../../../../src/ports/index.js';
+import { ACCOUNT, GENEROUS, PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js';
+import { ScriptedHttp } from '../../../support/scripted-http.js';
+
+const ID = 'msg_1111111111111111111111111111' as MessageId;
+const CALLBACK = { url: 'https://back.example/', settings: PLAIN_SETTINGS };
+
+class Stand {
+  readonly time = new ManualTime();
+  readonly http = new ScriptedHttp();
+  readonly works: QueueWork[] = [];
+  readonly alarms: string[] = [];
+  /** Of the journal, when a body is read: failures first, then the body. */
+  readonly loads: (ErrorCode | string)[] = [];
+  signature: () => string | undefined = () => 'signed';
+  readonly log: Log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (event) => void this.alarms.push(event),
+    with: () => this.log,
+  };
+  holdsLease = true;
+  readonly performer = new Performer({
+    mayCall: () => this.holdsLease,
+    http: this.http,
+    signer: { sign: () => this.signature() },
+    headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
+    clock: this.time,
+    timers: this.time,
+    log: this.log,
+    metrics: UNWATCHED,
+    submit: (work) => void this.works.push(work),
+  });
+  readonly slot = new QueueSlot(
+    queuePartition(ACCOUNT),
+    new QueueFold(),
+    {
+      put() {},
+      drop() {},
+      sealed() {},
+      stored() {},
+      replayedAt() {},
+      covered() {},
+      close() {},
+      get: (number) => (number === 1 ? Buffer.from('in memory') : undefined),
+      load: async () => {
+        const next = this.loads.length > 1 ? this.loads.shift() : this.loads[0];
+        if (next === 'JOURNAL_UNAVAILABLE' || next === 'JOURNAL_DAMAGED') throw new MillraceError(next, 'not read');
+        return Buffer.from(next ?? '');
+      },
+    },
+    () => {},
+  );
+
+  /** Resolves when the call has been made, if it can be. */
+  async perform(body = 1, settings: Partial<DeliverySettings> = {}): Promise<void> {
+    const envelope: StartedAttempt['envelope'] = {
+      url: 'https://a.example/',
+      settings: { ...PLAIN_SETTINGS, ...settings },
+      queueName: undefined,
+      scheduleId: undefined,
+      topicName: undefined,
+      endpointName: undefined,
+      callerIp: '192.0.2.1',
+      isAlias: false,
+      callbackOf: undefined,
+    };
+    const attempt = { id: ID, envelope, body: { number: body, bytes: 9 }, retried: 2, restarts: 1 };
+    this.performer.perform(this.slot, GENEROUS, attempt);
+    await this.time.advance(0);
+  }
+
+  sent(): string[] {
+    return this.http.calls.map(({ body }) => Buffer.from(body).toString());
+  }
+}
+
+describe('a call', () => {
+  it('carries the body, the headers of the attempt and its signature', async () => {
+    const stand = new Stand();
+    await stand.perform();
+    expect(stand.sent()).to.deep.equal(['in memory']);
+    expect(stand.http.calls[0]?.headers).to.deep.include.members([
+      ['Svc-Message-Id', ID],
+      ['Svc-Retried', '2'],
+      ['Svc-Signature', 'signed'],
+    ]);
+  });
+
+  it('is made with an empty body when the message has none', async () => {
+    const stand = new Stand();
+    await stand.perform(0);
+    expect(stand.sent()).to.deep.equal(['']);
+  });
+
+  it("takes at most the account's longest attempt, or what the message asks for", async () => {
+    const stand = new Stand();
+    await stand.perform();
+    await stand.perform(1, { timeoutSeconds: 3 });
+    await stand.perform(1, { timeoutSeconds: 5000 });
+    expect(stand.http.calls.map(({ timeoutMs }) => timeoutMs)).to.deep.equal([900_000, 3000, 900_000]);
+  });
+
+  it('reads as much of the answer as is kept, or as fits into a callback', async () => {
+    const stand = new Stand();
+    await stand.perform();
+    await stand.perform(1, { callback: CALLBACK });
+    await stand.perform(1, { failureCallback: CALLBACK });
+    const { maxMessageBytes } = GENEROUS.limits;
+    expect(stand.http.calls.map(({ maxResponseBytes }) => maxResponseBytes)).to.deep.equal([
+      KEPT_RESPONSE_BYTES,
+      maxMessageBytes,
+      maxMessageBytes,
+    ]);
+  });
+
+  it('becomes an outcome of exactly this attempt', async () => {
+    const stand = new Stand();
+    await stand.perform();
+    stand.http.open[0]?.answer(503, 'busy');
+    await stand.time.advance(0);
+    expect(stand.works.map(({ command }) => command)).to.deep.equal([
+      {
+        type: 'RecordAttempt',
+        id: ID,
+        retried: 2,
+        restarts: 1,
+        outcome: {
+          kind: 'response',
+          status: 503,
+          header: [],
+          body: Buffer.from('busy'),
+          isCut: false,
+          durationMs: 1,
+        },
+        sentBody: undefined,
+      },
+    ]);
+  });
+
+  it('comes with what was sent when a callback has to tell of it', async () => {
+    const stand = new Stand();
+    await stand.perform(1, { failureCallback: CALLBACK });
+    stand.http.open[0]?.fail('connection refused');
+    await stand.time.advance(0);
+    const [work] = stand.works;
+    expect(work?.command).to.deep.include({ sentBody: Buffer.from('in memory') });
+  });
+
+  it('is not forgotten because the mailbox is full', async () => {
+    const stand = new Stand();
+    await stand.perform();
+    stand.http.open[0]?.answer(200);
+    await stand.time.advance(0);
+    stand.works[0]?.reject(new MillraceError('MAILBOX_FULL', 'full'));
+    await stand.time.advance(20);
+    expect(stand.works).to.have.length(2);
+    expect(stand.works[1]?.command).to.deep.equal(stand.works[0]?.command);
+    expect(stand.http.calls).to.have.length(1);
+  });
+
+  it('waits until the body can be read', async () => {
+    const stand = new Stand();
+    stand.loads.push(...Array<ErrorCode>(20).fill('JOURNAL_UNAVAILABLE'), 'read late');
+    await stand.perform(2);
+    await stand.time.advance(3000);
+    expect(stand.sent()).to.deep.equal([]);
+    await stand.time.advance(2000);
+    expect(stand.sent()).to.deep.equal(['read late']);
+  });
+
+  it('fails with an alarm when the body is lost for good', async () => {
+    const stand = new Stand();
+    stand.loads.push('JOURNAL_DAMAGED');
+    await stand.perform(2);
+    await stand.time.advance(10_000);
+    expect(stand.sent()).to.deep.equal([]);
+    expect(stand.alarms).to.deep.equal(['queue.body-lost']);
+    expect(stand.works).to.have.length(1);
+    const [work] = stand.works;
+    expect(work?.command).to.deep.include({
+      outcome: { kind: 'no-response', error: 'the body of the message cannot be read', durationMs: 0 },
+    });
+  });
+
+  it('waits for a key that can be used, with one alarm a minute', async () => {
+    const stand = new Stand();
+    stand.signature = () => {
+      throw new MillraceError('BAD_CONFIG', 'sealed with another key file');
+    };
+    await stand.perform();
+    await stand.time.advance(59_000);
+    expect(stand.sent()).to.deep.equal([]);
+    expect(stand.alarms).to.deep.equal(['queue.cannot-sign']);
+    stand.signature = () => 'signed';
+    await stand.time.advance(200);
+    expect(stand.sent()).to.deep.equal(['in memory']);
+  });
+
+  it('waits while the lease is in doubt: somebody else may own the account by now', async () => {
+    const stand = new Stand();
+    stand.holdsLease = false;
+    await stand.perform();
+    await stand.time.advance(5000);
+    expect(stand.http.calls).to.have.length(0);
+    stand.holdsLease = true;
+    await stand.time.advance(100);
+    expect(stand.http.calls).to.have.length(1);
+  });
+
+  it('is made in portions when an entry brings many, so that others run between', async () => {
+    const stand = new Stand();
+    const all = Array.from({ length: 100 }, () => stand.perform());
+    await new Promise<void>((resolve) => stand.time.soon(resolve));
+    expect(stand.http.calls).to.have.length(64);
+    await Promise.all(all);
+    expect(stand.http.calls).to.have.length(100);
+  });
+
+  it('is not made, and tells nothing, once the activation is over', async () => {
+    const stand = new Stand();
+    stand.loads.push('late');
+    await stand.perform(1);
+    const late = stand.perform(2);
+    stand.performer.end();
+    await late;
+    await stand.perform(1);
+    await stand.time.advance(1000);
+    expect(stand.sent()).to.deep.equal(['in memory']);
+    expect(stand.http.calls[0]?.signal.aborted).to.equal(true);
+    expect(stand.works).to.deep.equal([]);
+    expect(stand.performer.inFlight).to.equal(0);
+  });
+});
