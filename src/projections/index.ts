@@ -1,0 +1,4 @@
+export * from './message-log/index.js';
+export { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
+export type { FollowerPorts } from './shard-follower.js';
+export type { SnapshotBodies } from './snapshot-restore.js';

@@ -1,0 +1,42 @@
+/**
+ * Places in the log and in the DLQ list: a time and a number, ordered by both. Shown as `<ms>-<number>`, as cursors
+ * and DLQ ids are.
+ */
+import { type DlqId, MillraceError } from '../../kernel/index.js';
+
+export interface Place {
+  readonly atMs: number;
+  readonly n: number;
+}
+
+const PLACE = /^([0-9]{1,16})-([0-9]{1,16})$/;
+
+export const BEFORE_ALL: Place = { atMs: -1, n: -1 };
+export const AFTER_ALL: Place = { atMs: Number.MAX_SAFE_INTEGER, n: Number.MAX_SAFE_INTEGER };
+
+/** @throws INVALID */
+export function placeOf(text: string): Place {
+  const place = maybePlace(text);
+  if (place === undefined) throw new MillraceError('INVALID', 'not a cursor of this list');
+  return place;
+}
+
+/** Undefined: no list has such a place. */
+export function maybePlace(text: string): Place | undefined {
+  const match = PLACE.exec(text);
+  if (match === null) return undefined;
+  const place = { atMs: Number(match[1]), n: Number(match[2]) };
+  return Number.isSafeInteger(place.atMs) && Number.isSafeInteger(place.n) ? place : undefined;
+}
+
+export function dlqPlace(dlqId: DlqId): Place {
+  return placeOf(dlqId);
+}
+
+export function textOf({ atMs, n }: Place): string {
+  return `${atMs}-${n}`;
+}
+
+export function isBefore(a: Place, b: Place): boolean {
+  return a.atMs === b.atMs ? a.n < b.n : a.atMs < b.atMs;
+}

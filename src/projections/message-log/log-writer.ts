@@ -1,0 +1,187 @@
+/**
+ * Events of the queue → rows: what became of each message, and the DLQ as a list. The same events give the same rows,
+ * whether they come one by one or all at once after a rebuild.
+ *
+ * Runs inside a transaction of its caller. A message that is not known was accepted before the journal's front was
+ * truncated and has ended since, or the file was begun behind its acceptance: what is heard of it is passed over.
+ */
+import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
+import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
+import type { MessageState, SqlFile, SqlStatement } from '../../ports/index.js';
+import { type MessageRow, QueueRows } from './queue-rows.js';
+import { SECTION_EVENTS, STATE_NUMBERS } from './schema.js';
+
+interface NewRow {
+  readonly atMs: number;
+  readonly state: MessageState;
+  readonly message: MessageRow;
+  readonly nextMs?: number | undefined;
+  readonly error?: string | undefined;
+  readonly response?: number | undefined;
+}
+
+export class LogWriter {
+  readonly rows: QueueRows;
+  readonly #added = new Map<number, number>();
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  #account = 0;
+  #n = 0;
+
+  constructor(file: SqlFile) {
+    this.rows = new QueueRows(file);
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  /** @param index of the section in its partition. @returns rows that were added to the log */
+  section(account: AccountId, index: number, events: Iterable<QueueEvent>): number {
+    const first = index * SECTION_EVENTS;
+    this.#account = this.rows.shared.account(account);
+    this.#n = first;
+    for (const event of events) this.#apply(event);
+    const added = this.#n - first;
+    assert(added < SECTION_EVENTS, 'a section with more events than it has numbers for', { account, index });
+    if (added > 0) this.#added.set(this.#account, (this.#added.get(this.#account) ?? 0) + added);
+    return added;
+  }
+
+  /** What a snapshot holds; nothing is added to the log. */
+  restored(account: AccountId, event: QueueEvent): void {
+    this.#account = this.rows.shared.account(account);
+    if (event.type === 'MessageRestored') {
+      this.#keepMessage(event.id, event);
+    } else if (event.type === 'DlqRestored') {
+      const { dlqId, messageId, response, failedAtMs, retried } = event.entry;
+      const message = this.#keepMessage(messageId, event.entry);
+      const { status, error, header } = response;
+      const body = referred(response.body);
+      this.rows.addDlq(this.#account, dlqId, message, { failedAtMs, retried, status, error, header, body });
+    } else if (event.type === 'ScheduleRestored') {
+      this.rows.setSchedule(this.#account, event.schedule.id, referred(event.schedule.body));
+    }
+  }
+
+  /** At the end of a transaction. @returns accounts that have more events now */
+  flush(): readonly number[] {
+    this.rows.shared.flush();
+    const grown = [...this.#added.keys()];
+    for (const [account, added] of this.#added) this.#sql.countEvents.run([added, account]);
+    this.#added.clear();
+    return grown;
+  }
+
+  /** After a transaction that was undone. */
+  forget(): void {
+    this.rows.forget();
+    this.#added.clear();
+  }
+
+  #apply(event: QueueEvent): void {
+    switch (event.type) {
+      case 'MessageAccepted':
+        this.#accepted(event);
+        break;
+      case 'AttemptStarted':
+        this.#started(event);
+        break;
+      case 'AttemptFailed':
+        this.#failed(event);
+        break;
+      case 'MessageDeadLettered':
+        this.#deadLettered(event);
+        break;
+      case 'MessageDelivered':
+        this.#changed(event, 'DELIVERED');
+        break;
+      case 'CancelRequested':
+        this.#changed(event, 'CANCEL_REQUESTED');
+        break;
+      case 'MessageCancelled':
+        this.#changed(event, 'CANCELED');
+        break;
+      case 'DlqDeleted':
+      case 'DlqExpired':
+        for (const id of event.dlqIds) this.rows.dropDlq(this.#account, id);
+        break;
+      case 'DlqRetried':
+        this.rows.dropDlq(this.#account, event.dlqId);
+        break;
+      case 'ScheduleSet':
+        this.rows.setSchedule(this.#account, event.schedule.id, event.body);
+        break;
+      case 'ScheduleDeleted':
+        this.rows.dropSchedule(this.#account, event.id);
+        break;
+      default:
+        // Of no message and of no entry: not part of the log.
+        break;
+    }
+  }
+
+  /** The row of a message that the state knows: as it is, or made anew. */
+  #keepMessage(
+    name: MessageId,
+    message: Pick<QueueEventOf<'MessageRestored'>, 'envelope' | 'body' | 'createdAtMs' | 'notBeforeMs' | 'retried'>,
+  ): MessageRow {
+    const known = this.rows.message(this.#account, name);
+    if (known === undefined) {
+      return this.rows.addMessage(this.#account, name, { ...message, body: referred(message.body) });
+    }
+    this.rows.keepMessage(known.id, message.retried);
+    return known;
+  }
+
+  #accepted({ id, atMs, envelope, body, notBeforeMs }: QueueEventOf<'MessageAccepted'>): void {
+    const fields = { envelope, body, createdAtMs: atMs, notBeforeMs, retried: 0 };
+    const message = this.rows.addMessage(this.#account, id, fields);
+    this.#add({ atMs, state: 'CREATED', message, nextMs: notBeforeMs > atMs ? notBeforeMs : undefined });
+  }
+
+  #started({ id, atMs, retried }: QueueEventOf<'AttemptStarted'>): void {
+    const message = this.rows.message(this.#account, id);
+    if (message === undefined) return;
+    if (retried > 0) this.rows.keepMessage(message.id, retried);
+    this.#add({ atMs, state: 'ACTIVE', message });
+  }
+
+  #failed({ id, atMs, status, header, response, error, nextAtMs }: QueueEventOf<'AttemptFailed'>): void {
+    const message = this.rows.message(this.#account, id);
+    if (message === undefined) return;
+    const kept = response.subarray(0, KEPT_RESPONSE_BYTES);
+    const row = this.#sql.addResponse.insert([status, JSON.stringify(header), kept]);
+    this.#add({ atMs, state: 'ERROR', message, error, response: row });
+    if (nextAtMs !== undefined) this.#add({ atMs, state: 'RETRY', message, error, nextMs: nextAtMs });
+  }
+
+  #deadLettered(event: QueueEventOf<'MessageDeadLettered'>): void {
+    const { id, dlqId, atMs, status, error, header, response: body } = event;
+    const message = this.rows.message(this.#account, id);
+    if (message === undefined) return;
+    this.#add({ atMs, state: 'FAILED', message, error });
+    const entry = { failedAtMs: atMs, retried: undefined, status, error, header, body };
+    this.rows.addDlq(this.#account, dlqId, message, entry);
+  }
+
+  #changed({ id, atMs }: { id: MessageId; atMs: number }, state: MessageState): void {
+    const message = this.rows.message(this.#account, id);
+    if (message !== undefined) this.#add({ atMs, state, message });
+  }
+
+  #add({ atMs, state, message: { id, profile }, nextMs, error, response }: NewRow): void {
+    const place = [this.#account, atMs, this.#n];
+    const rest = [nextMs ?? null, error ?? null, response ?? null];
+    this.#sql.addEvent.run([...place, STATE_NUMBERS[state], id, profile, ...rest]);
+    this.#n += 1;
+  }
+}
+
+const STATEMENTS = {
+  countEvents: 'UPDATE accounts SET events = events + ? WHERE id = ?',
+  addResponse: 'INSERT INTO responses (status, header, body) VALUES (?, ?, ?)',
+  addEvent: 'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+} as const;
+
+/** Brought by an earlier event, or kept beside the snapshot. */
+function referred({ number }: { readonly number: number }) {
+  return { number, content: undefined };
+}

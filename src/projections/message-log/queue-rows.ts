@@ -1,0 +1,177 @@
+/**
+ * The rows of messages, of DLQ entries and of schedules, and what keeps them: a message's row stays for its events, for
+ * its entry in the DLQ, and for as long as more may be heard of it.
+ *
+ * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ */
+import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
+import { type AccountId, assert, type DlqId } from '../../kernel/index.js';
+import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import { dlqPlace } from './log-places.js';
+import { SharedRows } from './shared-rows.js';
+
+export interface MessageRow {
+  readonly id: number;
+  readonly profile: number;
+}
+
+export interface NewMessage {
+  readonly envelope: Envelope;
+  readonly body: Pick<CarriedBody, 'number' | 'content'>;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  readonly retried: number;
+}
+
+export interface NewDlqRow {
+  readonly failedAtMs: number;
+  /** Undefined: as the message's row has it. */
+  readonly retried: number | undefined;
+  readonly status: number;
+  readonly error: string;
+  readonly header: readonly (readonly [string, string])[];
+  readonly body: Pick<CarriedBody, 'number' | 'content'>;
+}
+
+/** Messages whose rows are remembered by name; beyond it all are looked up again. */
+const MAX_REMEMBERED = 50_000;
+
+export class QueueRows {
+  readonly shared: SharedRows;
+  readonly #messages = new Map<string, MessageRow>();
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+
+  constructor(file: SqlFile) {
+    this.shared = new SharedRows(file);
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  message(account: number, name: string): MessageRow | undefined {
+    const known = this.#messages.get(keyOf(account, name));
+    if (known !== undefined) return known;
+    const row = this.#sql.findMessage.get([name, account]);
+    if (row === undefined) return undefined;
+    return this.#remembered(account, name, { id: row.id as number, profile: row.profile as number });
+  }
+
+  addMessage(account: number, name: string, message: NewMessage): MessageRow {
+    const envelope = this.shared.takeEnvelope(account, message.envelope);
+    const body = this.shared.takeBody(account, message.body);
+    const { createdAtMs, notBeforeMs, retried } = message;
+    const values = [account, name, envelope.id, envelope.profile, body, createdAtMs, notBeforeMs, retried];
+    const id = this.#sql.addMessage.insert(values);
+    if (id !== 0) return this.#remembered(account, name, { id, profile: envelope.profile });
+    // The id follows from its cause, and the cause came twice: a schedule was deleted and made again.
+    this.shared.releaseEnvelope(envelope.id);
+    this.shared.releaseBody(body);
+    const known = this.message(account, name);
+    assert(known !== undefined, 'a message is there and cannot be found', { name });
+    return known;
+  }
+
+  /** More may be heard of it. */
+  keepMessage(id: number, retried: number): void {
+    this.#sql.keepMessage.run([retried, id]);
+  }
+
+  /** Of a message that has come to its end. */
+  dropMessageUnlessNeeded(id: number): void {
+    if (this.#sql.findEvent.get([id]) !== undefined || this.#sql.findEntryOf.get([id]) !== undefined) return;
+    const message = this.#sql.readMessage.get([id]);
+    if (message === undefined) return;
+    this.#sql.dropMessage.run([id]);
+    this.#messages.delete(keyOf(message.account as number, message.name as string));
+    this.shared.releaseEnvelope(message.envelope as number);
+    this.shared.releaseBody(message.body as number);
+  }
+
+  addDlq(account: number, dlqId: DlqId, { id, profile }: MessageRow, entry: NewDlqRow): void {
+    const { atMs, n } = dlqPlace(dlqId);
+    const { failedAtMs, status, error, header } = entry;
+    const retried = entry.retried ?? (this.#sql.readMessage.get([id])?.retried as number);
+    const body = this.shared.takeBody(account, entry.body);
+    const head = JSON.stringify(header);
+    this.#sql.addDlq.run([account, atMs, n, id, profile, failedAtMs, retried, status, error, head, body]);
+  }
+
+  /** The message's row goes too when it has no events any more. */
+  dropDlq(account: number, dlqId: DlqId): void {
+    const { atMs, n } = dlqPlace(dlqId);
+    const row = this.#sql.findDlq.get([account, atMs, n]);
+    if (row === undefined) return;
+    this.#sql.dropDlq.run([account, atMs, n]);
+    this.shared.releaseBody(row.response as number);
+    this.dropMessageUnlessNeeded(row.message as number);
+  }
+
+  /** A schedule holds its body for the messages it will make. */
+  setSchedule(account: number, name: string, body: Pick<CarriedBody, 'number' | 'content'>): void {
+    const id = this.shared.takeBody(account, body);
+    this.dropSchedule(account, name);
+    this.#sql.setSchedule.run([account, name, id]);
+  }
+
+  dropSchedule(account: number, name: string): void {
+    const row = this.#sql.findSchedule.get([account, name]);
+    if (row === undefined) return;
+    this.shared.releaseBody(row.body as number);
+    this.#sql.dropSchedule.run([account, name]);
+  }
+
+  /** Before a snapshot is folded in: nothing is in the DLQ, and no message is known to be alive. */
+  clear(account: AccountId): void {
+    const id = this.shared.account(account);
+    for (const row of this.#sql.allDlq.all([id])) this.shared.releaseBody(row.response as number);
+    for (const row of this.#sql.allSchedules.all([id])) this.shared.releaseBody(row.body as number);
+    this.#sql.clearDlq.run([id]);
+    this.#sql.clearSchedules.run([id]);
+    this.#sql.markGone.run([id]);
+  }
+
+  /** After it: what the snapshot did not name stays only for its events. @returns where to go on, undefined at the end */
+  dropGone(account: AccountId, after: number, count: number): number | undefined {
+    const rows = this.#sql.gone.all([this.shared.account(account), after, count]);
+    for (const row of rows) this.dropMessageUnlessNeeded(row.id as number);
+    return rows.length < count ? undefined : (rows.at(-1)?.id as number);
+  }
+
+  forget(): void {
+    this.shared.forget();
+    this.#messages.clear();
+  }
+
+  #remembered(account: number, name: string, row: MessageRow): MessageRow {
+    if (this.#messages.size >= MAX_REMEMBERED) this.#messages.clear();
+    this.#messages.set(keyOf(account, name), row);
+    return row;
+  }
+}
+
+const STATEMENTS = {
+  addMessage: `INSERT OR IGNORE INTO messages
+    (account, name, envelope, profile, body, created_ms, not_before_ms, retried, is_gone)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+  findMessage: 'SELECT id, profile FROM messages WHERE name = ? AND account = ?',
+  readMessage: 'SELECT account, name, envelope, body, retried FROM messages WHERE id = ?',
+  keepMessage: 'UPDATE messages SET retried = ?, is_gone = 0 WHERE id = ?',
+  dropMessage: 'DELETE FROM messages WHERE id = ?',
+  markGone: 'UPDATE messages SET is_gone = 1 WHERE account = ?',
+  gone: 'SELECT id FROM messages WHERE account = ? AND is_gone = 1 AND id > ? ORDER BY id LIMIT ?',
+  findEvent: 'SELECT 1 AS found FROM events WHERE message = ? LIMIT 1',
+  findEntryOf: 'SELECT 1 AS found FROM dlq WHERE message = ? LIMIT 1',
+  addDlq: 'INSERT OR IGNORE INTO dlq VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  findDlq: 'SELECT message, response FROM dlq WHERE account = ? AND at_ms = ? AND n = ?',
+  dropDlq: 'DELETE FROM dlq WHERE account = ? AND at_ms = ? AND n = ?',
+  allDlq: 'SELECT response FROM dlq WHERE account = ? AND response <> 0',
+  clearDlq: 'DELETE FROM dlq WHERE account = ?',
+  findSchedule: 'SELECT body FROM schedules WHERE account = ? AND name = ?',
+  setSchedule: 'INSERT INTO schedules VALUES (?, ?, ?)',
+  dropSchedule: 'DELETE FROM schedules WHERE account = ? AND name = ?',
+  allSchedules: 'SELECT body FROM schedules WHERE account = ?',
+  clearSchedules: 'DELETE FROM schedules WHERE account = ?',
+} as const;
+
+function keyOf(account: number, name: string): string {
+  return `${account} ${name}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * What the log lets go of: events beyond an age, and of each account the oldest beyond its number. In steps of a few
+ * milliseconds. A message's row, its body and its envelope go with the last event of a message that has ended.
+ */
+import type { AccountId } from '../../kernel/index.js';
+import type { SqlFile, SqlRow, SqlStatement } from '../../ports/index.js';
+import type { QueueRows } from './queue-rows.js';
+import { STATE_NUMBERS } from './schema.js';
+
+export interface RetentionLimits {
+  readonly maxAgeMs: number;
+  /** Of one account that has no number of its own. */
+  readonly maxEvents: number;
+}
+
+export interface RetentionRules {
+  readonly maxAgeMs: number;
+  maxEventsOf(account: AccountId): number;
+}
+
+/** Two weeks, as is promised; a million events are some 300 MB. */
+export const DEFAULT_RETENTION: RetentionLimits = { maxAgeMs: 14 * 24 * 3600 * 1000, maxEvents: 1_000_000 };
+
+const STEP_EVENTS = 500;
+const STEP_ACCOUNTS = 200;
+const ENDED: ReadonlySet<unknown> = new Set([STATE_NUMBERS.DELIVERED, STATE_NUMBERS.FAILED, STATE_NUMBERS.CANCELED]);
+
+export class Retention {
+  /** Accounts that may have too much. */
+  readonly #due = new Set<number>();
+  /** Others, of which only the names are known yet. */
+  readonly #dueNames = new Set<AccountId>();
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+
+  constructor(
+    file: SqlFile,
+    private readonly rows: QueueRows,
+    private readonly rules: RetentionRules,
+  ) {
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.lookAtAll();
+  }
+
+  lookAt(accounts: Iterable<number>): void {
+    for (const account of accounts) this.#due.add(account);
+  }
+
+  /** Accounts with another number than before. */
+  lookAtNamed(names: Iterable<AccountId>): void {
+    for (const name of names) this.#dueNames.add(name);
+  }
+
+  /** Once in a while: age comes by itself. */
+  lookAtAll(): void {
+    for (const row of this.#sql.accounts.all([])) this.#due.add(row.id as number);
+  }
+
+  get isDue(): boolean {
+    return this.#due.size > 0 || this.#dueNames.size > 0;
+  }
+
+  /** One step, within a transaction of the caller. @returns events removed */
+  step(nowMs: number): number {
+    let looked = 0;
+    for (const name of this.#dueNames) {
+      if (looked >= STEP_ACCOUNTS) return 0;
+      this.#dueNames.delete(name);
+      const id = this.#sql.idOf.get([name])?.id as number | undefined;
+      if (id !== undefined) this.#due.add(id);
+      looked += 1;
+    }
+    for (const account of this.#due) {
+      const removed = this.#prune(account, nowMs - this.rules.maxAgeMs);
+      if (removed < STEP_EVENTS) this.#due.delete(account);
+      if (removed > 0) return removed;
+      looked += 1;
+      if (looked >= STEP_ACCOUNTS) return 0;
+    }
+    return 0;
+  }
+
+  #prune(account: number, oldestMs: number): number {
+    const row = this.#sql.events.get([account]);
+    const excess = (row?.events as number) - this.rules.maxEventsOf(row?.name as AccountId);
+    if (excess <= 0 && ((this.#sql.oldest.get([account])?.at_ms as number | undefined) ?? oldestMs) >= oldestMs)
+      return 0;
+    const rows = this.#sql.first
+      .all([account, STEP_EVENTS])
+      .filter((row, at) => at < excess || (row.at_ms as number) < oldestMs);
+    const last = rows.at(-1);
+    if (last === undefined) return 0;
+    this.#sql.drop.run([account, last.at_ms as number, last.n as number]);
+    this.#sql.count.run([rows.length, account]);
+    for (const { response } of rows) if (response !== null) this.#sql.dropResponse.run([response as number]);
+    for (const id of endedIn(rows, (message) => this.#isGone(message))) this.rows.dropMessageUnlessNeeded(id);
+    return rows.length;
+  }
+
+  #isGone(message: number): boolean {
+    return this.#sql.isGone.get([message])?.is_gone === 1;
+  }
+}
+
+const STATEMENTS = {
+  accounts: 'SELECT id FROM accounts',
+  idOf: 'SELECT id FROM accounts WHERE name = ?',
+  events: 'SELECT name, events FROM accounts WHERE id = ?',
+  oldest: 'SELECT at_ms FROM events WHERE account = ? ORDER BY at_ms, n LIMIT 1',
+  first: 'SELECT at_ms, n, state, message, response FROM events WHERE account = ? ORDER BY at_ms, n LIMIT ?',
+  drop: 'DELETE FROM events WHERE account = ? AND (at_ms, n) <= (?, ?)',
+  count: 'UPDATE accounts SET events = events - ? WHERE id = ?',
+  dropResponse: 'DELETE FROM responses WHERE id = ?',
+  isGone: 'SELECT is_gone FROM messages WHERE id = ?',
+} as const;
+
+/** Messages whose end is among these events: nothing more is heard of them. */
+function endedIn(rows: readonly SqlRow[], isGone: (message: number) => boolean): ReadonlySet<number> {
+  const ended = new Set<number>();
+  for (const { message, state } of rows) {
+    if (ENDED.has(state) || isGone(message as number)) ended.add(message as number);
+  }
+  return ended;
+}

@@ -1,0 +1,231 @@
+/**
+ * Finds rows of `events` or `dlq` in order of place. A filter is answered from the narrowest index it allows: by
+ * message, by profile, by rare state; several keys are merged. Only what no index serves is a walk over the account's
+ * rows, and that is a walk in steps: whoever drives it decides when it has been long enough.
+ */
+import type { MessageFilter } from '../../domain/queue/index.js';
+import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
+import { isWanted, type Profile, type Wanted, wantedOf } from './facets.js';
+import { isBefore, type Place } from './log-places.js';
+import { FIRST_RARE_STATE } from './schema.js';
+
+export type Order = 'earliestFirst' | 'latestFirst';
+export type Table = 'events' | 'dlq';
+
+export interface Search {
+  readonly account: number;
+  readonly filter: MessageFilter;
+  /** Stored numbers; empty: any. Of `events` only. */
+  readonly states: readonly number[];
+  readonly order: Order;
+  /** Both exclusive. */
+  readonly after: Place;
+  readonly before: Place;
+  /** What no index knows. */
+  accept(row: SqlRow): boolean;
+}
+
+/** How far a search has come; with a row where one was found there. */
+export interface Found {
+  readonly place: Place;
+  readonly row: SqlRow | undefined;
+}
+
+/** More keys than this are not merged; then so many rows match that a walk meets them soon. */
+const MAX_STREAMS = 256;
+const FIRST_FETCH = 16;
+const MAX_FETCH = 512;
+/** Rows that are looked at in one step: a few milliseconds. */
+const STEP_ROWS = 2000;
+/** Fewer rows than this are looked through at once, whatever other index there may be. */
+const FEW_ROWS = 2000;
+
+/** Which rows a stream has, and through which index; left to itself the planner may prefer the longer way. */
+const KEYS = {
+  message: { index: 'by_message', where: 'message = ? AND account = ?' },
+  profile: { index: 'by_profile', where: 'profile = ?' },
+  state: { index: 'by_rare_state', where: `account = ? AND state = ? AND state >= ${FIRST_RARE_STATE}` },
+  account: { index: undefined, where: 'account = ?' },
+} as const;
+
+export class RowSearch {
+  readonly #statements = new Map<string, SqlStatement>();
+  readonly #findProfiles: SqlStatement;
+  readonly #readProfile: SqlStatement;
+  readonly #findMessage: SqlStatement;
+  readonly #countOfProfile: SqlStatement;
+
+  constructor(
+    private readonly file: SqlFile,
+    private readonly table: Table,
+  ) {
+    this.#findProfiles = file.prepare(
+      'SELECT profile FROM profile_facets WHERE account = ? AND facet = ? AND value = ? LIMIT ?',
+    );
+    this.#readProfile = file.prepare('SELECT facets FROM profiles WHERE id = ?');
+    this.#countOfProfile = file.prepare(
+      `SELECT count(*) AS rows FROM (SELECT 1 FROM ${table} INDEXED BY ${table}_by_profile WHERE profile = ? LIMIT ?)`,
+    );
+    this.#findMessage = file.prepare('SELECT id FROM messages WHERE name = ? AND account = ?');
+  }
+
+  /** Rows in order, with a step without a row now and then. */
+  *run(search: Search): Generator<Found> {
+    const wanted = wantedOf(search.filter);
+    const profiles = new Map<number, boolean>();
+    const fits = (row: SqlRow) => this.#fits(row, search, wanted, profiles);
+    const streams = this.#streams(search, wanted);
+    let examined = 0;
+    for (;;) {
+      const stream = nextOf(streams, search.order);
+      if (stream === undefined) return;
+      const { row, place } = stream.take();
+      examined += 1;
+      if (fits(row)) yield { place, row };
+      else if (examined % STEP_ROWS === 0) yield { place, row: undefined };
+    }
+  }
+
+  #fits(row: SqlRow, search: Search, wanted: readonly Wanted[], profiles: Map<number, boolean>): boolean {
+    if (search.states.length > 0 && !search.states.includes(row.state as number)) return false;
+    if (!search.accept(row)) return false;
+    if (wanted.length === 0) return true;
+    const id = row.profile as number;
+    let isFit = profiles.get(id);
+    if (isFit === undefined) {
+      isFit = this.#isProfileWanted(id, wanted);
+      if (profiles.size >= STEP_ROWS) profiles.clear();
+      profiles.set(id, isFit);
+    }
+    return isFit;
+  }
+
+  #isProfileWanted(id: number, wanted: readonly Wanted[]): boolean {
+    const row = this.#readProfile.get([id]);
+    return row !== undefined && isWanted(JSON.parse(row.facets as string) as Profile, wanted);
+  }
+
+  #streams(search: Search, wanted: readonly Wanted[]): RowStream[] {
+    const { account, filter, states } = search;
+    if (filter.messageId !== undefined && filter.messageId.length > 0) {
+      const rows = [...new Set(filter.messageId)].map((name) => this.#findMessage.get([name, account]));
+      return rows.flatMap((row) =>
+        row === undefined ? [] : [this.#stream('message', [row.id as number, account], search)],
+      );
+    }
+    const profiles = this.#profilesOf(account, wanted);
+    const isRare = this.table === 'events' && states.length > 0 && states.every((state) => state >= FIRST_RARE_STATE);
+    if (profiles !== undefined && !(isRare && this.#areMany(profiles))) {
+      return profiles.map((id) => this.#stream('profile', [id], search));
+    }
+    if (isRare) return states.map((state) => this.#stream('state', [account, state], search));
+    return [this.#stream('account', [account], search)];
+  }
+
+  /** Those that have all that is wanted; undefined: too many to be merged, or nothing is wanted. */
+  #profilesOf(account: number, wanted: readonly Wanted[]): readonly number[] | undefined {
+    for (const one of wanted) {
+      const profiles = this.#profilesWith(account, one);
+      if (profiles !== undefined) return profiles.filter((id) => this.#isProfileWanted(id, wanted));
+    }
+    return undefined;
+  }
+
+  #areMany(profiles: readonly number[]): boolean {
+    let rows = 0;
+    for (const id of profiles) {
+      rows += this.#countOfProfile.get([id, FEW_ROWS])?.rows as number;
+      if (rows >= FEW_ROWS) return true;
+    }
+    return false;
+  }
+
+  /** Undefined: too many to be merged. */
+  #profilesWith(account: number, { facet, values }: Wanted): readonly number[] | undefined {
+    const found = new Set<number>();
+    for (const value of values) {
+      for (const row of this.#findProfiles.all([account, facet, value, MAX_STREAMS + 1])) {
+        found.add(row.profile as number);
+      }
+      if (found.size > MAX_STREAMS) return undefined;
+    }
+    return [...found];
+  }
+
+  #stream(by: keyof typeof KEYS, key: readonly SqlValue[], { order, after, before }: Search): RowStream {
+    const name = `${by} ${order}`;
+    let statement = this.#statements.get(name);
+    if (statement === undefined) {
+      const direction = order === 'earliestFirst' ? 'ASC' : 'DESC';
+      const { index, where } = KEYS[by];
+      const through = index === undefined ? 'NOT INDEXED' : `INDEXED BY ${this.table}_${index}`;
+      statement = this.file.prepare(`SELECT * FROM ${this.table} ${through} WHERE ${where}
+        AND (at_ms, n) > (?, ?) AND (at_ms, n) < (?, ?) ORDER BY at_ms ${direction}, n ${direction} LIMIT ?`);
+      this.#statements.set(name, statement);
+    }
+    return new RowStream(statement, key, order, after, before);
+  }
+}
+
+/** Rows with one key, fetched a few at a time and then more. */
+class RowStream {
+  #rows: readonly SqlRow[] = [];
+  #at = 0;
+  #fetch = FIRST_FETCH;
+  #isOver = false;
+
+  constructor(
+    private readonly statement: SqlStatement,
+    private readonly key: readonly SqlValue[],
+    private readonly order: Order,
+    private after: Place,
+    private before: Place,
+  ) {}
+
+  peek(): Found | undefined {
+    if (this.#at === this.#rows.length) this.#more();
+    const row = this.#rows[this.#at];
+    return row && { place: placeOfRow(row), row };
+  }
+
+  /** Only after `peek` has shown a row. */
+  take(): { readonly place: Place; readonly row: SqlRow } {
+    const row = this.#rows[this.#at] as SqlRow;
+    this.#at += 1;
+    return { place: placeOfRow(row), row };
+  }
+
+  #more(): void {
+    if (this.#isOver) return;
+    const { after, before } = this;
+    this.#rows = this.statement.all([...this.key, after.atMs, after.n, before.atMs, before.n, this.#fetch]);
+    this.#at = 0;
+    this.#isOver = this.#rows.length < this.#fetch;
+    this.#fetch = Math.min(this.#fetch * 4, MAX_FETCH);
+    const last = this.#rows.at(-1);
+    if (last === undefined) return;
+    if (this.order === 'earliestFirst') this.after = placeOfRow(last);
+    else this.before = placeOfRow(last);
+  }
+}
+
+/** The stream whose row comes first in this order. */
+function nextOf(streams: readonly RowStream[], order: Order): RowStream | undefined {
+  let first: RowStream | undefined;
+  let firstPlace: Place | undefined;
+  for (const stream of streams) {
+    const place = stream.peek()?.place;
+    if (place === undefined) continue;
+    const isFirst =
+      firstPlace === undefined ||
+      (order === 'earliestFirst' ? isBefore(place, firstPlace) : isBefore(firstPlace, place));
+    if (!isFirst) continue;
+    first = stream;
+    firstPlace = place;
+  }
+  return first;
+}
+
+function placeOfRow(row: SqlRow): Place {
+  return { atMs: row.at_ms as number, n: row.n as number };
+}

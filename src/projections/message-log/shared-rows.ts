@@ -1,0 +1,194 @@
+/**
+ * Rows that many messages share, each with how many refer to it: accounts, envelopes with their profiles, bodies.
+ *
+ * Numbers of references are gathered while a transaction runs and written by `flush` at its end, so that a thousand
+ * messages of one envelope cost one update. What this object remembers is only valid as long as its transactions
+ * succeed: after one that did not, `forget` it all.
+ */
+import { createHash } from 'node:crypto';
+import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
+import { type AccountId, assert } from '../../kernel/index.js';
+import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import { encodeEnvelope } from './envelope-bytes.js';
+import { FACETS, profileOf } from './facets.js';
+import { bodyId } from './schema.js';
+
+export interface SharedEnvelope {
+  readonly id: number;
+  readonly account: number;
+  readonly profile: number;
+}
+
+/** Envelopes remembered by their bytes; beyond it all are looked up again. */
+const MAX_REMEMBERED = 20_000;
+
+export class SharedRows {
+  readonly #accounts = new Map<string, number>();
+  #byObject = new WeakMap<Envelope, SharedEnvelope>();
+  readonly #byHash = new Map<string, SharedEnvelope>();
+  readonly #envelopeRefs = new Map<number, number>();
+  readonly #bodyRefs = new Map<number, number>();
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+
+  constructor(file: SqlFile) {
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  account(name: AccountId): number {
+    const known = this.#accounts.get(name) ?? (this.#sql.findAccount.get([name])?.id as number | undefined);
+    const id = known ?? this.#sql.addAccount.insert([name]);
+    this.#accounts.set(name, id);
+    return id;
+  }
+
+  /** One more message has this envelope. */
+  takeEnvelope(account: number, envelope: Envelope): SharedEnvelope {
+    let shared = this.#byObject.get(envelope);
+    if (shared?.account !== account) {
+      shared = this.#envelopeByBytes(account, envelope);
+      this.#byObject.set(envelope, shared);
+    }
+    count(this.#envelopeRefs, shared.id, 1);
+    return shared;
+  }
+
+  releaseEnvelope(id: number): void {
+    count(this.#envelopeRefs, id, -1);
+  }
+
+  /** One more row refers to this body, which comes along or came before. @returns its id, 0 for an empty one */
+  takeBody(account: number, { number, content }: Pick<CarriedBody, 'number' | 'content'>): number {
+    if (number === 0) return 0;
+    const id = bodyId(account, number);
+    if (content === undefined) count(this.#bodyRefs, id, 1);
+    else this.#sql.addBody.run([id, content]);
+    return id;
+  }
+
+  /** A body that rows will refer to. */
+  keepBody(account: number, number: number, content: Uint8Array): void {
+    this.#sql.keepBody.run([bodyId(account, number), content]);
+  }
+
+  releaseBody(id: number): void {
+    if (id !== 0) count(this.#bodyRefs, id, -1);
+  }
+
+  hasBody(account: number, number: number): boolean {
+    return number === 0 || this.#sql.findBody.get([bodyId(account, number)]) !== undefined;
+  }
+
+  /** Brings the counts up to date and removes what nothing refers to any more. */
+  flush(): void {
+    for (const [id, delta] of this.#bodyRefs) {
+      if (delta !== 0) this.#sql.countBody.run([delta, id]);
+      if (delta < 0) this.#sql.dropBody.run([id]);
+    }
+    this.#bodyRefs.clear();
+    let isShorter = false;
+    for (const [id, delta] of this.#envelopeRefs) {
+      if (delta !== 0) this.#sql.countEnvelope.run([delta, id]);
+      if (delta < 0) isShorter = this.#dropUnusedEnvelope(id) || isShorter;
+    }
+    this.#envelopeRefs.clear();
+    // Whoever remembers an envelope that is gone would refer to nothing.
+    if (isShorter) this.#forgetEnvelopes();
+  }
+
+  forget(): void {
+    this.#accounts.clear();
+    this.#bodyRefs.clear();
+    this.#envelopeRefs.clear();
+    this.#forgetEnvelopes();
+  }
+
+  #forgetEnvelopes(): void {
+    this.#byObject = new WeakMap();
+    this.#byHash.clear();
+  }
+
+  #envelopeByBytes(account: number, envelope: Envelope): SharedEnvelope {
+    const bytes = encodeEnvelope(envelope);
+    const hash = createHash('sha256').update(`${account} `).update(bytes).digest();
+    const key = hash.toString('latin1');
+    let shared = this.#byHash.get(key);
+    if (shared === undefined) {
+      const row = this.#sql.findEnvelope.get([hash]);
+      shared =
+        row === undefined
+          ? this.#addEnvelope(account, envelope, hash, bytes)
+          : { id: row.id as number, account, profile: row.profile as number };
+      if (this.#byHash.size >= MAX_REMEMBERED) this.#byHash.clear();
+      this.#byHash.set(key, shared);
+    }
+    return shared;
+  }
+
+  #addEnvelope(account: number, envelope: Envelope, hash: Uint8Array, bytes: Uint8Array): SharedEnvelope {
+    const profile = this.#takeProfile(account, envelope);
+    return { id: this.#sql.addEnvelope.insert([hash, profile, bytes]), account, profile };
+  }
+
+  #takeProfile(account: number, envelope: Envelope): number {
+    const profile = profileOf(envelope);
+    const facets = JSON.stringify(profile);
+    const hash = createHash('sha256').update(`${account} ${facets}`).digest();
+    const known = this.#sql.findProfile.get([hash]);
+    if (known !== undefined) {
+      this.#sql.countProfile.run([1, known.id as number]);
+      return known.id as number;
+    }
+    const id = this.#sql.addProfile.insert([account, hash, facets]);
+    for (const facet of FACETS.keys()) {
+      for (const value of profile[facet] ?? []) this.#sql.addFacet.run([account, facet, value, id]);
+    }
+    return id;
+  }
+
+  #dropUnusedEnvelope(id: number): boolean {
+    const row = this.#sql.readEnvelope.get([id]);
+    assert(row !== undefined, 'an envelope was dropped while something referred to it', { id });
+    if ((row.refs as number) > 0) return false;
+    this.#sql.dropEnvelope.run([id]);
+    this.#releaseProfile(row.profile as number);
+    return true;
+  }
+
+  #releaseProfile(id: number): void {
+    this.#sql.countProfile.run([-1, id]);
+    const row = this.#sql.readProfile.get([id]);
+    if (row === undefined || (row.refs as number) > 0) return;
+    const profile = JSON.parse(row.facets as string) as readonly (readonly string[])[];
+    for (const [facet, values] of profile.entries()) {
+      for (const value of values) this.#sql.dropFacet.run([row.account as number, facet, value, id]);
+    }
+    this.#sql.dropProfile.run([id]);
+  }
+}
+
+const STATEMENTS = {
+  findAccount: 'SELECT id FROM accounts WHERE name = ?',
+  addAccount: 'INSERT INTO accounts (name, events) VALUES (?, 0)',
+  findEnvelope: 'SELECT id, profile FROM envelopes WHERE hash = ?',
+  readEnvelope: 'SELECT profile, refs FROM envelopes WHERE id = ?',
+  addEnvelope: 'INSERT INTO envelopes (hash, profile, refs, bytes) VALUES (?, ?, 0, ?)',
+  countEnvelope: 'UPDATE envelopes SET refs = refs + ? WHERE id = ?',
+  dropEnvelope: 'DELETE FROM envelopes WHERE id = ?',
+  findProfile: 'SELECT id FROM profiles WHERE hash = ?',
+  readProfile: 'SELECT account, refs, facets FROM profiles WHERE id = ?',
+  addProfile: 'INSERT INTO profiles (account, hash, refs, facets) VALUES (?, ?, 1, ?)',
+  countProfile: 'UPDATE profiles SET refs = refs + ? WHERE id = ?',
+  dropProfile: 'DELETE FROM profiles WHERE id = ?',
+  addFacet: 'INSERT OR IGNORE INTO profile_facets (account, facet, value, profile) VALUES (?, ?, ?, ?)',
+  dropFacet: 'DELETE FROM profile_facets WHERE account = ? AND facet = ? AND value = ? AND profile = ?',
+  findBody: 'SELECT refs FROM bodies WHERE id = ?',
+  addBody: 'INSERT INTO bodies (id, refs, content) VALUES (?, 1, ?) ON CONFLICT (id) DO UPDATE SET refs = refs + 1',
+  keepBody: 'INSERT OR IGNORE INTO bodies (id, refs, content) VALUES (?, 0, ?)',
+  countBody: 'UPDATE bodies SET refs = refs + ? WHERE id = ?',
+  dropBody: 'DELETE FROM bodies WHERE id = ? AND refs <= 0',
+} as const;
+
+function count(counts: Map<number, number>, id: number, delta: number): void {
+  counts.set(id, (counts.get(id) ?? 0) + delta);
+}

@@ -1,0 +1,216 @@
+/**
+ * The read models of one process: one file, a follower for each shard of the queue, and the questions that are asked.
+ * Belongs in a thread of its own: every transaction and every step of a search holds it up for some milliseconds.
+ *
+ *  RM1 a question waits until its shard has been folded as far as the asker has seen, or for `waitMs`
+ *  RM2 a file that turns out to be of no use is removed, and everything folded anew
+ */
+import type { DlqSelector } from '../domain/queue/index.js';
+import { type AccountId, MillraceError, type ShardName } from '../kernel/index.js';
+import { queuePartition, shardOf } from '../messages/index.js';
+import {
+  type DlqPage,
+  type LogPage,
+  type LogQuery,
+  type MessageLog,
+  SqlFailure,
+  type SqlFiles,
+  type Timer,
+} from '../ports/index.js';
+import { MessageLogStore, type RetentionLimits } from './message-log/index.js';
+import { DEFAULT_FOLLOWER_OPTIONS, type FollowerOptions, type FollowerPorts, ShardFollower } from './shard-follower.js';
+
+export interface ReadModelOptions {
+  readonly clusterId: string;
+  /** `QUEUE_0` … in order. */
+  readonly shards: readonly ShardName[];
+  readonly retention?: RetentionLimits;
+  readonly follower?: Partial<Omit<FollowerOptions, 'shardCount'>>;
+  /** How long a question waits to see what its asker has seen. */
+  readonly waitMs?: number;
+  /** How long a search goes on before its page ends. */
+  readonly searchMs?: number;
+}
+
+/** What a process shows of its read models. */
+export interface ReadModelStatus {
+  /** Positions behind, of all shards. */
+  readonly behindPositions: number;
+  /** Of the shard that is furthest behind. */
+  readonly behindMs: number;
+  /** Every shard has been at its end since the start. */
+  readonly isCaughtUp: boolean;
+  /** Shards whose older events may be missing. */
+  readonly incompleteShards: readonly ShardName[];
+  /** Shards that are held up, and why. */
+  readonly troubles: readonly (readonly [ShardName, string])[];
+  /** Rows of the log since the start. */
+  readonly rows: number;
+}
+
+const DEFAULT_WAIT_MS = 2000;
+const DEFAULT_SEARCH_MS = 1000;
+/** Between looks for events that have grown old, when nothing happens. */
+const OLD_EVERY_MS = 60_000;
+/** Between two rounds of pruning. */
+const PRUNE_EVERY_MS = 100;
+/** Of one round: folding goes on in between. */
+const PRUNE_ROUND_MS = 30;
+const MAX_WAITING = 1000;
+
+export class ReadModels implements MessageLog {
+  readonly #store: MessageLogStore;
+  #followers = new Map<ShardName, ShardFollower>();
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #pruning: Timer | undefined;
+  #lookedForOldAtMs: number;
+  #isStopped = false;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(
+    private readonly ports: FollowerPorts,
+    files: SqlFiles,
+    private readonly options: ReadModelOptions,
+  ) {
+    const { clusterId, retention } = options;
+    this.#store = new MessageLogStore(files, ports.log, { clusterId, ...(retention && { retention }) });
+    this.#lookedForOldAtMs = ports.clock.monotonicMs();
+  }
+
+  start(): void {
+    this.#running = this.#run();
+    this.#pruneLater();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#pruning?.cancel();
+    this.#stop.abort();
+    for (const wake of [...this.#waiting]) wake();
+    await this.#running;
+    this.#store.close();
+  }
+
+  /** From now on so many events of each of these accounts are kept, 0 for none. */
+  limitEvents(limits: Iterable<readonly [AccountId, number]>): void {
+    this.#store.limitEvents(limits);
+  }
+
+  status(): ReadModelStatus {
+    const followers = [...this.#followers.values()];
+    return {
+      behindPositions: followers.reduce((sum, { lag }) => sum + lag.positions, 0),
+      behindMs: Math.max(0, ...followers.map(({ lag }) => lag.ms)),
+      isCaughtUp: followers.length === this.options.shards.length && followers.every((one) => one.isCaughtUp),
+      incompleteShards: followers.filter(({ hasGap }) => hasGap).map(({ shard }) => shard),
+      troubles: followers.flatMap(({ shard, trouble }) => (trouble === undefined ? [] : [[shard, trouble] as const])),
+      rows: followers.reduce((sum, { rows }) => sum + rows, 0),
+    };
+  }
+
+  async events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
+    await this.#untilSeen(account, seen);
+    return this.#search((isLate) => this.#store.reader.events(account, query, isLate));
+  }
+
+  async dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage> {
+    await this.#untilSeen(account, seen);
+    return this.#search((isLate) => this.#store.reader.dlq(account, selector, isLate));
+  }
+
+  async #search<T>(begin: (isLate: () => boolean) => Generator<void, T>): Promise<T> {
+    const { clock, timers } = this.ports;
+    const endMs = clock.monotonicMs() + (this.options.searchMs ?? DEFAULT_SEARCH_MS);
+    try {
+      const search = begin(() => clock.monotonicMs() >= endMs);
+      for (;;) {
+        if (this.#isStopped) throw new MillraceError('SHUTTING_DOWN', 'the read models are stopping');
+        const step = search.next();
+        if (step.done === true) return step.value;
+        await new Promise<void>((resolve) => timers.soon(resolve));
+      }
+    } catch (error) {
+      if (!(error instanceof SqlFailure)) throw error;
+      if (error.isDamaged) this.#restart(error.message);
+      throw new MillraceError('SHARD_UNAVAILABLE', 'the read model is being made anew', {}, error);
+    }
+  }
+
+  async #untilSeen(account: AccountId, seen: number): Promise<void> {
+    const { shards, waitMs = DEFAULT_WAIT_MS } = this.options;
+    const shard = shardOf('queue', queuePartition(account), shards.length);
+    const isSeen = () => (this.#followers.get(shard)?.position ?? 0) >= seen;
+    if (isSeen() || this.#isStopped) return;
+    if (this.#waiting.size >= MAX_WAITING) {
+      throw new MillraceError('MAILBOX_FULL', 'too many questions wait for the read model', { shard });
+    }
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        timer.cancel();
+        this.#waiting.delete(check);
+        resolve();
+      };
+      const check = () => {
+        if (isSeen() || this.#isStopped) end();
+      };
+      const timer = this.ports.timers.after(waitMs, end);
+      this.#waiting.add(check);
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      this.#stop = new AbortController();
+      const { signal } = this.#stop;
+      const { shards, follower } = this.options;
+      const options = { ...DEFAULT_FOLLOWER_OPTIONS, ...follower, shardCount: shards.length };
+      const onProgress = () => {
+        for (const check of [...this.#waiting]) check();
+      };
+      const followers = shards.map((shard) => new ShardFollower(this.ports, this.#store, shard, options, onProgress));
+      this.#followers = new Map(followers.map((one) => [one.shard, one]));
+      const reasons = await Promise.all(
+        followers.map(async (one) => {
+          const reason = await one.run(signal);
+          if (reason !== undefined) this.#restart(reason);
+          return reason;
+        }),
+      );
+      if (this.#isStopped) return;
+      this.#store.discard(reasons.find((reason) => reason !== undefined) ?? this.#why);
+    }
+  }
+
+  #why = '';
+
+  /** Ends all followers; the file is made anew when they have ended. */
+  #restart(reason: string): void {
+    this.#why = reason;
+    this.#stop.abort();
+  }
+
+  #pruneLater(): void {
+    if (this.#isStopped) return;
+    this.#pruning = this.ports.timers.after(PRUNE_EVERY_MS, () => {
+      this.#prune();
+      this.#pruneLater();
+    });
+  }
+
+  #prune(): void {
+    const { clock, log } = this.ports;
+    const nowMs = clock.monotonicMs();
+    try {
+      if (nowMs - this.#lookedForOldAtMs >= OLD_EVERY_MS) {
+        this.#lookedForOldAtMs = nowMs;
+        this.#store.lookForOld();
+      }
+      while (this.#store.isPruneDue && clock.monotonicMs() - nowMs < PRUNE_ROUND_MS) this.#store.prune(clock.nowMs());
+    } catch (error) {
+      if (!(error instanceof SqlFailure)) throw error;
+      log.warn('read-model.not-pruned', { reason: error.message });
+      if (error.isDamaged) this.#restart(error.message);
+    }
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Folds one shard's journal into the read model, from its checkpoint on and for as long as it is not stopped.
+ *
+ *  SF1 the chain is checked: an entry that does not follow the checkpoint is never folded
+ *  SF2 what fails is begun again from the checkpoint after a pause; only `OTHER_JOURNAL` and damage of the file end it,
+ *      because then the file as a whole is of no use
+ */
+import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
+import { Chain, EMPTY_HEAD } from '../journal/index.js';
+import { describeError, MillraceError, type ShardName } from '../kernel/index.js';
+import type { Clock, StoredMessage } from '../ports/index.js';
+import { SqlFailure } from '../ports/index.js';
+import { follow } from './bounded-feed.js';
+import type { Checkpoint, MessageLogStore } from './message-log/index.js';
+import { type RestorePorts, restoreFromSnapshot } from './snapshot-restore.js';
+
+export interface FollowerPorts extends RestorePorts {
+  readonly clock: Clock;
+}
+
+export interface FollowerOptions {
+  readonly shardCount: number;
+  /** How long entries are gathered for one transaction. */
+  readonly lingerMs: number;
+  /** Of effects in one transaction: some tens of milliseconds. */
+  readonly batchBytes: number;
+  /** Of a journal held in memory when the file is slower. */
+  readonly maxQueuedBytes: number;
+  readonly retryMs: number;
+}
+
+export const DEFAULT_FOLLOWER_OPTIONS: Omit<FollowerOptions, 'shardCount'> = {
+  lingerMs: 25,
+  batchBytes: 256 * 1024,
+  maxQueuedBytes: 4 * 1024 * 1024,
+  retryMs: 1000,
+};
+
+export interface ShardLag {
+  /** Messages of the journal that are not folded, as far as is known. */
+  readonly positions: number;
+  /** How old what was folded last was, when it is not the end. */
+  readonly ms: number;
+}
+
+/** The stream is not the one that the checkpoint is of. */
+class OtherJournal extends Error {}
+
+export class ShardFollower {
+  #position = 0;
+  #knownLast = 0;
+  #lastAtStart = 0;
+  #hasGap = false;
+  #lag: ShardLag = { positions: 0, ms: 0 };
+  #isCaughtUp = false;
+  #rows = 0;
+  #trouble: string | undefined;
+
+  constructor(
+    private readonly ports: FollowerPorts,
+    private readonly store: MessageLogStore,
+    readonly shard: ShardName,
+    private readonly options: FollowerOptions,
+    private readonly onProgress: () => void,
+  ) {}
+
+  /** Position up to which everything is folded. */
+  get position(): number {
+    return this.#position;
+  }
+
+  get hasGap(): boolean {
+    return this.#hasGap;
+  }
+
+  get lag(): ShardLag {
+    return this.#lag;
+  }
+
+  /** Has folded what was stored when it began. */
+  get isCaughtUp(): boolean {
+    return this.#isCaughtUp;
+  }
+
+  /** Rows of the log since the start. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Why nothing is folded at the moment. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** @returns the reason why the whole file has to be discarded; undefined when it was stopped */
+  async run(signal: AbortSignal): Promise<string | undefined> {
+    while (!signal.aborted) {
+      try {
+        await this.#followFromCheckpoint(signal);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        if (error instanceof OtherJournal) return error.message;
+        if (error instanceof SqlFailure && error.isDamaged) return describeError(error);
+        this.#trouble = describeError(error);
+        this.ports.log.warn('read-model.held-up', { shard: this.shard, reason: this.#trouble });
+        await new Promise<void>((resolve) => this.ports.timers.after(this.options.retryMs, resolve));
+      }
+    }
+    return undefined;
+  }
+
+  async #followFromCheckpoint(signal: AbortSignal): Promise<void> {
+    const { journal, timers } = this.ports;
+    const { shard, options } = this;
+    let checkpoint = await this.#beginning();
+    const entries = new EntryReader(shard, checkpoint);
+    const { lingerMs, maxQueuedBytes } = options;
+    const onIdle = () => this.#atEnd();
+    for await (const batch of follow(journal, timers, shard, checkpoint.position + 1, {
+      signal,
+      lingerMs,
+      maxQueuedBytes,
+      onIdle,
+    })) {
+      const newest = batch.at(-1) as StoredMessage;
+      for (const { reads, storedAtMs } of entries.inTransactions(batch, options.batchBytes)) {
+        const { after, rows } = this.store.apply(shard, reads, checkpoint);
+        checkpoint = after;
+        this.#trouble = undefined;
+        this.#rows += rows;
+        this.#knownLast = Math.max(this.#knownLast, newest.position);
+        const positions = Math.max(0, this.#knownLast - after.position);
+        this.#lag = { positions, ms: positions === 0 ? 0 : Math.max(0, this.ports.clock.nowMs() - storedAtMs) };
+        this.#stand(after);
+        await new Promise<void>((resolve) => timers.soon(resolve));
+        if (signal.aborted) return;
+      }
+    }
+  }
+
+  async #beginning(): Promise<Checkpoint> {
+    const { shard, store } = this;
+    const tail = await this.ports.journal.tail(shard);
+    const known = store.checkpoint(shard);
+    if (known !== undefined && known.createdAt !== tail.createdAt) {
+      throw new OtherJournal(`the journal ${shard} is another one than before`);
+    }
+    const { createdAt } = tail;
+    let checkpoint = known ?? { createdAt, position: 0, entry: 0, hash: EMPTY_HEAD.hash, clockMs: 0, hasGap: false };
+    if (checkpoint.position + 1 < tail.first) {
+      checkpoint = await restoreFromSnapshot(this.ports, store, shard, this.options.shardCount);
+      store.setCheckpoint(shard, checkpoint);
+    }
+    this.#lastAtStart = this.#knownLast = tail.last;
+    this.#lag = { positions: Math.max(0, tail.last - checkpoint.position), ms: 0 };
+    this.#stand(checkpoint);
+    return checkpoint;
+  }
+
+  #stand({ position, hasGap }: Checkpoint): void {
+    this.#position = position;
+    this.#hasGap = hasGap;
+    if (position >= this.#lastAtStart) this.#isCaughtUp = true;
+    this.onProgress();
+  }
+
+  #atEnd(): void {
+    this.#lag = { positions: 0, ms: 0 };
+    this.#trouble = undefined;
+  }
+}
+
+/** Messages → entries that follow the checkpoint. */
+class EntryReader {
+  readonly #assembler = new EntryAssembler();
+  readonly #chain: Chain;
+  #isFirst = true;
+
+  constructor(
+    private readonly shard: ShardName,
+    private readonly checkpoint: Checkpoint,
+  ) {
+    this.#chain = new Chain(shard, undefined);
+  }
+
+  *inTransactions(
+    messages: readonly StoredMessage[],
+    batchBytes: number,
+  ): Iterable<{ readonly reads: readonly ReadEntry[]; readonly storedAtMs: number }> {
+    let reads: ReadEntry[] = [];
+    let bytes = 0;
+    for (const message of messages) {
+      const read = this.#add(message);
+      if (read === undefined) continue;
+      reads.push(read);
+      bytes += read.totalBytes;
+      if (bytes < batchBytes) continue;
+      yield { reads, storedAtMs: message.storedAtMs };
+      reads = [];
+      bytes = 0;
+    }
+    if (reads.length > 0) yield { reads, storedAtMs: messages.at(-1)?.storedAtMs ?? 0 };
+  }
+
+  /** @throws JOURNAL_DAMAGED, OtherJournal */
+  #add({ position, bytes }: StoredMessage): ReadEntry | undefined {
+    const read = this.#assembler.add(position, bytes);
+    if (read === undefined) return undefined;
+    if (this.#isFirst) this.#checkFirst(read);
+    this.#isFirst = false;
+    this.#chain.follow(read);
+    return read;
+  }
+
+  /** Without a checkpoint, or with none that names an entry, the first one is taken at its word. */
+  #checkFirst({ entry, position }: ReadEntry): void {
+    const { entry: number, hash, hasGap } = this.checkpoint;
+    if (number === 0 && hasGap) return;
+    if (entry.number === number + 1 && Buffer.compare(entry.previousHash, hash) === 0) return;
+    if (number > 0) throw new OtherJournal(`an entry of ${this.shard} does not follow the one folded before`);
+    throw new MillraceError('JOURNAL_DAMAGED', `${this.shard}: the journal does not begin with its first entry`, {
+      shard: this.shard,
+      position,
+    });
+  }
+}

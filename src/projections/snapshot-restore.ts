@@ -1,0 +1,132 @@
+/**
+ * Where a journal's front is gone before it could be folded: the state of the newest snapshot is taken over, so that
+ * the DLQ list is complete and messages that are alive are known; older events of the log are not to be had.
+ * May be interrupted anywhere and is then begun anew: the checkpoint moves when all is done.
+ */
+import { decodeQueueEvents } from '../codec/queue/index.js';
+import type { BodyRef, QueueEvent } from '../domain/queue/index.js';
+import { SnapshotStore } from '../journal/index.js';
+import type { AccountId, ShardName } from '../kernel/index.js';
+import { type ManifestPartition, parseQueuePartition, queuePartition, shardOf } from '../messages/index.js';
+import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
+import type { Checkpoint, MessageLogStore } from './message-log/index.js';
+
+/** Bodies that lie beside a snapshot. */
+export interface SnapshotBodies {
+  /** @throws JOURNAL_DAMAGED when there is no such body */
+  read(shard: ShardName, partition: ManifestPartition['name'], number: number, at: undefined): Promise<Uint8Array>;
+}
+
+export interface RestorePorts {
+  readonly journal: Journal;
+  readonly objects: ObjectStore;
+  readonly bodies: SnapshotBodies;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+/** One transaction's worth. */
+const STEP_EVENTS = 500;
+const STEP_BODY_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @returns the checkpoint to go on from: behind the snapshot or, where there is none, at what is left of the journal
+ * @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
+ */
+export async function restoreFromSnapshot(
+  ports: RestorePorts,
+  store: MessageLogStore,
+  shard: ShardName,
+  shardCount: number,
+): Promise<Checkpoint> {
+  const snapshots = new SnapshotStore(ports.objects, ports.log);
+  const stored = await snapshots.newest(shard);
+  const { first, createdAt } = await ports.journal.tail(shard);
+  const nothing = { createdAt, position: first - 1, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: true };
+  if (stored === undefined) {
+    ports.log.warn('read-model.incomplete', {
+      shard,
+      first,
+      reason: 'the front of the journal is gone, and no snapshot',
+    });
+    return nothing;
+  }
+  const { head, partitions } = stored.manifest;
+  ports.log.warn('read-model.incomplete', {
+    shard,
+    first,
+    reason: 'the front of the journal is gone',
+    from: head.position,
+  });
+  const named = new Map(partitions.map((partition) => [partition.name, partition]));
+  const known = store.accounts().map(queuePartition);
+  const all = new Set([...named.keys(), ...known.filter((name) => shardOf('queue', name, shardCount) === shard)]);
+  for (const name of all) {
+    if (!name.startsWith('queue:')) continue;
+    const account = parseQueuePartition(name);
+    store.clear(account);
+    const partition = named.get(name);
+    if (partition !== undefined) await restorePartition(ports, snapshots, store, shard, account, partition);
+    await dropGone(ports, store, account);
+  }
+  const { position, number, hash, clockMs } = head;
+  return { createdAt, position, entry: number, hash, clockMs, hasGap: true };
+}
+
+async function restorePartition(
+  ports: RestorePorts,
+  snapshots: SnapshotStore,
+  store: MessageLogStore,
+  shard: ShardName,
+  account: AccountId,
+  partition: ManifestPartition,
+): Promise<void> {
+  let events: QueueEvent[] = [];
+  let bodies = new Map<number, Uint8Array>();
+  let bodyBytes = 0;
+  const write = async () => {
+    store.restore(account, events, bodies);
+    events = [];
+    bodies = new Map();
+    bodyBytes = 0;
+    await breath(ports.timers);
+  };
+  for await (const bytes of snapshots.segmentBytes(partition)) {
+    for (const event of decodeQueueEvents(bytes)) {
+      for (const { number } of bodiesOf(event)) {
+        if (number === 0 || bodies.has(number) || !store.lacksBody(account, number)) continue;
+        const content = await ports.bodies.read(shard, partition.name, number, undefined);
+        bodies.set(number, content);
+        bodyBytes += content.length;
+      }
+      events.push(event);
+      if (events.length >= STEP_EVENTS || bodyBytes >= STEP_BODY_BYTES) await write();
+    }
+  }
+  await write();
+}
+
+function bodiesOf(event: QueueEvent): readonly BodyRef[] {
+  switch (event.type) {
+    case 'MessageRestored':
+      return [event.body];
+    case 'DlqRestored':
+      return [event.entry.body, event.entry.response.body];
+    case 'ScheduleRestored':
+      return [event.schedule.body];
+    default:
+      return [];
+  }
+}
+
+async function dropGone(ports: RestorePorts, store: MessageLogStore, account: AccountId): Promise<void> {
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    after = store.dropGone(account, after);
+    await breath(ports.timers);
+  }
+}
+
+function breath(timers: Timers): Promise<void> {
+  return new Promise((resolve) => timers.soon(resolve));
+}

@@ -1,0 +1,1 @@
+export { type Ask, AskedMessageLog, answer, askOverBus } from './message-log.js';

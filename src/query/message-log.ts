@@ -1,0 +1,63 @@
+/**
+ * The two ends of a question to the read models: `AskedMessageLog` asks, over whatever carries bytes; `answer` answers
+ * where the tables are. What lies between (a thread, a bus) sees bytes alone.
+ */
+import type { DlqSelector } from '../domain/queue/index.js';
+import { type AccountId, isMillraceError, MillraceError, unreachable } from '../kernel/index.js';
+import type { Bus, DlqPage, LogPage, LogQuery, MessageLog } from '../ports/index.js';
+import {
+  decodeDlqPage,
+  decodeLogPage,
+  decodeQuestion,
+  encodeDlqPage,
+  encodeLogPage,
+  encodeQuestion,
+} from './question-codec.js';
+
+/** @throws MillraceError, as `MessageLog` does */
+export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
+
+export class AskedMessageLog implements MessageLog {
+  constructor(private readonly ask: Ask) {}
+
+  async events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
+    return decodeLogPage(await this.ask(encodeQuestion({ kind: 'events', account, query, seen })));
+  }
+
+  async dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage> {
+    return decodeDlqPage(await this.ask(encodeQuestion({ kind: 'dlq', account, selector, seen })));
+  }
+}
+
+/** @throws INVALID, and what `log` throws */
+export async function answer(log: MessageLog, bytes: Uint8Array): Promise<Uint8Array> {
+  const question = decodeQuestion(bytes);
+  switch (question.kind) {
+    case 'events':
+      return encodeLogPage(await log.events(question.account, question.query, question.seen));
+    case 'dlq':
+      return encodeDlqPage(await log.dlq(question.account, question.selector, question.seen));
+    default:
+      return unreachable(question);
+  }
+}
+
+/**
+ * Asks whichever process keeps the read models; questions change nothing, so one is asked again where it may help.
+ * @param tryMs for one try: longer than a question may wait and search
+ */
+export function askOverBus(bus: Bus, tryMs: number): Ask {
+  return async (question) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await bus.request({ kind: 'query' }, question, tryMs);
+      } catch (error) {
+        if (!isMillraceError(error) || !error.retryable) throw error;
+        if (tries < TRIES && error.details.isUnserved !== true) continue;
+        throw new MillraceError('SHARD_UNAVAILABLE', 'no process that keeps the read models answers', {}, error);
+      }
+    }
+  };
+}
+
+const TRIES = 2;

@@ -1,0 +1,115 @@
+/** Questions to the read models, on their way between threads and processes. */
+import { expect } from 'chai';
+import { ManualTime, MemoryNetwork } from '../../../src/adapters/memory/index.js';
+import type { DlqSelector } from '../../../src/domain/queue/index.js';
+import { type DlqId, isMillraceError, type MessageId, MillraceError } from '../../../src/kernel/index.js';
+import type { DlqPage, LogPage, LogQuery, MessageLog } from '../../../src/ports/index.js';
+import { AskedMessageLog, answer, askOverBus } from '../../../src/query/index.js';
+import { ACCOUNT, ANYTHING, PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
+
+const body = new Uint8Array([0, 200, 255]);
+const event = {
+  atMs: 1_790_000_000_000,
+  state: 'ERROR' as const,
+  messageId: 'msg_1' as MessageId,
+  envelope: PLAIN_ENVELOPE,
+  body,
+  nextDeliveryAtMs: undefined,
+  error: 'HTTP status 500',
+  response: { status: 500, header: [['A', 'b'] as const], body: new Uint8Array([1]) },
+};
+const entry = {
+  dlqId: '1790000000000-4' as DlqId,
+  messageId: 'msg_1' as MessageId,
+  envelope: PLAIN_ENVELOPE,
+  body,
+  createdAtMs: 1,
+  notBeforeMs: 2,
+  failedAtMs: 3,
+  retried: 4,
+  response: { status: 0, header: [], body: new Uint8Array(), error: 'connection refused' },
+};
+
+class ScriptedLog implements MessageLog {
+  readonly asked: unknown[] = [];
+  failure: Error | undefined;
+
+  async events(...question: unknown[]): Promise<LogPage> {
+    this.asked.push(question);
+    if (this.failure !== undefined) throw this.failure;
+    return {
+      events: [event, { ...event, state: 'RETRY', response: undefined }],
+      cursor: '1790000000000-9007199254740991',
+    };
+  }
+
+  async dlq(...question: unknown[]): Promise<DlqPage> {
+    this.asked.push(question);
+    return { entries: [entry], after: undefined };
+  }
+}
+
+describe('questions to the read models', () => {
+  const log = new ScriptedLog();
+  const asked = new AskedMessageLog((question) => answer(log, question));
+
+  it('arrive as they were asked, and answers as they were given', async () => {
+    const query: LogQuery = { ...ANYTHING, filter: { label: ['ä'], fromMs: 5 }, states: ['ERROR'], cursor: '1-2' };
+    const page = await asked.events(ACCOUNT, query, 77);
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, query, 77]);
+    expect(page.cursor).to.equal('1790000000000-9007199254740991');
+    expect(page.events.map((one) => ({ ...one, envelope: one.envelope.url, body: [...one.body] }))).to.deep.equal([
+      { ...without(event, 'nextDeliveryAtMs'), envelope: PLAIN_ENVELOPE.url, body: [0, 200, 255] },
+      {
+        ...without(event, 'nextDeliveryAtMs', 'response'),
+        state: 'RETRY',
+        envelope: PLAIN_ENVELOPE.url,
+        body: [0, 200, 255],
+      },
+    ]);
+    expect(page.events[0]?.envelope).to.equal(page.events[1]?.envelope);
+    const selector: DlqSelector = { kind: 'ids', dlqIds: [entry.dlqId] };
+    const { entries, after } = await asked.dlq(ACCOUNT, selector, 78);
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, selector, 78]);
+    expect([entries[0]?.response.error, entries[0]?.retried, after]).to.deep.equal([
+      'connection refused',
+      4,
+      undefined,
+    ]);
+  });
+
+  it('are refused when they cannot be read', async () => {
+    for (const bytes of [[], [0xc1], [0x91, 1], [0x92, 2, 0x80], [0x92, 1, 0x80], [0x92, 1, 0xc0]]) {
+      const error = await answer(log, new Uint8Array(bytes)).catch((thrown: unknown) => thrown);
+      expect(isMillraceError(error, 'INVALID'), String(bytes)).to.equal(true);
+    }
+  });
+
+  describe('over the bus', () => {
+    const time = new ManualTime();
+    const network = new MemoryNetwork(time);
+    const remote = new AskedMessageLog(askOverBus(network.connect(), 1000));
+
+    it('say so when no process keeps the read models', async () => {
+      const error = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
+      expect(isMillraceError(error, 'SHARD_UNAVAILABLE')).to.equal(true);
+    });
+
+    it('are answered by one that does, and asked again when it could not', async () => {
+      const served = network.connect().serve({ kind: 'query' }, (question) => answer(log, question));
+      expect((await remote.events(ACCOUNT, ANYTHING, 0)).events).to.have.length(2);
+      log.failure = new MillraceError('SHARD_UNAVAILABLE', 'being made anew');
+      log.asked.length = 0;
+      const error = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
+      expect([isMillraceError(error, 'SHARD_UNAVAILABLE'), log.asked.length]).to.deep.equal([true, 2]);
+      log.failure = new MillraceError('INVALID', 'not a cursor of this list');
+      const refusal = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
+      expect(isMillraceError(refusal, 'INVALID')).to.equal(true);
+      served.stop();
+    });
+  });
+});
+
+function without<T extends object>(value: T, ...names: (keyof T)[]): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name as keyof T))) as Partial<T>;
+}
