@@ -3,6 +3,7 @@
  * The texts say whether anything happened: a caller may repeat what was not applied, and nothing else.
  */
 import { ErrorReply } from '../domain/kv/index.js';
+import type { QueueRejection } from '../domain/queue/index.js';
 import { type ErrorCode, isMillraceError } from '../kernel/index.js';
 
 export interface Refusal {
@@ -76,4 +77,72 @@ export function protocolRefusal(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, text: 'ERR request headers are too large' };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, text: 'ERR request took too long to arrive' };
   return badRequest('ERR malformed HTTP request');
+}
+
+// ── the message queue: sentences without a class ──
+
+const QUEUE_TEXTS: Readonly<Record<ErrorCode, string>> = {
+  MAILBOX_FULL: 'the server is busy, nothing was done',
+  SHARD_UNAVAILABLE: 'the queue is not available right now, nothing was done',
+  OUTCOME_UNKNOWN: 'the call may or may not have been carried out, outcome=unknown',
+  NOT_APPLIED: 'the call was not carried out, outcome=not-applied',
+  FENCED: 'the queue is changing its owner, nothing was done',
+  JOURNAL_UNAVAILABLE: 'storage is not available right now, nothing was done',
+  JOURNAL_DAMAGED: 'the queue is stopped until an operator has looked at it',
+  STORAGE_FULL: 'storage is full, only reads and deletes are served',
+  SHUTTING_DOWN: 'the server is stopping, nothing was done',
+  CONTROL_STALE: 'permissions cannot be checked right now, nothing was done',
+  TIMED_OUT: 'no answer in time',
+  NOT_FOUND: 'not found',
+  CONFLICT: 'conflict',
+  INVALID: 'invalid request',
+  BAD_CONFIG: 'internal error',
+  DEFECT: 'internal error',
+};
+
+/** As `refusalOf`, worded for the queue. */
+export function queueRefusalOf(failure: unknown): Refusal {
+  return { ...refusalOf(failure), text: isMillraceError(failure) ? QUEUE_TEXTS[failure.code] : QUEUE_TEXTS.DEFECT };
+}
+
+const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
+  INVALID: 400,
+  NOT_FOUND: 404,
+  TOO_MANY: 412,
+  SUSPENDED: 403,
+  DAILY_LIMIT: 429,
+  BUDGET: 429,
+};
+
+/** What the owner of a queue has refused. */
+export function rejectionRefusal(reason: QueueRejection, text: string): Refusal {
+  return { status: STATUS_BY_REJECTION[reason], text };
+}
+
+/** Refusals that the queue's face makes by itself. */
+export const QUEUE_REFUSALS = {
+  unauthorized: { status: 401, text: 'unable to authenticate: invalid token' },
+  readOnly: { status: 403, text: 'a read-only token may not do this' },
+  suspended: { status: 403, text: 'the account is suspended' },
+  routeNotFound: { status: 404, text: 'no such route' },
+  noLanguageModels: { status: 404, text: 'language model routes are not available on this server' },
+  methodNotAllowed: { status: 405, text: 'method is not allowed' },
+  burst: { status: 429, text: 'too many requests in this second' },
+  overloaded: unavailable(QUEUE_TEXTS.MAILBOX_FULL, SOON_SECONDS),
+  noSigningKeys: unavailable('signing keys are not available right now', SOON_SECONDS),
+} as const satisfies Record<string, Refusal>;
+
+export function notFound(what: string): Refusal {
+  return { status: 404, text: `${what} not found` };
+}
+
+/** A message, or the JSON of a call. */
+export function queueBodyTooLarge(limitBytes: number): Refusal {
+  return { status: 413, text: `body is too large, current limit: ${limitBytes} bytes` };
+}
+
+/** As `protocolRefusal`, worded for the queue. */
+export function queueProtocolRefusal(code: string | undefined): Refusal {
+  const refusal = protocolRefusal(code);
+  return { ...refusal, text: refusal.text.replace('ERR ', '') };
 }

@@ -6,6 +6,7 @@
  * Invariants
  *  W1 both spellings of a request header are read; when both arrive the neutral one counts
  *  W2 an answer carries one spelling: the alias when any header of the request began with it
+ *  W3 what is kept is neutral: names are turned on their way in (`neutralName`) and out (`Spelling.headerName`)
  */
 
 /** The words of one alias: header prefix without its dash, the queue's name, the store's name. */
@@ -21,6 +22,13 @@ export type WireHeader = 'Encoding' | 'Response-Format' | 'Sync-Token';
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 const NEUTRAL_WORD = 'Svc';
+const NEUTRAL_PREFIX = 'svc-';
+/** The query key of the queue's token, after the queue's name. */
+const TOKEN_KEY_END = '_token';
+const NEUTRAL_QUEUE_WORD = 'msgq';
+/** Stands before the name of a header that is passed on, also inside the names of callbacks' settings. */
+const FORWARD = 'forward-';
+const REDACTED_FIELDS = 'svc-redact-fields';
 const WIRE_HEADERS: readonly WireHeader[] = ['Encoding', 'Response-Format', 'Sync-Token'];
 /** Sent by client packages about themselves; allowed and ignored. */
 const TELEMETRY_HEADERS = ['Telemetry-Runtime', 'Telemetry-Platform', 'Telemetry-Sdk'];
@@ -29,9 +37,11 @@ const TELEMETRY_HEADERS = ['Telemetry-Runtime', 'Telemetry-Platform', 'Telemetry
 export class Spelling {
   /** Lower case, with its dash: as Node gives header names. */
   readonly prefix: string;
+  readonly isAlias: boolean;
   readonly #names: ReadonlyMap<WireHeader, string>;
 
-  constructor(word: string) {
+  constructor(private readonly word: string) {
+    this.isAlias = word !== NEUTRAL_WORD;
     this.prefix = `${word.toLowerCase()}-`;
     this.#names = new Map(WIRE_HEADERS.map((header) => [header, `${word}-${header}`]));
   }
@@ -39,17 +49,35 @@ export class Spelling {
   nameOf(header: WireHeader): string {
     return this.#names.get(header) as string;
   }
+
+  /** @param neutral canonical, as it is kept: `Svc-…`, or any other header, which stays as it is */
+  headerName(neutral: string): string {
+    if (!this.isAlias || !neutral.startsWith(`${NEUTRAL_WORD}-`)) return neutral;
+    return `${this.word}${neutral.slice(NEUTRAL_WORD.length)}`;
+  }
+
+  /** A text in which headers may be named. */
+  text(neutral: string): string {
+    if (!this.isAlias) return neutral;
+    return neutral.replaceAll(`${NEUTRAL_WORD}-`, `${this.word}-`).replaceAll(NEUTRAL_PREFIX, this.prefix);
+  }
 }
 
 export class WireSpellings {
   readonly #neutral = new Spelling(NEUTRAL_WORD);
   readonly #aliases: readonly Spelling[];
+  /** Query keys of the queue's token; true for an alias. */
+  readonly #tokenKeys: ReadonlyMap<string, boolean>;
   /** For each header its names in lower case, neutral first (W1). */
   readonly #incoming: ReadonlyMap<WireHeader, readonly string[]>;
   readonly #words: readonly string[];
 
   constructor(aliases: readonly AliasWords[]) {
     this.#aliases = aliases.map((alias) => new Spelling(alias.headerWord));
+    this.#tokenKeys = new Map([
+      ...aliases.map(({ queueWord }) => [`${queueWord.toLowerCase()}${TOKEN_KEY_END}`, true] as const),
+      [`${NEUTRAL_QUEUE_WORD}${TOKEN_KEY_END}`, false],
+    ]);
     this.#words = [NEUTRAL_WORD, ...aliases.map((alias) => alias.headerWord)];
     this.#incoming = new Map(
       WIRE_HEADERS.map((header) => [header, this.#words.map((word) => `${word}-${header}`.toLowerCase())]),
@@ -71,6 +99,56 @@ export class WireSpellings {
       const value = headers[name];
       if (value !== undefined) return String(value);
     }
+    return undefined;
+  }
+
+  /** The spelling of a record that was made in one of the two, when its reader shows no sign of either. */
+  spellingFor(isAlias: boolean): Spelling {
+    return isAlias ? (this.#aliases[0] ?? this.#neutral) : this.#neutral;
+  }
+
+  /** Does a query key carry the queue's token? In which spelling, if so. */
+  tokenKey(key: string): 'neutral' | 'alias' | undefined {
+    const isAlias = this.#tokenKeys.get(key);
+    return isAlias === undefined ? undefined : isAlias ? 'alias' : 'neutral';
+  }
+
+  /** Does a header or query key, in lower case, begin with the word of a spelling? */
+  spellingOfName(name: string): 'neutral' | 'alias' | undefined {
+    if (name.startsWith(NEUTRAL_PREFIX)) return 'neutral';
+    return this.#aliasOf(name) === undefined ? undefined : 'alias';
+  }
+
+  /**
+   * The same name in neutral words, also where it carries a header's name of the same spelling inside:
+   * `acme-callback-forward-acme-run` becomes `svc-callback-forward-svc-run`. Neutral names stay as they are.
+   * @param name in lower case
+   */
+  neutralName(name: string): string {
+    const alias = this.#aliasOf(name);
+    if (alias === undefined) return name;
+    const { prefix } = alias;
+    const rest = name.slice(prefix.length);
+    const forward = rest.startsWith(FORWARD) ? 0 : rest.indexOf(`-${FORWARD}`) + 1;
+    if (forward === 0 && !rest.startsWith(FORWARD)) return NEUTRAL_PREFIX + rest;
+    const inner = rest.slice(forward + FORWARD.length);
+    if (!inner.startsWith(prefix)) return NEUTRAL_PREFIX + rest;
+    return NEUTRAL_PREFIX + rest.slice(0, forward + FORWARD.length) + NEUTRAL_PREFIX + inner.slice(prefix.length);
+  }
+
+  /** The value of a configuration header that came in an alias: header names are in it where fields are redacted. */
+  neutralValue(neutralName: string, value: string): string {
+    if (neutralName !== REDACTED_FIELDS) return value;
+    let text = value;
+    for (const { prefix } of this.#aliases) {
+      const start = prefix.slice(0, -1);
+      text = text.replace(new RegExp(`\\[\\s*${start}-`, 'gi'), `[${NEUTRAL_PREFIX}`);
+    }
+    return text;
+  }
+
+  #aliasOf(name: string): Spelling | undefined {
+    for (const alias of this.#aliases) if (name.startsWith(alias.prefix)) return alias;
     return undefined;
   }
 

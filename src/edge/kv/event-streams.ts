@@ -13,12 +13,12 @@ import { type ByteString, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
+import { discardBody } from '../http/index.js';
 import { authenticate } from './authentication.js';
 import { QUOTA_EXCEEDED } from './command-batch.js';
 import type { Exchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import { denialOf, mayRun, noPermission } from './permissions.js';
-import { discardBody } from './request-body.js';
 import type { RequestTarget } from './request-target.js';
 
 const EVENT_STREAM = 'text/event-stream';

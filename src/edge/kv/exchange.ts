@@ -9,9 +9,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
+import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
-import { discardBody, type KvIncomingMessage } from './request-body.js';
 import type { ResponseFormat } from './response-format.js';
 
 /** What every answer of the face depends on. */
@@ -22,14 +22,12 @@ export interface AnswerContext {
 }
 
 const KEEPALIVE_PROBE_MS = 30_000;
-/** Joining costs a copy; beyond this it is more than what is saved. */
-const MAX_PIECE_BYTES = 16 * 1024;
 
 export class Exchange {
   format: ResponseFormat = 'json';
 
   constructor(
-    readonly request: KvIncomingMessage,
+    readonly request: FaceRequest,
     readonly response: ServerResponse,
     readonly spelling: Spelling,
     private readonly context: AnswerContext,
@@ -96,21 +94,4 @@ export class Exchange {
     response.writeHead(status, headers);
     endInOnePiece(response, body, encoding, bytes);
   }
-}
-
-/**
- * Node's `end(body)` writes head and body as one string and then an empty one, which makes a vector of two
- * and costs a tenth of a small request. Behind the head the body leaves with it in a plain write. The head
- * is written as Latin-1, so this is for bodies of one byte a character; and where a version of Node keeps
- * its head elsewhere, the ordinary way is taken. docs/adr/0012-one-piece.md has the figures.
- */
-function endInOnePiece(response: ServerResponse, body: string, encoding: BufferEncoding, bytes: number): void {
-  const inside = response as unknown as { _header?: unknown };
-  const fits = bytes === body.length && bytes < MAX_PIECE_BYTES && response.req.method !== 'HEAD';
-  if (!fits || typeof inside._header !== 'string') {
-    response.end(body, encoding);
-    return;
-  }
-  inside._header += body;
-  response.end();
 }

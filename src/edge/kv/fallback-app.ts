@@ -7,9 +7,9 @@ import Koa from 'koa';
 import { errorToJson } from '../../codec/json/index.js';
 import { describeError } from '../../kernel/index.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
+import { discardBody } from '../http/index.js';
 import { ALLOWED_METHODS } from './cors.js';
 import type { KvFace } from './kv-face.js';
-import { discardBody } from './request-body.js';
 
 const METHODS = new Set(ALLOWED_METHODS.split(', '));
 

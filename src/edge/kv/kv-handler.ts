@@ -14,6 +14,7 @@ import { type ByteString, bytesOfBuffer, describeError, isMillraceError } from '
 import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf, requestTooLarge } from '../error-map.js';
+import { type BodyOutcome, BodyReader, type FaceRequest } from '../http/index.js';
 import { authenticate } from './authentication.js';
 import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
 import { EventStreams } from './event-streams.js';
@@ -22,7 +23,6 @@ import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from
 import type { JsonCommand } from './json-command.js';
 import type { KvFace } from './kv-face.js';
 import { PartitionRouter, type RequestDetails } from './partition-routing.js';
-import { type BodyOutcome, BodyReader, type KvIncomingMessage } from './request-body.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
 import { negotiateFormat } from './response-format.js';
 
@@ -51,7 +51,7 @@ export class KvHandler {
     this.#streams.close();
   }
 
-  handle(request: KvIncomingMessage, response: ServerResponse): void {
+  handle(request: FaceRequest, response: ServerResponse): void {
     const target = METHODS.has(request.method) ? parseRequestTarget(request.url as string) : undefined;
     if (target === undefined) {
       this.fallback(request, response);

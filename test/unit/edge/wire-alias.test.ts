@@ -40,3 +40,55 @@ describe('edge: wire alias', () => {
     ]);
   });
 });
+
+describe('edge: wire alias of the queue', () => {
+  const spellings = new WireSpellings([ALIAS]);
+
+  it('turns names into neutral ones, and those that they carry inside', () => {
+    const turned = [
+      ['acme-retries', 'svc-retries'],
+      ['acme-forward-x', 'svc-forward-x'],
+      ['acme-forward-acme-run', 'svc-forward-svc-run'],
+      ['acme-callback-forward-acme-run', 'svc-callback-forward-svc-run'],
+      ['acme-failure-callback-forward-x', 'svc-failure-callback-forward-x'],
+      ['acme-header-forward', 'svc-header-forward'],
+      ['svc-forward-acme-run', 'svc-forward-acme-run'],
+      ['x-acme-run', 'x-acme-run'],
+      ['acme', 'acme'],
+    ] as const;
+    for (const [name, neutral] of turned) expect(spellings.neutralName(name), name).to.equal(neutral);
+  });
+
+  it('turns the header names among redacted fields', () => {
+    expect(spellings.neutralValue('svc-redact-fields', 'body, header[Acme-Run],header[ acme-x]')).to.equal(
+      'body, header[svc-Run],header[svc-x]',
+    );
+    expect(spellings.neutralValue('svc-label', 'header[Acme-Run]')).to.equal('header[Acme-Run]');
+  });
+
+  it('tells the spelling of names and of the token’s query key', () => {
+    expect(spellings.spellingOfName('acme-x')).to.equal('alias');
+    expect(spellings.spellingOfName('svc-x')).to.equal('neutral');
+    expect(spellings.spellingOfName('x-acme')).to.equal(undefined);
+    expect(spellings.tokenKey('acmeq_token')).to.equal('alias');
+    expect(spellings.tokenKey('msgq_token')).to.equal('neutral');
+    expect(spellings.tokenKey('store_token')).to.equal(undefined);
+    const capitals = new WireSpellings([{ headerWord: 'Acme', queueWord: 'AcmeQ', kvWord: 'store' }]);
+    expect(capitals.tokenKey('acmeq_token')).to.equal('alias');
+  });
+
+  it('spells kept names, and texts with names in them, for the reader', () => {
+    const alias = spellings.spellingFor(true);
+    expect(alias.headerName('Svc-Run')).to.equal('Acme-Run');
+    expect(alias.headerName('X-Svc-Run')).to.equal('X-Svc-Run');
+    expect(alias.text('svc-retries and Svc-Delay')).to.equal('acme-retries and Acme-Delay');
+    expect(spellings.spellingFor(false).headerName('Svc-Run')).to.equal('Svc-Run');
+  });
+
+  it('stays neutral when no alias is named', () => {
+    const neutral = new WireSpellings([]);
+    expect(neutral.neutralName('acme-retries')).to.equal('acme-retries');
+    expect(neutral.spellingFor(true).headerName('Svc-Run')).to.equal('Svc-Run');
+    expect(neutral.tokenKey('acmeq_token')).to.equal(undefined);
+  });
+});

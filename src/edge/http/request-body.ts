@@ -11,10 +11,10 @@
  * then read without waiting for a tick. Measured: a tenth of what a SET costs this process.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import { MAX_DISCARDED_BYTES } from './kv-limits.js';
+import { MAX_DISCARDED_BYTES } from './http-limits.js';
 
 /** A request whose body can be had as it comes from the parser; the stream it otherwise is then stays empty. */
-export class KvIncomingMessage extends IncomingMessage {
+export class FaceRequest extends IncomingMessage {
   #sink: ((chunk: Buffer | null) => void) | undefined;
 
   /** @param sink called with each piece, and with null at the end; undefined: the stream has the rest */
@@ -48,7 +48,7 @@ export class BodyReader {
 
   /** Calls `done` once; at once when there is no body. */
   read(
-    { request, response }: { request: KvIncomingMessage; response: ServerResponse },
+    { request, response }: { request: FaceRequest; response: ServerResponse },
     limitBytes: number,
     done: (outcome: BodyOutcome) => void,
   ): void {
@@ -67,7 +67,7 @@ export class BodyReader {
     this.#collect(request, limitBytes, done);
   }
 
-  #collect(request: KvIncomingMessage, limitBytes: number, done: (outcome: BodyOutcome) => void): void {
+  #collect(request: FaceRequest, limitBytes: number, done: (outcome: BodyOutcome) => void): void {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const finish = (outcome: BodyOutcome) => {

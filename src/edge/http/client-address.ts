@@ -1,0 +1,65 @@
+/**
+ * Who a request came from: its peer, or the address that known proxies say they took it from. What anybody else
+ * writes into `X-Forwarded-For` is a claim and stays unread.
+ */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** A range of addresses by its leading bits. */
+export interface ProxyRange {
+  readonly address: string;
+  readonly prefixBits: number;
+}
+
+/** Hops of proxies that are followed back; nobody has more in front. */
+const MAX_HOPS = 16;
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+export class ClientAddresses {
+  readonly #trusted: BlockList | undefined;
+
+  constructor(trustedProxies: readonly ProxyRange[]) {
+    if (trustedProxies.length === 0) return;
+    this.#trusted = new BlockList();
+    for (const { address, prefixBits } of trustedProxies)
+      this.#trusted.addSubnet(address, prefixBits, familyOf(address));
+  }
+
+  /** An IP address; IPv4 in its own form. Empty when the peer is gone already. */
+  of({ socket, headers }: IncomingMessage): string {
+    const peer = plain(socket.remoteAddress ?? '');
+    const forwarded = headers['x-forwarded-for'];
+    if (this.#trusted === undefined || forwarded === undefined) return peer;
+    return this.#behind(peer, String(forwarded).split(','));
+  }
+
+  /** From the nearest hop outwards, for as long as the one that says so is trusted. */
+  #behind(peer: string, claims: readonly string[]): string {
+    let address = peer;
+    for (let hop = 1; hop <= Math.min(claims.length, MAX_HOPS) && this.#isTrusted(address); hop += 1) {
+      const claimed = withoutPort((claims.at(-hop) as string).trim());
+      if (isIP(claimed) === 0) break;
+      address = plain(claimed);
+    }
+    return address;
+  }
+
+  #isTrusted(address: string): boolean {
+    return isIP(address) !== 0 && (this.#trusted as BlockList).check(address, familyOf(address));
+  }
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
+}
+
+function plain(address: string): string {
+  if (!address.startsWith('::')) return address;
+  return MAPPED_IPV4.exec(address)?.[1] ?? address;
+}
+
+/** Some proxies write `1.2.3.4:567` or `[::1]:567`. */
+function withoutPort(claimed: string): string {
+  const match = /^\[([^\]]+)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(claimed);
+  return match?.[1] ?? match?.[2] ?? claimed;
+}

@@ -1,0 +1,31 @@
+/** Bounds that every HTTP face has, with their reasons. */
+export interface HttpLimits {
+  /** Time for a request's headers to arrive. */
+  readonly headersTimeoutMs: number;
+  /** Time for a whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** How often the two above are looked at. */
+  readonly connectionsCheckingIntervalMs: number;
+  /** An idle connection is kept this long. */
+  readonly keepAliveTimeoutMs: number;
+  /** A connection with a request on it, on which nothing moves (a reader that does not read). */
+  readonly stalledSocketTimeoutMs: number;
+  /** Request line and headers. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeadersCount: number;
+  /** Connections that wait to be accepted. */
+  readonly listenBacklog: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  /** After so many requests a connection is closed, so that load spreads to new processes. 0: never. */
+  readonly maxRequestsPerSocket: number;
+  /** One request's body. */
+  readonly maxBodyBytes: number;
+  /** Bodies of all requests that are being received, together. */
+  readonly maxBufferedBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** What is still read, and thrown away, of a body whose answer is already out, so that a client gets to read it. */
+export const MAX_DISCARDED_BYTES = 64 * MIB;

@@ -1,0 +1,52 @@
+/**
+ * Calls a second of an account, as far as this process sees them: a bucket that holds a second's worth and fills
+ * evenly. Publishing is not counted here; its bound is the day's.
+ */
+import type { AccountId } from '../../kernel/index.js';
+import type { Clock } from '../../ports/index.js';
+
+interface Bucket {
+  tokens: number;
+  filledAtMs: number;
+}
+
+/** Accounts that are remembered; one that is forgotten begins with a full bucket. */
+const MAX_BUCKETS = 10_000;
+
+export class BurstLimiter {
+  readonly #buckets = new Map<AccountId, Bucket>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @param perSecond 0: no limit. @returns may it go on? */
+  take(account: AccountId, perSecond: number): boolean {
+    if (perSecond === 0) return true;
+    const nowMs = this.clock.monotonicMs();
+    const bucket = this.#bucketOf(account, perSecond, nowMs);
+    const filled = bucket.tokens + ((nowMs - bucket.filledAtMs) * perSecond) / 1000;
+    bucket.tokens = Math.min(perSecond, filled);
+    bucket.filledAtMs = nowMs;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  /** Of a refusal. Reset is when there is room for one again, in Unix seconds. */
+  headers(perSecond: number): Record<string, string> {
+    return {
+      'Burst-RateLimit-Limit': String(perSecond),
+      'Burst-RateLimit-Remaining': '0',
+      'Burst-RateLimit-Reset': String(Math.ceil((this.clock.nowMs() + 1000 / perSecond) / 1000)),
+    };
+  }
+
+  #bucketOf(account: AccountId, perSecond: number, nowMs: number): Bucket {
+    let bucket = this.#buckets.get(account);
+    if (bucket === undefined) {
+      if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as AccountId);
+      bucket = { tokens: perSecond, filledAtMs: nowMs };
+      this.#buckets.set(account, bucket);
+    }
+    return bucket;
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Filters of lists and bulk calls, from the query and, where a call has one, from its JSON body.
+ *
+ * Invariants
+ *  F1 a parameter that is not known is refused: a typing error must not act on everything
+ *  F2 an empty value or an empty list is refused too, for the same reason
+ *  F3 with a list of ids all other filters are left out of account
+ */
+import { type MessageFilter, parseWholeNumber } from '../../domain/queue/index.js';
+import { MAX_FILTER_VALUES } from './queue-limits.js';
+import { invalid } from './refused.js';
+import { membersOf } from './requests/checked.js';
+
+/** Texts by parameter, in order. */
+export type Parameters = ReadonlyMap<string, readonly string[]>;
+
+/** Once a filter, and still sent by clients. */
+const LEFT_OUT = 'api';
+
+/** Parameter → where it goes, for filters that take several texts. */
+const TEXT_FILTERS = {
+  messageId: 'messageId',
+  messageIds: 'messageId',
+  url: 'url',
+  host: 'host',
+  path: 'path',
+  topicName: 'topicName',
+  queueName: 'queueName',
+  scheduleId: 'scheduleId',
+  label: 'label',
+  flowControlKey: 'flowControlKey',
+  callerIp: 'callerIp',
+  callerIP: 'callerIp',
+} as const satisfies Record<string, keyof MessageFilter>;
+
+/** Commas belong to these: a list of them is split where the next one begins. */
+const SEPARATORS: Readonly<Record<string, RegExp>> = { url: /,(?=https?:\/\/)/i, path: /,(?=\/)/ };
+
+/** @throws Refused 400: F1, F2 */
+export function queryParameters(query: string, known: ReadonlySet<string>): Parameters {
+  return grouped(new URLSearchParams(query), known);
+}
+
+/** The query's parameters and those of the body's members, which may be texts, numbers or lists of them. */
+export function allParameters(query: string, body: unknown, known: ReadonlySet<string>): Parameters {
+  const pairs = [...new URLSearchParams(query)] as [string, string][];
+  if (body === undefined) return grouped(pairs, known);
+  for (const [name, given] of membersOf(body)) {
+    const values = Array.isArray(given) ? given : [given];
+    if (values.length === 0) throw invalid(`${name} is empty`);
+    for (const value of values) {
+      if (typeof value !== 'string' && typeof value !== 'number')
+        throw invalid(`${name} must be text or a list of texts`);
+      pairs.push([name, String(value)]);
+    }
+  }
+  return grouped(pairs, known);
+}
+
+function grouped(pairs: Iterable<readonly [string, string]>, known: ReadonlySet<string>): Parameters {
+  const parameters = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    if (name === LEFT_OUT) continue;
+    if (!known.has(name)) throw invalid(`unknown parameter ${name}`);
+    if (value === '') throw invalid(`${name} is empty`);
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+  }
+  return parameters;
+}
+
+/** @throws Refused 400 */
+export function filterOf(parameters: Parameters): MessageFilter {
+  const filter: { -readonly [Name in keyof MessageFilter]: MessageFilter[Name] } = {};
+  for (const [parameter, member] of Object.entries(TEXT_FILTERS)) {
+    const values = valuesOf(parameters, parameter, MAX_FILTER_VALUES);
+    if (values.length > 0) filter[member] = [...(filter[member] ?? []), ...values];
+  }
+  const statuses = valuesOf(parameters, 'responseStatus', MAX_FILTER_VALUES);
+  if (statuses.length > 0) filter.responseStatus = statuses.map((text) => wholeNumber('responseStatus', text));
+  const from = single(parameters, 'fromDate');
+  const to = single(parameters, 'toDate');
+  if (from !== undefined) filter.fromMs = wholeNumber('fromDate', from);
+  if (to !== undefined) filter.toMs = wholeNumber('toDate', to);
+  return filter;
+}
+
+/** Several parameters of a name, values with commas in them, or both. @throws Refused 400 */
+export function valuesOf(parameters: Parameters, name: string, most: number): string[] {
+  const separator = SEPARATORS[name] ?? ',';
+  const values = (parameters.get(name) ?? []).flatMap((text) => text.split(separator).map((part) => part.trim()));
+  if (values.includes('')) throw invalid(`${name} is empty`);
+  if (values.length > most) throw invalid(`${name} has more than ${most} values`);
+  return values;
+}
+
+/** @returns undefined when it was not given. @throws Refused 400 */
+export function countOf(parameters: Parameters, most: number): number | undefined {
+  const text = single(parameters, 'count');
+  if (text === undefined) return undefined;
+  const count = parseWholeNumber(text);
+  if (count === undefined || count < 1 || count > most) throw invalid(`count must be a whole number from 1 to ${most}`);
+  return count;
+}
+
+/** @throws Refused 400 */
+export function orderOf(
+  parameters: Parameters,
+  otherwise: 'earliestFirst' | 'latestFirst',
+): 'earliestFirst' | 'latestFirst' {
+  const text = single(parameters, 'order') ?? otherwise;
+  if (text !== 'earliestFirst' && text !== 'latestFirst') throw invalid('order must be earliestFirst or latestFirst');
+  return text;
+}
+
+/** @throws Refused 400 when it came more than once */
+export function single(parameters: Parameters, name: string): string | undefined {
+  const values = parameters.get(name);
+  if (values !== undefined && values.length > 1) throw invalid(`${name} was given more than once`);
+  return values?.[0];
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = parseWholeNumber(text);
+  if (number === undefined) throw invalid(`${name} must be a whole number`);
+  return number;
+}

@@ -1,0 +1,66 @@
+/**
+ * Where a call wants its messages to go, read from the raw request target: a URL stays as it was written, `//` and
+ * all; one that was percent-encoded as a whole is understood too.
+ */
+import { nameProblem, parseDestinationUrl } from '../../domain/queue/index.js';
+import { invalid } from './refused.js';
+
+export type Destination =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'group'; readonly name: string };
+
+const ABSOLUTE = /^https?:\/\//i;
+const LANGUAGE_MODEL = 'api/llm';
+
+export interface SplitTarget {
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+}
+
+/** @param target as it stands in the request line: origin form, or absolute form as proxies send it */
+export function splitTarget(target: string): SplitTarget {
+  const start = target.charCodeAt(0) === 0x2f ? 0 : startOfPath(target);
+  const question = target.indexOf('?', start);
+  if (question < 0) return { path: start === 0 ? target : target.slice(start), query: '' };
+  return { path: target.slice(start, question), query: target.slice(question + 1) };
+}
+
+/**
+ * @param remainder of the raw path
+ * @param query what is the destination's own of the call's
+ * @throws Refused 400
+ */
+export function destinationInPath(remainder: string, query: string): Destination {
+  const text = ABSOLUTE.test(remainder) || !remainder.includes('%') ? remainder : decoded(remainder);
+  return destinationOf(ABSOLUTE.test(text) ? withQuery(text, query) : text);
+}
+
+/** @param text as a batch names it. @throws Refused 400 */
+export function destinationOf(text: string): Destination {
+  if (text === LANGUAGE_MODEL) throw invalid('destination api/llm is not available on this server');
+  if (!ABSOLUTE.test(text) && nameProblem('name', text) === undefined) return { kind: 'group', name: text };
+  const outcome = parseDestinationUrl(text);
+  if (!outcome.isOk) throw invalid(outcome.message);
+  return { kind: 'url', url: outcome.url };
+}
+
+/** A segment of the path. @throws Refused 400 */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw invalid('malformed percent-encoding in the path');
+  }
+}
+
+function withQuery(url: string, query: string): string {
+  if (query === '') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}${query}`;
+}
+
+function startOfPath(target: string): number {
+  const scheme = target.indexOf('://');
+  const slash = scheme < 0 ? -1 : target.indexOf('/', scheme + 3);
+  return slash < 0 ? target.length : slash;
+}

@@ -1,0 +1,80 @@
+/**
+ * Messages as a call asks for them: its destination and configuration, validated for their form and made into items
+ * for the account's owner, ids fixed. Nothing of a call is published before all of it is in order.
+ */
+import {
+  type CallbackSetting,
+  type DeliverySettings,
+  newMessageId,
+  type ParsedSettings,
+  type PublishDestination,
+  type PublishItem,
+  parseSettings,
+  type RawSettings,
+  type SettingsContext,
+} from '../../domain/queue/index.js';
+import type { Destination } from './destination.js';
+import type { QueueCall } from './queue-call.js';
+import { invalid } from './refused.js';
+
+export interface AskedMessage {
+  readonly destination: Destination;
+  readonly raw: RawSettings;
+  readonly of: SettingsContext['of'];
+  readonly queueName: string | undefined;
+  readonly body: Uint8Array;
+  readonly isAlias: boolean;
+}
+
+/** @throws Refused 400 */
+export function publishItem(call: QueueCall, asked: AskedMessage): PublishItem {
+  const { destination, raw, queueName, body, isAlias } = asked;
+  const parsed = settingsOf(call, raw, asked.of);
+  return {
+    id: newMessageId(call.face.parts.random),
+    destination: checkedDestination(call, destination, parsed.settings, raw),
+    queueName,
+    body,
+    notBeforeMs: parsed.notBeforeMs,
+    deduplication: parsed.deduplication,
+    callerIp: call.callerIp,
+    isAlias,
+  };
+}
+
+/** @throws Refused 400 */
+export function settingsOf(call: QueueCall, raw: RawSettings, of: SettingsContext['of']): ParsedSettings {
+  const outcome = parseSettings(raw, { limits: call.grant.facts.limits, nowMs: call.face.parts.clock.nowMs(), of });
+  if (!outcome.isOk) throw invalid(outcome.message);
+  refuseCallbacks(call, outcome.parsed.settings);
+  return outcome.parsed;
+}
+
+/** A group's settings are judged again where its defaults are known. @throws Refused 400 */
+export function checkedDestination(
+  call: QueueCall,
+  destination: Destination,
+  settings: DeliverySettings,
+  raw: RawSettings,
+): PublishDestination {
+  if (destination.kind === 'group') return { kind: 'group', name: destination.name, raw };
+  refuseForbidden(call, 'destination', destination.url);
+  return { kind: 'url', url: destination.url, settings };
+}
+
+/** Callbacks may have callbacks. */
+function refuseCallbacks(call: QueueCall, { callback, failureCallback }: DeliverySettings): void {
+  if (callback !== undefined) refuseCallback(call, 'callback', callback);
+  if (failureCallback !== undefined) refuseCallback(call, 'failure callback', failureCallback);
+}
+
+function refuseCallback(call: QueueCall, what: string, { url, settings }: CallbackSetting): void {
+  refuseForbidden(call, what, url);
+  refuseCallbacks(call, settings);
+}
+
+/** @throws Refused 400 for addresses that are not called from here */
+export function refuseForbidden(call: QueueCall, what: string, url: string): void {
+  const reason = call.face.parts.destinations.refusalOf(url);
+  if (reason !== undefined) throw invalid(`invalid ${what} url: ${reason}`);
+}

@@ -1,0 +1,156 @@
+/**
+ * One request of an account and its answer: what has been found out about the request, the ways to the account's
+ * queue, and the only place that writes.
+ *
+ * Invariants
+ *  E1 an answer is written once, head and body together, with its length; a long list alone goes out in pieces
+ *  E2 every refusal is `{"error": "…"}`, spelled as the request is
+ */
+import type { ServerResponse } from 'node:http';
+import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
+import { assert } from '../../kernel/index.js';
+import type { QueueGrant } from '../../ports/index.js';
+import { QUEUE_REFUSALS, rejectionRefusal } from '../error-map.js';
+import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
+import type { Spelling } from '../wire-alias.js';
+import type { CallWords } from './call-words.js';
+import { dailyHeaders } from './daily-headers.js';
+import type { QueueFace } from './queue-face.js';
+import { Refused } from './refused.js';
+
+/** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */
+const GATHERED_CHARACTERS = 64 * 1024;
+
+export class QueueCall {
+  constructor(
+    readonly face: QueueFace,
+    readonly request: FaceRequest,
+    readonly response: ServerResponse,
+    readonly path: string,
+    readonly words: CallWords,
+    readonly grant: QueueGrant,
+  ) {}
+
+  /** As it came; empty for methods whose body means nothing. */
+  body: Buffer = Buffer.alloc(0);
+
+  /** How records are spelled: as the request, else as they were made. */
+  spellingFor(wasAlias: boolean): Spelling {
+    const { isAlias, isNeutral } = this.words;
+    return this.face.spellings.spellingFor(isAlias || (!isNeutral && wasAlias));
+  }
+
+  get callerIp(): string {
+    return this.face.addresses.of(this.request);
+  }
+
+  /** @throws Refused 403 */
+  mustBeAllowedToChange(): void {
+    if (this.grant.role === 'read-only') throw new Refused(QUEUE_REFUSALS.readOnly);
+  }
+
+  /** The owner judges it too; but what is told while nobody owns the account has no other judge. @throws Refused */
+  mustBeAllowedToPublish(): void {
+    this.mustBeAllowedToChange();
+    if (this.grant.facts.state === 'passive') throw new Refused(QUEUE_REFUSALS.suspended);
+  }
+
+  /** @throws Refused when the owner refuses; what the gateway throws */
+  async ask<Type extends QueueReply['type']>(command: QueueCommand, type: Type): Promise<QueueReplyOf<Type>> {
+    return expected(await this.face.parts.gateway.ask(this.grant.account, command), type);
+  }
+
+  json(status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
+    const { response } = this;
+    if (response.destroyed || response.headersSent) return;
+    const bytes = Buffer.byteLength(text);
+    // A flat list: Node copies an object of headers name by name.
+    const list = ['Content-Type', 'application/json', 'Content-Length', String(bytes)];
+    for (const name in headers) list.push(name, headers[name] as string);
+    if (this.face.isDraining) list.push('Connection', 'close');
+    response.writeHead(status, list);
+    endInOnePiece(response, text, 'utf8', bytes);
+  }
+
+  value(status: number, value: unknown): void {
+    this.json(status, JSON.stringify(value));
+  }
+
+  /** A success that has nothing to say. */
+  done(): void {
+    this.json(200, '{}');
+  }
+
+  refuse({ refusal, headers }: Refused): void {
+    if (this.response.headersSent) {
+      // In the middle of a list: whoever reads it must not take it for whole.
+      if (!this.response.writableEnded) this.response.destroy();
+      return;
+    }
+    const { retryAfterSeconds } = refusal;
+    const after = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
+    const text = this.spellingFor(false).text(refusal.text);
+    this.json(refusal.status, JSON.stringify({ error: text }), after);
+    discardBody(this.request);
+  }
+
+  /**
+   * A list of records, made one after the other so that nothing waits for all of them.
+   * @param frame what stands before the list and after it; with more between, the list is there again each time
+   */
+  async list<Item>(frame: readonly string[], items: readonly Item[], record: (item: Item) => unknown): Promise<void> {
+    let text = '';
+    let hasBegun = false;
+    for (let part = 0; part < frame.length - 1; part += 1) {
+      text += frame[part];
+      for (let at = 0; at < items.length; at += 1) {
+        text += `${at === 0 ? '' : ','}${JSON.stringify(record(items[at] as Item))}`;
+        if (text.length < GATHERED_CHARACTERS) continue;
+        if (!hasBegun) this.#begin();
+        hasBegun = true;
+        if (!(await this.#write(text))) return;
+        text = '';
+      }
+    }
+    text += frame.at(-1);
+    if (hasBegun) this.response.end(text);
+    else this.json(200, text);
+  }
+
+  #begin(): void {
+    const headers = ['Content-Type', 'application/json'];
+    if (this.face.isDraining) headers.push('Connection', 'close');
+    this.response.writeHead(200, headers);
+  }
+
+  /** @returns false once the client is gone */
+  async #write(text: string): Promise<boolean> {
+    const { response } = this;
+    if (response.destroyed) return false;
+    if (response.write(text)) await this.face.breathe();
+    else await drained(response);
+    return !response.destroyed;
+  }
+}
+
+/** The reply that a command has when it is not refused. @throws Refused */
+export function expected<Type extends QueueReply['type']>(reply: QueueReply, type: Type): QueueReplyOf<Type> {
+  if (reply.type === 'Rejected') {
+    const headers = reply.daily === undefined ? {} : dailyHeaders(reply.daily);
+    throw new Refused(rejectionRefusal(reply.reason, reply.message), headers);
+  }
+  assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
+  return reply as QueueReplyOf<Type>;
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      response.off('drain', end);
+      response.off('close', end);
+      resolve();
+    };
+    response.on('drain', end);
+    response.on('close', end);
+  });
+}

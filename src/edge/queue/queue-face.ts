@@ -1,0 +1,58 @@
+/** What the queue's face is made of: ports from outside, and the few things its parts share. */
+import type {
+  Clock,
+  HttpOut,
+  Log,
+  MessageLog,
+  QueueAccess,
+  QueueAdmin,
+  QueueGateway,
+  Random,
+  Timers,
+} from '../../ports/index.js';
+import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import { type AliasWords, WireSpellings } from '../wire-alias.js';
+import { BurstLimiter } from './burst-limiter.js';
+import type { QueueFaceLimits } from './queue-limits.js';
+
+export interface QueueFaceParts {
+  readonly gateway: QueueGateway;
+  readonly access: QueueAccess;
+  readonly admin: QueueAdmin;
+  readonly messageLog: MessageLog;
+  /** Judges destinations by their text when a message is accepted. */
+  readonly destinations: Pick<HttpOut, 'refusalOf'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Log;
+  readonly limits: QueueFaceLimits;
+  readonly aliases: readonly AliasWords[];
+  readonly trustedProxies: readonly ProxyRange[];
+}
+
+export class QueueFace {
+  readonly spellings: WireSpellings;
+  readonly addresses: ClientAddresses;
+  readonly bursts: BurstLimiter;
+  /** Set while draining: every answer is its connection's last. */
+  isDraining = false;
+  #incidents = 0;
+
+  constructor(readonly parts: QueueFaceParts) {
+    this.spellings = new WireSpellings(parts.aliases);
+    this.addresses = new ClientAddresses(parts.trustedProxies);
+    this.bursts = new BurstLimiter(parts.clock);
+  }
+
+  /** Lets whatever else is ready run first. */
+  breathe(): Promise<void> {
+    return new Promise((resolve) => this.parts.timers.soon(resolve));
+  }
+
+  /** Names one failure of ours in the log and in the answer. */
+  nextIncidentId(): string {
+    this.#incidents += 1;
+    return `${Math.trunc(this.parts.clock.nowMs()).toString(36)}-${this.#incidents}`;
+  }
+}

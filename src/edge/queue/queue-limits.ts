@@ -1,0 +1,50 @@
+/** Every bound of the queue's face, with its reason. What an account's plan bounds is in its grant. */
+import type { HttpLimits } from '../http/index.js';
+
+export interface QueueFaceLimits extends HttpLimits {
+  /** The JSON of a call that is not a message: endpoints of a group, lists of ids. */
+  readonly maxJsonBytes: number;
+  /** One call that publishes many messages. */
+  readonly maxBatchBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  connectionsCheckingIntervalMs: 2_000,
+  // Longer than the 60 s of common load balancers, which must be the ones to close first.
+  keepAliveTimeoutMs: 75_000,
+  // Far beyond the 5 s that an answer may take.
+  stalledSocketTimeoutMs: 60_000,
+  // A destination of 8 KiB in the path, and a message's headers of 32 KiB.
+  maxHeaderBytes: 64 * 1024,
+  // A message may have 128 of its own.
+  maxHeadersCount: 200,
+  listenBacklog: 4_096,
+  maxConnections: 32_768,
+  maxConnectionsPerAddress: 16_384,
+  maxRequestsPerSocket: 0,
+  // The largest message an operator may allow.
+  maxBodyBytes: 64 * MIB,
+  maxBufferedBytes: 256 * MIB,
+  // A hundred endpoints of 8 KiB each fit.
+  maxJsonBytes: MIB,
+  // It is one entry: its owner encodes and hashes it at a stretch, at some five milliseconds a megabyte.
+  maxBatchBytes: 16 * MIB,
+};
+
+/** Ids of messages or DLQ entries that one call may name. */
+export const MAX_IDS = 1_000;
+/** Values of one filter. */
+export const MAX_FILTER_VALUES = 100;
+/** Records of one page of events. */
+export const MAX_EVENT_COUNT = 1_000;
+export const DEFAULT_EVENT_COUNT = 100;
+/** Nobody writes deeper JSON than two levels here; more is an attack on whoever walks it. */
+export const MAX_JSON_DEPTH = 64;
+/** Values of one message of a batch: its members and headers; with all that may be configured some three hundred. */
+export const MAX_ITEM_VALUES = 1024;
+/** Values of any other body: the endpoints of a group are the most that one may have. */
+export const MAX_BODY_VALUES = 10_000;

@@ -1,0 +1,56 @@
+/** `POST` and `DELETE /v2/topics/<name>/endpoints`: endpoints to be added to a group or taken out of it. */
+import { ArrayNotEmpty, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
+import { MAX_NAME_CHARACTERS, MAX_URL_BYTES } from '../../../domain/queue/index.js';
+import { invalid } from '../refused.js';
+import { checked, membersOf } from './checked.js';
+
+class EndpointRequest {
+  @IsOptional()
+  @MaxLength(MAX_URL_BYTES)
+  @IsString()
+  readonly url: string | undefined;
+
+  @IsOptional()
+  @MaxLength(MAX_NAME_CHARACTERS)
+  @IsString()
+  readonly name: string | undefined;
+
+  constructor(item: unknown) {
+    const members = membersOf(item, 'an endpoint');
+    // A member that is null, or a name that is empty, was not given.
+    this.url = (members.get('url') ?? undefined) as string | undefined;
+    this.name = (members.get('name') || undefined) as string | undefined;
+  }
+}
+
+export class EndpointsRequest {
+  @ValidateNested()
+  @ArrayNotEmpty()
+  @IsArray()
+  readonly endpoints: readonly EndpointRequest[];
+
+  private constructor(given: unknown) {
+    this.endpoints = Array.isArray(given) ? given.map((item) => new EndpointRequest(item)) : (given as []);
+  }
+
+  /** @throws Refused 400 */
+  static from(body: unknown): EndpointsRequest {
+    return checked(new EndpointsRequest(membersOf(body).get('endpoints')));
+  }
+
+  /** Each with its URL, to be added. @throws Refused 400 */
+  complete(): { url: string; name: string | undefined }[] {
+    return this.endpoints.map(({ url, name }, index) => {
+      if (url === undefined || url === '') throw invalid(`endpoints[${index}].url is missing`);
+      return { url, name };
+    });
+  }
+
+  /** Each with a URL or a name, to be removed. @throws Refused 400 */
+  identified(): { url: string | undefined; name: string | undefined }[] {
+    return this.endpoints.map(({ url, name }, index) => {
+      if (url === undefined && name === undefined) throw invalid(`endpoints[${index}] has neither url nor name`);
+      return { url, name };
+    });
+  }
+}

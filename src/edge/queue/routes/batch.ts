@@ -1,0 +1,65 @@
+/** `POST /v2/batch`: many messages in one call, all of them or none. */
+import { MAX_BATCH_ITEMS, type PublishItem } from '../../../domain/queue/index.js';
+import { queueBodyTooLarge } from '../../error-map.js';
+import { warningHeaders } from '../daily-headers.js';
+import { destinationOf } from '../destination.js';
+import { itemsOf } from '../json-items.js';
+import { publishedJson } from '../publish-answer.js';
+import { publishItem } from '../publish-items.js';
+import { expected, type QueueCall } from '../queue-call.js';
+import { invalid, Refused } from '../refused.js';
+import { BatchItemRequest } from '../requests/batch-item.js';
+import { headersOf } from '../requests/header-members.js';
+import type { Routes } from './routes.js';
+
+/** A byte of a body takes up to six characters of JSON; headers and the rest come on top. */
+const CHARACTERS_A_BYTE = 6;
+const REST_OF_ITEM_BYTES = 512 * 1024;
+/** Others run after so many. */
+const ITEMS_A_STEP = 32;
+
+export const batchRoutes: Routes = (add) => {
+  add('post', '/v2/batch', async (call) => {
+    call.mustBeAllowedToPublish();
+    const { gateway } = call.face.parts;
+    const { results, daily } = expected(await gateway.publish(call.grant.account, await itemsIn(call)), 'Published');
+    call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
+  });
+};
+
+/** @throws Refused 400, naming the message by its place; nothing has been published then */
+async function itemsIn(call: QueueCall): Promise<PublishItem[]> {
+  const { maxMessageBytes } = call.grant.facts.limits;
+  const items: PublishItem[] = [];
+  for (const step of itemsOf(call.body, maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES)) {
+    if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
+    if (step === undefined) continue;
+    if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch may have ${MAX_BATCH_ITEMS} messages at most`);
+    items.push(itemOf(call, step.item, items.length));
+  }
+  if (items.length === 0) throw invalid('the batch is empty');
+  return items;
+}
+
+function itemOf(call: QueueCall, given: unknown, index: number): PublishItem {
+  try {
+    const { destination, headers: member, body: text, queue, callback } = BatchItemRequest.from(given);
+    const { headers, isAlias } = headersOf(call.face.spellings, member, 'headers');
+    const body = Buffer.from(text ?? '', 'utf8');
+    if (body.length > call.grant.facts.limits.maxMessageBytes)
+      throw new Refused(queueBodyTooLarge(call.grant.facts.limits.maxMessageBytes));
+    const query = callback === undefined ? [] : [['svc-callback', callback] as const];
+    return publishItem(call, {
+      destination: destinationOf(destination),
+      raw: { headers, query },
+      of: 'batch',
+      queueName: queue,
+      body,
+      isAlias: isAlias || call.words.isAlias,
+    });
+  } catch (problem) {
+    if (!(problem instanceof Refused)) throw problem;
+    const { refusal } = problem;
+    throw new Refused({ ...refusal, text: `message ${index}: ${refusal.text}` });
+  }
+}

@@ -1,0 +1,143 @@
+/** `/v2/dlq`: what could not be delivered, to be looked at, deleted, or sent again as new messages. */
+import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
+import type { DlqId } from '../../../kernel/index.js';
+import type { DlqRow } from '../../../ports/index.js';
+import { notFound } from '../../error-map.js';
+import {
+  allParameters,
+  countOf,
+  filterOf,
+  orderOf,
+  type Parameters,
+  queryParameters,
+  single,
+  valuesOf,
+} from '../call-filters.js';
+import { publishedJson } from '../publish-answer.js';
+import { settingsOf } from '../publish-items.js';
+import type { QueueCall } from '../queue-call.js';
+import { MAX_IDS } from '../queue-limits.js';
+import { dlqRecord } from '../records/message-record.js';
+import { invalid, Refused } from '../refused.js';
+import { jsonOf } from './messages.js';
+import type { Routes } from './routes.js';
+
+const PARAMETERS = [
+  'dlqIds',
+  'messageId',
+  'url',
+  'topicName',
+  'scheduleId',
+  'queueName',
+  'fromDate',
+  'toDate',
+  'responseStatus',
+  'callerIp',
+  'label',
+  'flowControlKey',
+  'cursor',
+  'count',
+  'order',
+];
+const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
+const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source']);
+
+const DLQ_ID = /^\d{1,16}-\d{1,16}$/;
+
+export const dlqRoutes: Routes = (add) => {
+  add('get', '/v2/dlq', listDlq);
+
+  add('get', '/v2/dlq/:id', async (call, { id }) => {
+    const { entry, content, response } = await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
+    call.value(200, entryRecord(call, entry, content, response));
+  });
+
+  add('delete', '/v2/dlq', async (call) => {
+    call.mustBeAllowedToChange();
+    refuseLostId(call);
+    const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+    const { count, after } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
+    call.value(200, { deleted: count, cursor: after });
+  });
+
+  add('delete', '/v2/dlq/:id', async (call, { id }) => {
+    call.mustBeAllowedToChange();
+    const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
+    const { count } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
+    if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
+    call.done();
+  });
+
+  add('post', '/v2/dlq/retry', async (call) => {
+    refuseLostId(call);
+    const { results, after } = await retry(call, () =>
+      selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK)),
+    );
+    const cursor = after === undefined ? '' : `,"cursor":${JSON.stringify(after)}`;
+    call.json(201, `{"responses":[${results.map(publishedJson).join(',')}]${cursor}}`);
+  });
+
+  add('post', '/v2/dlq/retry/:id', async (call, { id }) => {
+    const { results } = await retry(call, () => ({ kind: 'ids', dlqIds: [id as DlqId] }));
+    const [published] = results;
+    if (published === undefined) throw new Refused(notFound(`dlq message ${id}`));
+    call.json(201, publishedJson(published));
+  });
+};
+
+async function listDlq(call: QueueCall): Promise<void> {
+  const parameters = queryParameters(call.words.rest, OF_LIST);
+  // Runs of workflows have a list of their own; nothing here belongs to one.
+  if (single(parameters, 'source') === 'workflow') {
+    call.value(200, { messages: [] });
+    return;
+  }
+  const selector = selectorOf(parameters);
+  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
+  const { entries, after } = await call.face.parts.messageLog.dlq(call.grant.account, selector, position);
+  const end = after === undefined || selector.kind === 'ids' ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
+  await call.list(['{"messages":[', end], entries, (row) => rowRecord(call, row));
+}
+
+/** Configuration of the call counts before the entries' own; what its Content-Type says is about its own body. */
+async function retry(call: QueueCall, select: () => DlqSelector) {
+  call.mustBeAllowedToChange();
+  const { configuration, query } = call.words;
+  const overrides = { headers: configuration.filter(([name]) => name !== 'content-type'), query };
+  settingsOf(call, overrides, 'retry');
+  const firstId = newMessageId(call.face.parts.random);
+  return await call.ask({ type: 'RetryDlq', selector: select(), firstId, overrides }, 'DlqRetried');
+}
+
+function selectorOf(parameters: Parameters): DlqSelector {
+  const dlqIds = valuesOf(parameters, 'dlqIds', MAX_IDS) as DlqId[];
+  if (dlqIds.length > 0) return { kind: 'ids', dlqIds: [...new Set(dlqIds)] };
+  const after = single(parameters, 'cursor');
+  if (after !== undefined && !DLQ_ID.test(after)) throw invalid('cursor is not one of ours');
+  return {
+    kind: 'filter',
+    filter: filterOf(parameters),
+    count: countOf(parameters, MAX_DLQ_COUNT) ?? MAX_DLQ_COUNT,
+    after: after as DlqId | undefined,
+    order: orderOf(parameters, 'earliestFirst'),
+  };
+}
+
+/** An id that a client has lost would make it all of them. */
+function refuseLostId({ path }: QueueCall): void {
+  if (path.endsWith('/')) throw invalid('the dlq id is missing');
+}
+
+function entryRecord(call: QueueCall, entry: DlqEntry, content?: Uint8Array, response?: Uint8Array) {
+  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs } = entry;
+  const { status, header, error } = entry.response;
+  const message = { id, envelope, createdAtMs, notBeforeMs, content };
+  return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
+}
+
+function rowRecord(call: QueueCall, row: DlqRow) {
+  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content } = row;
+  const { status, header, error, body: response } = row.response;
+  const message = { id, envelope, createdAtMs, notBeforeMs, content };
+  return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
+}

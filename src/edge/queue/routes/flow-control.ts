@@ -1,0 +1,117 @@
+/** `/v2/flowControl` and `/v2/globalParallelism`. A key may hold any character, slashes too. */
+import {
+  MAX_FLOW_KEY_BYTES,
+  MAX_FLOW_PERIOD_SECONDS,
+  parseDurationSeconds,
+  parseWholeNumber,
+} from '../../../domain/queue/index.js';
+import { assert } from '../../../kernel/index.js';
+import { queryParameters, single } from '../call-filters.js';
+import { decoded } from '../destination.js';
+import type { QueueCall } from '../queue-call.js';
+import { flowRecord } from '../records/resource-records.js';
+import { invalid } from '../refused.js';
+import type { Handle, Routes } from './routes.js';
+
+const KEYS = '/v2/flowControl/';
+const OF_LIST: ReadonlySet<string> = new Set(['search']);
+const OF_PIN: ReadonlySet<string> = new Set(['parallelism', 'rate', 'period']);
+const OF_UNPIN: ReadonlySet<string> = new Set(['parallelism', 'rate']);
+
+export const flowControlRoutes: Routes = (add) => {
+  add('get', '/v2/globalParallelism', async (call) => {
+    const { max, active } = await call.ask({ type: 'GetGlobalParallelism' }, 'GlobalParallelism');
+    call.value(200, { parallelismMax: max, parallelismCount: active });
+  });
+
+  add('get', '/v2/flowControl', async (call) => {
+    const search = single(queryParameters(call.words.rest, OF_LIST), 'search');
+    const { flows } = await call.ask({ type: 'ListFlows', search }, 'Flows');
+    await call.list(['[', ']'], flows, flowRecord);
+  });
+
+  for (const [action, handle] of Object.entries(ACTIONS)) {
+    add('post', new RegExp(`^/v2/flowControl/.+/${action}$`), async (call, parts) => {
+      call.mustBeAllowedToChange();
+      await handle(call, parts);
+      call.done();
+    });
+  }
+
+  add('get', /^\/v2\/flowControl\/.+$/, async (call) => {
+    const { flows } = await call.ask({ type: 'GetFlow', key: keyIn(call) }, 'Flows');
+    const [flow] = flows;
+    assert(flow !== undefined, 'a flow-control key that was found is missing');
+    call.value(200, flowRecord(flow));
+  });
+};
+
+const ACTIONS: Readonly<Record<string, Handle>> = {
+  pause: (call) => pause(call, true),
+  resume: (call) => pause(call, false),
+  pin,
+  unpin,
+  resetRate: (call) => reset(call, false),
+  reset: (call) => reset(call, true),
+};
+
+async function pause(call: QueueCall, isPaused: boolean): Promise<void> {
+  await call.ask({ type: 'PauseFlow', key: keyBeforeAction(call), isPaused }, 'Done');
+}
+
+async function reset(call: QueueCall, all: boolean): Promise<void> {
+  await call.ask({ type: 'ResetFlow', key: keyBeforeAction(call), all }, 'Done');
+}
+
+async function pin(call: QueueCall): Promise<void> {
+  const parameters = queryParameters(call.words.rest, OF_PIN);
+  const parallelism = positive('parallelism', single(parameters, 'parallelism'));
+  const rate = positive('rate', single(parameters, 'rate'));
+  const period = single(parameters, 'period');
+  const periodSeconds = period === undefined ? undefined : parseDurationSeconds(period);
+  if (period !== undefined && (periodSeconds === undefined || periodSeconds < 1)) {
+    throw invalid('period must be a whole number of seconds, 1 at least');
+  }
+  if (periodSeconds !== undefined && periodSeconds > MAX_FLOW_PERIOD_SECONDS) {
+    throw invalid(`period must be ${MAX_FLOW_PERIOD_SECONDS} seconds at most`);
+  }
+  if (parallelism === undefined && rate === undefined && periodSeconds === undefined) {
+    throw invalid('at least one of parallelism, rate and period must be given');
+  }
+  await call.ask({ type: 'PinFlow', key: keyBeforeAction(call), parallelism, rate, periodSeconds }, 'Done');
+}
+
+async function unpin(call: QueueCall): Promise<void> {
+  const parameters = queryParameters(call.words.rest, OF_UNPIN);
+  const parallelism = flag('parallelism', single(parameters, 'parallelism'));
+  const rate = flag('rate', single(parameters, 'rate'));
+  await call.ask({ type: 'UnpinFlow', key: keyBeforeAction(call), parallelism, rate }, 'Done');
+}
+
+function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = parseWholeNumber(text);
+  if (number === undefined || number < 1) throw invalid(`${name} must be a whole number, 1 at least`);
+  return number;
+}
+
+function flag(name: string, text = 'false'): boolean {
+  const word = text.toLowerCase();
+  if (word !== 'true' && word !== 'false') throw invalid(`${name} must be true or false`);
+  return word === 'true';
+}
+
+function keyBeforeAction(call: QueueCall): string {
+  return keyOf(call.path.slice(KEYS.length, call.path.lastIndexOf('/')));
+}
+
+function keyIn(call: QueueCall): string {
+  return keyOf(call.path.slice(KEYS.length));
+}
+
+function keyOf(text: string): string {
+  const key = decoded(text);
+  if (Buffer.byteLength(key) > MAX_FLOW_KEY_BYTES)
+    throw invalid(`flow control key is longer than ${MAX_FLOW_KEY_BYTES} bytes`);
+  return key;
+}

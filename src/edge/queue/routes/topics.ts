@@ -1,0 +1,72 @@
+/** `/v2/topics`: URL groups. */
+import { nameProblem } from '../../../domain/queue/index.js';
+import { assert } from '../../../kernel/index.js';
+import { destinationOf } from '../destination.js';
+import { parseJson } from '../json-items.js';
+import { refuseForbidden, settingsOf } from '../publish-items.js';
+import type { QueueCall } from '../queue-call.js';
+import { groupRecord } from '../records/resource-records.js';
+import { invalid } from '../refused.js';
+import { membersOf } from '../requests/checked.js';
+import { EndpointsRequest } from '../requests/endpoints.js';
+import { headersOf } from '../requests/header-members.js';
+import type { PathParts, Routes } from './routes.js';
+
+export const topicRoutes: Routes = (add) => {
+  add('get', '/v2/topics', async (call) => {
+    const { groups } = await call.ask({ type: 'ListGroups' }, 'Groups');
+    await call.list(['[', ']'], groups, groupRecord);
+  });
+
+  add('get', '/v2/topics/:name', async (call, parts) => {
+    const { groups } = await call.ask({ type: 'GetGroup', group: nameIn(parts) }, 'Groups');
+    const [group] = groups;
+    assert(group !== undefined, 'a group that was found is missing');
+    call.value(200, groupRecord(group));
+  });
+
+  add('patch', '/v2/topics/:name', async (call, parts) => {
+    call.mustBeAllowedToChange();
+    const member = membersOf(parseJson(call.body)).get('headers');
+    const { headers } = headersOf(call.face.spellings, member, 'headers');
+    settingsOf(call, { headers, query: [] }, 'publish');
+    await call.ask({ type: 'SetGroupDefaults', group: nameIn(parts), defaults: headers }, 'Done');
+    call.done();
+  });
+
+  add('delete', '/v2/topics/:name', async (call, parts) => {
+    call.mustBeAllowedToChange();
+    await call.ask({ type: 'DeleteGroup', group: nameIn(parts) }, 'Done');
+    call.done();
+  });
+
+  add('post', '/v2/topics/:name/endpoints', async (call, parts) => {
+    call.mustBeAllowedToChange();
+    const endpoints = EndpointsRequest.from(parseJson(call.body)).complete();
+    for (const { url } of endpoints) refuseEndpoint(call, url);
+    await call.ask({ type: 'UpsertEndpoints', group: nameIn(parts), endpoints }, 'Done');
+    call.done();
+  });
+
+  add('delete', '/v2/topics/:name/endpoints', async (call, parts) => {
+    call.mustBeAllowedToChange();
+    const endpoints = EndpointsRequest.from(parseJson(call.body)).identified();
+    await call.ask({ type: 'RemoveEndpoints', group: nameIn(parts), endpoints }, 'Done');
+    call.done();
+  });
+};
+
+/** @throws Refused 400 for what is no URL, or one that may not be called */
+function refuseEndpoint(call: QueueCall, url: string): void {
+  if (destinationOf(url).kind === 'group') {
+    throw invalid('invalid endpoint url: endpoint has invalid scheme, add http:// or https://');
+  }
+  refuseForbidden(call, 'endpoint', url);
+}
+
+/** @throws Refused 400 */
+function nameIn({ name = '' }: PathParts): string {
+  const problem = nameProblem('URL group name', name);
+  if (problem !== undefined) throw invalid(problem);
+  return name;
+}

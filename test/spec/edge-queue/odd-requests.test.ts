@@ -1,0 +1,106 @@
+import net from 'node:net';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+
+describe('edge/queue: odd requests', () => {
+  let face: QueueFaceHarness;
+  before(async () => {
+    face = await new QueueFaceHarness().start();
+    face.gateway.ask = async () => ({ type: 'Rejected', reason: 'NOT_FOUND', message: 'nothing there' });
+  });
+  after(() => face.stop());
+
+  /** Sends bytes as they are and reads until the server closes. */
+  const raw = (bytes: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = net.connect(face.port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+      let received = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+      socket.on('close', () => resolve(received));
+      socket.on('error', reject);
+    });
+
+  it('that are not HTTP get a 400 and their connection closed', async () => {
+    const answer = await raw('GET / HTTP/1.1\r\nHost: a\r\nBad Header\r\n\r\n');
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 400 /)
+      .and.to.include('{"error":"malformed HTTP request"}');
+  });
+
+  it('with two lengths are refused, not read in two ways', async () => {
+    const head = `POST /v2/publish/https://a.example HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${QUEUE_TOKEN}\r\n`;
+    const answer = await raw(`${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+    expect(answer).to.match(/^HTTP\/1\.1 400 /);
+    expect(face.gateway.published).to.deep.equal([]);
+  });
+
+  it('are answered in JSON and never with a failure of ours', async () => {
+    const segment = fc.constantFrom(
+      ...['v2', 'publish', 'enqueue', 'schedules', 'messages', 'dlq', 'retry', 'topics', 'queues', 'flowControl'],
+      ...[
+        'endpoints',
+        'pause',
+        'pin',
+        'events',
+        'keys',
+        'batch',
+        'https:',
+        '',
+        '%',
+        '%2e%2e',
+        '..',
+        '__proto__',
+        'a,b',
+      ],
+    );
+    const query = fc.constantFrom(
+      '',
+      '?',
+      '?a',
+      '?count=x',
+      '?cursor',
+      '?svc-delay=1',
+      '?svc-retries=%',
+      '?dlqIds=1-1',
+      '?&&=',
+    );
+    const body = fc.constantFrom(
+      '',
+      '{}',
+      '[]',
+      'null',
+      '"a"',
+      '[{}]',
+      '{"endpoints":[{}]}',
+      '{"headers":{"__proto__":1}}',
+      '{',
+    );
+    const name = fc.constantFrom(
+      'Svc-Cron',
+      'Svc-Callback-',
+      'Svc-Forward-',
+      'Acme-',
+      'Svc-Header-Forward',
+      'X-Forwarded-For',
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
+        fc.array(segment, { maxLength: 6 }),
+        query,
+        body,
+        fc.dictionary(name, fc.constantFrom('true', '* * * * *', '%', 'header[', '-1')),
+        async (method, segments, search, sent, headers) => {
+          const answer = await face.request(method, `/v2/${segments.join('/')}${search}`, { headers, body: sent });
+          expect(answer.status, answer.text).to.be.within(200, 499);
+          expect(answer.json).to.be.an(answer.status < 300 && Array.isArray(answer.json) ? 'array' : 'object');
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  }).timeout(60_000);
+});

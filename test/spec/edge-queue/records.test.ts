@@ -1,0 +1,514 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import type { Envelope, HeaderList, MessageView } from '../../../src/domain/queue/index.js';
+import type { DlqRow, LogEvent } from '../../../src/ports/index.js';
+import { QueueFaceHarness } from '../../support/queue-face.js';
+import { parse } from '../../support/queue-settings.js';
+
+const URL = 'https://api.example/';
+const NOT_FOUND = { type: 'Rejected', reason: 'NOT_FOUND', message: 'message msg_1 not found' } as const;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+function envelope(headers: Record<string, string>, changes: Partial<Envelope> = {}): Envelope {
+  return {
+    url: URL,
+    settings: parse(headers).settings,
+    queueName: undefined,
+    scheduleId: undefined,
+    topicName: undefined,
+    endpointName: undefined,
+    callerIp: '192.0.2.1',
+    isAlias: false,
+    callbackOf: undefined,
+    ...changes,
+  };
+}
+
+function view(of: Envelope): MessageView {
+  const body = { number: 1, bytes: 5 };
+  return {
+    id: 'msg_1' as never,
+    envelope: of,
+    body,
+    createdAtMs: 100,
+    notBeforeMs: 200,
+    status: 'waiting',
+    retried: 0,
+  };
+}
+
+describe('edge/queue: messages', () => {
+  let face: QueueFaceHarness;
+  beforeEach(async () => {
+    face = await new QueueFaceHarness().start();
+  });
+  afterEach(() => face.stop());
+
+  const record = async (of: Envelope, content?: Uint8Array) => {
+    face.gateway.answer('GetMessage', { type: 'Message', message: view(of), content });
+    return (await face.get('/v2/messages/msg_1')).json as Record<string, unknown>;
+  };
+
+  it('show what is always there, and nothing that is not', async () => {
+    expect(await record(envelope({}))).to.deep.equal({
+      messageId: 'msg_1',
+      url: URL,
+      method: 'POST',
+      header: {},
+      maxRetries: 3,
+      notBefore: 200,
+      createdAt: 100,
+      callerIP: '192.0.2.1',
+      callerIp: '192.0.2.1',
+    });
+  });
+
+  it('show everything that was given', async () => {
+    const of = envelope(
+      {
+        'content-type': 'text/plain',
+        'svc-forward-x-trace': 'a',
+        'svc-callback': 'https://cb.example/',
+        'svc-callback-forward-x-of': 'callback',
+        'svc-failure-callback': 'https://fail.example/',
+        'svc-label': 'first, second',
+        'svc-flow-control-key': 'k',
+        'svc-flow-control-value': 'parallelism=2',
+        'svc-retry-delay': '1000 * (1 + retried)',
+      },
+      { topicName: 'g', endpointName: 'e', queueName: 'q', scheduleId: 'scd_1' as never },
+    );
+    const shown = await record(of, Buffer.from('hällo'));
+    expect(shown).to.deep.include({
+      header: { 'Content-Type': ['text/plain'], 'X-Trace': ['a'] },
+      body: 'hällo',
+      topicName: 'g',
+      endpointName: 'e',
+      queueName: 'q',
+      scheduleId: 'scd_1',
+      callback: 'https://cb.example/',
+      failureCallback: 'https://fail.example/',
+      label: 'first',
+      labels: ['first', 'second'],
+      flowControlKey: 'k',
+      parallelism: 2,
+      period: 1,
+      retryDelayExpression: '1000 * (1 + retried)',
+    });
+    expect(shown.callbackHeader).to.deep.include({ 'X-Of': ['callback'] });
+    expect(shown).not.to.have.property('rate');
+  });
+
+  it('show a body that is not UTF-8 as base64', async () => {
+    const shown = await record(envelope({}), Buffer.from([0xff, 0xfe]));
+    expect(shown.bodyBase64).to.equal('//4=');
+    expect(shown).not.to.have.property('body');
+  });
+
+  it('show a header that came twice as two values, whatever its name is', async () => {
+    const header: HeaderList = [
+      ['X-A', '1'],
+      ['X-A', '2'],
+      ['__proto__', 'x'],
+    ];
+    const of = envelope({});
+    const answer = await record({ ...of, settings: { ...of.settings, header } });
+    expect(Object.entries(answer.header as object)).to.deep.equal([
+      ['X-A', ['1', '2']],
+      ['__proto__', ['x']],
+    ]);
+  });
+
+  it('show the hash of what is redacted', async () => {
+    const headers = { 'svc-redact-fields': 'body, header[X-Key]', 'svc-forward-x-key': 'k', 'svc-forward-x-open': 'o' };
+    const shown = await record(envelope(headers), Buffer.from('secret'));
+    expect(shown.body).to.equal(`REDACTED:${sha256('secret')}`);
+    expect(shown.header).to.deep.equal({ 'X-Key': [`REDACTED:${sha256('k')}`], 'X-Open': ['o'] });
+  });
+
+  it('answer 404 when there is none of the id', async () => {
+    face.gateway.answer('GetMessage', NOT_FOUND);
+    face.gateway.answer('CancelMessage', NOT_FOUND);
+    expect((await face.get('/v2/messages/msg_1')).status).to.equal(404);
+    expect((await face.delete('/v2/messages/msg_1')).json).to.deep.equal({ error: 'message msg_1 not found' });
+  });
+
+  it('are cancelled one by one, with the number one as answer', async () => {
+    face.gateway.answer('CancelMessage', { type: 'Cancelled', count: 1 });
+    const answer = await face.delete('/v2/messages/msg_1');
+    expect([answer.status, answer.json]).to.deep.equal([200, { cancelled: 1 }]);
+  });
+
+  describe('cancelled in bulk', () => {
+    beforeEach(() => face.gateway.answer('CancelMessages', { type: 'Cancelled', count: 4 }));
+    const selector = () => face.gateway.last('CancelMessages').selector;
+
+    it('are found by ids in the query, repeated or with commas, other filters aside', async () => {
+      const answer = await face.delete('/v2/messages?messageIds=a&messageIds=b,c&label=x&messageIds=a');
+      expect(answer.json).to.deep.equal({ cancelled: 4 });
+      expect(selector()).to.deep.equal({ kind: 'ids', messageIds: ['a', 'b', 'c'] });
+    });
+
+    it('are found by ids or filters in a JSON body', async () => {
+      await face.delete('/v2/messages', { body: { messageIds: ['a', 'b'] } });
+      expect(selector()).to.deep.equal({ kind: 'ids', messageIds: ['a', 'b'] });
+      await face.delete('/v2/messages', { body: { label: ['x', 'y'], fromDate: 5 } });
+      expect(selector()).to.deep.equal({ kind: 'filter', filter: { label: ['x', 'y'], fromMs: 5 }, count: undefined });
+    });
+
+    it('are found by every filter', async () => {
+      const query = [
+        'topicName=g&queueName=q&url=https://a.example/?x=1,2,https://b.example&host=a.example&path=/a,/b',
+        'label=x&label=y,z&flowControlKey=k&fromDate=1&toDate=2&scheduleId=s&callerIp=1.1.1.1&callerIP=2.2.2.2&count=500',
+      ].join('&');
+      await face.delete(`/v2/messages?${query}`);
+      expect(selector()).to.deep.equal({
+        kind: 'filter',
+        count: 500,
+        filter: {
+          topicName: ['g'],
+          queueName: ['q'],
+          url: ['https://a.example/?x=1,2', 'https://b.example'],
+          host: ['a.example'],
+          path: ['/a', '/b'],
+          label: ['x', 'y', 'z'],
+          flowControlKey: ['k'],
+          fromMs: 1,
+          toMs: 2,
+          scheduleId: ['s'],
+          callerIp: ['1.1.1.1', '2.2.2.2'],
+        },
+      });
+    });
+
+    it('are all of them without any selector', async () => {
+      await face.delete('/v2/messages');
+      expect(selector()).to.deep.equal({ kind: 'filter', filter: {}, count: undefined });
+    });
+
+    const WRONG = [
+      '?lable=x',
+      '?label=',
+      '?count=501',
+      '?count=0',
+      '?fromDate=x',
+      '?messageIds=',
+      '/',
+      '?fromDate=1&fromDate=2',
+    ];
+    for (const end of WRONG) {
+      it(`are refused for “/v2/messages${end}”, and none is cancelled`, async () => {
+        const answer = await face.delete(`/v2/messages${end}`);
+        expect(answer.status).to.equal(400);
+        expect(face.gateway.asked).to.deep.equal([]);
+      });
+    }
+
+    it('are refused for one value of a filter more than it may have', async () => {
+      const labels = Array.from({ length: 101 }, (_, index) => `l${index}`);
+      expect((await face.delete(`/v2/messages?label=${labels.slice(1)}`)).status).to.equal(200);
+      expect((await face.delete(`/v2/messages?label=${labels}`)).status).to.equal(400);
+    });
+
+    it('are refused for an empty list of ids, which must not mean all', async () => {
+      expect((await face.delete('/v2/messages', { body: { messageIds: [] } })).status).to.equal(400);
+    });
+
+    it('are refused for one id more than a call may name', async () => {
+      const ids = Array.from({ length: 1001 }, (_, index) => `m${index}`);
+      expect((await face.delete('/v2/messages', { body: { messageIds: ids.slice(1) } })).status).to.equal(200);
+      expect((await face.delete('/v2/messages', { body: { messageIds: ids } })).status).to.equal(400);
+    });
+  });
+});
+
+describe('edge/queue: dead letters', () => {
+  let face: QueueFaceHarness;
+  beforeEach(async () => {
+    face = await new QueueFaceHarness().start();
+  });
+  afterEach(() => face.stop());
+
+  const row = (status: number, body = ''): DlqRow => ({
+    dlqId: '5-1' as never,
+    messageId: 'msg_1' as never,
+    envelope: envelope({}),
+    body: Buffer.from('x'),
+    createdAtMs: 1,
+    notBeforeMs: 2,
+    failedAtMs: 5,
+    retried: 3,
+    response: { status, header: [['X-A', '1']], body: Buffer.from(body, 'latin1'), error: 'HTTP status 500' },
+  });
+
+  it('are listed with their last response, as fresh as the owner', async () => {
+    face.messageLog.dlqPage = { entries: [row(500, 'no')], after: undefined };
+    const answer = await face.get('/v2/dlq');
+    expect(answer.json).to.have.all.keys('messages');
+    const [entry] = (answer.json as { messages: Record<string, unknown>[] }).messages;
+    expect(entry).to.deep.include({
+      dlqId: '5-1',
+      messageId: 'msg_1',
+      body: 'x',
+      responseStatus: 500,
+      responseHeader: { 'X-A': ['1'] },
+      responseBody: 'no',
+    });
+    expect(face.messageLog.seen).to.deep.equal([7]);
+    expect(face.messageLog.selectors).to.deep.equal([
+      { kind: 'filter', filter: {}, count: 100, after: undefined, order: 'earliestFirst' },
+    ]);
+  });
+
+  it('have status 0 where there was no response, and base64 where it is no text', async () => {
+    face.messageLog.dlqPage = { entries: [row(0), row(500, '\xff')], after: undefined };
+    const { messages } = (await face.get('/v2/dlq')).json as { messages: Record<string, unknown>[] };
+    expect(messages[0]).to.include({ responseStatus: 0 });
+    expect(messages[0]).not.to.have.property('responseBody');
+    expect(messages[1]).to.include({ responseBodyBase64: '/w==' });
+  });
+
+  it('are listed page by page, with no cursor at the end and none for ids', async () => {
+    face.messageLog.dlqPage = { entries: [row(500)], after: '5-1' as never };
+    expect((await face.get('/v2/dlq?count=1')).json).to.include({ cursor: '5-1' });
+    expect((await face.get('/v2/dlq?dlqIds=5-1')).json).not.to.have.property('cursor');
+    await face.get('/v2/dlq?cursor=5-1&order=latestFirst&responseStatus=500,0&messageId=m');
+    expect(face.messageLog.selectors.at(-1)).to.deep.equal({
+      kind: 'filter',
+      filter: { messageId: ['m'], responseStatus: [500, 0] },
+      count: 100,
+      after: '5-1',
+      order: 'latestFirst',
+    });
+  });
+
+  it('of workflows are none', async () => {
+    expect((await face.get('/v2/dlq?source=workflow')).json).to.deep.equal({ messages: [] });
+  });
+
+  it('are long lists too: the answer is whole', async () => {
+    const entries = Array.from({ length: 100 }, () => row(500, 'y'.repeat(20_000)));
+    face.messageLog.dlqPage = { entries, after: '5-1' as never };
+    const answer = await face.get('/v2/dlq');
+    expect(answer.headers['transfer-encoding']).to.equal('chunked');
+    expect((answer.json as { messages: unknown[] }).messages).to.have.lengthOf(100);
+    expect(answer.json).to.include({ cursor: '5-1' });
+  });
+
+  it('are cut off where a long list cannot be finished, so that nobody takes it for whole', async () => {
+    const broken = { ...row(500), envelope: undefined as never };
+    face.messageLog.dlqPage = { entries: [row(500, 'y'.repeat(200_000)), broken], after: undefined };
+    const failure = await face.get('/v2/dlq').then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    expect(failure?.code).to.equal('ECONNRESET');
+    expect(face.log.lines.map(({ event }) => event)).to.deep.equal(['queue.request.failed']);
+  });
+
+  it('are got by their id', async () => {
+    const { body: _, response, ...rest } = row(500);
+    const entry = { ...rest, body: { number: 1, bytes: 1 }, response: { ...response, body: { number: 2, bytes: 2 } } };
+    face.gateway.answer('GetDlq', { type: 'Dlq', entry, content: Buffer.from('x'), response: Buffer.from('no') });
+    const answer = await face.get('/v2/dlq/5-1');
+    expect(answer.json).to.deep.include({ dlqId: '5-1', body: 'x', responseStatus: 500, responseBody: 'no' });
+    face.gateway.answer('GetDlq', NOT_FOUND);
+    expect((await face.get('/v2/dlq/5-1')).status).to.equal(404);
+  });
+
+  it('are deleted one by one, and a 404 when already gone', async () => {
+    face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 1, after: undefined });
+    expect((await face.delete('/v2/dlq/5-1')).status).to.equal(200);
+    face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 0, after: undefined });
+    expect((await face.delete('/v2/dlq/5-1')).status).to.equal(404);
+  });
+
+  it('are deleted in bulk, by query or body, with a cursor while there are more', async () => {
+    face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 2, after: '6-2' as never });
+    expect((await face.delete('/v2/dlq?label=a,b&count=2')).json).to.deep.equal({ deleted: 2, cursor: '6-2' });
+    expect(face.gateway.last('DeleteDlq').selector).to.deep.include({ filter: { label: ['a', 'b'] }, count: 2 });
+    face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 2, after: undefined });
+    expect((await face.delete('/v2/dlq', { body: { dlqIds: ['1-1', '2-2'] } })).json).to.deep.equal({ deleted: 2 });
+    expect(face.gateway.last('DeleteDlq').selector).to.deep.equal({ kind: 'ids', dlqIds: ['1-1', '2-2'] });
+  });
+
+  const WRONG = [
+    '?lable=x',
+    '?host=a',
+    '?path=/a',
+    '?count=101',
+    '?cursor=x',
+    '?order=any',
+    '?responseStatus=x',
+    '/',
+    '?dlqIds=',
+  ];
+  for (const end of WRONG) {
+    it(`are neither deleted nor sent again for “${end}”`, async () => {
+      expect((await face.delete(`/v2/dlq${end}`)).status).to.equal(400);
+      expect((await face.post(`/v2/dlq/retry${end}`)).status).to.equal(400);
+      expect(face.gateway.asked).to.deep.equal([]);
+    });
+  }
+
+  it('may be filtered by what is no filter any more', async () => {
+    face.gateway.answer('DeleteDlq', { type: 'DlqDeleted', count: 0, after: undefined });
+    expect((await face.delete('/v2/dlq?api=x')).json).to.deep.equal({ deleted: 0 });
+  });
+
+  it('are sent again in bulk, with 201 and one object for each', async () => {
+    const results = [{ messageId: 'msg_9' as never, url: URL, isDuplicate: false }];
+    face.gateway.answer('RetryDlq', { type: 'DlqRetried', results, after: '5-1' as never });
+    const answer = await face.post('/v2/dlq/retry?count=1', { headers: { 'Svc-Retries': '0' } });
+    expect(answer.status).to.equal(201);
+    expect(answer.json).to.deep.equal({ responses: [{ messageId: 'msg_9', url: URL }], cursor: '5-1' });
+    const { selector, overrides, firstId } = face.gateway.last('RetryDlq');
+    expect(selector).to.deep.include({ kind: 'filter', count: 1 });
+    expect(overrides).to.deep.equal({ headers: [['svc-retries', '0']], query: [] });
+    expect(firstId).to.match(/^msg_/);
+  });
+
+  it('are sent again one by one, with the new message as answer', async () => {
+    const results = [{ messageId: 'msg_9' as never, url: URL, isDuplicate: false }];
+    face.gateway.answer('RetryDlq', { type: 'DlqRetried', results, after: undefined });
+    const answer = await face.post('/v2/dlq/retry/5-1?svc-delay=10s', {
+      body: '{}',
+      headers: { 'Content-Type': 'text/plain' },
+    });
+    expect([answer.status, answer.json]).to.deep.equal([201, { messageId: 'msg_9', url: URL }]);
+    expect(face.gateway.last('RetryDlq').overrides).to.deep.equal({ headers: [], query: [['svc-delay', '10s']] });
+  });
+
+  it('are a 404 to send again when any is missing, and no answer at all for nothing that matches', async () => {
+    face.gateway.answer('RetryDlq', { type: 'Rejected', reason: 'NOT_FOUND', message: 'some messages were not found' });
+    const missing = await face.post('/v2/dlq/retry?dlqIds=1-1,2-2');
+    expect([missing.status, missing.json]).to.deep.equal([404, { error: 'some messages were not found' }]);
+    face.gateway.answer('RetryDlq', { type: 'DlqRetried', results: [], after: undefined });
+    const none = await face.post('/v2/dlq/retry?label=none');
+    expect([none.status, none.json]).to.deep.equal([201, { responses: [] }]);
+  });
+
+  it('are not sent again with settings that are wrong', async () => {
+    const answer = await face.post('/v2/dlq/retry', { headers: { 'Svc-Retries': 'x' } });
+    expect(answer.status).to.equal(400);
+    expect(face.gateway.asked).to.deep.equal([]);
+  });
+});
+
+describe('edge/queue: events', () => {
+  let face: QueueFaceHarness;
+  beforeEach(async () => {
+    face = await new QueueFaceHarness().start();
+  });
+  afterEach(() => face.stop());
+
+  const event = (changes: Partial<LogEvent> = {}, headers: Record<string, string> = {}): LogEvent => ({
+    atMs: 9,
+    state: 'CREATED',
+    messageId: 'msg_1' as never,
+    envelope: envelope(headers),
+    body: Buffer.from('hello'),
+    nextDeliveryAtMs: undefined,
+    error: undefined,
+    response: undefined,
+    ...changes,
+  });
+
+  for (const path of ['/v2/events', '/v2/logs']) {
+    it(`are under both names at ${path}, newest first, as fresh as the owner`, async () => {
+      face.messageLog.page = { events: [event()], cursor: undefined };
+      const { json } = await face.get(path);
+      expect(json).to.have.all.keys('events', 'logs');
+      const { events, logs } = json as Record<string, Record<string, unknown>[]>;
+      expect(events).to.deep.equal(logs);
+      expect(events?.[0]).to.deep.equal({
+        time: 9,
+        messageId: 'msg_1',
+        state: 'CREATED',
+        url: URL,
+        body: 'aGVsbG8=',
+        method: 'POST',
+        maxRetries: 3,
+        callerIP: '192.0.2.1',
+        callerIp: '192.0.2.1',
+      });
+      expect(face.messageLog.queries).to.deep.equal([
+        { filter: {}, states: [], order: 'latestFirst', count: 100, cursor: undefined },
+      ]);
+      expect(face.messageLog.seen).to.deep.equal([7]);
+    });
+  }
+
+  it('of a failed attempt have its response, under both names where there are two', async () => {
+    const response = { status: 500, header: [['X-A', '1']] as HeaderList, body: Buffer.from('no') };
+    const changes = { state: 'ERROR', error: 'HTTP status 500', nextDeliveryAtMs: 20, response } as const;
+    const headers = { 'svc-timeout': '10s', 'svc-retry-delay': '5', 'svc-label': 'a' };
+    face.messageLog.page = { events: [event(changes, headers)], cursor: '9-1' };
+    const { json } = await face.get('/v2/events');
+    expect(json).to.include({ cursor: '9-1' });
+    expect((json as { events: object[] }).events[0]).to.deep.include({
+      state: 'ERROR',
+      error: 'HTTP status 500',
+      nextDeliveryTime: 20,
+      responseStatus: 500,
+      responseBody: 'bm8=',
+      responseHeader: { 'X-A': ['1'] },
+      responseHeaders: { 'X-A': ['1'] },
+      timeout: 10_000,
+      retryDelayExpr: '5',
+      retryDelayExpression: '5',
+      label: 'a',
+      labels: ['a'],
+    });
+  });
+
+  it('show the hash of what is redacted', async () => {
+    face.messageLog.page = { events: [event({}, { 'svc-redact-fields': 'body' })], cursor: undefined };
+    const { events } = (await face.get('/v2/events')).json as { events: Record<string, unknown>[] };
+    expect(events[0]?.body).to.equal(`REDACTED:${sha256('hello')}`);
+  });
+
+  it('are found by every filter', async () => {
+    const query = [
+      'messageId=m&url=https://a.example&host=a&path=/a&topicName=g&scheduleId=s&queueName=q&fromDate=1&toDate=2',
+      'label=x&flowControlKey=k&callerIp=1.1.1.1&order=earliestFirst&count=1000&cursor=9-1&state=DELIVERED',
+    ].join('&');
+    await face.get(`/v2/events?${query}`);
+    expect(face.messageLog.queries[0]).to.deep.equal({
+      filter: {
+        messageId: ['m'],
+        url: ['https://a.example'],
+        host: ['a'],
+        path: ['/a'],
+        topicName: ['g'],
+        scheduleId: ['s'],
+        queueName: ['q'],
+        fromMs: 1,
+        toMs: 2,
+        label: ['x'],
+        flowControlKey: ['k'],
+        callerIp: ['1.1.1.1'],
+      },
+      states: ['DELIVERED'],
+      order: 'earliestFirst',
+      count: 1000,
+      cursor: '9-1',
+    });
+  });
+
+  it('by ids are found by those alone', async () => {
+    await face.get('/v2/events?messageIds=a&messageIds=b&state=FAILED&label=x');
+    expect(face.messageLog.queries[0]).to.deep.include({ filter: { messageId: ['a', 'b'] }, states: [] });
+  });
+
+  it('know both spellings of a cancelled message, and what is in progress', async () => {
+    await face.get('/v2/events?state=CANCELLED,CANCELED&state=in_progress');
+    expect(face.messageLog.queries[0]?.states).to.deep.equal(['CANCELED', 'ACTIVE', 'RETRY', 'ERROR']);
+  });
+
+  for (const query of ['?state=GONE', '?count=1001', '?order=up', '?unknown=1', `?cursor=${'1'.repeat(129)}`]) {
+    it(`are refused for “${query.slice(0, 20)}”`, async () => {
+      expect((await face.get(`/v2/events${query}`)).status).to.equal(400);
+    });
+  }
+});
