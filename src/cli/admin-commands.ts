@@ -2,6 +2,7 @@
 import { openAdminWorld } from '../composition/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
 import type { PartitionName } from '../kernel/index.js';
+import { accountCommand } from './account-command.js';
 import { dbCommand } from './db-command.js';
 import { journalCommand } from './journal-command.js';
 
@@ -28,6 +29,22 @@ export async function runDbCommand(argv: readonly string[], env: Environment): P
   }
 }
 
+export async function runAccountCommand(argv: readonly string[], env: Environment): Promise<number> {
+  const { config } = loadConfig(env);
+  const world = await openAdminWorld(config, true);
+  try {
+    return await accountCommand(argv, {
+      client: world.client,
+      sealing: await world.sealing(),
+      random: world.random,
+      write: (text) => void process.stdout.write(text),
+      writeError: (text) => void process.stderr.write(text),
+    });
+  } finally {
+    await world.close();
+  }
+}
+
 export async function runJournalCommand(argv: readonly string[], env: Environment): Promise<number> {
   const { config } = loadConfig(env);
   const world = await openAdminWorld(config, false);
@@ -40,6 +57,7 @@ export async function runJournalCommand(argv: readonly string[], env: Environmen
       objects: world.objects,
       log: world.log,
       resolveDatabase: (nameOrId) => world.placeOf(nameOrId),
+      resolveAccount: (id) => world.placeOfAccount(id),
       write: writeOut,
       writeError: (line) => void process.stderr.write(`${line}\n`),
       signal: stop.signal,

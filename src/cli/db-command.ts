@@ -2,17 +2,17 @@
  * `millrace db`: creates, lists, changes and deletes databases by asking the control actor. Secrets are made
  * here and printed here, and nowhere else in clear.
  */
-import { parseArgs } from 'node:util';
 import {
   type ControlClient,
   newDatabaseCredentials,
   openDatabaseCredentials,
   sealDatabaseCredentials,
 } from '../actors/control/index.js';
-import type { ControlCommand, ControlReply, Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
-import { type AccountId, describeError, isMillraceError, type PartitionName, type Random } from '../kernel/index.js';
+import type { ControlReply, Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
+import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import { kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
+import { ask, exitCodeOf, parse, Refused, refusal, UsageError, wholeOption } from './command-line.js';
 import { databaseTable, secretLines } from './db-output.js';
 
 export interface DbCommandDeps {
@@ -35,31 +35,9 @@ export const DB_USAGE = `usage: millrace db create --name NAME [--partitions N] 
        millrace db delete ID|NAME --yes
 `;
 
-/** Each try waits as long as the client does: together longer than a change of owners. */
-const MAX_TRIES = 3;
-
-const DONE = 0;
-const FAILED = 1;
-const WRONG_USAGE = 2;
-
-/** What is wrong with the command line; its message is one line. */
-class UsageError extends Error {}
-/** What the control actor refused, or cannot be found. */
-class Refused extends Error {}
-
 /** @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage. Never throws */
-export async function dbCommand(argv: readonly string[], deps: DbCommandDeps): Promise<number> {
-  try {
-    await run(argv, deps);
-    return DONE;
-  } catch (error) {
-    if (error instanceof UsageError) {
-      deps.writeError(`millrace db: ${error.message}\n${DB_USAGE}`);
-      return WRONG_USAGE;
-    }
-    deps.writeError(`millrace db: ${describeError(error)}\n`);
-    return FAILED;
-  }
+export function dbCommand(argv: readonly string[], deps: DbCommandDeps): Promise<number> {
+  return exitCodeOf('db', DB_USAGE, deps.writeError, () => run(argv, deps));
 }
 
 async function run([verb, ...rest]: readonly string[], deps: DbCommandDeps): Promise<void> {
@@ -116,7 +94,7 @@ async function resetPassword(
   argv: readonly string[],
   { client, random, sealing, write }: DbCommandDeps,
 ): Promise<void> {
-  const { words } = parse(argv, [], [], 1);
+  const { words } = parse(argv, [], [], 1, WHICH);
   const database = await find(client, words[0] as string);
   const credentials = newDatabaseCredentials(random);
   const secrets = sealDatabaseCredentials(credentials, sealing);
@@ -125,7 +103,7 @@ async function resetPassword(
 }
 
 async function limits(argv: readonly string[], { client, write }: DbCommandDeps): Promise<void> {
-  const { words, options } = parse(argv, LIMIT_OPTIONS, [], 1);
+  const { words, options } = parse(argv, LIMIT_OPTIONS, [], 1, WHICH);
   const maxCommandBytes = wholeOption(options, 'max-command-bytes');
   const maxRequestsPerDay = wholeOption(options, 'max-requests-per-day');
   if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit is given');
@@ -138,7 +116,7 @@ async function limits(argv: readonly string[], { client, write }: DbCommandDeps)
 
 /** Tokens die first: nothing is written to partitions that were emptied. Asked again, it empties them again. */
 async function remove(argv: readonly string[], { client, flush, write }: DbCommandDeps): Promise<void> {
-  const { words, flags } = parse(argv, [], ['yes'], 1);
+  const { words, flags } = parse(argv, [], ['yes'], 1, WHICH);
   if (!flags.has('yes')) throw new UsageError('a deleted database is gone for good: confirm with --yes');
   const { id } = await find(client, words[0] as string, true);
   const database = oneDatabase(await ask(client, { type: 'DeleteDatabase', database: id }));
@@ -151,18 +129,6 @@ async function remove(argv: readonly string[], { client, flush, write }: DbComma
     throw new Error(`${id} is deleted and its tokens are dead, but its data is not removed yet: ask again`, { cause });
   }
   write(`${id} deleted\n`);
-}
-
-/** A lost answer is asked for again: the same command, with the same id and secrets, is carried out once. */
-async function ask(client: ControlClient, command: ControlCommand): Promise<ControlReply> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await client.send(command);
-    } catch (error) {
-      const mayAskAgain = isMillraceError(error) && (error.retryable || error.code === 'OUTCOME_UNKNOWN');
-      if (!mayAskAgain || tries >= MAX_TRIES) throw error;
-    }
-  }
 }
 
 async function allDatabases(client: ControlClient): Promise<readonly DatabaseView[]> {
@@ -188,44 +154,5 @@ function oneDatabase(reply: ControlReply): Database {
   return reply.database;
 }
 
-function refusal(reply: ControlReply): Refused {
-  return new Refused(reply.type === 'Rejected' ? reply.message : `an answer that was not expected: ${reply.type}`);
-}
-
-// ── the command line ───────────────────────────────────────────────────────────────────────────────
-
+const WHICH = 'which database? Name it by its id or its name';
 const LIMIT_OPTIONS = ['max-command-bytes', 'max-requests-per-day'] as const;
-
-interface Parsed {
-  readonly words: readonly string[];
-  readonly options: Readonly<Record<string, string | undefined>>;
-  readonly flags: ReadonlySet<string>;
-}
-
-function parse(argv: readonly string[], options: readonly string[], flags: readonly string[], words: number): Parsed {
-  const spec = Object.fromEntries([
-    ...options.map((name) => [name, { type: 'string' }] as const),
-    ...flags.map((name) => [name, { type: 'boolean' }] as const),
-  ]);
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ args: [...argv], options: spec, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new UsageError(describeError(error).split('\n')[0] as string);
-  }
-  const { values, positionals } = parsed as { values: Record<string, unknown>; positionals: string[] };
-  if (positionals.length < words) throw new UsageError('which database? Name it by its id or its name');
-  if (positionals.length > words) throw new UsageError(`${positionals[words]} is one word too many`);
-  return {
-    words: positionals,
-    options: Object.fromEntries(options.map((name) => [name, values[name] as string | undefined])),
-    flags: new Set(flags.filter((name) => values[name] === true)),
-  };
-}
-
-function wholeOption(options: Parsed['options'], name: string): number | undefined {
-  const text = options[name];
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} accepts a whole number`);
-  return Number(text);
-}

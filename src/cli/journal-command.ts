@@ -1,5 +1,6 @@
 /**
- * `millrace journal verify|export|tail --database X`: a database's history, proven, taken out or watched.
+ * `millrace journal verify|export|tail --database X`: a database's history, proven, taken out or watched; with
+ * `--account X` that of an account's queue.
  * Exit codes: 0 fine, 1 damage was found or the journal could not be read, 2 it was asked wrongly.
  */
 
@@ -21,12 +22,16 @@ import {
 } from '../journal/index.js';
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
 
+export interface PartitionPlaces {
+  readonly partitions: readonly PartitionName[];
+  readonly shards: readonly ShardName[];
+}
+
 export interface JournalCommandDeps extends AuditPorts {
   /** @throws NOT_FOUND. `shards[i]` holds `partitions[i]`. */
-  resolveDatabase(nameOrId: string): Promise<{
-    readonly partitions: readonly PartitionName[];
-    readonly shards: readonly ShardName[];
-  }>;
+  resolveDatabase(nameOrId: string): Promise<PartitionPlaces>;
+  /** Of the account's queue. @throws NOT_FOUND */
+  resolveAccount(id: string): Promise<PartitionPlaces>;
   /** Standard output; resolves when there is room for more. */
   write(output: string | Uint8Array): Promise<void> | void;
   /** Standard error: one line. */
@@ -35,10 +40,10 @@ export interface JournalCommandDeps extends AuditPorts {
   readonly signal: AbortSignal;
 }
 
-export const JOURNAL_USAGE = `usage: millrace journal verify --database <name or id>
-       millrace journal export --database <name or id> [--from <moment>] [--to <moment>] [--format ndjson|resp]
-       millrace journal tail   --database <name or id>
-A moment is a position (120) or an instant (2026-05-01T12:00:00Z).`;
+export const JOURNAL_USAGE = `usage: millrace journal verify <whose>
+       millrace journal export <whose> [--from <moment>] [--to <moment>] [--format ndjson|resp]
+       millrace journal tail   <whose>
+Whose is --database <name or id>, or --account <id> for its queue, which has no RESP. A moment is a position (120) or an instant (2026-05-01T12:00:00Z).`;
 
 /** Asked wrongly: the message is for whoever asked. */
 class UsageError extends Error {}
@@ -50,7 +55,8 @@ interface Place {
 
 interface JournalQuestion {
   readonly verb: 'verify' | 'export' | 'tail';
-  readonly database: string;
+  readonly of: 'database' | 'account';
+  readonly name: string;
   readonly range: ExportRange;
   readonly format: 'ndjson' | 'resp';
 }
@@ -59,7 +65,10 @@ interface JournalQuestion {
 export async function journalCommand(argv: readonly string[], deps: JournalCommandDeps): Promise<0 | 1 | 2> {
   try {
     const question = parseQuestion(argv);
-    const { partitions, shards } = await deps.resolveDatabase(question.database);
+    const isOfDatabase = question.of === 'database';
+    const { partitions, shards } = await (isOfDatabase
+      ? deps.resolveDatabase(question.name)
+      : deps.resolveAccount(question.name));
     const places = partitions.map((partition, i): Place => ({ partition, shard: shards[i] as ShardName }));
     refuseAmbiguousPositions(question.range, places);
     switch (question.verb) {
@@ -88,15 +97,19 @@ function parseQuestion(argv: readonly string[]): JournalQuestion {
   if (verb !== 'verify' && verb !== 'export' && verb !== 'tail')
     throw new UsageError(`not a journal command: ${verb ?? ''}`);
   if (rest.length > 0) throw new UsageError(`too many words: ${rest.join(' ')}`);
-  const { database, from, to, format = 'ndjson' } = values;
-  if (database === undefined || database === '') throw new UsageError('--database is missing');
+  const { database, account, from, to, format = 'ndjson' } = values;
+  if (database !== undefined && account !== undefined) throw new UsageError('--database or --account, not both');
+  const of = account === undefined ? 'database' : 'account';
+  const name = account ?? database;
+  if (name === undefined || name === '') throw new UsageError(`--${of} is missing`);
   if (format !== 'ndjson' && format !== 'resp') throw new UsageError(`--format is ndjson or resp, not ${format}`);
+  if (format === 'resp' && of === 'account') throw new UsageError('a queue has no RESP form: leave --format out');
   if (verb !== 'export') {
     const misplaced = (['from', 'to', 'format'] as const).find((name) => values[name] !== undefined);
     if (misplaced !== undefined) throw new UsageError(`--${misplaced} belongs to export`);
   }
   const range = { from: momentOf('from', from), to: momentOf('to', to) };
-  return { verb, database, range, format };
+  return { verb, of, name, range, format };
 }
 
 function parsed(argv: readonly string[]) {
@@ -106,6 +119,7 @@ function parsed(argv: readonly string[]) {
       allowPositionals: true,
       options: {
         database: { type: 'string' },
+        account: { type: 'string' },
         from: { type: 'string' },
         to: { type: 'string' },
         format: { type: 'string' },

@@ -3,7 +3,7 @@
 import 'reflect-metadata';
 import { VERSION } from '../composition/index.js';
 import { describeError } from '../kernel/index.js';
-import { runDbCommand, runJournalCommand } from './admin-commands.js';
+import { runAccountCommand, runDbCommand, runJournalCommand } from './admin-commands.js';
 import { clusterCommand } from './cluster-command.js';
 import { configCommand } from './config-command.js';
 import { serveCommand } from './serve-command.js';
@@ -14,7 +14,8 @@ const USAGE = `usage: millrace <command>
   config                      prints the effective settings, secrets masked
   cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
   db create|list|limits|reset-password|delete
-  journal verify|export|tail --database <name or id>
+  account create|list|show|suspend|activate|limits|reset-tokens
+  journal verify|export|tail --database <name or id> | --account <id>
   tools                       finds or fetches the nats-server to embed, and prints its path
   version`;
 
@@ -38,6 +39,8 @@ async function run(): Promise<number> {
       return clusterCommand(rest, process.env, write);
     case 'db':
       return runDbCommand(rest, process.env);
+    case 'account':
+      return runAccountCommand(rest, process.env);
     case 'journal':
       return runJournalCommand(rest, process.env);
     case 'tools':

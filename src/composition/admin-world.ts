@@ -26,6 +26,7 @@ import {
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import {
+  type AccountId,
   type DatabaseId,
   isMillraceError,
   MillraceError,
@@ -33,7 +34,7 @@ import {
   type SessionId,
   type ShardName,
 } from '../kernel/index.js';
-import { kvPartition, shardOf } from '../messages/index.js';
+import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
 import type { Journal, KvGateway, Log, ObjectStore, Random, Sealing } from '../ports/index.js';
 import { openNatsWorld, verifiedLayout } from './nats-world.js';
 import { callLimitsOf } from './runtime-parts.js';
@@ -48,14 +49,19 @@ export interface AdminWorld {
   sealing(): Promise<Sealing>;
   /** @throws NOT_FOUND, CONFLICT when several databases have the name */
   placeOf(nameOrId: string): Promise<DatabasePlace>;
+  /** Of the account's queue. @throws NOT_FOUND */
+  placeOfAccount(id: string): Promise<PartitionPlace>;
   close(): Promise<void>;
 }
 
-export interface DatabasePlace {
-  readonly id: DatabaseId;
+export interface PartitionPlace {
   readonly partitions: readonly PartitionName[];
   /** `shards[i]` holds `partitions[i]`. */
   readonly shards: readonly ShardName[];
+}
+
+export interface DatabasePlace extends PartitionPlace {
+  readonly id: DatabaseId;
 }
 
 /** @param needsOwner  refuse, in one line, where no process could answer a command */
@@ -72,6 +78,17 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
   const bus = new NatsBus(connections, names, { log });
   const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
   const gatewayLimits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: 50 };
+  const session = 'command' as SessionId;
+  /** The control state as it is now. */
+  const controlView = async (): Promise<ControlView> => {
+    const view = new ControlView(
+      { journal, objects, timers, log, bus, clock },
+      { session, staleMs: config.ownership.controlStaleMs },
+    );
+    await view.start();
+    view.stop();
+    return view;
+  };
   return {
     log,
     random,
@@ -80,16 +97,8 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
     client: new ControlGateway(caller, undefined),
     gateway: new KvShardGateway({ clock, timers, caller, host: undefined }, gatewayLimits, layout.kvShards),
     sealing: () => openKeyFile(config.storage.sealKeyFile, random),
-    placeOf: async (nameOrId) => {
-      const session = 'command' as SessionId;
-      const view = new ControlView(
-        { journal, objects, timers, log, bus, clock },
-        { session, staleMs: config.ownership.controlStaleMs },
-      );
-      await view.start();
-      view.stop();
-      return placeOf(view, nameOrId, layout);
-    },
+    placeOf: async (nameOrId) => placeOf(await controlView(), nameOrId, layout),
+    placeOfAccount: async (id) => placeOfAccount(await controlView(), id, layout),
     close,
   };
 }
@@ -107,6 +116,12 @@ function placeOf(view: ControlView, nameOrId: string, layout: ClusterLayout): Da
   const partitions = Array.from({ length: database.partitions }, (_, index) => kvPartition(database.id, index));
   const shards = partitions.map((partition) => shardOf('kv', partition, layout.kvShards));
   return { id: database.id, partitions, shards };
+}
+
+function placeOfAccount(view: ControlView, id: string, { queueShards }: ClusterLayout): PartitionPlace {
+  if (!view.state.accounts.has(id as AccountId)) throw new MillraceError('NOT_FOUND', `there is no account ${id}`);
+  const partition = queuePartition(id as AccountId);
+  return { partitions: [partition], shards: [shardOf('queue', partition, queueShards)] };
 }
 
 interface Opened {

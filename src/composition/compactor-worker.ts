@@ -2,16 +2,17 @@
  * Entry of the compactor's thread: one job, with connections to NATS of its own, so that a large snapshot
  * never stands before an append. Started by WorkerCompactor, told of nothing, ended by it.
  */
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ControlFold } from '../actors/control/index.js';
 import { replayFold } from '../actors/kv-shard/index.js';
+import { QueueFold } from '../actors/queue/index.js';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
 import { type CompactorMessage, type CompactorTask, SystemClock } from '../adapters/node/index.js';
 import { type CompactionLimits, compactShard, type PartitionFold } from '../journal/index.js';
 import { describeError, MillraceError, type PartitionName } from '../kernel/index.js';
 import { CONTROL_PARTITION } from '../messages/index.js';
-import type { CompactionResult, Log, LogFields } from '../ports/index.js';
+import type { CompactionResult } from '../ports/index.js';
+import { lowerPriority, plainFields, threadLog } from './worker-thread.js';
 
 /** What this thread needs beside its job. */
 export interface CompactorWorld {
@@ -27,15 +28,15 @@ const NICENESS = 10;
 const port = parentPort;
 if (port === null) throw new MillraceError('DEFECT', 'the compactor has to be started as a thread');
 
-const log = portLog({});
+const log = threadLog((message) => port.postMessage(message));
 port.postMessage(await outcomeOf(workerData as CompactorTask<CompactorWorld>));
 
 async function outcomeOf(task: CompactorTask<CompactorWorld>): Promise<CompactorMessage> {
   try {
-    lowerPriority();
+    lowerPriority(NICENESS, log);
     return { kind: 'done', result: await compact(task) };
   } catch (error) {
-    const details = error instanceof MillraceError ? plain(error.details) : {};
+    const details = error instanceof MillraceError ? plainFields(error.details) : {};
     return {
       kind: 'failed',
       code: error instanceof MillraceError ? error.code : 'DEFECT',
@@ -63,36 +64,7 @@ async function compact({ job, world }: CompactorTask<CompactorWorld>): Promise<C
 
 function foldOf(partition: PartitionName): PartitionFold {
   if (partition.startsWith('kv:')) return replayFold();
+  if (partition.startsWith('queue:')) return new QueueFold();
   if (partition === CONTROL_PARTITION) return new ControlFold();
   throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
-}
-
-function lowerPriority(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(NICENESS);
-  } catch (error) {
-    log.debug('compactor.priority-kept', { reason: describeError(error) });
-  }
-}
-
-function portLog(context: LogFields): Log {
-  const write =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
-    (event: string, fields: LogFields = {}) => {
-      const message: CompactorMessage = { kind: 'log', level, event, fields: plain({ ...context, ...fields }) };
-      port?.postMessage(message);
-    };
-  return {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    with: (fields) => portLog({ ...context, ...fields }),
-  };
-}
-
-/** What can be cloned to another thread, whatever it was. */
-function plain(fields: LogFields): LogFields {
-  return JSON.parse(JSON.stringify(fields)) as LogFields;
 }

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
 import {
+  Accounts,
   AclAdministration,
   ControlDuties,
   ControlGateway,
@@ -18,28 +19,22 @@ import {
   Revocations,
   serveControl,
 } from '../actors/control/index.js';
-import { type Activation, ShardActor, ShardCaller, ShardHost, Snapshotter } from '../actors/runtime/index.js';
+import { type ShardActor, ShardCaller, type ShardHost } from '../actors/runtime/index.js';
 import { JetStreamMeterLog } from '../adapters/nats/index.js';
 import { CredentialsFile, credentialLines, givenCredentials, openKeyFile } from '../adapters/node/index.js';
-import { DefiniteAppender, recover, SnapshotStore } from '../journal/index.js';
+import { MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD } from '../messages/index.js';
-import type { Access, AclAdmin, Compactor, Meter, Quota, RespAccess } from '../ports/index.js';
+import type { Access, AclAdmin, Compactor, Meter, Quota, RespAccess, Sealing } from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';
-import {
-  ANSWER_MEMORY,
-  APPEND_RETRY,
-  actorLimitsOf,
-  callLimitsOf,
-  hostTimesOf,
-  loadBreathing,
-  runtimeMetricsOf,
-  snapshotPolicyOf,
-} from './runtime-parts.js';
+import { ownedShards } from './owned-shards.js';
+import { ANSWER_MEMORY, callLimitsOf } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
 export interface ControlRole {
   readonly access: Access & RespAccess;
   readonly users: AclAdmin;
+  /** Whom queue tokens let in, limits, signing keys. */
+  readonly accounts: Accounts;
   readonly quota: Quota;
   readonly meter: Meter;
   /** Resolves when tokens can be judged here, and with what to show a person once, if anything. */
@@ -84,16 +79,30 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   view.onBackInTouch = (silentForMs) => quota.backInTouch(silentForMs);
   const meter = new MeterWriter({ meterLog, clock, timers, log }, processId, DEFAULT_METER_OPTIONS);
 
+  let sealing: Sealing | undefined;
+  const accounts = new Accounts(
+    {
+      view,
+      client,
+      random,
+      sealing: () => {
+        if (sealing === undefined) throw new MillraceError('DEFECT', 'the key file is asked for before it was opened');
+        return sealing;
+      },
+    },
+    { centsPer100kMessages: config.delivery.queuePriceCents },
+  );
+
   const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
 
-  async function prepareFirstDatabase(): Promise<string | undefined> {
-    const { dataDir, sealKeyFile } = config.storage;
+  async function prepareFirstDatabase(sealing: Sealing): Promise<string | undefined> {
+    const { dataDir } = config.storage;
     const given = givenCredentials(config.firstStart);
     const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
     const { toPrint, warnings } = await firstStart({
       client,
       keeper: new CredentialsFile(join(dataDir, 'credentials.env'), given, random),
-      sealing: await openKeyFile(sealKeyFile, random),
+      sealing,
       random,
       given,
       limits: { maxCommandBytes, maxRequestsPerDay },
@@ -106,13 +115,15 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   return {
     access: view,
     users: new AclAdministration(client, view, random),
+    accounts,
     quota,
     meter,
     start: async () => {
+      sealing = await openKeyFile(config.storage.sealKeyFile, random);
       owner?.start();
       meter.start();
       const isReady = view.start();
-      const credentials = owner === undefined ? undefined : await prepareFirstDatabase();
+      const credentials = owner === undefined ? undefined : await prepareFirstDatabase(sealing);
       await isReady;
       // The copy may be a moment behind the answer: a token that was just printed must be known here.
       while (owner !== undefined && view.state.firstStart === undefined) await pause(VIEW_PAUSE_MS);
@@ -141,58 +152,13 @@ function controlOwner(
   meterLog: JetStreamMeterLog,
   clientOf: () => ControlGateway,
 ): ControlOwner {
-  const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
   const log = c.resolve(tokens.LOG);
-  const journal = c.resolve(tokens.JOURNAL);
-  const objects = c.resolve(tokens.OBJECTS);
-  const leases = c.resolve(tokens.LEASES);
   const bus = c.resolve(tokens.BUS);
   const membership = c.resolve(tokens.MEMBERSHIP);
-  const metrics = runtimeMetricsOf(c.resolve(tokens.METRICS));
-  const { clusterId } = c.resolve(tokens.LAYOUT);
-  const snapshots = new SnapshotStore(objects, log);
-  const appender = new DefiniteAppender(journal, timers, APPEND_RETRY);
   const revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
-  const planes = new WeakMap<ShardActor<ControlWork>, ControlPlane>();
-  const onSnapshot = async () => {};
-  const snapshotter = new Snapshotter<ControlWork>(
-    { compactor, journal, clock, timers, log, metrics, onSnapshot },
-    snapshotPolicyOf(config),
-    clusterId,
-  );
 
-  function createActor(activation: Activation): ShardActor<ControlWork> {
-    const plane = new ControlPlane({
-      loadPartition: (partition, fold) => loadBreathing(snapshots, partition, fold, clock, timers),
-      untilInForce: (position) => revocations.untilInForce(position),
-    });
-    const actor = new ShardActor<ControlWork>(
-      {
-        journal,
-        appender,
-        clock,
-        timers,
-        random,
-        log,
-        metrics,
-        recover: (shard, claim, highWater) => recover({ journal, objects, log }, shard, claim, highWater),
-      },
-      actorLimitsOf(config),
-      activation,
-      plane,
-    );
-    planes.set(actor, plane);
-    serveControl(bus, actor, ANSWER_MEMORY);
-    return actor;
-  }
-
-  function onServing(actor: ShardActor<ControlWork>): void {
-    snapshotter.watch(actor);
-    const plane = planes.get(actor);
-    if (plane === undefined) return;
+  function beginDuties(actor: ShardActor<ControlWork>, plane: ControlPlane): void {
     const isGone: ConstructorParameters<typeof ControlDuties>[0]['isGone'] = (process, silenceMs) =>
       membership.processSilentForMs(process) > silenceMs;
     const duties = new ControlDuties({ meterLog, timers, log, client: clientOf(), isGone }, plane);
@@ -200,31 +166,23 @@ function controlOwner(
     void actor.ended.then(() => duties.stop());
   }
 
-  const host = new ShardHost<ControlWork>(
-    { journal, leases, clock, timers, log, metrics },
-    hostTimesOf(config),
-    {
-      shards: [CONTROL_SHARD],
-      clusterId,
-      isExclusive: world.isExclusive,
-      readsNeedBarrier: config.ownership.reads === 'barrier',
-      createActor,
-      onServing,
-      onStored: (actor, head, bytes) => snapshotter.noteStored(actor, head, bytes),
-    },
-    c.resolve(tokens.SESSION),
-    membership,
-  );
+  const owned = ownedShards<ControlWork, ControlPlane>(c, {
+    shards: [CONTROL_SHARD],
+    isExclusive: world.isExclusive,
+    compactor,
+    createPlane: ({ loadPartition }) =>
+      new ControlPlane({ loadPartition, untilInForce: (position) => revocations.untilInForce(position) }),
+    serve: (actor) => serveControl(bus, actor, ANSWER_MEMORY),
+    onServing: beginDuties,
+  });
   return {
-    host,
+    host: owned.host,
     start: () => {
       revocations.start();
-      host.start();
-      snapshotter.start();
+      owned.start();
     },
     stop: async () => {
-      snapshotter.stop();
-      await host.stop();
+      await owned.stop();
       revocations.stop();
     },
   };

@@ -1,14 +1,22 @@
 /** What `/readyz` looks at. */
-import type { KvWork } from '../actors/kv-shard/index.js';
-import type { ShardHost } from '../actors/runtime/index.js';
+import type { ShardHost, Work } from '../actors/runtime/index.js';
 import type { Check } from '../adapters/http-health/index.js';
 import type { ControlRole } from './control-role.js';
 import type { NatsWorld } from './nats-world.js';
+import type { ProjectionRole } from './projection-role.js';
+
+type OwnedShards = Pick<ShardHost<Work>, 'stoppedShards' | 'isSettled'>;
+
+export interface CheckedParts {
+  readonly hosts: readonly OwnedShards[];
+  readonly control: ControlRole;
+  /** Undefined in a process that keeps none. */
+  readonly readModels: ProjectionRole | undefined;
+}
 
 export function healthChecks(
   world: NatsWorld,
-  host: ShardHost<KvWork> | undefined,
-  control: ControlRole,
+  { hosts, control, readModels }: CheckedParts,
 ): () => Record<string, Check> {
   return () => {
     const isConnected = world.connections.appends.isConnected();
@@ -16,14 +24,15 @@ export function healthChecks(
       nats: isConnected ? { ok: true } : { ok: false, detail: 'not connected' },
       control: control.isFresh() ? { ok: true } : { ok: false, detail: 'nothing heard from the control stream' },
     };
-    if (host !== undefined) checks.shards = shardsCheck(host);
+    if (hosts.length > 0) checks.shards = shardsCheck(hosts);
+    if (readModels !== undefined) checks['read-models'] = readModels.check();
     return checks;
   };
 }
 
-function shardsCheck(host: ShardHost<KvWork>): Check {
-  const stopped = [...host.stoppedShards().keys()];
+function shardsCheck(hosts: readonly OwnedShards[]): Check {
+  const stopped = hosts.flatMap((host) => [...host.stoppedShards().keys()]);
   if (stopped.length > 0) return { ok: false, detail: `stopped, the journal is in doubt: ${stopped.join(', ')}` };
-  if (!host.isSettled()) return { ok: false, detail: 'shards are loading or moving' };
+  if (!hosts.every((host) => host.isSettled())) return { ok: false, detail: 'shards are loading or moving' };
   return { ok: true };
 }

@@ -6,6 +6,7 @@ import type {
   RuntimeMetrics,
   SessionTimes,
   ShardHost,
+  SilenceWatch,
   SnapshotPolicy,
   Work,
 } from '../actors/runtime/index.js';
@@ -57,6 +58,13 @@ export function hostTimesOf({ ownership }: Config): HostTimes {
 
 export function callLimitsOf({ ownership }: Config): CallLimits {
   return { deadlineMs: ownership.requestHoldMs, tryMs: Math.max(200, ownership.requestHoldMs / 4), pauseMs: 50 };
+}
+
+/** A caller that has not asked again for so many of its tries waits no more. */
+const CALLER_SILENCE_TRIES = 4;
+
+export function silenceWatchOf(config: Config, clock: Clock, timers: Timers): SilenceWatch {
+  return { clock, timers, silenceMs: CALLER_SILENCE_TRIES * callLimitsOf(config).tryMs };
 }
 
 export function snapshotPolicyOf({ storage }: Config): SnapshotPolicy {

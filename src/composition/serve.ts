@@ -6,11 +6,13 @@ import { readFile } from 'node:fs/promises';
 import type { DependencyContainer } from 'tsyringe';
 import { KvHub, KvShardGateway } from '../actors/kv-shard/index.js';
 import { ShardCaller } from '../actors/runtime/index.js';
+import { UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
+import { JetStreamIntakeLog } from '../adapters/nats/index.js';
 import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
 import { decodeKvDelivery, encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
-import { AclCommands, createKvServer, createRespServer } from '../edge/index.js';
+import { AclCommands, createKvServer, type createQueueServer, createRespServer } from '../edge/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
 import { describeError, MillraceError, type SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
@@ -21,6 +23,9 @@ import { healthChecks } from './health-checks.js';
 import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
+import { projectionRole, remoteMessageLog } from './projection-role.js';
+import { queueFace } from './queue-edge.js';
+import { queueRole } from './queue-role.js';
 import { callLimitsOf } from './runtime-parts.js';
 import { ProcessFacts, REDIS_VERSION } from './server-facts.js';
 import * as tokens from './tokens.js';
@@ -71,7 +76,8 @@ async function startRoles(
   const world = await openNatsWorld(config, log, fail);
   undo.push(() => world.close());
   const has = (role: Config['process']['roles'][number]) => config.process.roles.includes(role);
-  natsParts(c, world, has('kv'));
+  const canOwn = has('kv') || has('queue');
+  natsParts(c, world, canOwn);
 
   const membership = c.resolve(tokens.MEMBERSHIP);
   membership.start();
@@ -87,7 +93,7 @@ async function startRoles(
   });
   undo.push(() => compactor.close());
   const facts = new ProcessFacts(c.resolve(tokens.CLOCK), session.id);
-  const control = controlRole(c, { world, compactor, ownsShard: has('kv') });
+  const control = controlRole(c, { world, compactor, ownsShard: canOwn });
   undo.push(() => control.stop());
   const storage = storageOf(c, world, undo);
   const hubs: KvHub[] = [];
@@ -100,6 +106,17 @@ async function startRoles(
   const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, storage, facts, deliver }) : undefined;
   kv?.start();
   if (kv !== undefined) undo.push(() => kv.stop());
+  const intake = new JetStreamIntakeLog(world.connections, world.names, c.resolve(tokens.JOURNAL));
+  const http = httpOutOf(config);
+  undo.push(() => http.close());
+  const { accounts } = control;
+  const { isExclusive } = world;
+  const queue = has('queue') ? queueRole(c, { isExclusive, compactor, storage, intake, http, accounts }) : undefined;
+  queue?.start();
+  if (queue !== undefined) undo.push(() => queue.stop());
+  const readModels = has('projection') ? projectionRole(c, { world, accounts }) : undefined;
+  await readModels?.start();
+  if (readModels !== undefined) undo.push(() => readModels.stop());
   const credentials = await control.start();
 
   const addresses: string[] = [];
@@ -117,10 +134,22 @@ async function startRoles(
     const shared = { gateway, events, access, quota, meter, clock, timers: c.resolve(tokens.TIMERS), log };
     const secured = await tlsOf(config);
     const server = createKvServer({ ...shared, users, ...faceOptionsOf(config), ...secured });
-    const { host, kvPort, respPort } = config.faces;
+    const { host, kvPort, queuePort, respPort } = config.faces;
     const address = await listening(server.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort);
     undo.push(() => server.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
     addresses.push(`kv=${config.faces.tlsCert === undefined ? 'http' : 'https'}://${at(host, address.port)}`);
+    const messages = queueFace(c, {
+      world,
+      host: queue?.host,
+      accounts,
+      intake,
+      http,
+      messageLog: readModels?.messageLog ?? remoteMessageLog(c),
+      face: { ...queueFaceOptionsOf(config), ...secured },
+    });
+    const bound = await listening(messages.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort);
+    undo.push(() => messages.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
+    addresses.push(`queue=${config.faces.tlsCert === undefined ? 'http' : 'https'}://${at(host, bound.port)}`);
     if (respPort > 0) {
       const resp = createRespServer({
         ...shared,
@@ -141,10 +170,11 @@ async function startRoles(
       addresses.push(`resp=${config.faces.tlsCert === undefined ? 'redis' : 'rediss'}://${at(host, bound.port)}`);
     }
   }
+  const hosts = [kv?.host, queue?.host].filter((host) => host !== undefined);
   const health = await startHealthServer({
     host: config.faces.host,
     port: config.faces.metricsPort,
-    checks: healthChecks(world, kv?.host, control),
+    checks: healthChecks(world, { hosts, control, readModels }),
     metrics: () => metrics.page(),
     timers: c.resolve(tokens.TIMERS),
     log,
@@ -205,6 +235,22 @@ function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKv
     },
     aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
   };
+}
+
+/** A message is bounded by its account's plan, and the face by its own defaults. */
+function queueFaceOptionsOf(config: Config): Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases'> {
+  const { limits = {}, aliases = [] } = faceOptionsOf(config);
+  const { maxBodyBytes: _, ...shared } = limits;
+  return { limits: shared, aliases };
+}
+
+function httpOutOf({ destinations, delivery }: Config): UndiciHttpOut {
+  return new UndiciHttpOut({
+    allowPrivate: destinations.allowPrivateDestinations,
+    allow: destinations.destinationAllow,
+    socketsPerOrigin: delivery.deliveryPerOrigin,
+    connectTimeoutMs: delivery.deliveryConnectTimeoutMs,
+  });
 }
 
 function respOptionsOf({ http }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {

@@ -178,11 +178,40 @@ export const DEFAULTS = {
   ),
   destinationAllow: as([], 'Private receivers that an operator names are reachable, no others.'),
 
+  // delivery
+  deliveryConcurrency: as(
+    1000,
+    'Calls in flight at once in a process, all accounts together: some 100 MB when every answer is a megabyte cut at 64 KiB.',
+  ),
+  deliveryPerOrigin: as(
+    200,
+    'Sockets to one destination, and places that messages for it may hold: a dead one leaves the rest to others.',
+  ),
+  deliveryConnectTimeoutMs: as(
+    10_000,
+    'A host that takes longer to accept a connection will not answer in time either.',
+  ),
+  queueBodyMemoryBytes: as(
+    96 * MIB,
+    'Bodies of waiting messages held in memory; beyond it they are read back from the journal when they are due.',
+  ),
+  queueTellAfterMs: as(
+    1_000,
+    'An owner that has not answered a publish by then is loading or gone; the message is stored in the intake instead.',
+  ),
+  logRetentionMs: as(14 * DAY_MS, 'Two weeks of what happened to messages; older events leave the read model.'),
+  queuePriceCents: as(
+    0,
+    'Of 100,000 messages. Nothing is charged unless an operator sets a price; budgets are judged by it.',
+  ),
+  region: unset('Deliveries carry no region; one of the two names lets receivers with keys of two regions choose.'),
+
   // first start
   kvToken: generated('The first database works without a call to the management API.'),
   kvReadonlyToken: generated('As MILLRACE_KV_TOKEN, for readers.'),
   kvPassword: generated('The password of the first database on the RESP face.'),
   queueToken: generated('The first account; workflow clients read UserID from it.'),
+  queueReadonlyToken: generated('As MILLRACE_QUEUE_TOKEN, for those who only look.'),
   mgmtEmail: generated('The name of the first account of the management API.'),
   mgmtKey: generated('The key of the first account of the management API.'),
   signingKeyCurrent: generated('Signs what is delivered.'),

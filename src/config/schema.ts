@@ -148,6 +148,18 @@ export class DestinationSettings {
   @setting(destinations()) readonly destinationAllow!: readonly Destination[];
 }
 
+/** How messages are delivered, and what the queue keeps. */
+export class DeliverySettings {
+  @setting(whole(1, 100_000)) readonly deliveryConcurrency!: number;
+  @setting(whole(1, 100_000)) readonly deliveryPerOrigin!: number;
+  @setting(milliseconds(10, 600_000)) readonly deliveryConnectTimeoutMs!: number;
+  @setting(bytes(64 * KIB, 64 * GIB)) readonly queueBodyMemoryBytes!: number;
+  @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;
+  @setting(milliseconds(1_000, 366 * 86_400_000)) readonly logRetentionMs!: number;
+  @setting(whole(0, 100_000_000)) readonly queuePriceCents!: number;
+  @setting(oneOf('EU-CENTRAL-1', 'US-EAST-1')) readonly region!: 'EU-CENTRAL-1' | 'US-EAST-1' | undefined;
+}
+
 /** What the first start creates; generated where not given. */
 export class FirstStartSettings {
   @setting(secretToken()) readonly kvToken!: Secret | undefined;
@@ -155,6 +167,7 @@ export class FirstStartSettings {
   @setting(secretText()) readonly kvPassword!: Secret | undefined;
   @setting({ ...secretToken(), accepts: '1 to 512 visible ASCII characters, best base64 of JSON with a text UserID' })
   readonly queueToken!: Secret | undefined;
+  @setting(secretToken()) readonly queueReadonlyToken!: Secret | undefined;
   @setting(text('an email address', /^[^\s@\p{Cc}]{1,128}@[^\s@\p{Cc}]{1,253}$/u)) readonly mgmtEmail!:
     | string
     | undefined;
@@ -173,6 +186,7 @@ export class Config {
   readonly ownership = new OwnershipSettings();
   readonly bounds = new BoundSettings();
   readonly destinations = new DestinationSettings();
+  readonly delivery = new DeliverySettings();
   readonly firstStart = new FirstStartSettings();
 
   /** The process runs its own nats-server. */

@@ -57,7 +57,7 @@ export function wireAlias(): Kind {
     accepts: 'three words as Header:queue:kv, of letters and digits, beginning with a letter',
     rules: [IsObject()],
     read: (given) => {
-      const match = /^([A-Za-z][A-Za-z0-9]{0,31}):([a-z][a-z0-9]{0,31}):([a-z][a-z0-9]{0,31})$/.exec(given);
+      const match = /^([A-Za-z][A-Za-z0-9]{0,31}):([A-Za-z][A-Za-z0-9]{0,31}):([a-z][a-z0-9]{0,31})$/.exec(given);
       return match ? { headerWord: match[1], queueWord: match[2], kvWord: match[3] } : given;
     },
     write: (value) => {

@@ -16,8 +16,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   journal: ['ports', 'codec', 'messages'],
   actors: ['domain', 'journal', 'ports', 'messages', 'codec'],
   edge: ['ports', 'messages', 'codec', 'domain'],
-  projections: ['ports', 'messages', 'domain'],
-  query: ['ports', 'projections', 'codec'],
+  projections: ['ports', 'messages', 'domain', 'codec', 'journal'],
+  query: ['ports', 'projections', 'codec', 'messages', 'domain'],
   adapters: ['ports', 'messages', 'codec', 'config'],
 };
 const ANYTHING = ['composition', 'cli'];

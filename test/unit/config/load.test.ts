@@ -114,9 +114,18 @@ const BAD: Record<string, [string, string]> = {
     '10.0.0.0/8',
     'accepts cidr:port pairs separated by commas, such as 10.1.0.0/16:443 or [fd00::/8]:*, not "10.0.0.0/8"',
   ],
+  DELIVERY_CONCURRENCY: ['0', 'accepts a whole number from 1 to 100000, not "0"'],
+  DELIVERY_PER_ORIGIN: ['many', 'accepts a whole number from 1 to 100000, not "many"'],
+  DELIVERY_CONNECT_TIMEOUT_MS: ['9', `accepts ${MS} from 10 to 600000, not "9"`],
+  QUEUE_BODY_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 64GiB, not "1KiB"`],
+  QUEUE_TELL_AFTER_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
+  LOG_RETENTION_MS: ['14d', `accepts ${MS} from 1000 to 31622400000, not "14d"`],
+  QUEUE_PRICE_CENTS: ['1.5', 'accepts a whole number from 0 to 100000000, not "1.5"'],
+  REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
   KV_TOKEN: ['two words', `accepts ${TOKEN}`],
   KV_READONLY_TOKEN: ['naïve', `accepts ${TOKEN}`],
   KV_PASSWORD: ['a\nb', `accepts ${LINE}`],
+  QUEUE_READONLY_TOKEN: ['a b', `accepts ${TOKEN}`],
   QUEUE_TOKEN: ['a b', 'accepts 1 to 512 visible ASCII characters, best base64 of JSON with a text UserID'],
   MGMT_EMAIL: ['nobody', 'accepts an email address, not "nobody"'],
   MGMT_KEY: ['a b', `accepts ${TOKEN}`],
@@ -210,6 +219,7 @@ describe('configuration: values', () => {
       queueWord: 'acmeq',
       kvWord: 'acmekv',
     });
+    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:AcmeQ:acmekv' }).faces.wireAlias?.queueWord).to.equal('AcmeQ');
   });
 
   it('allows private destinations by default only embedded on a loopback host', () => {
@@ -308,6 +318,7 @@ describe('configuration: secrets', () => {
         'KV_TOKEN',
         'KV_READONLY_TOKEN',
         'KV_PASSWORD',
+        'QUEUE_READONLY_TOKEN',
         'QUEUE_TOKEN',
         'MGMT_KEY',
         'SIGNING_KEY_CURRENT',

@@ -1,0 +1,103 @@
+/** The projection role: this process keeps the read models and answers questions to them, its own and others'. */
+import { join } from 'node:path';
+import type { DependencyContainer } from 'tsyringe';
+import type { Accounts } from '../actors/control/index.js';
+import type { Check } from '../adapters/http-health/index.js';
+import { lockDataDir } from '../adapters/nats/embedded/index.js';
+import { shardNames } from '../adapters/nats/index.js';
+import type { MessageLog } from '../ports/index.js';
+import { AskedMessageLog, askOverBus } from '../query/index.js';
+import { EventLimits } from './event-limits.js';
+import type { NatsWorld } from './nats-world.js';
+import { ProjectionThread } from './projection-thread.js';
+import * as tokens from './tokens.js';
+
+export interface ProjectionRole {
+  readonly messageLog: MessageLog;
+  /** @throws CONFLICT when another process keeps its read models in the same data directory */
+  start(): Promise<void>;
+  /** For `/readyz`: ready once everything that was stored at the start has been folded. */
+  check(): Check;
+  stop(): Promise<void>;
+}
+
+export interface ProjectionRoleOptions {
+  readonly world: NatsWorld;
+  readonly accounts: Pick<Accounts, 'eventLimits' | 'whenChanged'>;
+}
+
+const ENTRY = new URL('./projection-worker.js', import.meta.url);
+/** Of an account whose number the thread has not been told yet. */
+const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
+/** One try over the bus: a wait, a search and the way. */
+const REMOTE_TRY_MS = 5000;
+
+export function projectionRole(c: DependencyContainer, { world, accounts }: ProjectionRoleOptions): ProjectionRole {
+  const config = c.resolve(tokens.CONFIG);
+  const bus = c.resolve(tokens.BUS);
+  const metrics = c.resolve(tokens.METRICS);
+  const layout = c.resolve(tokens.LAYOUT);
+  const timers = c.resolve(tokens.TIMERS);
+  const retention = { maxAgeMs: config.delivery.logRetentionMs, maxEvents: ANY_NUMBER };
+  const folder = join(config.storage.dataDir, 'read-models');
+  const thread = new ProjectionThread({
+    entry: ENTRY,
+    task: {
+      nats: world.options,
+      prefix: config.nats.natsPrefix,
+      file: join(folder, 'messages.db'),
+      options: { clusterId: layout.clusterId, shards: shardNames(layout).queue, retention },
+    },
+    log: c.resolve(tokens.LOG),
+    timers,
+    onBegun: () => limits.begun(),
+  });
+  const limits = new EventLimits({
+    limits: () => accounts.eventLimits(),
+    timers,
+    tell: (changes) => thread.limitEvents(changes),
+  });
+  accounts.whenChanged(() => limits.changed());
+  const ends: (() => void)[] = [];
+  return {
+    messageLog: new AskedMessageLog((question) => thread.ask(question)),
+    start: async () => {
+      const lock = await lockDataDir(folder);
+      thread.start();
+      const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));
+      const gauges = [
+        metrics.gauge('millrace_read_model_behind_positions', () => thread.status?.behindPositions ?? 0),
+        metrics.gauge('millrace_read_model_behind_seconds', () => (thread.status?.behindMs ?? 0) / 1000),
+      ];
+      ends.push(
+        () => served.stop(),
+        ...gauges.map((gauge) => () => gauge.stop()),
+        () => lock.release(),
+      );
+    },
+    check: () => checkOf(thread),
+    stop: async () => {
+      const [stopServing, ...others] = ends.splice(0);
+      stopServing?.();
+      limits.stop();
+      await thread.stop();
+      for (const end of others) end();
+    },
+  };
+}
+
+/** For a process without the role. */
+export function remoteMessageLog(c: DependencyContainer): MessageLog {
+  return new AskedMessageLog(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+}
+
+function checkOf({ status }: ProjectionThread): Check {
+  if (status === undefined) return { ok: false, detail: 'the read models are being opened' };
+  const { isCaughtUp, behindPositions, behindMs, troubles, incompleteShards } = status;
+  const notes = [
+    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
+    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
+    ...(incompleteShards.length > 0 ? [`older events may be missing: ${incompleteShards.join(', ')}`] : []),
+  ];
+  return notes.length === 0 ? { ok: isCaughtUp } : { ok: isCaughtUp, detail: notes.join('; ') };
+}

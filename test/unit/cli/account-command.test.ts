@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { NodeRandom } from '../../../src/adapters/node/index.js';
+import { accountCommand } from '../../../src/cli/account-command.js';
+import { evolve } from '../../../src/domain/control/index.js';
+import { hashSecret } from '../../../src/messages/index.js';
+import { ACCOUNT, INSTALLED } from '../../spec/control/given.js';
+import { MemoryControl, namedSealing } from '../../support/memory-control.js';
+
+describe('millrace account', () => {
+  let control: MemoryControl;
+
+  beforeEach(() => {
+    control = new MemoryControl();
+    for (const event of INSTALLED) evolve(control.state, event);
+  });
+
+  async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+    let out = '';
+    let err = '';
+    const code = await accountCommand(argv, {
+      client: control,
+      sealing: namedSealing(),
+      random: new NodeRandom(),
+      write: (text) => {
+        out += text;
+      },
+      writeError: (text) => {
+        err += text;
+      },
+    });
+    return { code, out, err };
+  }
+
+  const field = (out: string, name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(out)?.[1] as string;
+
+  it('suspends and activates the only account without being told which', async () => {
+    expect((await run('suspend')).out).to.contain('state=passive');
+    expect(control.state.accounts.get(ACCOUNT)?.state).to.equal('passive');
+    expect((await run('list')).out).to.contain(`${ACCOUNT}  passive`);
+    expect((await run('activate', 'a@b.example')).out).to.contain('state=active');
+  });
+
+  it('sets limits by name and shows them', async () => {
+    const { out } = await run('limits', 'maxRetries=5', 'maxQueues=2');
+    expect(out).to.equal('maxRetries=5\nmaxQueues=2\n');
+    expect((await run('show')).out).to.contain('maxRetries=5');
+  });
+
+  it('makes an account whose printed tokens open it', async () => {
+    const { code, out } = await run('create', '--name', 'two', '--email', 'c@d.example');
+    expect(code).to.equal(0);
+    const owner = control.state.queueTokens.get(hashSecret(field(out, 'queue-token')));
+    expect(owner).to.include({ account: field(out, 'id'), role: 'standard' });
+    const reader = control.state.queueTokens.get(hashSecret(field(out, 'queue-readonly-token')));
+    expect(reader?.role).to.equal('read-only');
+    expect((await run('show')).err).to.contain('there are 2 such accounts');
+  });
+
+  it('resets tokens: the old ones are gone, the new ones are shown', async () => {
+    const before = control.state.accounts.get(ACCOUNT)?.secrets.queueToken.sha256 as string;
+    const { out } = await run('reset-tokens');
+    expect(control.state.queueTokens.has(before)).to.equal(false);
+    expect(control.state.queueTokens.get(hashSecret(field(out, 'queue-token')))?.account).to.equal(ACCOUNT);
+    expect((await run('show', '--show-secrets')).out).to.contain(field(out, 'queue-token'));
+  });
+
+  it('says in one line what is wrong', async () => {
+    const wrong: [string[], number, string][] = [
+      [[], 2, 'what is to be done?'],
+      [['frob'], 2, 'frob is not one of its commands'],
+      [['limits'], 2, 'no limit is given'],
+      [['limits', 'maxFoo=1'], 2, 'maxFoo is no limit'],
+      [['limits', 'maxQueues=-1'], 2, 'maxQueues accepts a whole number'],
+      [['limits', 'maxParallelism=0'], 1, 'maxParallelism is a whole number from 1'],
+      [['create', '--name', 'x'], 2, '--email is missing'],
+      [['suspend', 'nobody'], 1, 'there is no account nobody'],
+    ];
+    for (const [argv, code, text] of wrong) {
+      const outcome = await run(...argv);
+      expect(outcome.code, argv.join(' ')).to.equal(code);
+      expect(outcome.err).to.contain(text);
+    }
+  });
+});

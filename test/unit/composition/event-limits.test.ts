@@ -1,0 +1,102 @@
+/** How the thread of the read models is kept told of every account's number of events. */
+import { expect } from 'chai';
+import { ManualTime } from '../../../src/adapters/memory/index.js';
+import { type EventLimit, EventLimits } from '../../../src/composition/event-limits.js';
+import type { AccountId } from '../../../src/kernel/index.js';
+
+const A = 'ac-a' as AccountId;
+const B = 'ac-b' as AccountId;
+const LONG_ENOUGH_MS = 1000;
+
+class Stand {
+  readonly time = new ManualTime();
+  readonly accounts = new Map<AccountId, number>();
+  isKnown = true;
+  told: EventLimit[] = [];
+  calls = 0;
+  afterTell = () => {};
+  readonly limits = new EventLimits({
+    limits: () => (this.isKnown ? this.accounts : undefined),
+    timers: this.time,
+    tell: (changes) => {
+      this.calls += 1;
+      this.told.push(...changes);
+      this.afterTell();
+    },
+  });
+
+  /** What was told since the last time. */
+  async news(): Promise<EventLimit[]> {
+    await this.time.advance(LONG_ENOUGH_MS);
+    const { told } = this;
+    this.told = [];
+    return told;
+  }
+}
+
+describe('the number of events of each account', () => {
+  it("is told for everyone when a thread begins, and again to the next one's", async () => {
+    const stand = new Stand();
+    stand.accounts.set(A, 10).set(B, 0);
+    for (let thread = 0; thread < 2; thread += 1) {
+      stand.limits.begun();
+      expect(await stand.news()).to.deep.equal([
+        [A, 10],
+        [B, 0],
+      ]);
+    }
+  });
+
+  it('is told again for whom it has changed, once for a burst of changes', async () => {
+    const stand = new Stand();
+    stand.accounts.set(A, 10).set(B, 20);
+    stand.limits.begun();
+    await stand.news();
+    stand.calls = 0;
+    for (const number of [11, 12, 13]) {
+      stand.accounts.set(A, number);
+      stand.limits.changed();
+    }
+    expect(await stand.news()).to.deep.equal([[A, 13]]);
+    expect(stand.calls).to.equal(1);
+    stand.limits.changed();
+    expect(await stand.news()).to.deep.equal([]);
+  });
+
+  it('is not told while it may be an old one, and then at once', async () => {
+    const stand = new Stand();
+    stand.isKnown = false;
+    stand.accounts.set(A, 10);
+    stand.limits.begun();
+    expect(await stand.news()).to.deep.equal([]);
+    stand.accounts.set(A, 1000);
+    stand.isKnown = true;
+    expect(await stand.news()).to.deep.equal([[A, 1000]]);
+  });
+
+  it('is told for very many in steps, and from the beginning when the copy turns old in between', async () => {
+    const stand = new Stand();
+    for (let n = 0; n < 1200; n += 1) stand.accounts.set(`ac-${n}` as AccountId, n);
+    stand.afterTell = () => {
+      stand.isKnown = false;
+    };
+    stand.limits.begun();
+    const first = await stand.news();
+    expect(first).to.have.length(500);
+    stand.accounts.set('ac-0' as AccountId, 7);
+    stand.isKnown = true;
+    stand.afterTell = () => {};
+    const rest = await stand.news();
+    expect(rest).to.have.length(701);
+    expect(new Map([...first, ...rest])).to.deep.equal(stand.accounts);
+  });
+
+  it('is told nobody any more after the stop', async () => {
+    const stand = new Stand();
+    stand.accounts.set(A, 10);
+    stand.limits.begun();
+    stand.limits.stop();
+    stand.limits.changed();
+    expect(await stand.news()).to.deep.equal([]);
+  });
+});
