@@ -34,6 +34,7 @@ export interface Faults {
   readonly cutEveryMs: number;
   readonly partitionEveryMs: number;
   readonly clockJumpEveryMs: number;
+  readonly largestJumpMs: number;
   /** How far each process's clocks may be off. */
   readonly wallSkewMs: number;
   readonly rateSkew: number;
@@ -58,6 +59,7 @@ export const NO_FAULTS: Faults = {
   cutEveryMs: 0,
   partitionEveryMs: 0,
   clockJumpEveryMs: 0,
+  largestJumpMs: 0,
   wallSkewMs: 0,
   rateSkew: 0,
 };
@@ -86,6 +88,7 @@ export function swarm(random: SeededRandom): Faults {
     cutEveryMs: sometimes(8_000, 40_000),
     partitionEveryMs: sometimes(8_000, 40_000),
     clockJumpEveryMs: sometimes(5_000, 30_000),
+    largestJumpMs: 3_600_000,
     wallSkewMs: random.chance(0.5) ? random.pick([50, 1000, 3_600_000]) : 0,
     rateSkew: random.chance(0.3) ? 0.002 : 0,
   };

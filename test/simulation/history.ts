@@ -34,7 +34,7 @@ export interface Attempt {
 }
 
 /** What a gateway may fail with when nothing happened (ports/kv-gateway.ts). */
-const NOTHING_HAPPENED: readonly ErrorCode[] = [
+export const NOTHING_HAPPENED: readonly ErrorCode[] = [
   'MAILBOX_FULL',
   'SHARD_UNAVAILABLE',
   'STORAGE_FULL',

@@ -39,7 +39,7 @@ export class Nemesis {
     this.every(faults.suspendEveryMs, () => this.one()?.process.suspend(spanMs()));
     this.every(faults.cutEveryMs, () => this.one()?.link.cut(spanMs()));
     this.every(faults.clockJumpEveryMs, () =>
-      this.one()?.process.jumpWallClock(random.between(-1, 1) * random.pick([100, 3000, 3_600_000])),
+      this.one()?.process.jumpWallClock(random.between(-1, 1) * random.pick([100, 3000, faults.largestJumpMs])),
     );
     this.every(faults.leaderGapEveryMs, () => this.kit.server.loseLeader(random.pick([...this.shards, LEASES])));
     this.every(faults.crashEveryMs, () => {

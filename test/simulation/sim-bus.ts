@@ -161,6 +161,7 @@ function nameOf(topic: Topic): string {
     case 'session':
       return `${topic.kind} ${topic.session}`;
     case 'heartbeat':
-      return 'heartbeat';
+    case 'query':
+      return topic.kind;
   }
 }

@@ -12,7 +12,9 @@ export type Direction = 'to-server' | 'to-client';
 type AckRule = { readonly kind: 'pass' } | { readonly kind: 'lose' } | { readonly kind: 'delay'; readonly ms: number };
 
 /** `KV_0` is a journal, with or without a prefix; the leases are in `KV_leases`. */
-const JOURNAL_ACK = /^\{"stream":"(?:[A-Za-z0-9-]+_)?KV_\d+",\s*"seq":\d+/;
+function acknowledgementOf(journals: string): RegExp {
+  return new RegExp(`^\\{"stream":"(?:[A-Za-z0-9-]+_)?${journals}_\\d+",\\s*"seq":\\d+`);
+}
 const LINE_END = Buffer.from('\r\n');
 
 export class NatsProxy {
@@ -27,14 +29,16 @@ export class NatsProxy {
   private constructor(
     private readonly listener: Server,
     private readonly target: number,
+    private readonly journalAck: RegExp,
   ) {
     listener.on('connection', (client) => this.#join(client));
   }
 
-  static async start(targetPort: number): Promise<NatsProxy> {
+  /** @param journals whose acknowledgements it may touch: `KV` or `QUEUE` */
+  static async start(targetPort: number, journals = 'KV'): Promise<NatsProxy> {
     const listener = createServer({ noDelay: true });
     await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
-    return new NatsProxy(listener, targetPort);
+    return new NatsProxy(listener, targetPort, acknowledgementOf(journals));
   }
 
   get url(): string {
@@ -83,7 +87,11 @@ export class NatsProxy {
 
   async close(): Promise<void> {
     for (const timer of this.#delayed) clearTimeout(timer);
-    this.cut();
+    // An orderly end: a socket that is reset here may never be done with in the runtime's own cleanup.
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
     await new Promise((done) => this.listener.close(done));
   }
 
@@ -101,7 +109,7 @@ export class NatsProxy {
       server.destroy();
     };
     for (const socket of [client, server]) socket.on('error', end).on('close', end);
-    const frames = new FrameSplitter((frame, isAck) => this.#forward(client, frame, isAck));
+    const frames = new FrameSplitter(this.journalAck, (frame, isAck) => this.#forward(client, frame, isAck));
     client.on('data', (bytes) => void (server.destroyed || server.write(bytes)));
     server.on('data', (bytes) => frames.add(bytes));
     if (this.#stalled.has('to-server')) client.pause();
@@ -127,7 +135,10 @@ class FrameSplitter {
   #rest: Buffer = Buffer.alloc(0);
   #wanted = 0;
 
-  constructor(private readonly onFrame: (frame: Buffer, isJournalAck: boolean) => void) {}
+  constructor(
+    private readonly journalAck: RegExp,
+    private readonly onFrame: (frame: Buffer, isJournalAck: boolean) => void,
+  ) {}
 
   add(bytes: Buffer): void {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
@@ -149,7 +160,7 @@ class FrameSplitter {
     this.#wanted = 0;
     const frame = Buffer.from(this.#rest.subarray(0, end));
     this.#rest = this.#rest.subarray(end);
-    const isAck = words[0] === 'MSG' && words.length === 4 && JOURNAL_ACK.test(frame.toString('latin1', payloadAt));
+    const isAck = words[0] === 'MSG' && words.length === 4 && this.journalAck.test(frame.toString('latin1', payloadAt));
     this.onFrame(frame, isAck);
     return true;
   }

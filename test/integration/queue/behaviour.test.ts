@@ -1,0 +1,538 @@
+/** What a destination sees of the queue, and what the records say of it: one real process, one real destination. */
+import { randomBytes } from 'node:crypto';
+import { Receiver } from '@upstash/qstash';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
+import type { QueueSink } from '../../support/queue-sink.js';
+
+const NOBODY = 'http://127.0.0.1:9/nobody';
+const EVERY_MINUTE = '* * * * *';
+/** e^2.5 seconds. */
+const FIRST_BACKOFF_MS = 12_182;
+const MINUTE_MS = 60_000;
+
+type Headers = Readonly<Record<string, string>>;
+
+describe('what a destination sees', function () {
+  this.timeout(60_000);
+  let queue: QueueProcess;
+  let sink: QueueSink;
+  let tickPath: string;
+  let pausedPath: string;
+
+  before(async () => {
+    queue = await QueueProcess.start();
+    ({ sink } = queue);
+    // They tick while the other tests run.
+    tickPath = sink.path('tick');
+    pausedPath = sink.path('paused-tick');
+    for (const [id, path] of [
+      ['ticking', tickPath],
+      ['paused', pausedPath],
+    ] as const) {
+      const headers = { 'Svc-Cron': EVERY_MINUTE, 'Svc-Schedule-Id': id };
+      expect((await queue.post(`/v2/schedules/${sink.url(path)}`, { headers, body: id })).status).to.equal(200);
+    }
+    expect((await queue.patch('/v2/schedules/paused/pause')).status).to.equal(200);
+  });
+  after(() => queue?.stop());
+
+  const publish = (url: string, headers: Headers = {}, body: string | Buffer = 'b') =>
+    queue.publish(url, { headers, body });
+  const enqueue = async (name: string, url: string, headers: Headers = {}, body = 'b') => {
+    const { status, json, text } = await queue.post(`/v2/enqueue/${name}/${url}`, { headers, body });
+    expect(status, text).to.equal(200);
+    return (json as { messageId: string }).messageId;
+  };
+  const messageOf = async (id: string) => (await queue.get(`/v2/messages/${id}`)).json as Record<string, unknown>;
+  const statesOf = async (id: string, until: string) => (await queue.eventsOf(id, until)).map(({ state }) => state);
+  /** From a failure to the attempt that follows it. */
+  const delayOf = async (id: string) => {
+    const retry = (await queue.eventsOf(id, 'RETRY')).find(({ state }) => state === 'RETRY');
+    return (retry?.nextDeliveryTime as number) - (retry?.time as number);
+  };
+  /** Has come to pass once another message has gone all the way. */
+  const fence = async () => {
+    const path = sink.path('fence');
+    await publish(sink.url(path));
+    await sink.call(path);
+  };
+
+  describe('of a call', () => {
+    it('is the body byte for byte, signed, of a mebibyte of anything and of nothing', async () => {
+      const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
+      for (const body of [randomBytes(1024 * 1024), Buffer.from('ü'.repeat(1000)), Buffer.alloc(0)]) {
+        const path = sink.path('bytes');
+        await publish(sink.url(path), { 'Upstash-Retries': '0' }, body);
+        const { bytes, headers } = await sink.call(path);
+        expect(bytes.equals(body)).to.equal(true);
+        const signature = headers['upstash-signature'] as string;
+        // The published receiver reads bodies as text.
+        if (body.length > 10_000) continue;
+        expect(await receiver.verify({ signature, body: body.toString(), url: sink.url(path) })).to.equal(true);
+      }
+    });
+
+    it('is in the spelling of the publisher', async () => {
+      const [neutral, alias] = [sink.path('neutral'), sink.path('alias')];
+      await publish(sink.url(neutral), { 'Svc-Forward-Svc-Own': '1' });
+      await publish(sink.url(alias), { 'Upstash-Forward-Upstash-Own': '1' });
+      const told = async (path: string) =>
+        Object.keys((await sink.call(path)).headers)
+          .filter((name) => /^(svc|upstash)-/.test(name))
+          .sort();
+      const own = ['caller-ip', 'message-id', 'own', 'retried', 'signature'];
+      expect(await told(neutral)).to.deep.equal(own.map((name) => `svc-${name}`));
+      expect(await told(alias)).to.deep.equal(own.map((name) => `upstash-${name}`));
+    });
+
+    it('of a webhook is all that the caller sent, but for its token, with settings from the query', async () => {
+      const path = sink.path('webhook');
+      const token = encodeURIComponent(QUEUE_TOKEN);
+      const query = `a=1&msgq_token=${token}&svc-header-forward=true&b=2&svc-retries=7&svc-label=hook`;
+      const headers = { 'X-Hook-Event': 'push', 'X-Hook-Signature': 'sha256=abc', 'Content-Type': 'text/x-hook' };
+      const target = `/v2/publish/${sink.url(path)}?${query}`;
+      const { status, json } = await queue.post(target, { token: null, headers, body: 'hook' });
+      expect(status).to.equal(200);
+      const call = await sink.call(path);
+      expect(call).to.include({ target: `${path}?a=1&b=2`, body: 'hook' });
+      expect(call.headers).to.include({ 'x-hook-event': 'push', 'x-hook-signature': 'sha256=abc' });
+      expect(call.headers).to.include({ 'content-type': 'text/x-hook' });
+      expect(call.headers).not.to.have.any.keys('authorization', 'svc-retries', 'svc-label');
+      expect(JSON.stringify(call.headers)).not.to.contain(QUEUE_TOKEN);
+      expect(await messageOf((json as { messageId: string }).messageId)).to.include({ maxRetries: 7, label: 'hook' });
+    });
+
+    it('counts its retries in a header, under one id', async () => {
+      const path = sink.path('retried');
+      const url = sink.answer(path, { status: 500 }, { status: 429 }, { status: 301 }, { status: 204 });
+      const id = await publish(url, { 'Svc-Retry-Delay': '1' });
+      const calls = await sink.arrived(path, 4);
+      expect(calls.map(({ headers }) => headers['svc-retried'])).to.deep.equal(['0', '1', '2', '3']);
+      expect(new Set(calls.map(({ headers }) => headers['svc-message-id']))).to.deep.equal(new Set([id]));
+      expect(await statesOf(id, 'DELIVERED')).to.deep.equal(
+        'CREATED ACTIVE ERROR RETRY ACTIVE ERROR RETRY ACTIVE ERROR RETRY ACTIVE DELIVERED'.split(' '),
+      );
+    });
+
+    it('is not made where a redirect points to', async () => {
+      const [path, elsewhere] = [sink.path('redirect'), sink.path('elsewhere')];
+      const url = sink.answer(path, { status: 307, headers: { Location: sink.url(elsewhere) } });
+      const id = await publish(url, { 'Svc-Retries': '0' });
+      expect(await queue.deadLetterOf(id)).to.include({ responseStatus: 307 });
+      expect(sink.calls(elsewhere)).to.have.lengthOf(0);
+    });
+
+    it('ends after the time that the message gives it, and counts as failed', async () => {
+      const path = sink.path('late');
+      sink.hold(path);
+      const id = await publish(sink.url(path), { 'Svc-Timeout': '1s', 'Svc-Retries': '0' });
+      const error = (await queue.eventsOf(id, 'FAILED')).find(({ state }) => state === 'ERROR');
+      expect(error)
+        .to.include({ responseStatus: 0 })
+        .and.to.have.property('error')
+        .that.matches(/timed out/);
+      sink.release(path);
+    });
+
+    it('may still come to its end when its message is cancelled meanwhile, and is not made again', async () => {
+      const path = sink.path('cancelled');
+      sink.answer(path, { status: 500 });
+      sink.hold(path);
+      const id = await publish(sink.url(path), { 'Svc-Retry-Delay': '1' });
+      await sink.call(path);
+      expect((await queue.delete(`/v2/messages/${id}`)).json).to.deep.equal({ cancelled: 1 });
+      expect((await queue.get(`/v2/messages/${id}`)).status).to.equal(404);
+      sink.release(path);
+      expect(await statesOf(id, 'CANCELED'))
+        .to.include('CANCEL_REQUESTED')
+        .and.not.include('RETRY');
+      await fence();
+      await sink.arrived(path, 1);
+    });
+  });
+
+  describe('of time', () => {
+    it('is the instant that was named, whatever delay was named beside it', async () => {
+      const at = Math.floor(Date.now() / 1000) + 3600;
+      const id = await publish(NOBODY, { 'Svc-Not-Before': String(at), 'Svc-Delay': '5d' });
+      expect((await messageOf(id)).notBefore).to.equal(at * 1000);
+      await queue.delete(`/v2/messages/${id}`);
+    });
+
+    it('is a delay before the first call', async () => {
+      const path = sink.path('delayed');
+      const id = await publish(sink.url(path), { 'Svc-Delay': '1s' });
+      const { createdAt, notBefore } = await messageOf(id);
+      expect(notBefore).to.equal((createdAt as number) + 1000);
+      expect((await sink.call(path)).atMs).to.be.at.least(notBefore as number);
+    });
+
+    it('is the backoff before a retry, or what the message’s expression says', async () => {
+      const url = sink.answer(sink.path('backoff'), { status: 500 });
+      expect(await delayOf(await publish(url))).to.equal(FIRST_BACKOFF_MS);
+      const own = await publish(url, { 'Svc-Retry-Delay': 'max(60000, pow(2, retried) * 100)' });
+      expect(await delayOf(own)).to.equal(MINUTE_MS);
+    });
+
+    const ahead = (ms: number) => new Date(Math.ceil((Date.now() + ms) / 1000) * 1000).toUTCString();
+    const forms: [string, () => string, number, number][] = [
+      ['seconds', () => '90', 90_000, 0],
+      ['a date', () => ahead(10 * MINUTE_MS), 10 * MINUTE_MS, 5_000],
+      ['minutes and seconds', () => '6m5s', 365_000, 0],
+      ['milliseconds', () => '45000ms', 45_000, 0],
+      ['microseconds', () => '31000000µs', 31_000, 0],
+      ['a day', () => '24h', 24 * 60 * MINUTE_MS, 0],
+      ['more than a day', () => '24h1s', FIRST_BACKOFF_MS, 0],
+      ['more than a day in seconds', () => '86401', FIRST_BACKOFF_MS, 0],
+      ['what is no time', () => 'soon', FIRST_BACKOFF_MS, 0],
+    ];
+    for (const name of ['Retry-After', 'X-RateLimit-Reset', 'X-RateLimit-Reset-Requests', 'X-RateLimit-Reset-Tokens']) {
+      it(`is what the destination asks for by ${name}, up to a day`, async () => {
+        const rows = await Promise.all(
+          forms.map(async ([form, value, wantedMs, slackMs]) => {
+            const headers = { [name]: Buffer.from(value(), 'utf8').toString('latin1') };
+            const id = await publish(sink.answer(sink.path('asked'), { status: 429, headers }));
+            return { form, delayMs: await delayOf(id), wantedMs, slackMs };
+          }),
+        );
+        for (const { form, delayMs, wantedMs, slackMs } of rows) {
+          expect(delayMs, form).to.be.closeTo(wantedMs, slackMs);
+        }
+      });
+
+      it(`is none when ${name} is 0`, async () => {
+        const path = sink.path('at-once');
+        await publish(sink.answer(path, { status: 429, headers: { [name]: '0' } }, { status: 200 }));
+        await sink.arrived(path, 2);
+      });
+    }
+
+    it('is over at once for what can never succeed', async () => {
+      for (const name of ['Svc-NonRetryable-Error', 'Upstash-NonRetryable-Error']) {
+        const url = sink.answer(sink.path('never'), { status: 489, headers: { [name]: 'true' } });
+        const id = await publish(url, { 'Svc-Retries': '5' });
+        expect(await queue.deadLetterOf(id)).to.include({ responseStatus: 489, maxRetries: 5 });
+        expect(await statesOf(id, 'FAILED')).to.deep.equal(['CREATED', 'ACTIVE', 'ERROR', 'FAILED']);
+      }
+      const plain = await publish(sink.answer(sink.path('never'), { status: 489 }));
+      expect(await delayOf(plain)).to.equal(FIRST_BACKOFF_MS);
+    });
+  });
+
+  describe('of callbacks', () => {
+    const parsed = (body: string) => JSON.parse(body) as Record<string, unknown>;
+
+    it('is one for each attempt until the message is delivered, with options of their own', async () => {
+      const [path, after] = [sink.path('work'), sink.path('after')];
+      const url = sink.answer(path, { status: 500, body: 'bad' }, { status: 201, body: 'good' });
+      const id = await publish(url, {
+        'Svc-Retry-Delay': '1',
+        'Svc-Callback': sink.url(after),
+        'Svc-Callback-Method': 'PUT',
+        'Svc-Callback-Forward-X-Own': 'of the callback',
+        'Svc-Forward-X-Own': 'of the message',
+      });
+      const calls = await sink.arrived(after, 2);
+      const bodies = calls.map(({ body }) => parsed(body)).sort((a, b) => Number(a.retried) - Number(b.retried));
+      expect(bodies.map(({ status, retried }) => [status, retried])).to.deep.equal([
+        [500, 0],
+        [201, 1],
+      ]);
+      for (const { method, headers } of calls) {
+        expect(method).to.equal('PUT');
+        expect(headers).to.include({ 'x-own': 'of the callback', 'content-type': 'application/json' });
+        expect(headers['svc-message-id']).not.to.equal(id);
+        const events = await queue.eventsOf(headers['svc-message-id'] as string, 'DELIVERED');
+        expect(events[0]).to.include({ url: sink.url(after) });
+      }
+      expect(bodies[0]).to.include({ sourceMessageId: id, url, method: 'POST', maxRetries: 3, callerIP: '127.0.0.1' });
+    });
+
+    it('is one with status 0 when nothing came back', async () => {
+      const [after, failed] = [sink.path('after'), sink.path('failed')];
+      const id = await publish(NOBODY, {
+        'Svc-Retries': '0',
+        'Svc-Callback': sink.url(after),
+        'Svc-Failure-Callback': sink.url(failed),
+      });
+      expect(parsed((await sink.call(after)).body)).to.deep.include({ status: 0, header: {}, body: '' });
+      const { dlqId } = await queue.deadLetterOf(id);
+      expect(parsed((await sink.call(failed)).body)).to.deep.include({ status: 0, dlqId, sourceMessageId: id });
+    });
+
+    it('names the group, the endpoint and the way in', async () => {
+      const [path, after] = [sink.path('member'), sink.path('after')];
+      const endpoints = [{ url: sink.url(path), name: 'member' }];
+      await queue.post('/v2/topics/named/endpoints', { body: { endpoints } });
+      await queue.post('/v2/publish/named', { headers: { 'Svc-Callback': sink.url(after) }, body: 'b' });
+      expect((await sink.call(path)).headers).to.include({ 'svc-topic-name': 'named' });
+      const body = parsed((await sink.call(after)).body);
+      expect(body).to.include({ topicName: 'named', endpointName: 'member', status: 200 });
+    });
+
+    it('that fail is a dead letter like any other', async () => {
+      const label = 'of-a-callback';
+      await publish(sink.url(sink.path()), {
+        'Svc-Callback': NOBODY,
+        'Svc-Callback-Retries': '0',
+        'Svc-Callback-Label': label,
+      });
+      await eventually(async () => {
+        const { json } = await queue.get(`/v2/dlq?label=${label}`);
+        const [entry] = (json as { messages: Record<string, unknown>[] }).messages;
+        expect(entry).to.include({ url: NOBODY });
+      });
+    });
+  });
+
+  describe('of queues', () => {
+    it('is one after the other, through retries and callbacks', async () => {
+      const [first, after, second] = [sink.path('first'), sink.path('after'), sink.path('second')];
+      sink.answer(first, { status: 500 }, { status: 200 });
+      sink.hold(after);
+      const headers = { 'Svc-Retry-Delay': '1', 'Svc-Callback': sink.url(after) };
+      const id = await enqueue('strict', sink.url(first), headers);
+      const next = await enqueue('strict', sink.url(second));
+      await sink.arrived(first, 2);
+      await sink.arrived(after, 2);
+      await queue.eventsOf(id, 'DELIVERED');
+      await fence();
+      expect(sink.calls(second)).to.have.lengthOf(0);
+      expect(await statesOf(next, 'CREATED')).to.deep.equal(['CREATED']);
+      expect((await queue.get('/v2/queues/strict')).json).to.include({ lag: 1 });
+      sink.releaseOne(after);
+      await fence();
+      expect(sink.calls(second)).to.have.lengthOf(0);
+      sink.release(after);
+      await sink.call(second);
+    });
+
+    it('is the next one when a message has failed for good, and its failure callback is over', async () => {
+      const [after, second] = [sink.path('after'), sink.path('second')];
+      sink.hold(after);
+      const headers = { 'Svc-Retries': '0', 'Svc-Failure-Callback': sink.url(after) };
+      await queue.deadLetterOf(await enqueue('failing', NOBODY, headers));
+      await enqueue('failing', sink.url(second));
+      await sink.call(after);
+      await fence();
+      expect(sink.calls(second)).to.have.lengthOf(0);
+      sink.release(after);
+      await sink.call(second);
+    });
+
+    it('is as many at once as the queue has places', async () => {
+      await queue.post('/v2/queues', { body: { queueName: 'wide', parallelism: 3 } });
+      const path = sink.path('wide');
+      sink.hold(path);
+      for (let n = 0; n < 6; n += 1) await enqueue('wide', sink.url(path), {}, String(n));
+      expect((await sink.arrived(path, 3)).map(({ body }) => body)).to.have.members(['0', '1', '2']);
+      await fence();
+      sink.releaseOne(path);
+      await sink.arrived(path, 4);
+      sink.release(path);
+      await sink.arrived(path, 6);
+      expect(sink.mostAtOnce(path)).to.equal(3);
+    });
+  });
+
+  describe('of flow control', () => {
+    const flow = (key: string, value: string) => ({ 'Svc-Flow-Control-Key': key, 'Svc-Flow-Control-Value': value });
+
+    it('is no more starts in a period than the rate, over all destinations of the key', async () => {
+      const paths = [sink.path('rate'), sink.path('rate')] as const;
+      const ids: string[] = [];
+      for (let n = 0; n < 6; n += 1) {
+        ids.push(await publish(sink.url(paths[n % 2] as string), flow('rated', 'rate=2, period=1s')));
+      }
+      const starts: number[] = [];
+      for (const id of ids) {
+        const active = (await queue.eventsOf(id, 'DELIVERED')).find(({ state }) => state === 'ACTIVE');
+        starts.push(active?.time as number);
+      }
+      starts.sort((a, b) => a - b);
+      expect((starts[2] as number) - (starts[0] as number)).to.be.at.least(1000);
+      expect((starts[4] as number) - (starts[2] as number)).to.be.at.least(1000);
+    });
+
+    it('is no more calls at once than the parallelism, and each end lets another begin', async () => {
+      const path = sink.path('parallel');
+      sink.hold(path);
+      for (let n = 0; n < 4; n += 1) await publish(sink.url(path), flow('narrow', 'parallelism=2'));
+      await sink.arrived(path, 2);
+      expect((await queue.get('/v2/flowControl/narrow')).json).to.include({ waitListSize: 2, parallelismCount: 2 });
+      await fence();
+      sink.releaseOne(path);
+      await sink.arrived(path, 3);
+      sink.release(path);
+      await sink.arrived(path, 4);
+      expect(sink.mostAtOnce(path)).to.equal(2);
+    });
+
+    it('is nothing while the key is paused or without rate left, whatever other keys do', async () => {
+      const [paused, spent] = [sink.path('paused'), sink.path('spent')];
+      await queue.post('/v2/flowControl/stopped/pause');
+      await publish(sink.url(paused), flow('stopped', 'parallelism=1'));
+      for (let n = 0; n < 2; n += 1) await publish(sink.url(spent), flow('spent', 'rate=1, period=1h'));
+      await sink.arrived(spent, 1);
+      await fence();
+      expect(sink.calls(paused)).to.have.lengthOf(0);
+      expect((await queue.get('/v2/flowControl/spent')).json).to.include({ rateCount: 1, waitListSize: 1 });
+      await queue.post('/v2/flowControl/spent/resetRate');
+      await queue.post('/v2/flowControl/stopped/resume');
+      await sink.arrived(spent, 2);
+      await sink.call(paused);
+    });
+
+    it('is what a pin says, until the next message after it is taken away', async () => {
+      const path = sink.path('pinned');
+      sink.hold(path);
+      await queue.post('/v2/flowControl/pinned/pin?parallelism=1');
+      for (let n = 0; n < 3; n += 1) await publish(sink.url(path), flow('pinned', 'parallelism=3'));
+      await sink.arrived(path, 1);
+      await fence();
+      await queue.post('/v2/flowControl/pinned/unpin?parallelism=true');
+      await fence();
+      expect(sink.calls(path)).to.have.lengthOf(1);
+      await publish(sink.url(path), flow('pinned', 'parallelism=4'));
+      await sink.arrived(path, 4);
+      sink.release(path);
+    });
+  });
+
+  describe('of duplicates', () => {
+    it('is one message, for one id on any destination, and for one content on one', async () => {
+      const [path, other] = [sink.path('once'), sink.path('once')];
+      const sent = async (to: string, headers: Headers, body: string) => {
+        const { status, json } = await queue.post(`/v2/publish/${sink.url(to)}`, { headers, body });
+        return { status, ...(json as { messageId: string }) };
+      };
+      const byId = { 'Svc-Deduplication-Id': 'any-destination' };
+      const first = await sent(path, byId, 'a');
+      expect(await sent(other, byId, 'b')).to.include({ status: 202, messageId: first.messageId, deduplicated: true });
+      await sink.arrived(path, 1);
+      const byContent = { 'Svc-Content-Based-Deduplication': 'true', 'Svc-Forward-X': '1' };
+      const statuses = [
+        await sent(path, byContent, 'c'),
+        await sent(path, byContent, 'c'),
+        await sent(path, byContent, 'd'),
+        await sent(path, { ...byContent, 'Svc-Forward-X': '2' }, 'c'),
+        await sent(path, { ...byContent, 'Content-Type': 'text/plain' }, 'c'),
+        await sent(path, { ...byContent, 'Svc-Retries': '1' }, 'c'),
+        await sent(other, byContent, 'c'),
+      ].map(({ status }) => status);
+      expect(statuses).to.deep.equal([200, 202, 200, 200, 200, 202, 200]);
+      await sink.arrived(path, 5);
+      await sink.arrived(other, 1);
+    });
+
+    it('is one message when many publish it at once', async () => {
+      const path = sink.path('at-once');
+      const headers = { 'Svc-Deduplication-Id': 'at-once' };
+      const target = `/v2/publish/${sink.url(path)}`;
+      const answers = await Promise.all(Array.from({ length: 30 }, () => queue.post(target, { headers, body: 'b' })));
+      expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(1);
+      expect(answers.filter(({ status }) => status === 202)).to.have.lengthOf(29);
+      expect(new Set(answers.map(({ json }) => (json as { messageId: string }).messageId)).size).to.equal(1);
+      await fence();
+      await sink.arrived(path, 1);
+    });
+  });
+
+  describe('of redacted fields', () => {
+    it('is the fields, which nobody else sees anywhere, also when it is sent again', async () => {
+      const path = sink.path('redacted');
+      const url = sink.answer(path, { status: 500 }, { status: 200 });
+      const secrets = ['secret-body', 'secret-header'];
+      const headers = {
+        'Svc-Redact-Fields': 'body, header[X-Secret]',
+        'Svc-Forward-X-Secret': 'secret-header',
+        'Svc-Forward-X-Open': 'open',
+        'Svc-Retries': '0',
+      };
+      const id = await publish(url, headers, 'secret-body');
+      const { dlqId } = await queue.deadLetterOf(id);
+      const schedule = { ...headers, 'Svc-Cron': '@yearly', 'Svc-Schedule-Id': 'redacted' };
+      await queue.post(`/v2/schedules/${NOBODY}`, { headers: schedule, body: 'secret-body' });
+      const again = await queue.post(`/v2/dlq/retry/${dlqId}`, { headers: { 'Svc-Delay': '1s' } });
+      const { messageId } = again.json as { messageId: string };
+      const dead = await publish(url.replace(path, sink.path('other')), headers, 'secret-body');
+      await queue.eventsOf(id, 'FAILED');
+      const reads = [
+        `/v2/messages/${messageId}`,
+        `/v2/messages/${dead}`,
+        `/v2/events?messageIds=${id},${messageId}`,
+        `/v2/logs?messageIds=${id},${messageId}`,
+        '/v2/schedules/redacted',
+        '/v2/schedules',
+      ];
+      for (const target of reads) {
+        const { status, text } = await queue.get(target);
+        expect(status, target).to.equal(200);
+        expect(text, target)
+          .to.match(/REDACTED:[0-9a-f]{64}/)
+          .and.contain('open');
+        for (const secret of secrets) {
+          expect(text, target).not.to.contain(secret);
+          expect(text, target).not.to.contain(Buffer.from(secret).toString('base64'));
+        }
+      }
+      const calls = await sink.arrived(path, 2);
+      for (const { body, headers: sent } of calls) {
+        expect(body).to.equal('secret-body');
+        expect(sent).to.include({ 'x-secret': 'secret-header', 'x-open': 'open' });
+      }
+    });
+
+    it('is hidden in the DLQ too', async () => {
+      const headers = {
+        'Svc-Redact-Fields': 'body,header',
+        'Svc-Forward-X-Secret': 'secret-header',
+        'Svc-Retries': '0',
+      };
+      const { dlqId, messageId } = await queue.deadLetterOf(await publish(NOBODY, headers, 'secret-body'));
+      for (const target of [`/v2/dlq/${dlqId}`, `/v2/dlq?messageId=${messageId}`]) {
+        const { text } = await queue.get(target);
+        expect(text)
+          .to.match(/"body":"REDACTED:[0-9a-f]{64}"/)
+          .and.match(/"X-Secret":\["REDACTED:[0-9a-f]{64}"\]/);
+        expect(text).not.to.match(/secret-(body|header)/);
+      }
+    });
+  });
+
+  // Last: by now a minute has nearly gone.
+  describe('of schedules', () => {
+    it('is, for another zone, its local time, through all changes of clocks', async () => {
+      const headers = { 'Svc-Cron': 'CRON_TZ=America/New_York 30 2 * * *', 'Svc-Schedule-Id': 'zoned' };
+      await queue.post(`/v2/schedules/${NOBODY}`, { headers });
+      const { nextScheduleTime } = (await queue.get('/v2/schedules/zoned')).json as { nextScheduleTime: number };
+      const options = { timeZone: 'America/New_York', hour: '2-digit', minute: '2-digit', hour12: false } as const;
+      expect(new Intl.DateTimeFormat('en-GB', options).format(nextScheduleTime)).to.be.oneOf(['02:30', '03:00']);
+    });
+
+    it('is a message each minute, with the schedule’s id, unless it is paused', async function () {
+      this.timeout(100_000);
+      const [call] = await eventually(
+        () => {
+          expect(sink.calls(tickPath)).not.to.have.lengthOf(0);
+          return sink.calls(tickPath);
+        },
+        { timeoutMs: 90_000 },
+      );
+      expect(call).to.deep.include({ body: 'ticking', method: 'POST' });
+      expect(call?.headers).to.include({ 'svc-schedule-id': 'ticking', 'svc-caller-ip': '127.0.0.1' });
+      expect((call?.atMs ?? 0) % MINUTE_MS).to.be.below(10_000);
+      const id = call?.headers['svc-message-id'] as string;
+      expect((await queue.eventsOf(id, 'DELIVERED'))[0]).to.include({ scheduleId: 'ticking' });
+      const { json } = await queue.get('/v2/schedules/ticking');
+      const { lastScheduleTime, nextScheduleTime, lastScheduleStates } = json as Record<string, unknown>;
+      expect(lastScheduleStates).to.deep.equal({ [id]: 'SUCCESS' });
+      expect((lastScheduleTime as number) % MINUTE_MS).to.equal(0);
+      expect(nextScheduleTime).to.equal((lastScheduleTime as number) + MINUTE_MS);
+      expect(sink.calls(pausedPath)).to.have.lengthOf(0);
+      expect((await queue.get('/v2/schedules/paused')).json).not.to.have.property('lastScheduleStates');
+    });
+  });
+});

@@ -1,0 +1,77 @@
+/** Bodies beside a snapshot, on a real journal and a real object store: large, in chunks, and long after their entry. */
+import { expect } from 'chai';
+import {
+  connect,
+  initCluster,
+  JetStreamJournal,
+  JetStreamObjectStore,
+  Names,
+  type NatsConnections,
+} from '../../../src/adapters/nats/index.js';
+import { type CompactionLimits, DEFAULT_COMPACTION_LIMITS, verifyShard } from '../../../src/journal/index.js';
+import type { ShardName } from '../../../src/kernel/index.js';
+import { silentLog } from '../../spec/journal/shard-history.js';
+import { KEEP_NOTHING } from '../../spec/journal/world.js';
+import { BodyWorld } from '../../support/body-world.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+
+const PREFIX = 'bodies';
+const MIB = 1024 * 1024;
+
+describe('bodies beside a snapshot, on JetStream', function () {
+  this.timeout(60_000);
+  let server: NatsServer;
+  let connections: NatsConnections;
+  let journal: JetStreamJournal;
+  let objects: JetStreamObjectStore;
+  let shards = 0;
+
+  before(async () => {
+    server = await startNatsServer();
+    connections = await connect({ servers: [server.url] });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 4, replicas: 1 });
+    const names = new Names(PREFIX);
+    journal = new JetStreamJournal(connections, names);
+    objects = new JetStreamObjectStore(connections, names);
+  });
+  after(async () => {
+    await connections?.close();
+    await server?.stop();
+  });
+
+  async function freshWorld(limits: Partial<CompactionLimits> = {}): Promise<BodyWorld> {
+    const shard = `QUEUE_${shards++}` as ShardName;
+    const all = { ...DEFAULT_COMPACTION_LIMITS, retention: KEEP_NOTHING, ...limits };
+    const world = new BodyWorld(journal, objects, all, { shard });
+    await world.history.claim();
+    return world;
+  }
+
+  it('come back from an entry of several MiB, and from the snapshot when that entry is gone', async () => {
+    const world = await freshWorld();
+    const texts = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(1.5 * MIB));
+    const { numbers, position } = await world.put(...texts);
+    const { read } = world.reader();
+    for (const [i, number] of numbers.entries()) expect((await read(number, position)) === texts[i]).to.equal(true);
+    const manifest = await world.compactAndPurge();
+    expect(await journal.readAt(world.history.shard, position)).to.equal(undefined);
+    expect(manifest.partitions[0]?.bodySegments).to.have.length(3);
+    const later = world.reader();
+    for (const [i, number] of numbers.entries())
+      expect((await later.read(number, position)) === texts[i]).to.equal(true);
+  });
+
+  it('move to other segments as they leave, and are found there by who knew the old ones', async () => {
+    const world = await freshWorld({ segmentBytes: 20_000 });
+    const { numbers, position } = await world.put(...Array.from({ length: 300 }, (_, i) => `${i} `.repeat(50)));
+    const knowing = world.reader();
+    knowing.reader.adopt(await world.compactAndPurge());
+    const staying = numbers.filter((number) => number % 3 === 0);
+    await world.drop(...numbers.filter((number) => number % 3 !== 0));
+    await world.compactAndPurge();
+    const texts = await Promise.all(staying.map((number) => knowing.read(number, position)));
+    expect(texts).to.deep.equal(staying.map((number) => `${number - 1} `.repeat(50)));
+    const { findings } = await verifyShard({ journal, objects, log: silentLog }, world.history.shard);
+    expect(findings).to.deep.equal([]);
+  });
+});

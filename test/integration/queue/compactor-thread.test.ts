@@ -1,0 +1,136 @@
+/** Snapshots of queues, made in the compactor's thread: the state and its bodies outlive the entries that brought them. */
+import { expect } from 'chai';
+import { carriedBodies, QueueFold } from '../../../src/actors/queue/index.js';
+import {
+  connect,
+  initCluster,
+  JetStreamJournal,
+  JetStreamObjectStore,
+  Names,
+  type NatsConnections,
+} from '../../../src/adapters/nats/index.js';
+import { WorkerCompactor } from '../../../src/adapters/node/index.js';
+import { decodeManifest } from '../../../src/codec/envelope/index.js';
+import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
+import type { CompactorWorld } from '../../../src/composition/compactor-worker.js';
+import type { Envelope, QueueEvent } from '../../../src/domain/queue/index.js';
+import { BodyReader, DEFAULT_COMPACTION_LIMITS, SnapshotStore } from '../../../src/journal/index.js';
+import type { MessageId, ShardName } from '../../../src/kernel/index.js';
+import type { Manifest, ManifestPartition } from '../../../src/messages/index.js';
+import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { KEEP_NOTHING } from '../../spec/journal/world.js';
+import { QUEUE } from '../../support/body-world.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { PLAIN_DELIVERY } from '../../support/plain-delivery.js';
+import { realTime } from '../../support/real-time.js';
+
+const PREFIX = 'queues';
+const ENTRY = new URL('../../../src/composition/compactor-worker.js', import.meta.url);
+const YEAR_MS = 365 * 24 * 3_600_000;
+const START_MS = 1_790_000_000_000;
+
+const envelope: Envelope = {
+  url: 'https://example.com/hook',
+  settings: PLAIN_DELIVERY,
+  queueName: undefined,
+  scheduleId: undefined,
+  topicName: undefined,
+  endpointName: undefined,
+  callerIp: '192.0.2.1',
+  isAlias: false,
+  callbackOf: undefined,
+};
+
+const idOf = (number: number) => `msg_${String(number).padStart(28, 'z')}` as MessageId;
+const textOf = (number: number) => `body ${number} `.repeat(50);
+
+function accepted(number: number): QueueEvent {
+  const content = Buffer.from(textOf(number));
+  return {
+    type: 'MessageAccepted',
+    id: idOf(number),
+    atMs: START_MS,
+    envelope,
+    body: { number, bytes: content.length, content },
+    notBeforeMs: START_MS + YEAR_MS,
+    deduplication: undefined,
+    retryOf: undefined,
+    holdsPlaceOf: undefined,
+  };
+}
+
+function delivered(number: number, atMs: number): QueueEvent[] {
+  const id = idOf(number);
+  return [
+    { type: 'AttemptStarted', id, atMs, retried: 0, restarts: 0 },
+    { type: 'MessageDelivered', id, atMs, status: 200, durationMs: 1 },
+  ];
+}
+
+describe('snapshots of queues, made in a thread, on JetStream', function () {
+  this.timeout(60_000);
+  let server: NatsServer;
+  let connections: NatsConnections;
+  let journal: JetStreamJournal;
+  let objects: JetStreamObjectStore;
+  let compactor: WorkerCompactor<CompactorWorld>;
+
+  before(async () => {
+    server = await startNatsServer();
+    connections = await connect({ servers: [server.url] });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1 });
+    const names = new Names(PREFIX);
+    journal = new JetStreamJournal(connections, names);
+    objects = new JetStreamObjectStore(connections, names);
+    const limits = { ...DEFAULT_COMPACTION_LIMITS, segmentBytes: 50_000, retention: KEEP_NOTHING };
+    const world: CompactorWorld = { nats: { servers: [server.url] }, prefix: PREFIX, limits };
+    compactor = new WorkerCompactor<CompactorWorld>({ entry: ENTRY, world, log: silentLog });
+  });
+  after(async () => {
+    await compactor?.close();
+    await connections?.close();
+    await server?.stop();
+  });
+
+  it('keep the bodies of what waits for a year, and let go of those of what was delivered', async () => {
+    const history = new ShardHistory(journal, { shard: 'QUEUE_0' as ShardName, chunkBytes: 64 * 1024 });
+    const append = (events: readonly QueueEvent[]) => {
+      const section = history.section(QUEUE, Buffer.concat(events.map(encodeQueueEvent)));
+      return history.append({ kind: 'batch', commandIds: [], sections: [section] });
+    };
+    const snapshot = async (): Promise<Manifest> => {
+      await history.claim();
+      const job = { shard: history.shard, clusterId: CLUSTER, upToPosition: history.head.position };
+      const { manifest, purgeBelow } = await compactor.compact(job);
+      await journal.truncateFront(history.shard, purgeBelow);
+      return decodeManifest((await objects.get(manifest)) as Uint8Array);
+    };
+    const bodyBytes = ({ partitions }: Manifest) =>
+      (partitions[0]?.bodySegments ?? []).reduce((sum, { bodies }) => sum + bodies.bytes, 0);
+    const numbers = Array.from({ length: 400 }, (_, i) => i + 1);
+    await history.claim();
+    const { position } = await append(numbers.map(accepted));
+    expect(bodyBytes(await snapshot())).to.equal(numbers.reduce((sum, number) => sum + textOf(number).length, 0));
+
+    await append(numbers.slice(0, 300).flatMap((number) => delivered(number, START_MS + 1000)));
+    // Each later event forgets a few of what was delivered.
+    const later: QueueEvent = { type: 'FlowPaused', key: 'later', isPaused: true, atMs: START_MS + 3_600_000 };
+    await append(new Array<QueueEvent>(300).fill(later));
+    await snapshot();
+    const manifest = await snapshot();
+    const waiting = numbers.slice(300);
+    expect(bodyBytes(manifest)).to.be.at.most(2 * waiting.reduce((sum, number) => sum + textOf(number).length, 0));
+    expect(await journal.readAt(history.shard, position)).to.equal(undefined);
+
+    const reader = new BodyReader({ journal, objects, timers: realTime, log: silentLog }, carriedBodies);
+    for (const number of waiting) {
+      const content = await reader.read(history.shard, QUEUE, number, position);
+      expect(Buffer.from(content).toString()).to.equal(textOf(number));
+    }
+    const fold = new QueueFold();
+    const partition = manifest.partitions[0] as ManifestPartition;
+    await new SnapshotStore(objects, silentLog).loadWhole(partition, fold, { checkDigest: true });
+    expect(waiting.every((number) => fold.bodies?.isNeeded(number) === true)).to.equal(true);
+    expect(fold.bodies?.isNeeded(1)).to.equal(false);
+  });
+});

@@ -1,0 +1,174 @@
+/** The DLQ and the logs over raw HTTP on a real process: each success, each mistake. */
+import { expect } from 'chai';
+import {
+  expectAnswer,
+  expectDone,
+  expectRefused,
+  itRefuses,
+  type PublishedRecord,
+} from '../../support/queue-answers.js';
+import { QueueProcess } from '../../support/queue-process.js';
+import type { QueueSink } from '../../support/queue-sink.js';
+
+const NOBODY = 'http://127.0.0.1:9/nobody';
+const DELAYED = { 'Svc-Delay': '1d' };
+const UNKNOWN_DLQ_ID = '1700000000000-1';
+
+describe('routes of the DLQ and the logs', function () {
+  this.timeout(60_000);
+  let queue: QueueProcess;
+  let sink: QueueSink;
+  const served = () => queue;
+
+  before(async () => {
+    queue = await QueueProcess.start();
+    ({ sink } = queue);
+  });
+  after(() => queue?.stop());
+
+  const deadLetter = async (headers: Record<string, string> = {}) => {
+    const url = sink.answer(sink.path('failing'), { status: 500, body: 'no' });
+    return queue.deadLetterOf(await queue.publish(url, { headers: { 'Svc-Retries': '0', ...headers }, body: 'b' }));
+  };
+
+  describe('/v2/dlq', () => {
+    it('shows, lists and deletes an entry', async () => {
+      const { dlqId, messageId } = await deadLetter();
+      const entry = expectAnswer<object>(await queue.get(`/v2/dlq/${dlqId}`), 200);
+      expect(dlqId).to.match(/^\d{13}-\d+$/);
+      expect(entry).to.include({ dlqId, messageId, body: 'b', responseStatus: 500, responseBody: 'no', maxRetries: 0 });
+      const { messages } = expectAnswer<{ messages: object[] }>(await queue.get(`/v2/dlq?dlqIds=${dlqId}`), 200);
+      expect(messages).to.deep.equal([entry]);
+      expectDone(await queue.delete(`/v2/dlq/${dlqId}`));
+      expectRefused(await queue.get(`/v2/dlq/${dlqId}`), 404, /not found/);
+      expectRefused(await queue.delete(`/v2/dlq/${dlqId}`), 404, /not found/);
+    });
+
+    it('lists nothing in the list of workflows', async () => {
+      await deadLetter();
+      expect(expectAnswer(await queue.get('/v2/dlq?source=workflow'), 200)).to.deep.equal({ messages: [] });
+    });
+
+    it('lists and deletes in either order, up to a count, and goes on at the cursor', async () => {
+      const label = { 'Svc-Label': 'ordered' };
+      const ids: string[] = [];
+      for (let n = 0; n < 3; n += 1) ids.push((await deadLetter(label)).dlqId);
+      const listed = async (query: string) => {
+        const answer = await queue.get(`/v2/dlq?label=ordered&${query}`);
+        const page = expectAnswer<{ messages: { dlqId: string }[]; cursor?: string }>(answer, 200);
+        return { ids: page.messages.map(({ dlqId }) => dlqId), cursor: page.cursor };
+      };
+      expect(await listed('order=earliestFirst')).to.deep.equal({ ids, cursor: undefined });
+      expect((await listed('order=latestFirst')).ids).to.deep.equal([...ids].reverse());
+      const first = await listed('count=2');
+      expect(first.ids).to.deep.equal(ids.slice(0, 2));
+      expect(await listed(`count=2&cursor=${first.cursor}`)).to.deep.equal({ ids: ids.slice(2), cursor: undefined });
+      const deleted = await queue.delete('/v2/dlq?label=ordered&count=2');
+      expect(expectAnswer<{ deleted: number }>(deleted, 200).deleted).to.equal(2);
+      expect(expectAnswer(await queue.delete('/v2/dlq?label=ordered'), 200)).to.deep.equal({ deleted: 1 });
+      expect(expectAnswer(await queue.delete('/v2/dlq?label=ordered'), 200)).to.deep.equal({ deleted: 0 });
+    });
+
+    it('sends one again as a new message, with the settings that the call gives', async () => {
+      const { dlqId, messageId } = await deadLetter({ 'Svc-Label': 'kept' });
+      const headers = { 'Svc-Delay': '1h', 'Svc-Retries': '2' };
+      const published = expectAnswer<PublishedRecord>(await queue.post(`/v2/dlq/retry/${dlqId}`, { headers }), 201);
+      expect(published.messageId).not.to.equal(messageId);
+      const message = expectAnswer(await queue.get(`/v2/messages/${published.messageId}`), 200);
+      expect(message).to.include({ body: 'b', maxRetries: 2, label: 'kept' });
+      expectRefused(await queue.get(`/v2/dlq/${dlqId}`), 404, /not found/);
+      expectRefused(await queue.post(`/v2/dlq/retry/${dlqId}`), 404, /not found/);
+    });
+
+    it('sends one again once when many ask at once', async () => {
+      const { dlqId } = await deadLetter();
+      const headers = { 'Svc-Delay': '1h' };
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => queue.post(`/v2/dlq/retry/${dlqId}`, { headers })),
+      );
+      expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(1);
+      expect(answers.filter(({ status }) => status === 404)).to.have.lengthOf(9);
+    });
+
+    it('sends those of a filter again', async () => {
+      const label = { 'Svc-Label': 'in-bulk' };
+      await Promise.all([deadLetter(label), deadLetter(label)]);
+      const answer = await queue.post('/v2/dlq/retry?label=in-bulk', { headers: { 'Svc-Delay': '1h' } });
+      const { responses } = expectAnswer<{ responses: PublishedRecord[] }>(answer, 201);
+      expect(responses).to.have.lengthOf(2);
+      const again = expectAnswer(await queue.post('/v2/dlq/retry?label=in-bulk'), 201);
+      expect(again).to.deep.include({ responses: [] });
+      expect(expectAnswer(await queue.delete('/v2/messages?label=in-bulk'), 200)).to.deep.equal({ cancelled: 2 });
+    });
+
+    it('sends nothing again when one of the ids is unknown', async () => {
+      const { dlqId } = await deadLetter();
+      const target = `/v2/dlq/retry?dlqIds=${dlqId},${UNKNOWN_DLQ_ID}`;
+      expectRefused(await queue.post(target), 404, /some messages were not found/);
+      expectAnswer(await queue.get(`/v2/dlq/${dlqId}`), 200);
+    });
+
+    itRefuses(served, [
+      ['an unknown entry', 'GET', `/v2/dlq/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
+      ['an unknown entry to delete', 'DELETE', `/v2/dlq/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
+      ['an unknown entry to send again', 'POST', `/v2/dlq/retry/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
+      ['an unknown filter', 'DELETE', '/v2/dlq?lable=a', {}, 400, /unknown parameter lable/],
+      ['an unknown filter of a list', 'GET', '/v2/dlq?lable=a', {}, 400, /unknown parameter lable/],
+      ['an unknown filter of a retry', 'POST', '/v2/dlq/retry?lable=a', {}, 400, /unknown parameter lable/],
+      ['the filter host', 'DELETE', '/v2/dlq?host=a', {}, 400, /unknown parameter host/],
+      ['the filter path', 'POST', '/v2/dlq/retry?path=a', {}, 400, /unknown parameter path/],
+      ['a count beyond the most', 'DELETE', '/v2/dlq?count=101', {}, 400, /count/],
+      ['a count of none', 'GET', '/v2/dlq?count=0', {}, 400, /count/],
+      ['a cursor of somebody else', 'GET', '/v2/dlq?cursor=abc', {}, 400, /cursor/],
+      ['an order that is none', 'GET', '/v2/dlq?order=random', {}, 400, /order/],
+      ['a status that is none', 'GET', '/v2/dlq?responseStatus=bad', {}, 400, /responseStatus/],
+      ['a lost id', 'DELETE', '/v2/dlq/', {}, 400, /dlq id is missing/],
+      ['a lost id to send again', 'POST', '/v2/dlq/retry/', {}, 400, /dlq id is missing/],
+      ['settings that are none', 'POST', '/v2/dlq/retry', { headers: { 'Svc-Retries': 'x' } }, 400, /retries/i],
+    ]);
+  });
+
+  describe('/v2/events and /v2/logs', () => {
+    it('list the same under both names, in either order', async () => {
+      const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
+      const events = await queue.eventsOf(id, 'DELIVERED');
+      expect(events.map(({ state }) => state)).to.deep.equal(['CREATED', 'ACTIVE', 'DELIVERED']);
+      for (const path of ['events', 'logs']) {
+        const answer = expectAnswer<Record<string, unknown>>(await queue.get(`/v2/${path}?messageId=${id}`), 200);
+        expect(answer).to.have.all.keys('events', 'logs');
+        expect(answer.events).to.deep.equal(answer.logs);
+        expect(answer.events).to.deep.equal([...events].reverse());
+      }
+      expect(events[0]).to.include({ messageId: id, body: Buffer.from('b').toString('base64') });
+    });
+
+    it('take both spellings of a cancellation, and several states', async () => {
+      const id = await queue.publish(NOBODY, { headers: DELAYED });
+      await queue.delete(`/v2/messages/${id}`);
+      await queue.eventsOf(id, 'CANCELED');
+      for (const state of ['CANCELED', 'CANCELLED', 'canceled', 'DELIVERED,CANCELED', 'DELIVERED&state=CANCELED']) {
+        const answer = await queue.get(`/v2/events?messageId=${id}&state=${state}`);
+        expect(expectAnswer<{ events: object[] }>(answer, 200).events, state).to.have.lengthOf(1);
+      }
+    });
+
+    it('begin at a time alone, as programs with the published client do', async () => {
+      const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
+      const delivered = (await queue.eventsOf(id, 'DELIVERED')).at(-1)?.time as number;
+      const from = async (cursor: number) => {
+        const answer = await queue.get(`/v2/events?messageId=${id}&cursor=${cursor}`);
+        return expectAnswer<{ events: object[] }>(answer, 200).events.length;
+      };
+      expect(await from(delivered + 1)).to.equal(3);
+      expect(await from(delivered - 60_000)).to.equal(0);
+    });
+
+    itRefuses(served, [
+      ['an unknown filter', 'GET', '/v2/events?lable=a', {}, 400, /unknown parameter lable/],
+      ['an unknown state', 'GET', '/v2/events?state=LOST', {}, 400, /unknown state LOST/],
+      ['a count beyond the most', 'GET', '/v2/events?count=1001', {}, 400, /count/],
+      ['a cursor of somebody else', 'GET', '/v2/logs?cursor=abc', {}, 400, /cursor/],
+      ['an order that is none', 'GET', '/v2/logs?order=random', {}, 400, /order/],
+    ]);
+  });
+});

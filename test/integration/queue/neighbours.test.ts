@@ -1,0 +1,391 @@
+/**
+ * Neighbours on a real process: whatever one flow-control key, origin, queue or account has before it, the others keep
+ * their pace; and what an operator does to one account is felt by that account, soon, and by no other.
+ */
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import {
+  type Environment,
+  endEverything,
+  type MillraceProcess,
+  startMillrace,
+  temporaryDirectory,
+} from '../../support/millrace-process.js';
+import { residentMib } from '../../support/process-memory.js';
+import { QUEUE_TOKEN, QueueProcess, type RawAnswer } from '../../support/queue-process.js';
+import { QueueSink } from '../../support/queue-sink.js';
+import { QueueTenant } from '../../support/queue-tenant.js';
+import { SICKNESSES, SickDestination, type Sickness } from '../../support/sick-destination.js';
+
+/** Of what waits beside the steady ones. */
+const WAITING = 2000;
+const PER_ORIGIN = 60;
+const CONCURRENCY = 240;
+const MEDIAN_MS = 250;
+/** Beside an origin that sends as fast as it can: it takes the machine, and its test too; nobody may be stopped. */
+const FLOODED_MEDIAN_MS = 2500;
+/** The heap's bound and what surrounds it. */
+const MEMORY_MIB = 600;
+const PACE = { count: 60, everyMs: 25 };
+/** Fails, and is tried again at once, for ever as a test sees it. */
+const RESTLESS = { 'svc-retries': '100', 'svc-retry-delay': '200' };
+const NOBODY = 'http://127.0.0.1:9/nobody';
+
+describe('neighbours in one process', function () {
+  this.timeout(90_000);
+  let queue: QueueProcess;
+  let sink: QueueSink;
+  let first: QueueTenant;
+  let second: QueueTenant;
+  let sick: SickDestination[] = [];
+
+  before(async () => {
+    queue = await QueueProcess.start({
+      MILLRACE_DELIVERY_CONCURRENCY: String(CONCURRENCY),
+      MILLRACE_DELIVERY_PER_ORIGIN: String(PER_ORIGIN),
+    });
+    ({ sink } = queue);
+    first = QueueTenant.first(queue);
+    second = await QueueTenant.create(queue, 'second');
+  });
+  afterEach(async () => {
+    for (const tenant of [first, second]) await tenant.request('DELETE', '/v2/messages');
+    await Promise.all(sick.map((destination) => destination.close()));
+    sick = [];
+  });
+  after(() => queue?.stop());
+
+  async function fallSick(sickness: Sickness): Promise<SickDestination> {
+    const destination = await SickDestination.that(sickness);
+    sick.push(destination);
+    return destination;
+  }
+
+  const everySickness = Object.keys(SICKNESSES) as Sickness[];
+  const isFlood = (sickness: Sickness) => sickness.startsWith('floods');
+  /** One of each that leaves the machine alone. */
+  const allSick = () => Promise.all(everySickness.filter((sickness) => !isFlood(sickness)).map(fallSick));
+
+  function expectPace(latencies: readonly number[], medianMs = MEDIAN_MS): void {
+    expect(latencies).to.have.lengthOf(PACE.count);
+    expect(latencies[PACE.count / 2], `of ${latencies}`).to.be.at.most(medianMs);
+  }
+
+  async function expectBounds(): Promise<void> {
+    // One that was given up here is open there until its end has arrived.
+    for (const { mostSockets, url } of sick) expect(mostSockets, `sockets to ${url}`).to.be.below(PER_ORIGIN * 1.2);
+    expect(await residentMib(queue.millrace.pid)).to.be.below(MEMORY_MIB);
+  }
+
+  /** Until as many attempts are open at it as there may be. */
+  const isFull = (destination: SickDestination) =>
+    eventually(() => expect(destination.openSockets).to.equal(PER_ORIGIN), { timeoutMs: 15_000 });
+
+  for (const sickness of everySickness) {
+    it(`an origin that ${sickness} has its own sockets at most, and the others are called at once`, async () => {
+      const destination = await fallSick(sickness);
+      await first.flood(WAITING, () => ({ destination: destination.url, headers: RESTLESS, body: 'b' }));
+      if (sickness === 'hangs' || sickness === 'drips') await isFull(destination);
+      expectPace(await first.keepPace(PACE), isFlood(sickness) ? FLOODED_MEDIAN_MS : MEDIAN_MS);
+      await expectBounds();
+    });
+  }
+
+  it('a flow-control key whose calls hang at an origin keeps its tokens, and other keys use the origin', async () => {
+    const path = sink.path('hanging');
+    const headers = { 'svc-flow-control-key': 'sick', 'svc-flow-control-value': 'parallelism=20' };
+    sink.hold(path);
+    await first.flood(WAITING, () => ({ destination: sink.url(path), headers, body: 'b' }));
+    await sink.arrived(path, 20);
+    const well = { 'svc-flow-control-key': 'well', 'svc-flow-control-value': 'parallelism=5, rate=1000' };
+    expectPace(await first.keepPace({ ...PACE, headers: well }));
+    expect(sink.calls(path)).to.have.lengthOf(20);
+    expect(await first.json('/v2/flowControl/sick')).to.include({ parallelismCount: 20, waitListSize: WAITING - 20 });
+    await first.request('DELETE', '/v2/messages?flowControlKey=sick');
+    sink.release(path);
+  });
+
+  it('a flow-control key with each sickness at once leaves the others their pace', async () => {
+    const destinations = await allSick();
+    const headers = { ...RESTLESS, 'svc-flow-control-key': 'sickly', 'svc-flow-control-value': 'parallelism=50' };
+    const urlAt = (number: number) => destinations[number % destinations.length]?.url;
+    await first.flood(WAITING, (number) => ({ destination: urlAt(number), headers, body: 'b' }));
+    await eventually(async () => {
+      expect(await first.json('/v2/flowControl/sickly')).to.include({ parallelismCount: 50 });
+    });
+    expectPace(
+      await first.keepPace({ ...PACE, headers: { 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=999' } }),
+    );
+    await expectBounds();
+  });
+
+  it('a queue whose first messages hang leaves the other queues their pace', async () => {
+    const destinations = await allSick();
+    await first.request('POST', '/v2/queues', { body: { queueName: 'sick', parallelism: 50 } });
+    await first.request('POST', '/v2/queues', { body: { queueName: 'well', parallelism: 5 } });
+    const urlAt = (number: number) => destinations[number % destinations.length]?.url;
+    await first.flood(WAITING, (number) => ({
+      destination: urlAt(number),
+      headers: RESTLESS,
+      queue: 'sick',
+      body: 'b',
+    }));
+    expectPace(await first.keepPace({ ...PACE, queueName: 'well' }));
+    expectPace(await first.keepPace(PACE));
+    expect(await first.json('/v2/queues/sick'))
+      .to.have.property('lag')
+      .above(WAITING / 2);
+    await expectBounds();
+  });
+
+  it('an account that fills the process with calls that do not end leaves the others their pace', async () => {
+    const destinations = await allSick();
+    for (let more = 0; more < 5; more += 1) destinations.push(await fallSick('hangs'));
+    const urlAt = (number: number) => destinations[number % destinations.length]?.url;
+    await first.flood(2 * WAITING, (number) => ({ destination: urlAt(number), headers: RESTLESS, body: 'b' }));
+    const open = () => destinations.reduce((sum, { openSockets }) => sum + openSockets, 0);
+    await eventually(() => expect(open()).to.be.at.least(CONCURRENCY / 2), { timeoutMs: 15_000 });
+    expectPace(await second.keepPace(PACE));
+    expect(open()).to.be.at.most(CONCURRENCY);
+    await expectBounds();
+  });
+
+  it('an account with more large bodies than memory is for leaves the others their pace', async () => {
+    const destination = await fallSick('hangs');
+    const body = 'x'.repeat(1024 * 1024);
+    for (let number = 0; number < 200; number += 1) await first.publish(destination.url, { body });
+    expectPace(await second.keepPace(PACE));
+    expect(await residentMib(queue.millrace.pid)).to.be.below(2 * MEMORY_MIB);
+  });
+
+  it('an account whose batches are built to be hard to read leaves the others their pace', async () => {
+    const members = Array.from({ length: 400_000 }, (_, at) => `"a${at}":1`).join();
+    const hard: readonly [body: string, status: number, words: RegExp][] = [
+      ['['.repeat(15_000_000), 400, /nested deeper than 64 levels/],
+      [`[${'{},'.repeat(5_000_000)}{}]`, 400, /^message 0: destination must be/],
+      [`[{"destination":"${NOBODY}","headers":{${members}}}]`, 400, /more than 1024 values/],
+      [`["${'\\"'.repeat(7_500_000)}"]`, 413, /too large/],
+      [`[${'"",'.repeat(5_000_000)}""]`, 400, /^message 0: /],
+    ];
+    for (const [body, wanted, words] of hard) {
+      const answer = first.request('POST', '/v2/batch', { body });
+      // The test sends the megabytes itself.
+      expectPace(await second.keepPace(PACE), FLOODED_MEDIAN_MS);
+      const { status, json } = await answer;
+      expect(status).to.equal(wanted);
+      expect((json as { error: string }).error).to.match(words);
+    }
+  });
+
+  it('a thousand flow-control keys drain together: none has finished while another has not begun', async () => {
+    const keys = 1000;
+    const each = 10;
+    const path = sink.path('keys');
+    const dueAtSeconds = Math.ceil(Date.now() / 1000) + 5;
+    // Key by key, the worst order that there is.
+    await first.flood(keys * each, (number) => ({
+      destination: sink.url(path),
+      headers: {
+        'svc-flow-control-key': `key-${Math.floor(number / each)}`,
+        'svc-flow-control-value': 'parallelism=1',
+        'svc-not-before': String(dueAtSeconds),
+      },
+      body: String(Math.floor(number / each)),
+    }));
+    await eventually(() => expect(sink.calls(path)).to.have.lengthOf(keys * each), { timeoutMs: 60_000 });
+    const counts = new Map<string, number>();
+    let begunAtFirstEnd: number | undefined;
+    for (const { body: key } of sink.calls(path)) {
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      if (counts.get(key) === each) begunAtFirstEnd ??= counts.size;
+    }
+    expect(begunAtFirstEnd).to.equal(keys);
+    expect([...new Set(counts.values())]).to.deep.equal([each]);
+  });
+
+  describe('an account that is suspended', () => {
+    it('is refused, delivers nothing, loses nothing, and goes on in order; the other one does not notice', async () => {
+      const path = sink.path('suspended');
+      const count = 50;
+      const refused = () => second.request('POST', `/v2/publish/${NOBODY}`);
+      sink.hold(path);
+      await second.flood(count, (number) => ({ destination: sink.url(path), queue: 'ordered', body: String(number) }));
+      for (let done = 1; done <= 5; done += 1) {
+        await sink.arrived(path, done);
+        sink.releaseOne(path);
+      }
+      await sink.arrived(path, 6);
+      await second.administer('suspend');
+      await eventually(async () => expect((await refused()).status).to.equal(403));
+      // What was under way comes to its end, and is the last.
+      sink.releaseOne(path);
+      await eventually(async () => {
+        expect(await second.json('/v2/globalParallelism')).to.include({ parallelismCount: 0 });
+      });
+      expectPace(await first.keepPace(PACE));
+      expect(sink.calls(path)).to.have.lengthOf(6);
+      expect(await second.json('/v2/queues/ordered')).to.include({ lag: count - 6 });
+      sink.release(path);
+      await second.administer('activate');
+      const calls = await sink.arrived(path, count);
+      expect(calls.map(({ body }) => Number(body))).to.deep.equal([...calls.keys()]);
+      expect(sink.mostAtOnce(path)).to.equal(1);
+    });
+  });
+
+  describe('limits that an operator changes are in force within a second', () => {
+    /** @param check throws until the change is felt */
+    async function withinASecond(limits: readonly string[], check: () => Promise<unknown>): Promise<void> {
+      await second.administer('limits', ...limits);
+      await eventually(check, { timeoutMs: 1000 });
+    }
+    const publish = (headers: Record<string, string> = {}, body = 'b') =>
+      second.request('POST', `/v2/publish/${NOBODY}`, { headers: { 'Svc-Delay': '1d', ...headers }, body });
+    const expectOther = async () => {
+      const { status, headers } = await first.request('POST', `/v2/publish/${NOBODY}`, {
+        headers: { 'Svc-Delay': '1d', 'Svc-Retries': '9' },
+        body: 'bb',
+      });
+      expect(status).to.equal(200);
+      expect(limitNames(headers)).to.deep.equal([]);
+    };
+    const limitNames = (headers: RawAnswer['headers']) =>
+      Object.keys(headers).filter((name) => name.includes('ratelimit'));
+
+    it('retries', async () => {
+      expect((await publish({ 'Svc-Retries': '9' })).status).to.equal(200);
+      await withinASecond(['maxRetries=8'], async () => {
+        const { status, json } = await publish({ 'Svc-Retries': '9' });
+        expect({ status, json }).to.deep.equal({
+          status: 400,
+          json: { error: 'quota maxRetries exceeded, current limit: 8' },
+        });
+      });
+      expect((await publish({ 'Svc-Retries': '8' })).status).to.equal(200);
+      await expectOther();
+    });
+
+    it('attempts at once', async () => {
+      const path = sink.path('few');
+      sink.hold(path);
+      await withinASecond(['maxGlobalParallelism=3'], async () => {
+        expect(await second.json('/v2/globalParallelism')).to.include({ parallelismMax: 3 });
+      });
+      await second.flood(10, () => ({ destination: sink.url(path) }));
+      await sink.arrived(path, 3);
+      // More room lets waiting ones start without any other event.
+      await withinASecond(['maxGlobalParallelism=4'], () => sink.arrived(path, 4));
+      sink.release(path);
+      await sink.arrived(path, 10);
+      expect(sink.mostAtOnce(path)).to.equal(4);
+      expect(await first.json('/v2/globalParallelism')).to.include({ parallelismMax: 500 });
+    });
+
+    it('the size of a message', async () => {
+      await withinASecond(['maxMessageBytes=1'], async () => expect((await publish({}, 'bb')).status).to.equal(413));
+      expect((await publish({}, 'b')).status).to.equal(200);
+      await expectOther();
+      await withinASecond(['maxMessageBytes=1000'], async () => expect((await publish({}, 'bb')).status).to.equal(200));
+    });
+
+    it('messages of a day', async () => {
+      await withinASecond(['maxMessagesPerDay=1', 'maxMessagesPerDayHard=1'], async () => {
+        const { status, headers } = await publish();
+        expect(status).to.equal(429);
+        expect(limitNames(headers)).to.have.members(['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']);
+        expect(Number(headers['ratelimit-reset']) * 1000).to.be.within(Date.now(), Date.now() + 86_400_000);
+      });
+      await expectOther();
+      // Above the soft limit, below the hard one.
+      await withinASecond(['maxMessagesPerDayHard=1000000'], async () => {
+        const { status, headers } = await publish();
+        expect(status).to.equal(200);
+        expect(headers).to.include({ 'ratelimit-limit': '1000000' });
+      });
+      await withinASecond(['maxMessagesPerDay=0', 'maxMessagesPerDayHard=0'], async () => {
+        const { status, headers } = await publish();
+        expect({ status, names: limitNames(headers) }).to.deep.equal({ status: 200, names: [] });
+      });
+    });
+
+    it('calls in a second', async () => {
+      await withinASecond(['maxRequestsPerSecond=1'], async () => {
+        const answers = await Promise.all(Array.from({ length: 4 }, () => second.request('GET', '/v2/queues')));
+        const refused = answers.find(({ status }) => status === 429);
+        expect(refused).to.not.equal(undefined);
+        const names = ['burst-ratelimit-limit', 'burst-ratelimit-remaining', 'burst-ratelimit-reset'];
+        expect(limitNames((refused as RawAnswer).headers)).to.have.members(names);
+      });
+      expect((await publish()).status).to.equal(200);
+      await expectOther();
+      await withinASecond(['maxRequestsPerSecond=0'], async () => {
+        const answers = await Promise.all(Array.from({ length: 4 }, () => second.request('GET', '/v2/queues')));
+        expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+      });
+    });
+  });
+});
+
+describe('a process that comes back after a downtime', function () {
+  this.timeout(150_000);
+  const overdue = 2000;
+  const schedules = 10;
+  let sink: QueueSink;
+  let running: MillraceProcess | undefined;
+
+  before(async () => {
+    sink = await QueueSink.listening();
+  });
+  after(async () => {
+    await sink?.close();
+    await endEverything();
+  });
+
+  async function call(method: string, target: string, headers: Record<string, string> = {}, body?: object) {
+    const answer = await fetch(`${running?.addresses.queue}${target}`, {
+      method,
+      headers: { authorization: `Bearer ${QUEUE_TOKEN}`, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(answer.status, await answer.clone().text()).to.equal(200);
+    return answer.json();
+  }
+
+  it('spreads what is overdue, and makes each tick that it missed once', async () => {
+    const env: Environment = { MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true', MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN };
+    const dataDir = await temporaryDirectory();
+    const delayed = sink.path('delayed');
+    const ticks = sink.path('ticks');
+    running = await startMillrace({ dataDir, env });
+    const dueAtSeconds = Math.ceil(Date.now() / 1000) + 10;
+    const headers = { 'svc-not-before': String(dueAtSeconds) };
+    for (let half = 0; half < 2; half += 1) {
+      const numbers = Array.from({ length: overdue / 2 }, (_, at) => (half * overdue) / 2 + at);
+      const items = numbers.map((number) => ({ destination: sink.url(delayed), headers, body: String(number) }));
+      await call('POST', '/v2/batch', {}, items);
+    }
+    for (let number = 0; number < schedules; number += 1) {
+      await call('POST', `/v2/schedules/${sink.url(ticks)}`, {
+        'svc-cron': '* * * * *',
+        'svc-schedule-id': `s${number}`,
+      });
+    }
+    const [{ nextScheduleTime }] = (await call('GET', '/v2/schedules')) as [{ nextScheduleTime: number }];
+    await running.kill();
+    expect(Date.now(), 'the process died before anything was due').to.be.below(dueAtSeconds * 1000);
+    const isPast = Math.max(nextScheduleTime, dueAtSeconds * 1000) + 500;
+    await eventually(() => expect(Date.now()).to.be.above(isPast), { timeoutMs: 65_000 });
+    running = await startMillrace({ dataDir, env });
+
+    const calls = await sink.arrived(delayed, overdue);
+    expect(new Set(calls.map(({ body }) => body)).size).to.equal(overdue);
+    const spreadMs = (calls.at(-1)?.atMs ?? 0) - (calls[0]?.atMs ?? 0);
+    expect(spreadMs, 'one in a millisecond').to.be.within(overdue / 2, overdue * 5);
+    // The minute that was missed comes once for each schedule; the next one is not here yet.
+    await eventually(() => expect(sink.calls(ticks).length).to.be.at.least(schedules), { timeoutMs: 15_000 });
+    const late = sink.calls(ticks).filter(({ atMs }) => atMs < nextScheduleTime + 60_000);
+    expect(late.map(({ headers }) => headers['svc-schedule-id']).sort()).to.deep.equal(
+      Array.from({ length: schedules }, (_, number) => `s${number}`),
+    );
+  });
+});

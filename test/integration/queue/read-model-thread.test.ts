@@ -1,0 +1,155 @@
+/** The read models in their thread, on a real journal. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  connect,
+  initCluster,
+  JetStreamJournal,
+  Names,
+  NatsBus,
+  type NatsConnections,
+} from '../../../src/adapters/nats/index.js';
+import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
+import { ProjectionThread } from '../../../src/composition/projection-thread.js';
+import type { QueueEvent } from '../../../src/domain/queue/index.js';
+import { isMillraceError } from '../../../src/kernel/index.js';
+import { queuePartition } from '../../../src/messages/index.js';
+import { AskedMessageLog, askOverBus } from '../../../src/query/index.js';
+import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { eventually } from '../../support/eventually.js';
+import { ACCOUNT, ANYTHING, accepted, delivered, QUEUE_SHARD, started, T0 } from '../../support/message-log-stand.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { realTime } from '../../support/real-time.js';
+
+const PREFIX = 'readmodels';
+const ENTRY = new URL('../../../src/composition/projection-worker.js', import.meta.url);
+
+describe('the read models in a thread of their own, on JetStream', function () {
+  this.timeout(60_000);
+  let server: NatsServer;
+  let connections: NatsConnections;
+  let history: ShardHistory;
+  let folder: string;
+  let thread: ProjectionThread;
+  let log: AskedMessageLog;
+
+  before(async () => {
+    server = await startNatsServer();
+    connections = await connect({ servers: [server.url] });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1 });
+    history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: QUEUE_SHARD });
+    await history.claim();
+    folder = mkdtempSync(join(tmpdir(), 'millrace-read-models-'));
+    thread = newThread();
+    log = new AskedMessageLog((question) => thread.ask(question));
+  });
+  after(async () => {
+    await thread?.stop();
+    await connections?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function newThread(entry = ENTRY, onBegun?: () => void): ProjectionThread {
+    const task = {
+      nats: { servers: [server.url] },
+      prefix: PREFIX,
+      file: join(folder, 'messages.db'),
+      options: {
+        clusterId: CLUSTER,
+        shards: [QUEUE_SHARD],
+        retention: { maxAgeMs: Number.MAX_SAFE_INTEGER, maxEvents: 1_000_000 },
+      },
+    };
+    const started = new ProjectionThread({
+      entry,
+      task,
+      log: silentLog,
+      timers: realTime,
+      restartMs: 50,
+      ...(onBegun && { onBegun }),
+    });
+    started.start();
+    return started;
+  }
+
+  async function store(...events: readonly QueueEvent[]): Promise<void> {
+    const effects = new Uint8Array(Buffer.concat(events.map((event) => encodeQueueEvent(event))));
+    const section = history.section(queuePartition(ACCOUNT), effects);
+    await history.append({ kind: 'batch', commandIds: [], sections: [section] });
+  }
+
+  it('show what was just stored, within a second', async () => {
+    await store(accepted('msg_warm'));
+    await log.events(ACCOUNT, ANYTHING, history.head.position);
+    await store(accepted('msg_1'), started('msg_1', T0 + 1), delivered('msg_1', T0 + 2));
+    const askedAtMs = performance.now();
+    const query = { ...ANYTHING, filter: { messageId: ['msg_1'] } };
+    const { events } = await log.events(ACCOUNT, query, history.head.position);
+    expect(events.map(({ state }) => state)).to.deep.equal(['CREATED', 'ACTIVE', 'DELIVERED']);
+    expect(performance.now() - askedAtMs).to.be.lessThan(1000);
+  });
+
+  it('say when they have folded everything', async () => {
+    await eventually(() => {
+      expect(thread.status?.isCaughtUp).to.equal(true);
+      expect(thread.status?.behindPositions).to.equal(0);
+    });
+  });
+
+  it('are asked by other processes over the bus', async () => {
+    const bus = new NatsBus(connections, new Names(PREFIX));
+    const remote = new AskedMessageLog(askOverBus(bus, 5000));
+    const unserved = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
+    expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
+    const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));
+    const query = { ...ANYTHING, filter: { messageId: ['msg_1'] } };
+    expect((await remote.events(ACCOUNT, query, history.head.position)).events).to.have.length(3);
+    const refused = await remote.events(ACCOUNT, { ...ANYTHING, cursor: 'x' }, 0).catch((thrown: unknown) => thrown);
+    expect(isMillraceError(refused, 'INVALID')).to.equal(true);
+    served.stop();
+    bus.close();
+  });
+
+  it('go on where they were after a restart, and fold anew when the file was deleted', async () => {
+    const before = await log.events(ACCOUNT, ANYTHING, history.head.position);
+    await thread.stop();
+    await store(accepted('msg_2', { atMs: T0 + 10 }));
+    thread = newThread();
+    const answers = () => eventually(() => log.events(ACCOUNT, ANYTHING, history.head.position));
+    const restarted = await answers();
+    expect(restarted.events.slice(0, -1)).to.deep.equal(before.events);
+    expect(restarted.events.at(-1)?.messageId).to.equal('msg_2');
+    await thread.stop();
+    expect(readdirSync(folder)).to.deep.equal(['messages.db']);
+    rmSync(join(folder, 'messages.db'));
+    thread = newThread();
+    expect(await answers()).to.deep.equal(restarted);
+  });
+
+  it('keep of each account as many events as they are told, also in a thread that begins anew', async () => {
+    const limit = 2;
+    const tell = () => thread.limitEvents([[ACCOUNT, limit]]);
+    const kept = () => log.events(ACCOUNT, ANYTHING, history.head.position);
+    await store(accepted('msg_3', { atMs: T0 + 20 }), delivered('msg_3', T0 + 21));
+    expect((await kept()).events).to.have.length.greaterThan(limit);
+    tell();
+    await eventually(async () => expect((await kept()).events).to.have.length(limit));
+    await thread.stop();
+    thread = newThread(ENTRY, () => queueMicrotask(tell));
+    await store(accepted('msg_4', { atMs: T0 + 30 }), delivered('msg_4', T0 + 31));
+    await eventually(async () => {
+      expect((await kept()).events.map(({ messageId }) => messageId)).to.deep.equal(['msg_4', 'msg_4']);
+    });
+  });
+
+  it('refuse questions while their thread is gone, and start another one', async () => {
+    const dying = newThread(new URL('data:text/javascript,process.exit(3)'));
+    const error = await dying.ask(new Uint8Array([1])).catch((thrown: unknown) => thrown);
+    expect(isMillraceError(error, 'SHARD_UNAVAILABLE')).to.equal(true);
+    await dying.stop();
+    expect((await log.events(ACCOUNT, ANYTHING, 0)).events).to.have.length.greaterThan(0);
+  });
+});

@@ -1,0 +1,245 @@
+/**
+ * What the journals of the queue say, read at the instant at which each entry is stored, and held against what they
+ * may say. It knows the events and nothing of the engine that made them.
+ *
+ *  L1 a message is accepted once, and ends once; a deduplication id accepts one message within its window
+ *  L2 attempts count up by one, retries within their number, restarts within theirs, none before it is due
+ *  L3 an outcome and all that follows from it, callbacks and DLQ entry, are one entry
+ */
+
+import { EntryAssembler, type ReadEntry } from '../../src/codec/envelope/index.js';
+import { decodeIntakeRecord, decodeQueueEvents } from '../../src/codec/queue/index.js';
+import {
+  DEDUPLICATION_WINDOW_MS,
+  derivedMessageId,
+  type Envelope,
+  MAX_ATTEMPT_RESTARTS,
+  type QueueEvent,
+  type QueueEventOf,
+} from '../../src/domain/queue/index.js';
+import type { MessageId, PartitionName, ShardName } from '../../src/kernel/index.js';
+import { intakeOf } from '../../src/messages/index.js';
+import type { SimServer } from './sim-server.js';
+import { Violation } from './violation.js';
+
+export interface LedgerMessage {
+  readonly id: MessageId;
+  readonly partition: PartitionName;
+  readonly envelope: Envelope;
+  readonly body: number;
+  readonly order: number;
+  readonly acceptedAtMs: number;
+  readonly notBeforeMs: number;
+  /** Of the next attempt. */
+  dueAtMs: number;
+  /** Of the open attempt, or of the one to come. */
+  retried: number;
+  restarts: number;
+  isOpen: boolean;
+  hasStarted: boolean;
+  isCancelRequested: boolean;
+  end: 'delivered' | 'dead' | 'cancelled' | undefined;
+  /** By epoch and retries: how often an attempt was started. */
+  readonly starts: Map<string, number>;
+}
+
+/** Hears each event once it has been applied here. */
+export interface LedgerRule {
+  event(event: QueueEvent, partition: PartitionName, ledger: QueueLedger): void;
+}
+
+export type Report = (promise: string, message: string) => void;
+
+export class QueueLedger {
+  readonly messages = new Map<MessageId, LedgerMessage>();
+  /** Accepted and not ended. */
+  readonly pending = new Set<LedgerMessage>();
+  /** Written to an intake. */
+  readonly told = new Set<MessageId>();
+  readonly epochs = new Map<ShardName, number>();
+  /** The latest instant of any entry. */
+  clockMs = 0;
+  private readonly bodies = new Map<string, Uint8Array>();
+  private readonly reservations = new Map<string, number>();
+  /** What the entry that is being read still has to bring. */
+  private readonly owed = new Map<string, string>();
+  private accepted = 0;
+
+  constructor(
+    private readonly report: Report,
+    private readonly rules: readonly LedgerRule[],
+  ) {}
+
+  /** Reads along from now on. */
+  watch(server: SimServer, shard: ShardName): void {
+    const assembler = new EntryAssembler();
+    const stream = server.streams.get(shard);
+    const intake = server.streams.get(intakeOf(shard));
+    if (stream === undefined || intake === undefined) throw new Error(`${shard} has no journal or no intake`);
+    stream.followers.add(() => {
+      const message = stream.archive.at(-1);
+      const read = message === undefined ? undefined : assembler.add(message.position, message.bytes);
+      if (read !== undefined) this.entry(shard, read);
+    });
+    intake.followers.add(() => {
+      const message = intake.archive.at(-1);
+      if (message === undefined) return;
+      for (const { id } of decodeIntakeRecord(message.bytes).items) this.told.add(id);
+    });
+  }
+
+  bodyOf({ partition, body }: LedgerMessage): Uint8Array {
+    return body === 0 ? new Uint8Array(0) : (this.bodies.get(`${partition} ${body}`) ?? new Uint8Array(0));
+  }
+
+  private entry(shard: ShardName, { entry }: ReadEntry): void {
+    this.epochs.set(shard, entry.epoch);
+    this.clockMs = Math.max(this.clockMs, entry.clockMs);
+    if (entry.body.kind !== 'batch') return;
+    for (const { partition, effects } of entry.body.sections) {
+      for (const event of decodeQueueEvents(effects)) {
+        this.apply(event, partition, entry.epoch);
+        for (const rule of this.rules) rule.event(event, partition, this);
+      }
+    }
+    const [missing] = this.owed.values();
+    if (missing !== undefined) this.report('an outcome and what follows from it are one entry', missing);
+    this.owed.clear();
+  }
+
+  private apply(event: QueueEvent, partition: PartitionName, epoch: number): void {
+    switch (event.type) {
+      case 'MessageAccepted':
+        this.accept(event, partition);
+        return;
+      case 'ScheduleSet':
+        this.keep(partition, event.body);
+        return;
+      case 'AttemptStarted':
+        this.start(event, epoch);
+        return;
+      case 'MessageDelivered':
+        this.outcome(event);
+        this.end(event.id, 'delivered');
+        return;
+      case 'AttemptFailed':
+        this.fail(event);
+        return;
+      case 'MessageDeadLettered':
+        this.owed.delete(`end ${event.id}`);
+        this.end(event.id, 'dead');
+        return;
+      case 'CancelRequested':
+        this.known(event.id).isCancelRequested = true;
+        return;
+      case 'MessageCancelled':
+        if (!this.known(event.id).isCancelRequested) this.report('who is cancelled was asked to be', event.id);
+        this.owed.delete(`end ${event.id}`);
+        this.end(event.id, 'cancelled');
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** L1. */
+  private accept(event: QueueEventOf<'MessageAccepted'>, partition: PartitionName): void {
+    const { id, atMs, envelope, body, notBeforeMs, deduplication } = event;
+    this.owed.delete(`callback ${id}`);
+    this.keep(partition, body);
+    if (this.messages.has(id)) this.report('a message is accepted once', `${id} was accepted again`);
+    if (deduplication !== undefined) {
+      const key = `${partition} ${deduplication}`;
+      const earlierMs = this.reservations.get(key);
+      if (earlierMs !== undefined && atMs - earlierMs < DEDUPLICATION_WINDOW_MS)
+        this.report('a deduplication id accepts one message', `${id} at ${atMs}, another at ${earlierMs}`);
+      this.reservations.set(key, atMs);
+    }
+    this.accepted += 1;
+    const message: LedgerMessage = {
+      id,
+      partition,
+      envelope,
+      body: body.number,
+      order: this.accepted,
+      acceptedAtMs: atMs,
+      notBeforeMs,
+      dueAtMs: notBeforeMs,
+      retried: 0,
+      restarts: 0,
+      isOpen: false,
+      hasStarted: false,
+      isCancelRequested: false,
+      end: undefined,
+      starts: new Map(),
+    };
+    this.messages.set(id, message);
+    this.pending.add(message);
+  }
+
+  /** L2. */
+  private start({ id, atMs, retried, restarts }: QueueEventOf<'AttemptStarted'>, epoch: number): void {
+    const message = this.known(id);
+    const { maxRetries } = message.envelope.settings;
+    const expected = message.isOpen ? message.restarts + 1 : 0;
+    const isNext = retried === message.retried && restarts === expected && message.end === undefined;
+    if (!isNext || retried > maxRetries || restarts > MAX_ATTEMPT_RESTARTS)
+      this.report(
+        'attempts are counted before they are made',
+        `${id} (${message.end ?? 'pending'}) starts ${retried}/${restarts} after ${message.retried}/${message.restarts}`,
+      );
+    if (atMs < message.dueAtMs)
+      this.report('nothing is sent before it is due', `${id} at ${atMs}, due at ${message.dueAtMs}`);
+    message.isOpen = true;
+    message.hasStarted = true;
+    message.restarts = restarts;
+    const key = `${epoch} ${retried}`;
+    message.starts.set(key, (message.starts.get(key) ?? 0) + 1);
+  }
+
+  private fail(event: QueueEventOf<'AttemptFailed'>): void {
+    const { id, nextAtMs } = event;
+    const message = this.outcome(event);
+    if (nextAtMs === undefined) {
+      this.owed.set(`end ${id}`, `${id} failed for the last time, and is neither in the DLQ nor cancelled`);
+      const { failureCallback } = message.envelope.settings;
+      if (failureCallback !== undefined && !message.isCancelRequested) this.oweCallback(message, 'failure');
+      return;
+    }
+    message.isOpen = false;
+    message.retried += 1;
+    message.restarts = 0;
+    message.dueAtMs = nextAtMs;
+  }
+
+  /** L3. */
+  private outcome({ id }: { readonly id: MessageId }): LedgerMessage {
+    const message = this.known(id);
+    if (!message.isOpen) this.report('an outcome is of an open attempt', `${id} has none`);
+    if (message.envelope.settings.callback !== undefined) this.oweCallback(message, 'callback');
+    return message;
+  }
+
+  private oweCallback({ id, retried }: LedgerMessage, kind: 'callback' | 'failure'): void {
+    const callback = derivedMessageId(`${id} ${kind} ${retried}`);
+    if (!this.messages.has(callback)) this.owed.set(`callback ${callback}`, `${id} has no ${kind} for ${retried}`);
+  }
+
+  private end(id: MessageId, end: NonNullable<LedgerMessage['end']>): void {
+    const message = this.known(id);
+    if (message.end !== undefined) this.report('a message ends once', `${id} was ${message.end}, now ${end}`);
+    message.end = end;
+    message.isOpen = false;
+    this.pending.delete(message);
+  }
+
+  private keep(partition: PartitionName, body: { number: number; content: Uint8Array | undefined }): void {
+    if (body.content !== undefined) this.bodies.set(`${partition} ${body.number}`, body.content);
+  }
+
+  private known(id: MessageId): LedgerMessage {
+    const message = this.messages.get(id);
+    if (message === undefined) throw new Violation('the journal is of accepted messages', `${id} is not one`);
+    return message;
+  }
+}

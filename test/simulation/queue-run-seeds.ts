@@ -1,0 +1,62 @@
+/** Runs seeds of the queue's world and says how a failing one is replayed. */
+import { QueueWorld, type QueueWorldOptions } from './queue-world.js';
+import { Violation } from './violation.js';
+
+export interface QueueRunReport {
+  readonly seed: number;
+  readonly traceHash: string;
+  readonly violation: Violation | undefined;
+  readonly traceTail: readonly string[];
+  readonly virtualMs: number;
+  readonly events: number;
+  readonly answered: number;
+  readonly failed: number;
+  readonly unknown: number;
+  readonly duplicates: number;
+  readonly told: number;
+  readonly calls: number;
+  readonly takeovers: number;
+  readonly snapshots: number;
+}
+
+const LINES_OF_TAIL = 80;
+
+/** Never throws for a broken promise: it is in the report. */
+export async function runQueueSeed(seed: number, options: QueueWorldOptions = {}): Promise<QueueRunReport> {
+  const world = new QueueWorld(seed, options);
+  const { scheduler } = world.kit;
+  const startMs = scheduler.nowMs;
+  let violation: Violation | undefined;
+  try {
+    await world.run();
+  } catch (error) {
+    violation = error instanceof Violation ? error : new Violation('nothing throws', String((error as Error).stack));
+    scheduler.trace.note('checker', violation.message.split('\n')[0] ?? '');
+  }
+  const { answered, failed, unknown, duplicates } = world.history.counts;
+  return {
+    seed,
+    traceHash: scheduler.trace.hash,
+    violation,
+    traceTail: violation === undefined ? [] : scheduler.trace.tail(LINES_OF_TAIL),
+    virtualMs: scheduler.nowMs - startMs,
+    events: scheduler.eventsRun,
+    answered,
+    failed,
+    unknown,
+    duplicates,
+    told: world.ledger.told.size,
+    calls: world.destinations.calls.length,
+    takeovers: world.takeovers,
+    snapshots: world.snapshots,
+  };
+}
+
+/** What to print for a seed that failed: how it came to it, the promise, and the line that replays it. */
+export function explainQueue(report: QueueRunReport): string {
+  return [
+    `queue seed ${report.seed} failed; replay it with: make test-sim SEED=${report.seed}`,
+    report.violation?.message ?? 'no violation',
+    ...report.traceTail,
+  ].join('\n');
+}

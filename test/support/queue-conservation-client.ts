@@ -1,0 +1,105 @@
+/**
+ * A client of the queue face for tests that must know what an answer means; it repeats nothing by itself.
+ * Refused is only what the server says, in words, that nothing was done of, or what never reached it.
+ */
+import { KvClient, type RawAnswer } from './kv-client.js';
+import { QUEUE_TOKEN } from './queue-process.js';
+
+export type PublishOutcome =
+  | { readonly kind: 'accepted'; readonly id: string; readonly isDuplicate: boolean }
+  | { readonly kind: 'refused' | 'unknown'; readonly why: string };
+
+const NOTHING_WAS_DONE = /nothing was done|was not carried out|outcome=not-applied/;
+
+export interface DlqPage {
+  readonly messages: readonly { readonly dlqId: string; readonly messageId: string }[];
+  readonly cursor?: string;
+}
+
+export class ConservationClient {
+  readonly #http: KvClient;
+
+  constructor(readonly url: string) {
+    this.#http = new KvClient({ url, token: QUEUE_TOKEN, connections: 32 });
+  }
+
+  /** @param target `/v2/publish/…` or `/v2/enqueue/…` */
+  async publish(target: string, body: string, headers: Readonly<Record<string, string>>): Promise<PublishOutcome> {
+    try {
+      const answer = await this.#http.raw(target, { method: 'POST', body, headers });
+      const text = answer.body.toString('utf8');
+      if (answer.status === 200 || answer.status === 202) {
+        const { messageId: id } = JSON.parse(text) as { messageId: string };
+        return { kind: 'accepted', id, isDuplicate: answer.status === 202 };
+      }
+      return { kind: refusalOf(answer.status, text), why: `${answer.status} ${text}` };
+    } catch (error) {
+      return { kind: failureOf(error), why: (error as Error).message };
+    }
+  }
+
+  /** `acked`: it was there, and was cancelled; `refused`: it was not, or the call was not carried out. */
+  async cancel(id: string): Promise<'acked' | 'refused' | 'unknown'> {
+    try {
+      const answer = await this.#http.raw(`/v2/messages/${id}`, { method: 'DELETE' });
+      return answer.status === 200 ? 'acked' : refusalOf(answer.status, answer.body.toString('utf8'));
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** @throws when the answer is not one of the expected */
+  async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    expected: readonly number[] = [200],
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<RawAnswer & { json: unknown }> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const type: Record<string, string> = text === undefined ? {} : { 'content-type': 'application/json' };
+    const parts = { method, headers: { ...type, ...headers } };
+    const answer = await this.#http.raw(path, text === undefined ? parts : { ...parts, body: text });
+    const said = answer.body.toString('utf8');
+    if (!expected.includes(answer.status)) throw new Error(`${method} ${path}: ${answer.status} ${said}`);
+    return { ...answer, json: said === '' ? undefined : JSON.parse(said) };
+  }
+
+  /** Can it still be read? A delivered message can for a while, too. */
+  async isThere(id: string): Promise<boolean> {
+    const { status } = await this.ask('GET', `/v2/messages/${id}`, undefined, [200, 404]);
+    return status === 200;
+  }
+
+  /** All of it, page by page. */
+  async dlq(): Promise<DlqPage['messages']> {
+    const found: DlqPage['messages'][number][] = [];
+    let cursor: string | undefined;
+    do {
+      const query: string = cursor === undefined ? '' : `&cursor=${cursor}`;
+      const page = (await this.ask('GET', `/v2/dlq?count=100${query}`)).json as DlqPage;
+      found.push(...page.messages);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  async callsInFlight(): Promise<number> {
+    const { json } = await this.ask('GET', '/v2/globalParallelism');
+    return (json as { parallelismCount: number }).parallelismCount;
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+}
+
+function refusalOf(status: number, text: string): 'refused' | 'unknown' {
+  if (status >= 400 && status < 500) return 'refused';
+  return status === 503 && NOTHING_WAS_DONE.test(text) ? 'refused' : 'unknown';
+}
+
+/** Nobody listened, so nobody read it. */
+function failureOf(error: unknown): 'refused' | 'unknown' {
+  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? 'refused' : 'unknown';
+}

@@ -1,0 +1,128 @@
+/**
+ * Holds the journal of a queue against itself and against what destinations saw. It knows exactly what
+ * destinations see through a network only: what was a start, and of which window.
+ *
+ *  Q1 a message is accepted once, ends once, and nothing happens to it before or after
+ *  Q2 nothing is called but for an attempt that was journaled; what was journaled as delivered was answered
+ *  Q3 within each window a key starts no more than its rate, and has no more active than its parallelism
+ *  Q4 each tick of a schedule is taken once
+ */
+import { decodeQueueEvents } from '../../src/codec/queue/index.js';
+import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
+import type { JournalReader } from './journal-reader.js';
+import { type CallRecord, isDelivery } from './queue-conservation-history.js';
+
+const MAX_VIOLATIONS = 20;
+
+/** Of a shard with one account, in order. The journal has to reach back to its beginning. */
+export async function queueEventsOf(journal: JournalReader, shard: string): Promise<QueueEvent[]> {
+  const events: QueueEvent[] = [];
+  for (const { entry } of await journal.entries(shard)) {
+    if (entry.body.kind !== 'batch') continue;
+    for (const { partition, effects } of entry.body.sections) {
+      if (partition.startsWith('queue:')) for (const event of decodeQueueEvents(effects)) events.push(event);
+    }
+  }
+  return events;
+}
+
+/** @returns one line for each violation */
+export function judgeQueueJournal(events: readonly QueueEvent[], calls: readonly CallRecord[]): string[] {
+  const fold = new JournalJudge();
+  for (const event of events) fold.take(event);
+  fold.compare(calls);
+  return fold.violations.slice(0, MAX_VIOLATIONS);
+}
+
+interface Flow {
+  windowStartedAtMs: number;
+  started: number;
+  readonly active: Set<string>;
+}
+
+class JournalJudge {
+  readonly violations: string[] = [];
+  readonly #accepted = new Map<string, QueueEventOf<'MessageAccepted'>>();
+  readonly #ended = new Map<string, string>();
+  readonly #started = new Set<string>();
+  readonly #flows = new Map<string, Flow>();
+  readonly #ticks = new Set<string>();
+
+  take(event: QueueEvent): void {
+    switch (event.type) {
+      case 'MessageAccepted':
+        if (this.#accepted.has(event.id)) this.violations.push(`${event.id} is accepted twice`);
+        this.#accepted.set(event.id, event);
+        break;
+      case 'AttemptStarted':
+        this.#living(event);
+        this.#started.add(`${event.id} ${event.retried}`);
+        this.#startInFlow(event);
+        break;
+      case 'AttemptFailed':
+        this.#living(event);
+        this.#flowOf(event.id)?.active.delete(event.id);
+        break;
+      case 'MessageDelivered':
+      case 'MessageDeadLettered':
+      case 'MessageCancelled':
+        this.#living(event);
+        this.#ended.set(event.id, event.type);
+        this.#flowOf(event.id)?.active.delete(event.id);
+        break;
+      case 'ScheduleFired':
+      case 'ScheduleSkipped': {
+        const tick = `${event.id} at ${event.tickAtMs}`;
+        if (this.#ticks.has(tick)) this.violations.push(`tick ${tick} is taken twice`);
+        this.#ticks.add(tick);
+        break;
+      }
+    }
+  }
+
+  /** Q2. */
+  compare(calls: readonly CallRecord[]): void {
+    const answered = new Set<string>();
+    for (const call of calls) {
+      if (isDelivery(call)) answered.add(call.id);
+      if (!this.#started.has(`${call.id} ${call.retried}`)) {
+        this.violations.push(`${call.id}: attempt ${call.retried} was called and not journaled`);
+      }
+    }
+    for (const [id, end] of this.#ended) {
+      if (end === 'MessageDelivered' && !answered.has(id)) this.violations.push(`${id} is journaled as delivered`);
+    }
+  }
+
+  #living({ id, type }: { readonly id: string; readonly type: string }): void {
+    const end = this.#ended.get(id);
+    if (!this.#accepted.has(id)) this.violations.push(`${id}: ${type} before it was accepted`);
+    if (end !== undefined) this.violations.push(`${id}: ${type} after ${end}`);
+  }
+
+  #flowOf(id: string): Flow | undefined {
+    const key = this.#accepted.get(id)?.envelope.settings.flowControl?.key;
+    return key === undefined ? undefined : this.#flows.get(key);
+  }
+
+  /** Q3. An attempt that is made again has its token, and counts without asking. */
+  #startInFlow({ id, atMs, restarts }: QueueEventOf<'AttemptStarted'>): void {
+    const setting = this.#accepted.get(id)?.envelope.settings.flowControl;
+    if (setting === undefined) return;
+    const { key, rate, parallelism, periodSeconds } = setting;
+    const flow = this.#flows.get(key) ?? { windowStartedAtMs: Number.NEGATIVE_INFINITY, started: 0, active: new Set() };
+    this.#flows.set(key, flow);
+    if (flow.windowStartedAtMs + periodSeconds * 1000 <= atMs) {
+      flow.windowStartedAtMs = atMs;
+      flow.started = 0;
+    }
+    flow.started += 1;
+    flow.active.add(id);
+    if (restarts === 0 && rate !== undefined && flow.started > rate) {
+      this.violations.push(`${key}: ${id} is start ${flow.started} of the window at ${flow.windowStartedAtMs}`);
+    }
+    if (parallelism !== undefined && flow.active.size > parallelism) {
+      this.violations.push(`${key}: ${flow.active.size} are active with ${id}`);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * The producer of a conservation test: publishes of every kind, one lane each, to destinations that behave
+ * badly. It stands outside of everything that is killed, and writes down what it meant to do before it does it.
+ */
+import { ConservationClient } from './queue-conservation-client.js';
+import type { PublishRecord } from './queue-conservation-history.js';
+import type { Behaviour, HostileSinks } from './queue-conservation-sinks.js';
+import type { SeededRandom } from './seeded-random.js';
+
+export const LINE = 'line-of-one';
+export const LINES = 'line-of-three';
+export const LANES = 'two-lanes';
+export const GATE = 'gate';
+export const PARALLELISM = { [LINE]: 1, [LINES]: 3, [LANES]: 2 };
+export const RATES = { [GATE]: { rate: 6, periodMs: 2000 } };
+
+interface Lane {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly to: readonly Behaviour[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly queue?: string;
+  readonly flow?: string;
+  readonly maxRetries?: number;
+  /** Of ten. */
+  readonly callbacks?: number;
+  readonly isFar?: boolean;
+  readonly isCancelled?: boolean;
+}
+
+/** A sink that hangs is left after this; one that answers does so in far less. */
+const TIMEOUT = '2s';
+
+const LANES_OF_THE_LOAD: readonly Lane[] = [
+  { name: 'plain', everyMs: 40, to: ['ok', 'ok', 'slow', 'flaky', 'lie', 'die', 'dead', 'gone'], callbacks: 3 },
+  { name: 'stuck', everyMs: 250, to: ['hang', 'drip'] },
+  { name: 'first in, first out', everyMs: 250, to: ['ok', 'ok', 'slow', 'flaky', 'dead'], queue: LINE, callbacks: 5 },
+  { name: 'three at once', everyMs: 80, to: ['ok', 'slow', 'flaky', 'die'], queue: LINES, callbacks: 2 },
+  {
+    name: 'two lanes',
+    everyMs: 80,
+    to: ['slow', 'slow', 'flaky'],
+    flow: LANES,
+    headers: { 'svc-flow-control-value': 'parallelism=2' },
+  },
+  {
+    name: 'gate',
+    everyMs: 270,
+    to: ['ok', 'ok', 'ok', 'flaky'],
+    flow: GATE,
+    headers: { 'svc-flow-control-value': 'rate=6, period=2s' },
+  },
+  { name: 'delayed', everyMs: 150, to: ['ok', 'flaky'], headers: { 'svc-delay': '2s' } },
+  { name: 'tomorrow', everyMs: 1000, to: ['ok'], headers: { 'svc-delay': '1d' }, isFar: true },
+  { name: 'called off', everyMs: 120, to: ['ok', 'slow'], headers: { 'svc-delay': '1s' }, isCancelled: true },
+];
+
+const DEFAULT_RETRIES = 3;
+/** While nobody listens there is no point in asking at once again. */
+const PAUSE_AFTER_FAILURE_MS = 50;
+const MAX_CANCEL_AFTER_MS = 1500;
+
+export class ConservationLoad {
+  readonly publishes: PublishRecord[] = [];
+  #isStopping = false;
+  #working: Promise<unknown>[] = [];
+  readonly #clients: ConservationClient[];
+
+  /** @param urls of the faces; lanes go from one to the next when they are not answered */
+  constructor(
+    urls: readonly string[],
+    private readonly sinks: HostileSinks,
+    private readonly random: SeededRandom,
+  ) {
+    this.#clients = urls.map((url) => new ConservationClient(url));
+  }
+
+  /** Makes the queues that have a parallelism of their own. */
+  async prepare(): Promise<void> {
+    const [client] = this.#clients as [ConservationClient];
+    await client.ask('POST', '/v2/queues', { queueName: LINE, parallelism: PARALLELISM[LINE], paused: false });
+    await client.ask('POST', '/v2/queues', { queueName: LINES, parallelism: PARALLELISM[LINES], paused: false });
+  }
+
+  start(): void {
+    this.#working = LANES_OF_THE_LOAD.map((lane, index) => this.#work(lane, index));
+  }
+
+  /** Every lane hears the answer it waits for. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#working);
+    for (const client of this.#clients) client.close();
+  }
+
+  get accepted(): number {
+    return this.count('acked');
+  }
+
+  count(is: PublishRecord['is']): number {
+    return this.publishes.filter((publish) => publish.is === is).length;
+  }
+
+  async #work(lane: Lane, index: number): Promise<void> {
+    const cancelling: Promise<void>[] = [];
+    let turn = index;
+    while (!this.#isStopping) {
+      const client = this.#clients[turn % this.#clients.length] as ConservationClient;
+      const record = this.#intend(lane);
+      await this.#publish(lane, record, client);
+      if (lane.isCancelled === true && record.is === 'acked') cancelling.push(this.#cancelLater(record, client));
+      if (record.is !== 'acked') turn += 1;
+      await pause(record.is === 'acked' ? lane.everyMs : PAUSE_AFTER_FAILURE_MS);
+    }
+    await Promise.all(cancelling);
+  }
+
+  #intend({ maxRetries = DEFAULT_RETRIES, queue, flow, callbacks = 0, isFar = false }: Lane): PublishRecord {
+    const record: PublishRecord = {
+      number: this.publishes.length + 1,
+      is: 'unknown',
+      id: undefined,
+      why: undefined,
+      maxRetries,
+      queue,
+      flow,
+      hasCallbacks: this.random.below(10) < callbacks,
+      isFar,
+      cancel: undefined,
+    };
+    this.publishes.push(record);
+    return record;
+  }
+
+  async #publish({ to, queue, flow, headers }: Lane, record: PublishRecord, client: ConservationClient): Promise<void> {
+    const url = this.sinks.url(this.random.pick(to));
+    const callback = this.sinks.url('callback');
+    const outcome = await client.publish(
+      queue === undefined ? `/v2/publish/${url}` : `/v2/enqueue/${queue}/${url}`,
+      JSON.stringify({ publish: record.number }),
+      {
+        'content-type': 'application/json',
+        'svc-retries': String(record.maxRetries),
+        'svc-retry-delay': '100 * (1 + retried)',
+        'svc-timeout': TIMEOUT,
+        ...(flow === undefined ? {} : { 'svc-flow-control-key': flow }),
+        ...(record.hasCallbacks ? callbacksTo(callback) : {}),
+        ...headers,
+      },
+    );
+    if (outcome.kind === 'accepted') {
+      record.is = 'acked';
+      record.id = outcome.id;
+    } else {
+      record.is = outcome.kind;
+      record.why = outcome.why;
+    }
+  }
+
+  async #cancelLater(record: PublishRecord, client: ConservationClient): Promise<void> {
+    await pause(this.random.below(MAX_CANCEL_AFTER_MS));
+    record.cancel = await client.cancel(record.id as string);
+  }
+}
+
+function callbacksTo(url: string): Record<string, string> {
+  const delay = '100';
+  return {
+    'svc-callback': url,
+    'svc-callback-retry-delay': delay,
+    'svc-failure-callback': url,
+    'svc-failure-callback-retry-delay': delay,
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}

@@ -1,0 +1,150 @@
+/** One run of a conservation test: load, faults, and the judgement when all of it has come to its end. */
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { eventually } from './eventually.js';
+import { type JournalReader, ownershipViolations } from './journal-reader.js';
+import { logOf } from './millrace-cluster.js';
+import type { Environment, MillraceProcess } from './millrace-process.js';
+import { judgeConservation } from './queue-conservation.js';
+import { ConservationClient } from './queue-conservation-client.js';
+import { type FaultRecord, isDelivery } from './queue-conservation-history.js';
+import { judgeQueueJournal, queueEventsOf } from './queue-conservation-journal.js';
+import { type ConservationLoad, PARALLELISM, RATES } from './queue-conservation-load.js';
+import type { HostileSinks } from './queue-conservation-sinks.js';
+import { QUEUE_TOKEN, SIGNING_KEYS } from './queue-process.js';
+
+/** A takeover, or a restart, on a machine that does much else. */
+export const BACK_TIMEOUT_MS = 25_000;
+/** What is left when the load ends: retries, windows, a line of one. */
+const SETTLED_TIMEOUT_MS = 60_000;
+/** Of the last run that was found wanting. */
+const HISTORY_FILE = join(tmpdir(), 'millrace-queue-conservation.json');
+/** All of an account's messages are in one shard. */
+export const SHARD = 'QUEUE_0';
+
+export const QUEUE_SETTINGS: Environment = {
+  MILLRACE_QUEUE_SHARDS: '1',
+  MILLRACE_QUEUE_TOKEN: QUEUE_TOKEN,
+  MILLRACE_SIGNING_KEY_CURRENT: SIGNING_KEYS.current,
+  MILLRACE_SIGNING_KEY_NEXT: SIGNING_KEYS.next,
+  MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+  // Refusing everybody because permissions may be old would hide what the owner of the queue does.
+  MILLRACE_CONTROL_STALE_MS: '5000',
+};
+
+/** Everything that a run has, and what it leaves. */
+export class ConservationRun {
+  readonly faults: FaultRecord[] = [];
+  readonly everStarted: MillraceProcess[] = [];
+
+  constructor(
+    readonly sinks: HostileSinks,
+    readonly load: ConservationLoad,
+  ) {}
+
+  /** Notes a fault while `strike` does it; it is over when the load goes on. */
+  async fault(what: FaultRecord['what'], victim: string | undefined, strike: () => Promise<void>): Promise<void> {
+    const fault: FaultRecord = { what, victim, atMs: Date.now(), untilMs: Number.POSITIVE_INFINITY };
+    this.faults.push(fault);
+    await strike();
+    await this.progress(1);
+    fault.untilMs = Date.now();
+  }
+
+  /** Until so many more were accepted, and some delivered. */
+  async progress(more: number): Promise<void> {
+    const accepted = this.load.accepted + more;
+    const delivered = this.#delivered + 1;
+    await eventually(
+      () => {
+        expect(this.load.accepted, 'accepted').to.be.at.least(accepted);
+        expect(this.#delivered, 'delivered').to.be.at.least(delivered);
+      },
+      { timeoutMs: BACK_TIMEOUT_MS, everyMs: 20 },
+    );
+  }
+
+  get #delivered(): number {
+    return this.sinks.calls.filter(isDelivery).length;
+  }
+
+  /** The load ends, the destinations become kind, and in the end nothing is left to do; then it is judged. */
+  async judge(url: string, journal: JournalReader): Promise<void> {
+    await this.load.stop();
+    await this.sinks.beKind();
+    const client = new ConservationClient(url);
+    const settled = await this.#settle(client).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    this.#noteMoves();
+    const { publishes } = this.load;
+    const { calls } = this.sinks;
+    const dlq = await client.dlq();
+    const pending = await this.#pending(client, new Set(dlq.map(({ messageId }) => messageId)));
+    client.close();
+    const { faults } = this;
+    const counts = {
+      accepted: this.load.accepted,
+      refused: this.load.count('refused'),
+      unknown: this.load.count('unknown'),
+      calls: calls.length,
+      dead: dlq.length,
+      pending: pending.length,
+      moves: faults.filter(({ what }) => what === 'moved').length,
+    };
+    console.log(`      ${JSON.stringify(counts)}`);
+    const history = { publishes, calls, faults, dlq, pending, parallelism: PARALLELISM, rates: RATES };
+    const events = await queueEventsOf(journal, SHARD);
+    const violations = [...judgeConservation(history), ...judgeQueueJournal(events, calls)];
+    if (violations.length > 0) await writeFile(HISTORY_FILE, JSON.stringify({ ...history, events }));
+    expect(violations, `what happened is in ${HISTORY_FILE}`).to.deep.equal([]);
+    expect(ownershipViolations(await journal.entries(SHARD))).to.deep.equal([]);
+    expect(await journal.findings(SHARD)).to.deep.equal([]);
+    if (settled !== undefined) throw settled;
+  }
+
+  async #settle(client: ConservationClient): Promise<void> {
+    await eventually(
+      async () => {
+        const dead = new Set((await client.dlq()).map(({ messageId }) => messageId));
+        const left = (await this.#pending(client, dead)).length - this.load.publishes.filter(isStillDue).length;
+        expect(left, 'messages without an end').to.equal(0);
+        expect(await client.callsInFlight(), 'calls in flight').to.equal(0);
+        expect(this.sinks.openCalls, 'calls open at destinations').to.equal(0);
+      },
+      { timeoutMs: SETTLED_TIMEOUT_MS, everyMs: 200 },
+    );
+  }
+
+  /** What can be read and has not come to an end. */
+  async #pending(client: ConservationClient, dead: ReadonlySet<string>): Promise<string[]> {
+    const delivered = new Set(this.sinks.calls.filter(isDelivery).map(({ id }) => id));
+    const open = this.load.publishes
+      .map(({ id }) => id)
+      .filter((id): id is string => id !== undefined && !delivered.has(id) && !dead.has(id));
+    const pending: string[] = [];
+    for (const id of open) {
+      // One after the other: an account may look at so many in a second, and then is asked to wait.
+      if (await eventually(() => client.isThere(id), { timeoutMs: BACK_TIMEOUT_MS, everyMs: 100 })) pending.push(id);
+    }
+    return pending;
+  }
+
+  /** Ownership that moved by itself interrupts calls, too. */
+  #noteMoves(): void {
+    const moves = this.everStarted
+      .flatMap((millrace) => logOf(millrace))
+      .filter(({ event, shard }) => shard === SHARD && ['shard.ended', 'shard.released'].includes(String(event)));
+    for (const { time } of moves) {
+      const atMs = Date.parse(String(time));
+      this.faults.push({ what: 'moved', victim: undefined, atMs, untilMs: atMs });
+    }
+  }
+}
+
+function isStillDue({ is, isFar }: { is: string; isFar: boolean }): boolean {
+  return is === 'acked' && isFar;
+}

@@ -1,0 +1,211 @@
+/** A queue's face on a free port, in front of an owner and a read model that a test plays. */
+import http from 'node:http';
+import { NodeRandom } from '../../src/adapters/node/index.js';
+import type {
+  AccountLimits,
+  AccountState,
+  Published,
+  PublishItem,
+  QueueCommand,
+  QueueCommandOf,
+  QueueReply,
+} from '../../src/domain/queue/index.js';
+import { createQueueServer, type QueueServer, type QueueServerParts } from '../../src/edge/index.js';
+import { type AccountId, MillraceError } from '../../src/kernel/index.js';
+import type { DlqPage, LogPage, LogQuery, MessageLog, QueueGateway, QueueGrant } from '../../src/ports/index.js';
+import { MemoryLog } from './kv-face.js';
+import { LIMITS } from './queue-settings.js';
+import { realTime } from './real-time.js';
+
+export const QUEUE_TOKEN = 'queue-token';
+export const QUEUE_READ_ONLY_TOKEN = 'queue-read-only-token';
+export const QUEUE_ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
+export const QUEUE_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
+
+/** An owner that answers as it is told; publishes that nobody prepared are accepted as they come. */
+export class ScriptedGateway implements QueueGateway {
+  readonly asked: QueueCommand[] = [];
+  readonly published: PublishItem[] = [];
+  readonly #replies = new Map<string, QueueReply | Error>();
+  /** Of a publish; undefined: accepted. */
+  publishReply: QueueReply | Error | undefined;
+
+  /** What is answered to commands of a type from now on. */
+  answer(type: QueueCommand['type'], reply: QueueReply | Error): void {
+    this.#replies.set(type, reply);
+  }
+
+  async ask(_account: AccountId, command: QueueCommand): Promise<QueueReply> {
+    this.asked.push(command);
+    const reply = this.#replies.get(command.type);
+    if (reply instanceof Error) throw reply;
+    return reply ?? (command.type === 'GetPosition' ? { type: 'Position', position: 7 } : { type: 'Done' });
+  }
+
+  async publish(_account: AccountId, items: readonly PublishItem[]): Promise<QueueReply> {
+    this.published.push(...items);
+    if (this.publishReply instanceof Error) throw this.publishReply;
+    return this.publishReply ?? { type: 'Published', results: items.map(accepted), daily: undefined };
+  }
+
+  /** The last command of a type. */
+  last<Type extends QueueCommand['type']>(type: Type): QueueCommandOf<Type> {
+    const found = this.asked.findLast((command) => command.type === type);
+    if (found === undefined) throw new Error(`${type} was not asked; but ${this.asked.map((each) => each.type)}`);
+    return found as QueueCommandOf<Type>;
+  }
+
+  get lastPublished(): PublishItem {
+    const item = this.published.at(-1);
+    if (item === undefined) throw new Error('nothing was published');
+    return item;
+  }
+}
+
+function accepted(item: PublishItem): Published | readonly Published[] {
+  const { id: messageId, destination } = item;
+  if (destination.kind === 'url') return { messageId, url: destination.url, isDuplicate: false };
+  return [
+    { messageId, url: 'https://one.example/', isDuplicate: false },
+    { messageId: `${messageId}2` as typeof messageId, url: 'https://two.example/', isDuplicate: false },
+  ];
+}
+
+export class ScriptedMessageLog implements MessageLog {
+  readonly queries: LogQuery[] = [];
+  readonly selectors: Parameters<MessageLog['dlq']>[1][] = [];
+  readonly seen: number[] = [];
+  page: LogPage = { events: [], cursor: undefined };
+  dlqPage: DlqPage = { entries: [], after: undefined };
+
+  async events(_account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
+    this.queries.push(query);
+    this.seen.push(seen);
+    return this.page;
+  }
+
+  async dlq(_account: AccountId, selector: Parameters<MessageLog['dlq']>[1], seen: number): Promise<DlqPage> {
+    this.selectors.push(selector);
+    this.seen.push(seen);
+    return this.dlqPage;
+  }
+}
+
+export interface QueueAnswer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+  readonly json: unknown;
+}
+
+export interface QueueRequestOptions {
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Objects are sent as JSON. */
+  readonly body?: string | Buffer | object;
+  /** Undefined: the standard token; null: none. */
+  readonly token?: string | null;
+}
+
+export class QueueFaceHarness {
+  readonly gateway = new ScriptedGateway();
+  readonly messageLog = new ScriptedMessageLog();
+  readonly log = new MemoryLog();
+  limits: AccountLimits = LIMITS;
+  state: AccountState = 'active';
+  isControlStale = false;
+  keys: { current: string; next: string } | undefined = { current: 'sig_1', next: 'sig_2' };
+  /** URLs that contain this are refused. */
+  forbidden = 'forbidden.example';
+  readonly server: QueueServer;
+  port = 0;
+  readonly #agent = new http.Agent({ keepAlive: true });
+
+  constructor(parts: Partial<QueueServerParts> = {}) {
+    this.server = createQueueServer({
+      gateway: this.gateway,
+      access: { grantForQueueToken: (token) => this.#grantFor(token) },
+      admin: {
+        signingKeysOf: () => this.keys,
+        rotateSigningKeys: async () => ({ current: this.keys?.next ?? '', next: 'sig_3' }),
+      },
+      messageLog: this.messageLog,
+      destinations: { refusalOf: (url) => (url.includes(this.forbidden) ? 'endpoint is forbidden' : undefined) },
+      clock: realTime,
+      timers: realTime,
+      random: new NodeRandom(),
+      log: this.log,
+      aliases: [QUEUE_ALIAS],
+      ...parts,
+    });
+  }
+
+  async start(): Promise<this> {
+    this.port = (await this.server.listen(0, '127.0.0.1')).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.server.close(AbortSignal.timeout(500));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The path goes out as it stands. */
+  request(method: string, path: string, options: QueueRequestOptions = {}): Promise<QueueAnswer> {
+    const { headers = {}, body, token = QUEUE_TOKEN } = options;
+    const bytes =
+      body === undefined || typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const request = http.request(
+        { host: '127.0.0.1', port: this.port, path, method, agent: this.#agent },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString();
+            const isJson = response.headers['content-type']?.startsWith('application/json') === true && text !== '';
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text,
+              json: isJson ? JSON.parse(text) : undefined,
+            });
+          });
+        },
+      );
+      request.on('error', reject);
+      if (token !== null) request.setHeader('authorization', `Bearer ${token}`);
+      for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
+      if (bytes !== undefined) request.setHeader('content-length', Buffer.byteLength(bytes));
+      request.end(bytes);
+    });
+  }
+
+  get(path: string, options?: QueueRequestOptions): Promise<QueueAnswer> {
+    return this.request('GET', path, options);
+  }
+
+  post(path: string, options?: QueueRequestOptions): Promise<QueueAnswer> {
+    return this.request('POST', path, options);
+  }
+
+  patch(path: string, options?: QueueRequestOptions): Promise<QueueAnswer> {
+    return this.request('PATCH', path, options);
+  }
+
+  delete(path: string, options?: QueueRequestOptions): Promise<QueueAnswer> {
+    return this.request('DELETE', path, options);
+  }
+
+  #grantFor(token: string): QueueGrant | undefined {
+    if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
+    const facts = { state: this.state, limits: this.limits, centsPer100kMessages: 0 } as const;
+    if (token === QUEUE_TOKEN) return { account: QUEUE_ACCOUNT, role: 'standard', facts };
+    if (token === QUEUE_READ_ONLY_TOKEN) return { account: QUEUE_ACCOUNT, role: 'read-only', facts };
+    return undefined;
+  }
+}

@@ -1,0 +1,257 @@
+/** One shard of the queue on memory adapters and manual time, with destinations that a test plays. */
+import {
+  BodyCache,
+  BodyMemory,
+  carriedBodies,
+  DEFAULT_QUEUE_PLANE_LIMITS,
+  DeliveryRoom,
+  Performer,
+  QueueFold,
+  QueuePlane,
+  type QueuePlaneLimits,
+  QueueWork,
+} from '../../src/actors/queue/index.js';
+import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
+import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
+import { decodeQueueEvents } from '../../src/codec/queue/index.js';
+import {
+  type AccountFacts,
+  DeliveredHeaders,
+  type DeliverySettings,
+  type PublishItem,
+  type QueueCommand,
+  type QueueEvent,
+  type QueueReply,
+} from '../../src/domain/queue/index.js';
+import {
+  BodyReader,
+  chainAfter,
+  compactShard,
+  DefiniteAppender,
+  readEntries,
+  recover,
+  SnapshotStore,
+} from '../../src/journal/index.js';
+import type { AccountId, CommandId, MessageId, ShardName } from '../../src/kernel/index.js';
+import { type CompactionResult, type Log, UNWATCHED } from '../../src/ports/index.js';
+import { HeldJournal } from './held-journal.js';
+import { PLAIN_DELIVERY } from './plain-delivery.js';
+import { ScriptedHttp } from './scripted-http.js';
+
+export const QUEUE_SHARD = 'QUEUE_0' as ShardName;
+export const ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
+export const OTHER_ACCOUNT = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
+
+/** An outcome, its entry, and the call that follows from it, each take a look at the loop of their own. */
+const SETTLE_ROUNDS = 4;
+
+export const QUEUE_ACTOR_LIMITS: ActorLimits = {
+  mailbox: { maxWorks: 1000, maxBytes: 10_000_000, quantum: 65_536 },
+  turn: { maxCommands: 1000, maxEffectBytes: 256 * 1024, maxMs: 1000 },
+  chunkBytes: 512 * 1024,
+  holdMs: 5000,
+  commandMemoryMs: 60_000,
+};
+
+/** An account that may do nearly everything. */
+export const GENEROUS: AccountFacts = {
+  state: 'active',
+  centsPer100kMessages: 0,
+  limits: {
+    maxMessageBytes: 1024 * 1024,
+    maxMessagesPerDay: 0,
+    maxMessagesPerDayHard: 0,
+    maxRequestsPerSecond: 0,
+    maxEndpointsPerGroup: 100,
+    maxDlqEntries: 1000,
+    maxRetries: 100,
+    maxGroups: 100,
+    maxSchedules: 100,
+    maxEvents: 100_000,
+    dlqRetentionMs: 7 * 86_400_000,
+    maxDelaySeconds: 365 * 86_400,
+    maxParallelism: 100,
+    maxGlobalParallelism: 500,
+    maxQueues: 100,
+    timeoutSeconds: 900,
+    budgetCents: 0,
+  },
+};
+
+export const PLAIN_SETTINGS: DeliverySettings = PLAIN_DELIVERY;
+
+export type ItemParts = Partial<PublishItem> & { readonly settings?: Partial<DeliverySettings> };
+
+export function messageItem(number: number, host: string, { settings, ...rest }: ItemParts = {}): PublishItem {
+  return {
+    id: `msg_${String(number).padStart(28, 'z')}` as MessageId,
+    destination: { kind: 'url', url: `https://${host}.example/`, settings: { ...PLAIN_SETTINGS, ...settings } },
+    queueName: undefined,
+    body: Buffer.from(`body ${number}`),
+    notBeforeMs: undefined,
+    deduplication: undefined,
+    callerIp: '192.0.2.1',
+    isAlias: false,
+    ...rest,
+  };
+}
+
+/** What became of one command, once something has. */
+export interface QueueOutcome {
+  reply?: QueueReply;
+  failure?: string;
+}
+
+export class QueueShardStand {
+  readonly time = new ManualTime();
+  readonly journal = new HeldJournal(QUEUE_SHARD, this.time, this.time);
+  readonly objects = new MemoryObjectStore();
+  readonly http = new ScriptedHttp();
+  readonly accounts = new Map<AccountId, AccountFacts>([
+    [ACCOUNT, GENEROUS],
+    [OTHER_ACCOUNT, GENEROUS],
+  ]);
+  /** Undefined: no key is known here. */
+  signature: string | undefined = 'signed';
+  room = new DeliveryRoom(1000);
+  /** Of the activations to come. */
+  bodyMemoryBytes = 1024 * 1024;
+  readonly actors: ShardActor<QueueWork>[] = [];
+  /** Of the actors, in the same order. */
+  readonly planes: QueuePlane[] = [];
+  readonly storage = { full: false, isFull: () => this.storage.full };
+  epoch = 0;
+  /** Commands that were answered, in that order. */
+  readonly answered: QueueCommand['type'][] = [];
+  #messages = 0;
+
+  /** A fresh activation, one epoch on, as the host makes it after it has won the lease. */
+  activate(limits: Partial<QueuePlaneLimits> = {}, overrides: Partial<Activation> = {}): ShardActor<QueueWork> {
+    const { time, journal, objects, http } = this;
+    const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
+    const snapshots = new SnapshotStore(objects, SILENT);
+    const reader = new BodyReader({ journal, objects, timers: time, log: SILENT }, carriedBodies);
+    const memory = new BodyMemory(this.bodyMemoryBytes);
+    const performer = new Performer({
+      mayCall: () => actor.holdsLease,
+      http,
+      signer: { sign: () => this.signature },
+      headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
+      clock: time,
+      timers: time,
+      log: SILENT,
+      metrics: UNWATCHED,
+      submit: (work) => actor.submit(work),
+    });
+    const plane = new QueuePlane(
+      {
+        clock: time,
+        timers: time,
+        log: SILENT,
+        storage: this.storage,
+        accounts: { factsOf: (account) => this.accounts.get(account) },
+        room: this.room,
+        performer,
+        createBodies: (partition) => new BodyCache({ shard: QUEUE_SHARD, partition, memory, reader }),
+        loadPartition: async (partition, fold) => {
+          for await (const _ of snapshots.loadPartition(partition, fold));
+        },
+        mayStart: () => actor.state === 'serving',
+      },
+      { ...DEFAULT_QUEUE_PLANE_LIMITS, ...limits },
+    );
+    this.epoch += 1;
+    const actor: ShardActor<QueueWork> = new ShardActor<QueueWork>(
+      {
+        journal,
+        appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
+        clock: time,
+        timers: time,
+        random,
+        log: SILENT,
+        metrics: NO_METRICS,
+        recover: (shard, claim, highWater) => recover({ journal, objects, log: SILENT }, shard, claim, highWater),
+      },
+      QUEUE_ACTOR_LIMITS,
+      {
+        shard: QUEUE_SHARD,
+        epoch: this.epoch,
+        clusterId: 'cluster',
+        highWater: undefined,
+        quietMs: 0,
+        readsNeedBarrier: false,
+        mayAnswerReads: () => true,
+        onStored: () => {},
+        ...overrides,
+      },
+      plane,
+    );
+    plane.onReady = () => actor.resume();
+    this.actors.push(actor);
+    this.planes.push(plane);
+    return actor;
+  }
+
+  /** An actor that serves. */
+  async serving(limits: Partial<QueuePlaneLimits> = {}): Promise<ShardActor<QueueWork>> {
+    const actor = this.activate(limits);
+    await actor.start();
+    return actor;
+  }
+
+  /** Puts a command in; what becomes of it appears in the outcome. */
+  ask(actor: ShardActor<QueueWork>, command: QueueCommand, account = ACCOUNT, commandId?: string): QueueOutcome {
+    const outcome: QueueOutcome = {};
+    const work = new QueueWork(
+      account,
+      command,
+      (reply) => {
+        this.answered.push(command.type);
+        outcome.reply = reply;
+      },
+      (error) => {
+        outcome.failure = error.code;
+      },
+      commandId as CommandId | undefined,
+    );
+    actor.submit(work);
+    return outcome;
+  }
+
+  /** A message for `https://<host>.example/`, with a fresh id. */
+  item(host: string, parts: ItemParts = {}): PublishItem {
+    this.#messages += 1;
+    return messageItem(this.#messages, host, parts);
+  }
+
+  publish(actor: ShardActor<QueueWork>, items: readonly PublishItem[], account = ACCOUNT): QueueOutcome {
+    return this.ask(actor, { type: 'Publish', items, isTold: false }, account);
+  }
+
+  /** The events of each stored entry that has some, in order. */
+  async entries(): Promise<QueueEvent[][]> {
+    const { last } = await this.journal.tail(QUEUE_SHARD);
+    const entries: QueueEvent[][] = [];
+    const chain = chainAfter(QUEUE_SHARD, undefined);
+    for await (const { entry } of readEntries(this.journal, QUEUE_SHARD, 1, last, chain)) {
+      if (entry.body.kind !== 'batch') continue;
+      entries.push(entry.body.sections.flatMap(({ effects }) => [...decodeQueueEvents(effects)]));
+    }
+    return entries;
+  }
+
+  /** Snapshots everything that is stored, as the compactor does beside the actor. */
+  async compact(actor: ShardActor<QueueWork>): Promise<CompactionResult> {
+    const { journal, objects, time } = this;
+    const ports = { journal, objects, clock: time, log: SILENT };
+    const upToPosition = actor.head?.position ?? 0;
+    return compactShard(ports, { shard: QUEUE_SHARD, clusterId: 'cluster', upToPosition }, () => new QueueFold());
+  }
+
+  /** Lets everything happen that is ready to, and what follows from it, without time passing. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < SETTLE_ROUNDS; round += 1) await this.time.advance(0);
+  }
+}

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
+import type { MessageId } from '../../../src/kernel/index.js';
+import type { CallRecord } from '../../support/queue-conservation-history.js';
+import { judgeQueueJournal } from '../../support/queue-conservation-journal.js';
+import { item, QueueSpec } from '../../support/queue-spec.js';
+
+const FLOW = { key: 'k', parallelism: 1, rate: 2, periodSeconds: 1 };
+
+/** Events as the engine records them. */
+function eventsOf(play: (queue: QueueSpec) => void): QueueEvent[] {
+  const queue = new QueueSpec();
+  play(queue);
+  return queue.journal;
+}
+
+function call(id: string, more: Partial<CallRecord> = {}): CallRecord {
+  return {
+    id,
+    retried: 0,
+    number: 1,
+    carries: undefined,
+    by: 'one',
+    startedAtMs: 0,
+    endedAtMs: 1,
+    end: 'answered',
+    status: 200,
+    isGenuine: true,
+    ...more,
+  };
+}
+
+function started(id: string, atMs: number): QueueEventOf<'AttemptStarted'> {
+  return { type: 'AttemptStarted', id: id as MessageId, atMs, retried: 0, restarts: 0 };
+}
+
+function delivered(id: string, atMs: number): QueueEventOf<'MessageDelivered'> {
+  return { type: 'MessageDelivered', id: id as MessageId, atMs, status: 200, durationMs: 1 };
+}
+
+describe('the judge of a queue journal', () => {
+  const accepted = eventsOf((queue) => queue.publish(item('a')));
+  const inFlow = eventsOf((queue) => queue.publish(...['a', 'b', 'c'].map((id) => item(id, { flowControl: FLOW }))));
+
+  it('is content with what an engine records, and destinations that saw as much', () => {
+    const events = eventsOf((queue) => {
+      queue.publish(item('a', { flowControl: FLOW, retryDelay: '0' }), item('b', { flowControl: FLOW, maxRetries: 0 }));
+      queue.work();
+      queue.outcome('a', 500);
+      queue.work();
+      queue.outcome('a', 200);
+      queue.pass(1000);
+      queue.outcome('b', 500);
+    });
+    const calls = [call('a', { status: 500 }), call('a', { retried: 1 }), call('b', { status: 500 })];
+    expect(judgeQueueJournal(events, calls)).to.deep.equal([]);
+  });
+
+  const tick = { type: 'ScheduleFired', id: 'scd_1', tickAtMs: 60_000, messages: [], nextTickAtMs: 0, atMs: 0 };
+  const bad: [string, readonly unknown[], CallRecord[], RegExp][] = [
+    ['a message that is accepted twice', [...accepted, ...accepted], [], /a is accepted twice/],
+    ['an attempt of nothing', [started('a', 0)], [], /a: AttemptStarted before it was accepted/],
+    [
+      'a message that ends twice',
+      [...accepted, started('a', 0), delivered('a', 1), delivered('a', 2)],
+      [call('a')],
+      /a: MessageDelivered after MessageDelivered/,
+    ],
+    ['a call that was never journaled', accepted, [call('a')], /a: attempt 0 was called and not journaled/],
+    [
+      'a delivery that nobody answered',
+      [...accepted, started('a', 0), delivered('a', 1)],
+      [call('a', { status: 500 })],
+      /a is journaled as delivered/,
+    ],
+    ['a token too many', [...inFlow, started('a', 0), started('b', 2000)], [], /k: 2 are active with b/],
+    [
+      'a start too many in one window',
+      [...inFlow, ...['a', 'b', 'c'].flatMap((id, at) => [started(id, at * 400), delivered(id, at * 400)])],
+      ['a', 'b', 'c'].map((id) => call(id)),
+      /k: c is start 3 of the window at 0/,
+    ],
+    ['a tick that is taken twice', [tick, tick], [], /tick scd_1 at 60000 is taken twice/],
+  ];
+  for (const [name, events, calls, expected] of bad) {
+    it(`finds ${name}`, () => {
+      const violations = judgeQueueJournal(events as QueueEvent[], calls);
+      expect(violations.length).to.be.greaterThan(0);
+      expect(violations[0]).to.match(expected);
+    });
+  }
+});
