@@ -8,6 +8,7 @@ const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const START_TIMEOUT_MS = 60_000;
 /** Supervisors commonly give ten seconds; ours says that it needs no more. */

@@ -7,17 +7,26 @@ import { cpus, loadavg } from 'node:os';
 import { collections } from './collections.js';
 import { type Bench, type BenchResult, lineOf } from './figures.js';
 import { memory } from './memory.js';
+import { queueDelayed } from './queue-delayed.js';
+import { queueDrain } from './queue-drain.js';
+import { queueFair } from './queue-fair.js';
+import { queueLatency } from './queue-latency.js';
+import { queuePublish } from './queue-publish.js';
 import { resp } from './resp.js';
 import { restart } from './restart.js';
 import { stalls } from './stalls.js';
 import { subscribers } from './subscribers.js';
 import { throughput } from './throughput.js';
 
-const BENCHES: readonly Bench[] = [throughput, resp, memory, collections, restart, stalls, subscribers];
+const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
+const BENCHES: readonly Bench[] = [
+  ...[throughput, resp, memory, collections, restart, stalls, subscribers],
+  ...QUEUE_BENCHES,
+];
 const RESULTS_DIRECTORY = 'bench/results';
 
 const named = process.argv.slice(2);
-const unknown = named.filter((name) => !BENCHES.some((bench) => bench.name === name));
+const unknown = named.filter((name) => !BENCHES.some((bench) => isMeant(bench, name)));
 if (unknown.length > 0) {
   print(`no such bench: ${unknown.join(', ')}. There are:`);
   for (const { name, summary } of BENCHES) print(`  ${name.padEnd(12)} ${summary}`);
@@ -30,7 +39,7 @@ print(
   `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadBefore.map((load) => load.toFixed(1)).join(' ')}`,
 );
 const results: BenchResult[] = [];
-for (const bench of BENCHES.filter(({ name }) => named.length === 0 || named.includes(name))) {
+for (const bench of BENCHES.filter((bench) => named.length === 0 || named.some((name) => isMeant(bench, name)))) {
   print(`\n${bench.name}: ${bench.summary}`);
   const { figures, skipped } = await bench.run((line) => print(`  ${line}`));
   results.push({ bench: bench.name, figures, skipped });
@@ -50,6 +59,11 @@ const record = {
 };
 await writeFile(path, `${JSON.stringify(record, undefined, 2)}\n`);
 print(`\nwritten to ${path}`);
+
+/** A bench is named by its name, or with others by what their names begin with: `queue`. */
+function isMeant(bench: Bench, name: string): boolean {
+  return bench.name === name || bench.name.startsWith(`${name}-`);
+}
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -11,6 +11,8 @@ const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
 const PROBE = new URL('./probe.js', import.meta.url).href;
 /** Of /proc/<pid>/task/<tid>/stat, counted from the state. */
 const NICE_FIELD = 16;
+/** Of the compactor's thread alone. */
+const COMPACTOR_NICENESS = 10;
 export const TOKEN = 'token-of-the-benches-only';
 export const PASSWORD = 'password-of-the-benches-only';
 
@@ -47,13 +49,15 @@ export class Millrace {
       env: {
         MILLRACE_DATA_DIR: this.directory,
         MILLRACE_KV_PORT: '0',
+        MILLRACE_QUEUE_PORT: '0',
         MILLRACE_RESP_PORT: `${this.#respPort}`,
         MILLRACE_METRICS_PORT: '0',
         MILLRACE_KV_TOKEN: TOKEN,
         MILLRACE_KV_PASSWORD: PASSWORD,
+        MILLRACE_QUEUE_TOKEN: TOKEN,
         ...env,
       },
-      readyWhen: /^ready .*\bkv=(http:\S+)/,
+      readyWhen: /^ready .*\bkv=(http:\S+) .*\bqueue=(http:\S+)/,
       withChannel: isWatched,
       onLogLine: (line) => this.#noteLog(line),
     });
@@ -62,6 +66,11 @@ export class Millrace {
 
   get url(): string {
     return this.#running.ready?.[1] as string;
+  }
+
+  /** Of the message queue. */
+  get queueUrl(): string {
+    return this.#running.ready?.[2] as string;
   }
 
   get respPort(): number {
@@ -85,7 +94,7 @@ export class Millrace {
     for (const thread of await readdir(`/proc/${this.pid}/task`).catch(() => [])) {
       const stat = await readFile(`/proc/${this.pid}/task/${thread}/stat`, 'latin1').catch(() => '');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (Number(fields[NICE_FIELD]) > 0) return true;
+      if (Number(fields[NICE_FIELD]) === COMPACTOR_NICENESS) return true;
     }
     return false;
   }

@@ -1,4 +1,4 @@
-/** A redis-server that stores before it answers (`appendfsync always`), as ours does; in a directory of its own. */
+/** A redis-server in a directory of its own; unless told otherwise it stores before it answers, as ours does. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,8 @@ export class RedisServer {
     return spawnSync('which', ['redis-server']).status !== 0;
   }
 
-  static async start(): Promise<RedisServer> {
+  /** @param sync when what was appended is synced; a server that is not told uses `everysec` */
+  static async start(sync: 'always' | 'everysec' = 'always'): Promise<RedisServer> {
     const directory = await mkdtemp(join(tmpdir(), 'redis-bench-'));
     const port = await freePort();
     const settings = {
@@ -26,7 +27,7 @@ export class RedisServer {
       dir: directory,
       save: '',
       appendonly: 'yes',
-      appendfsync: 'always',
+      appendfsync: sync,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
     const child = await Child.start('redis-server', args, { readyWhen: /Ready to accept connections/ });
