@@ -4,6 +4,9 @@ SHELL := /bin/bash
 NODE_FLAGS := --enable-source-maps
 # glibc keeps an arena for each thread; the compactor's, which comes and goes, would stay resident.
 export MALLOC_ARENA_MAX ?= 2
+# Large buffers go back to the system when they are done with. Left alone, glibc keeps ever larger ones.
+export MALLOC_MMAP_THRESHOLD_ ?= 131072
+export MALLOC_TRIM_THRESHOLD_ ?= 131072
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 MOCHA := node_modules/.bin/mocha
 SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)
