@@ -18,8 +18,8 @@ import { NOW, wordsOf } from '../support/kv-case.js';
 import { Dice } from '../support/random-programs/dice.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
 import { bulks } from './pair.js';
+import { SEED } from './seed.js';
 
-const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
 const STEPS = Number(process.env.DIFFERENTIAL_STEPS ?? 3000);
 
 const HASH = 'a'.repeat(64);

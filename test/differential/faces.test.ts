@@ -13,8 +13,8 @@ import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../s
 import { RespClient } from '../support/resp-client.js';
 import { isOursAlone, KNOWN_DIFFERENCES } from './known-differences.js';
 import { areAlike } from './pair.js';
+import { SEED } from './seed.js';
 
-const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
 /** Steps of a family over each face; `DIFFERENTIAL_STEPS` for more. */
 const STEPS = Number(process.env.DIFFERENTIAL_STEPS ?? 10_000);
 const STEPS_A_PROGRAM = 500;

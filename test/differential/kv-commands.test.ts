@@ -9,8 +9,8 @@ import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../s
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.js';
 import { MORE_CASES } from './more-cases.js';
 import { bulks, Pair } from './pair.js';
+import { SEED } from './seed.js';
 
-const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
 const SEQUENCES = 30;
 const COMMANDS_A_SEQUENCE = 200;
 

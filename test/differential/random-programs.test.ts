@@ -8,11 +8,21 @@ import { Dice, PROGRAMS } from '../support/random-programs/index.js';
 import { REDIS_BINARIES, type RedisServer, redisVersion, startRedis } from '../support/redis-server.js';
 import type { KnownDifference } from './known-differences.js';
 import { Pair } from './pair.js';
+import { SEED } from './seed.js';
 
-const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 1_000_000_000);
 /** Steps of a family against each server; `DIFFERENTIAL_STEPS` for more. */
 const STEPS = Number(process.env.DIFFERENTIAL_STEPS ?? 10_000);
 const STEPS_A_PROGRAM = 250;
+/** From which sizes the newer server packs values otherwise: every second program gets there with a few elements. */
+const SMALL_LIMITS: readonly (readonly [name: string, standard: string, small: string])[] = [
+  ['hash-max-listpack-entries', '128', '2'],
+  ['hll-sparse-max-bytes', '3000', '60'],
+  ['list-max-listpack-size', '-2', '3'],
+  ['set-max-intset-entries', '512', '2'],
+  ['set-max-listpack-entries', '128', '3'],
+  ['stream-node-max-entries', '100', '3'],
+  ['zset-max-listpack-entries', '128', '3'],
+];
 /** Run one family alone. */
 const ONLY = process.env.DIFFERENTIAL_FAMILY;
 
@@ -44,14 +54,19 @@ for (const binary of Object.values(REDIS_BINARIES)) {
           await pair.reset();
           pair.bench.onEffect = (words) => effects.push(words);
           try {
+            for (const [name, standard, small] of major < 8 ? [] : SMALL_LIMITS) {
+              await pair.run(['CONFIG', 'SET', name, seed % 2 === 0 ? standard : small]);
+            }
             for (let i = 0; i < STEPS_A_PROGRAM; i += 1) {
               const words = dice.pick(shapes)();
               history.push(words.join(' '));
               await pair.run(words);
+              if (pair.haveParted) break;
             }
             await pair.compareState();
             pair.bench.expectReplayed();
             pair.bench.expectRebuilt();
+            if (pair.haveParted) continue;
             await server.client.call(['FLUSHALL']);
             await server.client.call(['FUNCTION', 'FLUSH']);
             for (const words of effects) {

@@ -113,4 +113,24 @@ describe('kv: sorted sets beyond single replies', () => {
     bench.line('ZREMRANGEBYRANK k 0 100');
     expect(encoding()).to.equal('skiplist');
   });
+
+  it('has the encoding of as many members as are given, the same or not', () => {
+    for (const [times, encoding] of [
+      [128, 'listpack'],
+      [129, 'skiplist'],
+    ] as const) {
+      for (const words of [
+        ['ZADD', 'k'],
+        ['ZADD', 'k', 'XX'],
+        ['GEOADD', 'k'],
+      ]) {
+        const bench = new KvBench();
+        if (words.includes('XX')) bench.line('ZADD k 1 a');
+        const member = words[0] === 'GEOADD' ? ['1', '1', 'm'] : ['1', 'm'];
+        bench.run([...words, ...Array.from({ length: times }, () => member).flat()]);
+        expect(bench.line('OBJECT ENCODING k').reply, words.join(' ')).to.equal(encoding);
+        bench.expectReplayed();
+      }
+    }
+  });
 });

@@ -28,6 +28,34 @@ describe('key-value commands: streams of some length', () => {
     expect(bench.line('XTRIM s MAXLEN ~ 0 LIMIT 250').reply).to.equal(200);
   });
 
+  it('counts whole nodes against LIMIT, though DELREF and ACKED look at each entry of them', () => {
+    for (const [line, removed, read] of [
+      ['XTRIM s MAXLEN ~ 30 LIMIT 250 DELREF', 200, false],
+      ['XTRIM s MAXLEN ~ 950 LIMIT 99 DELREF', 0, false],
+      ['XTRIM s MAXLEN ~ 950 LIMIT 100 DELREF', 50, false],
+      ['XTRIM s MINID ~ 151-1 LIMIT 199 ACKED', 100, false],
+      ['XTRIM s MINID ~ 151-1 LIMIT 200 ACKED', 150, false],
+      // Of the first node one is read and pending no longer: the second does not fit any more.
+      ['XTRIM s MAXLEN ~ 0 LIMIT 100 ACKED', 1, true],
+    ] as const) {
+      const bench = filled(1000);
+      bench.caller = { face: 'resp' };
+      if (read) {
+        bench.line('XGROUP CREATE s g 0');
+        bench.line('XREADGROUP GROUP g c STREAMS s >');
+        bench.line('XACK s g 7-1 107-1');
+      }
+      expect(bench.line(line).reply, line).to.equal(removed);
+      bench.expectReplayed();
+    }
+  });
+
+  it('trims to LIMIT exactly over REST', () => {
+    for (const references of ['KEEPREF', 'DELREF', 'ACKED']) {
+      expect(filled(1000).line(`XTRIM s MAXLEN ~ 30 LIMIT 250 ${references}`).reply, references).to.equal(250);
+    }
+  });
+
   it('answers, trims and rebuilds more entries than one slice has', () => {
     const bench = filled(7000);
     for (const line of ['XRANGE s - +', 'XREVRANGE s + -']) {

@@ -38,7 +38,8 @@ export const stream: Program = (dice, major) => {
   const readGroup = (): string[] => {
     const keys = dice.some(key, 2);
     const ids = keys.map(() => dice.pick(['>', '>', '>', '0', plainId(), '$', 'x']));
-    return ['XREADGROUP', 'GROUP', group(), consumer(), ...count(), 'STREAMS', ...keys, ...ids];
+    const noAck = dice.maybe(() => ['NOACK'], 0.15);
+    return ['XREADGROUP', 'GROUP', group(), consumer(), ...count(), ...noAck, 'STREAMS', ...keys, ...ids];
   };
   const claim = (): string[] => [
     ...['XCLAIM', key(), group(), consumer(), dice.pick(IDLE_TIMES), ...dice.some(plainId, 3)],

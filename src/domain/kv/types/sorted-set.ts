@@ -49,6 +49,11 @@ export class SortedSet implements Collection {
     return this.#isLarge ? 'skiplist' : 'listpack';
   }
 
+  /** Before so many members are added: that many make it large, be they the same or there already (Z4). */
+  expectMembers(count: number, settings: Settings): void {
+    if (count > settings.number('zset-max-listpack-entries')) this.#isLarge = true;
+  }
+
   /** To be called after members were added: the encoding changes with their number and length (Z4). */
   settle(settings: Settings): void {
     if (this.#isLarge) return;

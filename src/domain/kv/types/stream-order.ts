@@ -161,6 +161,10 @@ export class StreamOrder<V> {
     }
   }
 
+  *blocks(): IterableIterator<readonly StreamId[]> {
+    for (let index = this.#head; index < this.#blocks.length; index += 1) yield (this.#blocks[index] as Block<V>).ids;
+  }
+
   *entries(): IterableIterator<[StreamId, V]> {
     for (let index = this.#head; index < this.#blocks.length; index += 1) {
       const { ids, values } = this.#blocks[index] as Block<V>;

@@ -141,6 +141,11 @@ export class Stream implements Collection {
     this.#entries.walkBack(from, to, visit);
   }
 
+  /** The ids of each block, in order; not to be used once the stream has changed. */
+  blocks(): IterableIterator<readonly StreamId[]> {
+    return this.#entries.blocks();
+  }
+
   entries(): IterableIterator<[StreamId, StreamEntry]> {
     return this.#entries.entries();
   }

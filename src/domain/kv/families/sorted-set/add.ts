@@ -76,6 +76,7 @@ class Adding {
     this.#isNew = set === undefined;
     this.#set = set ?? new SortedSet();
     this.#before = this.#set.bytes;
+    this.#set.expectMembers(addition.scores.length, context.settings);
   }
 
   /** @throws ErrorReply before anything has changed: only a lone increment can give NaN */

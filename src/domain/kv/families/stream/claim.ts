@@ -6,8 +6,8 @@ import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import type { Stream } from '../../types/stream.js';
 import type { Consumer, ConsumerGroup, Pending } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
-import { ClaimRuns, groupPositionCommand } from '../../types/stream-rebuild.js';
-import { consumerOf, requireGroup } from './consumers.js';
+import { ClaimRuns } from '../../types/stream-rebuild.js';
+import { consumerOf, pushPosition, requireGroup } from './consumers.js';
 import { invalidArgument } from './errors.js';
 import { invalidId, readId, readStart } from './ids.js';
 import { idleOf } from './pending.js';
@@ -105,7 +105,7 @@ export const claim: Handler = (context) => {
     claims.take(id, deliveredAtMs, options.deliveries ?? (options.justId ? times : times + 1));
   }
   claims.end();
-  if (changesPosition) context.effects.push(...groupPositionCommand(key, group));
+  if (changesPosition) pushPosition(context, key, stream, group);
   keyspace.changed(key, stream, before);
   return claims.reply;
 };

@@ -47,7 +47,7 @@ export const removeByReference: Handler = (context) => {
     deleted.push(id);
     return DELETED;
   });
-  finish(context, { stream, before, deleted, references, changes: false });
+  finish(context, { stream, before, deleted, unreferenced: ids, references, changes: false });
   return codes;
 };
 
@@ -70,7 +70,8 @@ export const acknowledgeAndRemove: Handler = (context) => {
     return DELETED;
   });
   pushIds(context, ['XACK', key, group.name], acknowledged);
-  finish(context, { stream, before, deleted, references, changes: acknowledged.length > 0 });
+  const changes = acknowledged.length > 0;
+  finish(context, { stream, before, deleted, unreferenced: acknowledged, references, changes });
   return codes;
 };
 
@@ -78,16 +79,19 @@ interface Deletion {
   readonly stream: Stream;
   readonly before: number;
   readonly deleted: readonly StreamId[];
+  /** With DELREF these are pending nowhere afterwards, be there entries or not. */
+  readonly unreferenced: readonly StreamId[];
   readonly references: References;
   /** Something changed beside what was deleted. */
   readonly changes: boolean;
 }
 
-function finish(context: CommandContext, { stream, before, deleted, references, changes }: Deletion): void {
+function finish(context: CommandContext, deletion: Deletion): void {
+  const { stream, before, deleted, unreferenced, references, changes } = deletion;
   const key = context.args.bytes(1);
   pushIds(context, ['XDEL', key], deleted);
-  if (references === 'DELREF') dropReferences(context, key, stream, deleted);
-  if (deleted.length === 0 && !changes) return;
+  const dropped = references === 'DELREF' ? dropReferences(context, key, stream, unreferenced) : 0;
+  if (deleted.length === 0 && dropped === 0 && !changes) return;
   context.keyspace.changed(key, stream, before);
   if (deleted.length > 0) context.notify('t', 'xdel', key);
 }

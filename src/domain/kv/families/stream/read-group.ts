@@ -6,8 +6,8 @@ import { Stream } from '../../types/stream.js';
 import type { Consumer, ConsumerGroup } from '../../types/stream-group.js';
 import { formatId, idAfter, MAX_ID, type StreamId } from '../../types/stream-id.js';
 import { MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
-import { ClaimRuns, groupPositionCommand } from '../../types/stream-rebuild.js';
-import { consumerOf } from './consumers.js';
+import { ClaimRuns } from '../../types/stream-rebuild.js';
+import { consumerOf, pushPosition } from './consumers.js';
 import { noSuchGroup } from './errors.js';
 import { readId } from './ids.js';
 import { entryReply } from './range.js';
@@ -115,8 +115,8 @@ function deliver(context: CommandContext, source: Source, words: ReadWords): Rep
     return entries.length < words.count;
   });
   push(runs.end());
-  effects.push(...groupPositionCommand(key, group));
-  consumer?.active(nowMs);
+  pushPosition(context, key, stream, group);
+  if (!words.noAck) consumer?.active(nowMs);
   keyspace.changed(key, stream, before);
   return entries;
 }

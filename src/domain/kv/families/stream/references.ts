@@ -17,21 +17,21 @@ export function readReferences(option: string): References | undefined {
   return option === 'KEEPREF' || option === 'DELREF' || option === 'ACKED' ? option : undefined;
 }
 
-/** Makes the ids pending nowhere and records it. */
+/** Makes the ids pending nowhere and records it. @returns how often they were pending */
 export function dropReferences(
   context: CommandContext,
   key: ByteString,
   stream: Stream,
   ids: readonly StreamId[],
-): void {
+): number {
+  let dropped = 0;
   for (const group of stream.groups()) {
     if (group.pending.size === 0) continue;
-    pushIds(
-      context,
-      ['XACK', key, group.name],
-      ids.filter((id) => group.acknowledge(id)),
-    );
+    const acknowledged = ids.filter((id) => group.acknowledge(id));
+    pushIds(context, ['XACK', key, group.name], acknowledged);
+    dropped += acknowledged.length;
   }
+  return dropped;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
-import { ALL_IDS, Stream } from '../../types/stream.js';
+import { Stream } from '../../types/stream.js';
 import { MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { ENTRIES_A_SLICE, LONG_ENTRIES } from '../../types/stream-limits.js';
 import { readId } from './ids.js';
@@ -112,8 +112,7 @@ export function* trimming(
 }
 
 function* trimFront(context: CommandContext, key: ByteString, stream: Stream, trim: Trim): Generator<void, number> {
-  // Over REST `~` is almost exact, as the documented service has it.
-  const byBlocks = trim.isApproximate && context.face === 'resp';
+  const byBlocks = isByBlocks(context, trim);
   const limit = limitOf(context, trim);
   let removed = 0;
   let slice = 0;
@@ -143,18 +142,7 @@ function* trimByReference(
   stream: Stream,
   trim: Trim,
 ): Generator<void, number> {
-  const limit = limitOf(context, trim);
-  const candidates: StreamId[] = [];
-  const surplus = trim.kind === 'MAXLEN' ? Math.max(0, stream.size - trim.maxLength) : stream.size;
-  let needed = surplus;
-  stream.walk(ALL_IDS[0], ALL_IDS[1], (id) => {
-    if (needed <= 0 || (trim.kind === 'MINID' && id >= trim.minId)) return false;
-    if (trim.references === 'ACKED' && stream.isReferenced(id)) return true;
-    if (candidates.length >= limit) return false;
-    candidates.push(id);
-    needed -= 1;
-    return true;
-  });
+  const candidates = trimCandidates(context, stream, trim);
   const dropped: StreamId[] = [];
   for (const [index, id] of candidates.entries()) {
     stream.remove(id);
@@ -165,6 +153,29 @@ function* trimByReference(
   pushTrimmed(context, key, stream, dropped);
   if (trim.references === 'DELREF') dropReferences(context, key, stream, dropped);
   return dropped.length;
+}
+
+/** What is to go, ascending. Over the native protocol LIMIT is about whole blocks: one that could pass it is left. */
+function trimCandidates(context: CommandContext, stream: Stream, trim: Trim): StreamId[] {
+  const byBlocks = isByBlocks(context, trim);
+  const limit = limitOf(context, trim);
+  const surplus = trim.kind === 'MAXLEN' ? stream.size - trim.maxLength : stream.size;
+  const candidates: StreamId[] = [];
+  for (const ids of stream.blocks()) {
+    if (byBlocks && candidates.length + ids.length > limit) break;
+    for (const id of ids) {
+      if (candidates.length >= surplus || (trim.kind === 'MINID' && id >= trim.minId)) return candidates;
+      if (trim.references === 'ACKED' && stream.isReferenced(id)) continue;
+      if (candidates.length >= limit) return candidates;
+      candidates.push(id);
+    }
+  }
+  return candidates;
+}
+
+/** Over REST `~` is almost exact, as the documented service has it. */
+function isByBlocks({ face }: CommandContext, { isApproximate }: Trim): boolean {
+  return isApproximate && face === 'resp';
 }
 
 function isEnough(stream: Stream, trim: Trim): boolean {
