@@ -37,6 +37,10 @@ export const DELIBERATE_QUEUE_BUGS = [
   'calls-outlive-their-owner',
   /** A place in a queue becomes free while callbacks of its message are under way. */
   'place-freed-early',
+  /** A step's record is appended although the run has it. */
+  'step-appended-twice',
+  /** A step goes on waiting after it was notified: its deadline ends it once more. */
+  'wait-outlives-its-notify',
 ] as const;
 
 export type DeliberateBug = (typeof DELIBERATE_BUGS)[number] | (typeof DELIBERATE_QUEUE_BUGS)[number];

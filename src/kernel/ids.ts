@@ -19,5 +19,7 @@ export type AccountId = Branded<'AccountId'>;
 export type MessageId = Branded<'MessageId'>;
 /** `<unix ms>-<number>`: when the message came to rest there, and its number within the partition. */
 export type DlqId = Branded<'DlqId'>;
+/** `wfr_<21 characters>` or what the client chose; free again once the run has ended. */
+export type RunId = Branded<'RunId'>;
 /** `scd_<28 base58 characters>`, or what the caller chose. */
 export type ScheduleId = Branded<'ScheduleId'>;

@@ -8,6 +8,8 @@
  */
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
+import { concludeForRun } from '../workflow/outcomes.js';
+import { expireBeyondLimit } from '../workflow/run-end.js';
 import { type CallbackSource, callbackBody } from './callback-body.js';
 import type { AttemptOutcome, QueueCommandOf, QueueReply } from './commands.js';
 import { derivedMessageId, dlqIdOf } from './ids.js';
@@ -44,6 +46,10 @@ export function recordAttempt(
 export function startAttempt(message: Message, turn: Turn, words: AttemptWords): boolean {
   const { id, retried } = message;
   const atMs = turn.context.nowMs;
+  if (isOfEndedRun(message, turn)) {
+    turn.apply({ type: 'MessageCancelled', id, atMs });
+    return false;
+  }
   if (message.status !== ACTIVE) {
     turn.apply({ type: 'AttemptStarted', id, atMs, retried, restarts: 0 });
     return true;
@@ -68,6 +74,11 @@ function conclude(
   turn: Turn,
   words: AttemptWords,
 ): void {
+  const place = turn.state.runs.placeOf(message.id);
+  if (place !== undefined) {
+    concludeForRun(message, place, outcome, sentBody, turn, words);
+    return;
+  }
   const { id, retried, isCancelRequested } = message;
   const { settings } = message.shared.envelope;
   const { durationMs } = outcome;
@@ -157,10 +168,9 @@ export function callbackId(of: MessageId, kind: 'callback' | 'failure', retried:
   return derivedMessageId(`${of} ${kind} ${retried}`);
 }
 
-/** The oldest make room. */
-function expireBeyondLimit({ state, context, apply }: Turn): void {
-  const { dlq } = state;
-  if (dlq.size <= context.account.limits.maxDlqEntries) return;
-  const { oldest } = dlq;
-  if (oldest !== undefined) apply({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });
+/** What was interrupted is not made again for a run that is over; its failure function is called all the same. */
+function isOfEndedRun(message: Message, { state }: Turn): boolean {
+  if (message.shared.envelope.workflow === undefined) return false;
+  const place = state.runs.placeOf(message.id);
+  return place !== undefined && place.part.role !== 'failure' && (place.run === undefined || place.run.isOver);
 }

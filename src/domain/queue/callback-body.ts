@@ -30,6 +30,7 @@ const EMPTY = new Uint8Array(0);
  * @param dlqId of a failure callback
  * @param maxBytes of the whole JSON; kept unless it is smaller than the fields that name the message
  * @param aliasWord of the alias's headers; messages that an alias request brought are told about in its spelling
+ * @param more members behind all others
  */
 export function callbackBody(
   source: CallbackSource,
@@ -37,12 +38,13 @@ export function callbackBody(
   dlqId: DlqId | undefined,
   maxBytes: number,
   aliasWord?: string,
+  more?: Readonly<Record<string, string | number>>,
 ): Uint8Array {
   const responseHeader = outcome.kind === 'response' ? outcome.header : [];
   const sourceHeader = sourceHeaderOf(source.envelope, aliasWord);
-  let frame = frameOf(source, outcome, dlqId, responseHeader, sourceHeader);
-  if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], sourceHeader);
-  if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], []);
+  let frame = frameOf(source, outcome, dlqId, responseHeader, sourceHeader, more);
+  if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], sourceHeader, more);
+  if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], [], more);
 
   const body = outcome.kind === 'response' ? outcome.body : EMPTY;
   const room = Math.max(0, maxBytes - frame.bytes);
@@ -66,6 +68,7 @@ function frameOf(
   dlqId: DlqId | undefined,
   responseHeader: HeaderList,
   sourceHeader: HeaderList,
+  more: Readonly<Record<string, string | number>> | undefined,
 ): Frame {
   const { envelope } = source;
   const first = JSON.stringify({
@@ -88,6 +91,7 @@ function frameOf(
     createdAt: String(source.createdAtMs),
     scheduleId: envelope.scheduleId,
     callerIP: envelope.callerIp === '' ? undefined : envelope.callerIp,
+    ...more,
   });
   const before = `${first.slice(0, -1)},"body":"`;
   const between = `",${middle.slice(1, -1)},"sourceBody":"`;

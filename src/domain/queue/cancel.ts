@@ -24,7 +24,8 @@ export function isShown(message: Message | undefined, nowMs: number): message is
 /** One that was delivered a moment ago is answered as cancelled: whoever published it cannot know. */
 export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: Turn): QueueReply {
   const message = turn.state.messages.get(id);
-  if (!isShown(message, turn.context.nowMs)) return rejection('NOT_FOUND', `message ${id} not found`);
+  if (!isShown(message, turn.context.nowMs) || isOfRun(message))
+    return rejection('NOT_FOUND', `message ${id} not found`);
   cancel(message, turn);
   return { type: 'Cancelled', count: 1 };
 }
@@ -34,9 +35,14 @@ export function cancelMessages({ selector }: QueueCommandOf<'CancelMessages'>, t
   return cancelFiltered(selector.filter, selector.count ?? Number.POSITIVE_INFINITY, turn);
 }
 
+/** A run without one of its messages would never end: it is cancelled as a whole. */
+function isOfRun(message: Message): boolean {
+  return message.shared.envelope.workflow !== undefined;
+}
+
 /** @returns whether it was there to be cancelled */
 export function cancel(message: Message, { context, apply }: Turn): boolean {
-  if (message.status === DELIVERED || message.isCancelRequested) return false;
+  if (message.status === DELIVERED || message.isCancelRequested || isOfRun(message)) return false;
   const { id } = message;
   const atMs = context.nowMs;
   const isActive = message.status === ACTIVE;

@@ -4,6 +4,7 @@
  * judges what depends on state: groups, limits that count, deduplication, flow control.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
+import type { RunName, WorkflowCommand, WorkflowItem, WorkflowReply } from '../workflow/commands.js';
 import type {
   BodyRef,
   DeliverySettings,
@@ -42,6 +43,8 @@ export interface PublishItem {
   readonly deduplication: { readonly id: string } | 'content' | undefined;
   readonly callerIp: string;
   readonly isAlias: boolean;
+  /** Of a message of a workflow's run; its destination is a URL, and it is in no queue. */
+  readonly workflow?: WorkflowItem | undefined;
 }
 
 /** Different filters are and-ed, values within one are or-ed. Empty: everything. */
@@ -103,6 +106,7 @@ export type AttemptOutcome =
   | { readonly kind: 'no-response'; readonly error: string; readonly durationMs: number };
 
 export type QueueCommand =
+  | WorkflowCommand
   /** All items, or none. `isTold`: was acknowledged from the intake; no limit refuses it any more. */
   | { readonly type: 'Publish'; readonly items: readonly PublishItem[]; readonly isTold: boolean }
   | { readonly type: 'GetMessage'; readonly id: MessageId }
@@ -182,6 +186,8 @@ export type QueueRejection =
   | 'NOT_FOUND'
   /** 412: a number of things the account may have. */
   | 'TOO_MANY'
+  /** 400, and nothing else of a run's is: its endpoint drops what it has done. */
+  | 'RUN_OVER'
   /** 403 */
   | 'SUSPENDED'
   /** 429 */
@@ -202,6 +208,8 @@ export interface Published {
   readonly messageId: MessageId;
   readonly url: string;
   readonly isDuplicate: boolean;
+  /** That a trigger has started, or found. */
+  readonly run?: RunName | undefined;
 }
 
 /** A message as it is shown; its body is fetched by number. */
@@ -236,6 +244,7 @@ export interface FlowView {
 }
 
 export type QueueReply =
+  | WorkflowReply
   | {
       readonly type: 'Rejected';
       readonly reason: QueueRejection;

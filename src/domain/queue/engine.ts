@@ -4,6 +4,10 @@
  * milliseconds a call, whatever the state holds.
  */
 import { type MessageId, unreachable } from '../../kernel/index.js';
+import { failedRunCommand } from '../workflow/failed-runs.js';
+import type { RunEntry, RunPart } from '../workflow/records.js';
+import { cancelRuns, endRunByCommand, getRun } from '../workflow/run-commands.js';
+import { listWaiters, notify, timeOutWaits, wait } from '../workflow/waits.js';
 import { type AttemptWords, recordAttempt, startAttempt } from './attempts.js';
 import { cancelMessage, cancelMessages, isShown } from './cancel.js';
 import type { QueueCommand, QueueCommandOf, QueueReply } from './commands.js';
@@ -48,6 +52,14 @@ export interface OpenAttempt {
   readonly body: BodyRef;
   readonly retried: number;
   readonly restarts: number;
+  /** Of a message of a workflow's run. */
+  readonly run?: OpenRunAttempt | undefined;
+}
+
+export interface OpenRunAttempt {
+  readonly part: RunPart;
+  /** Role `step`: the run's entries up to the one that is delivered. Else empty. */
+  readonly entries: readonly RunEntry[];
 }
 
 const MAX_IN_FLIGHT_PER_ORIGIN = 200;
@@ -55,6 +67,8 @@ const NON_RETRYABLE_NAMES = ['Svc-NonRetryable-Error'];
 /** Messages that `prepare` places in one step, DLQ entries that expire in one call of `work`: about a millisecond. */
 const PLACED_AT_ONCE = 1000;
 const EXPIRED_AT_ONCE = 100;
+/** A failed run lets go of its list: so many entries of it count like one entry of the DLQ. */
+const RUN_ENTRIES_TO_ONE = 20;
 
 export class QueueEngine {
   readonly #state: AccountState;
@@ -117,6 +131,7 @@ export class QueueEngine {
     const turn = this.#turn(context, record);
     const { schedules } = this.#state;
     const hasMoreTicks = schedules.dueTicks(context, (message) => acceptTick(message, turn), turn.apply);
+    const hasMoreTimeouts = timeOutWaits(turn);
     const hasMoreExpired = expireDlq(turn);
     const { limits, state } = context.account;
     const parallelism = Math.max(1, limits.maxGlobalParallelism);
@@ -127,7 +142,8 @@ export class QueueEngine {
             startAttempt(message, turn, this.#words),
           );
     this.#noteDailyLimit(turn);
-    this.#isBehind = hasMoreTicks || hasMoreExpired || (state !== 'passive' && turn.dispatcher.isBehind);
+    const hasMore = hasMoreTicks || hasMoreTimeouts || hasMoreExpired;
+    this.#isBehind = hasMore || (state !== 'passive' && turn.dispatcher.isBehind);
     return started;
   }
 
@@ -138,10 +154,10 @@ export class QueueEngine {
 
   /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
   nextDueAtMs({ account }: QueueContext): number | undefined {
-    const { schedules, dlq } = this.#state;
-    const { oldest } = dlq;
+    const { schedules, runs, oldestDlq: oldest } = this.#state;
     const instants = [
       schedules.nextTickAtMs(),
+      runs.nextDeadline?.waiter.deadlineMs,
       oldest === undefined ? undefined : oldest.failedAtMs + account.limits.dlqRetentionMs,
       account.state === 'passive' ? undefined : this.#dispatcher?.nextDueAtMs(),
     ].filter((at) => at !== undefined);
@@ -178,7 +194,18 @@ export class QueueEngine {
     const message = this.#state.messages.get(id);
     if (message?.status !== ACTIVE) return undefined;
     const { shared, bodyNumber, bodyBytes, retried, restarts } = message;
-    return { id, envelope: shared.envelope, body: { number: bodyNumber, bytes: bodyBytes }, retried, restarts };
+    const attempt = {
+      id,
+      envelope: shared.envelope,
+      body: { number: bodyNumber, bytes: bodyBytes },
+      retried,
+      restarts,
+    };
+    const place = shared.envelope.workflow === undefined ? undefined : this.#state.runs.placeOf(id);
+    if (place === undefined) return attempt;
+    const { part, run } = place;
+    const entries = part.role === 'step' && run !== undefined ? run.entries.slice(0, part.index + 1) : [];
+    return { ...attempt, run: { part, entries } };
   }
 
   #turn(context: QueueContext, record: Record): Turn {
@@ -257,6 +284,25 @@ export class QueueEngine {
         return unpinFlow(command, turn);
       case 'ResetFlow':
         return resetFlow(command, turn);
+      case 'Wait':
+        return wait(command, turn);
+      case 'Notify':
+        return notify(command, turn);
+      case 'ListWaiters':
+        return listWaiters(command, turn);
+      case 'GetRun':
+        return getRun(command, turn);
+      case 'EndRun':
+        return endRunByCommand(command, turn);
+      case 'CancelRuns':
+        return cancelRuns(command, turn);
+      case 'GetFailedRun':
+      case 'ListFailedRuns':
+      case 'DeleteFailedRuns':
+      case 'ResumeRuns':
+      case 'RunFailureFunction':
+      case 'CancelFailureFunction':
+        return failedRunCommand(command, turn);
       case 'GetGlobalParallelism':
         return {
           type: 'GlobalParallelism',
@@ -302,16 +348,17 @@ function getMessage({ id }: QueueCommandOf<'GetMessage'>, { state, context }: Tu
 
 /** By age, and by number when the limit was lowered. @returns more are to go */
 function expireDlq({ state, context, apply }: Turn): boolean {
-  const { dlq } = state;
   const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
   const dlqIds = [];
-  let excess = dlq.size - maxDlqEntries;
-  for (const { dlqId, failedAtMs } of dlq.ascending()) {
+  let excess = state.dlqSize - maxDlqEntries;
+  let room = EXPIRED_AT_ONCE;
+  for (const { dlqId, failedAtMs } of state.dlqEntries()) {
     const isOld = failedAtMs + dlqRetentionMs <= context.nowMs;
-    if ((!isOld && excess <= 0) || dlqIds.length === EXPIRED_AT_ONCE) break;
+    if ((!isOld && excess <= 0) || room <= 0) break;
     excess -= 1;
+    room -= 1 + (state.runs.failed(dlqId)?.run.entries.length ?? 0) / RUN_ENTRIES_TO_ONE;
     dlqIds.push(dlqId);
   }
   if (dlqIds.length > 0) apply({ type: 'DlqExpired', dlqIds, atMs: context.nowMs });
-  return dlqIds.length === EXPIRED_AT_ONCE;
+  return room <= 0;
 }

@@ -3,6 +3,7 @@
  * equal fields; the count of holders says when the last one has gone. What dispatch needs of an envelope is worked
  * out once, here.
  */
+import type { WorkflowMark } from '../workflow/records.js';
 import type { DeliverySettings, Envelope, HeaderList } from './records.js';
 
 export interface SharedEnvelope {
@@ -79,7 +80,13 @@ function keyOf(envelope: Envelope): string {
     envelope.isAlias,
     envelope.callbackOf,
     fieldsOf(envelope.settings),
+    envelope.workflow === undefined ? undefined : markKeyOf(envelope.workflow),
   ]);
+}
+
+function markKeyOf(mark: WorkflowMark): string {
+  const { detectsTrigger, needsRecentClient, canFetch, isConfiguredByTrigger } = mark;
+  return [detectsTrigger, needsRecentClient, canFetch, isConfiguredByTrigger].map(Number).join('');
 }
 
 type Field = string | number | boolean | undefined | HeaderList | readonly string[] | readonly Field[];
@@ -112,6 +119,8 @@ function isPlainlyAlike(a: Envelope, b: Envelope): boolean {
     a.scheduleId === b.scheduleId &&
     a.callbackOf === undefined &&
     b.callbackOf === undefined &&
+    a.workflow === undefined &&
+    b.workflow === undefined &&
     isPlainlySet(a.settings, b.settings)
   );
 }

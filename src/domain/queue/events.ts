@@ -8,6 +8,8 @@
  * The last group is found in snapshots only.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
+import type { WorkflowEvent } from '../workflow/events.js';
+import type { RunPart } from '../workflow/records.js';
 import type {
   BodyRef,
   DlqEntry,
@@ -25,6 +27,7 @@ export interface CarriedBody extends BodyRef {
 }
 
 export type QueueEvent =
+  | WorkflowEvent
   // ── messages ──
   | {
       readonly type: 'MessageAccepted';
@@ -39,6 +42,8 @@ export type QueueEvent =
       readonly retryOf: DlqId | undefined;
       /** The message that holds a place in a queue until this callback has come to its end. */
       readonly holdsPlaceOf: MessageId | undefined;
+      /** Of a message of a workflow's run. */
+      readonly workflow?: RunPart | undefined;
     }
   /** Journaled before the call is made. `retried`: retries made before this attempt. `restarts`: after crashes. */
   | {
@@ -178,6 +183,7 @@ export type QueueEvent =
       readonly isCancelRequested: boolean;
       readonly order: number;
       readonly holdsPlaceOf: MessageId | undefined;
+      readonly workflow?: RunPart | undefined;
     }
   | { readonly type: 'DlqRestored'; readonly entry: DlqEntry }
   | { readonly type: 'GroupRestored'; readonly group: UrlGroup }

@@ -6,6 +6,7 @@ import {
   canonicalHeaderName,
   headerListProblem,
   isLeftOutOfForwarding,
+  isUnfitForForwarding,
   outgoingHeaderProblem,
 } from './header-names.js';
 import type { HeaderList } from './records.js';
@@ -18,7 +19,11 @@ export class ForwardedHeader {
   readonly #added: [name: string, value: string][] = [];
   #problem: string | undefined;
 
-  constructor(base: HeaderList) {
+  /** @param isLenient what cannot be forwarded is left out, not refused */
+  constructor(
+    base: HeaderList,
+    private readonly isLenient = false,
+  ) {
     this.#base = base;
   }
 
@@ -29,6 +34,7 @@ export class ForwardedHeader {
 
   /** @param prefix what stood before the name, for the text of a problem. @param name in lower case */
   add(prefix: string, name: string, value: string): void {
+    if (this.isLenient && isUnfitForForwarding(name, value)) return;
     const problem = outgoingHeaderProblem(name, value);
     if (problem !== undefined) this.#problem ??= `${prefix}${name.slice(0, SHOWN_CHARACTERS)}: ${problem}`;
     else this.#added.push([canonicalHeaderName(name), value]);

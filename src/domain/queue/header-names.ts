@@ -75,6 +75,11 @@ export function isLeftOutOfForwarding(name: string): boolean {
   return name.startsWith('svc-') || OF_THE_CALL.has(name) || isForbiddenOutgoing(name);
 }
 
+/** Can it not go to a destination, whatever its length? `name` in lower case. */
+export function isUnfitForForwarding(name: string, value: string): boolean {
+  return !isToken(name) || isForbiddenOutgoing(name) || !isFieldValue(value);
+}
+
 /** What is wrong with a header for a destination; undefined: nothing. `name` in lower case. */
 export function outgoingHeaderProblem(name: string, value: string): string | undefined {
   if (!isToken(name)) return 'is not a header name';

@@ -9,6 +9,7 @@ export * from './duration.js';
 export {
   type BodySink,
   type EngineOptions,
+  type OpenRunAttempt,
   QueueEngine,
   type QueueSteps,
   type Record as RecordEvent,

@@ -7,6 +7,14 @@
  *  P4 what was told (acknowledged from the intake) is accepted whatever the limits say now
  */
 import type { MessageId } from '../../kernel/index.js';
+import {
+  acceptRunItem,
+  countsForLimits,
+  isRunItem,
+  type RunItem,
+  refusalForRuns,
+  runItemRefusal,
+} from '../workflow/submissions.js';
 import type { Published, PublishItem, QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
 import { deduplicationKeyOf } from './deduplication.js';
@@ -26,9 +34,15 @@ interface Planned {
 }
 
 interface PlannedItem {
+  readonly run?: undefined;
   readonly item: PublishItem;
   readonly isGroup: boolean;
   readonly messages: readonly Planned[];
+}
+
+/** Of a workflow's run: what it comes to follows from the run. */
+interface PlannedRunItem {
+  readonly run: RunItem;
 }
 
 export function publish(command: QueueCommandOf<'Publish'>, turn: Turn): QueueReply {
@@ -37,11 +51,11 @@ export function publish(command: QueueCommandOf<'Publish'>, turn: Turn): QueueRe
   // P2. All of a call or none: one of its ids stands for it.
   const isRepeat = command.items.some(({ id }) => state.acceptedIds.has(id));
   if (!command.isTold && !isRepeat && account.state === 'passive') return suspended();
-  const plan = planOf(command.items, turn);
-  if ('type' in plan) return plan;
+  const plan = planOf(command.items, isRepeat, turn);
+  if ('type' in plan) return refusalForRuns(plan, command.items);
   const refusal = command.isTold ? undefined : limitRefusal(plan, turn);
   if (refusal !== undefined) return refusal;
-  const results = plan.map((one) => acceptItem(one, turn));
+  const results = plan.map((one) => (one.run === undefined ? acceptItem(one, turn) : acceptRunItem(one.run, turn)));
   return { type: 'Published', results, daily: state.usage.dailyUse(account, nowMs) };
 }
 
@@ -93,19 +107,32 @@ export function queuesRefusal(names: ReadonlySet<string>, { state, context }: Tu
   return rejection('TOO_MANY', `quota maxQueues exceeded, current limit: ${maxQueues}`);
 }
 
-function planOf(items: readonly PublishItem[], turn: Turn): readonly PlannedItem[] | QueueReply {
-  const planned: PlannedItem[] = [];
+function planOf(
+  items: readonly PublishItem[],
+  isRepeat: boolean,
+  turn: Turn,
+): readonly (PlannedItem | PlannedRunItem)[] | QueueReply {
+  const planned: (PlannedItem | PlannedRunItem)[] = [];
   let count = 0;
   for (const item of items) {
-    const one = item.destination.kind === 'url' ? planForUrl(item, turn) : planForGroup(item, turn);
+    const one = planForItem(item, isRepeat, turn);
     if ('type' in one) return one;
-    count += one.messages.length;
+    count += one.run === undefined ? one.messages.length : 1;
     if (count > MAX_COMMAND_MESSAGES) {
       return rejection('INVALID', `one call makes at most ${MAX_COMMAND_MESSAGES} messages`);
     }
     planned.push(one);
   }
   return planned;
+}
+
+function planForItem(item: PublishItem, isRepeat: boolean, turn: Turn): PlannedItem | PlannedRunItem | QueueReply {
+  if (isRunItem(item)) {
+    // P2: its run may be over by now.
+    const refusal = isRepeat ? undefined : runItemRefusal(item, turn);
+    return refusal ?? { run: item };
+  }
+  return item.destination.kind === 'url' ? planForUrl(item, turn) : planForGroup(item, turn);
 }
 
 function planForUrl(item: PublishItem, turn: Turn): PlannedItem | QueueReply {
@@ -181,13 +208,17 @@ function envelopeOf(
 }
 
 /** Counts what would be recorded: neither repeats nor duplicates. */
-function limitRefusal(planned: readonly PlannedItem[], turn: Turn): QueueReply | undefined {
+function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: Turn): QueueReply | undefined {
   const { state, context } = turn;
   const reserved = new Set<string>();
   const queues = new Set<string>();
   let count = 0;
-  for (const { messages } of planned) {
-    for (const { id, deduplication, envelope } of messages) {
+  for (const one of planned) {
+    if (one.run !== undefined) {
+      if (countsForLimits(one.run, turn)) count += 1;
+      continue;
+    }
+    for (const { id, deduplication, envelope } of one.messages) {
       if (state.acceptedIds.has(id)) continue;
       if (deduplication !== undefined) {
         const isDuplicate = state.deduplication.messageOf(deduplication, context.nowMs) !== undefined;

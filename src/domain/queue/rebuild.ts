@@ -8,15 +8,16 @@ import { type AccountState, statusWord } from './state.js';
 
 export function* rebuildingEvents(state: AccountState): Iterable<QueueEvent> {
   yield accountRestored(state);
+  yield* state.runs.rebuildingEvents();
   yield* state.queues.rebuildingEvents();
-  for (const message of state.messages.active) if (isUncounted(message)) yield messageRestored(message);
+  for (const message of state.messages.active) if (isUncounted(message)) yield messageRestored(message, state);
   yield* state.flows.rebuildingEvents();
   yield* state.groups.rebuildingEvents();
   yield* state.schedules.rebuildingEvents();
   for (const message of state.messages.all()) {
-    if (message.status !== DELIVERED && !isUncounted(message)) yield messageRestored(message);
+    if (message.status !== DELIVERED && !isUncounted(message)) yield messageRestored(message, state);
   }
-  for (const message of state.messages.delivered()) yield messageRestored(message);
+  for (const message of state.messages.delivered()) yield messageRestored(message, state);
   for (const entry of state.dlq.ascending()) yield { type: 'DlqRestored', entry };
   for (const entries of state.deduplication.entries()) yield { type: 'DeduplicationRestored', entries };
   for (const packed of state.acceptedIds.packed()) yield { type: 'AcceptedIdsRestored', ...packed };
@@ -44,8 +45,9 @@ function accountRestored(state: AccountState): QueueEventOf<'AccountRestored'> {
   };
 }
 
-function messageRestored(message: Message): QueueEventOf<'MessageRestored'> {
+function messageRestored(message: Message, { runs }: AccountState): QueueEventOf<'MessageRestored'> {
   const { id, shared, createdAtMs, notBeforeMs, dueAtMs, retried, restarts, sinceMs, order, holdsPlaceOf } = message;
+  const place = shared.envelope.workflow === undefined ? undefined : runs.placeOf(id);
   return {
     type: 'MessageRestored',
     id,
@@ -61,5 +63,6 @@ function messageRestored(message: Message): QueueEventOf<'MessageRestored'> {
     isCancelRequested: message.isCancelRequested,
     order,
     holdsPlaceOf,
+    ...(place && { workflow: place.part }),
   };
 }

@@ -4,6 +4,7 @@
  * `undefined` were not given.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
+import type { WorkflowMark } from '../workflow/records.js';
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
@@ -73,6 +74,8 @@ export interface Envelope {
   readonly isAlias: boolean;
   /** Set on a callback message: whose outcome it carries. */
   readonly callbackOf: MessageId | undefined;
+  /** Of a message of a workflow's run. */
+  readonly workflow?: WorkflowMark | undefined;
 }
 
 /**

@@ -44,8 +44,8 @@ export interface ParsedSettings {
 
 export type SettingsOutcome =
   | { readonly isOk: true; readonly parsed: ParsedSettings }
-  /** A 400 with this text. */
-  | { readonly isOk: false; readonly message: string };
+  /** `isQuota`: in order but for a bound of the account. */
+  | { readonly isOk: false; readonly message: string; readonly isQuota: boolean };
 
 export interface SettingsContext {
   readonly limits: AccountLimits;
@@ -56,6 +56,11 @@ export interface SettingsContext {
    * call has a timetable, an id and a queue by header.
    */
   readonly of: 'publish' | 'enqueue' | 'batch' | 'schedule' | 'retry';
+  /**
+   * A message of a workflow's run: whoever sends it hands on all headers that it was called with, so that those which
+   * cannot be forwarded are left out.
+   */
+  readonly isOfRun?: boolean;
 }
 
 const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
@@ -82,6 +87,8 @@ export function plainSettings(maxRetries: number, header: HeaderList): DeliveryS
 /** Reads one call; goes on after a problem, but only the first is told. */
 export class SettingsReader {
   #problem: string | undefined;
+  /** The first problem is a bound of the account. */
+  #isQuota = false;
 
   constructor(
     readonly call: CollectedOptions,
@@ -105,7 +112,8 @@ export class SettingsReader {
       scheduleId: of === 'schedule' ? this.#name(message, 'schedule-id') : undefined,
       queueName: of === 'schedule' ? this.#name(message, 'queue-name') : undefined,
     };
-    return this.#problem === undefined ? { isOk: true, parsed } : { isOk: false, message: this.#problem };
+    if (this.#problem === undefined) return { isOk: true, parsed };
+    return { isOk: false, message: this.#problem, isQuota: this.#isQuota };
   }
 
   #settings(options: SettingOptions, base: DeliverySettings): DeliverySettings {
@@ -153,7 +161,7 @@ export class SettingsReader {
     const isEverything = isMessage && this.#flag(options, 'header-forward');
     const contentType = isMessage ? this.call.contentType : undefined;
     if (options.forward.length === 0 && contentType === undefined && !isEverything) return base;
-    const header = new ForwardedHeader(base);
+    const header = new ForwardedHeader(base, this.context.isOfRun);
     if (contentType !== undefined) header.set('content-type', contentType);
     for (const [name, value] of options.forward) {
       // A plain Content-Type counts before a forwarded one.
@@ -278,7 +286,10 @@ export class SettingsReader {
   #within(value: number, quota: 'maxDelay' | 'maxRetries'): number {
     const { limits } = this.context;
     const limit = quota === 'maxDelay' ? limits.maxDelaySeconds : limits.maxRetries;
-    if (value > limit) this.#problem ??= `quota ${quota} exceeded, current limit: ${limit}`;
+    if (value > limit && this.#problem === undefined) {
+      this.#problem = `quota ${quota} exceeded, current limit: ${limit}`;
+      this.#isQuota = true;
+    }
     return value;
   }
 

@@ -5,7 +5,8 @@
  *  S2 two states that applied the same events are equal, and so is one that was rebuilt from a snapshot between
  *  S3 what grows old is forgotten by the times of events alone, some of it with each, so that no event takes long
  */
-import { type MessageId, unreachable } from '../../kernel/index.js';
+import { type DlqId, type MessageId, unreachable } from '../../kernel/index.js';
+import { Runs } from '../workflow/runs.js';
 import { AcceptedIds } from './accepted-ids.js';
 import { BodyReferences } from './body-references.js';
 import { DeduplicationWindow } from './deduplication-window.js';
@@ -47,6 +48,14 @@ export class AccountState {
     hold: (body) => this.references.add(body),
     release: (body) => this.#dropBody(body),
   });
+  readonly runs = new Runs({
+    holdBody: (number) => this.references.add(number),
+    takeBody: (body) => this.#takeBody(body),
+    dropBody: (number) => this.#dropBody(number),
+    holdEnvelope: (envelope) => this.envelopes.hold(envelope),
+    dropEnvelope: (shared) => this.envelopes.release(shared),
+    dropEnvelopeOf: (envelope) => this.envelopes.releaseOf(envelope),
+  });
   /** The time of the latest event. */
   nowMs = 0;
   nextBody = 1;
@@ -59,8 +68,39 @@ export class AccountState {
   constructor(readonly bodies: BodySink) {}
 
   get size(): number {
-    const { messages, dlq, groups, queues, schedules, flows } = this;
-    return messages.size + dlq.size + groups.size + queues.size + schedules.size + flows.size;
+    const { messages, groups, queues, schedules, flows, runs } = this;
+    return messages.size + this.dlqSize + groups.size + queues.size + schedules.size + flows.size + runs.size;
+  }
+
+  /** Plain entries and failed runs. */
+  get dlqSize(): number {
+    return this.dlq.size + this.runs.dlq.size;
+  }
+
+  get oldestDlq(): DlqEntry | undefined {
+    const { oldest } = this.dlq;
+    const oldestRun = this.runs.dlq.oldest;
+    if (oldest === undefined || oldestRun === undefined) return oldest ?? oldestRun;
+    return numberOf(oldest.dlqId) < numberOf(oldestRun.dlqId) ? oldest : oldestRun;
+  }
+
+  /** Plain ones and failed runs, the oldest first; tolerates deletions on the way. */
+  *dlqEntries(): Iterable<DlqEntry> {
+    const plain = this.dlq.ascending()[Symbol.iterator]();
+    const ofRuns = this.runs.dlq.ascending()[Symbol.iterator]();
+    let one = plain.next();
+    let other = ofRuns.next();
+    while (one.done !== true || other.done !== true) {
+      const isPlain =
+        one.done !== true && (other.done === true || numberOf(one.value.dlqId) < numberOf(other.value.dlqId));
+      if (isPlain) {
+        yield one.value;
+        one = plain.next();
+      } else if (other.done !== true) {
+        yield other.value;
+        other = ofRuns.next();
+      }
+    }
   }
 
   apply(event: QueueEvent): void {
@@ -89,10 +129,28 @@ export class AccountState {
         return;
       case 'DlqDeleted':
       case 'DlqExpired':
-        for (const dlqId of event.dlqIds) this.#dropEntry(this.dlq.delete(dlqId));
+        for (const dlqId of event.dlqIds) this.#leaveDlq(dlqId);
         return;
       case 'DlqRetried':
-        this.#dropEntry(this.dlq.delete(event.dlqId));
+        this.#leaveDlq(event.dlqId);
+        return;
+      case 'MessageFailed':
+        this.#cancel(event);
+        return;
+      case 'RunStarted':
+      case 'RunReconfigured':
+      case 'RunEnded':
+      case 'WaiterAdded':
+      case 'WaiterRemoved':
+      case 'EventStored':
+      case 'StoredEventTaken':
+      case 'InvokeStarted':
+      case 'InvokeEndedLate':
+      case 'FailureFunctionEnded':
+      case 'RunRestored':
+      case 'RunEntriesRestored':
+      case 'EndedRunsRestored':
+        this.runs.evolve(event);
         return;
       case 'GroupSet':
       case 'GroupDeleted':
@@ -173,6 +231,7 @@ export class AccountState {
     this.usage.turnTo(atMs);
     this.deduplication.forget(atMs);
     this.flows.forget(atMs);
+    this.runs.forget(atMs);
     for (const message of this.messages.forget(atMs)) this.#letGo(message);
   }
 
@@ -198,6 +257,7 @@ export class AccountState {
     this.nextOrder += 1;
     this.messages.add(message);
     this.#takeBody(body);
+    if (event.workflow !== undefined) this.runs.accepted(message, event.workflow, atMs);
     this.acceptedIds.add(id, atMs);
     this.usage.count(atMs);
     if (event.deduplication !== undefined) this.deduplication.reserve(event.deduplication, id, atMs);
@@ -270,7 +330,7 @@ export class AccountState {
     this.#takeBody(response);
     const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
     // Envelope and body stay held: by the entry from now on.
-    this.dlq.add({
+    const entry: DlqEntry = {
       dlqId,
       messageId: id,
       envelope: shared.envelope,
@@ -280,7 +340,8 @@ export class AccountState {
       failedAtMs: atMs,
       retried,
       response: { status, header, error, body: { number: response.number, bytes: response.bytes } },
-    });
+    };
+    this.#enterDlq(entry);
     this.nextDlq = Math.max(this.nextDlq, numberOf(dlqId) + 1);
   }
 
@@ -293,7 +354,7 @@ export class AccountState {
     if (queue !== undefined) queue.lag -= 1;
   }
 
-  #cancel({ id, atMs }: QueueEventOf<'MessageCancelled'>): void {
+  #cancel({ id, atMs }: QueueEventOf<'MessageCancelled' | 'MessageFailed'>): void {
     const message = this.messages.pending(id);
     this.#end(message, atMs, 'FAIL');
     this.messages.delete(message);
@@ -314,6 +375,7 @@ export class AccountState {
     }
     const { flowControl } = envelope.settings;
     if (flowControl !== undefined) this.flows.leave(flowControl.key, atMs);
+    if (envelope.workflow !== undefined) this.runs.left(message);
     if (envelope.scheduleId !== undefined) this.schedules.noteOutcome(envelope.scheduleId, message.id, outcome);
     this.#queueChanged(queues.endHolder(message.id));
     if (message.holdsPlaceOf !== undefined) this.#queueChanged(queues.endCallback(message.holdsPlaceOf));
@@ -338,6 +400,15 @@ export class AccountState {
   }
 
   // ── what shares bodies with them ──
+
+  #enterDlq(entry: DlqEntry): void {
+    if (entry.envelope.workflow === undefined) this.dlq.add(entry);
+    else this.runs.addEntry(entry);
+  }
+
+  #leaveDlq(dlqId: DlqId): void {
+    this.#dropEntry(this.runs.dropEntry(dlqId) ?? this.dlq.delete(dlqId));
+  }
 
   #dropEntry(entry: DlqEntry): void {
     this.envelopes.releaseOf(entry.envelope);
@@ -382,6 +453,7 @@ export class AccountState {
     message.isCancelRequested = event.isCancelRequested;
     this.messages.add(message);
     this.references.add(number);
+    if (event.workflow !== undefined) this.runs.restored(message, event.workflow);
     if (event.status === 'delivered') {
       this.messages.setDelivered(message, event.sinceMs);
       return;
@@ -404,7 +476,7 @@ export class AccountState {
 
   #restoreEntry(entry: DlqEntry): void {
     const { envelope } = this.envelopes.hold(entry.envelope);
-    this.dlq.add(envelope === entry.envelope ? entry : { ...entry, envelope });
+    this.#enterDlq(envelope === entry.envelope ? entry : { ...entry, envelope });
     this.references.add(entry.body.number);
     this.references.add(entry.response.body.number);
   }

@@ -382,6 +382,7 @@ describe('overrides over the settings of a message', () => {
     expect(override({ 'svc-retries': '21' })).to.deep.equal({
       isOk: false,
       message: 'quota maxRetries exceeded, current limit: 20',
+      isQuota: true,
     });
   });
 });

@@ -1,0 +1,107 @@
+/** Failed runs: looked at, deleted, resumed, restarted; and their failure functions. */
+import { unreachable } from '../../kernel/index.js';
+import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
+import { rejection } from '../queue/decision.js';
+import type { QueueSteps } from '../queue/engine.js';
+import type { BodyRef } from '../queue/records.js';
+import type { Turn } from '../queue/turn.js';
+import type { FailedRunView } from './commands.js';
+import { selectFailedRuns } from './failed-run-selection.js';
+import { cancelFailureFunction, failedRunNotFound, runFailureFunction } from './failure-function.js';
+import { resumeRuns } from './resume.js';
+import type { FailedRun } from './failed-run-index.js';
+
+type FailedRunCommand = QueueCommandOf<
+  'GetFailedRun' | 'ListFailedRuns' | 'DeleteFailedRuns' | 'ResumeRuns' | 'RunFailureFunction' | 'CancelFailureFunction'
+>;
+
+/** Entries of runs that go with one event: about a millisecond. */
+const DROPPED_AT_ONCE = 2000;
+const NO_BODY: BodyRef = { number: 0, bytes: 0 };
+
+export function failedRunCommand(command: FailedRunCommand, turn: Turn): QueueReply | QueueSteps {
+  switch (command.type) {
+    case 'GetFailedRun':
+      return getFailedRun(command, turn);
+    case 'ListFailedRuns':
+      return listFailedRuns(command, turn);
+    case 'DeleteFailedRuns':
+      return deleteFailedRuns(command, turn);
+    case 'ResumeRuns':
+      return resumeRuns(command, turn);
+    case 'RunFailureFunction':
+      return runFailureFunction(command, turn);
+    case 'CancelFailureFunction':
+      return cancelFailureFunction(command, turn);
+    default:
+      return unreachable(command);
+  }
+}
+
+function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state }: Turn): QueueReply {
+  const failed = state.runs.failed(dlqId);
+  if (failed === undefined) return failedRunNotFound(dlqId);
+  return { type: 'FailedRuns', runs: [viewOf(failed)], after: undefined };
+}
+
+/** `after` is set for named ones too, when not all of them fit. */
+function* listFailedRuns(
+  { selector, maxBytes }: QueueCommandOf<'ListFailedRuns'>,
+  { state }: Turn,
+): Generator<void, QueueReply> {
+  const { runs, after } = yield* selectFailedRuns(selector, { costOf: shownBytes, most: maxBytes }, state);
+  // What left between the steps is shown no more: nothing holds its bodies.
+  const left = runs.filter(({ entry, run }) => state.runs.failed(entry.dlqId)?.run === run);
+  return { type: 'FailedRuns', runs: left.map(viewOf), after };
+}
+
+function deleteFailedRuns(command: QueueCommandOf<'DeleteFailedRuns'>, turn: Turn): QueueReply | QueueSteps {
+  const { selector } = command;
+  const { runs } = turn.state;
+  if (selector.kind === 'ids' && selector.dlqIds.some((dlqId) => runs.failed(dlqId) === undefined)) {
+    return rejection('NOT_FOUND', 'some messages were not found');
+  }
+  return deleteSelected(command, turn);
+}
+
+function* deleteSelected({ selector }: QueueCommandOf<'DeleteFailedRuns'>, turn: Turn): Generator<void, QueueReply> {
+  const { state, apply } = turn;
+  const bound = { costOf: () => 0, most: 0 };
+  const { runs, after } = yield* selectFailedRuns(selector, bound, state);
+  let count = 0;
+  let entries = 0;
+  let dlqIds = [];
+  for (const [at, failed] of runs.entries()) {
+    dlqIds.push(failed.entry.dlqId);
+    entries += failed.run.entries.length;
+    const isLast = at === runs.length - 1;
+    if (!isLast && entries < DROPPED_AT_ONCE) continue;
+    // Others ran between the steps.
+    const there = dlqIds.filter((dlqId) => state.runs.failed(dlqId) !== undefined);
+    if (there.length > 0) apply({ type: 'DlqDeleted', dlqIds: there, atMs: turn.context.nowMs });
+    count += there.length;
+    dlqIds = [];
+    entries = 0;
+    if (!isLast) yield;
+  }
+  return { type: 'DlqDeleted', count, after };
+}
+
+function viewOf({ run, entry, failureFunction }: FailedRun): FailedRunView {
+  return {
+    entry,
+    runId: run.id,
+    runCreatedAtMs: run.createdAtMs,
+    envelope: run.shared.envelope,
+    payload: run.entries[0]?.body ?? NO_BODY,
+    payloadContent: undefined,
+    responseContent: undefined,
+    failureFunction,
+    failureFunctionContent: undefined,
+  };
+}
+
+function shownBytes({ run, entry, failureFunction }: FailedRun): number {
+  const payload = run.entries[0]?.body ?? NO_BODY;
+  return payload.bytes + entry.response.body.bytes + (failureFunction?.body.bytes ?? 0);
+}

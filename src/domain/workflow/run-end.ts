@@ -1,0 +1,170 @@
+/**
+ * How runs come to their end. What follows from it is of the same turn: messages that wait are cancelled, the step that
+ * invoked the run has its result, a failed run is in the DLQ and its failure function on its way.
+ *
+ * Calls that are being made are left to end; what they come to is of no consequence.
+ */
+import { type DlqId, type MessageId, unreachable } from '../../kernel/index.js';
+import { callbackBody } from '../queue/callback-body.js';
+import type { AttemptOutcome } from '../queue/commands.js';
+import { derivedMessageId, dlqIdOf } from '../queue/ids.js';
+import { KEPT_RESPONSE_BYTES } from '../queue/limits.js';
+import { type Message, WAITING } from '../queue/messages.js';
+import { carriedBody } from '../queue/publish.js';
+import type { HeaderList } from '../queue/records.js';
+import type { Turn } from '../queue/turn.js';
+import type { RunEndState } from './records.js';
+import type { Run } from './run.js';
+import { failureEnvelope } from './run-envelopes.js';
+import { acceptPart, appendEntry, partOf } from './submissions.js';
+
+const EMPTY = new Uint8Array(0);
+const NO_HEADER: HeaderList = [];
+
+export interface RunEnd {
+  readonly state: RunEndState;
+  readonly response?: Uint8Array | undefined;
+  readonly dlqId?: DlqId | undefined;
+  readonly error?: string | undefined;
+}
+
+export function endRun(run: Run, end: RunEnd, turn: Turn): void {
+  closeRun(run, end, turn);
+  tellInvoker(run, end, turn);
+}
+
+function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Turn): void {
+  const atMs = turn.context.nowMs;
+  turn.apply({ type: 'RunEnded', runId: run.id, atMs, state, response, dlqId, error });
+  for (const { id, status } of [...run.open])
+    if (status === WAITING) turn.apply({ type: 'MessageCancelled', id, atMs });
+}
+
+/** What the failed delivery came to. */
+export interface RunFailure {
+  /** The message whose delivery it was; pending. */
+  readonly message: Message;
+  readonly outcome: AttemptOutcome;
+  readonly error: string;
+}
+
+/** @param aliasWord of the alias's headers: the failure function is told in the spelling of the trigger */
+export function failRun(run: Run, { message, outcome, error }: RunFailure, turn: Turn, aliasWord?: string): void {
+  const { id } = message;
+  const { state, apply, context } = turn;
+  const atMs = context.nowMs;
+  const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;
+  const status = outcome.kind === 'response' ? outcome.status : 0;
+  const whole = outcome.kind === 'response' ? outcome.body : EMPTY;
+  const response = whole.byteLength <= KEPT_RESPONSE_BYTES ? whole : whole.slice(0, KEPT_RESPONSE_BYTES);
+  const dlqId = dlqIdOf(atMs, state.nextDlq);
+  apply({
+    type: 'AttemptFailed',
+    id,
+    atMs,
+    status,
+    durationMs: outcome.durationMs,
+    error,
+    header,
+    response,
+    nextAtMs: undefined,
+  });
+  apply({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carriedBody(response, turn) });
+  const end: RunEnd = { state: 'RUN_FAILED', dlqId, error };
+  closeRun(run, end, turn);
+  // Before the parent has the result: it may fail with it, and its entry push this one out of a full DLQ.
+  callFailureFunction(run, { message, outcome, error }, dlqId, failureIdOf(message), turn, aliasWord);
+  tellInvoker(run, end, turn);
+  expireBeyondLimit(turn);
+}
+
+/** A run that has grown too large: its newest entry fails instead of being delivered. */
+export function failGrown(run: Run, id: MessageId, error: string, turn: Turn): void {
+  const message = turn.state.messages.pending(id);
+  failRun(run, { message, outcome: { kind: 'no-response', error, durationMs: 0 }, error }, turn);
+}
+
+/**
+ * The failure message: the queue's failure callback with the run in it. The payload is put in when it is sent, so that
+ * it is stored once.
+ */
+export function callFailureFunction(
+  run: Run,
+  { message, outcome, error }: RunFailure,
+  dlqId: DlqId,
+  id: MessageId,
+  turn: Turn,
+  aliasWord?: string,
+): void {
+  const origin = run.shared.envelope;
+  const { failureCallback } = origin.settings;
+  const payload = run.entries[0];
+  if (failureCallback === undefined || payload === undefined) return;
+  const { retried, createdAtMs, notBeforeMs } = message;
+  const told: AttemptOutcome =
+    outcome.kind === 'response' ? outcome : { kind: 'no-response', error, durationMs: outcome.durationMs };
+  const source = { id: message.id, envelope: message.shared.envelope, body: EMPTY, createdAtMs, notBeforeMs, retried };
+  const content = callbackBody(source, told, dlqId, Number.MAX_SAFE_INTEGER, aliasWord, {
+    workflowRunId: run.id,
+    workflowCreatedAt: run.createdAtMs,
+    // Somebody who gets no answer is told why in its place.
+    ...(outcome.kind === 'response' ? {} : { error }),
+  });
+  const envelope = failureEnvelope(origin, failureCallback);
+  const part = { role: 'failure', ...partOf(run), dlqId, payload: payload.body } as const;
+  const notBefore = turn.context.nowMs + failureCallback.settings.delaySeconds * 1000;
+  acceptPart({ id, envelope, body: carriedBody(content, turn), notBeforeMs: notBefore, part }, turn);
+}
+
+function failureIdOf({ id, retried }: Message): MessageId {
+  return derivedMessageId(`${id} failure ${retried}`);
+}
+
+/** The child's end is the result of the step that waits for it. */
+function tellInvoker(child: Run, { state, response }: RunEnd, turn: Turn): void {
+  if (child.invoker === undefined) return;
+  const { runId, runCreatedAtMs, step, stepText, delivery } = child.invoker;
+  const { runs } = turn.state;
+  const content = withMembers(stepText, { out: invokeOutcome(state, response) });
+  const parent = runs.active(runId);
+  if (parent?.createdAtMs !== runCreatedAtMs) {
+    const late = { runId, runCreatedAtMs, stepId: step.stepId, record: content, atMs: turn.context.nowMs };
+    turn.apply({ type: 'InvokeEndedLate', ...late });
+    return;
+  }
+  if (parent.entryOf(step.stepId, step.targetStep) !== undefined) return;
+  const id = derivedMessageId(`${child.id} ${child.createdAtMs} invoked by ${runId} ${step.stepId}`);
+  const { envelope } = delivery;
+  appendEntry(parent, { id, step, content, envelope, notBeforeMs: turn.context.nowMs }, turn);
+}
+
+/** JSON: what the child returned, as the text it was sent as, and how it ended. */
+function invokeOutcome(state: RunEndState, response: Uint8Array | undefined): string {
+  const ended = { isCanceled: state === 'RUN_CANCELED', isFailed: state === 'RUN_FAILED' };
+  switch (state) {
+    case 'RUN_SUCCESS':
+      return JSON.stringify({
+        ...(response?.length ? { body: Buffer.from(response).toString('utf8') } : {}),
+        ...ended,
+      });
+    case 'RUN_FAILED':
+    case 'RUN_CANCELED':
+      return JSON.stringify(ended);
+    default:
+      return unreachable(state);
+  }
+}
+
+/** @param stepText a JSON object. @returns it with members more, as bytes */
+export function withMembers(stepText: string, members: Readonly<Record<string, unknown>>): Uint8Array {
+  const more = JSON.stringify(members).slice(1);
+  const open = stepText.slice(0, stepText.lastIndexOf('}')).trimEnd();
+  return Buffer.from(`${open}${open.endsWith('{') ? '' : ','}${more}`, 'utf8');
+}
+
+/** The oldest make room, plain ones and failed runs alike. */
+export function expireBeyondLimit({ state, context, apply }: Turn): void {
+  if (state.dlqSize <= context.account.limits.maxDlqEntries) return;
+  const oldest = state.oldestDlq;
+  if (oldest !== undefined) apply({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });
+}

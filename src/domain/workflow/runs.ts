@@ -1,0 +1,288 @@
+/**
+ * All runs of an account: those that go on, those that failed and may be resumed, and for a short while the names of
+ * the others. Changed by events alone.
+ *
+ *  R1 a run holds the bodies of its entries and stored events, and the envelopes it will deliver with, until it ends;
+ *     a failed one until its entry leaves the DLQ, and with it what its failure function was sent
+ *  R2 a message of a run is known here until it comes to its end, also when the run has come to its end before
+ */
+import { assert, type DlqId, type MessageId, type RunId } from '../../kernel/index.js';
+import type { DlqEntries } from '../queue/dlq.js';
+import type { QueueEvent } from '../queue/events.js';
+import type { Message } from '../queue/messages.js';
+import type { DlqEntry } from '../queue/records.js';
+import { SplitMap } from '../queue/split-map.js';
+import type { RunName } from './commands.js';
+import { EndedRuns } from './ended-runs.js';
+import type { WorkflowEvent, WorkflowEventOf } from './events.js';
+import { type FailedRun, FailedRuns } from './failed-run-index.js';
+import type { RunEntry, RunPart } from './records.js';
+import { Run, type Waiting } from './run.js';
+import { heldInvoker, type RunHolds } from './run-holds.js';
+import { restoringEvents } from './run-restoring.js';
+import { Waiters } from './waiters.js';
+
+/** A pending message's place in its run. */
+export interface RunPlace {
+  readonly part: RunPart;
+  /** Undefined: it ended before the snapshot that this was rebuilt from. */
+  readonly run: Run | undefined;
+}
+
+export class Runs {
+  readonly #active = new SplitMap<RunId, Run>();
+  readonly #places = new SplitMap<MessageId, RunPlace>();
+  readonly #ended = new EndedRuns();
+  readonly #waiters: Waiters;
+  readonly #failed: FailedRuns;
+
+  constructor(private readonly holds: RunHolds) {
+    this.#waiters = new Waiters(holds);
+    this.#failed = new FailedRuns(holds);
+  }
+
+  /** Active ones and failed ones. */
+  get size(): number {
+    return this.#active.size + this.#failed.size;
+  }
+
+  get activeCount(): number {
+    return this.#active.size;
+  }
+
+  active(id: RunId): Run | undefined {
+    return this.#active.get(id);
+  }
+
+  actives(): IterableIterator<Run> {
+    return this.#active.values();
+  }
+
+  failed(dlqId: DlqId): FailedRun | undefined {
+    return this.#failed.get(dlqId);
+  }
+
+  /** Of failed runs, beside the account's plain ones; numbers are shared. */
+  get dlq(): DlqEntries {
+    return this.#failed.dlq;
+  }
+
+  placeOf(message: MessageId): RunPlace | undefined {
+    return this.#places.get(message);
+  }
+
+  /** That ended within `ENDED_RUN_WINDOW_MS` and began with this payload. */
+  endedLately(id: RunId, payloadHash: string, nowMs: number) {
+    return this.#ended.find(id, payloadHash, nowMs);
+  }
+
+  /** The latest of an id that ended within about `ENDED_RUN_WINDOW_MS`, whatever it began with. */
+  endedName(id: RunId): RunName | undefined {
+    const ended = this.#ended.get(id);
+    return ended && { runId: id, createdAtMs: ended.createdAtMs };
+  }
+
+  waitersOf(eventId: string): Iterable<Waiting> {
+    return this.#waiters.of(eventId);
+  }
+
+  get nextDeadline(): Waiting | undefined {
+    return this.#waiters.nextDeadline;
+  }
+
+  // ── messages, as the account's state tells ──
+
+  accepted(message: Message, part: RunPart, atMs: number): void {
+    const run = this.#link(message, part);
+    if (part.role === 'failure') {
+      this.#failed.functionStarted(message, part.dlqId);
+      return;
+    }
+    if (run === undefined) return;
+    if (part.role === 'call') run.calls.set(part.step.stepId, message.id);
+    if (part.role !== 'step') return;
+    const body = { number: message.bodyNumber, bytes: message.bodyBytes };
+    const known = run.entries[part.index];
+    if (known !== undefined) {
+      run.entries[part.index] = { ...known, messageId: message.id };
+      return;
+    }
+    assert(part.index === run.entries.length, 'an entry is appended that is not the next', { id: message.id });
+    this.#append(run, { messageId: message.id, body, step: part.step, createdAtMs: atMs });
+  }
+
+  restored(message: Message, part: RunPart): void {
+    this.#link(message, part);
+  }
+
+  /** It is pending no more. */
+  left(message: Message): void {
+    const place = this.#places.get(message.id);
+    if (place === undefined) return;
+    this.#places.delete(message.id);
+    place.run?.open.delete(message);
+    if (place.part.role === 'failure') this.holds.dropBody(place.part.payload.number);
+  }
+
+  /** The entry of a run's message that failed for good; the run's end follows. */
+  addEntry(entry: DlqEntry): void {
+    this.dlq.add(entry);
+  }
+
+  /** @returns undefined when the entry is not a run's */
+  dropEntry(dlqId: DlqId): DlqEntry | undefined {
+    if (this.dlq.get(dlqId) === undefined) return undefined;
+    const entry = this.dlq.delete(dlqId);
+    const run = this.#failed.delete(dlqId);
+    if (run !== undefined) this.#releaseEntries(run);
+    return entry;
+  }
+
+  forget(nowMs: number): void {
+    this.#ended.forget(nowMs);
+  }
+
+  evolve(event: WorkflowEvent): void {
+    switch (event.type) {
+      case 'RunStarted':
+        this.#start(event);
+        return;
+      case 'RunReconfigured': {
+        const run = this.#run(event.runId);
+        const before = run.shared;
+        run.shared = this.holds.holdEnvelope(event.envelope);
+        this.holds.dropEnvelope(before);
+        return;
+      }
+      case 'RunEnded':
+        this.#end(event);
+        return;
+      case 'WaiterAdded':
+        this.#waiters.add(this.#run(event.waiter.runId), event.waiter);
+        return;
+      case 'WaiterRemoved': {
+        const waiting = this.#run(event.runId).waiterOf(event.stepId);
+        assert(waiting !== undefined, 'a waiter leaves that is not there', { runId: event.runId });
+        this.#waiters.remove(waiting);
+        return;
+      }
+      case 'EventStored': {
+        const { runId, eventId, id, content } = event;
+        // A copy: a view would keep its whole entry alive.
+        this.#run(runId).storedEvents.push({ eventId, id, content: Uint8Array.from(content) });
+        return;
+      }
+      case 'StoredEventTaken': {
+        const { storedEvents } = this.#run(event.runId);
+        const at = storedEvents.findIndex(({ eventId }) => eventId === event.eventId);
+        assert(at >= 0, 'an event is taken that is not stored', { runId: event.runId });
+        storedEvents.splice(at, 1);
+        return;
+      }
+      case 'InvokeStarted': {
+        const { runId, step, childRunId, messageId } = event;
+        this.#run(runId).invokes.set(step.stepId, { child: childRunId, messageId });
+        return;
+      }
+      case 'FailureFunctionEnded':
+        this.#failed.functionEnded(event);
+        return;
+      case 'RunRestored':
+        this.#restore(event);
+        return;
+      case 'RunEntriesRestored': {
+        const { runId, dlqId, entries } = event;
+        const run = dlqId === undefined ? this.#run(runId) : this.#failed.get(dlqId)?.run;
+        if (run !== undefined) for (const entry of entries) this.#append(run, entry);
+        return;
+      }
+      case 'EndedRunsRestored':
+        this.#ended.restore(event.entries);
+        return;
+      default:
+        // Of a message, or for the record alone.
+        return;
+    }
+  }
+
+  /** Behind the account's own numbers, before DLQ entries and messages. */
+  *rebuildingEvents(): Iterable<QueueEvent> {
+    for (const run of this.#active.values()) yield* restoringEvents(run);
+    for (const [dlqId, { run, entry, failureFunction }] of this.#failed.all()) {
+      yield { type: 'DlqRestored', entry };
+      yield* restoringEvents(run, dlqId, failureFunction);
+    }
+    for (const entries of this.#ended.entries()) yield { type: 'EndedRunsRestored', entries };
+  }
+
+  #run(id: RunId): Run {
+    const run = this.#active.get(id);
+    assert(run !== undefined, 'an event of a run that is not active', { id });
+    return run;
+  }
+
+  #start(event: WorkflowEventOf<'RunStarted'>): void {
+    const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
+    const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
+    assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
+    for (const entry of kept) this.#append(run, entry);
+  }
+
+  #end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>): void {
+    const run = this.#run(runId);
+    run.endState = state;
+    this.#active.delete(runId);
+    for (const waiting of [...run.waiting]) this.#waiters.remove(waiting);
+    run.storedEvents.splice(0);
+    if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);
+    const entry = dlqId === undefined ? undefined : this.dlq.get(dlqId);
+    const first = run.entries[0];
+    if (first !== undefined) this.#ended.add(run, first.messageId, atMs);
+    if (dlqId === undefined || entry === undefined) {
+      this.#releaseEntries(run);
+      return;
+    }
+    this.#failed.add(run, entry);
+  }
+
+  #releaseEntries(run: Run): void {
+    for (const { body } of run.entries) this.holds.dropBody(body.number);
+    this.holds.dropEnvelope(run.shared);
+  }
+
+  #append(run: Run, entry: RunEntry): void {
+    run.entries.push(entry);
+    run.bytes += entry.body.bytes;
+    this.holds.holdBody(entry.body.number);
+  }
+
+  #link(message: Message, part: RunPart): Run | undefined {
+    const found = this.#active.get(part.runId);
+    const run = found?.createdAtMs === part.runCreatedAtMs ? found : undefined;
+    this.#places.set(message.id, { part, run });
+    if (part.role === 'failure') this.holds.holdBody(part.payload.number);
+    run?.open.add(message);
+    return run;
+  }
+
+  // ── snapshots ──
+
+  #restore(event: WorkflowEventOf<'RunRestored'>): void {
+    const { runId, createdAtMs, envelope, invoker, payloadHash, dlqId, failureFunction, entries } = event;
+    const shared = this.holds.holdEnvelope(envelope);
+    // One that has ended tells nobody.
+    const asked = dlqId === undefined ? heldInvoker(invoker, this.holds) : invoker;
+    const run = new Run(runId, createdAtMs, shared, asked, payloadHash);
+    if (dlqId === undefined) this.#active.set(runId, run);
+    for (const entry of entries) this.#append(run, entry);
+    for (const stored of event.storedEvents) {
+      run.storedEvents.push({ ...stored, content: Uint8Array.from(stored.content) });
+    }
+    for (const waiter of event.waiters) this.#waiters.add(run, waiter);
+    for (const [stepId, child, messageId] of event.invokes) run.invokes.set(stepId, { child, messageId });
+    for (const [stepId, messageId] of event.calls) run.calls.set(stepId, messageId);
+    if (dlqId === undefined) return;
+    run.endState = 'RUN_FAILED';
+    this.#failed.restore(run, dlqId, failureFunction);
+  }
+}

@@ -1,0 +1,48 @@
+/** Steps of all runs that wait for events: by event, and by deadline. With each, the envelopes of its result are held. */
+import { IndexedHeap } from '../queue/indexed-heap.js';
+import type { Waiter } from './records.js';
+import { type Run, Waiting } from './run.js';
+import { heldWaiter, type RunHolds } from './run-holds.js';
+
+export class Waiters {
+  readonly #byEvent = new Map<string, Set<Waiting>>();
+  readonly #deadlines = new IndexedHeap<Waiting>(isEarlier);
+
+  constructor(private readonly holds: RunHolds) {}
+
+  /** In the order in which they came. */
+  of(eventId: string): Iterable<Waiting> {
+    return this.#byEvent.get(eventId) ?? [];
+  }
+
+  get nextDeadline(): Waiting | undefined {
+    return this.#deadlines.top;
+  }
+
+  add(run: Run, waiter: Waiter): void {
+    const waiting = new Waiting(heldWaiter(waiter, this.holds), run);
+    run.waiting.push(waiting);
+    this.#deadlines.push(waiting);
+    const others = this.#byEvent.get(waiter.eventId);
+    if (others === undefined) this.#byEvent.set(waiter.eventId, new Set([waiting]));
+    else others.add(waiting);
+  }
+
+  remove(waiting: Waiting): void {
+    const { run, waiter } = waiting;
+    run.waiting.splice(run.waiting.indexOf(waiting), 1);
+    this.#deadlines.delete(waiting);
+    const others = this.#byEvent.get(waiter.eventId);
+    others?.delete(waiting);
+    if (others?.size === 0) this.#byEvent.delete(waiter.eventId);
+    this.holds.dropEnvelopeOf(waiter.onNotify.envelope);
+    this.holds.dropEnvelopeOf(waiter.onTimeout.envelope);
+  }
+}
+
+/** A total order: equal histories take equal turns. */
+function isEarlier(a: Waiting, b: Waiting): boolean {
+  if (a.waiter.deadlineMs !== b.waiter.deadlineMs) return a.waiter.deadlineMs < b.waiter.deadlineMs;
+  if (a.run.id !== b.run.id) return a.run.id < b.run.id;
+  return a.waiter.step.stepId < b.waiter.step.stepId;
+}

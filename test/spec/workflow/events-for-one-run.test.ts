@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import type { QueueReply } from '../../../src/domain/queue/index.js';
+import type { Notified, WaiterView } from '../../../src/domain/workflow/index.js';
+import { run, WorkflowSpec } from '../../support/workflow-spec.js';
+
+function begun(...ids: string[]): WorkflowSpec {
+  const flow = new WorkflowSpec();
+  for (const id of ids.length > 0 ? ids : ['r']) {
+    flow.trigger(id);
+    flow.deliver(`${id}#0`);
+  }
+  return flow.forgetNews();
+}
+
+function notified(reply: QueueReply): readonly Notified[] {
+  expect(reply.type, JSON.stringify(reply)).to.equal('Notified');
+  return reply.type === 'Notified' ? reply.notified : [];
+}
+
+function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
+  const reply = flow.queue.ask({ type: 'ListWaiters', eventId });
+  return reply.type === 'Waiters' ? reply.waiters : [];
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('workflow: events for one run', () => {
+  it('go to that run alone', () => {
+    const flow = begun('a', 'b');
+    flow.wait('a', 1, 'e');
+    flow.wait('b', 1, 'e');
+    expect(notified(flow.notify('e', 'n', 'b')).map(({ waiter }) => waiter.runId)).to.deep.equal(['b']);
+    expect(waiters(flow, 'e').map(({ runId }) => runId)).to.deep.equal(['a']);
+  });
+
+  it('are kept until it waits, and then consumed at once and in order', () => {
+    const flow = begun();
+    for (const id of ['n1', 'n2']) expect(notified(flow.notify('e', id, 'r'))).to.deep.equal([]);
+    flow.notify('other', 'n3', 'r');
+    expect(flow.news()).to.deep.equal(['e kept for r', 'e kept for r', 'other kept for r']);
+    const copy = flow.rebuilt();
+    for (const one of [flow, copy]) {
+      one.wait('r', 1, 'e');
+      expect(one.news()).to.deep.equal(['r waits for e', 'r step 1 notified', 'e taken by r', 'accepted n1 at 1']);
+      expect(one.recordOf('n1')).to.include({ out: base64('event n1'), waitEventId: 'e', waitTimeout: false });
+      one.forgetNews().wait('r', 2, 'e');
+      expect(one.recordOf('n2')).to.include({ out: base64('event n2') });
+      one.forgetNews().wait('r', 3, 'e');
+      expect(one.news()).to.deep.equal(['r waits for e']);
+    }
+  });
+
+  it('are not kept for all: nobody waits, nothing happens', () => {
+    const flow = begun();
+    expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
+    expect(flow.news()).to.deep.equal([]);
+  });
+
+  it('are taken once however often they are sent', () => {
+    const flow = begun();
+    flow.notify('e', 'n', 'r');
+    flow.notify('e', 'n', 'r');
+    expect(flow.news()).to.deep.equal(['e kept for r']);
+    flow.wait('r', 1, 'e');
+    flow.forgetNews().notify('e', 'n', 'r');
+    expect(flow.news()).to.deep.equal([]);
+  });
+
+  it('are nothing to a run that is over or was never there: a third party hears so', () => {
+    const flow = begun();
+    flow.notify('e', 'n', 'r');
+    flow.finish('r');
+    flow.forgetNews();
+    for (const id of ['r', 'nobody']) {
+      expect(notified(flow.notify('e', 'm', id))).to.deep.equal([]);
+      expect(flow.notify('e', 'm', id, '{}', true)).to.include({ reason: 'NOT_FOUND' });
+    }
+    flow.trigger('r', { id: 'again', body: 'other' });
+    flow.forgetNews().wait('r', 1, 'e');
+    expect(flow.news()).to.deep.equal(['r waits for e']);
+  });
+
+  it('that a third party sends are kept and told like others', () => {
+    const flow = begun();
+    flow.notify('hook', 'n', 'r', '{"method":"GET"}', true);
+    flow.wait('r', 1, 'hook', { type: 'WaitForWebhook' });
+    expect(flow.recordOf('n')).to.include({ stepType: 'WaitForWebhook', out: base64('{"method":"GET"}') });
+  });
+
+  it('are kept as long as they are few and small', () => {
+    const flow = begun();
+    for (let at = 0; at < 1000; at += 1) notified(flow.notify('e', `n${at}`, 'r'));
+    expect(flow.notify('e', 'more', 'r')).to.include({ reason: 'TOO_MANY' });
+    flow.wait('r', 1, 'e');
+    expect(notified(flow.notify('e', 'more', 'r'))).to.deep.equal([]);
+  });
+
+  it('are kept up to 8 MiB', () => {
+    const flow = begun();
+    const half = 'x'.repeat(4 * 1024 * 1024);
+    notified(flow.notify('e', 'a', 'r', half));
+    notified(flow.notify('e', 'b', 'r', half));
+    expect(flow.notify('e', 'c', 'r', 'y')).to.include({ reason: 'TOO_MANY' });
+    expect(notified(flow.notify('e', 'd', 'r', ''))).to.deep.equal([]);
+  });
+
+  it('do not keep the entry alive in which they came', () => {
+    const flow = begun();
+    const whole = Buffer.alloc(1024);
+    const part = whole.subarray(0, 4);
+    flow.queue.ask({
+      type: 'Notify',
+      eventId: 'e',
+      runId: run('r'),
+      firstId: 'n' as never,
+      content: part,
+      isHook: false,
+    });
+    const restored = [...flow.queue.engine.rebuildingEvents()].find((event) => event.type === 'RunRestored');
+    expect(restored?.type === 'RunRestored' && restored.storedEvents[0]?.content.buffer.byteLength).to.equal(4);
+  });
+});

@@ -1,0 +1,253 @@
+import { expect } from 'chai';
+import { noResponse, SETTINGS } from '../../support/queue-spec.js';
+import {
+  answered,
+  CHILD,
+  callItem,
+  entryItem,
+  invokeItem,
+  type TriggerOptions,
+  WorkflowSpec,
+} from '../../support/workflow-spec.js';
+
+const FAILED = { url: 'https://app.example/failed', settings: { ...SETTINGS, maxRetries: 1, retryDelay: '1000' } };
+const NO = answered(489, [['Svc-NonRetryable-Error', 'true']], '{"error":"Error","message":"no"}');
+
+function failed(options: TriggerOptions = {}): WorkflowSpec {
+  const flow = new WorkflowSpec();
+  flow.trigger('r', { failureCallback: FAILED, maxRetries: 0, ...options });
+  flow.deliver('r#0');
+  flow.submit(entryItem('r', 1));
+  flow.work();
+  return flow.forgetNews().answer('r#1', NO);
+}
+
+function functionOf(flow: WorkflowSpec) {
+  for (const event of flow.queue.engine.rebuildingEvents()) {
+    if (event.type === 'RunRestored' && event.dlqId !== undefined) return event.failureFunction;
+  }
+  return undefined;
+}
+
+describe('workflow: runs that fail', () => {
+  it('are in the DLQ and tell their failure function, all of it in one turn', () => {
+    const flow = failed();
+    expect(flow.news()).to.deep.equal([
+      'failed r#1, for good',
+      'dead-lettered r#1',
+      'run r RUN_FAILED',
+      'accepted r failure',
+    ]);
+    const [ended] = flow.all('RunEnded');
+    const [dead] = flow.all('MessageDeadLettered');
+    expect(ended).to.include({ state: 'RUN_FAILED', dlqId: dead?.dlqId, error: 'HTTP status 489' });
+    expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_INPROGRESS', url: FAILED.url, status: 0 });
+  });
+
+  it('tell what failed, and leave the place of the payload open', () => {
+    const flow = failed();
+    const told = flow.recordOf('r failure') as Record<string, unknown>;
+    expect(told).to.include({
+      status: 489,
+      body: Buffer.from('{"error":"Error","message":"no"}').toString('base64'),
+      url: 'https://app.example/flow',
+      method: 'POST',
+      sourceMessageId: 'r#1',
+      sourceBody: '',
+      retried: 0,
+      maxRetries: 0,
+      workflowRunId: 'r',
+      dlqId: flow.dlqIdOf('r'),
+    });
+    expect(told.workflowCreatedAt).to.be.a('number');
+    expect(told.header).to.deep.include({ 'Svc-NonRetryable-Error': ['true'] });
+    const { run } = flow.attempt('r failure');
+    expect(run?.part).to.include({ role: 'failure', dlqId: flow.dlqIdOf('r') });
+    const payload = run?.part.role === 'failure' ? run.part.payload.number : 0;
+    expect(flow.textOf(payload)).to.equal('payload of r');
+  });
+
+  it('tell the whole answer, however large', () => {
+    const flow = failed();
+    const large = new WorkflowSpec();
+    large.queue.limit({ maxMessageBytes: 1000 });
+    large.trigger('r', { failureCallback: FAILED, maxRetries: 0 });
+    large.answer('r#0', answered(500, [], 'x'.repeat(300_000)));
+    const { body } = large.recordOf('r failure') as { body: string };
+    expect(Buffer.from(body, 'base64')).to.have.length(300_000);
+    expect(flow.isActive('r')).to.equal(false);
+  });
+
+  it('tell why when there was no answer', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r', { failureCallback: FAILED, maxRetries: 0 });
+    flow.work();
+    flow.queue.outcome('r#0', noResponse('timed out'));
+    expect(flow.recordOf('r failure')).to.include({ status: 0, body: '', error: 'timed out' });
+  });
+
+  it('without a failure function tell nobody', () => {
+    const flow = failed({ failureCallback: undefined });
+    expect(flow.news()).to.deep.equal(['failed r#1, for good', 'dead-lettered r#1', 'run r RUN_FAILED']);
+    expect(functionOf(flow)).to.equal(undefined);
+  });
+
+  it('drop what waits, and leave what is being done to end', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r', { maxRetries: 0 });
+    flow.submit(entryItem('r', 1), entryItem('r', 2, { delaySeconds: 60 }), callItem('r', 3, { delaySeconds: 60 }));
+    flow.wait('r', 4, 'e');
+    flow.notify('f', 'kept', 'r');
+    flow.work().forgetNews();
+    flow.answer('r#1', 500);
+    expect(flow.news()).to.deep.equal([
+      'failed r#1, for good',
+      'dead-lettered r#1',
+      'run r RUN_FAILED',
+      'cancelled r#2',
+      'cancelled r#c3',
+    ]);
+    flow.deliver('r#0').pass(120_000);
+    expect(flow.news()).to.deep.equal(['delivered r#0']);
+    const left = [...flow.queue.engine.rebuildingEvents()].find((event) => event.type === 'RunRestored');
+    expect(left).to.deep.include({ waiters: [], storedEvents: [] });
+  });
+
+  it('are told apart from plain messages that failed', () => {
+    const flow = failed();
+    const dlqId = flow.dlqIdOf('r');
+    expect(flow.queue.ask({ type: 'GetDlq', dlqId })).to.include({ reason: 'NOT_FOUND' });
+    const everything = { kind: 'filter', filter: {}, count: 100, after: undefined, order: 'earliestFirst' } as const;
+    expect(flow.queue.ask({ type: 'DeleteDlq', selector: everything })).to.include({ count: 0 });
+    const retried = { type: 'RetryDlq', selector: everything, firstId: 'x' as never } as const;
+    expect(flow.queue.ask({ ...retried, overrides: { headers: [], query: [] } })).to.deep.include({ results: [] });
+    expect(functionOf(flow)).to.not.equal(undefined);
+  });
+
+  it('leave the DLQ by age, with all that they held', () => {
+    const flow = failed();
+    flow.answer('r failure', answered(200, [], '"done"')).forgetNews();
+    flow.pass(7 * 24 * 3600 * 1000);
+    expect(flow.news()).to.deep.equal(['DlqExpired 1']);
+    for (const id of ['a', 'b']) flow.trigger(id, { body: '' });
+    expect(flow.queue.shelf.contents.size).to.equal(0);
+  });
+
+  it('leave the DLQ a few at a time when their lists are long', () => {
+    const flow = new WorkflowSpec();
+    for (const id of ['a', 'b', 'c']) {
+      flow.trigger(id, { maxRetries: 0 });
+      flow.submit(...Array.from({ length: 1500 }, (_, at) => entryItem(id, at + 1, { body: '', delaySeconds: 60 })));
+      flow.answer(`${id}#0`, 500);
+    }
+    flow.forgetNews().pass(7 * 24 * 3600 * 1000);
+    expect(flow.news()).to.deep.equal(['DlqExpired 2', 'DlqExpired 1']);
+  });
+
+  it('make room for younger ones, plain and failed runs alike', () => {
+    const flow = new WorkflowSpec();
+    flow.queue.limit({ maxDlqEntries: 2 });
+    for (const id of ['a', 'b', 'c']) {
+      flow.trigger(id, { maxRetries: 0 });
+      flow.answer(`${id}#0`, 500);
+    }
+    expect(flow.news().filter((one) => one.startsWith('DlqExpired'))).to.have.length(1);
+    expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());
+  });
+
+  it('keep the payload for the failure function when their entry leaves meanwhile', () => {
+    const flow = failed();
+    const { run } = flow.attempt('r failure');
+    flow.queue.limit({ maxDlqEntries: 0 });
+    flow.pass(1);
+    const payload = run?.part.role === 'failure' ? run.part.payload.number : 0;
+    expect(flow.textOf(payload)).to.equal('payload of r');
+    flow.answer('r failure', answered(200, [], '"done"')).pass(60_000);
+    for (const id of ['a', 'b']) flow.trigger(id, { body: '' });
+    expect(flow.queue.shelf.contents.size).to.equal(0);
+  });
+
+  it('keep the payload for the failure function when the parent fails with the result, in a DLQ for one', () => {
+    const flow = new WorkflowSpec();
+    flow.queue.limit({ maxDlqEntries: 1 });
+    flow.trigger('r', { maxRetries: 0 });
+    for (let step = 2; step <= 5000; step += 1) flow.submit(entryItem('r', step, { body: '', delaySeconds: 60 }));
+    flow.submit(invokeItem('r', 1, 'child', { failureCallback: { url: CHILD, settings: SETTINGS }, maxRetries: 0 }));
+    flow.work().forgetNews();
+    flow.answer('child#0', 500);
+    expect(flow.isActive('r')).to.equal(false);
+    const { run } = flow.attempt('child failure');
+    const payload = run?.part.role === 'failure' ? run.part.payload.number : 0;
+    expect(flow.textOf(payload)).to.equal('payload of child');
+  });
+});
+
+describe('workflow: failure functions', () => {
+  it('that answer are done, and what they answered is kept with the run', () => {
+    const flow = failed().forgetNews();
+    flow.answer('r failure', answered(200, [['X-Done', '1']], '{"result":"sorry"}'));
+    expect(flow.news()).to.deep.equal([
+      'started r failure',
+      'failure function of r: CALLBACK_SUCCESS',
+      'delivered r failure',
+    ]);
+    const ended = functionOf(flow);
+    expect(ended).to.deep.include({ state: 'CALLBACK_SUCCESS', status: 200 });
+    expect(ended?.header).to.deep.include(['X-Done', '1']);
+    expect(flow.textOf(ended?.body.number ?? 0)).to.equal('{"result":"sorry"}');
+    expect(flow.rebuilt().queue.digest()).to.equal(flow.queue.digest());
+  });
+
+  it('that are not there are as if the run had none', () => {
+    const flow = failed().forgetNews();
+    flow.answer('r failure', answered(200, [['Svc-Workflow-Failure-Callback-Notfound', 'true']]));
+    expect(flow.news().slice(1)).to.deep.equal(['failure function of r: none', 'delivered r failure']);
+    expect(functionOf(flow)).to.equal(undefined);
+  });
+
+  it('that fail are tried again by their own settings, and then given up: no second entry in the DLQ', () => {
+    const flow = failed().forgetNews();
+    flow.answer('r failure', 500).pass(1000);
+    flow.answer('r failure', answered(503, [], 'down'));
+    expect(flow.news()).to.deep.equal([
+      'started r failure',
+      'failed r failure, next in 1000',
+      'started r failure, retry 1',
+      'failed r failure, for good',
+      'failure function of r: CALLBACK_FAIL',
+      'gave up r failure',
+    ]);
+    expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_FAIL', status: 503 });
+    expect(flow.all('MessageDeadLettered')).to.have.length(1);
+  });
+
+  it('that nobody answers for are given up with status 0', () => {
+    const flow = failed({ failureCallback: { ...FAILED, settings: SETTINGS_ONCE } });
+    flow.miss('r failure');
+    expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_FAIL', status: 0 });
+  });
+
+  it('that refuse for good are not tried again', () => {
+    const flow = failed();
+    flow.answer('r failure', NO);
+    expect(functionOf(flow)).to.deep.include({ state: 'CALLBACK_FAIL', status: 489 });
+  });
+
+  it('are called again after a crash', () => {
+    const flow = failed();
+    flow.work();
+    for (const copy of [flow.replayed(), flow.rebuilt()]) {
+      copy.forgetNews().pass(60_000);
+      expect(copy.attempt('r failure').restarts).to.equal(1);
+      copy.deliver('r failure');
+      expect(functionOf(copy)).to.deep.include({ state: 'CALLBACK_SUCCESS' });
+    }
+  });
+
+  it('are told in the spelling that their run was triggered in', () => {
+    const flow = failed();
+    expect(flow.attempt('r failure').envelope.isAlias).to.equal(false);
+  });
+});
+
+const SETTINGS_ONCE = { ...SETTINGS, maxRetries: 0 };

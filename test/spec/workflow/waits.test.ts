@@ -1,0 +1,258 @@
+import { expect } from 'chai';
+import type { QueueReply } from '../../../src/domain/queue/index.js';
+import type { Notified, WaiterView } from '../../../src/domain/workflow/index.js';
+import { NOW_MS } from '../../support/queue-spec.js';
+import { entryItem, OVER, planItem, WorkflowSpec } from '../../support/workflow-spec.js';
+
+function begun(...ids: string[]): WorkflowSpec {
+  const flow = new WorkflowSpec();
+  for (const id of ids.length > 0 ? ids : ['r']) {
+    flow.trigger(id);
+    flow.deliver(`${id}#0`);
+  }
+  return flow.forgetNews();
+}
+
+function notified(reply: QueueReply): readonly Notified[] {
+  expect(reply.type, JSON.stringify(reply)).to.equal('Notified');
+  return reply.type === 'Notified' ? reply.notified : [];
+}
+
+function waiters(flow: WorkflowSpec, eventId: string): readonly WaiterView[] {
+  const reply = flow.queue.ask({ type: 'ListWaiters', eventId });
+  return reply.type === 'Waiters' ? reply.waiters : [];
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('workflow: waiting for an event', () => {
+  it('goes on with the event: the waiter leaves and the result comes in one turn', () => {
+    const flow = begun();
+    expect(flow.wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
+    expect(flow.news()).to.deep.equal(['r waits for e']);
+    expect(flow.entries('r')).to.have.length(1);
+    const [one] = notified(flow.notify('e', 'n', undefined, '{"a":1}'));
+    expect(one).to.deep.include({ messageId: 'n' });
+    expect(one?.waiter).to.include({ runId: 'r', runCreatedAtMs: NOW_MS });
+    expect(flow.news()).to.deep.equal(['r step 1 notified', 'accepted n at 1']);
+    expect(flow.recordOf('n')).to.deep.equal({
+      stepId: 1,
+      stepName: 'step 1',
+      stepType: 'Wait',
+      concurrent: 1,
+      waitEventId: 'e',
+      timeout: '60s',
+      waitTimeout: false,
+      out: base64('{"a":1}'),
+    });
+    expect(flow.listOf('n')).to.deep.equal(['r#0', 'n']);
+  });
+
+  it('takes an empty event for one', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e');
+    flow.notify('e', 'n', undefined, '');
+    expect(flow.recordOf('n')).to.include({ out: '', waitTimeout: false });
+  });
+
+  it('goes on without the event when its time is over', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e', { seconds: 60 });
+    flow.forgetNews().pass(59_999);
+    expect(flow.news()).to.deep.equal([]);
+    flow.pass(1);
+    expect(flow.news()).to.deep.equal(['r step 1 timeout', 'accepted r#1 at 1', 'started r#1']);
+    expect(flow.recordOf('r#1')).to.deep.equal({
+      stepId: 1,
+      stepName: 'step 1',
+      stepType: 'Wait',
+      concurrent: 1,
+      waitEventId: 'e',
+      timeout: '60s',
+      waitTimeout: true,
+    });
+  });
+
+  it('ends once: with the notify that came before the deadline was looked at, or with the deadline', () => {
+    const first = begun();
+    first.wait('r', 1, 'e', { seconds: 5 });
+    first.queue.nowMs += 5000;
+    expect(notified(first.notify('e', 'n'))).to.have.length(1);
+    first.pass(1000);
+    expect(first.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'n']);
+    const second = begun();
+    second.wait('r', 1, 'e', { seconds: 5 });
+    second.pass(5000);
+    expect(notified(second.notify('e', 'n'))).to.deep.equal([]);
+    expect(second.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'r#1']);
+  });
+
+  it('ends with the first of two events; the second finds nobody, and is not kept', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e');
+    expect(notified(flow.notify('e', 'n'))).to.have.length(1);
+    expect(notified(flow.notify('e', 'm'))).to.deep.equal([]);
+    flow.forgetNews().wait('r', 2, 'e');
+    expect(flow.news()).to.deep.equal(['r waits for e']);
+  });
+
+  it('that is asked again keeps its first waiter, and needs none when the result is there', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e', { seconds: 10 });
+    flow.pass(5000).forgetNews();
+    expect(flow.wait('r', 1, 'e', { seconds: 10, resultId: 'other' })).to.deep.equal({ type: 'Done' });
+    expect(flow.news()).to.deep.equal([]);
+    flow.pass(5000);
+    expect(flow.forgetNews().wait('r', 1, 'e')).to.deep.equal({ type: 'Done' });
+    expect(flow.news()).to.deep.equal([]);
+    expect(waiters(flow, 'e')).to.deep.equal([]);
+  });
+
+  it('is told to all runs that wait, each once', () => {
+    const flow = begun('a', 'b', 'c');
+    for (const id of ['a', 'b', 'c']) flow.wait(id, 1, id === 'c' ? 'other' : 'e');
+    flow.wait('a', 2, 'e');
+    const all = notified(flow.notify('e', 'n'));
+    expect(all.map(({ waiter }) => waiter.runId)).to.deep.equal(['a', 'b', 'a']);
+    expect(new Set(all.map(({ messageId }) => messageId)).size).to.equal(3);
+    expect(all[0]?.messageId).to.equal('n');
+    expect(waiters(flow, 'e')).to.deep.equal([]);
+    expect(waiters(flow, 'other')).to.have.length(1);
+  });
+
+  it('is told to hundreds in steps, and all the same to each once', () => {
+    const flow = begun();
+    for (let step = 1; step <= 450; step += 1) flow.wait('r', step, 'e');
+    expect(notified(flow.notify('e', 'n'))).to.have.length(450);
+    expect(flow.entries('r')).to.have.length(451);
+  });
+
+  it('is told to few in one step when it is large: each has a copy of it', () => {
+    const flow = begun();
+    for (let step = 1; step <= 5; step += 1) flow.wait('r', step, 'e');
+    const content = Buffer.alloc(600_000);
+    const ask = {
+      type: 'Notify',
+      eventId: 'e',
+      runId: undefined,
+      firstId: 'n' as never,
+      content,
+      isHook: false,
+    } as const;
+    const { engine, context, journal } = flow.queue;
+    const steps = engine.execute(ask, context, (event) => journal.push(event));
+    if (!('next' in steps)) throw new Error('too much for one step');
+    const left = [waiters(flow, 'e').length];
+    while (steps.next().done !== true) left.push(waiters(flow, 'e').length);
+    expect(left).to.deep.equal([3, 1]);
+    expect(waiters(flow, 'e')).to.deep.equal([]);
+  });
+
+  it('asked to be told twice by one and the same command, tells once', () => {
+    const flow = begun('a', 'b');
+    flow.wait('a', 1, 'e');
+    flow.wait('b', 1, 'e');
+    flow.notify('e', 'n');
+    flow.wait('a', 2, 'e');
+    flow.forgetNews();
+    expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
+    expect(flow.news()).to.deep.equal([]);
+    expect(waiters(flow, 'e')).to.have.length(1);
+  });
+
+  it('asked again after a crash between its steps, tells those that are left', () => {
+    const flow = begun();
+    for (let step = 1; step <= 250; step += 1) flow.wait('r', step, 'e');
+    flow.pass(1);
+    const ask = { type: 'Notify', eventId: 'e', runId: undefined, firstId: 'n' as never, isHook: false } as const;
+    const { engine, context, journal } = flow.queue;
+    const steps = engine.execute({ ...ask, content: Buffer.from('x') }, context, (event) => journal.push(event));
+    expect(steps, 'not done yet').to.have.property('next');
+    expect(waiters(flow, 'e')).to.have.length(50);
+    const copy = flow.replayed();
+    expect(notified(copy.notify('e', 'n'))).to.have.length(50);
+    expect(copy.entries('r')).to.have.length(251);
+  });
+
+  it('is shown to those who ask who waits', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e', { seconds: 60, timeoutBody: 'too late' });
+    expect(waiters(flow, 'e')).to.deep.equal([
+      {
+        runId: 'r',
+        runCreatedAtMs: NOW_MS,
+        url: 'https://app.example/flow',
+        headers: [['svc-workflow-init', 'false']],
+        deadlineMs: NOW_MS + 60_000,
+        timeoutUrl: 'https://app.example/flow',
+        timeoutBody: 'too late',
+        timeoutHeaders: [['svc-workflow-init', 'false']],
+        isAlias: false,
+      },
+    ]);
+    expect(waiters(flow, 'nothing')).to.deep.equal([]);
+  });
+
+  it('is refused as over for a run that is, and by number for a time that is too long', () => {
+    const flow = begun();
+    flow.queue.limit({ maxDelaySeconds: 3600 });
+    expect(flow.wait('nobody', 1, 'e')).to.deep.equal(OVER);
+    expect(flow.wait('r', 1, 'e', { seconds: 3601 })).to.deep.include({ reason: 'TOO_MANY' });
+    expect(flow.wait('r', 1, 'e', { seconds: 3600 })).to.deep.equal({ type: 'Done' });
+  });
+
+  it('ends with its run: nobody is told, nothing times out', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e');
+    flow.finish('r');
+    expect(flow.news()).to.deep.equal(['r waits for e', 'run r RUN_SUCCESS']);
+    expect(waiters(flow, 'e')).to.deep.equal([]);
+    expect(notified(flow.notify('e', 'n'))).to.deep.equal([]);
+    flow.pass(120_000);
+    expect(flow.news()).to.deep.equal([]);
+    expect(flow.queue.engine.nextDueAtMs(flow.queue.context)).to.equal(undefined);
+  });
+
+  it('goes on after a crash, and from a snapshot', () => {
+    const flow = begun('a', 'b');
+    flow.wait('a', 1, 'e', { seconds: 60 });
+    flow.wait('b', 1, 'e', { seconds: 30 });
+    for (const copy of [flow.replayed(), flow.rebuilt()]) {
+      copy.pass(30_000);
+      expect(copy.news().filter((one) => one.includes('step'))).to.deep.equal(['b step 1 timeout']);
+      expect(notified(copy.notify('e', 'n')).map(({ waiter }) => waiter.runId)).to.deep.equal(['a']);
+    }
+  });
+
+  it('times out also while the account is suspended; the result is delivered afterwards', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e', { seconds: 30 });
+    flow.queue.suspend();
+    flow.forgetNews().pass(60_000);
+    expect(flow.news()).to.deep.equal(['r step 1 timeout', 'accepted r#1 at 1']);
+    flow.queue.suspend(false);
+    flow.work();
+    expect(flow.news()).to.deep.equal(['started r#1']);
+  });
+
+  it('brings nothing for a step that has its result by then', () => {
+    const flow = begun();
+    flow.wait('r', 1, 'e', { seconds: 5, resultId: 'late' });
+    flow.wait('r', 2, 'f', { seconds: 500 });
+    flow.submit(entryItem('r', 1), entryItem('r', 2));
+    flow.pass(5000);
+    flow.notify('f', 'n');
+    expect(flow.entries('r')?.map(({ messageId }) => messageId)).to.deep.equal(['r#0', 'r#1', 'r#2']);
+  });
+
+  it('is an ordinary member of a parallel group', () => {
+    const flow = begun();
+    flow.submit(planItem('r', 1, { type: 'Wait', concurrent: 2 }), planItem('r', 2, { concurrent: 2 }));
+    flow.work();
+    flow.wait('r', 1, 'e');
+    flow.deliver('r#p1').deliver('r#p2');
+    flow.submit(entryItem('r', 2, { concurrent: 2 }));
+    flow.notify('e', 'n');
+    expect(flow.listOf('n')).to.deep.equal(['r#0', 'r#p1', 'r#p2', 'r#2', 'n']);
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * What clients and endpoints send of runs, for specs: triggers, entries, calls, invokes, each with ordinary values for
+ * what a test does not name.
+ */
+import type { DeliverySettings, PublishItem } from '../../src/domain/queue/index.js';
+import type { AskedDelivery, StepMark, WorkflowMark } from '../../src/domain/workflow/index.js';
+import type { MessageId, RunId } from '../../src/kernel/index.js';
+import { item, response, SETTINGS } from './queue-spec.js';
+
+export const ENDPOINT = 'https://app.example/flow';
+export const CHILD = 'https://app.example/child';
+export const PARTY = 'https://party.example/thing';
+
+/** As the client of today triggers and submits. */
+export const MARK: WorkflowMark = {
+  detectsTrigger: true,
+  needsRecentClient: false,
+  canFetch: true,
+  isConfiguredByTrigger: true,
+};
+/** Of messages that the client asks to be sent elsewhere. */
+export const CALL_MARK: WorkflowMark = { ...MARK, detectsTrigger: false, canFetch: false };
+
+export const VERSION: [string, string] = ['Svc-Workflow-Sdk-Version', '1'];
+
+type Settings = Partial<DeliverySettings>;
+
+export interface TriggerOptions extends Settings {
+  readonly id?: string;
+  readonly url?: string;
+  readonly body?: string;
+  readonly mark?: WorkflowMark;
+  readonly isByEndpoint?: boolean;
+  readonly notBeforeMs?: number;
+  readonly deduplication?: PublishItem['deduplication'];
+}
+
+export interface StepOptions extends Settings {
+  readonly id?: string;
+  readonly url?: string;
+  readonly body?: string;
+  readonly type?: string;
+  readonly concurrent?: number;
+  readonly notBeforeMs?: number;
+  readonly mark?: WorkflowMark;
+  /** Of the endpoint, where a call's outcome goes. */
+  readonly callbackUrl?: string;
+}
+
+export interface InvokeOptions extends TriggerOptions {
+  readonly parentUrl?: string;
+  readonly depth?: number;
+  readonly concurrent?: number;
+}
+
+export interface WaitOptions {
+  readonly seconds?: number;
+  readonly type?: string;
+  readonly timeoutBody?: string;
+  readonly resultId?: string;
+  /** Of the endpoint. */
+  readonly url?: string;
+}
+
+export const run = (id: string) => id as RunId;
+export const message = (id: string) => id as MessageId;
+
+export function mark(stepId: number, options: StepOptions = {}): StepMark {
+  const { type = 'Run', concurrent = 1 } = options;
+  return { stepId, targetStep: 0, concurrent, stepName: `step ${stepId}`, stepType: type };
+}
+
+/** Sent by the client: the settings of all the run, and the protocol's headers of the first delivery. */
+export function triggerItem(runId: string, options: TriggerOptions = {}): PublishItem {
+  const { id = `${runId}#0`, url = ENDPOINT, body = `payload of ${runId}`, notBeforeMs, deduplication } = options;
+  const { mark: said = MARK, isByEndpoint = false, ...settings } = options;
+  return {
+    ...item(id, { header: [['Content-Type', 'text/plain'], VERSION], ...settings, url, body }),
+    notBeforeMs,
+    deduplication,
+    workflow: { kind: 'trigger', runId: run(runId), mark: said, isByEndpoint, invoker: undefined, depth: 0 },
+  };
+}
+
+/** A step's result; the record's text is of no interest to the owner. */
+export function entryItem(runId: string, stepId: number, options: StepOptions = {}): PublishItem {
+  return submission(runId, options.id ?? `${runId}#${stepId}`, mark(stepId, options), options);
+}
+
+/** Announces a step of a parallel group. */
+export function planItem(runId: string, targetStep: number, options: StepOptions = {}): PublishItem {
+  const step = { ...mark(0, options), targetStep };
+  return submission(runId, options.id ?? `${runId}#p${targetStep}`, step, options);
+}
+
+function submission(runId: string, id: string, step: StepMark, options: StepOptions): PublishItem {
+  const { url = ENDPOINT, body = `record ${id}`, notBeforeMs, mark: said = MARK, ...settings } = options;
+  return {
+    ...item(id, { header: [['Content-Type', 'application/json'], VERSION], ...settings, url, body }),
+    notBeforeMs,
+    workflow: { kind: 'entry', runId: run(runId), mark: said, step },
+  };
+}
+
+/** To a third party; its outcome comes back to the endpoint. */
+export function callItem(runId: string, stepId: number, options: StepOptions = {}): PublishItem {
+  const { id = `${runId}#c${stepId}`, url = PARTY, body = 'asked', mark: said = CALL_MARK, ...others } = options;
+  const { callbackUrl = ENDPOINT, ...settings } = others;
+  const callback = { url: callbackUrl, settings: { ...SETTINGS, header: callbackHeader(stepId), maxRetries: 0 } };
+  return {
+    ...item(id, { maxRetries: 0, callback, ...settings, url, body }),
+    workflow: { kind: 'call', runId: run(runId), mark: said, step: mark(stepId, { type: 'Call', ...options }) },
+  };
+}
+
+function callbackHeader(stepId: number): [string, string][] {
+  return [
+    ['Svc-Workflow-Callback', 'true'],
+    ['Svc-Workflow-StepId', String(stepId)],
+  ];
+}
+
+/** A child run, whose end is the result of the parent's step. */
+export function invokeItem(parent: string, stepId: number, child: string, options: InvokeOptions = {}): PublishItem {
+  const { depth = 1, concurrent = 1, parentUrl = ENDPOINT, ...rest } = options;
+  const made = triggerItem(child, { url: CHILD, ...rest });
+  const step = mark(stepId, { type: 'Invoke', concurrent });
+  const { stepName, stepType } = step;
+  const stepText = JSON.stringify({ stepId, stepName, stepType, concurrent });
+  const invoker = { runId: run(parent), step, stepText, delivery: asked([VERSION], parentUrl) };
+  return { ...made, workflow: { ...(made.workflow as { kind: 'trigger' } & typeof made.workflow), invoker, depth } };
+}
+
+/** How the endpoint asks for a record of the server's to be delivered. */
+export function asked(header: [string, string][] = [VERSION], url = ENDPOINT): AskedDelivery {
+  return { url, settings: { ...SETTINGS, header }, mark: MARK, headers: [['svc-workflow-init', 'false']] };
+}
+
+/** An answer as an endpoint of today gives it. */
+export function answered(status: number, header: [string, string][] = [], body = '') {
+  return response(status, [VERSION, ['Svc-Workflow-Sdk', 'v1.3.3'], ...header], body);
+}

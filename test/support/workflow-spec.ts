@@ -1,0 +1,289 @@
+/**
+ * Runs on an account's queue with a clock of its own, for specs: what a client, an endpoint and third parties ask, what
+ * deliveries come to, and what has happened in short words. Messages that the server makes are named by what they are
+ * to their run: `r#2` brings step 2, `r#c2 result` the outcome of a call, `r failure` the failure of run `r`.
+ */
+import { expect } from 'chai';
+import type {
+  Published,
+  PublishItem,
+  QueueEngine,
+  QueueEvent,
+  QueueEventOf,
+  QueueReply,
+} from '../../src/domain/queue/index.js';
+import type { EntryView, RunPart } from '../../src/domain/workflow/index.js';
+import type { DlqId, MessageId } from '../../src/kernel/index.js';
+import { brief, noResponse, QueueSpec } from './queue-spec.js';
+import {
+  answered,
+  asked,
+  mark,
+  message,
+  run,
+  type TriggerOptions,
+  triggerItem,
+  VERSION,
+  type WaitOptions,
+} from './workflow-items.js';
+
+export * from './workflow-items.js';
+
+type OpenAttempt = NonNullable<ReturnType<QueueEngine['attemptOf']>>;
+
+export class WorkflowSpec {
+  /** Of ids, and the other way; the latest of a name has it. */
+  readonly #names = new Map<string, string>();
+  readonly #ids = new Map<string, string>();
+  #named = 0;
+  #read = 0;
+
+  constructor(readonly queue = new QueueSpec()) {}
+
+  // ── clients ──
+
+  trigger(runId: string, options: TriggerOptions = {}): Published {
+    return only(this.queue.publish(triggerItem(runId, options)));
+  }
+
+  // ── endpoints ──
+
+  submit(...items: PublishItem[]): QueueReply {
+    return this.queue.publish(...items);
+  }
+
+  wait(runId: string, stepId: number, eventId: string, options: WaitOptions = {}): QueueReply {
+    const { seconds = 60, type = 'Wait', timeoutBody, resultId = `${runId}#${stepId}`, url } = options;
+    const step = mark(stepId, { type });
+    const { stepName, concurrent } = step;
+    return this.queue.ask({
+      type: 'Wait',
+      runId: run(runId),
+      eventId,
+      resultId: message(resultId),
+      step,
+      stepText: JSON.stringify({ stepId, stepName, stepType: type, concurrent }),
+      timeoutText: `${seconds}s`,
+      timeoutSeconds: seconds,
+      timeoutBody,
+      onNotify: asked([VERSION], url),
+      onTimeout: asked([VERSION, ['Svc-Workflow-Timed-Out', 'true']], url),
+    });
+  }
+
+  notify(eventId: string, firstId: string, runId?: string, content = `event ${firstId}`, isHook = false): QueueReply {
+    return this.queue.ask({
+      type: 'Notify',
+      eventId,
+      runId: runId === undefined ? undefined : run(runId),
+      firstId: message(firstId),
+      content: Buffer.from(content),
+      isHook,
+    });
+  }
+
+  finish(runId: string, response?: string): QueueReply {
+    const content = response === undefined ? undefined : Buffer.from(response);
+    return this.queue.ask({ type: 'EndRun', runId: run(runId), how: 'finish', response: content });
+  }
+
+  cancel(runId: string): QueueReply {
+    return this.queue.ask({ type: 'EndRun', runId: run(runId), how: 'cancel', response: undefined });
+  }
+
+  // ── deliveries ──
+
+  work(): this {
+    this.queue.work();
+    return this;
+  }
+
+  /** What is due is delivered, and the named delivery is answered with success. */
+  deliver(name: string, header: [string, string][] = []): this {
+    return this.answer(name, answered(200, header));
+  }
+
+  /** The same for any answer; a number is a status. */
+  answer(name: string, outcome: number | ReturnType<typeof answered>, sent?: string): this {
+    this.queue.work();
+    const whole = typeof outcome === 'number' ? answered(outcome) : outcome;
+    this.queue.outcome(this.idOf(name), whole, sent === undefined ? undefined : Buffer.from(sent));
+    return this;
+  }
+
+  /** Nobody is there. */
+  miss(name: string): this {
+    this.queue.work();
+    this.queue.outcome(this.idOf(name), noResponse());
+    return this;
+  }
+
+  // ── what is there ──
+
+  idOf(name: string): MessageId {
+    const { journal } = this.queue;
+    for (; this.#named < journal.length; this.#named += 1) {
+      const event = journal[this.#named];
+      if (event?.type === 'MessageAccepted') this.#nameOf(event);
+    }
+    return message(this.#ids.get(name) ?? name);
+  }
+
+  attempt(name: string): OpenAttempt {
+    this.queue.work();
+    const attempt = this.queue.engine.attemptOf(this.idOf(name));
+    expect(attempt, `an open attempt of ${name}`).to.not.equal(undefined);
+    return attempt as OpenAttempt;
+  }
+
+  /** What the list of the delivery is made of, oldest first. */
+  listOf(name: string): string[] {
+    const { run: ofRun } = this.attempt(name);
+    return (ofRun?.entries ?? []).map(({ messageId }) => this.#names.get(messageId) ?? messageId);
+  }
+
+  headersOf(name: string): Record<string, string> {
+    return Object.fromEntries(this.attempt(name).envelope.settings.header);
+  }
+
+  bodyOf(name: string): string {
+    return this.textOf(this.attempt(name).body.number);
+  }
+
+  textOf(number: number): string {
+    return number === 0 ? '' : Buffer.from(this.queue.shelf.contents.get(number) as Uint8Array).toString('utf8');
+  }
+
+  /** The record that the server made. */
+  recordOf(name: string): unknown {
+    return JSON.parse(this.bodyOf(name));
+  }
+
+  entries(runId: string): EntryView[] | undefined {
+    const reply = this.queue.ask({ type: 'GetRun', runId: run(runId), from: 0, maxBytes: Number.MAX_SAFE_INTEGER });
+    return reply.type === 'Run' ? [...reply.entries] : undefined;
+  }
+
+  isActive(runId: string): boolean {
+    return this.entries(runId) !== undefined;
+  }
+
+  /** All events of a kind that were ever recorded. */
+  all<Type extends QueueEvent['type']>(type: Type): QueueEventOf<Type>[] {
+    return this.queue.journal.filter((event): event is QueueEventOf<Type> => event.type === type);
+  }
+
+  dlqIdOf(runId: string): DlqId {
+    const ended = this.all('RunEnded').find((event) => event.runId === runId && event.dlqId !== undefined);
+    expect(ended, `the end of ${runId}`).to.not.equal(undefined);
+    return ended?.dlqId as DlqId;
+  }
+
+  news(): string[] {
+    const events = this.queue.journal.slice(this.#read);
+    this.#read = this.queue.journal.length;
+    return events.map((event) => this.#tell(event));
+  }
+
+  forgetNews(): this {
+    this.news();
+    return this;
+  }
+
+  pass(ms: number): this {
+    this.queue.pass(ms);
+    return this;
+  }
+
+  /** After a crash. */
+  replayed(): WorkflowSpec {
+    return this.#copied(this.queue.replayed());
+  }
+
+  /** From a snapshot. */
+  rebuilt(): WorkflowSpec {
+    return this.#copied(this.queue.rebuilt());
+  }
+
+  #copied(queue: QueueSpec): WorkflowSpec {
+    const copy = new WorkflowSpec(queue);
+    this.idOf('');
+    for (const [id, name] of this.#names) copy.#names.set(id, name);
+    for (const [name, id] of this.#ids) copy.#ids.set(name, id);
+    return copy;
+  }
+
+  #nameOf({ id, workflow }: QueueEventOf<'MessageAccepted'>): string {
+    const known = this.#names.get(id);
+    if (known !== undefined) return known;
+    const name = id.startsWith('msg_') && workflow !== undefined ? this.#roleOf(workflow) : id;
+    this.#names.set(id, name);
+    this.#ids.set(name, id);
+    return name;
+  }
+
+  #roleOf(part: RunPart): string {
+    switch (part.role) {
+      case 'step':
+        return `${part.runId}#${part.step?.stepId ?? 0}`;
+      case 'call':
+        return `${part.runId}#c${part.step.stepId}`;
+      case 'result':
+        return `${this.#names.get(part.callId) ?? part.callId} result`;
+      default:
+        return `${part.runId} failure`;
+    }
+  }
+
+  #tell(event: QueueEvent): string {
+    switch (event.type) {
+      case 'MessageAccepted': {
+        const name = this.#nameOf(event);
+        return event.workflow?.role === 'step' ? `accepted ${name} at ${event.workflow.index}` : `accepted ${name}`;
+      }
+      case 'RunStarted':
+        return `run ${event.runId} started`;
+      case 'RunReconfigured':
+        return `run ${event.runId} reconfigured`;
+      case 'RunEnded':
+        return `run ${event.runId} ${event.state}`;
+      case 'WaiterAdded':
+        return `${event.waiter.runId} waits for ${event.waiter.eventId}`;
+      case 'WaiterRemoved':
+        return `${event.runId} step ${event.stepId} ${event.why}`;
+      case 'EventStored':
+        return `${event.eventId} kept for ${event.runId}`;
+      case 'StoredEventTaken':
+        return `${event.eventId} taken by ${event.runId}`;
+      case 'InvokeStarted':
+        return `${event.runId} step ${event.step.stepId} invoked ${event.childRunId}`;
+      case 'InvokeEndedLate':
+        return `late for ${event.runId} step ${event.stepId}`;
+      case 'MessageFailed':
+        return `gave up ${this.#names.get(event.id) ?? event.id}`;
+      case 'FailureFunctionEnded':
+        return `failure function of ${event.runId}: ${event.state ?? 'none'}`;
+      default:
+        return 'id' in event
+          ? brief({ ...event, id: this.#names.get(event.id) ?? event.id } as QueueEvent)
+          : brief(event);
+    }
+  }
+}
+
+export function only(reply: QueueReply): Published {
+  expect(reply.type, JSON.stringify(reply)).to.equal('Published');
+  const [result] = reply.type === 'Published' ? reply.results : [];
+  return result as Published;
+}
+
+export function published(reply: QueueReply): readonly Published[] {
+  expect(reply.type, JSON.stringify(reply)).to.equal('Published');
+  return reply.type === 'Published' ? (reply.results as readonly Published[]) : [];
+}
+
+export const OVER: QueueReply = {
+  type: 'Rejected',
+  reason: 'RUN_OVER',
+  message: 'can not append to a cancelled workflow',
+};
