@@ -13,11 +13,20 @@ import type {
   PublishDestination,
   PublishItem,
   QueueCommand,
-  RawSettings,
 } from '../../domain/queue/index.js';
 import type { AccountId } from '../../kernel/index.js';
 import { Packer } from './packer.js';
-import { dlqId, endpoints, headerList, messageId, optionalText, scheduleId, settings, texts } from './queue-shapes.js';
+import {
+  dlqId,
+  endpoints,
+  headerList,
+  messageId,
+  optionalText,
+  rawSettings,
+  scheduleId,
+  settings,
+  texts,
+} from './queue-shapes.js';
 import {
   absent,
   bytes,
@@ -30,20 +39,21 @@ import {
   record,
   type Shape,
   text,
+  trailing,
   union,
   whole,
 } from './shapes.js';
 import { packVersioned, unpackVersioned } from './versioned.js';
+import { workflowCommands, workflowItem } from './workflow-commands.js';
 
 const COMMAND_VERSION = 1;
 const INTAKE_VERSION = 1;
 
 const accountId = text<AccountId>();
-const raw = record<RawSettings>({ headers: headerList, query: headerList });
 
 const destination = union<PublishDestination, 'kind'>('kind', {
   url: [1, fields({ url: text(), settings })],
-  group: [2, fields({ name: text(), raw })],
+  group: [2, fields({ name: text(), raw: rawSettings })],
 });
 
 /** `content`, or an id in a record of its own. */
@@ -64,6 +74,7 @@ const item = record<PublishItem>({
   deduplication: optional(deduplication),
   callerIp: text(),
   isAlias: flag,
+  workflow: trailing(workflowItem),
 });
 const items = listOf(item);
 
@@ -141,7 +152,7 @@ const command = union<QueueCommand, 'type'>('type', {
   ListSchedules: [20, nothing],
   GetDlq: [21, fields({ dlqId })],
   DeleteDlq: [22, fields({ selector: dlqSelector })],
-  RetryDlq: [23, fields({ selector: dlqSelector, firstId: messageId, overrides: raw })],
+  RetryDlq: [23, fields({ selector: dlqSelector, firstId: messageId, overrides: rawSettings })],
   GetFlow: [24, byKey],
   ListFlows: [25, fields({ search: optionalText })],
   PauseFlow: [26, fields({ key: text(), isPaused: flag })],
@@ -160,6 +171,7 @@ const command = union<QueueCommand, 'type'>('type', {
   GetPosition: [31, nothing],
   RecordAttempt: [32, fields({ id: messageId, retried: whole, restarts: whole, outcome, sentBody: optional(bytes) })],
   TakeIntake: [33, fields({ records: listOf(record({ position: whole, items })) })],
+  ...workflowCommands,
 });
 
 export interface RemoteQueueCommand {

@@ -7,8 +7,9 @@ import type { Envelope } from '../../domain/queue/index.js';
 import { GenerationCache } from './generation-cache.js';
 import { Packer } from './packer.js';
 import { messageId, optionalText, scheduleId, settings } from './queue-shapes.js';
-import { flag, optional, record, type Shape, text } from './shapes.js';
+import { flag, optional, record, type Shape, text, trailing } from './shapes.js';
 import { Unpacker } from './unpacker.js';
+import { workflowMark } from './workflow-shapes.js';
 
 /** Of one generation of one memory: some ten thousand envelopes of common size. */
 const CACHED_BYTES = 4 * 1024 * 1024;
@@ -25,6 +26,7 @@ const shape = record<Envelope>({
   callerIp: text(),
   isAlias: flag,
   callbackOf: optional(messageId),
+  workflow: trailing(workflowMark),
 });
 
 /** Its own: an envelope is encoded while the event that holds it is. */

@@ -25,6 +25,7 @@ import {
 } from './queue-shapes.js';
 import { bytes, fields, flag, listOf, oneOf, optional, record, text, tuple, union, whole } from './shapes.js';
 import { Unpacker } from './unpacker.js';
+import { workflowEvents } from './workflow-events.js';
 
 const byId = { id: messageId, atMs: whole };
 
@@ -143,6 +144,7 @@ const shape = union<QueueEvent, 'type'>('type', {
       isDailyLimitReached: flag,
     }),
   ],
+  ...workflowEvents,
 });
 
 const packer = new Packer();

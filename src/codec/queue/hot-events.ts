@@ -1,6 +1,6 @@
 /**
  * The events that every message costs, and the one of which a snapshot holds a million: written and read
- * field by field, which takes half of what the declared shapes take. Same format, same rules (S1, S2).
+ * field by field, which takes half of what the declared shapes take. Same format, same rules (S1, S2, S3).
  */
 import type { CarriedBody, QueueEventOf } from '../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
@@ -9,9 +9,10 @@ import type { Packer } from './packer.js';
 import { headerList, messageStatus } from './queue-shapes.js';
 import type { Fields } from './shapes.js';
 import { refuse, type Unpacker } from './unpacker.js';
+import { runPart } from './workflow-shapes.js';
 
 export const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
-  count: 10,
+  count: (event) => (event.workflow === undefined ? 10 : 11),
   write: (out, event) => {
     out.text(event.id);
     out.whole(event.atMs);
@@ -24,10 +25,11 @@ export const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
     writeOptionalText(out, event.deduplication);
     writeOptionalText(out, event.retryOf);
     writeOptionalText(out, event.holdsPlaceOf);
+    if (event.workflow !== undefined) runPart.write(out, event.workflow);
   },
   read: (from, count) => {
-    if (count !== 10) refuse('an acceptance of this release');
-    return {
+    if (count !== 10 && count !== 11) refuse('an acceptance of this release');
+    const accepted: QueueEventOf<'MessageAccepted'> = {
       type: 'MessageAccepted',
       id: from.text() as MessageId,
       atMs: from.whole(),
@@ -38,11 +40,12 @@ export const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
       retryOf: readOptionalText(from) as DlqId | undefined,
       holdsPlaceOf: readOptionalText(from) as MessageId | undefined,
     };
+    return count === 10 ? accepted : { ...accepted, workflow: runPart.read(from) };
   },
 };
 
 export const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
-  count: 4,
+  count: () => 4,
   write: (out, event) => {
     out.text(event.id);
     out.whole(event.atMs);
@@ -62,7 +65,7 @@ export const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
 };
 
 export const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
-  count: 4,
+  count: () => 4,
   write: (out, event) => {
     out.text(event.id);
     out.whole(event.atMs);
@@ -82,7 +85,7 @@ export const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
 };
 
 export const attemptFailed: Fields<QueueEventOf<'AttemptFailed'>> = {
-  count: 8,
+  count: () => 8,
   write: (out, event) => {
     out.text(event.id);
     out.whole(event.atMs);
@@ -111,7 +114,7 @@ export const attemptFailed: Fields<QueueEventOf<'AttemptFailed'>> = {
 };
 
 export const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
-  count: 14,
+  count: (event) => (event.workflow === undefined ? 14 : 15),
   write: (out, event) => {
     out.text(event.id);
     envelope.write(out, event.envelope);
@@ -127,10 +130,11 @@ export const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
     out.flag(event.isCancelRequested);
     out.whole(event.order);
     writeOptionalText(out, event.holdsPlaceOf);
+    if (event.workflow !== undefined) runPart.write(out, event.workflow);
   },
   read: (from, count) => {
-    if (count !== 14) refuse('a message of this release');
-    return {
+    if (count !== 14 && count !== 15) refuse('a message of this release');
+    const restored: QueueEventOf<'MessageRestored'> = {
       type: 'MessageRestored',
       id: from.text() as MessageId,
       envelope: envelope.read(from),
@@ -146,6 +150,7 @@ export const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
       order: from.whole(),
       holdsPlaceOf: readOptionalText(from) as MessageId | undefined,
     };
+    return count === 14 ? restored : { ...restored, workflow: runPart.read(from) };
   },
 };
 

@@ -10,6 +10,7 @@ import {
   HTTP_METHODS,
   type LastResponse,
   type MessageStatus,
+  type RawSettings,
   type Redaction,
   type ScheduleDestination,
   type ScheduleOutcome,
@@ -54,6 +55,9 @@ export const headerList: Shape<HeaderList> = {
     return headers;
   },
 };
+
+/** Settings as they came, to be read by the owner. */
+export const rawSettings = record<RawSettings>({ headers: headerList, query: headerList });
 
 export const flowControl = record<FlowControlSetting>({
   key: text(),

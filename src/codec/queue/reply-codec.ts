@@ -23,18 +23,28 @@ import {
   record,
   type Shape,
   text,
+  trailing,
   tuple,
   union,
   whole,
 } from './shapes.js';
 import { packVersioned, unpackVersioned } from './versioned.js';
+import { runName, workflowReplies } from './workflow-replies.js';
 
 const VERSION = 1;
 
-const rejection = oneOf<QueueRejection>('INVALID', 'NOT_FOUND', 'TOO_MANY', 'SUSPENDED', 'DAILY_LIMIT', 'BUDGET');
+const rejection = oneOf<QueueRejection>(
+  'INVALID',
+  'NOT_FOUND',
+  'TOO_MANY',
+  'SUSPENDED',
+  'DAILY_LIMIT',
+  'BUDGET',
+  'RUN_OVER',
+);
 
 const daily = record<DailyUse>({ limit: whole, remaining: whole, resetAtMs: whole, isAboveSoft: flag });
-const published = record<Published>({ messageId, url: text(), isDuplicate: flag });
+const published = record<Published>({ messageId, url: text(), isDuplicate: flag, run: trailing(runName) });
 const content = optional(bytes);
 
 const group = tuple<[boolean, readonly Published[]]>(flag, listOf(published));
@@ -93,6 +103,7 @@ const shape = union<QueueReply, 'type'>('type', {
   Flows: [13, fields({ flows: listOf(flowView) })],
   GlobalParallelism: [14, fields({ max: whole, active: whole })],
   Position: [15, fields({ position: whole })],
+  ...workflowReplies,
 });
 
 const packer = new Packer();

@@ -4,6 +4,8 @@
  *
  *  S1 a field is never moved or removed; a new one comes last and is `optional`, so that old bytes read
  *  S2 a field more than is known is of a later release, and refused
+ *  S3 a new field that most records do without is `trailing`: those keep the bytes that they had before, and an
+ *     earlier release still reads them
  */
 import { assert } from '../../kernel/index.js';
 import type { Packer } from './packer.js';
@@ -17,11 +19,14 @@ export interface Shape<T> {
   readonly isOptional?: true;
   /** When there is no value, there is no property either. */
   readonly leavesNoProperty?: true;
+  /** At the end of a record nothing is written when there is no value. */
+  readonly leavesNoTrace?: true;
 }
 
 /** Fields of a record without the list around them. */
 export interface Fields<T> {
-  readonly count: number;
+  /** How many `write` writes. */
+  count(value: T): number;
   write(out: Packer, value: T): void;
   /** @param count as many as there are */
   read(from: Unpacker, count: number): T;
@@ -64,6 +69,11 @@ export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
 /** A property that may be missing: without a value it is not there. */
 export function absent<T>(shape: Shape<T>): Shape<T | undefined> {
   return { ...optional(shape), leavesNoProperty: true };
+}
+
+/** A property that came later and may be missing: without a value it is not written, where nothing follows it. */
+export function trailing<T>(shape: Shape<T>): Shape<T | undefined> {
+  return { ...absent(shape), leavesNoTrace: true };
 }
 
 export function listOf<T>(shape: Shape<T>): Shape<readonly T[]> {
@@ -126,10 +136,20 @@ type ShapesOf<T> = {
 
 export function fields<T extends object>(shapes: ShapesOf<T>): Fields<T> {
   const named = Object.entries(shapes) as [keyof T & string, Shape<unknown>][];
+  const always = named.findLastIndex(([, shape]) => shape.leavesNoTrace === undefined) + 1;
+  const countOf = (value: T) => {
+    let last = named.length;
+    while (last > always && value[(named[last - 1] as [keyof T, unknown])[0]] === undefined) last -= 1;
+    return last;
+  };
   return {
-    count: named.length,
+    count: countOf,
     write: (out, value) => {
-      for (const [name, shape] of named) shape.write(out, value[name]);
+      const end = countOf(value);
+      for (let at = 0; at < end; at += 1) {
+        const [name, shape] = named[at] as [keyof T, Shape<unknown>];
+        shape.write(out, value[name]);
+      }
     },
     read: (from, count) => {
       if (count > named.length) refuse('a record of this release');
@@ -149,7 +169,7 @@ export function record<T extends object>(shapes: ShapesOf<T>): Shape<T> {
   const { count, write, read } = fields<T>(shapes);
   return {
     write: (out, value) => {
-      out.list(count);
+      out.list(count(value));
       write(out, value);
     },
     read: (from) => read(from, from.list()),
@@ -177,7 +197,7 @@ export function union<T extends Told<Tag>, Tag extends string>(tag: Tag, cases: 
       const found = byWord.get(value[tag]);
       assert(found !== undefined, 'a queue record of a kind that is not known', { kind: value[tag] });
       const [place, member] = found;
-      out.list(1 + member.count);
+      out.list(1 + member.count(value));
       out.whole(place);
       member.write(out, value);
     },

@@ -2,6 +2,7 @@
 import type { IntakeRecord } from '../../../../src/codec/queue/index.js';
 import type { DeliverySettings, Envelope, QueueEvent, Schedule } from '../../../../src/domain/queue/index.js';
 import type { AccountId, DlqId, MessageId, ScheduleId } from '../../../../src/kernel/index.js';
+import { GOLDEN_WORKFLOW_EVENTS } from './workflow-golden-values.js';
 
 const atMs = 1_767_225_600_000;
 const id = 'msg_26hZCxZCuWyyTWPmSVBrNC1RADwp' as MessageId;
@@ -264,6 +265,7 @@ export const GOLDEN_EVENTS: { readonly [Type in QueueEvent['type']]: Extract<Que
     messagesThisMonth: 70_000,
     isDailyLimitReached: false,
   },
+  ...GOLDEN_WORKFLOW_EVENTS,
 };
 
 export const GOLDEN_INTAKE: IntakeRecord = {

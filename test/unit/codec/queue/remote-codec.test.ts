@@ -12,6 +12,7 @@ import type {
   MessageFilter,
   PublishItem,
   QueueCommand,
+  QueueRejection,
   QueueReply,
 } from '../../../../src/domain/queue/index.js';
 import {
@@ -22,6 +23,13 @@ import {
   type ScheduleId,
 } from '../../../../src/kernel/index.js';
 import { GOLDEN_EVENTS, GOLDEN_INTAKE } from './golden-values.js';
+import {
+  RUN_PUBLISH,
+  RUN_PUBLISHED,
+  RUN_REJECTED,
+  WORKFLOW_COMMANDS,
+  WORKFLOW_REPLIES,
+} from './workflow-remote-values.js';
 
 const account = 'ac-aaaabbbbccccdddd' as AccountId;
 const id = 'msg_26hZCxZCuWyyTWPmSVBrNC1RADwp' as MessageId;
@@ -65,6 +73,7 @@ const COMMANDS: OneOfEach<QueueCommand> = {
   Publish: [
     { type: 'Publish', items: [urlItem, groupItem, { ...urlItem, deduplication: 'content' }], isTold: true },
     { type: 'Publish', items: [], isTold: false },
+    RUN_PUBLISH,
   ],
   GetMessage: [{ type: 'GetMessage', id }],
   CancelMessage: [{ type: 'CancelMessage', id }],
@@ -151,6 +160,7 @@ const COMMANDS: OneOfEach<QueueCommand> = {
     sentBody: at === 0 ? bytes : undefined,
   })),
   TakeIntake: [{ type: 'TakeIntake', records: [{ position: 9, items: [urlItem] }] }],
+  ...WORKFLOW_COMMANDS,
 };
 
 const { envelope } = GOLDEN_EVENTS.MessageAccepted;
@@ -165,10 +175,12 @@ const REPLIES: OneOfEach<QueueReply> = {
   Rejected: [
     { type: 'Rejected', reason: 'BUDGET', message: 'no more' },
     { type: 'Rejected', reason: 'DAILY_LIMIT', message: '', daily },
+    RUN_REJECTED,
   ],
   Published: [
     { type: 'Published', results: [published, [published, { ...published, isDuplicate: false }], []], daily },
     { type: 'Published', results: [], daily: undefined },
+    RUN_PUBLISHED,
   ],
   Message: [
     {
@@ -213,7 +225,19 @@ const REPLIES: OneOfEach<QueueReply> = {
   ],
   GlobalParallelism: [{ type: 'GlobalParallelism', max: 10, active: 2 }],
   Position: [{ type: 'Position', position: 7 }],
+  ...WORKFLOW_REPLIES,
 };
+
+/** One that is missing here does not compile. */
+const REASONS = Object.keys({
+  INVALID: true,
+  NOT_FOUND: true,
+  TOO_MANY: true,
+  RUN_OVER: true,
+  SUSPENDED: true,
+  DAILY_LIMIT: true,
+  BUDGET: true,
+} satisfies Record<QueueRejection, true>) as QueueRejection[];
 
 describe('queue commands between processes', () => {
   for (const [type, commands] of Object.entries(COMMANDS)) {
@@ -260,6 +284,13 @@ describe('answers of a queue between processes', () => {
       for (const reply of replies) expect(replyThroughBytes(reply)).to.deep.equal(reply);
     });
   }
+
+  it('carry every reason of a rejection', () => {
+    for (const reason of REASONS) {
+      const reply: QueueReply = { type: 'Rejected', reason, message: 'no' };
+      expect(replyThroughBytes(reply)).to.deep.equal(reply);
+    }
+  });
 });
 
 describe('what another process says', () => {
