@@ -5,7 +5,7 @@
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
 import type { AccountFacts } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, type Random } from '../../kernel/index.js';
-import { hashSecret, newSecretText } from '../../messages/index.js';
+import { hashSecret, newSecretText, userIdIn } from '../../messages/index.js';
 import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
 import type { ControlView } from './control-view.js';
@@ -28,11 +28,16 @@ export interface AccountsOptions {
 const MAX_CACHED_GRANTS = 10_000;
 /** Unsealed pairs kept. */
 const MAX_CACHED_KEYS = 10_000;
+/** Users of tokens kept, as many as there may be accounts. */
+const MAX_CACHED_USERS = 10_000;
 
 export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   readonly #grantsByToken = new Map<string, QueueGrant>();
   readonly #factsById = new Map<AccountId, AccountFacts>();
   readonly #keysBySealed = new Map<string, SigningKeys>();
+  /** Made when it is asked for, and made again after a change. */
+  #accountsByUser: ReadonlyMap<string, AccountId> | undefined;
+  readonly #usersBySealed = new Map<string, string | undefined>();
   /** The same by the account as it stands, which is another object after each change: asked with every delivery. */
   readonly #keysByAccount = new WeakMap<Account, SigningKeys>();
   readonly #listeners = new Set<() => void>();
@@ -44,6 +49,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     ports.view.onAccessChanged = () => {
       this.#grantsByToken.clear();
       this.#factsById.clear();
+      this.#accountsByUser = undefined;
       for (const listener of this.#listeners) listener();
     };
   }
@@ -65,6 +71,14 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     if (this.#grantsByToken.size >= MAX_CACHED_GRANTS) this.#grantsByToken.clear();
     this.#grantsByToken.set(token, grant);
     return grant;
+  }
+
+  grantForQueueUser(userId: string): QueueGrant | undefined {
+    this.ports.view.requireFresh();
+    this.#accountsByUser ??= this.#findUsers();
+    const account = this.#accountsByUser.get(userId);
+    const facts = account === undefined ? undefined : this.factsOf(account);
+    return account === undefined || facts === undefined ? undefined : { account, role: 'standard', facts };
   }
 
   /** Possibly a moment old: an owner goes on while the control stream is silent. */
@@ -106,6 +120,28 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     return this.#keysOf(reply.account);
   }
 
+  /** Tokens are kept sealed; each is opened once. Of two accounts with one user neither is found. */
+  #findUsers(): ReadonlyMap<string, AccountId> {
+    const accounts = new Map<string, AccountId>();
+    const shared = new Set<string>();
+    for (const { id, secrets } of this.ports.view.state.accounts.values()) {
+      const user = this.#userOf(secrets.queueToken.sealed);
+      if (user === undefined) continue;
+      if (accounts.has(user)) shared.add(user);
+      accounts.set(user, id);
+    }
+    for (const user of shared) accounts.delete(user);
+    return accounts;
+  }
+
+  #userOf(sealed: string): string | undefined {
+    if (this.#usersBySealed.has(sealed)) return this.#usersBySealed.get(sealed);
+    const user = openedUser(sealed, this.ports.sealing());
+    if (this.#usersBySealed.size >= MAX_CACHED_USERS) this.#usersBySealed.clear();
+    this.#usersBySealed.set(sealed, user);
+    return user;
+  }
+
   #keysOf({ secrets: { signingKeyCurrent, signingKeyNext } }: Account): SigningKeys {
     const name = `${signingKeyCurrent.sealed} ${signingKeyNext.sealed}`;
     const cached = this.#keysBySealed.get(name);
@@ -115,6 +151,15 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     if (this.#keysBySealed.size >= MAX_CACHED_KEYS) this.#keysBySealed.clear();
     this.#keysBySealed.set(name, keys);
     return keys;
+  }
+}
+
+/** An account whose token does not open is nobody's webhook; its deliveries cannot be signed either, and say so. */
+function openedUser(sealed: string, sealing: Sealing): string | undefined {
+  try {
+    return userIdIn(sealing.open(sealed));
+  } catch {
+    return undefined;
   }
 }
 

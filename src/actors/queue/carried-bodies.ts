@@ -18,6 +18,7 @@ function bodyOf(event: QueueEvent): CarriedBody | undefined {
     case 'ScheduleSet':
       return event.body;
     case 'MessageDeadLettered':
+    case 'FailureFunctionEnded':
       return event.response;
     default:
       return undefined;

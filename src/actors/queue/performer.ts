@@ -1,6 +1,6 @@
 /**
  * Makes the calls of one activation: body, headers, signature, the call itself, and its outcome back into
- * the actor's mailbox.
+ * the actor's mailbox. What the body of a run's message is made of is `sent-body`'s.
  *
  *  PF1 each attempt ends in exactly one `RecordAttempt`, unless the activation ends before
  *  PF2 nothing is sent unsigned, and nothing is sent once the activation has ended
@@ -16,9 +16,12 @@ import {
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { CallOutcome, Clock, DeliverySigner, HttpOut, Log, Metrics, Timer, Timers } from '../../ports/index.js';
+import { tellsOfAnswer, tellsOfSent } from './answer-use.js';
+import { type ListLimits, ListRoom } from './list-room.js';
 import type { AttemptPerformer } from './queue-plane.js';
 import type { QueueSlot, StartedAttempt } from './queue-slot.js';
 import { QueueWork } from './queue-work.js';
+import { type BodyPlan, keptContents, loadedContents, MAX_SENT_LIST_BYTES, planOf, putTogether } from './sent-body.js';
 
 export interface PerformerPorts {
   readonly http: HttpOut;
@@ -34,8 +37,9 @@ export interface PerformerPorts {
   submit(work: QueueWork): void;
 }
 
-/** About two milliseconds. */
+/** About two milliseconds, whichever comes first. */
 const BEGUN_AT_ONCE = 64;
+const BEGUN_BYTES_AT_ONCE = 512 * 1024;
 const FULL_MAILBOX_PAUSE_MS = 20;
 /** Between two looks whether the lease is sound again. */
 const LEASE_PAUSE_MS = 50;
@@ -50,6 +54,7 @@ interface Call {
   readonly slot: QueueSlot;
   readonly facts: AccountFacts;
   readonly attempt: StartedAttempt;
+  readonly plan: BodyPlan;
   pause: Timer | undefined;
 }
 
@@ -61,9 +66,14 @@ export class Performer implements AttemptPerformer {
   readonly #abort = new AbortController();
   #isEnded = false;
   #lastAlarmAtMs = Number.NEGATIVE_INFINITY;
+  readonly #lists: ListRoom;
   readonly #seconds;
 
-  constructor(private readonly ports: PerformerPorts) {
+  constructor(
+    private readonly ports: PerformerPorts,
+    lists?: ListLimits,
+  ) {
+    this.#lists = new ListRoom(lists);
     this.#seconds = ports.metrics.histogram('millrace_delivery_seconds');
   }
 
@@ -73,7 +83,9 @@ export class Performer implements AttemptPerformer {
 
   perform(slot: QueueSlot, facts: AccountFacts, attempt: StartedAttempt): void {
     if (this.#isEnded) return;
-    const call: Call = { slot, facts, attempt, pause: undefined };
+    const plan = planOf(attempt, this.#lists.maxBytes);
+    if (plan.kind === 'list') this.#lists.take(plan.bytes);
+    const call: Call = { slot, facts, attempt, plan, pause: undefined };
     this.#calls.add(call);
     this.#toBegin.push(call);
     if (this.#toBegin.length === 1) this.ports.timers.soon(() => this.#beginSome());
@@ -81,17 +93,26 @@ export class Performer implements AttemptPerformer {
 
   /** An entry may bring hundreds of attempts: signing and sending them takes longer than others should wait. */
   #beginSome(): void {
-    for (const call of this.#toBegin.splice(0, BEGUN_AT_ONCE)) this.#begin(call);
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#toBegin.length && count < BEGUN_AT_ONCE && bytes < BEGUN_BYTES_AT_ONCE) {
+      bytes += (this.#toBegin[count] as Call).plan.bytes;
+      count += 1;
+    }
+    for (const call of this.#toBegin.splice(0, count)) this.#begin(call);
     if (this.#toBegin.length > 0) this.ports.timers.soon(() => this.#beginSome());
   }
 
   #begin(call: Call): void {
     if (this.#isEnded) return;
-    const { slot, attempt } = call;
-    const { number } = attempt.body;
-    const body = number === 0 ? NOTHING : slot.bodies.get(number);
-    if (body !== undefined) this.#send(call, body);
-    else void this.#load(call, 1);
+    const { slot, plan } = call;
+    if (plan.kind === 'too-long') {
+      this.#conclude(call, notSent(`the run's entries are longer than ${MAX_SENT_LIST_BYTES} bytes`), undefined);
+      return;
+    }
+    const contents = keptContents(plan.refs, slot.bodies);
+    if (contents === undefined) void this.#load(call, 1);
+    else this.#putTogether(call, putTogether(plan, contents));
   }
 
   end(): void {
@@ -102,29 +123,47 @@ export class Performer implements AttemptPerformer {
     this.#calls.clear();
   }
 
+  #forget(call: Call): void {
+    if (this.#calls.delete(call) && call.plan.kind === 'list') this.#lists.giveBack(call.plan.bytes);
+  }
+
   #again(call: Call, inMs: number, action: () => void): void {
     if (this.#isEnded) return;
     call.pause = this.ports.timers.after(inMs, action);
   }
 
   async #load(call: Call, tries: number): Promise<void> {
-    const { slot, attempt } = call;
+    const contents = await this.#contents(call, tries);
+    if (contents !== undefined) this.#putTogether(call, putTogether(call.plan, contents));
+  }
+
+  /** Undefined: they are not there, and it has been seen to. */
+  async #contents(call: Call, tries: number): Promise<readonly Uint8Array[] | undefined> {
+    const { slot, attempt, plan } = call;
     try {
-      const body = await slot.bodies.load(attempt.body.number);
-      this.#send(call, body);
+      return await loadedContents(plan.refs, slot.bodies);
     } catch (error) {
       const isDown = isMillraceError(error, 'JOURNAL_UNAVAILABLE');
       const { id } = attempt;
       const fields = { partition: slot.name, id, body: attempt.body.number, cause: describeError(error) };
-      if (isDown || tries < BODY_TRIES) {
+      if (isOver(call)) {
+        this.#conclude(call, notSent('the run is over'), undefined);
+      } else if (isDown || tries < BODY_TRIES) {
         this.ports.log.warn('queue.body-not-loaded', fields);
         this.#again(call, PAUSE_MS, () => void this.#load(call, isDown ? tries : tries + 1));
-        return;
+      } else {
+        this.ports.log.error('queue.body-lost', fields);
+        this.#conclude(call, notSent('the body of the message cannot be read'), undefined);
       }
-      this.ports.log.error('queue.body-lost', fields);
-      const outcome = { kind: 'no-response', error: 'the body of the message cannot be read', durationMs: 0 } as const;
-      this.#conclude(call, outcome, NOTHING);
+      return undefined;
     }
+  }
+
+  #putTogether(call: Call, steps: Iterator<void, Uint8Array>): void {
+    if (this.#isEnded) return;
+    const step = steps.next();
+    if (step.done === true) this.#send(call, step.value);
+    else this.ports.timers.soon(() => this.#putTogether(call, steps));
   }
 
   #send(call: Call, body: Uint8Array): void {
@@ -133,8 +172,8 @@ export class Performer implements AttemptPerformer {
       this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, body));
       return;
     }
-    const { slot, facts, attempt } = call;
-    const { envelope, id, retried } = attempt;
+    const { slot, facts, attempt, plan } = call;
+    const { envelope, id, retried, run } = attempt;
     const { url, settings, isAlias } = envelope;
     const { clock, headers, http, signer } = this.ports;
     const signature = this.#signature(() =>
@@ -146,19 +185,23 @@ export class Performer implements AttemptPerformer {
     }
     const { timeoutSeconds, maxMessageBytes } = facts.limits;
     const sentAtMs = clock.monotonicMs();
+    // An endpoint finds itself in the list that it fetches by the id of the entry.
+    const messageId = run?.entries.at(-1)?.messageId ?? id;
+    const isListLeftOut = plan.kind === 'list-left-out';
+    const sentBody = tellsOfSent(attempt) ? body : undefined;
     void http
       .send({
         url,
         method: settings.method,
-        headers: headers.of(envelope, { messageId: id, retried, signature }),
+        headers: headers.of(envelope, { messageId, retried, signature, part: run?.part, isListLeftOut }),
         body,
         timeoutMs: Math.min(timeoutSeconds, settings.timeoutSeconds ?? timeoutSeconds) * 1000,
-        maxResponseBytes: hasCallback(attempt) ? Math.max(maxMessageBytes, KEPT_RESPONSE_BYTES) : KEPT_RESPONSE_BYTES,
+        maxResponseBytes: tellsOfAnswer(attempt) ? Math.max(maxMessageBytes, KEPT_RESPONSE_BYTES) : KEPT_RESPONSE_BYTES,
         signal: this.#abort.signal,
       })
       .then((outcome) => {
         this.#seconds.observe((clock.monotonicMs() - sentAtMs) / 1000);
-        this.#concludeCall(call, outcome, body);
+        this.#concludeCall(call, outcome, sentBody);
       });
   }
 
@@ -176,42 +219,42 @@ export class Performer implements AttemptPerformer {
     }
   }
 
-  #concludeCall(call: Call, outcome: CallOutcome, body: Uint8Array): void {
+  #concludeCall(call: Call, outcome: CallOutcome, sentBody: Uint8Array | undefined): void {
     const { metrics } = this.ports;
     metrics.counter('millrace_deliveries_total', wordFor(outcome)).add();
     if (outcome.kind === 'interrupted') {
       // Only the end of the activation interrupts a call: whoever comes next makes it again.
-      this.#calls.delete(call);
+      this.#forget(call);
       return;
     }
-    this.#conclude(call, outcome, body);
+    this.#conclude(call, outcome, sentBody);
   }
 
-  #conclude(call: Call, outcome: AttemptOutcome, body: Uint8Array): void {
+  #conclude(call: Call, outcome: AttemptOutcome, sentBody: Uint8Array | undefined): void {
     if (this.#isEnded) return;
     const { slot, attempt } = call;
     const { id, retried, restarts } = attempt;
-    const sentBody = hasCallback(attempt) ? body : undefined;
     const command = { type: 'RecordAttempt', id, retried, restarts, outcome, sentBody } as const;
-    const onReply = () => this.#calls.delete(call);
+    const onReply = () => this.#forget(call);
     const work = new QueueWork(slot.account, command, onReply, (error) => {
       if (isMillraceError(error, 'MAILBOX_FULL')) {
-        this.#again(call, FULL_MAILBOX_PAUSE_MS, () => this.#conclude(call, outcome, body));
+        this.#again(call, FULL_MAILBOX_PAUSE_MS, () => this.#conclude(call, outcome, sentBody));
         return;
       }
       // The activation is over, or being handed over: the attempt is open, and its successor makes it again.
-      this.#calls.delete(call);
+      this.#forget(call);
     });
     this.ports.submit(work);
   }
 }
 
-const NOTHING = new Uint8Array(0);
+/** Entries that nobody needs any more are let go of while they are being read. */
+function isOver({ slot, attempt, plan }: Call): boolean {
+  return attempt.run !== undefined && plan.refs.some(({ number }) => number > 0 && !slot.fold.engine.isNeeded(number));
+}
 
-/** Its callbacks tell of the response, and of what was sent. */
-function hasCallback({ envelope }: StartedAttempt): boolean {
-  const { callback, failureCallback } = envelope.settings;
-  return callback !== undefined || failureCallback !== undefined;
+function notSent(error: string): AttemptOutcome {
+  return { kind: 'no-response', error, durationMs: 0 };
 }
 
 function wordFor(outcome: CallOutcome): string {

@@ -182,11 +182,12 @@ function submit(actor: ShardActor<QueueWork>, account: AccountId, command: Queue
 }
 
 /**
- * A group has to be unfolded, and a duplicate found, by whoever knows them. What is enqueued keeps the order of
- * the answers: the next one may reach a new owner before it has read the intake.
+ * A group has to be unfolded, and a duplicate found, by whoever knows them; so has a run, which may be over. What is
+ * enqueued keeps the order of the answers: the next one may reach a new owner before it has read the intake.
  */
-function needsOnlyAPromise({ destination, deduplication, queueName }: PublishItem): boolean {
-  return destination.kind === 'url' && deduplication === undefined && queueName === undefined;
+function needsOnlyAPromise({ destination, deduplication, queueName, workflow }: PublishItem): boolean {
+  if (destination.kind !== 'url' || workflow !== undefined) return false;
+  return deduplication === undefined && queueName === undefined;
 }
 
 function promiseOf(items: readonly PublishItem[]): QueueReply {
@@ -237,8 +238,8 @@ function isRead({ type }: QueueCommand): boolean {
 }
 
 /** Its second time changes nothing and answers alike: it carries its ids, or says what is to be. */
-function isRepeatable({ type }: QueueCommand): boolean {
-  switch (type) {
+function isRepeatable(command: QueueCommand): boolean {
+  switch (command.type) {
     case 'Publish':
     case 'SetQueue':
     case 'PauseQueue':
@@ -251,7 +252,15 @@ function isRepeatable({ type }: QueueCommand): boolean {
     case 'PauseFlow':
     case 'PinFlow':
     case 'UnpinFlow':
+    case 'Wait':
+    case 'ResumeRuns':
+    case 'RunFailureFunction':
       return true;
+    case 'Notify':
+      // Of one run it is known by its id. All who wait are others the second time.
+      return command.runId !== undefined;
+    case 'EndRun':
+      return command.how === 'finish';
     default:
       return false;
   }

@@ -356,7 +356,10 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   }
 }
 
-/** Would a full server refuse it? What was promised, and what comes to an end, is let through. */
+/**
+ * Would a full server refuse it? What was promised, and what comes to an end, is let through. An endpoint whose step is
+ * refused fails its delivery, and is asked for the step again.
+ */
 function mayGrow(command: QueueCommand): boolean {
   switch (command.type) {
     case 'Publish':
@@ -367,6 +370,10 @@ function mayGrow(command: QueueCommand): boolean {
     case 'SetSchedule':
     case 'RetryDlq':
     case 'PinFlow':
+    case 'Wait':
+    case 'Notify':
+    case 'ResumeRuns':
+    case 'RunFailureFunction':
       return true;
     default:
       return false;

@@ -4,7 +4,14 @@
  *  QS1 an answer waits for the entry with everything unstored of its partition, also when it changed nothing
  *  QS2 an attempt is handed on when the entry with its start is stored, and not before
  */
-import type { AccountFacts, BodyRef, BodySink, Envelope, RecordEvent } from '../../domain/queue/index.js';
+import type {
+  AccountFacts,
+  BodyRef,
+  BodySink,
+  Envelope,
+  OpenRunAttempt,
+  RecordEvent,
+} from '../../domain/queue/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { AccountId, MessageId, PartitionName } from '../../kernel/index.js';
 import { parseQueuePartition } from '../../messages/index.js';
@@ -37,6 +44,8 @@ export interface StartedAttempt {
   readonly body: BodyRef;
   readonly retried: number;
   readonly restarts: number;
+  /** Of a message of a workflow's run. */
+  readonly run?: OpenRunAttempt | undefined;
 }
 
 export class QueueSlot {

@@ -65,6 +65,12 @@ function bytesOf(command: QueueCommand): number {
       // What was sent is held by the cache of bodies, too, but not for sure.
       return COMMAND_BYTES + received + (sentBody?.length ?? 0);
     }
+    case 'Wait':
+      return COMMAND_BYTES + command.stepText.length + (command.timeoutBody?.length ?? 0);
+    case 'Notify':
+      return COMMAND_BYTES + command.content.length;
+    case 'EndRun':
+      return COMMAND_BYTES + (command.response?.length ?? 0);
     default:
       return COMMAND_BYTES;
   }
@@ -72,6 +78,9 @@ function bytesOf(command: QueueCommand): number {
 
 export function bytesOfItems(items: readonly PublishItem[]): number {
   let bytes = COMMAND_BYTES;
-  for (const { body } of items) bytes += ITEM_BYTES + body.length;
+  for (const { body, workflow } of items) {
+    const stepText = workflow?.kind === 'trigger' ? workflow.invoker?.stepText : undefined;
+    bytes += ITEM_BYTES + body.length + (stepText?.length ?? 0);
+  }
   return bytes;
 }

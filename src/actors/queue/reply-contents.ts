@@ -2,9 +2,10 @@
  * Bodies in answers: the state knows their numbers, the actor their bytes. What is in memory is put in at
  * once, so that it is there though its message ends before the answer leaves; the rest is read first.
  */
-import type { BodyRef, QueueReply } from '../../domain/queue/index.js';
+import type { BodyRef, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
 import type { PartitionBodies } from './queue-slot.js';
 
+type FailedRuns = QueueReplyOf<'FailedRuns'>;
 type Contents = Pick<PartitionBodies, 'get' | 'load'>;
 
 /** @throws (in the promise) JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
@@ -28,9 +29,41 @@ export function withContents(reply: QueueReply, bodies: Contents): QueueReply | 
         schedules: schedules.map((one, at) => ({ ...one, content: contents[at] })),
       }));
     }
+    case 'Run': {
+      const { entries } = reply;
+      const refs = entries.map(({ body }) => body);
+      return joined(refs, bodies, (contents) => ({
+        ...reply,
+        entries: entries.map((one, at) => ({ ...one, content: contents[at] })),
+      }));
+    }
+    case 'FailedRuns':
+      return failedRunsWithContents(reply, bodies);
     default:
       return reply;
   }
+}
+
+const REFS_OF_A_FAILED_RUN = 3;
+
+function failedRunsWithContents(reply: FailedRuns, bodies: Contents): QueueReply | Promise<QueueReply> {
+  const refs = reply.runs.flatMap(({ payload, entry, failureFunction }) => [
+    payload,
+    entry.response.body,
+    failureFunction?.body ?? EMPTY_BODY,
+  ]);
+  return joined(refs, bodies, (contents) => ({
+    ...reply,
+    runs: reply.runs.map((one, index) => {
+      const at = index * REFS_OF_A_FAILED_RUN;
+      return {
+        ...one,
+        payloadContent: contents[at],
+        responseContent: contents[at + 1],
+        failureFunctionContent: one.failureFunction === undefined ? undefined : contents[at + 2],
+      };
+    }),
+  }));
 }
 
 function joined(
@@ -44,3 +77,4 @@ function joined(
 }
 
 const NOTHING = new Uint8Array(0);
+const EMPTY_BODY: BodyRef = { number: 0, bytes: 0 };

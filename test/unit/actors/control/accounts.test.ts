@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Accounts, type ControlView } from '../../../../src/actors/control/index.js';
 import { NodeRandom } from '../../../../src/adapters/node/index.js';
 import { DEFAULT_ACCOUNT_LIMITS } from '../../../../src/domain/control/index.js';
-import { isMillraceError } from '../../../../src/kernel/index.js';
+import { type AccountId, isMillraceError } from '../../../../src/kernel/index.js';
 import { hashSecret } from '../../../../src/messages/index.js';
 import { ACCOUNT, ACCOUNT_SECRETS_OF, INSTALLED } from '../../../spec/control/given.js';
 import { namedSealing } from '../../../support/memory-control.js';
@@ -43,6 +43,55 @@ describe('accounts, as the queue sees them', () => {
     expect(accounts.grantForQueueToken('full')).to.deep.equal({ account: ACCOUNT, role: 'standard', facts });
     expect(accounts.grantForQueueToken('look')).to.deep.equal({ account: ACCOUNT, role: 'read-only', facts });
     expect(accounts.grantForQueueToken('other')).to.equal(undefined);
+  });
+
+  it('are found by the user that their token names, as it is opened from its seal', async () => {
+    const token = (user: unknown) => {
+      const text = Buffer.from(JSON.stringify({ UserID: user, Password: 'p' })).toString('base64');
+      return { sha256: hashSecret(text), sealed: namedSealing().seal(text) };
+    };
+    const reset = async (user: unknown) => {
+      const readOnlyToken = { sha256: hashSecret(`look ${user}`), sealed: 'y' };
+      const tokens = { queueToken: token(user), readOnlyToken };
+      await installation.ask({ type: 'ResetQueueTokens', account: ACCOUNT, tokens });
+      await breathe();
+    };
+    expect(accounts.grantForQueueUser('me')).to.equal(undefined);
+    await reset('me');
+    expect(accounts.grantForQueueUser('me')).to.deep.include({ account: ACCOUNT, role: 'standard' });
+    expect(accounts.grantForQueueUser('you')).to.equal(undefined);
+    await installation.ask({ type: 'SetAccountState', account: ACCOUNT, state: 'passive' });
+    await breathe();
+    expect(accounts.grantForQueueUser('me')?.facts.state).to.equal('passive');
+    await reset(7);
+    expect(accounts.grantForQueueUser('me')).to.equal(undefined);
+    view.stop();
+    expect(() => accounts.grantForQueueUser('me'))
+      .to.throw()
+      .that.satisfies((e: unknown) => isMillraceError(e, 'CONTROL_STALE'));
+  });
+
+  it('are found by no user that two of them have', async () => {
+    const text = Buffer.from(JSON.stringify({ UserID: 'me' })).toString('base64');
+    const other = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
+    const { type: _, createdAtMs: __, ...account } = created as Extract<typeof created, { type: 'AccountCreated' }>;
+    const secrets = (id: AccountId, sha256: string) => ({
+      ...ACCOUNT_SECRETS_OF(id),
+      queueToken: { sha256, sealed: namedSealing().seal(text) },
+    });
+    await installation.ask({
+      type: 'CreateAccount',
+      account: { ...account, id: other, email: 'other@example.com', secrets: secrets(other, hashSecret('one')) },
+    });
+    await breathe();
+    expect(accounts.grantForQueueUser('me')?.account).to.equal(other);
+    const third = 'ac-cccccccccccccccc' as AccountId;
+    await installation.ask({
+      type: 'CreateAccount',
+      account: { ...account, id: third, email: 'third@example.com', secrets: secrets(third, hashSecret('two')) },
+    });
+    await breathe();
+    expect(accounts.grantForQueueUser('me')).to.equal(undefined);
   });
 
   it('say how many events of each are kept, unless that may be an old number', async () => {

@@ -4,9 +4,16 @@ import type { ShardActor, ShardCaller } from '../../../../src/actors/runtime/ind
 import { ManualTime, MemoryIntakeLog } from '../../../../src/adapters/memory/index.js';
 import { decodeIntakeRecord, encodeQueueReply } from '../../../../src/codec/queue/index.js';
 import type { PublishItem, QueueCommand, QueueReply } from '../../../../src/domain/queue/index.js';
-import { type ErrorCode, isMillraceError, MillraceError, type ShardName } from '../../../../src/kernel/index.js';
+import {
+  type ErrorCode,
+  isMillraceError,
+  MillraceError,
+  type RunId,
+  type ShardName,
+} from '../../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
-import { ACCOUNT, messageItem } from '../../../support/queue-shard-stand.js';
+import { ACCOUNT, messageItem, PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js';
+import { MARK, RUN_ID, STEP } from '../../../support/run-attempts.js';
 
 const SHARD = 'QUEUE_0' as ShardName;
 const DONE: QueueReply = { type: 'Done' };
@@ -77,6 +84,28 @@ const published = (items: readonly PublishItem[]): QueueReply => ({
   daily: undefined,
 });
 
+function notifying(runId: RunId | undefined): QueueCommand {
+  const content = Buffer.from('event');
+  return { type: 'Notify', eventId: 'e', runId, firstId: messageItem(1, 'a').id, content, isHook: false };
+}
+
+function waiting(): QueueCommand {
+  const delivery = { url: 'https://app.example/flow', settings: PLAIN_SETTINGS, mark: MARK, headers: [] };
+  return {
+    type: 'Wait',
+    runId: RUN_ID,
+    eventId: 'e',
+    resultId: messageItem(1, 'a').id,
+    step: STEP,
+    stepText: '{}',
+    timeoutText: '7d',
+    timeoutSeconds: 604_800,
+    timeoutBody: undefined,
+    onNotify: delivery,
+    onTimeout: delivery,
+  };
+}
+
 describe("the way to an account's queue", () => {
   it('leads into the mailbox of an owner in this process', async () => {
     const stand = new Stand();
@@ -126,6 +155,13 @@ describe("the way to an account's queue", () => {
       [{ type: 'PauseFlow', key: 'k', isPaused: true }, true],
       [{ type: 'CancelMessage', id: messageItem(1, 'a').id }, false],
       [{ type: 'RetryDlq', selector: { kind: 'ids', dlqIds: [] }, firstId: messageItem(1, 'a').id, overrides }, false],
+      [{ type: 'EndRun', runId: RUN_ID, how: 'finish', response: undefined }, true],
+      [{ type: 'EndRun', runId: RUN_ID, how: 'cancel', response: undefined }, false],
+      [{ type: 'CancelRuns', selector: { kind: 'ids', runIds: [RUN_ID] } }, false],
+      [notifying(RUN_ID), true],
+      // Those who wait for it the second time are others.
+      [notifying(undefined), false],
+      [waiting(), true],
     ] as const) {
       const stand = new Stand();
       const failure = failureOf(stand.gateway(once).ask(ACCOUNT, command));
@@ -236,7 +272,7 @@ describe('a publish', () => {
     expect(stand.appended).to.deep.equal([]);
   });
 
-  it('waits for an owner when it needs an answer, or an order: for a group, a deduplication id, a queue', async () => {
+  it('waits for an owner when it needs an answer, or an order: for a group, a deduplication id, a queue, a run', async () => {
     const raw = { headers: [], query: [] };
     for (const parts of [
       { destination: { kind: 'group', name: 'g', raw } },
@@ -244,6 +280,8 @@ describe('a publish', () => {
       { deduplication: 'content' },
       // What is enqueued after it may have reached the next owner before the intake is read.
       { queueName: 'line' },
+      // Its run may be over, and then nothing of it is accepted.
+      { workflow: { kind: 'entry', runId: RUN_ID, mark: MARK, step: STEP } },
     ] as const) {
       const stand = new Stand();
       const items = [messageItem(1, 'a'), messageItem(2, 'a', parts)];

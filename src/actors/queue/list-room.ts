@@ -1,0 +1,40 @@
+/**
+ * The memory that lists of runs' entries take while their calls are being made. Endpoints answer late, and a list is
+ * made for one call alone: beyond the room, longer ones are left for their endpoints to fetch.
+ */
+import { DEFAULT_INLINE_BYTES } from '../../domain/workflow/index.js';
+
+export interface ListLimits {
+  /** Of one list: a longer one is left out where the endpoint can fetch it. */
+  readonly inlineBytes: number;
+  /** Of all lists of an activation that are being delivered. */
+  readonly inFlightBytes: number;
+}
+
+export const DEFAULT_LIST_LIMITS: ListLimits = {
+  inlineBytes: DEFAULT_INLINE_BYTES,
+  inFlightBytes: 64 * 1024 * 1024,
+};
+
+/** Always sent, if one list may be as long: a thousand of them are no more than what others take anyway. */
+const SHORT_BYTES = 16 * 1024;
+
+export class ListRoom {
+  #usedBytes = 0;
+
+  constructor(private readonly limits: ListLimits = DEFAULT_LIST_LIMITS) {}
+
+  /** Of the next list, if it can be fetched. */
+  get maxBytes(): number {
+    const { inlineBytes, inFlightBytes } = this.limits;
+    return Math.min(inlineBytes, Math.max(SHORT_BYTES, inFlightBytes - this.#usedBytes));
+  }
+
+  take(bytes: number): void {
+    this.#usedBytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.#usedBytes -= bytes;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * What an attempt sends as its body. A message's own bytes; of a step, the list of its run's entries, put together
+ * when it is sent, so that nothing is stored twice; of a failure message, its JSON with the run's payload put in.
+ *
+ *  SB1 a list ends with the entry that is delivered, and begins with the payload
+ *  SB2 a list that is too long for one request is left out where the endpoint can fetch it
+ *  SB3 bytes are put together in slices: others run between, however much there is
+ */
+import type { BodyRef } from '../../domain/queue/index.js';
+import type { RunEntry } from '../../domain/workflow/index.js';
+import { assert, unreachable } from '../../kernel/index.js';
+import type { PartitionBodies, StartedAttempt } from './queue-slot.js';
+
+/** What is sent of a run that no endpoint could fetch: more would take the memory of others. */
+export const MAX_SENT_LIST_BYTES = 64 * 1024 * 1024;
+
+const NOTHING = new Uint8Array(0);
+const BEFORE_ID = '{"messageId":"';
+const BEFORE_BODY = '","body":"';
+const AFTER_BODY = '","callType":"step"}';
+const FRAME_BYTES = BEFORE_ID.length + BEFORE_BODY.length + AFTER_BODY.length;
+/** Where a failure message has room for the payload; what follows it is short. */
+const PAYLOAD_PLACE = '"sourceBody":""';
+/** Encoded between two pauses: about half a millisecond. Whole groups of base64. */
+const SLICE_BYTES = 384 * 1024;
+/** What a piece costs beside its bytes, in bytes that take as long. */
+const PIECE_COST_BYTES = 512;
+/** Read at once, when they are not in memory. */
+const LOADED_AT_ONCE = 32;
+
+/** What has to be known to make the body. */
+export interface BodyPlan {
+  readonly refs: readonly BodyRef[];
+  /** `list-left-out`: nothing is sent, the endpoint fetches it. `too-long`: it cannot be sent at all. */
+  readonly kind: 'own' | 'list' | 'list-left-out' | 'too-long' | 'failure';
+  readonly entries: readonly RunEntry[];
+  /** Of the list, as it is sent. */
+  readonly bytes: number;
+}
+
+/** @param inlineBytes of the longest list that is sent to an endpoint that could fetch it */
+export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: number): BodyPlan {
+  const own = { refs: [body], kind: 'own', entries: [], bytes: body.bytes } as const;
+  if (run === undefined) return own;
+  const { part, entries } = run;
+  if (part.role === 'failure') return { ...own, refs: [body, part.payload], kind: 'failure' };
+  if (part.role !== 'step') return own;
+  const bytes = listBytes(entries);
+  if (bytes > inlineBytes && envelope.workflow?.canFetch === true) {
+    return { refs: [], kind: 'list-left-out', entries: [], bytes: 0 };
+  }
+  if (bytes > MAX_SENT_LIST_BYTES) return { refs: [], kind: 'too-long', entries: [], bytes };
+  return { refs: entries.map((entry) => entry.body), kind: 'list', entries, bytes };
+}
+
+/** Undefined: not all of them are in memory. */
+export function keptContents(
+  refs: readonly BodyRef[],
+  bodies: Pick<PartitionBodies, 'get'>,
+): readonly Uint8Array[] | undefined {
+  const contents: Uint8Array[] = [];
+  for (const { number } of refs) {
+    const content = number === 0 ? NOTHING : bodies.get(number);
+    if (content === undefined) return undefined;
+    contents.push(content);
+  }
+  return contents;
+}
+
+/** @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+export async function loadedContents(
+  refs: readonly BodyRef[],
+  bodies: Pick<PartitionBodies, 'get' | 'load'>,
+): Promise<readonly Uint8Array[]> {
+  const contents: Uint8Array[] = [];
+  for (let from = 0; from < refs.length; from += LOADED_AT_ONCE) {
+    const some = refs.slice(from, from + LOADED_AT_ONCE);
+    const loads = some.map(({ number }) => (number === 0 ? NOTHING : (bodies.get(number) ?? bodies.load(number))));
+    contents.push(...(await Promise.all(loads)));
+  }
+  return contents;
+}
+
+/** @param contents of the plan's `refs`, in their order. @returns the body, last (SB3) */
+export function* putTogether(plan: BodyPlan, contents: readonly Uint8Array[]): Generator<void, Uint8Array> {
+  switch (plan.kind) {
+    case 'own':
+      return contents[0] ?? NOTHING;
+    case 'list':
+      return yield* listOf(plan, contents);
+    case 'failure':
+      return yield* withPayload(contents[0] ?? NOTHING, contents[1] ?? NOTHING);
+    case 'list-left-out':
+    case 'too-long':
+      return NOTHING;
+    default:
+      return unreachable(plan.kind);
+  }
+}
+
+function* listOf({ entries, bytes }: BodyPlan, contents: readonly Uint8Array[]): Generator<void, Uint8Array> {
+  const list = new Writing(bytes);
+  for (const [at, { messageId }] of entries.entries()) {
+    const before = `${at === 0 ? '[' : ','}${BEFORE_ID}${messageId}${BEFORE_BODY}`;
+    yield* list.base64(contents[at] ?? NOTHING, before, AFTER_BODY);
+  }
+  list.text(']');
+  return list.done();
+}
+
+function* withPayload(json: Uint8Array, payload: Uint8Array): Generator<void, Uint8Array> {
+  const told = bufferOf(json);
+  const found = told.lastIndexOf(PAYLOAD_PLACE);
+  if (found < 0 || payload.byteLength === 0) return json;
+  const place = found + PAYLOAD_PLACE.length - 1;
+  const message = new Writing(told.byteLength + base64Length(payload.byteLength));
+  message.bytes(told.subarray(0, place));
+  yield* message.base64(payload, '', '');
+  message.bytes(told.subarray(place));
+  return message.done();
+}
+
+const NO_PAUSES: Iterable<void> = [];
+
+/** A buffer that is filled from front to back. */
+class Writing {
+  readonly #buffer: Buffer;
+  #at = 0;
+  #sincePause = 0;
+
+  constructor(bytes: number) {
+    this.#buffer = Buffer.allocUnsafe(bytes);
+  }
+
+  /** ASCII. */
+  text(text: string): void {
+    this.#at += this.#buffer.write(text, this.#at, 'latin1');
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#buffer.set(bytes, this.#at);
+    this.#at += bytes.byteLength;
+  }
+
+  /** @returns its pauses: none, mostly */
+  base64(content: Uint8Array, before: string, after: string): Iterable<void> {
+    const cost = content.byteLength + PIECE_COST_BYTES;
+    if (this.#sincePause + cost > SLICE_BYTES) return this.#base64InSlices(bufferOf(content), before, after);
+    this.#sincePause += cost;
+    this.text(before + bufferOf(content).toString('base64') + after);
+    return NO_PAUSES;
+  }
+
+  *#base64InSlices(source: Buffer, before: string, after: string): Iterable<void> {
+    this.text(before);
+    for (let from = 0; from === 0 || from < source.byteLength; from += SLICE_BYTES) {
+      yield;
+      const to = Math.min(source.byteLength, from + SLICE_BYTES);
+      this.text(source.toString('base64', from, to));
+      this.#sincePause = to - from + PIECE_COST_BYTES;
+    }
+    this.text(after);
+  }
+
+  done(): Uint8Array {
+    assert(this.#at === this.#buffer.byteLength, 'a body was put together that is not as long as planned', {
+      written: this.#at,
+      planned: this.#buffer.byteLength,
+    });
+    return this.#buffer;
+  }
+}
+
+function listBytes(entries: readonly RunEntry[]): number {
+  // One comma less than entries, and two brackets.
+  let bytes = entries.length * (FRAME_BYTES + 1) + 1;
+  for (const { messageId, body } of entries) bytes += messageId.length + base64Length(body.bytes);
+  return bytes;
+}
+
+function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,101 @@
+/** The calls of one activation, on manual time, with a journal and destinations that a test plays. */
+import {
+  type ListLimits,
+  Performer,
+  QueueFold,
+  QueueSlot,
+  type QueueWork,
+  type StartedAttempt,
+} from '../../src/actors/queue/index.js';
+import { ManualTime } from '../../src/adapters/memory/index.js';
+import { DeliveredHeaders, type DeliverySettings } from '../../src/domain/queue/index.js';
+import { type ErrorCode, type MessageId, MillraceError } from '../../src/kernel/index.js';
+import { queuePartition } from '../../src/messages/index.js';
+import { type Log, UNWATCHED } from '../../src/ports/index.js';
+import { ACCOUNT, GENEROUS, PLAIN_SETTINGS } from './queue-shard-stand.js';
+import { ScriptedHttp } from './scripted-http.js';
+
+export const ATTEMPTED_ID = 'msg_1111111111111111111111111111' as MessageId;
+
+export class PerformerStand {
+  readonly time = new ManualTime();
+  readonly http = new ScriptedHttp();
+  readonly works: QueueWork[] = [];
+  readonly alarms: string[] = [];
+  /** Of the journal, when a body is read: failures first, then the body. */
+  readonly loads: (ErrorCode | string)[] = [];
+  signature: () => string | undefined = () => 'signed';
+  readonly log: Log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (event) => void this.alarms.push(event),
+    with: () => this.log,
+  };
+  holdsLease = true;
+  readonly performer: Performer;
+  /** In memory. */
+  readonly contents = new Map<number, Uint8Array>([[1, Buffer.from('in memory')]]);
+
+  readonly slot = new QueueSlot(
+    queuePartition(ACCOUNT),
+    new QueueFold(),
+    {
+      put() {},
+      drop() {},
+      sealed() {},
+      stored() {},
+      replayedAt() {},
+      covered() {},
+      close() {},
+      get: (number) => this.contents.get(number),
+      load: async () => {
+        const next = this.loads.length > 1 ? this.loads.shift() : this.loads[0];
+        if (next === 'JOURNAL_UNAVAILABLE' || next === 'JOURNAL_DAMAGED') throw new MillraceError(next, 'not read');
+        return Buffer.from(next ?? '');
+      },
+    },
+    () => {},
+  );
+
+  constructor(lists?: ListLimits) {
+    const ports = {
+      mayCall: () => this.holdsLease,
+      http: this.http,
+      signer: { sign: () => this.signature() },
+      headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
+      clock: this.time,
+      timers: this.time,
+      log: this.log,
+      metrics: UNWATCHED,
+      submit: (work: QueueWork) => void this.works.push(work),
+    };
+    this.performer = new Performer(ports, lists);
+  }
+
+  /** Resolves when the call has been made, if it can be. */
+  async perform(body = 1, settings: Partial<DeliverySettings> = {}): Promise<void> {
+    const envelope: StartedAttempt['envelope'] = {
+      url: 'https://a.example/',
+      settings: { ...PLAIN_SETTINGS, ...settings },
+      queueName: undefined,
+      scheduleId: undefined,
+      topicName: undefined,
+      endpointName: undefined,
+      callerIp: '192.0.2.1',
+      isAlias: false,
+      callbackOf: undefined,
+    };
+    const attempt = { id: ATTEMPTED_ID, envelope, body: { number: body, bytes: 9 }, retried: 2, restarts: 1 };
+    await this.make(attempt);
+  }
+
+  async make(attempt: StartedAttempt): Promise<void> {
+    this.performer.perform(this.slot, GENEROUS, attempt);
+    await this.time.advance(0);
+  }
+
+  sent(): string[] {
+    return this.http.calls.map(({ body }) => Buffer.from(body).toString());
+  }
+}

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { ListRoom } from '../../../../src/actors/queue/list-room.js';
+
+const KIB = 1024;
+
+describe('the room for lists of entries', () => {
+  it('takes lists up to the bound of one', () => {
+    expect(new ListRoom({ inlineBytes: 100 * KIB, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(100 * KIB);
+  });
+
+  it('takes shorter ones when it fills, and short ones always', () => {
+    const room = new ListRoom({ inlineBytes: 100 * KIB, inFlightBytes: 150 * KIB });
+    room.take(100 * KIB);
+    expect(room.maxBytes).to.equal(50 * KIB);
+    room.take(50 * KIB);
+    expect(room.maxBytes).to.equal(16 * KIB);
+    room.take(16 * KIB);
+    expect(room.maxBytes).to.equal(16 * KIB);
+    room.giveBack(100 * KIB);
+    expect(room.maxBytes).to.equal(84 * KIB);
+  });
+
+  it('takes none where the bound of one says so', () => {
+    expect(new ListRoom({ inlineBytes: 0, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(0);
+  });
+});
