@@ -18,6 +18,7 @@ export * from './object-store.js';
 export * from './queue-access.js';
 export * from './queue-gateway.js';
 export * from './random.js';
+export * from './run-log.js';
 export * from './sealing.js';
 export * from './sql.js';
 export * from './storage-gauge.js';

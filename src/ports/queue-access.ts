@@ -12,6 +12,11 @@ export interface QueueGrant {
 export interface QueueAccess {
   /** Undefined for an unknown or revoked token. @throws CONTROL_STALE as `Access` does */
   grantForQueueToken(token: string): QueueGrant | undefined;
+  /**
+   * Whose token names this user: third parties call webhooks under that name, with no token of their own. The role is
+   * the token's. Undefined when no token does. @throws CONTROL_STALE as `Access` does
+   */
+  grantForQueueUser(userId: string): QueueGrant | undefined;
 }
 
 /** For the owner of an account's queue: the limits in force, as far as this process has heard. */

@@ -13,6 +13,11 @@ import {
   type LogPage,
   type LogQuery,
   type MessageLog,
+  type RunEventPage,
+  type RunEventQuery,
+  type RunLog,
+  type RunPage,
+  type RunQuery,
   SqlFailure,
   type SqlFiles,
   type Timer,
@@ -58,7 +63,7 @@ const PRUNE_EVERY_MS = 100;
 const PRUNE_ROUND_MS = 30;
 const MAX_WAITING = 1000;
 
-export class ReadModels implements MessageLog {
+export class ReadModels implements MessageLog, RunLog {
   readonly #store: MessageLogStore;
   #followers = new Map<ShardName, ShardFollower>();
   #stop = new AbortController();
@@ -117,6 +122,16 @@ export class ReadModels implements MessageLog {
   async dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage> {
     await this.#untilSeen(account, seen);
     return this.#search((isLate) => this.#store.reader.dlq(account, selector, isLate));
+  }
+
+  async runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
+    await this.#untilSeen(account, seen);
+    return this.#search((isLate) => this.#store.runReader.runs(account, query, isLate));
+  }
+
+  async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
+    await this.#untilSeen(account, seen);
+    return this.#search((isLate) => this.#store.runReader.events(account, query, isLate));
   }
 
   async #search<T>(begin: (isLate: () => boolean) => Generator<void, T>): Promise<T> {

@@ -1,6 +1,6 @@
 /**
  * Where a journal's front is gone before it could be folded: the state of the newest snapshot is taken over, so that
- * the DLQ list is complete and messages that are alive are known; older events of the log are not to be had.
+ * the DLQ list is complete, messages that are alive are known, and runs that go on or may be resumed; older events of the log are not to be had.
  * May be interrupted anywhere and is then begun anew: the checkpoint moves when all is done.
  */
 import { decodeQueueEvents } from '../codec/queue/index.js';
@@ -98,6 +98,8 @@ async function restorePartition(
         const content = await ports.bodies.read(shard, partition.name, number, undefined);
         bodies.set(number, content);
         bodyBytes += content.length;
+        // Before its event, where that has many: bodies of a run may be more than memory should hold.
+        if (bodyBytes >= STEP_BODY_BYTES) await write();
       }
       events.push(event);
       if (events.length >= STEP_EVENTS || bodyBytes >= STEP_BODY_BYTES) await write();
@@ -109,21 +111,32 @@ async function restorePartition(
 function bodiesOf(event: QueueEvent): readonly BodyRef[] {
   switch (event.type) {
     case 'MessageRestored':
-      return [event.body];
+      return event.status === 'delivered' ? [] : [event.body];
     case 'DlqRestored':
       return [event.entry.body, event.entry.response.body];
     case 'ScheduleRestored':
       return [event.schedule.body];
+    case 'RunRestored':
+      return [...event.entries.map(({ body }) => body), ...(event.failureFunction ? [event.failureFunction.body] : [])];
+    case 'RunEntriesRestored':
+      return event.entries.map(({ body }) => body);
     default:
       return [];
   }
 }
 
 async function dropGone(ports: RestorePorts, store: MessageLogStore, account: AccountId): Promise<void> {
-  let after: number | undefined = 0;
-  while (after !== undefined) {
-    after = store.dropGone(account, after);
-    await breath(ports.timers);
+  const steps = [
+    (after: number) => store.dropGone(account, after),
+    (after: number) => store.dropGoneRuns(account, after),
+    (after: number) => store.dropUnusedBodies(account, after),
+  ];
+  for (const step of steps) {
+    let after: number | undefined = 0;
+    while (after !== undefined) {
+      after = step(after);
+      await breath(ports.timers);
+    }
   }
 }
 

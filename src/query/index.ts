@@ -1,1 +1,1 @@
-export { type Ask, AskedMessageLog, answer, askOverBus } from './message-log.js';
+export { type Ask, AskedReadModels, answer, askOverBus } from './read-models.js';

@@ -5,11 +5,25 @@
 import { decode, encode } from '@msgpack/msgpack';
 import type { DlqSelector, Envelope } from '../domain/queue/index.js';
 import { type AccountId, MillraceError } from '../kernel/index.js';
-import type { DlqPage, DlqRow, LogEvent, LogPage, LogQuery } from '../ports/index.js';
+import type {
+  DlqPage,
+  DlqRow,
+  LogEvent,
+  LogPage,
+  LogQuery,
+  RunEventPage,
+  RunEventQuery,
+  RunPage,
+  RunQuery,
+} from '../ports/index.js';
 
 export type Question =
   | { readonly kind: 'events'; readonly account: AccountId; readonly query: LogQuery; readonly seen: number }
-  | { readonly kind: 'dlq'; readonly account: AccountId; readonly selector: DlqSelector; readonly seen: number };
+  | { readonly kind: 'dlq'; readonly account: AccountId; readonly selector: DlqSelector; readonly seen: number }
+  | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
+  | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number };
+
+const KINDS: ReadonlySet<string> = new Set<Question['kind']>(['events', 'dlq', 'runs', 'run-events']);
 
 /** Of this form; a process of another version that does not know it says so. */
 const VERSION = 1;
@@ -35,7 +49,7 @@ export function encodeQuestion(question: Question): Uint8Array {
 /** @throws INVALID */
 export function decodeQuestion(bytes: Uint8Array): Question {
   const question = opened<Question>(bytes);
-  if (question.kind !== 'events' && question.kind !== 'dlq') throw unknownForm();
+  if (!KINDS.has(question.kind)) throw unknownForm();
   return question;
 }
 
@@ -57,6 +71,26 @@ export function encodeDlqPage({ entries, after }: DlqPage): Uint8Array {
 export function decodeDlqPage(bytes: Uint8Array): DlqPage {
   const page = opened<SharedPage<DlqRow>>(bytes);
   return { entries: unshared(page), after: page.next as DlqPage['after'] };
+}
+
+export function encodeRunPage({ runs, cursor }: RunPage): Uint8Array {
+  return encode([VERSION, { items: runs, next: cursor }], OPTIONS);
+}
+
+/** @throws INVALID */
+export function decodeRunPage(bytes: Uint8Array): RunPage {
+  const { items, next } = opened<{ items: RunPage['runs']; next?: string }>(bytes);
+  return { runs: items, cursor: next };
+}
+
+export function encodeRunEventPage({ events, cursor }: RunEventPage): Uint8Array {
+  return encode([VERSION, { items: events, next: cursor }], OPTIONS);
+}
+
+/** @throws INVALID */
+export function decodeRunEventPage(bytes: Uint8Array): RunEventPage {
+  const { items, next } = opened<{ items: RunEventPage['events']; next?: string }>(bytes);
+  return { events: items, cursor: next };
 }
 
 function shared<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }>(

@@ -11,8 +11,8 @@ export interface Place {
 
 const PLACE = /^([0-9]{1,16})-([0-9]{1,16})$/;
 
-export const BEFORE_ALL: Place = { atMs: -1, n: -1 };
-export const AFTER_ALL: Place = { atMs: Number.MAX_SAFE_INTEGER, n: Number.MAX_SAFE_INTEGER };
+const BEFORE_ALL: Place = { atMs: -1, n: -1 };
+const AFTER_ALL: Place = { atMs: Number.MAX_SAFE_INTEGER, n: Number.MAX_SAFE_INTEGER };
 
 /** @throws INVALID */
 export function placeOf(text: string): Place {
@@ -27,6 +27,27 @@ export function maybePlace(text: string): Place | undefined {
   if (match === null) return undefined;
   const place = { atMs: Number(match[1]), n: Number(match[2]) };
   return Number.isSafeInteger(place.atMs) && Number.isSafeInteger(place.n) ? place : undefined;
+}
+
+/** Both exclusive. */
+export interface Range {
+  readonly after: Place;
+  readonly before: Place;
+}
+
+export type Order = 'earliestFirst' | 'latestFirst';
+
+/** Between two instants, inclusive. A cursor moves the end that the order comes from. */
+export function rangeOf(
+  { fromMs, toMs }: { readonly fromMs?: number | undefined; readonly toMs?: number | undefined },
+  order: Order,
+  cursor: Place | undefined,
+): Range {
+  const after = fromMs === undefined ? BEFORE_ALL : { atMs: fromMs, n: -1 };
+  const before = toMs === undefined ? AFTER_ALL : { atMs: toMs, n: Number.MAX_SAFE_INTEGER };
+  if (cursor === undefined) return { after, before };
+  if (order === 'earliestFirst') return { after: isBefore(cursor, after) ? after : cursor, before };
+  return { after, before: isBefore(cursor, before) ? cursor : before };
 }
 
 export function dlqPlace(dlqId: DlqId): Place {

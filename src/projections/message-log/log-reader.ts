@@ -3,7 +3,7 @@
  * is over; it then says where to go on, so that a search which has to look at a million rows costs many short pages
  * and never one long silence. Each generator's step is a few milliseconds.
  */
-import type { DlqSelector, Envelope, HeaderList, MessageFilter } from '../../domain/queue/index.js';
+import type { DlqSelector, Envelope, HeaderList } from '../../domain/queue/index.js';
 import { type AccountId, assert, type DlqId, type MessageId } from '../../kernel/index.js';
 import {
   type DlqPage,
@@ -18,8 +18,8 @@ import {
   type SqlStatement,
 } from '../../ports/index.js';
 import { decodeEnvelope } from './envelope-bytes.js';
-import { AFTER_ALL, BEFORE_ALL, isBefore, maybePlace, type Place, placeOf, textOf } from './log-places.js';
-import { type Found, type Order, RowSearch } from './row-search.js';
+import { maybePlace, type Place, placeOf, rangeOf, textOf } from './log-places.js';
+import { type Found, RowSearch } from './row-search.js';
 import { STATE_NUMBERS } from './schema.js';
 
 /** Bodies and responses of one page; it travels between threads and processes whole. */
@@ -27,11 +27,6 @@ export const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 const EMPTY = new Uint8Array();
 const STATES = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));
-
-interface Range {
-  readonly after: Place;
-  readonly before: Place;
-}
 
 export class LogReader {
   readonly #events: RowSearch;
@@ -130,15 +125,6 @@ function* gathered(
     yield;
   }
   return undefined;
-}
-
-/** A cursor moves the end that the order comes from. */
-function rangeOf({ fromMs, toMs }: MessageFilter, order: Order, cursor: Place | undefined): Range {
-  const after = fromMs === undefined ? BEFORE_ALL : { atMs: fromMs, n: -1 };
-  const before = toMs === undefined ? AFTER_ALL : { atMs: toMs, n: Number.MAX_SAFE_INTEGER };
-  if (cursor === undefined) return { after, before };
-  if (order === 'earliestFirst') return { after: isBefore(cursor, after) ? after : cursor, before };
-  return { after, before: isBefore(cursor, before) ? cursor : before };
 }
 
 interface MessageParts {

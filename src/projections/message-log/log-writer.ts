@@ -4,10 +4,13 @@
  *
  * Runs inside a transaction of its caller. A message that is not known was accepted before the journal's front was
  * truncated and has ended since, or the file was begun behind its acceptance: what is heard of it is passed over.
+ * What belongs to a workflow's run is not part of this log: `RunWriter` has it.
  */
 import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
 import type { MessageState, SqlFile, SqlStatement } from '../../ports/index.js';
+import { RunRestorer } from '../run-log/run-restorer.js';
+import { RunWriter } from '../run-log/run-writer.js';
 import { type MessageRow, QueueRows } from './queue-rows.js';
 import { SECTION_EVENTS, STATE_NUMBERS } from './schema.js';
 
@@ -22,6 +25,8 @@ interface NewRow {
 
 export class LogWriter {
   readonly rows: QueueRows;
+  readonly runs: RunWriter;
+  readonly runRestorer: RunRestorer;
   readonly #added = new Map<number, number>();
   readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
   #account = 0;
@@ -29,6 +34,8 @@ export class LogWriter {
 
   constructor(file: SqlFile) {
     this.rows = new QueueRows(file);
+    this.runs = new RunWriter(file, this.rows.shared);
+    this.runRestorer = new RunRestorer(file, this.runs);
     const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
     this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
   }
@@ -38,18 +45,35 @@ export class LogWriter {
     const first = index * SECTION_EVENTS;
     this.#account = this.rows.shared.account(account);
     this.#n = first;
-    for (const event of events) this.#apply(event);
-    const added = this.#n - first;
-    assert(added < SECTION_EVENTS, 'a section with more events than it has numbers for', { account, index });
+    let ofRuns = 0;
+    for (const event of events) {
+      const added = this.#isPlain(event) ? undefined : this.runs.apply(this.#account, this.#n, event);
+      if (added === undefined) {
+        this.#apply(event);
+      } else {
+        this.#n += added;
+        ofRuns += added;
+      }
+    }
+    const all = this.#n - first;
+    assert(all < SECTION_EVENTS, 'a section with more events than it has numbers for', { account, index });
+    const added = all - ofRuns;
     if (added > 0) this.#added.set(this.#account, (this.#added.get(this.#account) ?? 0) + added);
-    return added;
+    return all;
+  }
+
+  /** Told without a look at the tables: of a message of the plain log, as most are. */
+  #isPlain(event: QueueEvent): boolean {
+    return 'id' in event && this.rows.remembers(this.#account, event.id);
   }
 
   /** What a snapshot holds; nothing is added to the log. */
   restored(account: AccountId, event: QueueEvent): void {
     this.#account = this.rows.shared.account(account);
+    if (this.runRestorer.restore(this.#account, event)) return;
     if (event.type === 'MessageRestored') {
-      this.#keepMessage(event.id, event);
+      // Nothing more is heard of one that was delivered.
+      if (event.status !== 'delivered') this.#keepMessage(event.id, event);
     } else if (event.type === 'DlqRestored') {
       const { dlqId, messageId, response, failedAtMs, retried } = event.entry;
       const message = this.#keepMessage(messageId, event.entry);
@@ -61,10 +85,16 @@ export class LogWriter {
     }
   }
 
+  /** Before what a snapshot holds is taken over. */
+  clear(account: AccountId): void {
+    this.rows.clear(account);
+    this.runRestorer.clear(this.rows.shared.account(account));
+  }
+
   /** At the end of a transaction. @returns accounts that have more events now */
   flush(): readonly number[] {
     this.rows.shared.flush();
-    const grown = [...this.#added.keys()];
+    const grown = [...this.#added.keys(), ...this.runs.flush()];
     for (const [account, added] of this.#added) this.#sql.countEvents.run([added, account]);
     this.#added.clear();
     return grown;
@@ -73,6 +103,7 @@ export class LogWriter {
   /** After a transaction that was undone. */
   forget(): void {
     this.rows.forget();
+    this.runs.forget();
     this.#added.clear();
   }
 

@@ -12,6 +12,8 @@ import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, describeError, type ShardName } from '../../kernel/index.js';
 import { parseQueuePartition } from '../../messages/index.js';
 import { type Log, SqlFailure, type SqlFile, type SqlFiles, type SqlStatement } from '../../ports/index.js';
+import { RunReader } from '../run-log/run-reader.js';
+import { RUN_SCHEMA } from '../run-log/schema.js';
 import { LogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
 import { DEFAULT_RETENTION, Retention, type RetentionLimits } from './retention.js';
@@ -55,6 +57,10 @@ export class MessageLogStore {
     return this.#parts.reader;
   }
 
+  get runReader(): RunReader {
+    return this.#parts.runReader;
+  }
+
   checkpoint(shard: ShardName): Checkpoint | undefined {
     const row = this.#parts.sql.readShard.get([shard]);
     return (
@@ -95,7 +101,7 @@ export class MessageLogStore {
 
   /** Begins to take an account's state from a snapshot: its DLQ is empty until `restore` fills it. */
   clear(account: AccountId): void {
-    this.#transaction(() => this.#parts.writer.rows.clear(account));
+    this.#transaction(() => this.#parts.writer.clear(account));
   }
 
   /** @param bodies contents of bodies that `lacksBody` asked for */
@@ -118,6 +124,18 @@ export class MessageLogStore {
     return this.#transaction(() => this.#parts.writer.rows.dropGone(account, after, DROP_STEP));
   }
 
+  /** The same for runs. */
+  dropGoneRuns(account: AccountId, after: number): number | undefined {
+    const { runRestorer, rows } = this.#parts.writer;
+    return this.#transaction(() => runRestorer.dropGone(rows.shared.account(account), after, DROP_STEP));
+  }
+
+  /** Last, when no row is to come any more: what was kept and nothing refers to. */
+  dropUnusedBodies(account: AccountId, after: number): number | undefined {
+    const { shared } = this.#parts.writer.rows;
+    return this.#transaction(() => shared.dropUnused(shared.account(account), after, DROP_STEP));
+  }
+
   accounts(): readonly AccountId[] {
     return this.#parts.sql.accounts.all([]).map((row) => row.name as AccountId);
   }
@@ -138,7 +156,7 @@ export class MessageLogStore {
     this.#parts.retention.lookAtNamed(named.keys());
   }
 
-  /** One step. @returns events removed */
+  /** One step. @returns rows removed */
   prune(nowMs: number): number {
     return this.#transaction(() => this.#parts.retention.step(nowMs));
   }
@@ -194,6 +212,7 @@ export class MessageLogStore {
     const file = this.files.open();
     file.transaction(() => {
       file.exec(SCHEMA);
+      file.exec(RUN_SCHEMA);
       const meta = file.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
       meta.run(['version', String(SCHEMA_VERSION)]);
       meta.run(['cluster', this.options.clusterId]);
@@ -217,7 +236,8 @@ export class MessageLogStore {
     return {
       writer,
       reader: new LogReader(file),
-      retention: new Retention(file, writer.rows, { maxAgeMs, maxEventsOf }),
+      runReader: new RunReader(file),
+      retention: new Retention(file, writer.rows, writer.runs.rows, { maxAgeMs, maxEventsOf }),
       sql: {
         readShard: file.prepare('SELECT * FROM shards WHERE shard = ?'),
         writeShard: file.prepare('INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?)'),
@@ -241,6 +261,7 @@ const DROP_STEP = 1000;
 interface Parts {
   readonly writer: LogWriter;
   readonly reader: LogReader;
+  readonly runReader: RunReader;
   readonly retention: Retention;
   readonly sql: Readonly<Record<'readShard' | 'writeShard' | 'accounts', SqlStatement>>;
 }

@@ -47,6 +47,11 @@ export class QueueRows {
     this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
   }
 
+  /** Is it known without a look at the table? */
+  remembers(account: number, name: string): boolean {
+    return this.#messages.has(keyOf(account, name));
+  }
+
   message(account: number, name: string): MessageRow | undefined {
     const known = this.#messages.get(keyOf(account, name));
     if (known !== undefined) return known;
@@ -102,6 +107,8 @@ export class QueueRows {
     if (row === undefined) return;
     this.#sql.dropDlq.run([account, atMs, n]);
     this.shared.releaseBody(row.response as number);
+    // Its end may not be among its events, where a snapshot told of it.
+    this.#sql.endMessage.run([row.message as number]);
     this.dropMessageUnlessNeeded(row.message as number);
   }
 
@@ -156,6 +163,7 @@ const STATEMENTS = {
   readMessage: 'SELECT account, name, envelope, body, retried FROM messages WHERE id = ?',
   keepMessage: 'UPDATE messages SET retried = ?, is_gone = 0 WHERE id = ?',
   dropMessage: 'DELETE FROM messages WHERE id = ?',
+  endMessage: 'UPDATE messages SET is_gone = 1 WHERE id = ?',
   markGone: 'UPDATE messages SET is_gone = 1 WHERE account = ?',
   gone: 'SELECT id FROM messages WHERE account = ? AND is_gone = 1 AND id > ? ORDER BY id LIMIT ?',
   findEvent: 'SELECT 1 AS found FROM events WHERE message = ? LIMIT 1',

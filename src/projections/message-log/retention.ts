@@ -1,9 +1,12 @@
 /**
  * What the log lets go of: events beyond an age, and of each account the oldest beyond its number. In steps of a few
- * milliseconds. A message's row, its body and its envelope go with the last event of a message that has ended.
+ * milliseconds. A message's row, its body and its envelope go with the last event of a message that has ended. Runs of
+ * workflows have the same age and a number of their own that is as large.
  */
 import type { AccountId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlStatement } from '../../ports/index.js';
+import { RunRetention } from '../run-log/run-retention.js';
+import type { RunRows } from '../run-log/run-rows.js';
 import type { QueueRows } from './queue-rows.js';
 import { STATE_NUMBERS } from './schema.js';
 
@@ -31,12 +34,15 @@ export class Retention {
   /** Others, of which only the names are known yet. */
   readonly #dueNames = new Set<AccountId>();
   readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #runs: RunRetention;
 
   constructor(
     file: SqlFile,
     private readonly rows: QueueRows,
+    runs: RunRows,
     private readonly rules: RetentionRules,
   ) {
+    this.#runs = new RunRetention(file, runs);
     const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
     this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
     this.lookAtAll();
@@ -60,7 +66,7 @@ export class Retention {
     return this.#due.size > 0 || this.#dueNames.size > 0;
   }
 
-  /** One step, within a transaction of the caller. @returns events removed */
+  /** One step, within a transaction of the caller. @returns rows removed */
   step(nowMs: number): number {
     let looked = 0;
     for (const name of this.#dueNames) {
@@ -71,7 +77,13 @@ export class Retention {
       looked += 1;
     }
     for (const account of this.#due) {
-      const removed = this.#prune(account, nowMs - this.rules.maxAgeMs);
+      const oldestMs = nowMs - this.rules.maxAgeMs;
+      const row = this.#sql.events.get([account]);
+      const maxEvents = this.rules.maxEventsOf(row?.name as AccountId);
+      let removed = this.#prune(account, oldestMs, (row?.events as number) - maxEvents);
+      if (removed < STEP_EVENTS) {
+        removed += this.#runs.prune(account, oldestMs, maxEvents, STEP_EVENTS - removed);
+      }
       if (removed < STEP_EVENTS) this.#due.delete(account);
       if (removed > 0) return removed;
       looked += 1;
@@ -80,9 +92,7 @@ export class Retention {
     return 0;
   }
 
-  #prune(account: number, oldestMs: number): number {
-    const row = this.#sql.events.get([account]);
-    const excess = (row?.events as number) - this.rules.maxEventsOf(row?.name as AccountId);
+  #prune(account: number, oldestMs: number, excess: number): number {
     if (excess <= 0 && ((this.#sql.oldest.get([account])?.at_ms as number | undefined) ?? oldestMs) >= oldestMs)
       return 0;
     const rows = this.#sql.first

@@ -1,26 +1,33 @@
 /**
- * Finds rows of `events` or `dlq` in order of place. A filter is answered from the narrowest index it allows: by
+ * Finds rows of `events`, `dlq`, `runs` or `run_events` in order of place. A filter is answered from the narrowest index it allows: by
  * message, by profile, by rare state; several keys are merged. Only what no index serves is a walk over the account's
  * rows, and that is a walk in steps: whoever drives it decides when it has been long enough.
  */
 import type { MessageFilter } from '../../domain/queue/index.js';
 import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
 import { isWanted, type Profile, type Wanted, wantedOf } from './facets.js';
-import { isBefore, type Place } from './log-places.js';
+import { isBefore, type Order, type Place } from './log-places.js';
 import { FIRST_RARE_STATE } from './schema.js';
 
-export type Order = 'earliestFirst' | 'latestFirst';
-export type Table = 'events' | 'dlq';
+export type Table = 'events' | 'dlq' | 'runs' | 'run_events';
+
+/** Rows with one key. */
+export interface Key {
+  readonly by: keyof typeof KEYS;
+  readonly values: readonly SqlValue[];
+}
 
 export interface Search {
   readonly account: number;
   readonly filter: MessageFilter;
-  /** Stored numbers; empty: any. Of `events` only. */
+  /** Stored numbers; empty: any. Not of `dlq`. */
   readonly states: readonly number[];
   readonly order: Order;
   /** Both exclusive. */
   readonly after: Place;
   readonly before: Place;
+  /** Where the caller knows a narrower way than the filter. */
+  readonly only?: readonly Key[] | undefined;
   /** What no index knows. */
   accept(row: SqlRow): boolean;
 }
@@ -46,6 +53,9 @@ const KEYS = {
   profile: { index: 'by_profile', where: 'profile = ?' },
   state: { index: 'by_rare_state', where: `account = ? AND state = ? AND state >= ${FIRST_RARE_STATE}` },
   account: { index: undefined, where: 'account = ?' },
+  place: { index: 'by_place', where: 'account = ?' },
+  run: { index: 'by_run', where: 'run = ? AND account = ?' },
+  id: { index: undefined, where: 'id = ? AND account = ?' },
 } as const;
 
 export class RowSearch {
@@ -106,7 +116,8 @@ export class RowSearch {
   }
 
   #streams(search: Search, wanted: readonly Wanted[]): RowStream[] {
-    const { account, filter, states } = search;
+    const { account, filter, states, only } = search;
+    if (only !== undefined) return only.map(({ by, values }) => this.#stream(by, values, search));
     if (filter.messageId !== undefined && filter.messageId.length > 0) {
       const rows = [...new Set(filter.messageId)].map((name) => this.#findMessage.get([name, account]));
       return rows.flatMap((row) =>
@@ -114,12 +125,12 @@ export class RowSearch {
       );
     }
     const profiles = this.#profilesOf(account, wanted);
-    const isRare = this.table === 'events' && states.length > 0 && states.every((state) => state >= FIRST_RARE_STATE);
+    const isRare = this.table !== 'dlq' && states.length > 0 && states.every((state) => state >= FIRST_RARE_STATE);
     if (profiles !== undefined && !(isRare && this.#areMany(profiles))) {
       return profiles.map((id) => this.#stream('profile', [id], search));
     }
     if (isRare) return states.map((state) => this.#stream('state', [account, state], search));
-    return [this.#stream('account', [account], search)];
+    return [this.#stream(this.table === 'runs' ? 'place' : 'account', [account], search)];
   }
 
   /** Those that have all that is wanted; undefined: too many to be merged, or nothing is wanted. */

@@ -8,7 +8,7 @@
  *  - What messages have in common is stored once and counted (`refs`): envelopes, profiles, bodies.
  *  - A body's id is `account · 2^36 + number`.
  */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** States from here on are rare enough for an index of their own. */
 export const FIRST_RARE_STATE = 3;
@@ -38,7 +38,8 @@ CREATE TABLE shards (
   shard TEXT PRIMARY KEY, created_at TEXT NOT NULL, position INTEGER NOT NULL, entry INTEGER NOT NULL,
   hash BLOB NOT NULL, clock_ms INTEGER NOT NULL, has_gap INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE accounts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, events INTEGER NOT NULL);
+CREATE TABLE accounts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, events INTEGER NOT NULL,
+  run_events INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE profiles (
   id INTEGER PRIMARY KEY, account INTEGER NOT NULL, hash BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL, facets TEXT NOT NULL
 );

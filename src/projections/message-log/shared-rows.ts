@@ -71,6 +71,14 @@ export class SharedRows {
     this.#sql.keepBody.run([bodyId(account, number), content]);
   }
 
+  /** Bodies that were kept for rows which did not come. @returns where to go on, undefined at the end */
+  dropUnused(account: number, after: number, count: number): number | undefined {
+    const rows = this.#sql.someBodies.all([bodyId(account, after), bodyId(account + 1, 0), count]);
+    for (const { id } of rows) this.#sql.dropBody.run([id as number]);
+    const last = rows.at(-1)?.id as number | undefined;
+    return last === undefined || rows.length < count ? undefined : last - bodyId(account, 0);
+  }
+
   releaseBody(id: number): void {
     if (id !== 0) count(this.#bodyRefs, id, -1);
   }
@@ -186,6 +194,7 @@ const STATEMENTS = {
   addBody: 'INSERT INTO bodies (id, refs, content) VALUES (?, 1, ?) ON CONFLICT (id) DO UPDATE SET refs = refs + 1',
   keepBody: 'INSERT OR IGNORE INTO bodies (id, refs, content) VALUES (?, 0, ?)',
   countBody: 'UPDATE bodies SET refs = refs + ? WHERE id = ?',
+  someBodies: 'SELECT id FROM bodies WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
   dropBody: 'DELETE FROM bodies WHERE id = ? AND refs <= 0',
 } as const;
 

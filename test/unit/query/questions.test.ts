@@ -2,10 +2,19 @@
 import { expect } from 'chai';
 import { ManualTime, MemoryNetwork } from '../../../src/adapters/memory/index.js';
 import type { DlqSelector } from '../../../src/domain/queue/index.js';
-import { type DlqId, isMillraceError, type MessageId, MillraceError } from '../../../src/kernel/index.js';
-import type { DlqPage, LogPage, LogQuery, MessageLog } from '../../../src/ports/index.js';
-import { AskedMessageLog, answer, askOverBus } from '../../../src/query/index.js';
+import { type DlqId, isMillraceError, type MessageId, MillraceError, type RunId } from '../../../src/kernel/index.js';
+import type {
+  DlqPage,
+  LogPage,
+  LogQuery,
+  MessageLog,
+  RunEventPage,
+  RunLog,
+  RunPage,
+} from '../../../src/ports/index.js';
+import { AskedReadModels, answer, askOverBus } from '../../../src/query/index.js';
 import { ACCOUNT, ANYTHING, PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
+import { ALL_RUN_EVENTS, ALL_RUNS } from '../../support/run-log-stand.js';
 
 const body = new Uint8Array([0, 200, 255]);
 const event = {
@@ -30,7 +39,24 @@ const entry = {
   response: { status: 0, header: [], body: new Uint8Array(), error: 'connection refused' },
 };
 
-class ScriptedLog implements MessageLog {
+const run = {
+  runId: 'wfr_ä' as RunId,
+  url: 'https://app.example/flow',
+  createdAtMs: 1_790_000_000_000,
+  labels: ['one'],
+  callerIp: '',
+  isAlias: true,
+};
+const page = {
+  runs: [{ ...run, state: 'RUN_FAILED', dlqId: entry.dlqId, groups: [{ type: 'next', deliveries: [] }] }],
+  cursor: '1790000000000-281474976710655',
+} as unknown as RunPage;
+const eventPage = {
+  events: [{ ...run, atMs: 1_790_000_000_001, state: 'RUN_FAILED', header: [['A', 'b']] }],
+  cursor: '1790000000001-1048576',
+} as unknown as RunEventPage;
+
+class ScriptedLog implements MessageLog, RunLog {
   readonly asked: unknown[] = [];
   failure: Error | undefined;
 
@@ -47,11 +73,21 @@ class ScriptedLog implements MessageLog {
     this.asked.push(question);
     return { entries: [entry], after: undefined };
   }
+
+  async runs(...question: unknown[]): Promise<RunPage> {
+    this.asked.push(question);
+    return page;
+  }
+
+  async runEvents(...question: unknown[]): Promise<RunEventPage> {
+    this.asked.push(question);
+    return eventPage;
+  }
 }
 
 describe('questions to the read models', () => {
   const log = new ScriptedLog();
-  const asked = new AskedMessageLog((question) => answer(log, question));
+  const asked = new AskedReadModels((question) => answer(log, question));
 
   it('arrive as they were asked, and answers as they were given', async () => {
     const query: LogQuery = { ...ANYTHING, filter: { label: ['ä'], fromMs: 5 }, states: ['ERROR'], cursor: '1-2' };
@@ -78,6 +114,16 @@ describe('questions to the read models', () => {
     ]);
   });
 
+  it('about runs arrive as they were asked, and answers as they were given', async () => {
+    const filter = { runs: [{ runId: run.runId, createdAtMs: run.createdAtMs }], label: ['ä'] };
+    const query = { ...ALL_RUNS, filter, stepStates: ['STEP_RETRY' as const], trimBytes: -1 };
+    expect(await asked.runs(ACCOUNT, query, 79)).to.deep.equal(page);
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, without(query, 'cursor'), 79]);
+    const eventQuery = { ...ALL_RUN_EVENTS, filter, states: ['INVOKED' as const], cursor: '1-2', trimBytes: 5 };
+    expect(await asked.runEvents(ACCOUNT, eventQuery, 80)).to.deep.equal(eventPage);
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, eventQuery, 80]);
+  });
+
   it('are refused when they cannot be read', async () => {
     for (const bytes of [[], [0xc1], [0x91, 1], [0x92, 2, 0x80], [0x92, 1, 0x80], [0x92, 1, 0xc0]]) {
       const error = await answer(log, new Uint8Array(bytes)).catch((thrown: unknown) => thrown);
@@ -88,7 +134,7 @@ describe('questions to the read models', () => {
   describe('over the bus', () => {
     const time = new ManualTime();
     const network = new MemoryNetwork(time);
-    const remote = new AskedMessageLog(askOverBus(network.connect(), 1000));
+    const remote = new AskedReadModels(askOverBus(network.connect(), 1000));
 
     it('say so when no process keeps the read models', async () => {
       const error = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);

@@ -1,23 +1,38 @@
 /**
- * The two ends of a question to the read models: `AskedMessageLog` asks, over whatever carries bytes; `answer` answers
+ * The two ends of a question to the read models: `AskedReadModels` asks, over whatever carries bytes; `answer` answers
  * where the tables are. What lies between (a thread, a bus) sees bytes alone.
  */
 import type { DlqSelector } from '../domain/queue/index.js';
 import { type AccountId, isMillraceError, MillraceError, unreachable } from '../kernel/index.js';
-import type { Bus, DlqPage, LogPage, LogQuery, MessageLog } from '../ports/index.js';
+import type {
+  Bus,
+  DlqPage,
+  LogPage,
+  LogQuery,
+  MessageLog,
+  RunEventPage,
+  RunEventQuery,
+  RunLog,
+  RunPage,
+  RunQuery,
+} from '../ports/index.js';
 import {
   decodeDlqPage,
   decodeLogPage,
   decodeQuestion,
+  decodeRunEventPage,
+  decodeRunPage,
   encodeDlqPage,
   encodeLogPage,
   encodeQuestion,
+  encodeRunEventPage,
+  encodeRunPage,
 } from './question-codec.js';
 
-/** @throws MillraceError, as `MessageLog` does */
+/** @throws MillraceError, as the logs do */
 export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
 
-export class AskedMessageLog implements MessageLog {
+export class AskedReadModels implements MessageLog, RunLog {
   constructor(private readonly ask: Ask) {}
 
   async events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
@@ -27,16 +42,28 @@ export class AskedMessageLog implements MessageLog {
   async dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage> {
     return decodeDlqPage(await this.ask(encodeQuestion({ kind: 'dlq', account, selector, seen })));
   }
+
+  async runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
+    return decodeRunPage(await this.ask(encodeQuestion({ kind: 'runs', account, query, seen })));
+  }
+
+  async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
+    return decodeRunEventPage(await this.ask(encodeQuestion({ kind: 'run-events', account, query, seen })));
+  }
 }
 
 /** @throws INVALID, and what `log` throws */
-export async function answer(log: MessageLog, bytes: Uint8Array): Promise<Uint8Array> {
+export async function answer(log: MessageLog & RunLog, bytes: Uint8Array): Promise<Uint8Array> {
   const question = decodeQuestion(bytes);
   switch (question.kind) {
     case 'events':
       return encodeLogPage(await log.events(question.account, question.query, question.seen));
     case 'dlq':
       return encodeDlqPage(await log.dlq(question.account, question.selector, question.seen));
+    case 'runs':
+      return encodeRunPage(await log.runs(question.account, question.query, question.seen));
+    case 'run-events':
+      return encodeRunEventPage(await log.runEvents(question.account, question.query, question.seen));
     default:
       return unreachable(question);
   }

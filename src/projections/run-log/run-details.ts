@@ -1,0 +1,103 @@
+/** What a run's row does not hold: steps that wait, how it ended, its failure function. A body that is replaced is let go. */
+import type { CarriedBody, HeaderList } from '../../domain/queue/index.js';
+import type { StepMark, Waiter } from '../../domain/workflow/index.js';
+import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SharedRows } from '../message-log/shared-rows.js';
+import type { RunRow } from './run-rows.js';
+import { STEP_KINDS } from './schema.js';
+
+/** Id, URL and creation. */
+export type ChildName = readonly [runId: string, url: string, createdAtMs: number];
+
+type Body = Pick<CarriedBody, 'number' | 'content'>;
+
+export interface RunFailure {
+  readonly dlqId: string;
+  readonly error: string;
+  readonly messageId: string;
+  readonly status: number;
+  readonly header: HeaderList;
+  readonly body: Body;
+}
+
+export interface FunctionAnswer {
+  readonly state: string;
+  readonly status: number;
+  readonly header: HeaderList;
+  readonly body: Body;
+}
+
+export class RunDetails {
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+
+  constructor(
+    file: SqlFile,
+    private readonly shared: SharedRows,
+  ) {
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  setWaiter(run: RunRow, { step, addedAtMs, resultId, eventId, timeoutText, deadlineMs }: Waiter): void {
+    const detail = JSON.stringify([eventId, timeoutText, deadlineMs]);
+    this.#sql.setStep.run([run.id, step.stepId, STEP_KINDS.wait, addedAtMs, JSON.stringify(step), resultId, detail]);
+  }
+
+  /** @param child of the turn that the step was begun in */
+  setInvoke(run: RunRow, step: StepMark, child: ChildName, messageId: string): void {
+    const [, , atMs] = child;
+    const what = [STEP_KINDS.invoke, atMs, JSON.stringify(step), messageId, JSON.stringify(child)];
+    this.#sql.setStep.run([run.id, step.stepId, ...what]);
+  }
+
+  setRecord(run: RunRow, stepId: number, record: Uint8Array): void {
+    this.#sql.setRecord.run([record, run.id, stepId]);
+  }
+
+  /** Behind `setFailure`, where it failed. */
+  setEnd(account: number, run: RunRow, dlqId: string | undefined, error?: string, response?: Uint8Array): void {
+    this.#sql.setEnd.run([run.id, account, dlqId ?? null, error ?? null, response ?? null]);
+  }
+
+  setFailure(account: number, run: RunRow, { dlqId, error, messageId, status, header, body }: RunFailure): void {
+    const before = this.#sql.readEnd.get([run.id]);
+    const id = this.shared.takeBody(account, body);
+    if (before !== undefined) this.shared.releaseBody(before.body as number);
+    this.#sql.setFailure.run([run.id, account, dlqId, error, messageId, status, JSON.stringify(header), id]);
+  }
+
+  /** It is called, or called once more: what it answered before counts no more. */
+  beginFunction(run: RunRow, message: number): void {
+    this.dropFunction(run);
+    this.#sql.addFunction.run([run.id, message]);
+  }
+
+  /** Nothing where none was called. */
+  answerFunction(account: number, run: RunRow, { state, status, header, body }: FunctionAnswer): void {
+    const before = this.#sql.readFunction.get([run.id]);
+    if (before === undefined) return;
+    const id = this.shared.takeBody(account, body);
+    this.shared.releaseBody(before.body as number);
+    this.#sql.answerFunction.run([state, status, JSON.stringify(header), id, run.id]);
+  }
+
+  dropFunction(run: RunRow): void {
+    const before = this.#sql.readFunction.get([run.id]);
+    if (before === undefined) return;
+    this.shared.releaseBody(before.body as number);
+    this.#sql.dropFunction.run([run.id]);
+  }
+}
+
+const STATEMENTS = {
+  setStep: 'INSERT OR REPLACE INTO run_steps VALUES (?, ?, ?, ?, ?, ?, ?, NULL)',
+  setRecord: 'UPDATE run_steps SET record = ? WHERE run = ? AND step_id = ?',
+  setEnd: `INSERT INTO run_ends VALUES (?, ?, ?, ?, ?, NULL, 0, '[]', 0)
+    ON CONFLICT (run) DO UPDATE SET dlq_id = excluded.dlq_id, error = excluded.error, response = excluded.response`,
+  readEnd: 'SELECT body FROM run_ends WHERE run = ?',
+  setFailure: 'INSERT OR REPLACE INTO run_ends VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?)',
+  addFunction: "INSERT INTO run_functions VALUES (?, ?, 'CALLBACK_INPROGRESS', 0, '[]', 0)",
+  readFunction: 'SELECT body FROM run_functions WHERE run = ?',
+  answerFunction: 'UPDATE run_functions SET state = ?, status = ?, header = ?, body = ? WHERE run = ?',
+  dropFunction: 'DELETE FROM run_functions WHERE run = ?',
+} as const;

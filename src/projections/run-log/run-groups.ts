@@ -1,0 +1,222 @@
+/**
+ * A run's entries and what is open of it → groups of steps, each with its state. Pure: what the steps say is put in by
+ * whoever shows them.
+ *
+ *  RG1 a plan entry announces a member of a parallel group; its result, call, wait or child is found by the step's id
+ *  RG2 `next` has deliveries to the endpoint whose outcome is not known: the newest entry's, and any that has failed
+ *  RG3 in a run that is over nothing is under way: what was open is cancelled, but for the delivery that failed
+ */
+import type { Envelope } from '../../domain/queue/index.js';
+import type { RunState, StepMark } from '../../domain/workflow/index.js';
+import type { MessageId } from '../../kernel/index.js';
+import type { StepState } from '../../ports/index.js';
+import { MESSAGE } from './schema.js';
+
+/** A message of the run. */
+export interface RunDelivery {
+  readonly id: number;
+  readonly messageId: MessageId;
+  readonly role: number;
+  readonly place: number;
+  readonly step: StepMark | undefined;
+  readonly envelope: Envelope;
+  /** Row of its body, 0: empty; and how long it is. */
+  readonly body: number;
+  readonly bodyBytes: number;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  /** One of `MESSAGE`. */
+  readonly state: number;
+  /** Or was never to wait. */
+  readonly isStarted: boolean;
+  readonly nextMs: number | undefined;
+  readonly hasFailed: boolean;
+}
+
+/** A step that waits for an event or for a child. */
+export interface WaitingStep {
+  readonly step: StepMark;
+  readonly kind: number;
+  readonly messageId: MessageId;
+  readonly atMs: number;
+  /** JSON. */
+  readonly detail: string;
+  /** A child's end that came after the run's. */
+  readonly record: Uint8Array | undefined;
+}
+
+export interface RunContents {
+  readonly state: RunState;
+  /** In order; of each index the newest delivery. */
+  readonly entries: readonly RunDelivery[];
+  /** By step. */
+  readonly calls: ReadonlyMap<number, RunDelivery>;
+  readonly results: ReadonlyMap<number, RunDelivery>;
+  readonly waiting: ReadonlyMap<number, WaitingStep>;
+  /** Whose failure was the run's. */
+  readonly failedMessage: MessageId | undefined;
+}
+
+export interface StepShape {
+  readonly mark: StepMark | undefined;
+  readonly state: StepState;
+  readonly callType: 'step' | 'toCallback' | 'fromCallback';
+  readonly plan: RunDelivery | undefined;
+  readonly entry: RunDelivery | undefined;
+  readonly call: RunDelivery | undefined;
+  readonly result: RunDelivery | undefined;
+  readonly waiting: WaitingStep | undefined;
+  /** The delivery that the state is of, unless there is a result. */
+  readonly open: RunDelivery | undefined;
+}
+
+export interface NextShape {
+  readonly messageId: MessageId;
+  readonly state: StepState;
+  /** Undefined: the message itself is not known. */
+  readonly delivery: RunDelivery | undefined;
+}
+
+export type GroupShape =
+  | { readonly type: 'sequential' | 'parallel'; readonly steps: readonly StepShape[] }
+  | { readonly type: 'next'; readonly deliveries: readonly NextShape[] };
+
+interface Slot {
+  mark: StepMark;
+  plan?: RunDelivery;
+  entry?: RunDelivery;
+}
+
+interface Group {
+  readonly isParallel: boolean;
+  readonly first: number;
+  readonly size: number;
+  readonly slots: Map<number, Slot>;
+}
+
+export function groupsOf(contents: RunContents): readonly GroupShape[] {
+  const { entries, calls, results, waiting } = contents;
+  const [init, ...later] = entries;
+  const groups: Group[] = [];
+  const groupOfStep = new Map<number, Group>();
+  const slotOf = (mark: StepMark, stepId: number): Slot => {
+    let group = groupOfStep.get(stepId);
+    if (group === undefined) {
+      group = newGroup(mark, stepId);
+      groups.push(group);
+      for (let id = group.first; id < group.first + group.size; id += 1) groupOfStep.set(id, group);
+    }
+    const known = group.slots.get(stepId);
+    // What came after the announcement says more of the step.
+    const slot: Slot = { ...known, mark: { ...mark, stepId, targetStep: 0 } };
+    group.slots.set(stepId, slot);
+    return slot;
+  };
+  for (const entry of later) {
+    const mark = entry.step;
+    if (mark === undefined) continue;
+    if (mark.stepId === 0) slotOf(mark, mark.targetStep).plan = entry;
+    else slotOf(mark, mark.stepId).entry = entry;
+  }
+  for (const { step } of [...calls.values(), ...results.values(), ...waiting.values()]) {
+    const isDone = step !== undefined && groupOfStep.get(step.stepId)?.slots.get(step.stepId)?.entry !== undefined;
+    if (step !== undefined && step.stepId > 0 && !isDone) slotOf(step, step.stepId);
+  }
+  const shapes: GroupShape[] = init === undefined ? [] : [{ type: 'sequential', steps: [initStep(init)] }];
+  for (const { isParallel, slots } of groups) {
+    const steps = [...slots].sort(([a], [b]) => a - b).map(([, slot]) => stepOf(slot, contents));
+    shapes.push({ type: isParallel ? 'parallel' : 'sequential', steps });
+  }
+  const deliveries = nextOf(contents, groups, groupOfStep);
+  const { failedMessage: messageId } = contents;
+  if (messageId !== undefined && !hasFailed(shapes, deliveries)) {
+    // Of a step that has its result all the same, or of one that is not known any more.
+    const delivery = [...entries, ...calls.values(), ...results.values()].find((one) => one.messageId === messageId);
+    deliveries.push({ messageId, state: 'STEP_FAILED', delivery });
+  }
+  if (deliveries.length > 0) shapes.push({ type: 'next', deliveries });
+  return shapes;
+}
+
+function hasFailed(groups: readonly GroupShape[], deliveries: readonly NextShape[]): boolean {
+  const steps = groups.flatMap((group) => (group.type === 'next' ? [] : group.steps));
+  return [...steps, ...deliveries].some(({ state }) => state === 'STEP_FAILED');
+}
+
+/** A plan's group begins with the first member that is announced; its size is what the members say. */
+function newGroup({ concurrent }: StepMark, stepId: number): Group {
+  const isParallel = concurrent > 1;
+  return { isParallel, first: stepId, size: isParallel ? concurrent : 1, slots: new Map() };
+}
+
+function initStep(entry: RunDelivery): StepShape {
+  return { mark: undefined, state: 'STEP_SUCCESS', callType: 'step', ...NOTHING, entry };
+}
+
+const NOTHING = {
+  plan: undefined,
+  entry: undefined,
+  call: undefined,
+  result: undefined,
+  waiting: undefined,
+  open: undefined,
+} as const;
+
+function stepOf({ mark, plan, entry }: Slot, { state, calls, results, waiting: all }: RunContents): StepShape {
+  const call = calls.get(mark.stepId);
+  const result = results.get(mark.stepId);
+  const waiting = all.get(mark.stepId);
+  const parts = { mark, plan, entry, call, result, waiting };
+  const isOver = state !== 'RUN_STARTED';
+  if (entry !== undefined) {
+    const open = isOver ? 'STEP_CANCELED' : 'STEP_PROGRESS';
+    return { ...parts, callType: 'step', open: undefined, state: isAsleep(entry) ? open : 'STEP_SUCCESS' };
+  }
+  const callType = result !== undefined ? 'fromCallback' : call !== undefined ? 'toCallback' : 'step';
+  const dead = [plan, call, result].find((one) => one?.state === MESSAGE.DEAD);
+  if (dead !== undefined) return { ...parts, callType, open: dead, state: 'STEP_FAILED' };
+  // Of a run that failed it is still told what its children came to.
+  if (waiting?.record !== undefined && state === 'RUN_FAILED') {
+    return { ...parts, callType, open: undefined, state: 'STEP_SUCCESS' };
+  }
+  const open = result ?? call ?? (waiting === undefined ? plan : undefined);
+  if (isOver) return { ...parts, callType, open, state: 'STEP_CANCELED' };
+  return { ...parts, callType, open, state: open?.state === MESSAGE.RETRY ? 'STEP_RETRY' : 'STEP_PROGRESS' };
+}
+
+/** Its time has not come: of other steps it is the next delivery that is for later. */
+function isAsleep({ step, isStarted, state }: RunDelivery): boolean {
+  if (isStarted || (step?.stepType !== 'SleepFor' && step?.stepType !== 'SleepUntil')) return false;
+  return state === MESSAGE.PROGRESS || state === MESSAGE.CANCELED;
+}
+
+function nextOf(
+  { state, entries }: RunContents,
+  groups: readonly Group[],
+  groupOfStep: ReadonlyMap<number, Group>,
+): NextShape[] {
+  if (state === 'RUN_SUCCESS') return [];
+  const isOver = state !== 'RUN_STARTED';
+  const last = entries.at(-1);
+  // A step that has no entry yet, and does not belong to a group, was begun by the newest delivery.
+  const isAnswered = groups.some(
+    ({ isParallel, slots }) => !isParallel && [...slots.values()].some(({ entry }) => entry === undefined),
+  );
+  const isPing = (entry: RunDelivery) => {
+    const group = entry.step && groupOfStep.get(entry.step.stepId);
+    if (group?.isParallel !== true) return false;
+    return [...group.slots.values()].filter((slot) => slot.entry !== undefined).length < group.size;
+  };
+  const deliveries: NextShape[] = [];
+  for (const delivery of entries) {
+    const { messageId } = delivery;
+    if (delivery.state === MESSAGE.DELIVERED || delivery.step?.stepId === 0) continue;
+    if (delivery.state === MESSAGE.DEAD) deliveries.push({ messageId, state: 'STEP_FAILED', delivery });
+    else if (delivery.hasFailed) {
+      deliveries.push({ messageId, state: isOver ? 'STEP_CANCELED' : 'STEP_RETRY', delivery });
+    } else if (delivery === last && !isAnswered && !isPing(delivery) && !isAsleep(delivery)) {
+      deliveries.push({ messageId, state: isOver ? 'STEP_CANCELED' : 'STEP_PROGRESS', delivery });
+    }
+  }
+  return deliveries;
+}

@@ -1,0 +1,251 @@
+/**
+ * Pages of runs and of their events. A page ends with what was asked for, with `MAX_RUN_PAGE_BYTES`, or when its time is
+ * over; it then says where to go on. Each generator's step is a few milliseconds.
+ */
+import type { MessageFilter } from '../../domain/queue/index.js';
+import type { AccountId, DlqId } from '../../kernel/index.js';
+import type {
+  LoggedRun,
+  RunEvent,
+  RunEventPage,
+  RunEventQuery,
+  RunEventState,
+  RunLogFilter,
+  RunPage,
+  RunQuery,
+  SqlFile,
+  SqlRow,
+  SqlStatement,
+  StepInfo,
+} from '../../ports/index.js';
+import { type Place, placeOf, rangeOf, textOf } from '../message-log/log-places.js';
+import { type Key, RowSearch } from '../message-log/row-search.js';
+import type { RunDelivery } from './run-groups.js';
+import { type RunHead, RunParts, runFacts } from './run-parts.js';
+import { RunRecord } from './run-records.js';
+import { ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
+import { MAX_RUN_PAGE_BYTES, ShownTexts, shownError } from './shown-texts.js';
+import { stepFactsOf } from './step-records.js';
+
+const EVENT_STATES = new Map(
+  Object.entries(RUN_EVENT_NUMBERS).map(([state, number]) => [number, state as RunEventState]),
+);
+const CALL_TYPES = new Map<number, StepInfo['callType']>([
+  [ROLES.step, 'step'],
+  [ROLES.call, 'toCallback'],
+  [ROLES.result, 'fromCallback'],
+  [ROLES.failure, 'failureCall'],
+]);
+/** Runs of one id, or of one instant, that are looked through. */
+const MAX_NARROWED = 1000;
+/** Events between two pauses. */
+const STEP_EVENTS = 20;
+
+export class RunReader {
+  readonly #runs: RowSearch;
+  readonly #events: RowSearch;
+  readonly #parts: RunParts;
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+
+  constructor(file: SqlFile) {
+    this.#runs = new RowSearch(file, 'runs');
+    this.#events = new RowSearch(file, 'run_events');
+    this.#parts = new RunParts(file);
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  /** @param isLate asked after each run. @throws INVALID for a cursor that is none */
+  *runs(name: AccountId, query: RunQuery, isLate: () => boolean): Generator<void, RunPage> {
+    const { filter, count, cursor, states, stepStates, trimBytes } = query;
+    const range = rangeOf(createdWithin(filter), 'latestFirst', cursor === undefined ? undefined : placeOf(cursor));
+    const account = this.#account(name);
+    const runs: LoggedRun[] = [];
+    if (account === undefined || count <= 0) return { runs, cursor: undefined };
+    const ids = this.#narrowed(account, filter);
+    const found = this.#runs.run({
+      account,
+      filter: facetsOf(filter),
+      states: states.map((state) => RUN_STATE_NUMBERS[state]),
+      order: 'latestFirst',
+      ...range,
+      only: ids?.map((id): Key => ({ by: 'id', values: [id, account] })),
+      accept: (row) => row.is_hidden === 0,
+    });
+    const parts = this.#parts;
+    const texts = new ShownTexts(trimBytes);
+    let last: Place | undefined;
+    for (const { place, row } of found) {
+      if (row !== undefined) {
+        if (runs.length >= count || texts.bytes >= MAX_RUN_PAGE_BYTES) return { runs, cursor: last && textOf(last) };
+        // Others may have been folded or removed since the step before.
+        parts.begin();
+        const head = parts.headOf(row.id as number);
+        const run = head && (yield* RunRecord.made(head, parts, texts));
+        if (run !== undefined && hasStepIn(run, stepStates)) runs.push(run);
+      }
+      last = place;
+      if (isLate()) return { runs, cursor: textOf(place) };
+      yield;
+    }
+    return { runs, cursor: undefined };
+  }
+
+  /** @param isLate asked after each step. @throws INVALID for a cursor that is none */
+  *events(name: AccountId, query: RunEventQuery, isLate: () => boolean): Generator<void, RunEventPage> {
+    const { filter, count, cursor, states, order, trimBytes } = query;
+    const range = rangeOf(filter, order, cursor === undefined ? undefined : placeOf(cursor));
+    const account = this.#account(name);
+    const events: RunEvent[] = [];
+    if (account === undefined || count <= 0) return { events, cursor: undefined };
+    const ids = this.#narrowed(account, filter) ?? this.#createdAt(account, filter.createdAtMs);
+    const messages = filter.messageId && new Set(this.#messages(account, filter.messageId).map(({ id }) => id));
+    const found = this.#events.run({
+      account,
+      filter: facetsOf(filter),
+      states: states.map((state) => RUN_EVENT_NUMBERS[state]),
+      order,
+      ...range,
+      only: ids?.map((id): Key => ({ by: 'run', values: [id, account] })),
+      accept: (row) => messages === undefined || messages.has(row.message as number),
+    });
+    this.#parts.begin();
+    const texts = new ShownTexts(trimBytes);
+    const heads = new Map<number, RunHead | undefined>();
+    let last: Place | undefined;
+    for (const { place, row } of found) {
+      if (row === undefined) {
+        if (isLate()) return { events, cursor: textOf(place) };
+        yield;
+      } else {
+        if (events.length >= count || texts.bytes >= MAX_RUN_PAGE_BYTES)
+          return { events, cursor: last && textOf(last) };
+        const id = row.run as number;
+        if (!heads.has(id)) heads.set(id, this.#parts.headOf(id));
+        const head = heads.get(id);
+        const isWanted = filter.createdAtMs === undefined || head?.createdAtMs === filter.createdAtMs;
+        if (head !== undefined && isWanted) events.push(this.#event(row, head, texts));
+        if (isLate()) return { events, cursor: textOf(place) };
+        if (events.length % STEP_EVENTS === 0) yield;
+      }
+      last = place;
+    }
+    return { events, cursor: undefined };
+  }
+
+  #event(row: SqlRow, head: RunHead, texts: ShownTexts): RunEvent {
+    const state = EVENT_STATES.get(row.state as number) as RunEventState;
+    const message = row.message === 0 ? undefined : this.#parts.message(row.message as number);
+    const response = row.response === null ? undefined : this.#parts.response(row.response as number);
+    const isEnd = state === 'RUN_SUCCESS' || state === 'RUN_FAILED';
+    const ending = isEnd ? this.#parts.ending(head.id) : undefined;
+    const { redact } = head.envelope.settings;
+    return {
+      ...runFacts(head),
+      atMs: row.at_ms as number,
+      state,
+      step: message && this.#step(message, head, texts, state === 'CREATED'),
+      header: message === undefined ? [] : texts.header(message.envelope.settings.header, redact),
+      nextDeliveryAtMs: row.next_ms === null ? undefined : (row.next_ms as number),
+      error: row.error === null ? undefined : shownError(row.error as string, response?.status ?? statusIn(row)),
+      response: response && {
+        status: response.status,
+        header: texts.header(response.header, undefined),
+        body: texts.body(response.body, undefined),
+      },
+      invoker: state === 'RUN_STARTED' ? head.invoker : undefined,
+      runResponse: ending?.response && texts.body(ending.response, redact),
+      dlqId: state === 'RUN_FAILED' ? (ending?.dlqId as DlqId | undefined) : undefined,
+    };
+  }
+
+  #step(message: RunDelivery, head: RunHead, texts: ShownTexts, isCreation: boolean): StepInfo {
+    const { messageId, step, role, body } = message;
+    const { redact } = head.envelope.settings;
+    const isEntry = isCreation && role === ROLES.step && !texts.isSilent;
+    const content = isEntry ? this.#parts.body(body) : undefined;
+    const isInit = role === ROLES.step && step === undefined;
+    const out = content && !isInit ? stepFactsOf(content).out : undefined;
+    return {
+      messageId,
+      stepId: step?.stepId === 0 ? step.targetStep : step?.stepId,
+      stepName: step?.stepName ?? (role === ROLES.failure ? 'failure' : 'init'),
+      stepType: step?.stepType ?? 'Initial',
+      callType: CALL_TYPES.get(role) ?? 'step',
+      concurrent: step?.concurrent ?? 1,
+      out: isInit && content !== undefined ? texts.body(content, redact) : out && texts.text(out, redact),
+    };
+  }
+
+  /** Runs that a filter names, or names messages of; undefined: it names none. */
+  #narrowed(account: number, { runs, messageId }: RunLogFilter): readonly number[] | undefined {
+    const named = runs?.flatMap(({ runId, createdAtMs }) =>
+      this.#sql.named
+        .all([account, runId, createdAtMs ?? 0, createdAtMs ?? Number.MAX_SAFE_INTEGER, MAX_NARROWED])
+        .map(({ id }) => id as number),
+    );
+    const ofMessages = messageId && this.#messages(account, messageId).map(({ run }) => run);
+    if (named === undefined || ofMessages === undefined) return unique(named ?? ofMessages);
+    return unique(named.filter((id) => ofMessages.includes(id)));
+  }
+
+  #createdAt(account: number, createdAtMs: number | undefined): readonly number[] | undefined {
+    if (createdAtMs === undefined) return undefined;
+    return this.#sql.created.all([account, createdAtMs, MAX_NARROWED]).map(({ id }) => id as number);
+  }
+
+  #messages(account: number, names: readonly string[]): { readonly id: number; readonly run: number }[] {
+    return names.flatMap((name) =>
+      this.#sql.messages
+        .all([name, account, MAX_NARROWED])
+        .map(({ id, run }) => ({ id: id as number, run: run as number })),
+    );
+  }
+
+  #account(name: AccountId): number | undefined {
+    return this.#sql.account.get([name])?.id as number | undefined;
+  }
+}
+
+const STATEMENTS = {
+  account: 'SELECT id FROM accounts WHERE name = ?',
+  named: `SELECT id FROM runs INDEXED BY runs_by_name WHERE account = ? AND name = ? AND at_ms BETWEEN ? AND ?
+    ORDER BY at_ms DESC LIMIT ?`,
+  created: 'SELECT id FROM runs INDEXED BY runs_by_place WHERE account = ? AND at_ms = ? LIMIT ?',
+  messages: `SELECT id, run FROM run_messages INDEXED BY run_messages_by_name WHERE name = ? AND account = ?
+    ORDER BY id DESC LIMIT ?`,
+} as const;
+
+/** Of runs; a creation that is named is a range of one instant. */
+function createdWithin({ fromMs, toMs, createdAtMs }: RunLogFilter) {
+  if (createdAtMs === undefined) return { fromMs, toMs };
+  return { fromMs: Math.max(createdAtMs, fromMs ?? 0), toMs: Math.min(createdAtMs, toMs ?? createdAtMs) };
+}
+
+function facetsOf({ url, host, path, label, flowControlKey, callerIp }: RunLogFilter): MessageFilter {
+  return {
+    ...(url && { url }),
+    ...(host && { host }),
+    ...(path && { path }),
+    ...(label && { label }),
+    ...(flowControlKey && { flowControlKey }),
+    ...(callerIp && { callerIp }),
+  };
+}
+
+function hasStepIn({ groups }: LoggedRun, states: RunQuery['stepStates']): boolean {
+  if (states.length === 0) return true;
+  return groups.some((group) =>
+    (group.type === 'next' ? group.deliveries : group.steps).some(({ state }) => states.includes(state)),
+  );
+}
+
+/** A retry's reason, and the end's, name the status that they are about. */
+function statusIn({ error }: SqlRow): number {
+  const match = /^HTTP status (\d+)$/.exec(error as string);
+  return match === null ? 0 : Number(match[1]);
+}
+
+function unique(ids: readonly number[] | undefined): readonly number[] | undefined {
+  return ids && [...new Set(ids)];
+}

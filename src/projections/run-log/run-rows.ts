@@ -1,0 +1,255 @@
+/**
+ * The rows of runs and of their messages, and what is remembered of them between events.
+ *
+ * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ */
+import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
+import type { StepMark } from '../../domain/workflow/index.js';
+import type { MessageId, RunId } from '../../kernel/index.js';
+import type { SqlFile, SqlRow, SqlStatement } from '../../ports/index.js';
+import type { SharedRows } from '../message-log/shared-rows.js';
+import { MESSAGE, RUN_STATE_NUMBERS, runNumber } from './schema.js';
+
+export interface RunRow {
+  readonly id: number;
+  readonly createdAtMs: number;
+  /** Changes when the run is configured anew. */
+  profile: number;
+}
+
+export interface RunMessageRow {
+  readonly id: number;
+  readonly run: RunRow;
+  readonly isDelayed: boolean;
+}
+
+export interface NewRun {
+  readonly runId: RunId;
+  readonly createdAtMs: number;
+  readonly envelope: Envelope;
+  /** JSON; null: nobody has invoked it. */
+  readonly invoker: string | null;
+}
+
+export interface NewRunMessage {
+  readonly name: MessageId;
+  readonly role: number;
+  readonly place: number;
+  readonly step: StepMark | undefined;
+  readonly envelope: Envelope;
+  readonly body: Pick<CarriedBody, 'number' | 'content'>;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  /** Its first attempt is for later. */
+  readonly isDelayed?: boolean;
+  readonly state: number;
+}
+
+/** Beyond it all are looked up again. */
+const MAX_REMEMBERED = 20_000;
+
+export class RunRows {
+  readonly #active = new Map<string, RunRow>();
+  readonly #pending = new Map<string, RunMessageRow>();
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+
+  constructor(
+    file: SqlFile,
+    readonly shared: SharedRows,
+  ) {
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  addRun(account: number, { runId, createdAtMs, envelope, invoker }: NewRun): RunRow {
+    const shared = this.shared.takeEnvelope(account, envelope);
+    const values = [account, createdAtMs, runNumber(runId), runId, shared.id, shared.profile];
+    const id = this.#sql.addRun.insert([...values, RUN_STATE_NUMBERS.RUN_STARTED, invoker]);
+    return remember(this.#active, keyOf(account, runId), { id, createdAtMs, profile: shared.profile });
+  }
+
+  /** The one of that id that goes on. */
+  activeRun(account: number, runId: RunId): RunRow | undefined {
+    const known = this.#active.get(keyOf(account, runId));
+    if (known !== undefined) return known;
+    const row = this.#sql.findActive.get([account, runId]);
+    return row && remember(this.#active, keyOf(account, runId), runRow(row));
+  }
+
+  run(account: number, runId: RunId, createdAtMs: number): RunRow | undefined {
+    const active = this.activeRun(account, runId);
+    if (active?.createdAtMs === createdAtMs) return active;
+    const row = this.#sql.findRun.get([account, runId, createdAtMs]);
+    return row && runRow(row);
+  }
+
+  runOfEntry(account: number, dlqId: string): RunRow | undefined {
+    const row = this.#sql.findByEntry.get([account, dlqId]);
+    return row && runRow(row);
+  }
+
+  /** Its events are found by what it is from now on. */
+  reconfigure(account: number, run: RunRow, envelope: Envelope): void {
+    const before = this.#sql.readRun.get([run.id])?.envelope as number;
+    const shared = this.shared.takeEnvelope(account, envelope);
+    this.#sql.setEnvelope.run([shared.id, shared.profile, run.id]);
+    this.#sql.setEventProfile.run([shared.profile, run.id]);
+    run.profile = shared.profile;
+    this.shared.releaseEnvelope(before);
+  }
+
+  /** It stays until it is let go. */
+  endRun(account: number, runId: RunId, run: RunRow, state: number, atMs: number): void {
+    this.#sql.endRun.run([state, atMs, run.id]);
+    this.#active.delete(keyOf(account, runId));
+  }
+
+  addMessage(account: number, run: RunRow, message: NewRunMessage): RunMessageRow {
+    const { name, role, place, step, createdAtMs, notBeforeMs, isDelayed = false, state } = message;
+    const envelope = this.shared.takeEnvelope(account, message.envelope);
+    const body = this.shared.takeBody(account, message.body);
+    const mark = step === undefined ? null : JSON.stringify(step);
+    const what = [account, run.id, name, role, place, mark, envelope.id, body];
+    const id = this.#sql.addMessage.insert([...what, createdAtMs, notBeforeMs, state, isDelayed ? 0 : 1]);
+    const row = { id, run, isDelayed };
+    return isPending(state) ? remember(this.#pending, keyOf(account, name), row) : row;
+  }
+
+  /** One that has not come to its end: of others nothing more is heard. */
+  pendingMessage(account: number, name: string): RunMessageRow | undefined {
+    const known = this.#pending.get(keyOf(account, name));
+    if (known !== undefined) return known;
+    const row = this.#sql.findPending.get([name, account]);
+    if (row === undefined) return undefined;
+    const run = this.run(account, row.run_name as RunId, row.at_ms as number);
+    if (run === undefined) return undefined;
+    const isDelayed = row.is_started === 0;
+    return remember(this.#pending, keyOf(account, name), { id: row.id as number, run, isDelayed });
+  }
+
+  /** The entry at an index, as it was delivered last. */
+  entryAt(
+    run: RunRow,
+    index: number,
+  ): { readonly id: number; readonly name: string; readonly createdAtMs: number } | undefined {
+    const row = this.#sql.findEntry.get([run.id, index]);
+    return row && { id: row.id as number, name: row.name as string, createdAtMs: row.created_ms as number };
+  }
+
+  messageOf(account: number, run: RunRow, name: string): number | undefined {
+    return this.#sql.findOfRun.get([name, account, run.id])?.id as number | undefined;
+  }
+
+  setState(account: number, name: string, id: number, state: number, nextMs: number | undefined): void {
+    this.#sql.setState.run([state, nextMs ?? null, id]);
+    if (!isPending(state)) this.#pending.delete(keyOf(account, name));
+  }
+
+  noteStart(id: number): void {
+    this.#sql.noteStart.run([id]);
+  }
+
+  /** It may go when it is old enough. @returns its events and one for itself, which count from now on */
+  letGo(run: RunRow): number {
+    const events = 1 + (this.#sql.eventsOf.get([run.id])?.events as number);
+    this.#sql.letGo.run([events, run.id]);
+    return events;
+  }
+
+  /**
+   * Some of what belongs to a run, then the run.
+   * @returns rows removed; `events` that had been counted, once it is gone
+   */
+  removeSome(id: number, count: number): { readonly removed: number; readonly events: number } {
+    const events = this.#sql.someEvents.all([id, count]);
+    for (const { account, at_ms, n, response } of events) {
+      this.#sql.dropEvent.run([account as number, at_ms as number, n as number]);
+      if (response !== null) this.#sql.dropResponse.run([response as number]);
+    }
+    const messages = this.#sql.someMessages.all([id, count - events.length]);
+    for (const row of messages) this.#dropMessage(row);
+    const removed = events.length + messages.length;
+    if (removed === count) return { removed, events: 0 };
+    const run = this.#sql.readRun.get([id]);
+    if (run === undefined) return { removed, events: 0 };
+    this.shared.releaseEnvelope(run.envelope as number);
+    this.#active.delete(keyOf(run.account as number, run.name as string));
+    for (const body of [this.#sql.readEnd.get([id])?.body, this.#sql.readFunction.get([id])?.body]) {
+      if (body !== undefined) this.shared.releaseBody(body as number);
+    }
+    for (const drop of ['dropRun', 'dropEnd', 'dropFunction', 'dropSteps'] as const) this.#sql[drop].run([id]);
+    return { removed: removed + 1, events: run.events as number };
+  }
+
+  #dropMessage({ id, account, name, envelope, body }: SqlRow): void {
+    this.#sql.dropMessage.run([id as number]);
+    this.#pending.delete(keyOf(account as number, name as string));
+    this.shared.releaseEnvelope(envelope as number);
+    this.shared.releaseBody(body as number);
+  }
+
+  forget(): void {
+    this.#active.clear();
+    this.#pending.clear();
+  }
+}
+
+const STATEMENTS = {
+  addRun: `INSERT INTO runs (account, at_ms, n, name, envelope, profile, state, is_held, is_gone, is_hidden, invoker)
+    VALUES (?, ?, ?, ?, ?, ?, ?, 1, 0, 0, ?)`,
+  findActive: `SELECT id, at_ms, profile FROM runs INDEXED BY runs_by_name WHERE account = ? AND name = ?
+    AND ended_ms IS NULL AND is_hidden = 0 ORDER BY at_ms DESC LIMIT 1`,
+  findRun: `SELECT id, at_ms, profile FROM runs INDEXED BY runs_by_name WHERE account = ? AND name = ? AND at_ms = ?
+    AND is_hidden = 0 ORDER BY id DESC LIMIT 1`,
+  findByEntry: `SELECT runs.id AS id, at_ms, profile FROM run_ends INDEXED BY run_ends_by_dlq JOIN runs ON runs.id = run
+    WHERE run_ends.account = ? AND dlq_id = ?`,
+  readRun: 'SELECT account, name, envelope, events FROM runs WHERE id = ?',
+  readEnd: 'SELECT body FROM run_ends WHERE run = ?',
+  readFunction: 'SELECT body FROM run_functions WHERE run = ?',
+  setEnvelope: 'UPDATE runs SET envelope = ?, profile = ? WHERE id = ?',
+  setEventProfile: 'UPDATE run_events SET profile = ? WHERE run = ?',
+  endRun: 'UPDATE runs SET state = ?, ended_ms = ? WHERE id = ?',
+  addMessage: `INSERT INTO run_messages
+    (account, run, name, role, place, step, envelope, body, created_ms, not_before_ms, state, is_started)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  findPending: `SELECT run_messages.id AS id, is_started, runs.name AS run_name, at_ms
+    FROM run_messages INDEXED BY run_messages_by_name JOIN runs ON runs.id = run
+    WHERE run_messages.name = ? AND run_messages.account = ? AND run_messages.state < ${MESSAGE.DELIVERED}
+    ORDER BY run_messages.id DESC LIMIT 1`,
+  findEntry: `SELECT id, name, created_ms FROM run_messages INDEXED BY run_messages_by_run
+    WHERE run = ? AND role = 0 AND place = ? ORDER BY id DESC LIMIT 1`,
+  findOfRun: `SELECT id FROM run_messages INDEXED BY run_messages_by_name WHERE name = ? AND account = ? AND run = ?
+    ORDER BY id DESC LIMIT 1`,
+  setState: 'UPDATE run_messages SET state = ?, next_ms = ? WHERE id = ?',
+  noteStart: 'UPDATE run_messages SET is_started = 1, next_ms = NULL WHERE id = ?',
+  dropMessage: 'DELETE FROM run_messages WHERE id = ?',
+  eventsOf: 'SELECT count(*) AS events FROM run_events INDEXED BY run_events_by_run WHERE run = ?',
+  letGo: 'UPDATE runs SET is_held = 0, events = ? WHERE id = ?',
+  someEvents: 'SELECT account, at_ms, n, response FROM run_events INDEXED BY run_events_by_run WHERE run = ? LIMIT ?',
+  dropEvent: 'DELETE FROM run_events WHERE account = ? AND at_ms = ? AND n = ?',
+  dropResponse: 'DELETE FROM responses WHERE id = ?',
+  someMessages: `SELECT id, account, name, envelope, body FROM run_messages INDEXED BY run_messages_by_run
+    WHERE run = ? LIMIT ?`,
+  dropRun: 'DELETE FROM runs WHERE id = ?',
+  dropEnd: 'DELETE FROM run_ends WHERE run = ?',
+  dropFunction: 'DELETE FROM run_functions WHERE run = ?',
+  dropSteps: 'DELETE FROM run_steps WHERE run = ?',
+} as const;
+
+function isPending(state: number): boolean {
+  return state < MESSAGE.DELIVERED;
+}
+
+function runRow(row: SqlRow): RunRow {
+  return { id: row.id as number, createdAtMs: row.at_ms as number, profile: row.profile as number };
+}
+
+function remember<T>(map: Map<string, T>, key: string, value: T): T {
+  if (map.size >= MAX_REMEMBERED) map.clear();
+  map.set(key, value);
+  return value;
+}
+
+function keyOf(account: number, name: string): string {
+  return `${account} ${name}`;
+}

@@ -1,0 +1,270 @@
+/**
+ * Events of runs and of their messages → rows: the state of each message, and one row for each thing that happened.
+ * What is shown follows from the rows when it is asked for; bodies are not read here.
+ *
+ *  RW1 nothing that belongs to a run is part of the plain log: `apply` takes it, also where the run is not known
+ */
+import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
+import type { Invoker, RunPart, Waiter } from '../../domain/workflow/index.js';
+import type { RunEventState, SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SharedRows } from '../message-log/shared-rows.js';
+import { RunDetails } from './run-details.js';
+import { type RunMessageRow, type RunRow, RunRows } from './run-rows.js';
+import { MESSAGE, ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
+
+interface NewEvent {
+  readonly atMs: number;
+  readonly state: RunEventState;
+  readonly run: RunRow;
+  readonly message?: number;
+  readonly nextMs?: number | undefined;
+  readonly error?: string | undefined;
+  readonly response?: number | undefined;
+}
+
+const FINAL = { MessageDelivered: 'DELIVERED', MessageCancelled: 'CANCELED', MessageFailed: 'FAILED' } as const;
+const FINAL_STATES = {
+  MessageDelivered: MESSAGE.DELIVERED,
+  MessageCancelled: MESSAGE.CANCELED,
+  MessageFailed: MESSAGE.FAILED,
+} as const;
+
+export class RunWriter {
+  readonly rows: RunRows;
+  readonly details: RunDetails;
+  /** Events of runs that were let go. */
+  readonly #freed = new Map<number, number>();
+  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  #account = 0;
+  #n = 0;
+
+  constructor(file: SqlFile, shared: SharedRows) {
+    this.rows = new RunRows(file, shared);
+    this.details = new RunDetails(file, shared);
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
+    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+  }
+
+  /**
+   * @param n number of the next event of the log
+   * @returns events that were added; undefined when it is not about a run
+   */
+  apply(account: number, n: number, event: QueueEvent): number | undefined {
+    this.#account = account;
+    this.#n = n;
+    if (!this.#apply(event)) return undefined;
+    return this.#n - n;
+  }
+
+  /** At the end of a transaction. @returns accounts that have more now that may go */
+  flush(): readonly number[] {
+    const grown = [...this.#freed.keys()];
+    for (const [account, events] of this.#freed) this.#sql.countEvents.run([events, account]);
+    this.#freed.clear();
+    return grown;
+  }
+
+  forget(): void {
+    this.rows.forget();
+    this.#freed.clear();
+  }
+
+  /** @returns whether the event is about a run */
+  #apply(event: QueueEvent): boolean {
+    switch (event.type) {
+      case 'MessageAccepted':
+        if (event.workflow !== undefined) this.#accepted(event, event.workflow);
+        return event.workflow !== undefined;
+      case 'AttemptStarted':
+        return this.#withMessage(event.id, (message) => this.#started(message, event));
+      case 'AttemptFailed':
+        return this.#withMessage(event.id, (message) => this.#failed(message, event));
+      case 'MessageDeadLettered':
+        return this.#withMessage(event.id, (message) => this.#deadLettered(message, event));
+      case 'MessageDelivered':
+      case 'MessageCancelled':
+      case 'MessageFailed':
+        return this.#withMessage(event.id, ({ id, run }) => {
+          this.rows.setState(this.#account, event.id, id, FINAL_STATES[event.type], undefined);
+          const error = event.type === 'MessageFailed' ? event.error : undefined;
+          this.#add({ atMs: event.atMs, state: FINAL[event.type], run, message: id, error });
+        });
+      case 'CancelRequested':
+        return this.#withMessage(event.id, ({ id, run }) =>
+          this.#add({ atMs: event.atMs, state: 'CANCEL_REQUESTED', run, message: id }),
+        );
+      case 'DlqDeleted':
+      case 'DlqExpired':
+        for (const dlqId of event.dlqIds) this.#leftDlq(dlqId);
+        return false;
+      case 'DlqRetried':
+        this.#leftDlq(event.dlqId);
+        return false;
+      case 'RunStarted':
+        this.#runStarted(event);
+        return true;
+      case 'RunReconfigured':
+        return this.#withRun(event.runId, (run) => this.rows.reconfigure(this.#account, run, event.envelope));
+      case 'RunEnded':
+        return this.#withRun(event.runId, (run) => this.#runEnded(run, event));
+      case 'WaiterAdded':
+        return this.#withRun(event.waiter.runId, (run) => {
+          this.details.setWaiter(run, event.waiter);
+          this.#add({ atMs: event.atMs, state: 'WAITER_ADDED', run });
+        });
+      case 'InvokeStarted':
+        return this.#withRun(event.runId, (run) => {
+          const { step, messageId, childRunId, childUrl, childCreatedAtMs, atMs } = event;
+          this.details.setInvoke(run, step, [childRunId, childUrl, childCreatedAtMs], messageId);
+          this.#add({ atMs, state: 'INVOKED', run });
+        });
+      case 'InvokeEndedLate': {
+        const { runId, runCreatedAtMs, stepId, record } = event;
+        const run = this.rows.run(this.#account, runId, runCreatedAtMs);
+        if (run !== undefined) this.details.setRecord(run, stepId, record);
+        return true;
+      }
+      case 'FailureFunctionEnded':
+        this.#functionEnded(event);
+        return true;
+      default:
+        // What else is told of runs (waiters that leave, stored events) shows in the messages that follow from it.
+        return false;
+    }
+  }
+
+  #withMessage(name: string, change: (message: RunMessageRow) => void): boolean {
+    const message = this.rows.pendingMessage(this.#account, name);
+    if (message !== undefined) change(message);
+    return message !== undefined;
+  }
+
+  /** An event of runs, whether or not the run is known: it may have begun before this file. */
+  #withRun(runId: Waiter['runId'], change: (run: RunRow) => void): true {
+    const run = this.rows.activeRun(this.#account, runId);
+    if (run !== undefined) change(run);
+    return true;
+  }
+
+  #runStarted({ runId, atMs, envelope, invoker, kept }: QueueEventOf<'RunStarted'>): void {
+    const run = this.rows.addRun(this.#account, {
+      runId,
+      createdAtMs: atMs,
+      envelope,
+      invoker: invokerText(invoker),
+    });
+    for (const [place, { messageId, body, step, createdAtMs }] of kept.entries()) {
+      this.rows.addMessage(this.#account, run, {
+        name: messageId,
+        role: ROLES.step,
+        place,
+        step,
+        envelope,
+        body: { number: body.number, content: undefined },
+        createdAtMs,
+        notBeforeMs: createdAtMs,
+        state: MESSAGE.DELIVERED,
+      });
+    }
+    this.#add({ atMs, state: 'RUN_STARTED', run });
+  }
+
+  #runEnded(run: RunRow, { runId, atMs, state, response, dlqId, error }: QueueEventOf<'RunEnded'>): void {
+    this.rows.endRun(this.#account, runId, run, RUN_STATE_NUMBERS[state], atMs);
+    this.details.setEnd(this.#account, run, dlqId, error, response);
+    this.#add({ atMs, state, run, error });
+    if (dlqId === undefined) this.letGo(this.#account, run);
+  }
+
+  #accepted({ id, atMs, envelope, body, notBeforeMs }: QueueEventOf<'MessageAccepted'>, part: RunPart): void {
+    const run = this.rows.run(this.#account, part.runId, part.runCreatedAtMs);
+    if (run === undefined) return;
+    // An entry that is delivered once more keeps its age.
+    const known = part.role === 'step' ? this.rows.entryAt(run, part.index) : undefined;
+    const message = this.rows.addMessage(this.#account, run, {
+      name: id,
+      role: ROLES[part.role],
+      place: placeOf(part),
+      step: part.role === 'failure' ? undefined : part.step,
+      envelope,
+      body,
+      createdAtMs: known?.createdAtMs ?? atMs,
+      notBeforeMs,
+      isDelayed: notBeforeMs > atMs,
+      state: MESSAGE.PROGRESS,
+    });
+    if (part.role === 'failure') this.details.beginFunction(run, message.id);
+    const nextMs = notBeforeMs > atMs ? notBeforeMs : undefined;
+    this.#add({ atMs, state: 'CREATED', run, message: message.id, nextMs });
+  }
+
+  #started({ id, run, isDelayed }: RunMessageRow, { atMs, retried }: QueueEventOf<'AttemptStarted'>): void {
+    if (isDelayed || retried > 0) this.rows.noteStart(id);
+    this.#add({ atMs, state: 'ACTIVE', run, message: id });
+  }
+
+  #failed(
+    { id: message, run }: RunMessageRow,
+    { id, atMs, status, header, response, error, nextAtMs }: QueueEventOf<'AttemptFailed'>,
+  ): void {
+    const kept = response.subarray(0, KEPT_RESPONSE_BYTES);
+    const row = this.#sql.addResponse.insert([status, JSON.stringify(header), kept]);
+    this.rows.setState(this.#account, id, message, MESSAGE.RETRY, nextAtMs);
+    this.#add({ atMs, state: 'ERROR', run, message, error, response: row });
+    if (nextAtMs !== undefined) this.#add({ atMs, state: 'RETRY', run, message, error, nextMs: nextAtMs });
+  }
+
+  #deadLettered(
+    { id: message, run }: RunMessageRow,
+    { id, dlqId, atMs, status, error, header, response }: QueueEventOf<'MessageDeadLettered'>,
+  ): void {
+    this.rows.setState(this.#account, id, message, MESSAGE.DEAD, undefined);
+    this.details.setFailure(this.#account, run, { dlqId, error, messageId: id, status, header, body: response });
+    this.#add({ atMs, state: 'FAILED', run, message, error });
+  }
+
+  letGo(account: number, run: RunRow): void {
+    this.#freed.set(account, (this.#freed.get(account) ?? 0) + this.rows.letGo(run));
+  }
+
+  #leftDlq(dlqId: string): void {
+    const run = this.rows.runOfEntry(this.#account, dlqId);
+    if (run !== undefined) this.letGo(this.#account, run);
+  }
+
+  #functionEnded({ dlqId, state, status, header, response: body }: QueueEventOf<'FailureFunctionEnded'>): void {
+    const run = this.rows.runOfEntry(this.#account, dlqId);
+    if (run === undefined) return;
+    if (state === undefined) this.details.dropFunction(run);
+    else this.details.answerFunction(this.#account, run, { state, status, header, body });
+  }
+
+  #add({ atMs, state, run, message, nextMs, error, response }: NewEvent): void {
+    const place = [this.#account, atMs, this.#n];
+    const rest = [nextMs ?? null, error ?? null, response ?? null];
+    this.#sql.addEvent.run([...place, RUN_EVENT_NUMBERS[state], run.id, message ?? 0, run.profile, ...rest]);
+    this.#n += 1;
+  }
+}
+
+export function invokerText(invoker: Invoker | undefined): string | null {
+  if (invoker === undefined) return null;
+  return JSON.stringify([invoker.runId, invoker.url, invoker.runCreatedAtMs]);
+}
+
+export function placeOf(part: RunPart): number {
+  switch (part.role) {
+    case 'step':
+      return part.index;
+    case 'failure':
+      return 0;
+    default:
+      return part.step.stepId;
+  }
+}
+
+const STATEMENTS = {
+  countEvents: 'UPDATE accounts SET run_events = run_events + ? WHERE id = ?',
+  addEvent: 'INSERT INTO run_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  addResponse: 'INSERT INTO responses (status, header, body) VALUES (?, ?, ?)',
+} as const;
