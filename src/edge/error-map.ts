@@ -12,6 +12,8 @@ export interface Refusal {
   readonly text: string;
   /** Seconds after which trying again makes sense; absent where it does not. */
   readonly retryAfterSeconds?: number;
+  /** Says that a workflow's run is over, which its endpoint has to be told as it is. */
+  readonly isRunOver?: boolean;
 }
 
 /** A takeover or a drained mailbox takes about this long; longer waits only make clients slower. */
@@ -109,6 +111,7 @@ const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
   INVALID: 400,
   NOT_FOUND: 404,
   TOO_MANY: 412,
+  RUN_OVER: 400,
   SUSPENDED: 403,
   DAILY_LIMIT: 429,
   BUDGET: 429,
@@ -116,7 +119,22 @@ const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
 
 /** What the owner of a queue has refused. */
 export function rejectionRefusal(reason: QueueRejection, text: string): Refusal {
-  return { status: STATUS_BY_REJECTION[reason], text };
+  const refusal = { status: STATUS_BY_REJECTION[reason], text };
+  return reason === 'RUN_OVER' ? { ...refusal, isRunOver: true } : refusal;
+}
+
+/**
+ * The same, told to an endpoint in the middle of a run: it takes any 400 for "the run is over" and drops its work
+ * without a word, and would send what is too large again. 412 makes its run fail where people look.
+ */
+export function refusalToRun(refusal: Refusal): Refusal {
+  const { status, isRunOver = false } = refusal;
+  return isRunOver || (status !== 400 && status !== 413) ? refusal : { ...refusal, status: 412 };
+}
+
+/** In order, but for a bound of the account. */
+export function beyondQuota(text: string): Refusal {
+  return { status: 412, text };
 }
 
 /** Refusals that the queue's face makes by itself. */
@@ -125,6 +143,7 @@ export const QUEUE_REFUSALS = {
   readOnly: { status: 403, text: 'a read-only token may not do this' },
   suspended: { status: 403, text: 'the account is suspended' },
   routeNotFound: { status: 404, text: 'no such route' },
+  hookNotFound: { status: 404, text: 'no such webhook' },
   noLanguageModels: { status: 404, text: 'language model routes are not available on this server' },
   methodNotAllowed: { status: 405, text: 'method is not allowed' },
   burst: { status: 429, text: 'too many requests in this second' },

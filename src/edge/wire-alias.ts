@@ -28,7 +28,10 @@ const TOKEN_KEY_END = '_token';
 const NEUTRAL_QUEUE_WORD = 'msgq';
 /** Stands before the name of a header that is passed on, also inside the names of callbacks' settings. */
 const FORWARD = 'forward-';
-const REDACTED_FIELDS = 'svc-redact-fields';
+/** Of a message, its callback, that one's failure callback … */
+const REDACTED_FIELDS = /^svc-(?:(?:failure-)?callback-)*redact-fields$/;
+/** Where a canonical name carries another of ours. */
+const CARRIED = '-Forward-Svc-';
 const WIRE_HEADERS: readonly WireHeader[] = ['Encoding', 'Response-Format', 'Sync-Token'];
 /** Sent by client packages about themselves; allowed and ignored. */
 const TELEMETRY_HEADERS = ['Telemetry-Runtime', 'Telemetry-Platform', 'Telemetry-Sdk'];
@@ -54,6 +57,15 @@ export class Spelling {
   headerName(neutral: string): string {
     if (!this.isAlias || !neutral.startsWith(`${NEUTRAL_WORD}-`)) return neutral;
     return `${this.word}${neutral.slice(NEUTRAL_WORD.length)}`;
+  }
+
+  /** A configuration header, which may carry another header's name: `Svc-Forward-Svc-Run`. */
+  settingName(neutral: string): string {
+    if (!this.isAlias || !neutral.startsWith(`${NEUTRAL_WORD}-`)) return neutral;
+    const inner = neutral.indexOf(CARRIED);
+    const name = inner < 0 ? neutral : neutral.slice(0, inner + CARRIED.length - NEUTRAL_WORD.length - 1);
+    const carried = inner < 0 ? '' : this.headerName(neutral.slice(name.length));
+    return this.headerName(name) + carried;
   }
 
   /** A text in which headers may be named. */
@@ -138,7 +150,7 @@ export class WireSpellings {
 
   /** The value of a configuration header that came in an alias: header names are in it where fields are redacted. */
   neutralValue(neutralName: string, value: string): string {
-    if (neutralName !== REDACTED_FIELDS) return value;
+    if (!neutralName.endsWith('redact-fields') || !REDACTED_FIELDS.test(neutralName)) return value;
     let text = value;
     for (const { prefix } of this.#aliases) {
       const start = prefix.slice(0, -1);

@@ -12,13 +12,27 @@ import type {
 } from '../../src/domain/queue/index.js';
 import { createQueueServer, type QueueServer, type QueueServerParts } from '../../src/edge/index.js';
 import { type AccountId, MillraceError } from '../../src/kernel/index.js';
-import type { DlqPage, LogPage, LogQuery, MessageLog, QueueGateway, QueueGrant } from '../../src/ports/index.js';
+import type {
+  DlqPage,
+  LogPage,
+  LogQuery,
+  MessageLog,
+  QueueGateway,
+  QueueGrant,
+  RunEventPage,
+  RunEventQuery,
+  RunLog,
+  RunPage,
+  RunQuery,
+} from '../../src/ports/index.js';
 import { MemoryLog } from './kv-face.js';
 import { LIMITS } from './queue-settings.js';
 import { realTime } from './real-time.js';
 
 export const QUEUE_TOKEN = 'queue-token';
 export const QUEUE_READ_ONLY_TOKEN = 'queue-read-only-token';
+/** Of the standard token; webhooks are called by this name. */
+export const QUEUE_USER = 'user-1';
 export const QUEUE_ACCOUNT = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 export const QUEUE_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store' };
 
@@ -91,6 +105,26 @@ export class ScriptedMessageLog implements MessageLog {
   }
 }
 
+export class ScriptedRunLog implements RunLog {
+  readonly queries: RunQuery[] = [];
+  readonly eventQueries: RunEventQuery[] = [];
+  readonly seen: number[] = [];
+  page: RunPage = { runs: [], cursor: undefined };
+  eventPage: RunEventPage = { events: [], cursor: undefined };
+
+  async runs(_account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
+    this.queries.push(query);
+    this.seen.push(seen);
+    return this.page;
+  }
+
+  async runEvents(_account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
+    this.eventQueries.push(query);
+    this.seen.push(seen);
+    return this.eventPage;
+  }
+}
+
 export interface QueueAnswer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
@@ -109,6 +143,7 @@ export interface QueueRequestOptions {
 export class QueueFaceHarness {
   readonly gateway = new ScriptedGateway();
   readonly messageLog = new ScriptedMessageLog();
+  readonly runLog = new ScriptedRunLog();
   readonly log = new MemoryLog();
   limits: AccountLimits = LIMITS;
   state: AccountState = 'active';
@@ -123,12 +158,16 @@ export class QueueFaceHarness {
   constructor(parts: Partial<QueueServerParts> = {}) {
     this.server = createQueueServer({
       gateway: this.gateway,
-      access: { grantForQueueToken: (token) => this.#grantFor(token) },
+      access: {
+        grantForQueueToken: (token) => this.#grantFor(token),
+        grantForQueueUser: (userId) => (userId === QUEUE_USER ? this.#grantFor(QUEUE_TOKEN) : undefined),
+      },
       admin: {
         signingKeysOf: () => this.keys,
         rotateSigningKeys: async () => ({ current: this.keys?.next ?? '', next: 'sig_3' }),
       },
       messageLog: this.messageLog,
+      runLog: this.runLog,
       destinations: { refusalOf: (url) => (url.includes(this.forbidden) ? 'endpoint is forbidden' : undefined) },
       clock: realTime,
       timers: realTime,

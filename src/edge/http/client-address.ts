@@ -33,6 +33,11 @@ export class ClientAddresses {
     return this.#behind(peer, String(forwarded).split(','));
   }
 
+  /** Does a known proxy hand it on, whose word on how it was asked counts? */
+  isHandedOn({ socket }: IncomingMessage): boolean {
+    return this.#trusted !== undefined && this.#isTrusted(plain(socket.remoteAddress ?? ''));
+  }
+
   /** From the nearest hop outwards, for as long as the one that says so is trusted. */
   #behind(peer: string, claims: readonly string[]): string {
     let address = peer;

@@ -34,14 +34,19 @@ const TEXT_FILTERS = {
 } as const satisfies Record<string, keyof MessageFilter>;
 
 /** Commas belong to these: a list of them is split where the next one begins. */
-const SEPARATORS: Readonly<Record<string, RegExp>> = { url: /,(?=https?:\/\/)/i, path: /,(?=\/)/ };
+const URL_SEPARATOR = /,(?=https?:\/\/)/i;
+const SEPARATORS: Readonly<Record<string, RegExp>> = {
+  url: URL_SEPARATOR,
+  workflowUrl: URL_SEPARATOR,
+  path: /,(?=\/)/,
+};
 
 /** @throws Refused 400: F1, F2 */
 export function queryParameters(query: string, known: ReadonlySet<string>): Parameters {
   return grouped(new URLSearchParams(query), known);
 }
 
-/** The query's parameters and those of the body's members, which may be texts, numbers or lists of them. */
+/** The query's parameters and those of the body's members, which may be texts, numbers, flags or lists of them. */
 export function allParameters(query: string, body: unknown, known: ReadonlySet<string>): Parameters {
   const pairs = [...new URLSearchParams(query)] as [string, string][];
   if (body === undefined) return grouped(pairs, known);
@@ -49,7 +54,7 @@ export function allParameters(query: string, body: unknown, known: ReadonlySet<s
     const values = Array.isArray(given) ? given : [given];
     if (values.length === 0) throw invalid(`${name} is empty`);
     for (const value of values) {
-      if (typeof value !== 'string' && typeof value !== 'number')
+      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
         throw invalid(`${name} must be text or a list of texts`);
       pairs.push([name, String(value)]);
     }
@@ -79,10 +84,10 @@ export function filterOf(parameters: Parameters): MessageFilter {
   }
   const statuses = valuesOf(parameters, 'responseStatus', MAX_FILTER_VALUES);
   if (statuses.length > 0) filter.responseStatus = statuses.map((text) => wholeNumber('responseStatus', text));
-  const from = single(parameters, 'fromDate');
-  const to = single(parameters, 'toDate');
-  if (from !== undefined) filter.fromMs = wholeNumber('fromDate', from);
-  if (to !== undefined) filter.toMs = wholeNumber('toDate', to);
+  const from = instantOf(parameters, 'fromDate');
+  const to = instantOf(parameters, 'toDate');
+  if (from !== undefined) filter.fromMs = from;
+  if (to !== undefined) filter.toMs = to;
   return filter;
 }
 
@@ -119,6 +124,19 @@ export function single(parameters: Parameters, name: string): string | undefined
   const values = parameters.get(name);
   if (values !== undefined && values.length > 1) throw invalid(`${name} was given more than once`);
   return values?.[0];
+}
+
+/** @returns false when it was not given. @throws Refused 400 */
+export function flagOf(parameters: Parameters, name: string): boolean {
+  const text = single(parameters, name)?.toLowerCase() ?? 'false';
+  if (text !== 'true' && text !== 'false') throw invalid(`${name} must be true or false`);
+  return text === 'true';
+}
+
+/** @returns undefined when it was not given. @throws Refused 400 */
+export function instantOf(parameters: Parameters, name: string): number | undefined {
+  const text = single(parameters, name);
+  return text === undefined ? undefined : wholeNumber(name, text);
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -54,6 +54,15 @@ export function decoded(segment: string): string {
   }
 }
 
+/** A name that clients put into the path as it is: what is no percent-encoding stands for itself. */
+export function decodedName(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
 function withQuery(url: string, query: string): string {
   if (query === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;

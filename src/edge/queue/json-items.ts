@@ -5,19 +5,24 @@
  * The scan knows brackets and strings only. What it lets through, JSON.parse judges, piece by piece.
  */
 import { queueBodyTooLarge } from '../error-map.js';
-import { MAX_BODY_VALUES, MAX_ITEM_VALUES, MAX_JSON_DEPTH } from './queue-limits.js';
+import { deeper, more, notJson, parsed, SLICE_BYTES } from './json-bounds.js';
+import { endOfText } from './json-texts.js';
+import { LONG_BYTES, readLarge } from './large-json.js';
+import { MAX_BODY_VALUES, MAX_ITEM_VALUES } from './queue-limits.js';
 import { invalid, Refused } from './refused.js';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Scanned in one step: well below a millisecond. */
-const SLICE_BYTES = 128 * 1024;
+export interface Item {
+  readonly item: unknown;
+  /** The item's body in UTF-8 when it is long; the item's own is empty then. */
+  readonly body?: Buffer | undefined;
+}
 
 /** A whole body. @throws Refused 400 */
 export function parseJson(body: Buffer): unknown {
@@ -30,7 +35,7 @@ export function parseJson(body: Buffer): unknown {
  * @param maxItemBytes of one item's text
  * @throws Refused 400; 413 for an item that is longer
  */
-export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<{ readonly item: unknown } | undefined, void> {
+export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | undefined, void> {
   let at = skipBlanks(body, 0);
   if (body[at] !== OPEN_ARRAY) throw invalid('the body is not a JSON array');
   at = skipBlanks(body, at + 1);
@@ -47,8 +52,8 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<{ readon
       yield undefined;
     }
     if (isInString) {
-      at = endOfString(body, at, breatheAt);
-      isInString = at === breatheAt;
+      at = endOfText(body, at, breatheAt);
+      isInString = body[at] !== QUOTE;
       if (!isInString) at += 1;
       continue;
     }
@@ -58,7 +63,8 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<{ readon
     else if (depth > 0 && (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT)) depth -= 1;
     else if (depth > 0 && byte === COMMA) commas = more(commas, 'a message', MAX_ITEM_VALUES);
     else if (depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
-      yield { item: parsed(body.subarray(from, at)) };
+      const text = body.subarray(from, at);
+      yield text.length > LONG_BYTES ? yield* largeItem(text) : { item: parsed(text) };
       if (byte === CLOSE_ARRAY) return end(body, at + 1);
       from = at + 1;
       commas = 0;
@@ -68,12 +74,9 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<{ readon
   throw notJson();
 }
 
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw notJson();
-  }
+function* largeItem(text: Buffer): Generator<undefined, Item> {
+  const read = yield* readLarge(text, 'body', { what: 'a message', maxValues: MAX_ITEM_VALUES });
+  return { item: read.value, body: read.text };
 }
 
 function refuseExcess(body: Buffer): void {
@@ -81,33 +84,10 @@ function refuseExcess(body: Buffer): void {
   let commas = 0;
   for (let at = 0; at < body.length; at += 1) {
     const byte = body[at];
-    if (byte === QUOTE) at = endOfString(body, at + 1, body.length);
+    if (byte === QUOTE) at = endOfText(body, at + 1, body.length);
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth = deeper(depth);
     else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA) commas = more(commas, 'the body', MAX_BODY_VALUES);
-  }
-}
-
-/** Between so many values there is one comma less. */
-function more(commas: number, what: string, maxValues: number): number {
-  if (commas + 1 === maxValues) throw invalid(`${what} has more than ${maxValues} values`);
-  return commas + 1;
-}
-
-function deeper(depth: number): number {
-  if (depth === MAX_JSON_DEPTH) throw invalid(`the body is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  return depth + 1;
-}
-
-/** @returns where the closing quote is, from here on; `to` when it is not before that */
-function endOfString(body: Buffer, from: number, to: number): number {
-  const part = body.subarray(0, to);
-  for (let at = from; ; at += 1) {
-    at = part.indexOf(QUOTE, at);
-    if (at < 0) return to;
-    let backslashes = 0;
-    while (body[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return at;
   }
 }
 
@@ -119,8 +99,4 @@ function skipBlanks(body: Buffer, from: number): number {
 
 function end(body: Buffer, from: number): void {
   if (skipBlanks(body, from) !== body.length) throw notJson();
-}
-
-function notJson() {
-  return invalid('the body is not valid JSON');
 }

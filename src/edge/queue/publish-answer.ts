@@ -18,8 +18,9 @@ export function publishedJson(result: Result): string {
   return isList(result) ? `[${result.map(messageJson).join(',')}]` : messageJson(result);
 }
 
-function messageJson({ messageId, url, isDuplicate: was }: Published): string {
-  return `{"messageId":"${messageId}","url":${JSON.stringify(url)}${was ? ',"deduplicated":true' : ''}}`;
+function messageJson({ messageId, url, isDuplicate: was, run }: Published): string {
+  const ofRun = run && `,"workflowRunId":${JSON.stringify(run.runId)},"workflowCreatedAt":${run.createdAtMs}`;
+  return `{"messageId":"${messageId}","url":${JSON.stringify(url)}${was ? ',"deduplicated":true' : ''}${ofRun ?? ''}}`;
 }
 
 function isDuplicate(published: Published): boolean {

@@ -13,9 +13,11 @@ import {
   type RawSettings,
   type SettingsContext,
 } from '../../domain/queue/index.js';
+import { beyondQuota } from '../error-map.js';
 import type { Destination } from './destination.js';
+import type { LargeDocument } from './large-json.js';
 import type { QueueCall } from './queue-call.js';
-import { invalid } from './refused.js';
+import { invalid, Refused } from './refused.js';
 
 export interface AskedMessage {
   readonly destination: Destination;
@@ -24,6 +26,8 @@ export interface AskedMessage {
   readonly queueName: string | undefined;
   readonly body: Uint8Array;
   readonly isAlias: boolean;
+  /** The body, read already; undefined: whoever needs it reads it. */
+  readonly record?: LargeDocument;
 }
 
 /** @throws Refused 400 */
@@ -42,9 +46,16 @@ export function publishItem(call: QueueCall, asked: AskedMessage): PublishItem {
   };
 }
 
-/** @throws Refused 400 */
-export function settingsOf(call: QueueCall, raw: RawSettings, of: SettingsContext['of']): ParsedSettings {
-  const outcome = parseSettings(raw, { limits: call.grant.facts.limits, nowMs: call.face.parts.clock.nowMs(), of });
+/** @throws Refused 400; for a message of a run 412 beyond the account's bounds */
+export function settingsOf(
+  call: QueueCall,
+  raw: RawSettings,
+  of: SettingsContext['of'],
+  isOfRun = false,
+): ParsedSettings {
+  const { limits } = call.grant.facts;
+  const outcome = parseSettings(raw, { limits, nowMs: call.face.parts.clock.nowMs(), of, isOfRun });
+  if (!outcome.isOk && outcome.isQuota && isOfRun) throw new Refused(beyondQuota(outcome.message));
   if (!outcome.isOk) throw invalid(outcome.message);
   refuseCallbacks(call, outcome.parsed.settings);
   return outcome.parsed;

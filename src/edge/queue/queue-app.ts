@@ -21,6 +21,11 @@ import { queueRoutes } from './routes/queues.js';
 import type { Routes } from './routes/routes.js';
 import { scheduleRoutes } from './routes/schedules.js';
 import { topicRoutes } from './routes/topics.js';
+import { triggerRoutes } from './routes/trigger.js';
+import { workflowDlqRoutes } from './routes/workflow-dlq.js';
+import { workflowEventRoutes } from './routes/workflow-events.js';
+import { workflowLogRoutes } from './routes/workflow-logs.js';
+import { workflowRunRoutes } from './routes/workflow-runs.js';
 
 const RESOURCES: readonly Routes[] = [
   batchRoutes,
@@ -32,6 +37,11 @@ const RESOURCES: readonly Routes[] = [
   eventRoutes,
   flowControlRoutes,
   keyRoutes,
+  triggerRoutes,
+  workflowRunRoutes,
+  workflowEventRoutes,
+  workflowLogRoutes,
+  workflowDlqRoutes,
 ];
 
 export function createQueueApp(face: QueueFace): Application {

@@ -10,7 +10,7 @@ import type { ServerResponse } from 'node:http';
 import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
 import { assert } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
-import { QUEUE_REFUSALS, rejectionRefusal } from '../error-map.js';
+import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
@@ -33,6 +33,9 @@ export class QueueCall {
 
   /** As it came; empty for methods whose body means nothing. */
   body: Buffer = Buffer.alloc(0);
+
+  /** Asked by an endpoint in the middle of a workflow's run: refusals are told so that it understands them. */
+  isOfRun = false;
 
   /** How records are spelled: as the request, else as they were made. */
   spellingFor(wasAlias: boolean): Spelling {
@@ -76,12 +79,32 @@ export class QueueCall {
     this.json(status, JSON.stringify(value));
   }
 
+  /**
+   * An answer that is made piece by piece: a short one goes out in one, before which any failure is still a refusal.
+   * A failure after that cuts the answer off.
+   */
+  async pieces(texts: AsyncIterable<string>): Promise<void> {
+    let text = '';
+    let hasBegun = false;
+    for await (const piece of texts) {
+      text += piece;
+      if (text.length < GATHERED_CHARACTERS) continue;
+      if (!hasBegun) this.#begin();
+      hasBegun = true;
+      if (!(await this.#write(text))) return;
+      text = '';
+    }
+    if (hasBegun) this.response.end(text);
+    else this.json(200, text);
+  }
+
   /** A success that has nothing to say. */
   done(): void {
     this.json(200, '{}');
   }
 
-  refuse({ refusal, headers }: Refused): void {
+  refuse({ refusal: plain, headers }: Refused): void {
+    const refusal = this.isOfRun ? refusalToRun(plain) : plain;
     if (this.response.headersSent) {
       // In the middle of a list: whoever reads it must not take it for whole.
       if (!this.response.writableEnded) this.response.destroy();

@@ -8,6 +8,7 @@ import type {
   QueueAdmin,
   QueueGateway,
   Random,
+  RunLog,
   Timers,
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
@@ -20,6 +21,7 @@ export interface QueueFaceParts {
   readonly access: QueueAccess;
   readonly admin: QueueAdmin;
   readonly messageLog: MessageLog;
+  readonly runLog: RunLog;
   /** Judges destinations by their text when a message is accepted. */
   readonly destinations: Pick<HttpOut, 'refusalOf'>;
   readonly clock: Clock;
@@ -29,6 +31,8 @@ export interface QueueFaceParts {
   readonly limits: QueueFaceLimits;
   readonly aliases: readonly AliasWords[];
   readonly trustedProxies: readonly ProxyRange[];
+  /** What third parties call this face by; undefined: what each of them did. */
+  readonly publicUrl?: string | undefined;
 }
 
 export class QueueFace {

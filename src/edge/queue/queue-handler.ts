@@ -1,8 +1,9 @@
 /**
- * What comes first, straight on Node's server: the token, the account's bounds, the body; and the two calls that
- * are many, publish and enqueue, to their end. Everything else goes on to the application with its body read.
+ * What comes first, straight on Node's server: the token, the account's bounds, the body; and the calls that
+ * are many, publish, enqueue and batch, to their end. Everything else goes on to the application with its body read.
  *
- * Order of judgement: token, method, rights, burst limit, configuration, body.
+ * Order of judgement: token, method, rights, burst limit, configuration, body. Webhooks of workflows are the one call
+ * without a token: whoever knows the URL may make it.
  */
 import type { ServerResponse } from 'node:http';
 import { nameProblem } from '../../domain/queue/index.js';
@@ -13,10 +14,13 @@ import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
 import { refusedBy } from './failures.js';
 import { publishedJson, publishedStatus } from './publish-answer.js';
-import { publishItem } from './publish-items.js';
 import { expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
 import { invalid, Refused } from './refused.js';
+import { publishBatch } from './routes/batch.js';
+import { beginsWithStep, runHeadersOf } from './run-headers.js';
+import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
+import { askedItem } from './workflow-items.js';
 
 /** Answers a call whose body is there. */
 export type Application = (call: QueueCall) => void;
@@ -24,8 +28,21 @@ export type Application = (call: QueueCall) => void;
 const PUBLISH = '/v2/publish/';
 const ENQUEUE = '/v2/enqueue/';
 const BATCH = '/v2/batch';
+const BATCH_TRIGGER = '/v2/batch/trigger';
+const TRIGGER = '/v2/trigger/';
 const SCHEDULES = '/v2/schedules/';
+const WAIT = '/v2/wait/';
+const NOTIFY = '/v2/notify/';
+const RUN = '/v2/workflows/runs/';
 const LANGUAGE_MODELS = '/llm/';
+
+/** Calls that endpoints make in the middle of a run. */
+const BY_RUNS: readonly string[] = [WAIT, NOTIFY, RUN];
+/** Whose body is a message, or becomes one. */
+const MESSAGES: readonly string[] = [SCHEDULES, TRIGGER, NOTIFY, RUN];
+/** JSON's escapes make six characters of a byte; what surrounds the payload of an invoke comes on top. */
+const CHARACTERS_A_BYTE = 6;
+const REST_OF_INVOKE_BYTES = 512 * 1024;
 
 const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -44,6 +61,12 @@ export class QueueHandler {
     try {
       const { path, query } = splitTarget(request.url as string);
       const words = readWords(this.face.spellings, request.rawHeaders, query);
+      if (path.startsWith(HOOKS)) {
+        const hook = hookIn(path);
+        call = new QueueCall(this.face, request, response, path, words, grantForHook(this.face, hook));
+        this.#hook(call, hook);
+        return;
+      }
       const grant = words.token === undefined ? undefined : this.face.parts.access.grantForQueueToken(words.token);
       if (grant === undefined) {
         this.#refuseStranger(request, response);
@@ -75,9 +98,13 @@ export class QueueHandler {
     const raw = rawSettingsOf(words, destination.kind === 'group');
     const of = queueName === undefined ? 'publish' : 'enqueue';
     const asked = { destination, raw, of, queueName, isAlias: words.isAlias } as const;
-    const limit = Math.min(grant.facts.limits.maxMessageBytes, this.face.parts.limits.maxBodyBytes);
+    const run = runHeadersOf(words.configuration);
+    if (run !== undefined) call.isOfRun = !run.isTrigger || run.isInvoke;
+    const { maxMessageBytes } = grant.facts.limits;
+    const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_INVOKE_BYTES : maxMessageBytes;
+    const limit = Math.min(most, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {
-      const item = publishItem(call, { ...asked, body });
+      const item = askedItem(call, { ...asked, body });
       this.face.parts.gateway.publish(grant.account, [item]).then(
         (reply) => {
           try {
@@ -93,37 +120,78 @@ export class QueueHandler {
     });
   }
 
+  #hook(call: QueueCall, hook: ReturnType<typeof hookIn>): void {
+    mustBeOpen(call);
+    this.#limitBursts(call);
+    const limit = Math.min(call.grant.facts.limits.maxMessageBytes, this.face.parts.limits.maxBodyBytes);
+    this.#receive(call, limit, (body) => {
+      call.body = body;
+      notifyOfHook(call, hook).catch((failure) => this.#fail(call, failure));
+    });
+  }
+
   #pass(call: QueueCall): void {
     const { path, grant, request } = call;
     if (path.startsWith(LANGUAGE_MODELS)) throw new Refused(QUEUE_REFUSALS.noLanguageModels);
-    const isBatch = path === BATCH || path === `${BATCH}/`;
-    const { maxRequestsPerSecond, maxMessageBytes } = grant.facts.limits;
-    if (!isBatch && !this.face.bursts.take(grant.account, maxRequestsPerSecond)) {
-      throw new Refused(QUEUE_REFUSALS.burst, this.face.bursts.headers(maxRequestsPerSecond));
-    }
+    const isBatch = isAt(BATCH, path) || isAt(BATCH_TRIGGER, path);
+    const isByRun = BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
+    call.isOfRun = isByRun && request.method !== 'GET';
+    // What publishes is bounded by the day. A run that has begun would fail, after some attempts, for what others ask.
+    if (!isBatch && !isByRun && !path.startsWith(TRIGGER)) this.#limitBursts(call);
     if (BODILESS.has(request.method)) {
       discardBody(request);
       this.application(call);
       return;
     }
     const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = this.face.parts.limits;
-    const isMessage = path.startsWith(SCHEDULES);
+    const { maxMessageBytes } = grant.facts.limits;
+    const isMessage = MESSAGES.some((start) => path.startsWith(start));
     const limit = isBatch ? maxBatchBytes : Math.min(maxBodyBytes, isMessage ? maxMessageBytes : maxJsonBytes);
     this.#receive(call, limit, (body) => {
       call.body = body;
+      if (isAt(BATCH, path)) {
+        call.isOfRun = beginsWithStep(body);
+        if (request.method === 'POST') {
+          publishBatch(call).catch((failure) => this.#fail(call, failure));
+          return;
+        }
+      }
       this.application(call);
     });
+  }
+
+  /** @throws Refused 429 */
+  #limitBursts({ grant }: QueueCall): void {
+    const { maxRequestsPerSecond } = grant.facts.limits;
+    if (this.face.bursts.take(grant.account, maxRequestsPerSecond)) return;
+    throw new Refused(QUEUE_REFUSALS.burst, this.face.bursts.headers(maxRequestsPerSecond));
   }
 
   #receive(call: QueueCall, limitBytes: number, then: (body: Buffer) => void): void {
     this.#bodies.read(call, limitBytes, (outcome) => {
       try {
         if (outcome.kind === 'whole') then(outcome.body);
+        else if (outcome.kind === 'too-large' && isAt(BATCH, call.path)) this.#refuseLarge(call, limitBytes);
         else if (outcome.kind !== 'aborted') throw new Refused(bodyRefusal(outcome, limitBytes));
       } catch (failure) {
         this.#fail(call, failure);
       }
     });
+  }
+
+  /** How it is told depends on whose batch it is: on its first bytes, which are on their way. */
+  #refuseLarge(call: QueueCall, limitBytes: number): void {
+    const { request } = call;
+    const refused = new Refused(queueBodyTooLarge(limitBytes));
+    if (request.complete || request.headers.expect !== undefined) throw refused;
+    const refuse = (beginning?: Buffer) => {
+      request.off('data', refuse);
+      request.off('end', refuse);
+      if (beginning !== undefined) call.isOfRun = beginsWithStep(beginning);
+      this.#fail(call, refused);
+    };
+    request.on('data', refuse);
+    request.on('end', refuse);
   }
 
   #fail(call: QueueCall, failure: unknown): void {
@@ -148,6 +216,10 @@ export class QueueHandler {
     response.end(text);
     discardBody(request);
   }
+}
+
+function isAt(route: string, path: string): boolean {
+  return path === route || path === `${route}/`;
 }
 
 function bodyRefusal({ kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>, limitBytes: number) {

@@ -20,8 +20,8 @@ export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
   stalledSocketTimeoutMs: 60_000,
   // A destination of 8 KiB in the path, and a message's headers of 32 KiB.
   maxHeaderBytes: 64 * 1024,
-  // A message may have 128 of its own.
-  maxHeadersCount: 200,
+  // A message may have 128 of its own; what starts a workflow has them for its failure function once more.
+  maxHeadersCount: 320,
   listenBacklog: 4_096,
   maxConnections: 32_768,
   maxConnectionsPerAddress: 16_384,
@@ -39,6 +39,8 @@ export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
 export const MAX_IDS = 1_000;
 /** Values of one filter. */
 export const MAX_FILTER_VALUES = 100;
+/** Entries of a run that are fetched at once: its owner reads them between other work, and they are held here. */
+export const RUN_PAGE_BYTES = 4 * MIB;
 /** Records of one page of events. */
 export const MAX_EVENT_COUNT = 1_000;
 export const DEFAULT_EVENT_COUNT = 100;

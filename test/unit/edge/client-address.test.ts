@@ -48,4 +48,13 @@ describe('edge: client address', () => {
     expect(addressOf('10.0.0.1', '')).to.equal('10.0.0.1');
     expect(addressOf('10.0.0.1', 'x, 10.0.0.2')).to.equal('10.0.0.2');
   });
+
+  it('is told together with whether a known proxy hands the request on', () => {
+    const isHandedOn = (remoteAddress: string | undefined, proxies = PROXIES) =>
+      new ClientAddresses(proxies).isHandedOn({ socket: { remoteAddress }, headers: {} } as unknown as IncomingMessage);
+    expect(isHandedOn('::ffff:10.0.0.1')).to.equal(true);
+    expect(isHandedOn('192.0.2.1')).to.equal(false);
+    expect(isHandedOn(undefined)).to.equal(false);
+    expect(isHandedOn('10.0.0.1', [])).to.equal(false);
+  });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { badRequest, queueBodyTooLarge, refusalToRun, rejectionRefusal } from '../../../src/edge/error-map.js';
 import { refusalOf } from '../../../src/edge/index.js';
 import { ERROR_CODES, type ErrorCode, MillraceError } from '../../../src/kernel/index.js';
 
@@ -29,6 +30,19 @@ describe('edge: error map', () => {
     expect(refusalOfCode('OUTCOME_UNKNOWN')).to.not.have.property('retryAfterSeconds');
     expect(refusalOfCode('NOT_APPLIED').text).to.include('outcome=not-applied');
     expect(refusalOfCode('NOT_APPLIED').status).to.equal(503);
+  });
+
+  it('tells a run that it is over with 400, and no run anything else with it', () => {
+    const over = rejectionRefusal('RUN_OVER', 'can not append');
+    expect(over.status).to.equal(400);
+    expect(refusalToRun(over)).to.equal(over);
+    expect(refusalToRun(rejectionRefusal('INVALID', 'wrong'))).to.include({ status: 412, text: 'wrong' });
+    expect(refusalToRun(badRequest('wrong'))).to.deep.equal({ status: 412, text: 'wrong' });
+    expect(refusalToRun(queueBodyTooLarge(7)).status).to.equal(412);
+    for (const reason of ['NOT_FOUND', 'TOO_MANY', 'SUSPENDED', 'DAILY_LIMIT', 'BUDGET'] as const) {
+      const refusal = rejectionRefusal(reason, 'text');
+      expect(refusalToRun(refusal), reason).to.equal(refusal);
+    }
   });
 
   it('answers 500 to anything it does not know', () => {

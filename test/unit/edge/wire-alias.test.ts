@@ -63,6 +63,10 @@ describe('edge: wire alias of the queue', () => {
     expect(spellings.neutralValue('svc-redact-fields', 'body, header[Acme-Run],header[ acme-x]')).to.equal(
       'body, header[svc-Run],header[svc-x]',
     );
+    for (const name of ['svc-callback-redact-fields', 'svc-callback-failure-callback-redact-fields']) {
+      expect(spellings.neutralValue(name, 'header[Acme-Run]'), name).to.equal('header[svc-Run]');
+    }
+    expect(spellings.neutralValue('svc-forward-redact-fields', 'header[Acme-Run]')).to.equal('header[Acme-Run]');
     expect(spellings.neutralValue('svc-label', 'header[Acme-Run]')).to.equal('header[Acme-Run]');
   });
 
@@ -83,6 +87,24 @@ describe('edge: wire alias of the queue', () => {
     expect(alias.headerName('X-Svc-Run')).to.equal('X-Svc-Run');
     expect(alias.text('svc-retries and Svc-Delay')).to.equal('acme-retries and Acme-Delay');
     expect(spellings.spellingFor(false).headerName('Svc-Run')).to.equal('Svc-Run');
+  });
+
+  it('spells configuration with the header’s name that it carries', () => {
+    const alias = spellings.spellingFor(true);
+    const spelled = [
+      ['Svc-Retries', 'Acme-Retries'],
+      ['Svc-Workflow-Runid', 'Acme-Workflow-Runid'],
+      ['Svc-Forward-Svc-Run', 'Acme-Forward-Acme-Run'],
+      ['Svc-Failure-Callback-Forward-Svc-Run', 'Acme-Failure-Callback-Forward-Acme-Run'],
+      ['Svc-Forward-X-Svc-Run', 'Acme-Forward-X-Svc-Run'],
+      ['Content-Type', 'Content-Type'],
+      ['X-Forward-Svc-Run', 'X-Forward-Svc-Run'],
+    ] as const;
+    for (const [neutral, name] of spelled) {
+      expect(alias.settingName(neutral), neutral).to.equal(name);
+      expect(spellings.spellingFor(false).settingName(neutral)).to.equal(neutral);
+      expect(spellings.neutralName(name.toLowerCase()), name).to.equal(neutral.toLowerCase());
+    }
   });
 
   it('stays neutral when no alias is named', () => {

@@ -9,9 +9,6 @@ export class BatchItemRequest {
   @IsString()
   readonly destination: string;
 
-  /** Header names and values; judged with the settings. */
-  readonly headers: unknown;
-
   @IsOptional()
   @IsString()
   readonly body: string | undefined;
@@ -28,7 +25,6 @@ export class BatchItemRequest {
   /** `null` is as good as left out. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     this.destination = members.get('destination') as string;
-    this.headers = members.get('headers') ?? {};
     this.body = (members.get('body') ?? undefined) as string | undefined;
     this.queue = (members.get('queue') ?? undefined) as string | undefined;
     this.callback = (members.get('callback') ?? undefined) as string | undefined;
@@ -36,6 +32,15 @@ export class BatchItemRequest {
 
   /** @throws Refused 400 */
   static from(item: unknown): BatchItemRequest {
-    return checked(new BatchItemRequest(membersOf(item, 'a message')));
+    const request = new BatchItemRequest(membersOf(item, 'a message'));
+    return request.#isPlain ? request : checked(request);
+  }
+
+  /** What nearly all items are, seen without asking the rules, which takes ten times as long. */
+  get #isPlain(): boolean {
+    const { destination, body, queue, callback } = this;
+    const hasBody = body === undefined || typeof body === 'string';
+    const isShort = typeof destination === 'string' && destination.length <= MAX_URL_BYTES;
+    return isShort && hasBody && queue === undefined && callback === undefined;
   }
 }

@@ -1,15 +1,18 @@
 /** `POST /v2/batch`: many messages in one call, all of them or none. */
-import { MAX_BATCH_ITEMS, type PublishItem } from '../../../domain/queue/index.js';
+import { type HeaderList, MAX_BATCH_ITEMS, type PublishItem } from '../../../domain/queue/index.js';
 import { queueBodyTooLarge } from '../../error-map.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationOf } from '../destination.js';
-import { itemsOf } from '../json-items.js';
+import { type Item, itemsOf } from '../json-items.js';
 import { publishedJson } from '../publish-answer.js';
-import { publishItem } from '../publish-items.js';
+import type { AskedMessage } from '../publish-items.js';
 import { expected, type QueueCall } from '../queue-call.js';
 import { invalid, Refused } from '../refused.js';
 import { BatchItemRequest } from '../requests/batch-item.js';
+import { membersOf } from '../requests/checked.js';
 import { headersOf } from '../requests/header-members.js';
+import { isSentByRun } from '../run-headers.js';
+import { askedItem } from '../workflow-items.js';
 import type { Routes } from './routes.js';
 
 /** A byte of a body takes up to six characters of JSON; headers and the rest come on top. */
@@ -19,37 +22,53 @@ const REST_OF_ITEM_BYTES = 512 * 1024;
 const ITEMS_A_STEP = 32;
 
 export const batchRoutes: Routes = (add) => {
-  add('post', '/v2/batch', async (call) => {
-    call.mustBeAllowedToPublish();
-    const { gateway } = call.face.parts;
-    const { results, daily } = expected(await gateway.publish(call.grant.account, await itemsIn(call)), 'Published');
-    call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
-  });
+  add('post', '/v2/batch', publishBatch);
 };
 
+/** Every step of a run comes as one: the handler in front calls it by itself. @throws Refused; what the gateway throws */
+export async function publishBatch(call: QueueCall): Promise<void> {
+  call.mustBeAllowedToPublish();
+  const { gateway } = call.face.parts;
+  const items = await batchItems(call, { make: askedItem, isSentByRun });
+  const { results, daily } = expected(await gateway.publish(call.grant.account, items), 'Published');
+  call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
+}
+
+export interface ItemKind {
+  /** What one item's message becomes. @throws Refused */
+  make(call: QueueCall, asked: AskedMessage): PublishItem;
+  /** By its headers; looked at before anything of it is refused. */
+  isSentByRun(headers: HeaderList): boolean;
+}
+
 /** @throws Refused 400, naming the message by its place; nothing has been published then */
-async function itemsIn(call: QueueCall): Promise<PublishItem[]> {
+export async function batchItems(call: QueueCall, kind: ItemKind): Promise<PublishItem[]> {
   const { maxMessageBytes } = call.grant.facts.limits;
   const items: PublishItem[] = [];
   for (const step of itemsOf(call.body, maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES)) {
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch may have ${MAX_BATCH_ITEMS} messages at most`);
-    items.push(itemOf(call, step.item, items.length));
+    const asked = inItem(items.length, () => askedOf(call, step, kind));
+    // Others run while a large one is read; small ones take no turn of their own.
+    const whole = hasLargeRecord(asked) ? await withRecord(call.face, asked) : asked;
+    items.push(itemOf(call, step.item, items.length, kind));
   }
   if (items.length === 0) throw invalid('the batch is empty');
   return items;
 }
 
-function itemOf(call: QueueCall, given: unknown, index: number): PublishItem {
+function itemOf(call: QueueCall, given: unknown, index: number, kind: ItemKind): PublishItem {
   try {
-    const { destination, headers: member, body: text, queue, callback } = BatchItemRequest.from(given);
+    const member = membersOf(given, 'a message').get('headers') ?? {};
     const { headers, isAlias } = headersOf(call.face.spellings, member, 'headers');
+    if (kind.isSentByRun(headers)) call.isOfRun = true;
+    const { destination, body: text, queue, callback } = BatchItemRequest.from(given);
     const body = Buffer.from(text ?? '', 'utf8');
     if (body.length > call.grant.facts.limits.maxMessageBytes)
       throw new Refused(queueBodyTooLarge(call.grant.facts.limits.maxMessageBytes));
     const query = callback === undefined ? [] : [['svc-callback', callback] as const];
-    return publishItem(call, {
+    return kind.make(call, {
       destination: destinationOf(destination),
       raw: { headers, query },
       of: 'batch',

@@ -21,6 +21,7 @@ import { dlqRecord } from '../records/message-record.js';
 import { invalid, Refused } from '../refused.js';
 import { jsonOf } from './messages.js';
 import type { Routes } from './routes.js';
+import { listFailedRuns } from './workflow-dlq.js';
 
 const PARAMETERS = [
   'dlqIds',
@@ -86,12 +87,12 @@ export const dlqRoutes: Routes = (add) => {
 };
 
 async function listDlq(call: QueueCall): Promise<void> {
-  const parameters = queryParameters(call.words.rest, OF_LIST);
-  // Runs of workflows have a list of their own; nothing here belongs to one.
-  if (single(parameters, 'source') === 'workflow') {
-    call.value(200, { messages: [] });
+  // Runs of workflows have a DLQ of their own, with filters of its own; nothing here belongs to one.
+  if (new URLSearchParams(call.words.rest).get('source') === 'workflow') {
+    await listFailedRuns(call);
     return;
   }
+  const parameters = queryParameters(call.words.rest, OF_LIST);
   const selector = selectorOf(parameters);
   const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
   const { entries, after } = await call.face.parts.messageLog.dlq(call.grant.account, selector, position);

@@ -1,0 +1,39 @@
+/** A step that waits for an event, and what became of it when the event came. */
+import { canonicalHeaderName, type HeaderList } from '../../../domain/queue/index.js';
+import type { Notified, WaiterView } from '../../../domain/workflow/index.js';
+import type { Spelling } from '../../wire-alias.js';
+
+/** Times are in seconds. */
+export function waiterRecord(waiter: WaiterView, spelling: Spelling) {
+  return {
+    url: waiter.url,
+    headers: settingsObject(waiter.headers, spelling),
+    deadline: Math.ceil(waiter.deadlineMs / 1000),
+    timeoutUrl: waiter.timeoutUrl,
+    timeoutBody: waiter.timeoutBody,
+    timeoutHeaders: settingsObject(waiter.timeoutHeaders, spelling),
+  };
+}
+
+export function notifyRecord({ waiter, messageId }: Notified, spelling: Spelling) {
+  return {
+    waiter: waiterRecord(waiter, spelling),
+    messageId,
+    // Readers expect a text; an event that cannot be delivered fails its run later.
+    error: '',
+    workflowRunId: waiter.runId,
+    workflowCreatedAt: waiter.runCreatedAtMs,
+  };
+}
+
+/** Without a prototype: callers name headers as they like. */
+function settingsObject(headers: HeaderList, spelling: Spelling): Record<string, string[]> {
+  const byName: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of headers) {
+    const spelled = spelling.settingName(canonicalHeaderName(name));
+    const values = byName[spelled];
+    if (values === undefined) byName[spelled] = [value];
+    else values.push(value);
+  }
+  return byName;
+}

@@ -1,0 +1,146 @@
+/** A run as `/v2/workflows/logs` shows it: its state, and its steps in groups. Absent members are left out. */
+import type {
+  LoggedCall,
+  LoggedFailureFunction,
+  LoggedInvoke,
+  LoggedInvoker,
+  LoggedRun,
+  LoggedStep,
+  LoggedWait,
+  NextDelivery,
+  StepFailure,
+  StepGroup,
+} from '../../../ports/index.js';
+import type { Spelling } from '../../wire-alias.js';
+import { headerObject } from './shown.js';
+
+export function runRecord(run: LoggedRun, spelling: Spelling) {
+  return {
+    workflowRunId: run.runId,
+    workflowUrl: run.url,
+    workflowState: run.state,
+    workflowRunCreatedAt: run.createdAtMs,
+    workflowRunCompletedAt: run.endedAtMs,
+    workflowRunResponse: run.response,
+    workflowRunCallerIp: run.callerIp === '' ? undefined : run.callerIp,
+    ...labelMembers(run.labels),
+    flowControlKey: run.flowControlKey,
+    dlqId: run.dlqId,
+    invoker: run.invoker && invokerRecord(run.invoker),
+    failureFunction: run.failureFunction && functionRecord(run.failureFunction, run.dlqId, spelling),
+    steps: run.groups.map((group) => groupRecord(group, spelling)),
+  };
+}
+
+/** The first one under the name that there was before a run could have several. */
+export function labelMembers(labels: readonly string[]) {
+  return { label: labels[0], labels: labels.length === 0 ? undefined : labels };
+}
+
+function invokerRecord({ runId, url, createdAtMs }: LoggedInvoker) {
+  return { workflowRunId: runId, workflowUrl: url, workflowRunCreatedAt: createdAtMs };
+}
+
+function functionRecord(told: LoggedFailureFunction, dlqId: string | undefined, spelling: Spelling) {
+  const { messageId, url, state, failed, response, maxRetries, nextDeliveryAtMs } = told;
+  return {
+    messageId,
+    url,
+    state,
+    failStatus: failed.status,
+    failResponse: failed.body,
+    failHeaders: headerObject(failed.header, spelling),
+    dlqId,
+    responseStatus: response?.status,
+    responseBody: response?.body,
+    responseHeaders: response && headerObject(response.header, spelling),
+    errors: errorRecords(told.failures, spelling),
+    maxRetries,
+    nextDeliveryTime: nextDeliveryAtMs,
+  };
+}
+
+function groupRecord(group: StepGroup, spelling: Spelling) {
+  if (group.type === 'next') {
+    return { type: group.type, steps: group.deliveries.map((delivery) => nextRecord(delivery, spelling)) };
+  }
+  return { type: group.type, steps: group.steps.map((step) => stepRecord(step, spelling)) };
+}
+
+function nextRecord(delivery: NextDelivery, spelling: Spelling) {
+  return {
+    messageId: delivery.messageId,
+    stepName: delivery.stepName,
+    state: delivery.state,
+    retries: delivery.maxRetries,
+    retryDelay: delivery.retryDelay,
+    errors: errorRecords(delivery.failures, spelling),
+    nextDeliveryTime: delivery.nextDeliveryAtMs,
+  };
+}
+
+function stepRecord(step: LoggedStep, spelling: Spelling) {
+  return {
+    stepId: step.stepId,
+    stepName: step.stepName,
+    stepType: step.stepType,
+    callType: step.callType,
+    messageId: step.messageId,
+    out: step.out,
+    retries: step.maxRetries,
+    retryDelay: step.retryDelay,
+    concurrent: step.concurrent,
+    state: step.state,
+    createdAt: step.createdAtMs,
+    headers: headerObject(step.header, spelling),
+    nextDeliveryTime: step.nextDeliveryAtMs,
+    errors: errorRecords(step.failures, spelling),
+    sleepFor: step.sleepForMs,
+    sleepUntil: step.sleepUntilMs,
+    ...(step.call && callMembers(step.call, spelling)),
+    ...(step.wait && waitMembers(step.wait)),
+    ...(step.invoke && invokeMembers(step.invoke, spelling)),
+  };
+}
+
+function callMembers({ url, method, header, body, response }: LoggedCall, spelling: Spelling) {
+  return {
+    callUrl: url,
+    callMethod: method,
+    callHeaders: headerObject(header, spelling),
+    callBody: body,
+    callResponseStatus: response?.status,
+    callResponseHeaders: response && headerObject(response.header, spelling),
+    callResponseBody: response?.body,
+  };
+}
+
+function waitMembers({ eventId, timeoutText, deadlineMs, hasTimedOut }: LoggedWait) {
+  return {
+    waitEventId: eventId,
+    waitTimeoutDuration: timeoutText,
+    waitTimeoutDeadline: deadlineMs,
+    waitTimeout: hasTimedOut,
+  };
+}
+
+function invokeMembers({ runId, url, createdAtMs, body, header }: LoggedInvoke, spelling: Spelling) {
+  return {
+    invokedWorkflowRunId: runId,
+    invokedWorkflowUrl: url,
+    invokedWorkflowCreatedAt: createdAtMs,
+    invokedWorkflowRunBody: body,
+    invokedWorkflowRunHeaders: headerObject(header, spelling),
+  };
+}
+
+function errorRecords(failures: readonly StepFailure[], spelling: Spelling) {
+  if (failures.length === 0) return undefined;
+  return failures.map(({ atMs, error, status, header, body }) => ({
+    error,
+    status,
+    body: body ?? '',
+    headers: headerObject(header, spelling),
+    time: atMs,
+  }));
+}

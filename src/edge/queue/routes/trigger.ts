@@ -1,0 +1,52 @@
+/** `/v2/trigger` and `/v2/batch/trigger`: runs are started by plain HTTP calls. */
+import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
+import { rawSettingsOf } from '../call-words.js';
+import { warningHeaders } from '../daily-headers.js';
+import { destinationInPath } from '../destination.js';
+import { expected, type QueueCall } from '../queue-call.js';
+import { triggerItem } from '../run-triggers.js';
+import { batchItems } from './batch.js';
+import type { Routes } from './routes.js';
+
+const TRIGGER = '/v2/trigger/';
+
+export const triggerRoutes: Routes = (add) => {
+  add('post', /^\/v2\/trigger\/.+$/, async (call) => {
+    call.mustBeAllowedToPublish();
+    const { words, path, body } = call;
+    const item = triggerItem(call, {
+      destination: destinationInPath(path.slice(TRIGGER.length), words.rest),
+      raw: rawSettingsOf(words, false),
+      of: 'publish',
+      queueName: undefined,
+      body,
+      isAlias: words.isAlias,
+    });
+    const { results, daily } = await start(call, [item]);
+    call.json(200, startedJson(results[0], item), warningHeaders(daily));
+  });
+
+  add('post', '/v2/batch/trigger', async (call) => {
+    call.mustBeAllowedToPublish();
+    const items = await batchItems(call, { make: triggerItem, isSentByRun: () => false });
+    const { results, daily } = await start(call, items);
+    const texts = results.map((result, at) => startedJson(result, items[at]));
+    call.json(201, `[${texts.join(',')}]`, warningHeaders(daily));
+  });
+};
+
+async function start(call: QueueCall, items: readonly PublishItem[]): Promise<QueueReplyOf<'Published'>> {
+  return expected(await call.face.parts.gateway.publish(call.grant.account, items), 'Published');
+}
+
+/** The run that was started, or found to be there. */
+function startedJson(result: QueueReplyOf<'Published'>['results'][number] | undefined, item: PublishItem | undefined) {
+  const { run, isDuplicate } = result as Published;
+  // Of one that is a duplicate by its deduplication id the run may be over long since.
+  const runId = run?.runId ?? (isDuplicate ? undefined : item?.workflow?.runId);
+  return JSON.stringify({
+    workflowRunId: runId,
+    workflowCreatedAt: run?.createdAtMs,
+    deduplicated: isDuplicate ? true : undefined,
+  });
+}

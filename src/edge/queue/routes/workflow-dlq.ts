@@ -1,0 +1,133 @@
+/**
+ * `/v2/workflows/dlq`: runs of workflows that failed, to be looked at, deleted, resumed where they failed or restarted
+ * from the beginning; and their failure functions, to be called again or taken back.
+ */
+import { MAX_DLQ_COUNT, newMessageId, type QueueCommand, type QueueReplyOf } from '../../../domain/queue/index.js';
+import { type FailedRunSelector, type FailedRunView, newRunId, type RunName } from '../../../domain/workflow/index.js';
+import type { DlqId } from '../../../kernel/index.js';
+import { notFound } from '../../error-map.js';
+import { settingsOf } from '../publish-items.js';
+import type { QueueCall } from '../queue-call.js';
+import { RUN_PAGE_BYTES } from '../queue-limits.js';
+import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
+import { invalid, Refused } from '../refused.js';
+import { bulkRuns, chosenRunId, listedRuns, oneRun, overridesOf } from '../requests/workflow-dlq-request.js';
+import type { Routes } from './routes.js';
+
+/** Runs that one call takes up again, where it does not say. */
+const TAKEN_UP_AT_ONCE = 50;
+
+export const workflowDlqRoutes: Routes = (add) => {
+  add('get', '/v2/workflows/dlq', listFailedRuns);
+
+  add('get', '/v2/workflows/dlq/:id', async (call, { id }) => {
+    const { runs } = await call.ask({ type: 'GetFailedRun', dlqId: id as DlqId }, 'FailedRuns');
+    call.value(200, recordOf(call, runs[0] as FailedRunView));
+  });
+
+  add('delete', '/v2/workflows/dlq', async (call) => {
+    call.mustBeAllowedToChange();
+    const selector = bulkRuns(call, MAX_DLQ_COUNT);
+    const { count, after } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
+    call.value(200, { deleted: count, cursor: after });
+  });
+
+  add('delete', '/v2/workflows/dlq/:id', async (call, { id }) => {
+    call.mustBeAllowedToChange();
+    const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
+    const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
+    if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
+    call.done();
+  });
+
+  for (const how of ['resume', 'restart'] as const) {
+    add('post', `/v2/workflows/dlq/${how}`, async (call) => {
+      call.mustBeAllowedToChange();
+      const { runs, after } = await takeUp(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
+      // Whoever pages stops at the empty one.
+      call.value(200, { workflowRuns: runs.map(nameRecord), cursor: after ?? '' });
+    });
+
+    add('post', `/v2/workflows/dlq/${how}/:id`, async (call, { id = '' }) => {
+      call.mustBeAllowedToChange();
+      const { runs } = await takeUp(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
+      const [run] = runs;
+      if (run === undefined) throw new Refused(notFound(`dlq message ${id}`));
+      call.value(200, nameRecord(run));
+    });
+  }
+
+  add('post', '/v2/workflows/dlq/callback/:id', async (call, { id }) => {
+    call.mustBeAllowedToChange();
+    const messageId = newMessageId(call.face.parts.random);
+    const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
+    const { runs } = await call.ask(command, 'RunsStarted');
+    call.value(200, nameRecord(runs[0] as RunName));
+  });
+
+  // A redirection that leads nowhere is a failure to clients that look at the status alone, and there is nothing to
+  // be led to.
+  add('delete', '/v2/workflows/dlq/callback/:id', async (call, { id }) => {
+    call.mustBeAllowedToChange();
+    await call.ask({ type: 'CancelFailureFunction', dlqId: id as DlqId }, 'Done');
+    call.done();
+  });
+};
+
+/** Asked of the owner, which has all that is shown; in as many parts as its answers take. */
+export async function listFailedRuns(call: QueueCall): Promise<void> {
+  const selector = listedRuns(call);
+  await call.pieces(listed(call, selector));
+}
+
+async function* listed(call: QueueCall, asked: FailedRunSelector): AsyncIterable<string> {
+  let left: FailedRunSelector | undefined = asked;
+  let after: DlqId | undefined;
+  let separator = '';
+  yield '{"messages":[';
+  while (left !== undefined) {
+    const command: QueueCommand = { type: 'ListFailedRuns', selector: left, maxBytes: RUN_PAGE_BYTES };
+    const page: QueueReplyOf<'FailedRuns'> = await call.ask(command, 'FailedRuns');
+    for (const view of page.runs) {
+      yield `${separator}${JSON.stringify(recordOf(call, view))}`;
+      separator = ',';
+    }
+    after = page.after;
+    left = after === undefined ? undefined : behind(left, after, page.runs.length);
+  }
+  yield after === undefined ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
+}
+
+/** What is left to be shown; undefined: nothing of this page. */
+function behind(selector: FailedRunSelector, after: DlqId, shown: number): FailedRunSelector | undefined {
+  if (selector.kind === 'ids') {
+    return { kind: 'ids', dlqIds: selector.dlqIds.slice(selector.dlqIds.indexOf(after) + 1) };
+  }
+  return shown < selector.count ? { ...selector, after, count: selector.count - shown } : undefined;
+}
+
+/** Configuration of the call counts before the runs' own. */
+async function takeUp(call: QueueCall, how: 'resume' | 'restart', selector: FailedRunSelector) {
+  const overrides = overridesOf(call);
+  settingsOf(call, overrides, 'retry');
+  const { random } = call.face.parts;
+  const isOne = selector.kind === 'ids' && selector.dlqIds.length === 1;
+  const firstRunId = (isOne ? chosenRunId(call) : undefined) ?? newRunId(random);
+  const firstId = newMessageId(random);
+  return await call.ask({ type: 'ResumeRuns', how, selector, firstRunId, firstId, overrides }, 'RunsStarted');
+}
+
+/** A message that is in the DLQ and no run's is another mistake than an id that names nothing. */
+async function refusePlain(call: QueueCall, id: string, failure: unknown): Promise<never> {
+  if (!(failure instanceof Refused) || failure.refusal.status !== 404) throw failure;
+  await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
+  throw invalid(`dlq message ${id} is not of a workflow`);
+}
+
+function recordOf(call: QueueCall, view: FailedRunView) {
+  return workflowDlqRecord(view, call.spellingFor(view.envelope.isAlias));
+}
+
+function nameRecord({ runId, createdAtMs }: RunName) {
+  return { workflowRunId: runId, workflowCreatedAt: createdAtMs };
+}

@@ -1,0 +1,69 @@
+/** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
+import { newMessageId } from '../../../domain/queue/index.js';
+import { parseJson } from '../json-items.js';
+import type { QueueCall } from '../queue-call.js';
+import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
+import { headersOf } from '../requests/header-members.js';
+import { WaitRequest } from '../requests/wait.js';
+import { headerValue } from '../run-headers.js';
+import { checkedRunId, eventIdInPath, RUN_ID, runIdInPath } from '../run-names.js';
+import { stepOfObject } from '../step-marks.js';
+import { askedDelivery, stepTextOf } from '../workflow-items.js';
+import type { Routes } from './routes.js';
+
+const WAIT = '/v2/wait/';
+const NOTIFY = '/v2/notify/';
+const WAITERS = '/v2/waiters/';
+
+export const workflowEventRoutes: Routes = (add) => {
+  add('post', /^\/v2\/wait\/.+$/, wait);
+  add('post', /^\/v2\/notify\/.+$/, notify);
+
+  add('get', /^\/v2\/waiters\/.+$/, async (call) => {
+    const eventId = eventIdInPath(call.path.slice(WAITERS.length));
+    const { waiters } = await call.ask({ type: 'ListWaiters', eventId }, 'Waiters');
+    await call.list(['[', ']'], waiters, (waiter) => waiterRecord(waiter, call.spellingFor(waiter.isAlias)));
+  });
+};
+
+async function wait(call: QueueCall): Promise<void> {
+  call.mustBeAllowedToPublish();
+  const { configuration } = call.words;
+  const runId = checkedRunId(headerValue(configuration, RUN_ID) ?? '');
+  const request = WaitRequest.from(parseJson(call.body));
+  const { url, timeoutUrl = url, timeoutHeaders, step } = request;
+  const headers =
+    timeoutHeaders === undefined
+      ? configuration
+      : headersOf(call.face.spellings, timeoutHeaders, 'timeoutHeaders').headers;
+  const command = {
+    type: 'Wait',
+    runId,
+    eventId: eventIdInPath(call.path.slice(WAIT.length)),
+    resultId: newMessageId(call.face.parts.random),
+    step: stepOfObject(step),
+    stepText: stepTextOf(step),
+    timeoutText: request.timeout,
+    timeoutSeconds: request.timeoutSeconds,
+    timeoutBody: request.timeoutBody,
+    onNotify: askedDelivery(call, url, configuration),
+    onTimeout: askedDelivery(call, timeoutUrl, headers),
+  } as const;
+  await call.ask(command, 'Done');
+  call.done();
+}
+
+/** With two segments the first is a run: its waiter alone is notified, and an event that nobody waits for is kept. */
+async function notify(call: QueueCall): Promise<void> {
+  call.mustBeAllowedToPublish();
+  const target = call.path.slice(NOTIFY.length);
+  const slash = target.indexOf('/');
+  const runId = slash < 0 ? undefined : runIdInPath(target.slice(0, slash));
+  const eventId = eventIdInPath(target.slice(slash + 1));
+  const firstId = newMessageId(call.face.parts.random);
+  const { notified } = await call.ask(
+    { type: 'Notify', eventId, runId, firstId, content: call.body, isHook: false },
+    'Notified',
+  );
+  await call.list(['[', ']'], notified, (one) => notifyRecord(one, call.spellingFor(one.waiter.isAlias)));
+}

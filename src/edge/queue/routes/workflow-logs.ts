@@ -1,0 +1,182 @@
+/**
+ * `/v2/workflows/logs` and `/v2/workflows/events`: what happened to runs. The first has runs with their steps, and so has
+ * the second when it is grouped by run; else it has one event after the other.
+ */
+import { parseWholeNumber } from '../../../domain/queue/index.js';
+import { RUN_STATES, type RunState } from '../../../domain/workflow/index.js';
+import type { RunId } from '../../../kernel/index.js';
+import {
+  MESSAGE_STATES,
+  type RunEventState,
+  type RunLogFilter,
+  STEP_STATES,
+  type StepState,
+} from '../../../ports/index.js';
+import { countOf, filterOf, orderOf, type Parameters, queryParameters, single, valuesOf } from '../call-filters.js';
+import type { QueueCall } from '../queue-call.js';
+import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
+import { runEventRecord } from '../records/workflow-event-record.js';
+import { runRecord } from '../records/workflow-run-record.js';
+import { invalid } from '../refused.js';
+import type { Routes } from './routes.js';
+
+const PARAMETERS: ReadonlySet<string> = new Set([
+  'groupBy',
+  'cursor',
+  'count',
+  'workflowRunId',
+  'workflowCreatedAt',
+  'workflowRuns',
+  'workflowUrl',
+  'host',
+  'path',
+  'state',
+  'label',
+  'flowControlKey',
+  'callerIp',
+  'messageId',
+  'fromDate',
+  'toDate',
+  'trimBody',
+  'order',
+]);
+const BY_RUN = 'workflowRunId';
+/** Of one page: a run may have thousands of steps. */
+const MAX_RUN_COUNT = 10;
+const CURSOR = /^\d{1,16}-\d{1,16}$/;
+/** Commas belong to URLs: a list of them is split where the next one begins. */
+const BETWEEN_URLS = /,(?=https?:\/\/)/i;
+
+const EVENT_STATES: ReadonlyMap<string, readonly RunEventState[]> = new Map<string, readonly RunEventState[]>([
+  ...[...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED' as const, 'INVOKED' as const].map(
+    (state): [string, RunEventState[]] => [state, [state]],
+  ),
+  ['CANCELLED', ['CANCELED']],
+  ['IN_PROGRESS', ['ACTIVE', 'RETRY', 'ERROR']],
+]);
+
+export const workflowLogRoutes: Routes = (add) => {
+  add('get', '/v2/workflows/logs', (call) => listRuns(call, parametersOf(call)));
+  add('get', '/v2/workflows/events', (call) => {
+    const parameters = parametersOf(call);
+    return single(parameters, 'groupBy') === BY_RUN ? listRuns(call, parameters) : listEvents(call, parameters);
+  });
+};
+
+async function listRuns(call: QueueCall, parameters: Parameters): Promise<void> {
+  if (orderOf(parameters, 'latestFirst') !== 'latestFirst') throw invalid('runs are listed latestFirst');
+  const { filter, others } = runFilterOf(parameters);
+  const query = {
+    filter,
+    ...runStatesOf(others),
+    count: countWithin(parameters, MAX_RUN_COUNT),
+    cursor: cursorIn(parameters),
+    trimBytes: trimIn(parameters),
+  };
+  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
+  const { runs, cursor } = await call.face.parts.runLog.runs(call.grant.account, query, position);
+  await call.list(['{"runs":[', endOf(cursor)], runs, (run) => runRecord(run, call.spellingFor(run.isAlias)));
+}
+
+async function listEvents(call: QueueCall, parameters: Parameters): Promise<void> {
+  const { filter, others } = runFilterOf(parameters);
+  const query = {
+    filter,
+    states: eventStatesOf(others),
+    order: orderOf(parameters, 'latestFirst'),
+    count: countWithin(parameters, MAX_EVENT_COUNT),
+    cursor: cursorIn(parameters),
+    trimBytes: trimIn(parameters),
+  };
+  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
+  const { events, cursor } = await call.face.parts.runLog.runEvents(call.grant.account, query, position);
+  const record = (event: (typeof events)[number]) => runEventRecord(event, call.spellingFor(event.isAlias));
+  await call.list(['{"events":[', endOf(cursor)], events, record);
+}
+
+/** At the end there is no cursor at all: an empty one would be taken for another page. */
+function endOf(cursor: string | undefined): string {
+  return cursor === undefined ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
+}
+
+function parametersOf(call: QueueCall): Parameters {
+  const parameters = queryParameters(call.words.rest, PARAMETERS);
+  const groupBy = single(parameters, 'groupBy');
+  if (groupBy !== undefined && groupBy !== BY_RUN) throw invalid(`groupBy must be ${BY_RUN}`);
+  return parameters;
+}
+
+/** @returns `others`: what else is to be looked at. With runs that are named in full that is nothing. */
+function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; readonly others: Parameters } {
+  const named = valuesOf(parameters, 'workflowRuns', MAX_IDS);
+  if (named.length > 0) return { filter: { runs: named.map(runNamed) }, others: new Map() };
+  const { host, path, label, flowControlKey, callerIp, messageId, fromMs, toMs } = filterOf(parameters);
+  const url = (parameters.get('workflowUrl') ?? []).flatMap((text) => text.split(BETWEEN_URLS));
+  if (url.length > MAX_FILTER_VALUES) throw invalid(`workflowUrl has more than ${MAX_FILTER_VALUES} values`);
+  // Not split: clients choose ids, and may put commas into them.
+  const runIds = (parameters.get('workflowRunId') ?? []) as readonly RunId[];
+  if (runIds.length > MAX_FILTER_VALUES) throw invalid(`workflowRunId has more than ${MAX_FILTER_VALUES} values`);
+  const created = single(parameters, 'workflowCreatedAt');
+  const createdAtMs = created === undefined ? undefined : wholeNumber('workflowCreatedAt', created);
+  const filter = {
+    ...(runIds.length > 0 && { runs: runIds.map((runId) => ({ runId, createdAtMs })) }),
+    ...(createdAtMs !== undefined && { createdAtMs }),
+    ...(url.length > 0 && { url }),
+    ...(host && { host }),
+    ...(path && { path }),
+    ...(label && { label }),
+    ...(flowControlKey && { flowControlKey }),
+    ...(callerIp && { callerIp }),
+    ...(messageId && { messageId }),
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && { toMs }),
+  };
+  return { filter, others: parameters };
+}
+
+/** `id@createdAt`: an id may have an at sign itself. */
+function runNamed(text: string) {
+  const at = text.lastIndexOf('@');
+  if (at <= 0) throw invalid('workflowRuns must be a list of id@createdAt');
+  return { runId: text.slice(0, at) as RunId, createdAtMs: wholeNumber('workflowRuns', text.slice(at + 1)) };
+}
+
+function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: StepState[] } {
+  const words = new Set(valuesOf(parameters, 'state', MAX_FILTER_VALUES).map((word) => word.toUpperCase()));
+  const states = RUN_STATES.filter((state) => words.delete(state));
+  const stepStates = STEP_STATES.filter((state) => words.delete(state));
+  for (const word of words) throw invalid(`unknown state ${word}`);
+  return { states, stepStates };
+}
+
+function eventStatesOf(parameters: Parameters): RunEventState[] {
+  const states = valuesOf(parameters, 'state', MAX_FILTER_VALUES).flatMap((word) => {
+    const named = EVENT_STATES.get(word.toUpperCase());
+    if (named === undefined) throw invalid(`unknown state ${word}`);
+    return named;
+  });
+  return [...new Set(states)];
+}
+
+/** More than a page holds is a page, and a cursor. */
+function countWithin(parameters: Parameters, most: number): number {
+  return Math.min(countOf(parameters, Number.MAX_SAFE_INTEGER) ?? most, most);
+}
+
+function cursorIn(parameters: Parameters): string | undefined {
+  const cursor = single(parameters, 'cursor');
+  if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
+  return cursor;
+}
+
+function trimIn(parameters: Parameters): number | undefined {
+  const text = single(parameters, 'trimBody');
+  if (text === undefined || text === '-1') return text === undefined ? undefined : -1;
+  return wholeNumber('trimBody', text);
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = parseWholeNumber(text);
+  if (number === undefined) throw invalid(`${name} must be a whole number`);
+  return number;
+}

@@ -1,0 +1,131 @@
+/** `/v2/workflows/runs`: the entries of a run, for its endpoint; and the ends of runs, one or many. */
+import {
+  DEFAULT_CANCEL_COUNT,
+  type EntryView,
+  MAX_CANCEL_RUNS,
+  type RunFilter,
+  type RunSelector,
+} from '../../../domain/workflow/index.js';
+import { assert, type RunId } from '../../../kernel/index.js';
+import { notFound } from '../../error-map.js';
+import {
+  allParameters,
+  countOf,
+  flagOf,
+  instantOf,
+  type Parameters,
+  queryParameters,
+  single,
+  valuesOf,
+} from '../call-filters.js';
+import type { QueueCall } from '../queue-call.js';
+import { MAX_FILTER_VALUES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
+import { base64 } from '../records/shown.js';
+import { invalid, Refused } from '../refused.js';
+import { runIdInPath } from '../run-names.js';
+import { jsonOf } from './messages.js';
+import type { Routes } from './routes.js';
+
+const RUNS = '/v2/workflows/runs';
+/** An id may hold any character, slashes too. */
+const ONE_RUN = /^\/v2\/workflows\/runs\/.+$/;
+
+const OF_END: ReadonlySet<string> = new Set(['cancel']);
+const OF_BULK: ReadonlySet<string> = new Set([
+  'workflowRunIds',
+  'workflowUrl',
+  'workflowUrlExactMatch',
+  'fromDate',
+  'toDate',
+  'label',
+  'flowControlKey',
+  'callerIp',
+  'count',
+  // Sent along by clients; all that matches is looked at again each time.
+  'cursor',
+]);
+
+export const workflowRunRoutes: Routes = (add) => {
+  add('get', ONE_RUN, (call) => call.pieces(entriesOf(call, runIdIn(call))));
+
+  add('delete', ONE_RUN, async (call) => {
+    call.mustBeAllowedToChange();
+    const runId = runIdIn(call);
+    const cancel = single(queryParameters(call.words.rest, OF_END), 'cancel') ?? 'true';
+    if (cancel !== 'true' && cancel !== 'false') throw invalid('cancel must be true or false');
+    const isFinished = cancel === 'false';
+    const response = isFinished && call.body.length > 0 ? call.body : undefined;
+    await call.ask({ type: 'EndRun', runId, how: isFinished ? 'finish' : 'cancel', response }, 'Done');
+    call.done();
+  });
+
+  add('delete', RUNS, async (call) => {
+    call.mustBeAllowedToChange();
+    // An id that a client has lost would make it all of them.
+    if (call.path.endsWith('/')) throw invalid('the workflow run id is missing');
+    const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+    const { count } = await call.ask({ type: 'CancelRuns', selector }, 'Cancelled');
+    call.value(200, { cancelled: count });
+  });
+};
+
+/** Page by page: entries are appended only, so that pages of different moments are one list. */
+async function* entriesOf(call: QueueCall, runId: RunId): AsyncGenerator<string> {
+  let from: number | undefined = 0;
+  let createdAtMs: number | undefined;
+  yield '[';
+  while (from !== undefined) {
+    const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(call, runId, from);
+    // It has ended meanwhile, and another one has its id.
+    if (createdAtMs !== undefined && page.run.createdAtMs !== createdAtMs) throw unknownRun(runId);
+    createdAtMs = page.run.createdAtMs;
+    for (const entry of page.entries) {
+      yield `${from === 0 ? '' : ','}${entryJson(entry)}`;
+      from += 1;
+    }
+    from = page.nextFrom;
+  }
+  yield ']';
+}
+
+function pageOf(call: QueueCall, runId: RunId, from: number) {
+  return call.ask({ type: 'GetRun', runId, from, maxBytes: RUN_PAGE_BYTES }, 'Run');
+}
+
+function entryJson({ messageId, body, content }: EntryView): string {
+  assert(content !== undefined || body.bytes === 0, 'an entry of a run without its body', { messageId });
+  return `{"messageId":"${messageId}","body":"${content === undefined ? '' : base64(content)}","callType":"step"}`;
+}
+
+function unknownRun(runId: RunId): Refused {
+  return new Refused(notFound(`workflowRun ${runId}`));
+}
+
+function runIdIn({ path }: QueueCall): RunId {
+  return runIdInPath(path.slice(RUNS.length + 1));
+}
+
+function selectorOf(parameters: Parameters): RunSelector {
+  const runIds = valuesOf(parameters, 'workflowRunIds', MAX_IDS) as RunId[];
+  if (runIds.length > 0) return { kind: 'ids', runIds: [...new Set(runIds)] };
+  const count = countOf(parameters, MAX_CANCEL_RUNS) ?? DEFAULT_CANCEL_COUNT;
+  return { kind: 'filter', filter: filterOf(parameters), count };
+}
+
+function filterOf(parameters: Parameters): RunFilter {
+  const filter: { -readonly [Name in keyof RunFilter]: RunFilter[Name] } = {};
+  const url = valuesOf(parameters, 'workflowUrl', MAX_FILTER_VALUES);
+  if (url.length > 0) {
+    filter.url = url;
+    filter.isUrlExact = flagOf(parameters, 'workflowUrlExactMatch');
+  }
+  for (const name of ['label', 'flowControlKey', 'callerIp'] as const) {
+    const values = valuesOf(parameters, name, MAX_FILTER_VALUES);
+    if (values.length > 0) filter[name] = values;
+  }
+  const fromMs = instantOf(parameters, 'fromDate');
+  const toMs = instantOf(parameters, 'toDate');
+  if (fromMs !== undefined) filter.fromMs = fromMs;
+  if (toMs !== undefined) filter.toMs = toMs;
+  return filter;
+}

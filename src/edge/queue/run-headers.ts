@@ -1,0 +1,80 @@
+/**
+ * What the headers of a message say of the run that it belongs to. They configure no delivery and are forwarded to
+ * nobody; whoever wants one of them forwarded says so by a forward header of its own.
+ */
+import type { HeaderList } from '../../domain/queue/index.js';
+import type { WorkflowMark } from '../../domain/workflow/index.js';
+import { RUN_ID } from './run-names.js';
+
+export interface RunHeaders {
+  /** As it came. */
+  readonly runId: string;
+  /** Starts the run; else belongs to one that is there. */
+  readonly isTrigger: boolean;
+  /** A trigger by a step of another run, which waits for this one. */
+  readonly isInvoke: boolean;
+  /** A trigger by the endpoint that the run has reached already. */
+  readonly isByEndpoint: boolean;
+  /** A request of a third party, whose answer the endpoint waits for. */
+  readonly isCall: boolean;
+  /** Of a call: with whose settings its result is delivered, which is the call's one delivery to the endpoint. */
+  readonly mark: WorkflowMark;
+}
+
+export const FEATURES = 'svc-feature-set';
+const FEATURES_OF_RESULT = 'svc-callback-feature-set';
+
+const STEP_IN_BATCH = /-workflow-init"\s*:\s*"false"/i;
+/** A destination and the headers of one message. */
+const BEGINNING_BYTES = 48 * 1024;
+
+/** @param headers lower-case neutral names @returns undefined for a message of no run */
+export function runHeadersOf(headers: HeaderList): RunHeaders | undefined {
+  const runId = headerValue(headers, RUN_ID);
+  if (runId === undefined || runId === '') return undefined;
+  const isTrigger = flag(headers, 'svc-workflow-init');
+  const isCall = !isTrigger && headerValue(headers, 'svc-workflow-calltype')?.toLowerCase() === 'tocallback';
+  const mark = markOf(headers);
+  return {
+    runId,
+    isTrigger,
+    isInvoke: isTrigger && flag(headers, 'svc-workflow-invoke'),
+    isByEndpoint: isTrigger && flag(headers, 'svc-workflow-trigger-by-sdk'),
+    isCall,
+    mark: isCall ? { ...mark, isConfiguredByTrigger: markOf(headers, FEATURES_OF_RESULT).isConfiguredByTrigger } : mark,
+  };
+}
+
+/** Of a message that an endpoint sends in the middle of a run: it reads refusals in its own way. */
+export function isSentByRun(headers: HeaderList): boolean {
+  const run = runHeadersOf(headers);
+  return run !== undefined && (!run.isTrigger || run.isInvoke);
+}
+
+/**
+ * The same of a batch that is not, or not yet, read: by how its text begins. Clients put headers before bodies, and a
+ * body cannot look like that: inside of it quotes are escaped.
+ */
+export function beginsWithStep(batch: Buffer): boolean {
+  return STEP_IN_BATCH.test(batch.toString('latin1', 0, BEGINNING_BYTES));
+}
+
+export function markOf(headers: HeaderList, header = FEATURES): WorkflowMark {
+  const features = new Set((headerValue(headers, header) ?? '').split(',').map((feature) => feature.trim()));
+  return {
+    detectsTrigger: features.has('WF_DetectTrigger'),
+    needsRecentClient: false,
+    canFetch: features.has('LazyFetch'),
+    isConfiguredByTrigger: features.has('WF_TriggerOnConfig'),
+  };
+}
+
+/** Trimmed. */
+export function headerValue(headers: HeaderList, wanted: string): string | undefined {
+  for (const [name, value] of headers) if (name === wanted) return value.trim();
+  return undefined;
+}
+
+function flag(headers: HeaderList, name: string): boolean {
+  return headerValue(headers, name)?.toLowerCase() === 'true';
+}

@@ -1,0 +1,73 @@
+/**
+ * Runs that somebody starts without a workflow client: the control headers that a client would have sent are put
+ * beside what the call says.
+ */
+import type { HeaderList, PublishItem, RawSettings } from '../../domain/queue/index.js';
+import type { Random } from '../../kernel/index.js';
+import type { AskedMessage } from './publish-items.js';
+import type { QueueCall } from './queue-call.js';
+import { invalid } from './refused.js';
+import { FEATURES, headerValue, runHeadersOf } from './run-headers.js';
+import { RUN_ID } from './run-names.js';
+import { runItem } from './workflow-items.js';
+
+/** Without the one that asks for a workflow's endpoint: these runs ask for one that is recent, and are told so. */
+const FEATURE_SET = 'LazyFetch,InitialBody,WF_TriggerOnConfig';
+const PROTOCOL_VERSION = '1';
+
+const FORWARD = 'svc-forward-';
+const FORWARD_OF_FAILURE = 'svc-failure-callback-forward-';
+const CONTROL = 'svc-workflow-';
+/** Asks the endpoint to trigger the run itself, in its own way. */
+const UNKNOWN_CLIENT = 'svc-workflow-unknown-sdk';
+
+const RUN_ID_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
+const RUN_ID_LENGTH = 21;
+
+/** 126 random bits. */
+export function newRunId(random: Random): string {
+  let id = 'wfr_';
+  for (const byte of random.bytes(RUN_ID_LENGTH)) id += RUN_ID_CHARACTERS[byte & 63];
+  return id;
+}
+
+/** @throws Refused 400, 412 */
+export function triggerItem(call: QueueCall, asked: AskedMessage): PublishItem {
+  const { destination, raw } = asked;
+  if (destination.kind === 'group') throw invalid('a workflow is at a url, not in a group');
+  const runId = headerValue(raw.headers, RUN_ID) || newRunId(call.face.parts.random);
+  const headers: HeaderList = [
+    ...raw.headers.filter(([name]) => !name.startsWith(CONTROL) && name !== FEATURES),
+    [RUN_ID, runId],
+    ['svc-workflow-init', 'true'],
+    [FEATURES, FEATURE_SET],
+    ...addedSettings(raw, destination.url),
+  ];
+  const run = runHeadersOf(headers);
+  if (run === undefined) throw invalid('the workflow run id is empty');
+  return runItem(call, { ...asked, raw: { headers, query: raw.query } }, run, { needsRecentClient: true });
+}
+
+/** What the call does not give itself, in headers or in its query. */
+function addedSettings({ headers, query }: RawSettings, url: string): HeaderList {
+  const given = [...query, ...headers].filter(([, value]) => value.trim() !== '');
+  const names = new Set(given.map(([name]) => name));
+  const added: (readonly [string, string])[] = [];
+  const add = (name: string, value: string) => {
+    if (!names.has(name)) added.push([name, value]);
+  };
+  const label = headerValue(given, 'svc-label');
+  const forwarded = given.filter(([name]) => name.startsWith(FORWARD) && !name.startsWith(FORWARD + CONTROL));
+  add('content-type', 'application/json');
+  add(`${FORWARD}svc-workflow-sdk-version`, PROTOCOL_VERSION);
+  if (headerValue(headers, UNKNOWN_CLIENT) !== undefined) add(FORWARD + UNKNOWN_CLIENT, 'true');
+  if (label !== undefined) add(`${FORWARD}svc-label`, label);
+  // The failure function is at the workflow's own URL, unless the call knows better, and is called with the same
+  // headers as the workflow.
+  add('svc-failure-callback', url);
+  add(`${FORWARD_OF_FAILURE}svc-workflow-is-failure`, 'true');
+  add(`${FORWARD_OF_FAILURE}svc-workflow-failure-callback`, 'true');
+  if (label !== undefined) add(`${FORWARD_OF_FAILURE}svc-label`, label);
+  for (const [name, value] of forwarded) add(FORWARD_OF_FAILURE + name.slice(FORWARD.length), value);
+  return added;
+}

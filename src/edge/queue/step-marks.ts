@@ -1,0 +1,64 @@
+/** What is read of a step where it comes in: of its record, or of the headers that stand for one. */
+import type { HeaderList } from '../../domain/queue/index.js';
+import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/workflow/index.js';
+import { parseJson } from './json-items.js';
+import { invalid } from './refused.js';
+import { headerValue } from './run-headers.js';
+
+const OF_CALL = 'svc-callback-forward-svc-workflow-';
+
+/** Of an entry's body. @throws Refused 400 */
+export function stepOfRecord(body: Buffer): StepMark {
+  if (body.length === 0) throw invalid('the step has no record');
+  return stepOfObject(parseJson(body));
+}
+
+/** Of a record that is parsed, whole or without its result. @throws Refused 400 */
+export function stepOfObject(record: unknown): StepMark {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    throw invalid('the step is not a JSON object');
+  }
+  const members = new Map<string, unknown>(Object.entries(record));
+  return checkedStep({
+    stepId: members.get('stepId'),
+    targetStep: members.get('targetStep') ?? 0,
+    concurrent: members.get('concurrent') ?? 1,
+    stepName: members.get('stepName'),
+    stepType: members.get('stepType'),
+  });
+}
+
+/** Of a call to a third party: what its callback will carry. @throws Refused 400 */
+export function stepOfCall(headers: HeaderList): StepMark {
+  return checkedStep({
+    stepId: numberIn(headers, 'stepid'),
+    targetStep: 0,
+    concurrent: numberIn(headers, 'concurrent') ?? 1,
+    stepName: headerValue(headers, `${OF_CALL}stepname`),
+    stepType: headerValue(headers, `${OF_CALL}steptype`) ?? 'Call',
+  });
+}
+
+function checkedStep({ stepId, targetStep, concurrent, stepName, stepType }: Record<keyof StepMark, unknown>) {
+  if (!isCount(stepId) || !isCount(targetStep)) throw invalid('the step has no valid stepId and targetStep');
+  // An entry is a step's result, or announces one.
+  if (stepId === 0 && targetStep === 0) throw invalid('the step has neither a stepId nor a targetStep');
+  if (!isCount(concurrent) || concurrent === 0)
+    throw invalid('concurrent of the step must be a whole number from 1 on');
+  return { stepId, targetStep, concurrent, stepName: word('stepName', stepName), stepType: word('stepType', stepType) };
+}
+
+function word(member: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw invalid(`${member} of the step is missing`);
+  if (Buffer.byteLength(value) <= MAX_STEP_NAME_BYTES) return value;
+  throw invalid(`${member} of the step is longer than ${MAX_STEP_NAME_BYTES} bytes`);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function numberIn(headers: HeaderList, name: string): number | undefined {
+  const text = headerValue(headers, OF_CALL + name);
+  return text === undefined || text === '' ? undefined : Number(text);
+}

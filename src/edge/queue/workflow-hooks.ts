@@ -1,0 +1,109 @@
+/**
+ * Webhooks of workflows: third parties call a URL that a run has given them, by any method and without a token, and
+ * the run is notified of the call. The URL names the account by the user of its token, the run, and the event.
+ */
+import type { TLSSocket } from 'node:tls';
+import { canonicalHeaderName, newMessageId } from '../../domain/queue/index.js';
+import type { RunId } from '../../kernel/index.js';
+import type { QueueGrant } from '../../ports/index.js';
+import { QUEUE_REFUSALS } from '../error-map.js';
+import type { FaceRequest } from '../http/index.js';
+import { decodedName } from './destination.js';
+import type { QueueCall } from './queue-call.js';
+import type { QueueFace } from './queue-face.js';
+import { invalid, Refused } from './refused.js';
+import { eventIdInPath, runIdInPath } from './run-names.js';
+
+export const HOOKS = '/v2/workflows/hooks/';
+
+export interface Hook {
+  readonly userId: string;
+  readonly runId: RunId;
+  readonly eventId: string;
+}
+
+/** Methods that nobody makes a request of again. */
+const UNREPEATABLE: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
+/** @throws Refused 404 */
+export function hookIn(path: string): Hook {
+  const [userId = '', runId = '', ...rest] = path.slice(HOOKS.length).split('/');
+  const event = rest.join('/');
+  if (userId === '' || runId === '' || event === '') throw new Refused(QUEUE_REFUSALS.hookNotFound);
+  return { userId: decodedName(userId), runId: runIdInPath(runId), eventId: eventIdInPath(event) };
+}
+
+/** @throws Refused 404 */
+export function grantForHook(face: QueueFace, { userId }: Hook): QueueGrant {
+  const grant = face.parts.access.grantForQueueUser(userId);
+  if (grant === undefined) throw new Refused(QUEUE_REFUSALS.hookNotFound);
+  return grant;
+}
+
+/** @throws Refused 403, 405 */
+export function mustBeOpen({ grant, request }: QueueCall): void {
+  if (grant.facts.state === 'passive') throw new Refused(QUEUE_REFUSALS.suspended);
+  if (UNREPEATABLE.has(request.method as string)) {
+    throw new Refused(QUEUE_REFUSALS.methodNotAllowed, { Allow: ALLOWED });
+  }
+}
+
+/** Early calls are kept for the run. @throws Refused 404 when it is over, or never was */
+export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): Promise<void> {
+  const firstId = newMessageId(call.face.parts.random);
+  const content = Buffer.from(JSON.stringify(eventOf(call)), 'utf8');
+  await call.ask({ type: 'Notify', eventId, runId, firstId, content, isHook: true }, 'Notified');
+  call.done();
+}
+
+/** The request, for the run to make it again. */
+function eventOf({ face, request, body }: QueueCall) {
+  const header: Record<string, string[]> = Object.create(null);
+  const { rawHeaders } = request;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = canonicalHeaderName(rawHeaders[at] as string);
+    const value = rawHeaders[at + 1] as string;
+    const values = header[name];
+    if (values === undefined) header[name] = [value];
+    else values.push(value);
+  }
+  const content = body.length === 0 ? undefined : body.toString('base64');
+  return { method: request.method, header, body: content, ...calledUrl(face, request) };
+}
+
+/** In parts, which put together are the URL that was called. @throws Refused 400 when they are none */
+function calledUrl({ addresses, parts }: QueueFace, request: FaceRequest) {
+  const target = pathAndQuery(request.url as string);
+  if (parts.publicUrl !== undefined) {
+    const { protocol, host, pathname } = new URL(parts.publicUrl);
+    return { proto: protocol.slice(0, -1), host, url: pathname.replace(/\/$/, '') + target };
+  }
+  const isHandedOn = addresses.isHandedOn(request);
+  const proto = (isHandedOn && protocolIn(first(request.headers['x-forwarded-proto']))) || ownProtocol(request.socket);
+  const host = (isHandedOn && first(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost';
+  // The run could not make anything of it, and would fail for a stranger's sake.
+  if (/[/?#@\\]/.test(host) || !URL.canParse(`${proto}://${host}${target}`)) throw invalid('the host is not valid');
+  return { proto, host, url: target };
+}
+
+function ownProtocol(socket: object): string {
+  return (socket as TLSSocket).encrypted === true ? 'https' : 'http';
+}
+
+function protocolIn(text: string | undefined): string | undefined {
+  const protocol = text?.toLowerCase();
+  return protocol === 'http' || protocol === 'https' ? protocol : undefined;
+}
+
+/** What the outermost of several proxies was asked. */
+function first(value: string | string[] | undefined): string | undefined {
+  return String(value ?? '')
+    .split(',', 1)[0]
+    ?.trim();
+}
+
+/** Proxies may send the whole URL. */
+function pathAndQuery(target: string): string {
+  return target.slice(target.indexOf(HOOKS));
+}

@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import type { WaiterView } from '../../../src/domain/workflow/index.js';
+import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
+
+const URL = 'https://app.example/flow';
+const STEP = { stepId: 2, stepName: 'hold', stepType: 'Wait', concurrent: 1 };
+const HEADERS = {
+  'Svc-Workflow-RunId': 'wfr_1',
+  'Svc-Workflow-Init': 'false',
+  'Svc-Feature-Set': 'LazyFetch,WF_TriggerOnConfig',
+  'Svc-Forward-Svc-Workflow-Sdk-Version': '1',
+  'Content-Type': 'application/json',
+};
+const LATE = 'https://app.example/late';
+
+describe('edge/queue: waits and events', () => {
+  let face: QueueFaceHarness;
+  beforeEach(async () => {
+    face = await new QueueFaceHarness().start();
+  });
+  afterEach(() => face.stop());
+
+  const waiter = (isAlias: boolean): WaiterView => ({
+    runId: 'wfr_1' as never,
+    runCreatedAtMs: 1_700_000_000_000,
+    url: URL,
+    headers: [
+      ['svc-forward-svc-workflow-sdk-version', '1'],
+      ['svc-workflow-runid', 'wfr_1'],
+      ['content-type', 'application/json'],
+    ],
+    deadlineMs: 1_700_000_000_500,
+    timeoutUrl: LATE,
+    timeoutBody: undefined,
+    timeoutHeaders: [['svc-retries', '1']],
+    isAlias,
+  });
+  const record = (word: string) => ({
+    url: URL,
+    headers: {
+      [`${word}-Forward-${word}-Workflow-Sdk-Version`]: ['1'],
+      [`${word}-Workflow-Runid`]: ['wfr_1'],
+      'Content-Type': ['application/json'],
+    },
+    deadline: 1_700_000_001,
+    timeoutUrl: LATE,
+    timeoutHeaders: { [`${word}-Retries`]: ['1'] },
+  });
+
+  describe('a wait', () => {
+    const wait = (body: string | object, headers: Record<string, string> = HEADERS, path = '/v2/wait/my%20event') =>
+      face.post(path, { headers, body });
+
+    it('is kept with its step, and with how its end is delivered', async () => {
+      const answer = await wait({
+        url: URL,
+        timeout: '1h30m',
+        timeoutUrl: LATE,
+        timeoutBody: 'late',
+        timeoutHeaders: { 'Acme-Forward-Acme-Workflow-Sdk-Version': ['1'], 'Acme-Retries': ['3', '3'] },
+        step: STEP,
+      });
+      expect(answer.status, answer.text).to.equal(200);
+      const command = face.gateway.last('Wait');
+      expect(command).to.deep.include({
+        runId: 'wfr_1',
+        eventId: 'my event',
+        timeoutText: '1h30m',
+        timeoutSeconds: 5400,
+        timeoutBody: 'late',
+        stepText: JSON.stringify(STEP),
+        step: { stepId: 2, targetStep: 0, concurrent: 1, stepName: 'hold', stepType: 'Wait' },
+      });
+      expect(command.resultId).to.match(/^msg_/);
+      expect(command.onNotify).to.deep.include({
+        url: URL,
+        mark: { detectsTrigger: false, needsRecentClient: false, canFetch: true, isConfiguredByTrigger: true },
+      });
+      expect(command.onNotify.settings.header).to.deep.include(['Svc-Workflow-Sdk-Version', '1']);
+      expect(command.onTimeout).to.deep.include({
+        url: LATE,
+        headers: [
+          ['svc-forward-svc-workflow-sdk-version', '1'],
+          ['svc-retries', '3'],
+        ],
+      });
+      expect(command.onTimeout.settings).to.deep.include({ maxRetries: 3 });
+      expect(command.onTimeout.mark.canFetch).to.equal(false);
+    });
+
+    it('lasts a week and ends the same way, unless it says otherwise', async () => {
+      await wait({ url: URL, step: STEP });
+      const command = face.gateway.last('Wait');
+      expect(command).to.include({ timeoutText: '7d', timeoutSeconds: 604_800, timeoutBody: undefined });
+      expect(command.onTimeout).to.deep.equal(command.onNotify);
+      await wait({ url: URL, step: STEP, timeout: 90 });
+      expect(face.gateway.last('Wait')).to.include({ timeoutSeconds: 90 });
+    });
+
+    it('may be for any event', async () => {
+      for (const [path, eventId] of [
+        ['a/b%2Fc', 'a/b/c'],
+        ['100%', '100%'],
+        ['%E2%82%AC', '€'],
+      ] as const) {
+        await wait({ url: URL, step: STEP }, HEADERS, `/v2/wait/${path}`);
+        expect(face.gateway.last('Wait').eventId).to.equal(eventId);
+      }
+    });
+
+    it('is refused with 400 when its run is over, and with 412 whatever else is wrong', async () => {
+      face.gateway.answer('Wait', { type: 'Rejected', reason: 'RUN_OVER', message: 'can not append' });
+      const over = await wait({ url: URL, step: STEP });
+      expect([over.status, over.json]).to.deep.equal([400, { error: 'can not append' }]);
+      face.gateway.answer('Wait', { type: 'Rejected', reason: 'TOO_MANY', message: 'quota maxDelay exceeded' });
+      expect((await wait({ url: URL, step: STEP })).status).to.equal(412);
+      face.gateway.asked.length = 0;
+      const { 'Svc-Workflow-RunId': _, ...unnamed } = HEADERS;
+      for (const [body, headers] of [
+        [{ url: URL, step: STEP }, unnamed],
+        ['', HEADERS],
+        ['x', HEADERS],
+        ['[]', HEADERS],
+        [{ step: STEP }, HEADERS],
+        [{ url: 'nowhere', step: STEP }, HEADERS],
+        [{ url: 'https://forbidden.example/', step: STEP }, HEADERS],
+        [{ url: URL, timeoutUrl: 'https://forbidden.example/', step: STEP }, HEADERS],
+        [{ url: URL }, HEADERS],
+        [{ url: URL, step: { ...STEP, stepId: 0 } }, HEADERS],
+        [{ url: URL, step: { ...STEP, more: 'x'.repeat(70_000) } }, HEADERS],
+        [{ url: URL, step: STEP, timeout: 'soon' }, HEADERS],
+        [{ url: URL, step: STEP, timeout: {} }, HEADERS],
+        [{ url: URL, step: STEP, timeoutBody: 7 }, HEADERS],
+        [{ url: URL, step: STEP, timeoutHeaders: 'x' }, HEADERS],
+        [{ url: URL, step: STEP, timeoutHeaders: { a: {} } }, HEADERS],
+        [{ url: URL, step: STEP, timeoutHeaders: { 'svc-retries': '21' } }, HEADERS],
+        [{ url: URL, step: STEP, more: 'x'.repeat(1_100_000) }, HEADERS],
+      ] as const) {
+        const answer = await wait(body, headers);
+        expect(answer.status, `${JSON.stringify(body).slice(0, 200)} ${answer.text}`).to.equal(412);
+      }
+      expect((await wait({ url: URL, step: STEP }, HEADERS, `/v2/wait/${'x'.repeat(1100)}`)).status).to.equal(412);
+      expect(face.gateway.asked).to.deep.equal([]);
+    });
+
+    it('needs a token that may change something, and an account that is active', async () => {
+      const options = { headers: HEADERS, body: { url: URL, step: STEP } };
+      expect((await face.post('/v2/wait/e', { ...options, token: QUEUE_READ_ONLY_TOKEN })).status).to.equal(403);
+      expect((await face.post('/v2/wait/e', { ...options, token: null })).status).to.equal(401);
+      expect((await face.get('/v2/wait/e')).status).to.equal(405);
+      expect((await face.post('/v2/wait/')).status).to.equal(404);
+      face.state = 'passive';
+      expect((await face.post('/v2/wait/e', options)).status).to.equal(403);
+    });
+  });
+
+  describe('an event', () => {
+    it('is for all who wait for it, and tells who did', async () => {
+      const notified = [{ waiter: waiter(false), messageId: 'msg_1' as never }];
+      face.gateway.answer('Notify', { type: 'Notified', notified });
+      const answer = await face.post('/v2/notify/my%20event', { body: Buffer.from([0, 255]) });
+      expect(answer.status).to.equal(200);
+      expect(answer.json).to.deep.equal([
+        {
+          waiter: record('Svc'),
+          messageId: 'msg_1',
+          error: '',
+          workflowRunId: 'wfr_1',
+          workflowCreatedAt: 1_700_000_000_000,
+        },
+      ]);
+      const command = face.gateway.last('Notify');
+      expect(command).to.deep.include({ eventId: 'my event', runId: undefined, isHook: false });
+      expect(command.content).to.deep.equal(Buffer.from([0, 255]));
+      expect(command.firstId).to.match(/^msg_/);
+    });
+
+    it('may be for one run, and for nobody', async () => {
+      face.gateway.answer('Notify', { type: 'Notified', notified: [] });
+      const answer = await face.post('/v2/notify/wfr_1/a%2Fb/c');
+      expect([answer.status, answer.json]).to.deep.equal([200, []]);
+      expect(face.gateway.last('Notify')).to.deep.include({ runId: 'wfr_1', eventId: 'a/b/c' });
+    });
+
+    it('is refused in ways that do not read as over', async () => {
+      const large = 'x'.repeat(face.limits.maxMessageBytes + 1);
+      expect((await face.post('/v2/notify/e', { body: large })).status).to.equal(412);
+      expect((await face.post(`/v2/notify/${'x'.repeat(1100)}`)).status).to.equal(412);
+      expect((await face.post('/v2/notify/wfr_1/')).status).to.equal(412);
+      expect((await face.post('/v2/notify/')).status).to.equal(404);
+      face.gateway.answer('Notify', { type: 'Rejected', reason: 'TOO_MANY', message: 'quota maxStoredEvents' });
+      expect((await face.post('/v2/notify/wfr_1/e')).status).to.equal(412);
+    });
+
+    it('needs a token that may change something, and an account that is active', async () => {
+      expect((await face.post('/v2/notify/e', { token: QUEUE_READ_ONLY_TOKEN })).status).to.equal(403);
+      expect((await face.post('/v2/notify/e', { token: null })).status).to.equal(401);
+      expect((await face.get('/v2/notify/e')).status).to.equal(405);
+      face.state = 'passive';
+      expect((await face.post('/v2/notify/e')).status).to.equal(403);
+    });
+  });
+
+  describe('waiters', () => {
+    it('are listed in the spelling of the request, or of theirs', async () => {
+      face.gateway.answer('ListWaiters', { type: 'Waiters', waiters: [waiter(true)] });
+      const alias = await face.get('/v2/waiters/my%20event', { token: QUEUE_READ_ONLY_TOKEN });
+      expect([alias.status, alias.json]).to.deep.equal([200, [record('Acme')]]);
+      expect(face.gateway.last('ListWaiters').eventId).to.equal('my event');
+      const neutral = await face.get('/v2/waiters/e', { headers: { 'Svc-Telemetry-Sdk': 'x' } });
+      expect(neutral.json).to.deep.equal([record('Svc')]);
+    });
+
+    it('are none where nobody waits', async () => {
+      face.gateway.answer('ListWaiters', { type: 'Waiters', waiters: [] });
+      expect((await face.get('/v2/waiters/a/b')).json).to.deep.equal([]);
+      expect(face.gateway.last('ListWaiters').eventId).to.equal('a/b');
+    });
+
+    it('are asked for by name', async () => {
+      expect((await face.get(`/v2/waiters/${'x'.repeat(1100)}`)).status).to.equal(400);
+      expect((await face.get('/v2/waiters/')).status).to.equal(404);
+      expect((await face.delete('/v2/waiters/e')).status).to.equal(405);
+      expect((await face.get('/v2/waiters/e', { token: null })).status).to.equal(401);
+    });
+  });
+});
