@@ -5,15 +5,15 @@ import type { Accounts } from '../actors/control/index.js';
 import type { Check } from '../adapters/http-health/index.js';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import type { MessageLog } from '../ports/index.js';
-import { AskedMessageLog, askOverBus } from '../query/index.js';
+import type { MessageLog, RunLog } from '../ports/index.js';
+import { AskedReadModels, askOverBus } from '../query/index.js';
 import { EventLimits } from './event-limits.js';
 import type { NatsWorld } from './nats-world.js';
 import { ProjectionThread } from './projection-thread.js';
 import * as tokens from './tokens.js';
 
 export interface ProjectionRole {
-  readonly messageLog: MessageLog;
+  readonly readModels: MessageLog & RunLog;
   /** @throws CONFLICT when another process keeps its read models in the same data directory */
   start(): Promise<void>;
   /** For `/readyz`: ready once everything that was stored at the start has been folded. */
@@ -60,7 +60,7 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
   accounts.whenChanged(() => limits.changed());
   const ends: (() => void)[] = [];
   return {
-    messageLog: new AskedMessageLog((question) => thread.ask(question)),
+    readModels: new AskedReadModels((question) => thread.ask(question)),
     start: async () => {
       const lock = await lockDataDir(folder);
       thread.start();
@@ -87,8 +87,8 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
 }
 
 /** For a process without the role. */
-export function remoteMessageLog(c: DependencyContainer): MessageLog {
-  return new AskedMessageLog(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+export function remoteReadModels(c: DependencyContainer): MessageLog & RunLog {
+  return new AskedReadModels(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
 }
 
 function checkOf({ status }: ProjectionThread): Check {

@@ -3,7 +3,7 @@ import type { DependencyContainer } from 'tsyringe';
 import { QueueShardGateway, type QueueWork } from '../actors/queue/index.js';
 import { ShardCaller, type ShardHost } from '../actors/runtime/index.js';
 import { createQueueServer, type QueueServer } from '../edge/index.js';
-import type { HttpOut, IntakeLog, MessageLog } from '../ports/index.js';
+import type { HttpOut, IntakeLog, MessageLog, RunLog } from '../ports/index.js';
 import type { ControlRole } from './control-role.js';
 import type { NatsWorld } from './nats-world.js';
 import { callLimitsOf } from './runtime-parts.js';
@@ -16,7 +16,7 @@ export interface QueueEdgeOptions {
   readonly accounts: ControlRole['accounts'];
   readonly intake: IntakeLog;
   readonly http: HttpOut;
-  readonly messageLog: MessageLog;
+  readonly readModels: MessageLog & RunLog;
   readonly face: Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases' | 'tls'>;
 }
 
@@ -26,7 +26,7 @@ const ROUTE_RETRY_MS = 50;
 const MAX_INTAKE_BYTES = 768 * 1024;
 
 export function queueFace(c: DependencyContainer, options: QueueEdgeOptions): QueueServer {
-  const { world, host, accounts, intake, http, messageLog, face } = options;
+  const { world, host, accounts, intake, http, readModels, face } = options;
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
@@ -47,13 +47,15 @@ export function queueFace(c: DependencyContainer, options: QueueEdgeOptions): Qu
     gateway,
     access: accounts,
     admin: accounts,
-    messageLog,
+    messageLog: readModels,
+    runLog: readModels,
     destinations: http,
     clock,
     timers,
     random,
     log: c.resolve(tokens.LOG),
     trustedProxies: config.faces.trustedProxies,
+    publicUrl: config.faces.publicUrlQueue,
     ...face,
   });
 }

@@ -4,6 +4,7 @@ import {
   BodyCache,
   BodyMemory,
   carriedBodies,
+  DEFAULT_LIST_LIMITS,
   DEFAULT_QUEUE_PLANE_LIMITS,
   DeliveryRoom,
   IntakeFollower,
@@ -52,7 +53,7 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   const bus = c.resolve(tokens.BUS);
   const metrics = c.resolve(tokens.METRICS);
   const { wireAlias: alias } = config.faces;
-  const { deliveryConcurrency, deliveryPerOrigin, queueBodyMemoryBytes, region } = config.delivery;
+  const { deliveryConcurrency, deliveryPerOrigin, queueBodyMemoryBytes, region, workflowInlineBytes } = config.delivery;
   const shards = shardNames(c.resolve(tokens.LAYOUT)).queue;
 
   const room = new DeliveryRoom(deliveryConcurrency);
@@ -75,17 +76,10 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
         storage,
         accounts,
         room,
-        performer: new Performer({
-          http,
-          signer,
-          headers,
-          clock,
-          timers,
-          log,
-          metrics,
-          submit,
-          mayCall: () => actor().holdsLease,
-        }),
+        performer: new Performer(
+          { http, signer, headers, clock, timers, log, metrics, submit, mayCall: () => actor().holdsLease },
+          { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes },
+        ),
         engine: { maxInFlightPerOrigin: deliveryPerOrigin, nonRetryableNames, aliasHeaderWord: alias?.headerWord },
         createBodies: (partition) => new BodyCache({ shard, partition, memory, reader }),
         loadPartition,

@@ -23,7 +23,7 @@ import { healthChecks } from './health-checks.js';
 import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
-import { projectionRole, remoteMessageLog } from './projection-role.js';
+import { projectionRole, remoteReadModels } from './projection-role.js';
 import { queueFace } from './queue-edge.js';
 import { queueRole } from './queue-role.js';
 import { callLimitsOf } from './runtime-parts.js';
@@ -144,7 +144,7 @@ async function startRoles(
       accounts,
       intake,
       http,
-      messageLog: readModels?.messageLog ?? remoteMessageLog(c),
+      readModels: readModels?.readModels ?? remoteReadModels(c),
       face: { ...queueFaceOptionsOf(config), ...secured },
     });
     const bound = await listening(messages.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort);

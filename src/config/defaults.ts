@@ -199,6 +199,10 @@ export const DEFAULTS = {
     1_000,
     'An owner that has not answered a publish by then is loading or gone; the message is stored in the intake instead.',
   ),
+  workflowInlineBytes: as(
+    1 * MIB,
+    'A step is delivered with all entries of its run before it, base64; where they are more, the endpoint fetches them.',
+  ),
   logRetentionMs: as(14 * DAY_MS, 'Two weeks of what happened to messages; older events leave the read model.'),
   queuePriceCents: as(
     0,

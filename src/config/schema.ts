@@ -155,6 +155,7 @@ export class DeliverySettings {
   @setting(milliseconds(10, 600_000)) readonly deliveryConnectTimeoutMs!: number;
   @setting(bytes(64 * KIB, 64 * GIB)) readonly queueBodyMemoryBytes!: number;
   @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;
+  @setting(bytes(1, 16 * MIB)) readonly workflowInlineBytes!: number;
   @setting(milliseconds(1_000, 366 * 86_400_000)) readonly logRetentionMs!: number;
   @setting(whole(0, 100_000_000)) readonly queuePriceCents!: number;
   @setting(oneOf('EU-CENTRAL-1', 'US-EAST-1')) readonly region!: 'EU-CENTRAL-1' | 'US-EAST-1' | undefined;

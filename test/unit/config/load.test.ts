@@ -119,6 +119,7 @@ const BAD: Record<string, [string, string]> = {
   DELIVERY_CONNECT_TIMEOUT_MS: ['9', `accepts ${MS} from 10 to 600000, not "9"`],
   QUEUE_BODY_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 64GiB, not "1KiB"`],
   QUEUE_TELL_AFTER_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
+  WORKFLOW_INLINE_BYTES: ['17MiB', `accepts ${BYTES} from 1 to 16MiB, not "17MiB"`],
   LOG_RETENTION_MS: ['14d', `accepts ${MS} from 1000 to 31622400000, not "14d"`],
   QUEUE_PRICE_CENTS: ['1.5', 'accepts a whole number from 0 to 100000000, not "1.5"'],
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
