@@ -16,7 +16,7 @@ import { ProjectionThread } from '../../../src/composition/projection-thread.js'
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
 import { queuePartition } from '../../../src/messages/index.js';
-import { AskedMessageLog, askOverBus } from '../../../src/query/index.js';
+import { AskedReadModels, askOverBus } from '../../../src/query/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { ACCOUNT, ANYTHING, accepted, delivered, QUEUE_SHARD, started, T0 } from '../../support/message-log-stand.js';
@@ -33,7 +33,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
   let history: ShardHistory;
   let folder: string;
   let thread: ProjectionThread;
-  let log: AskedMessageLog;
+  let log: AskedReadModels;
 
   before(async () => {
     server = await startNatsServer();
@@ -43,7 +43,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     await history.claim();
     folder = mkdtempSync(join(tmpdir(), 'millrace-read-models-'));
     thread = newThread();
-    log = new AskedMessageLog((question) => thread.ask(question));
+    log = new AskedReadModels((question) => thread.ask(question));
   });
   after(async () => {
     await thread?.stop();
@@ -101,7 +101,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
 
   it('are asked by other processes over the bus', async () => {
     const bus = new NatsBus(connections, new Names(PREFIX));
-    const remote = new AskedMessageLog(askOverBus(bus, 5000));
+    const remote = new AskedReadModels(askOverBus(bus, 5000));
     const unserved = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
     const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));

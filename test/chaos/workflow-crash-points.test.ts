@@ -1,0 +1,98 @@
+/**
+ * The server is killed while many clients trigger runs, append to them, wait, notify, store events, finish, cancel and
+ * resume: what any of them was told to be done is there afterwards, and what was asked twice was done once.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import { QueueProcess } from '../support/queue-process.js';
+import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+import { type AckingEndpoint, startAckingEndpoint } from '../support/workflow-chaos-acking-endpoint.js';
+import { AckingClient, judgeAcks } from '../support/workflow-chaos-acks.js';
+import { verifyAccountJournal } from '../support/workflow-chaos-journal.js';
+
+const KILLS = 5;
+const CLIENTS = 24;
+const ACKED_BETWEEN_KILLS = 200;
+const MAX_PAUSE_MS = 300;
+const PROGRESS_TIMEOUT_MS = 60_000;
+const LOGGED_TIMEOUT_MS = 20_000;
+const KINDS = [
+  'trigger',
+  'append',
+  'wait',
+  'notify',
+  'stored event',
+  'finish',
+  'cancel',
+  'failure',
+  'delete',
+  'resume',
+];
+
+describe('a workflow server that dies', function () {
+  this.timeout(300_000);
+  const seed = seedOfThisRun();
+  let queue: QueueProcess;
+  let endpoint: AckingEndpoint;
+  before(async () => {
+    console.log(replayLine(seed, 'workflow-crash-points'));
+    endpoint = await startAckingEndpoint();
+    queue = await QueueProcess.start();
+  });
+  after(async () => {
+    await queue?.stop();
+    await endpoint?.close();
+  });
+
+  it('has done what it said, and nothing twice', async () => {
+    const random = seededRandom(seed);
+    const { url, failingUrl } = endpoint;
+    const clients = Array.from(
+      { length: CLIENTS },
+      (_, at) => new AckingClient(`c${at}`, queue, { url, failingUrl }, random),
+    );
+    const load = new AbortController();
+    const working = clients.map((client) => client.work(load.signal));
+    const acked = (): number => clients.reduce((sum, { counts }) => sum + counts.acked, 0);
+    const killing = async (): Promise<void> => {
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const wanted = acked() + ACKED_BETWEEN_KILLS;
+        await eventually(() => expect(acked()).to.be.at.least(wanted), { timeoutMs: PROGRESS_TIMEOUT_MS });
+        await pause(random.below(MAX_PAUSE_MS));
+        await queue.restart('SIGKILL');
+      }
+    };
+    // A client that is refused fails the test at once.
+    await Promise.race([killing(), Promise.all(working)]).finally(() => load.abort());
+    await Promise.all(working);
+    const runs = clients.flatMap((client) => client.runs);
+    const unknown = clients.reduce((sum, { counts }) => sum + counts.unknown, 0);
+    console.log(`      ${JSON.stringify({ runs: runs.length, acked: acked(), unknown, ...kindsOf(clients) })}`);
+    expect(kindsOf(clients)).to.include.keys(KINDS);
+    expect(unknown, 'calls that a kill left without an answer').to.be.at.least(KILLS);
+    expect((await judgeAcks(runs, queue)).slice(0, 10)).to.deep.equal([]);
+    await queue.restart('SIGKILL');
+    expect((await judgeAcks(runs, queue)).slice(0, 10), 'after another restart').to.deep.equal([]);
+    for (const { id, end, response } of runs) {
+      if (end === undefined) continue;
+      await eventually(
+        async () => {
+          const { json } = await queue.get(`/v2/workflows/logs?workflowRunId=${id}`);
+          const [logged] = (json as { runs: { workflowState: string; workflowRunResponse?: string }[] }).runs;
+          expect(logged?.workflowState, id).to.equal(end);
+          expect(logged?.workflowRunResponse, id).to.equal(response);
+        },
+        { timeoutMs: LOGGED_TIMEOUT_MS },
+      );
+    }
+    await verifyAccountJournal(queue);
+  });
+});
+
+function kindsOf(clients: readonly AckingClient[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { kinds } of clients)
+    for (const [kind, count] of Object.entries(kinds)) sums[kind] = (sums[kind] ?? 0) + count;
+  return sums;
+}

@@ -1,0 +1,83 @@
+/**
+ * Random workflows, run by the published client, while the server and the endpoint are killed and answers get lost on
+ * their way in both directions: each comes to what a direct model of it says, and nothing that was acknowledged is lost.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import { quietly } from '../support/queue-process.js';
+import { replayLine, type SeededRandom, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+import { verifyAccountJournal } from '../support/workflow-chaos-journal.js';
+import { WorkflowChaosStand } from '../support/workflow-chaos-stand.js';
+import { type Program, randomProgram } from '../support/workflow-programs.js';
+
+const FAULTS = 8;
+/** At work at once. */
+const PROGRAMS_AT_ONCE = 25;
+/** Of answers. */
+const LOSSES = 0.04;
+const ENDED_BETWEEN_FAULTS = 5;
+const PROGRESS_TIMEOUT_MS = 60_000;
+/** A fault falls somewhere in it. */
+const MAX_PAUSE_MS = 1000;
+const MAX_ABSENCE_MS = 1500;
+
+describe('random workflows, while processes die and answers get lost', function () {
+  this.timeout(300_000);
+  const seed = seedOfThisRun();
+  let stand: WorkflowChaosStand;
+  let random: SeededRandom;
+  before(async () => {
+    console.log(replayLine(seed, 'workflow-model'));
+    random = seededRandom(seed);
+    const retryDelay = 'min(1000, 100 * (1 + retried))';
+    stand = await WorkflowChaosStand.start({ random, losses: LOSSES, retryDelay, patienceSeconds: 120 });
+  });
+  after(() => stand?.stop());
+
+  it('end as the model says', async () => {
+    const programs: Program[] = [];
+    await quietly(async () => {
+      const load = new AbortController();
+      const loading = triggering(programs, load.signal);
+      await faults().finally(() => load.abort());
+      await loading;
+      stand.beKind();
+      await stand.settled(PROGRESS_TIMEOUT_MS);
+    });
+    console.log(`      ${JSON.stringify(stand.counts())}`);
+    expect(await stand.judge(programs, true)).to.deep.equal([]);
+    await verifyAccountJournal(stand.queue);
+  });
+
+  async function faults(): Promise<void> {
+    for (let fault = 0; fault < FAULTS; fault += 1) {
+      await progress();
+      await pause(random.below(MAX_PAUSE_MS));
+      const kind = random.below(3);
+      await Promise.all([
+        ...(kind === 0 ? [] : [stand.killServer()]),
+        ...(kind === 1 ? [] : [stand.leave(random.below(MAX_ABSENCE_MS))]),
+      ]);
+    }
+  }
+
+  async function triggering(programs: Program[], signal: AbortSignal): Promise<void> {
+    const open = new Set<Promise<void>>();
+    while (!signal.aborted) {
+      const isFull = (): boolean => open.size + stand.started.size - stand.ended >= PROGRAMS_AT_ONCE;
+      await eventually(() => expect(isFull() && !signal.aborted).to.equal(false), { timeoutMs: PROGRESS_TIMEOUT_MS });
+      const program = randomProgram(random, `p${programs.length}`, { isFaulty: true });
+      programs.push(program);
+      const triggered = stand.trigger(program).finally(() => open.delete(triggered));
+      open.add(triggered);
+    }
+    await Promise.all(open);
+  }
+
+  /** So many more have come to their end. */
+  async function progress(): Promise<void> {
+    const wanted = stand.ended + ENDED_BETWEEN_FAULTS;
+    await eventually(() => expect(stand.ended).to.be.at.least(wanted), { timeoutMs: PROGRESS_TIMEOUT_MS });
+  }
+});

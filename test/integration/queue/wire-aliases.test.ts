@@ -1,0 +1,48 @@
+/** The program of docs/wire-aliases.md that has a workflow, as a reader would run it: it prints what the page says. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { freePort } from '../../support/free-port.js';
+import { QUEUE_TOKEN, QueueProcess } from '../../support/queue-process.js';
+
+const RUN_TIMEOUT_MS = 45_000;
+const PAGE = 'docs/wire-aliases.md';
+const PROGRAM = /```js\n(\/\/ order\.mjs\n[\s\S]*?)```/;
+const PRINTS = /console\.log\(run\.workflowRunResponse\);\s*\/\/ (.*)/;
+
+describe('the program with a workflow in the page on aliases', function () {
+  this.timeout(60_000);
+  let queue: QueueProcess;
+
+  before(async () => {
+    queue = await QueueProcess.start();
+  });
+
+  after(() => queue?.stop());
+
+  it('prints what the page says', async () => {
+    const [, program = ''] = PROGRAM.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    const [, prints = ''] = PRINTS.exec(program) ?? [];
+    const here = program
+      .replaceAll('http://127.0.0.1:7200', queue.url)
+      .replaceAll('http://127.0.0.1:9100', queue.sink.origin)
+      .replaceAll('9300', String(await freePort()))
+      .replaceAll('eyJVc2VySUQiOiJtZSJ9', QUEUE_TOKEN);
+    queue.sink.answer('/stock', { status: 200, body: 'seen' });
+    expect(await printedBy(here)).to.equal(`${prints}\n`);
+  });
+});
+
+/** From here, where the packages are. It waits for a success, and would wait for ever. */
+function printedBy(program: string): Promise<string> {
+  const node = spawn(process.execPath, ['--input-type=module', '-'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: RUN_TIMEOUT_MS,
+  });
+  node.stdin.end(program);
+  let printed = '';
+  node.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  return new Promise((resolve) => node.once('close', () => resolve(printed)));
+}

@@ -1,0 +1,254 @@
+/** The dead letter queue of runs, as the published client sees it. */
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { refusalOf } from '../../support/queue-process.js';
+import { startTogether } from '../../support/together.js';
+import { kindOf } from '../../support/workflow-app.js';
+import { type Flow, RUN_TIMEOUT_MS, sharedStand, type WorkflowStand } from '../../support/workflow-stand.js';
+
+const SOON = { timeoutMs: RUN_TIMEOUT_MS, everyMs: 50 };
+type Message = Awaited<ReturnType<WorkflowStand['client']['dlq']['list']>>['messages'][number];
+
+describe('failed runs of the published client', function () {
+  this.timeout(120_000);
+  let stand: WorkflowStand;
+  let dlq: WorkflowStand['client']['dlq'];
+  before(async () => {
+    stand = await sharedStand();
+    ({ dlq } = stand.client);
+  });
+
+  const together = startTogether();
+  const entryOf = (workflowRunId: string, check: (message: Message) => void = () => {}) =>
+    eventually(async () => {
+      const { messages } = await dlq.list({ filter: { workflowRunId } });
+      expect(messages, `entries of ${workflowRunId}`).to.have.length(1);
+      check(messages[0] as Message);
+      return messages[0] as Message;
+    }, SOON);
+  const expectGone = async (workflowRunId: string) =>
+    eventually(async () => expect((await dlq.list({ filter: { workflowRunId } })).messages).to.deep.equal([]), SOON);
+  /** Two steps that count their calls, between them one that fails while it is told to. */
+  const breaking = (options: { readonly broken?: () => boolean } = {}) => {
+    const calls = { one: 0, two: 0, three: 0 };
+    const state = { isBroken: true };
+    const flow: Flow = async (context) => {
+      const one = await context.run('one', () => (calls.one += 1));
+      await context.run('two', () => {
+        calls.two += 1;
+        if (options.broken?.() ?? state.isBroken) throw new Error('it failed');
+      });
+      const three = await context.run('three', () => (calls.three += 1));
+      return { one, three, payload: context.requestPayload, own: context.headers.get('x-own'), label: context.label };
+    };
+    return { flow, calls, state };
+  };
+  const TRIGGER = { body: { ü: 1 }, headers: { 'X-Own': 'own' }, label: ['first', 'second'], retries: 0 };
+  const RESULT = { payload: { ü: 1 }, own: 'own', label: 'first' };
+
+  together('list: shows what the run was, and how it failed', async () => {
+    const { flow } = breaking();
+    const url = stand.serve('listed', flow, { failureFunction: async () => 'told' });
+    const before = Date.now();
+    const { id } = await stand.run(url, TRIGGER);
+    const entry = await entryOf(id, ({ failureCallbackInfo }) =>
+      expect(failureCallbackInfo?.state).to.equal('CALLBACK_SUCCESS'),
+    );
+    expect(entry).to.deep.include({
+      workflowRunId: id,
+      workflowUrl: url,
+      body: '{"ü":1}',
+      responseStatus: 500,
+      maxRetries: 0,
+      label: 'first',
+      labels: ['first', 'second'],
+      failureCallback: url,
+      callerIP: '127.0.0.1',
+    });
+    expect(entry.workflowCreatedAt).to.be.within(before, Date.now());
+    expect(JSON.parse(entry.responseBody)).to.include({ message: 'it failed' });
+    expect(entry.header['X-Own']).to.deep.equal(['own']);
+    expect(entry.responseHeader['Upstash-Workflow-Sdk-Version']).to.deep.equal(['1']);
+    expect(entry.failureCallbackInfo).to.include({ responseStatus: 200, responseBody: '{"result":"told"}' });
+    expect(entry).to.have.property('failureFunctionState', 'CALLBACK_SUCCESS');
+    expect((await stand.logOf(id, 'RUN_FAILED')).dlqId).to.equal(entry.dlqId);
+    const plain = (await stand.queue.get('/v2/dlq')).json as { messages: { dlqId: string }[] };
+    expect(plain.messages.map(({ dlqId }) => dlqId)).not.to.include(entry.dlqId);
+  });
+
+  together('list: by URL, label, state of the failure function, time; and page by page', async () => {
+    const url = stand.serve('filtered', breaking().flow);
+    const label = stand.app.name('label');
+    const ids = [];
+    for (const each of [label, 'other', label]) ids.push((await stand.run(url, { ...TRIGGER, label: each })).id);
+    for (const id of ids)
+      await entryOf(id, ({ failureCallbackInfo }) => expect(failureCallbackInfo).to.equal(undefined));
+    const found = async (filter: object) =>
+      (await dlq.list({ filter })).messages.map(({ workflowRunId }) => workflowRunId);
+    expect(await found({ workflowUrl: url })).to.have.members(ids);
+    expect(await found({ label })).to.have.members([ids[0], ids[2]]);
+    expect(await found({ label: [label, 'other'], workflowUrl: url })).to.have.members(ids);
+    expect(await found({ workflowUrl: url, fromDate: new Date(Date.now() + 60_000) })).to.deep.equal([]);
+    expect(await found({ workflowUrl: url, failureFunctionState: 'CALLBACK_FAIL' })).to.deep.equal([]);
+    const first = await dlq.list({ count: 2, filter: { workflowUrl: url } });
+    expect(first.messages).to.have.length(2);
+    const second = await dlq.list({ count: 2, filter: { workflowUrl: url }, cursor: first.cursor as string });
+    expect(second.cursor).to.equal(undefined);
+    expect([...first.messages, ...second.messages].map(({ workflowRunId }) => workflowRunId)).to.have.members(ids);
+  });
+
+  together('delete: one, some, those of a filter', async () => {
+    const url = stand.serve('deleted', breaking().flow);
+    const ids = await Promise.all([1, 2, 3, 4].map(async () => (await stand.run(url, TRIGGER)).id));
+    const entries = await Promise.all(ids.map((id) => entryOf(id)));
+    const [a, b, c] = entries.map(({ dlqId }) => dlqId) as [string, string, string];
+    expect(await dlq.delete(a)).to.include({ deleted: 1 });
+    expect(await dlq.delete([b, c])).to.include({ deleted: 2 });
+    expect(await refusalOf(() => dlq.delete([a]))).to.include({ status: 404 });
+    expect(await dlq.delete({ filter: { workflowUrl: url } })).to.include({ deleted: 1 });
+    await Promise.all(ids.map(expectGone));
+  });
+
+  together('resume: goes on where the run failed, as a new run', async () => {
+    const { flow, calls, state } = breaking();
+    const url = stand.serve('resumed', flow);
+    const { id } = await stand.run(url, TRIGGER);
+    const { dlqId, workflowCreatedAt } = await entryOf(id);
+    state.isBroken = false;
+    const { workflowRuns } = await dlq.resume([dlqId]);
+    expect(workflowRuns).to.have.length(1);
+    const [run] = workflowRuns;
+    expect(run?.workflowRunId).to.match(/^wfr_/).and.not.equal(id);
+    expect(run?.workflowCreatedAt).to.be.a('number').and.above(workflowCreatedAt);
+    const { result } = await stand.ended(run?.workflowRunId as string);
+    expect(result).to.deep.equal({ one: 1, three: 1, ...RESULT });
+    expect(calls).to.deep.equal({ one: 1, two: 2, three: 1 });
+    expect(stand.posts(run?.workflowRunId as string)).to.have.length(3);
+    await expectGone(id);
+    expect((await stand.logOf(id, 'RUN_FAILED')).steps.at(-1)?.steps[0]?.state).to.equal('STEP_FAILED');
+    const resumed = await stand.logOf(run?.workflowRunId as string, 'RUN_SUCCESS');
+    expect(resumed.labels).to.deep.equal(['first', 'second']);
+  });
+
+  together('resume: a group goes on with its members that have no result', async () => {
+    const calls: Record<string, number> = {};
+    let isBroken = true;
+    const count = (name: string) => {
+      calls[name] = (calls[name] ?? 0) + 1;
+      return name;
+    };
+    const url = stand.serve('group', (context) =>
+      Promise.all([
+        context.run('done', () => count('done')),
+        context.run('fails', async () => {
+          count('fails');
+          await eventually(() => expect(calls.done).to.equal(1), SOON);
+          if (isBroken) throw new Error('it failed');
+          return 'fails';
+        }),
+        context.call('call', { url: stand.sink.url('/of-the-group') }),
+      ]),
+    );
+    const { id } = await stand.run(url, { retries: 0 });
+    const { dlqId } = await entryOf(id);
+    isBroken = false;
+    const { workflowRunId } = await dlq.resume({ dlqId });
+    const { result } = await stand.ended(workflowRunId);
+    const [done, fails, call] = result as [string, string, { status: number }];
+    expect([done, fails, call.status]).to.deep.equal(['done', 'fails', 200]);
+    expect(calls).to.deep.equal({ done: 1, fails: 2 });
+  });
+
+  together('restart: begins anew, with settings of its own', async () => {
+    const { flow, calls, state } = breaking();
+    const key = stand.app.name('key');
+    const url = stand.serve('restarted', flow);
+    const { id } = await stand.run(url, TRIGGER);
+    const { dlqId } = await entryOf(id);
+    state.isBroken = false;
+    const { workflowRuns } = await dlq.restart(dlqId, { retries: 2, flowControl: { key, parallelism: 1 } });
+    const [run] = workflowRuns;
+    const { result } = await stand.ended(run?.workflowRunId as string);
+    expect(result).to.deep.equal({ one: 2, three: 1, ...RESULT });
+    expect(calls).to.deep.equal({ one: 2, two: 2, three: 1 });
+    const posts = stand.posts(run?.workflowRunId as string);
+    expect(posts).to.have.length(4);
+    for (const { headers } of posts) expect(headers).to.include({ 'upstash-flow-control-key': key, 'x-own': 'own' });
+    const { steps } = await stand.logOf(run?.workflowRunId as string, 'RUN_SUCCESS');
+    expect(steps[1]?.steps[0]?.retries).to.equal(2);
+    await expectGone(id);
+  });
+
+  together('resume and restart: many at once, by filter', async () => {
+    const { flow, state } = breaking();
+    const url = stand.serve('many', flow);
+    const ids = await Promise.all([1, 2, 3].map(async () => (await stand.run(url, TRIGGER)).id));
+    await Promise.all(ids.map((id) => entryOf(id)));
+    state.isBroken = false;
+    const resumed = await dlq.resume({ filter: { workflowUrl: url }, count: 2 });
+    expect(resumed.workflowRuns).to.have.length(2);
+    const restarted = await dlq.restart({ filter: { workflowUrl: url } });
+    expect(restarted.workflowRuns).to.have.length(1);
+    expect(restarted.cursor).to.equal(undefined);
+    const runs = await Promise.all(
+      [...resumed.workflowRuns, ...restarted.workflowRuns].map(({ workflowRunId }) => stand.ended(workflowRunId)),
+    );
+    for (const { result } of runs) expect(result).to.deep.include(RESULT);
+    await Promise.all(ids.map(expectGone));
+    expect((await dlq.resume({ filter: { workflowUrl: url } })).workflowRuns).to.deep.equal([]);
+  });
+
+  together('resume: unknown entries are refused, and those named with them stay', async () => {
+    const url = stand.serve('unknown', breaking().flow);
+    const { id } = await stand.run(url, TRIGGER);
+    const { dlqId } = await entryOf(id);
+    for (const action of ['resume', 'restart', 'delete'] as const) {
+      expect(await refusalOf(() => dlq[action]([dlqId, '1-9999999']))).to.include({ status: 404 });
+    }
+    await entryOf(id);
+  });
+
+  together('resume: a run that fails again is an entry again', async () => {
+    const url = stand.serve('again', breaking().flow);
+    const { id } = await stand.run(url, TRIGGER);
+    const { workflowRunId } = await dlq.resume({ dlqId: (await entryOf(id)).dlqId });
+    await stand.ended(workflowRunId);
+    const entry = await entryOf(workflowRunId);
+    expect(entry).to.deep.include({ workflowRunId, body: '{"ü":1}', labels: ['first', 'second'] });
+    await expectGone(id);
+  });
+
+  together('retryFailureFunction: tells the failure once more, if it could not be told', async () => {
+    let isBroken = true;
+    const told: unknown[] = [];
+    const url = stand.serve('told', breaking().flow, {
+      failureFunction: async ({ context, failStatus }) => {
+        if (isBroken) throw new Error('this too');
+        told.push([context.requestPayload, failStatus]);
+      },
+    });
+    const { id } = await stand.run(url, TRIGGER);
+    const stateIs = (state: string) => (message: Message) => expect(message.failureCallbackInfo?.state).to.equal(state);
+    const { dlqId } = await entryOf(id, stateIs('CALLBACK_FAIL'));
+    isBroken = false;
+    expect(await dlq.retryFailureFunction({ dlqId })).to.include({ workflowRunId: id });
+    await entryOf(id, stateIs('CALLBACK_SUCCESS'));
+    expect(told).to.deep.equal([[{ ü: 1 }, 500]]);
+    expect(stand.posts(id).filter((post) => kindOf(post) === 'failure')).to.have.length(2);
+    expect(await refusalOf(() => dlq.retryFailureFunction({ dlqId }))).to.include({ status: 400 });
+    expect(await refusalOf(() => dlq.retryFailureFunction({ dlqId: '1-9999999' }))).to.include({ status: 404 });
+  });
+
+  together('a failure function that is being told can be called off', async () => {
+    const url = stand.serve('slow', breaking().flow, { failureFunction: async () => 'told' });
+    stand.app.fault(url, { does: 'refuse', times: 1, of: (post) => kindOf(post) === 'failure' });
+    const { id } = await stand.run(url, { ...TRIGGER, retries: 1, retryDelay: 'retried * 0 + 3000' });
+    const { dlqId } = await entryOf(id, (message) =>
+      expect(message.failureCallbackInfo?.state).to.equal('CALLBACK_INPROGRESS'),
+    );
+    const { status } = await stand.queue.delete(`/v2/workflows/dlq/callback/${dlqId}`);
+    expect(status).to.be.oneOf([200, 302]);
+    await entryOf(id, (message) => expect(message.failureCallbackInfo?.state).to.equal('CALLBACK_CANCELED'));
+    expect((await stand.queue.delete(`/v2/workflows/dlq/callback/${dlqId}`)).status).to.equal(400);
+  });
+});

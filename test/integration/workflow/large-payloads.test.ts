@@ -1,0 +1,149 @@
+/** Payloads, results, errors and answers of five million characters, whole from end to end. */
+import { WorkflowNonRetryableError } from '@upstash/workflow';
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { kindOf } from '../../support/workflow-app.js';
+import { type Flow, RUN_TIMEOUT_MS, WorkflowStand } from '../../support/workflow-stand.js';
+
+const LARGE = 'ü'.repeat(8).padEnd(5_000_000, 'large ');
+/** Where the published client would do its own slow work once more; still too much for one delivery. */
+const LARGE_ENOUGH = LARGE.slice(0, 1_500_000);
+/** Room for an error with its text in its message and in its stack. */
+const LIMIT = 12 * 1024 * 1024;
+
+/** What does much with much may be refused for a moment. */
+const PATIENT = { retries: 3, retryDelay: '200' };
+
+describe('large payloads of the published client', function () {
+  this.timeout(120_000);
+  let stand: WorkflowStand;
+  before(async () => {
+    // Room for all of them at once.
+    stand = await WorkflowStand.start({ MILLRACE_HEAP_MB: '1024' });
+    await stand.queue.account('limits', `maxMessageBytes=${LIMIT}`);
+    const url = stand.sink.url(stand.sink.path('probe'));
+    await eventually(
+      async () => expect((await stand.queue.post(`/v2/publish/${url}`, { body: LARGE })).status).to.equal(200),
+      { timeoutMs: 20_000, everyMs: 200 },
+    );
+  });
+  after(() => stand?.stop());
+
+  const expectRun = async (
+    count: number,
+    flow: Flow,
+    options: Parameters<WorkflowStand['trigger']>[1] = {},
+  ): Promise<string> => {
+    const url = stand.serve('large', flow);
+    const { id, result } = await stand.run(url, { ...PATIENT, ...options });
+    expect(result, stand.toldOf(id)).to.equal('whole');
+    expect(messagesOf(id)).to.have.length(count);
+    return id;
+  };
+  /** A request that the load of the machine made fail is there twice. */
+  const postsOf = (id: string) => [
+    ...new Map(stand.posts(id).map((post) => [post.headers['upstash-message-id'], post])).values(),
+  ];
+  const messagesOf = (id: string) => postsOf(id).map(kindOf);
+  const bodies = (id: string) => postsOf(id).map(({ body }) => body.length);
+
+  it('an initial payload: 4', async () => {
+    const id = await expectRun(
+      4,
+      async (context) => {
+        for (const name of ['one', 'two', 'three']) await context.run(name, () => {});
+        return context.requestPayload === LARGE ? 'whole' : 'cut';
+      },
+      { body: LARGE, headers: { 'Content-Type': 'text/plain' } },
+    );
+    expect(bodies(id)).to.deep.equal([0, 0, 0, 0]);
+    for (const { headers } of postsOf(id)) expect(headers['content-type']).to.equal('application/json');
+  });
+
+  it('a result of a step: 3', async () => {
+    const id = await expectRun(3, async (context) => {
+      const large = await context.run('large', () => LARGE);
+      return context.run('check', () => (large === LARGE ? 'whole' : 'cut'));
+    });
+    const [first, ...others] = bodies(id);
+    expect(first).to.be.above(0);
+    expect(others).to.deep.equal([0, 0]);
+  });
+
+  it('results of groups: 9', async () => {
+    await expectRun(9, async (context) => {
+      for (const round of [1, 2]) {
+        const [nothing, large] = await Promise.all([
+          context.run(`nothing ${round}`, () => undefined),
+          context.run(`large ${round}`, () => LARGE_ENOUGH),
+        ]);
+        expect([nothing, large === LARGE_ENOUGH]).to.deep.equal([undefined, true]);
+      }
+      return 'whole';
+    });
+  });
+
+  it('the answer to a call: 4', async () => {
+    const path = stand.sink.path('large');
+    const url = stand.sink.answer(path, { headers: { 'Content-Type': 'text/plain' }, body: LARGE });
+    const id = await expectRun(4, async (context) => {
+      const { body } = await context.call('call', { url, method: 'POST', body: 'small' });
+      return context.run('check', () => (body === LARGE ? 'whole' : 'cut'));
+    });
+    const callback = stand.posts(id).find((post) => kindOf(post) === 'callback');
+    expect(callback?.body.length).to.be.above(LARGE.length);
+  });
+
+  it('the body of a call: 4', async () => {
+    const path = stand.sink.path('large');
+    await expectRun(4, async (context) => {
+      const { status } = await context.call('call', { url: stand.sink.url(path), method: 'POST', body: LARGE_ENOUGH });
+      return context.run('check', () => (status === 200 ? 'whole' : 'cut'));
+    });
+    expect((await stand.sink.call(path)).body === LARGE_ENOUGH).to.equal(true);
+  });
+
+  it('the text of an error, and the payload with it: 3', async () => {
+    const told: boolean[] = [];
+    const flow: Flow = async (context) => {
+      await context.run('one', () => {});
+      return context.run('fails', () => {
+        throw new WorkflowNonRetryableError(LARGE);
+      });
+    };
+    const url = stand.serve('large', flow, {
+      failureFunction: async ({ context, failResponse }) => {
+        told.push(context.requestPayload === LARGE, failResponse === LARGE);
+      },
+    });
+    const { id } = await stand.run(url, { body: LARGE, ...PATIENT });
+    await eventually(() => expect(told).to.deep.equal([true, true]), { timeoutMs: RUN_TIMEOUT_MS });
+    expect(messagesOf(id)).to.deep.equal(['step', 'step', 'failure']);
+  });
+
+  it('an event, a child’s payload and its result', async () => {
+    const eventId = stand.app.name('event');
+    const child = stand.invokable((context) => context.run('one', () => context.requestPayload));
+    const parent = stand.invokable(async (context) => {
+      const { eventData } = await context.waitForEvent('wait', eventId, { timeout: '60s' });
+      const { body } = await context.invoke('child', { workflow: child, body: eventData as string });
+      return eventData === LARGE_ENOUGH && body === LARGE_ENOUGH ? 'whole' : 'cut';
+    });
+    const urls = stand.serveMany('large', { parent, child });
+    const id = await stand.trigger(urls.parent);
+    await eventually(
+      async () => expect(await stand.client.notify({ eventId, eventData: LARGE_ENOUGH })).to.have.length(1),
+      {
+        timeoutMs: RUN_TIMEOUT_MS,
+      },
+    );
+    expect((await stand.ended(id)).result).to.equal('whole');
+  });
+
+  it('beyond the account’s limit: fails the run without retries, and does not stall it', async () => {
+    const url = stand.serve('beyond', (context) => context.run('huge', () => 'x'.repeat(LIMIT + 1)));
+    const id = await stand.trigger(url, { retries: 3 });
+    await stand.logOf(id, 'RUN_FAILED');
+    expect(stand.posts(id).map(({ status }) => status)).to.deep.equal([489, 200]);
+  });
+});

@@ -1,0 +1,36 @@
+/** An endpoint that takes every delivery and does nothing; at another path one whose runs fail for good. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface AckingEndpoint {
+  readonly url: string;
+  /** Of runs that were started here; those that somebody resumes go well. */
+  readonly failingUrl: string;
+  close(): Promise<void>;
+}
+
+/** As clients name the runs that they start. */
+const STARTED = /^wfr_c\d+-\d+$/;
+
+export async function startAckingEndpoint(): Promise<AckingEndpoint> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      const runId = String(request.headers['svc-workflow-runid']);
+      const fails = request.url === '/fails' && STARTED.test(runId);
+      const headers = { 'Svc-Workflow-Sdk-Version': '1', ...(fails ? { 'Svc-NonRetryable-Error': 'true' } : {}) };
+      response.writeHead(fails ? 489 : 200, headers).end('{}');
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `${origin}/goes`,
+    failingUrl: `${origin}/fails`,
+    close: async () => {
+      const gone = new Promise((done) => server.close(done));
+      server.closeAllConnections();
+      await gone;
+    },
+  };
+}

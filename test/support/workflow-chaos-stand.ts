@@ -1,0 +1,312 @@
+/**
+ * Programs run by the published client, unmodified, against a real process: the endpoint, whoever else is asked or asks,
+ * and what may go wrong between them.
+ */
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client as QueueClient, Receiver } from '@upstash/qstash';
+import { Client } from '@upstash/workflow';
+import { serveMany } from '@upstash/workflow/nextjs';
+import { expect } from 'chai';
+import { eventually } from './eventually.js';
+import type { Environment } from './millrace-process.js';
+import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from './queue-process.js';
+import type { SeededRandom } from './seeded-random.js';
+import { OutsideAgents } from './workflow-chaos-agents.js';
+import { ChaosEndpoint } from './workflow-chaos-endpoint.js';
+import { judgeRuns } from './workflow-chaos-judge.js';
+import { CuttingProxy } from './workflow-chaos-proxy.js';
+import { ThirdParty } from './workflow-chaos-third-party.js';
+import { interpreter, PROGRAM_HEADER } from './workflow-interpreter.js';
+import { WorkflowLedger } from './workflow-ledger.js';
+import { type ExpectedRun, expectedOf } from './workflow-model.js';
+import { earlyEvents, type Program } from './workflow-programs.js';
+
+export interface ChaosOptions {
+  readonly random: SeededRandom;
+  /** Of answers: how many get lost, from the endpoint to the server and from the server to the endpoint. */
+  readonly losses?: number;
+  readonly retryDelay: string;
+  readonly patienceSeconds: number;
+  readonly env?: Environment;
+}
+
+/** From just before a kill of the server, or of the endpoint's, until the next one was ready. */
+export interface Fault {
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+/** Some lists are sent with the step, longer ones are fetched. */
+const INLINE_BYTES = 1500;
+const SETTLED_TIMEOUT_MS = 60_000;
+const LISTED_TIMEOUT_MS = 20_000;
+const ASKED_AT_ONCE = 20;
+const MAX_VIOLATIONS = 20;
+/** Of a server that does not come back. */
+const TOLD_CHARACTERS = 3000;
+/** Of the last run that was found wanting. */
+const HISTORY_FILE = join(tmpdir(), 'millrace-workflow-model.json');
+
+export class WorkflowChaosStand {
+  readonly faults: Fault[] = [];
+  kills = 0;
+  /** Ids of runs that were acknowledged, by program. */
+  readonly started = new Map<string, string>();
+  /** Programs of which nobody knows whether they were started. */
+  readonly unknown = new Set<string>();
+
+  private constructor(
+    readonly queue: QueueProcess,
+    readonly proxy: CuttingProxy,
+    readonly endpoint: ChaosEndpoint,
+    readonly thirdParty: ThirdParty,
+    readonly ledger: WorkflowLedger,
+    readonly agents: OutsideAgents,
+    private readonly client: Client,
+    private readonly options: ChaosOptions,
+    private readonly dice: { losses: number },
+  ) {}
+
+  /** From here on every answer arrives. */
+  beKind(): void {
+    this.dice.losses = 0;
+  }
+
+  static async start(options: ChaosOptions): Promise<WorkflowChaosStand> {
+    const { random, retryDelay, patienceSeconds } = options;
+    const queue = await QueueProcess.start({ MILLRACE_WORKFLOW_INLINE_BYTES: String(INLINE_BYTES), ...options.env });
+    const dice = { losses: options.losses ?? 0 };
+    const isLost = (): boolean => dice.losses > 0 && random.next() < dice.losses;
+    const proxy = await CuttingProxy.start(queue.url, isLost);
+    const ledger = new WorkflowLedger();
+    const thirdParty = await ThirdParty.listening();
+    const qstashClient = new QueueClient({ baseUrl: proxy.url, token: QUEUE_TOKEN });
+    const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
+    const program = interpreter({ ledger, thirdParty: thirdParty.url, patienceSeconds, retryDelay });
+    const { POST } = serveMany({ program } as never, { qstashClient, receiver });
+    const endpoint = await ChaosEndpoint.listening(POST, isLost);
+    const agents = new OutsideAgents(
+      proxy.url,
+      QUEUE_TOKEN,
+      () => random.next(),
+      (id) => ledger.waits.has(id),
+    );
+    ledger.watcher = agents;
+    const client = new Client({ baseUrl: proxy.url, token: QUEUE_TOKEN });
+    return new WorkflowChaosStand(queue, proxy, endpoint, thirdParty, ledger, agents, client, options, dice);
+  }
+
+  async stop(): Promise<void> {
+    await this.agents.stop();
+    await this.endpoint.goAway();
+    await this.proxy.close();
+    await this.thirdParty.close();
+    await this.queue.stop();
+  }
+
+  /** Never fails: what became of it is in `started` or `unknown`. */
+  async trigger(program: Program): Promise<void> {
+    const { id, retries } = program;
+    const url = `${this.endpoint.url}/program`;
+    const headers = { [PROGRAM_HEADER]: id };
+    const settings = { retries, retryDelay: this.options.retryDelay };
+    try {
+      const { workflowRunId } = await this.client.trigger({
+        url,
+        body: program,
+        headers,
+        workflowRunId: id,
+        ...settings,
+      });
+      this.started.set(id, workflowRunId);
+      for (const eventId of earlyEvents(program)) this.agents.notifyEarly(workflowRunId, eventId);
+    } catch {
+      this.unknown.add(id);
+      for (const eventId of earlyEvents(program)) this.agents.notifyEarly(`wfr_${id}`, eventId);
+    }
+  }
+
+  /** Everything that failed begins again: where it failed, or from its beginning. @returns the new runs, by the old ones */
+  async redrive(how: 'resume' | 'restart', runIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const news = new Map<string, string>();
+    for (const runId of runIds) {
+      const { messages } = await this.client.dlq.list({ filter: { workflowRunId: runId } });
+      const dlqId = messages[0]?.dlqId as string;
+      const { workflowRunId } = await this.client.dlq[how]({ dlqId });
+      news.set(runId, workflowRunId);
+    }
+    return news;
+  }
+
+  /** Kills the server at once, and starts it again on what it left. */
+  killServer(): Promise<void> {
+    this.kills += 1;
+    return this.#fault(async () => {
+      await this.queue.restart('SIGKILL').catch((cause: Error) => {
+        throw new Error(`${cause.message}\n${this.queue.millrace.stderr().slice(-TOLD_CHARACTERS)}`, { cause });
+      });
+    });
+  }
+
+  /** The endpoint's HTTP server is gone for so long. */
+  leave(ms: number): Promise<void> {
+    return this.#fault(async () => {
+      await this.endpoint.goAway();
+      await pause(ms);
+      await this.endpoint.comeBack();
+    });
+  }
+
+  async #fault(strike: () => Promise<void>): Promise<void> {
+    const fault: Fault = { fromMs: Date.now(), untilMs: Number.POSITIVE_INFINITY };
+    this.faults.push(fault);
+    await strike();
+    fault.untilMs = Date.now();
+  }
+
+  /** Once no run that anybody knows of is active, and no request is at work. */
+  async settled(timeoutMs = SETTLED_TIMEOUT_MS): Promise<void> {
+    let open = this.#knownRuns();
+    await eventually(
+      async () => {
+        open = await this.#active(open);
+        if (open.length === 0) open = await this.#active(this.#knownRuns());
+        expect(open.slice(0, 5), `${open.length} runs are active`).to.deep.equal([]);
+        expect(this.endpoint.posts.filter(({ done }) => done === undefined).length, 'requests at work').to.equal(0);
+        const { json } = await this.queue.get('/v2/globalParallelism');
+        expect((json as { parallelismCount: number }).parallelismCount, 'calls in flight').to.equal(0);
+      },
+      { timeoutMs, everyMs: 100 },
+    );
+  }
+
+  /** Programs without their children that have come to an end, as far as the endpoint knows. */
+  get ended(): number {
+    return [...this.started.keys()].filter((id) => this.ledger.over.has(id)).length;
+  }
+
+  /** R1 to R8, and what the server says. @returns a line for each violation */
+  async judge(programs: readonly Program[], isFaulty: boolean): Promise<string[]> {
+    const expected = programs.map(expectedOf);
+    const { ledger, unknown, faults, thirdParty } = this;
+    const { posts } = this.endpoint;
+    const { races } = this.agents;
+    const history = { isFaulty, ledger, unknown, posts, faults, calls: thirdParty.calls, races };
+    const violations = [...judgeRuns(expected, history), ...thirdParty.problems];
+    const all = [...violations, ...(await this.#judgeServer(expected))];
+    if (all.length > 0) await this.#keepHistory(programs, all);
+    return all.slice(0, MAX_VIOLATIONS);
+  }
+
+  async #keepHistory(programs: readonly Program[], violations: readonly string[]): Promise<void> {
+    const { ledger, faults } = this;
+    const logs: unknown[] = [];
+    for (const id of new Set(violations.map((line) => line.split(' ', 1)[0] ?? ''))) {
+      for (const runId of ledger.runIds.get(id) ?? []) {
+        logs.push((await this.queue.get(`/v2/workflows/logs?workflowRunId=${runId}`)).json);
+      }
+    }
+    const { posts } = this.endpoint;
+    const { executions, failures } = ledger;
+    const history = { violations, faults, programs, logs, failures, posts, executions };
+    await writeFile(HISTORY_FILE, JSON.stringify(history));
+    console.log(`      what happened is in ${HISTORY_FILE}`);
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    const { ledger, endpoint, proxy, started, unknown, thirdParty } = this;
+    return {
+      programs: started.size,
+      unknown: unknown.size,
+      runs: ledger.runIds.size,
+      posts: endpoint.posts.length,
+      executions: ledger.executions.length,
+      failures: ledger.failures.length,
+      calls: [...thirdParty.calls.values()].flat().length,
+      races: this.agents.races.size,
+      hooks: this.agents.hooked,
+      kills: this.kills,
+      faults: this.faults.length,
+      cuts: proxy.cuts,
+      lost: endpoint.posts.filter(({ isAnswered }) => !isAnswered).length,
+    };
+  }
+
+  /**
+   * What the server says of runs, once it has caught up: none is active, the log has their ends, the DLQ those that
+   * failed. @returns a line for each violation
+   */
+  async #judgeServer(expected: readonly ExpectedRun[]): Promise<string[]> {
+    const runs = expected.flatMap(withChildren).filter(({ program }) => this.ledger.runIds.has(program.id));
+    let violations: string[] = [];
+    const judged = async () => {
+      violations = await this.#serverViolations(runs);
+      expect(violations.length).to.equal(0);
+    };
+    await eventually(judged, { timeoutMs: LISTED_TIMEOUT_MS, everyMs: 200 }).catch(() => {});
+    return violations;
+  }
+
+  async #serverViolations(runs: readonly ExpectedRun[]): Promise<string[]> {
+    const { json } = await this.queue.delete('/v2/workflows/runs?count=1000');
+    const violations = (json as { cancelled: number }).cancelled === 0 ? [] : [`${JSON.stringify(json)} were active`];
+    const failed = await this.failedRuns();
+    for (const { program, state, result } of runs) {
+      const [runId = ''] = this.ledger.runIds.get(program.id) ?? [];
+      const response = state === 'RUN_SUCCESS' ? JSON.stringify(result) : undefined;
+      const logged = await this.#logged(runId);
+      const wanted = `${state} ${response}`;
+      if (logged !== wanted) violations.push(`${runId} is logged as ${logged}, not as ${wanted}`);
+      if ((state === 'RUN_FAILED') !== failed.delete(runId)) violations.push(`${runId} is ${state}: the DLQ disagrees`);
+    }
+    return [...violations, ...[...failed].map((runId) => `${runId} is in the DLQ`)];
+  }
+
+  /** Of each run that has the id. */
+  async #logged(runId: string): Promise<string> {
+    const { json } = await this.queue.get(`/v2/workflows/logs?workflowRunId=${runId}`);
+    const { runs } = json as { runs: { workflowState: string; workflowRunResponse?: string }[] };
+    return runs.map(({ workflowState, workflowRunResponse }) => `${workflowState} ${workflowRunResponse}`).join();
+  }
+
+  /** Their ids. @throws when one is there twice */
+  async failedRuns(): Promise<Set<string>> {
+    const ids: string[] = [];
+    let cursor = '';
+    do {
+      const { json } = await this.queue.get(
+        `/v2/workflows/dlq?count=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      const page = json as { messages: { workflowRunId: string }[]; cursor?: string };
+      ids.push(...page.messages.map(({ workflowRunId }) => workflowRunId));
+      cursor = page.cursor ?? '';
+    } while (cursor !== '');
+    expect(new Set(ids).size, 'failed runs').to.equal(ids.length);
+    return new Set(ids);
+  }
+
+  #knownRuns(): string[] {
+    const ofUnknown = [...this.unknown].map((id) => `wfr_${id}`);
+    const seen = [...this.ledger.runIds.values()].flatMap((ids) => [...ids]);
+    return [...new Set([...this.started.values(), ...ofUnknown, ...seen])];
+  }
+
+  async #active(ids: readonly string[]): Promise<string[]> {
+    const active: string[] = [];
+    for (let from = 0; from < ids.length; from += ASKED_AT_ONCE) {
+      const some = ids.slice(from, from + ASKED_AT_ONCE);
+      const statuses = await Promise.all(
+        some.map(async (id) => (await this.queue.get(`/v2/workflows/runs/${id}`)).status),
+      );
+      for (const [at, id] of some.entries()) if (statuses[at] !== 404) active.push(id);
+    }
+    return active;
+  }
+}
+
+function withChildren(run: ExpectedRun): ExpectedRun[] {
+  return [run, ...run.children.flatMap((child) => withChildren(child.run))];
+}

@@ -1,0 +1,104 @@
+/** What endpoints saw of programs: each execution of a step's function, and what the functions were given and gave. */
+import type { WorkflowContext } from '@upstash/workflow';
+import { currentPost, type EndpointPost } from './workflow-chaos-endpoint.js';
+
+export interface Execution {
+  /** Of this ledger, from 1. */
+  readonly number: number;
+  readonly program: string;
+  readonly runId: string;
+  readonly name: string;
+  readonly saw: string;
+  /** Of this step so far, this one among them. */
+  readonly times: number;
+  readonly atMs: number;
+  /** The request in which it was made. */
+  readonly post: EndpointPost | undefined;
+}
+
+export interface FailureTold {
+  readonly program: string;
+  readonly runId: string;
+  readonly status: number;
+  readonly message: string;
+}
+
+export interface LedgerWatcher {
+  /** The function is about to wait for an event, or has done so long ago. */
+  onWait(eventId: string, how: string, runId: string): void;
+  onHook(url: string, calls: number): void;
+}
+
+export class WorkflowLedger {
+  readonly executions: Execution[] = [];
+  readonly failures: FailureTold[] = [];
+  readonly problems: string[] = [];
+  /** By program. */
+  readonly runIds = new Map<string, Set<string>>();
+  /** JSON of what the function returned, each different one; by program. */
+  readonly results = new Map<string, Set<string>>();
+  /** JSON of what a wait came to, each different one; by event. */
+  readonly waits = new Map<string, Set<string>>();
+  /** Programs that came to an end of some kind. */
+  readonly over = new Set<string>();
+  /** Executions whose result came back in a replay. */
+  readonly recorded = new Set<number>();
+  readonly #times = new Map<string, number>();
+  /** What failed for good is well from now on. */
+  isMended = false;
+  watcher: LedgerWatcher | undefined;
+
+  executed(what: Pick<Execution, 'program' | 'runId' | 'name' | 'saw'>): Execution {
+    const step = `${what.runId} ${what.name}`;
+    const times = (this.#times.get(step) ?? 0) + 1;
+    this.#times.set(step, times);
+    const execution = { ...what, number: this.executions.length + 1, times, atMs: Date.now(), post: currentPost() };
+    this.executions.push(execution);
+    return execution;
+  }
+
+  replayed(execution: number): void {
+    this.recorded.add(execution);
+  }
+
+  ran(program: string, runId: string): void {
+    noted(this.runIds, program, runId);
+  }
+
+  /** The function cancels its run. */
+  cancelled(program: string): void {
+    this.over.add(program);
+  }
+
+  returned(program: string, result: unknown): void {
+    this.over.add(program);
+    noted(this.results, program, JSON.stringify(result));
+  }
+
+  failed(told: FailureTold): void {
+    this.over.add(told.program);
+    this.failures.push(told);
+  }
+
+  reached(eventId: string, how: string, { workflowRunId }: Pick<WorkflowContext, 'workflowRunId'>): void {
+    this.watcher?.onWait(eventId, how, workflowRunId);
+  }
+
+  waited(eventId: string, out: unknown): void {
+    noted(this.waits, eventId, JSON.stringify(out));
+  }
+
+  hooked(url: string, calls: number): void {
+    this.watcher?.onHook(url, calls);
+  }
+
+  problem(line: string): void {
+    this.problems.push(line);
+  }
+}
+
+function noted(map: Map<string, Set<string>>, key: string, value: string): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, new Set([value]));
+  else known.add(value);
+}
