@@ -17,11 +17,14 @@ import { restart } from './restart.js';
 import { stalls } from './stalls.js';
 import { subscribers } from './subscribers.js';
 import { throughput } from './throughput.js';
+import { workflowSleeping } from './workflow-sleeping.js';
+import { workflowSteps } from './workflow-steps.js';
 
 const QUEUE_BENCHES = [queueDrain, queuePublish, queueLatency, queueDelayed, queueFair];
 const BENCHES: readonly Bench[] = [
   ...[throughput, resp, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
+  ...[workflowSteps, workflowSleeping],
 ];
 const RESULTS_DIRECTORY = 'bench/results';
 
