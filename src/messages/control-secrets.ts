@@ -66,6 +66,17 @@ export function completeCredentials(given: Partial<GivenCredentials>, random: Ra
   };
 }
 
+/** The user that a token of a queue names. Undefined: it is no base64 of JSON with a text `UserID`. */
+export function userIdIn(token: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(token, 'base64').toString('utf8'));
+    if (typeof parsed !== 'object' || parsed === null || !('UserID' in parsed)) return undefined;
+    return typeof parsed.UserID === 'string' ? parsed.UserID : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Base64 of JSON: workflow clients read `UserID` from it, the server compares the whole. */
 export function newQueueToken(random: Random): string {
   const hex = Buffer.from(random.bytes(16)).toString('hex');

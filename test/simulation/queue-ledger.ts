@@ -17,6 +17,7 @@ import {
   type QueueEvent,
   type QueueEventOf,
 } from '../../src/domain/queue/index.js';
+import type { RunPart } from '../../src/domain/workflow/index.js';
 import type { MessageId, PartitionName, ShardName } from '../../src/kernel/index.js';
 import { intakeOf } from '../../src/messages/index.js';
 import type { SimServer } from './sim-server.js';
@@ -25,6 +26,8 @@ import { Violation } from './violation.js';
 export interface LedgerMessage {
   readonly id: MessageId;
   readonly partition: PartitionName;
+  /** What it is to a run, if it is of one. */
+  readonly part: RunPart | undefined;
   readonly envelope: Envelope;
   readonly body: number;
   readonly order: number;
@@ -59,6 +62,8 @@ export class QueueLedger {
   readonly epochs = new Map<ShardName, number>();
   /** The latest instant of any entry. */
   clockMs = 0;
+  /** When they were created. */
+  private readonly activeRuns = new Map<string, number>();
   private readonly bodies = new Map<string, Uint8Array>();
   private readonly reservations = new Map<string, number>();
   /** What the entry that is being read still has to bring. */
@@ -86,6 +91,15 @@ export class QueueLedger {
       if (message === undefined) return;
       for (const { id } of decodeIntakeRecord(message.bytes).items) this.told.add(id);
     });
+  }
+
+  /** The entry that is being read has to settle this. */
+  owe(key: string, missing: string): void {
+    this.owed.set(key, missing);
+  }
+
+  settled(key: string): void {
+    this.owed.delete(key);
   }
 
   bodyOf({ partition, body }: LedgerMessage): Uint8Array {
@@ -129,11 +143,17 @@ export class QueueLedger {
         this.owed.delete(`end ${event.id}`);
         this.end(event.id, 'dead');
         return;
+      case 'RunStarted':
+        this.activeRuns.set(`${partition} ${event.runId}`, event.atMs);
+        return;
+      case 'RunEnded':
+        this.activeRuns.delete(`${partition} ${event.runId}`);
+        return;
       case 'CancelRequested':
         this.known(event.id).isCancelRequested = true;
         return;
       case 'MessageCancelled':
-        if (!this.known(event.id).isCancelRequested) this.report('who is cancelled was asked to be', event.id);
+        if (!this.mayBeCancelled(this.known(event.id))) this.report('who is cancelled was asked to be', event.id);
         this.owed.delete(`end ${event.id}`);
         this.end(event.id, 'cancelled');
         return;
@@ -159,6 +179,7 @@ export class QueueLedger {
     const message: LedgerMessage = {
       id,
       partition,
+      part: event.workflow,
       envelope,
       body: body.number,
       order: this.accepted,
@@ -231,6 +252,12 @@ export class QueueLedger {
     message.end = end;
     message.isOpen = false;
     this.pending.delete(message);
+  }
+
+  /** Whoever is of a run goes with it. */
+  private mayBeCancelled({ isCancelRequested, partition, part }: LedgerMessage): boolean {
+    if (isCancelRequested || part === undefined) return isCancelRequested;
+    return this.activeRuns.get(`${partition} ${part.runId}`) !== part.runCreatedAtMs;
   }
 
   private keep(partition: PartitionName, body: { number: number; content: Uint8Array | undefined }): void {

@@ -15,6 +15,10 @@ export interface QueueRunReport {
   readonly duplicates: number;
   readonly told: number;
   readonly calls: number;
+  readonly runs: number;
+  readonly entries: number;
+  readonly notified: number;
+  readonly timeouts: number;
   readonly takeovers: number;
   readonly snapshots: number;
 }
@@ -47,6 +51,10 @@ export async function runQueueSeed(seed: number, options: QueueWorldOptions = {}
     duplicates,
     told: world.ledger.told.size,
     calls: world.destinations.calls.length,
+    runs: world.workflows.counts.runs,
+    entries: world.workflows.counts.entries,
+    notified: world.workflows.counts.notified,
+    timeouts: world.workflows.counts.timeouts,
     takeovers: world.takeovers,
     snapshots: world.snapshots,
   };

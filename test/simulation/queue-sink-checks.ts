@@ -7,6 +7,7 @@ import type { MessageId, PartitionName } from '../../src/kernel/index.js';
 import type { Call, SimDestinations } from './queue-destinations.js';
 import type { LedgerMessage, LedgerRule, QueueLedger, Report } from './queue-ledger.js';
 import type { QueueRule } from './queue-rules.js';
+import type { WorkflowRule } from './queue-workflow-rules.js';
 
 export class SinkChecks implements LedgerRule {
   private readonly callsByMessage = new Map<MessageId, Call[]>();
@@ -16,6 +17,7 @@ export class SinkChecks implements LedgerRule {
   constructor(
     private readonly report: Report,
     private readonly queues: QueueRule,
+    private readonly workflows: WorkflowRule,
   ) {}
 
   watch(destinations: SimDestinations, ledger: QueueLedger): void {
@@ -54,10 +56,17 @@ export class SinkChecks implements LedgerRule {
         'a call is made after its start is stored, by whoever stored it',
         `${id}: call ${made} of attempt ${retried} in epoch ${caller.epoch}, which started ${started}`,
       );
-    if (call.url !== message.envelope.url || Buffer.compare(call.body, ledger.bodyOf(message)) !== 0)
-      this.report('what is sent is what was accepted', `${id} to ${call.url}`);
+    const problem = this.bodyProblem(call, message, ledger);
+    if (call.url !== message.envelope.url || problem !== undefined)
+      this.report('what is sent is what was accepted', `${id} to ${call.url}: ${problem}`);
     if (this.isLive(call, ledger)) this.judgeLive(call, message, ledger);
     this.open.push(call);
+  }
+
+  private bodyProblem({ body }: Call, message: LedgerMessage, ledger: QueueLedger): string | undefined {
+    const { part } = message;
+    if (part?.role === 'step') return this.workflows.listProblem(message, part, body, ledger);
+    return Buffer.compare(body, ledger.bodyOf(message)) === 0 ? undefined : 'another body';
   }
 
   private judgeLive(call: Call, message: LedgerMessage, ledger: QueueLedger): void {

@@ -17,6 +17,8 @@ import { type QueueNode, startQueueNode } from './queue-node.js';
 import { FlowRule, QueueRule, ScheduleRule } from './queue-rules.js';
 import { SinkChecks } from './queue-sink-checks.js';
 import { checkStates } from './queue-states.js';
+import { WorkflowClient } from './queue-workflow-client.js';
+import { WorkflowRule } from './queue-workflow-rules.js';
 import { drawHabits, FLOW_KEYS, GROUP, QUEUES, QueueClient } from './queue-workload.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimKit, type SimMember } from './sim-kit.js';
@@ -50,6 +52,7 @@ export class QueueWorld {
   readonly history: QueueHistory;
   readonly ledger: QueueLedger;
   readonly destinations: SimDestinations;
+  readonly workflows: WorkflowRule;
   takeovers = 0;
   snapshots = 0;
   private readonly faults: Faults;
@@ -59,6 +62,7 @@ export class QueueWorld {
   private readonly facts = new Map<AccountId, AccountFacts>();
   private nodes: QueueNode[] = [];
   private clients: QueueClient[] = [];
+  private workflowClients: WorkflowClient[] = [];
   private named = 0;
   private allBackAtMs = 0;
   private isCalm = false;
@@ -79,13 +83,14 @@ export class QueueWorld {
       this.found ??= new Violation(promise, message);
     };
     const queues = new QueueRule(report);
-    const sink = new SinkChecks(report, queues);
+    this.workflows = new WorkflowRule(report);
+    const sink = new SinkChecks(report, queues, this.workflows);
     const trace: LedgerRule = {
       event: (event, partition) => {
         scheduler.trace.note('journal', `${partition.slice(6, 10)} ${event.type} ${'id' in event ? event.id : ''}`);
       },
     };
-    const rules = [trace, sink, queues, new FlowRule(report), new ScheduleRule(report)];
+    const rules = [trace, sink, queues, new FlowRule(report), new ScheduleRule(report), this.workflows];
     this.ledger = new QueueLedger(report, rules);
     this.history = new QueueHistory(this.ledger, report);
     const isReachable = this.random.chance(0.5);
@@ -111,6 +116,8 @@ export class QueueWorld {
     await this.storm();
     await this.calm();
     this.history.check((message) => this.mayWait(message));
+    if (this.workflows.openWaits > 0)
+      throw new Violation('a wait ends at its deadline', `${this.workflows.openWaits} do not`);
     this.throwFound();
     await this.pass(REST_MS);
     for (const shard of SHARDS) checkChain(shard, entriesOf(this.kit.server, shard));
@@ -148,6 +155,18 @@ export class QueueWorld {
         if (name !== 'one') this.insist(account, { type: 'SetQueue', name, parallelism, isPaused: false });
     }
     for (const client of this.clients) client.start();
+    this.startWorkflows(random.chance(0.5) ? 1 + random.below(2) : 0, thinkMs);
+  }
+
+  private startWorkflows(count: number, thinkMs: number): void {
+    const { ledger, accounts, workflows: rule } = this;
+    const { scheduler } = this.kit;
+    const facts = { accounts, nodes: () => this.nodes, ledger, rule, scheduler, thinkMs };
+    this.workflowClients = Array.from(
+      { length: count },
+      (_, index) => new WorkflowClient(`w${index}`, facts, this.random.fork()),
+    );
+    for (const client of this.workflowClients) client.start();
   }
 
   private async storm(): Promise<void> {
@@ -163,7 +182,7 @@ export class QueueWorld {
     if (this.faults.crashEveryMs > 0 && this.random.chance(0.3)) this.failAtOnce();
     await this.until(kit.scheduler.nowMs + STORM_MS);
     nemesis.stop();
-    for (const client of this.clients) client.stop();
+    for (const client of [...this.clients, ...this.workflowClients]) client.stop();
   }
 
   /** Everything works from now on, and nothing is paused or suspended: so everything comes to its end. */
@@ -205,7 +224,7 @@ export class QueueWorld {
     const { pending, messages, told } = this.ledger;
     for (const message of pending) if (!this.mayWait(message)) return false;
     for (const id of told) if (!messages.has(id)) return false;
-    return true;
+    return this.workflows.openWaits === 0;
   }
 
   /** Due in a month: nothing has to become of it, and nothing may. */

@@ -1,0 +1,236 @@
+/**
+ * The endpoints of runs, and whoever starts and notifies them: each takes one run through its steps, tells some of them
+ * twice at the same time under ids of their own, and ends it. What became of a run it hears from the answers alone.
+ */
+import { newMessageId, type PublishItem, type QueueCommand, type QueueReply } from '../../src/domain/queue/index.js';
+import { newRunId, type StepMark, type WorkflowMark } from '../../src/domain/workflow/index.js';
+import type { AccountId, RunId } from '../../src/kernel/index.js';
+import { queuePartition } from '../../src/messages/index.js';
+import { PLAIN_SETTINGS } from '../support/queue-shard-stand.js';
+import type { QueueLedger } from './queue-ledger.js';
+import type { QueueNode } from './queue-node.js';
+import type { WorkflowRule } from './queue-workflow-rules.js';
+import type { Scheduler } from './scheduler.js';
+import type { SeededRandom } from './seeded-random.js';
+
+/** After this a client takes up another run; what became of this one it does not know. */
+const PATIENCE_MS = 12_000;
+const EVENTS = ['a', 'b', 'c'];
+const STEPS = 12;
+const WAITS_EVERY = 3;
+/** An endpoint that answers with nothing but a status is one. */
+const MARK: WorkflowMark = {
+  detectsTrigger: false,
+  needsRecentClient: false,
+  canFetch: false,
+  isConfiguredByTrigger: true,
+};
+
+interface CurrentRun {
+  readonly account: AccountId;
+  readonly id: RunId;
+  readonly url: string;
+  step: number;
+}
+
+export interface WorkflowClientFacts {
+  readonly accounts: readonly AccountId[];
+  readonly nodes: () => readonly QueueNode[];
+  readonly ledger: QueueLedger;
+  readonly rule: WorkflowRule;
+  readonly scheduler: Scheduler;
+  readonly thinkMs: number;
+}
+
+export class WorkflowClient {
+  private isDone = false;
+  private run: CurrentRun | undefined;
+
+  constructor(
+    private readonly name: string,
+    private readonly facts: WorkflowClientFacts,
+    private readonly random: SeededRandom,
+  ) {}
+
+  start(): void {
+    this.later(this.random.between(0, 1000), () => this.act());
+  }
+
+  stop(): void {
+    this.isDone = true;
+  }
+
+  private act(): void {
+    if (this.isDone) return;
+    const next = (): void => this.later(this.random.between(0, 2 * this.facts.thinkMs), () => this.act());
+    if (this.facts.nodes().length === 0) {
+      next();
+      return;
+    }
+    let hasMovedOn = false;
+    const moveOn = (goesOn: boolean): void => {
+      if (hasMovedOn) return;
+      hasMovedOn = true;
+      if (!goesOn) this.run = undefined;
+      next();
+    };
+    this.later(PATIENCE_MS, () => moveOn(false));
+    const { run } = this;
+    if (run === undefined) this.trigger(moveOn);
+    else this.goOn(run, moveOn);
+  }
+
+  private goOn(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
+    const dice = this.random.below(20);
+    if (run.step === STEPS || dice === 0) this.end(run, onEnd);
+    else if (dice < 6) this.notify(run, onEnd);
+    else {
+      // What a step is its number says: told again, it is the same.
+      run.step += 1;
+      if (run.step % WAITS_EVERY === 0) this.wait(run, onEnd);
+      else this.append(run, onEnd);
+    }
+  }
+
+  private trigger(onEnd: (goesOn: boolean) => void): void {
+    const { random } = this;
+    const account = random.pick(this.facts.accounts);
+    const url = `https://${random.pick(['good', 'better', 'flaky'])}.example/run`;
+    const run: CurrentRun = { account, id: newRunId(random), url, step: 0 };
+    const trigger = { kind: 'trigger', mark: MARK, isByEndpoint: false, invoker: undefined, depth: 0 } as const;
+    this.publish(run, { ...trigger, runId: run.id }, undefined, (reply) => {
+      // Whether it was started is seen from what comes of its first step.
+      if (reply?.type !== 'Rejected') this.run = run;
+      onEnd(reply?.type !== 'Rejected');
+    });
+  }
+
+  /** Now and then the same by another road: the endpoint was called twice. */
+  private append(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
+    const step = this.stepOf(run, 'Run');
+    const entry = { kind: 'entry', runId: run.id, mark: MARK, step } as const;
+    if (this.random.chance(0.3)) this.publish(run, entry, step, () => {});
+    this.publish(run, entry, step, (reply) => onEnd(this.goesOn(run, reply)));
+  }
+
+  private publish(
+    run: CurrentRun,
+    workflow: NonNullable<PublishItem['workflow']>,
+    step: StepMark | undefined,
+    onEnd: (reply: QueueReply | undefined) => void,
+  ): void {
+    const { random, facts } = this;
+    const item: PublishItem = {
+      id: newMessageId(random),
+      destination: {
+        kind: 'url',
+        url: run.url,
+        settings: { ...PLAIN_SETTINGS, maxRetries: 2, retryDelay: '200', timeoutSeconds: 2 },
+      },
+      queueName: undefined,
+      body: random.bytes(1 + random.below(60)),
+      notBeforeMs: undefined,
+      deduplication: undefined,
+      callerIp: '192.0.2.1',
+      isAlias: false,
+      workflow,
+    };
+    const done = (reply?: QueueReply): void => {
+      if (reply?.type === 'Published') facts.rule.acknowledged(queuePartition(run.account), run.id, step);
+      else this.refused(run, reply);
+      onEnd(reply);
+    };
+    this.hand((node) => node.gateway.publish(run.account, [item]).then(done, () => done()));
+  }
+
+  private wait(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
+    const { random, facts } = this;
+    const step = this.stepOf(run, 'Wait');
+    const asked = { url: run.url, settings: { ...PLAIN_SETTINGS, timeoutSeconds: 2 }, mark: MARK, headers: [] };
+    const timeoutSeconds = 1 + random.below(4);
+    const command: QueueCommand = {
+      type: 'Wait',
+      runId: run.id,
+      eventId: random.pick(EVENTS),
+      resultId: newMessageId(random),
+      step,
+      stepText: JSON.stringify(step),
+      timeoutText: `${timeoutSeconds}s`,
+      timeoutSeconds,
+      timeoutBody: undefined,
+      onNotify: asked,
+      onTimeout: asked,
+    };
+    const done = (reply?: QueueReply): void => {
+      if (reply?.type === 'Done') facts.rule.waiting(queuePartition(run.account), run.id, step);
+      else this.refused(run, reply);
+    };
+    if (random.chance(0.3)) this.ask(run, command, done);
+    this.ask(run, command, (reply) => {
+      done(reply);
+      onEnd(this.goesOn(run, reply));
+    });
+  }
+
+  /** What got no answer is told again, as the same step: its record may be there. */
+  private goesOn(run: CurrentRun, reply: QueueReply | undefined): boolean {
+    if (reply === undefined) run.step -= 1;
+    return reply?.type !== 'Rejected';
+  }
+
+  private notify(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
+    const { random, facts } = this;
+    const command: QueueCommand = {
+      type: 'Notify',
+      eventId: random.pick(EVENTS),
+      runId: random.chance(0.5) ? run.id : undefined,
+      firstId: newMessageId(random),
+      content: random.bytes(random.below(20)),
+      isHook: false,
+    };
+    this.ask(run, command, (reply) => {
+      if (reply !== undefined) facts.rule.notified(reply, facts.ledger);
+      onEnd(true);
+    });
+  }
+
+  private end(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
+    const how = this.random.chance(0.7) ? 'finish' : 'cancel';
+    const command: QueueCommand = { type: 'EndRun', runId: run.id, how, response: undefined };
+    this.ask(run, command, (reply) => {
+      if (reply?.type === 'Done') this.facts.rule.ended(queuePartition(run.account), run.id);
+      onEnd(false);
+    });
+  }
+
+  private refused(run: CurrentRun, reply: QueueReply | undefined): void {
+    if (reply?.type !== 'Rejected' || reply.reason !== 'RUN_OVER') return;
+    this.facts.rule.over(queuePartition(run.account), run.id);
+  }
+
+  private ask(run: CurrentRun, command: QueueCommand, onEnd: (reply?: QueueReply) => void): void {
+    this.hand((node) =>
+      node.gateway.ask(run.account, command).then(
+        (reply) => onEnd(reply),
+        () => onEnd(),
+      ),
+    );
+  }
+
+  /** To a process drawn by lot, as one of its events: a paused one takes it when it wakes. */
+  private hand(action: (node: QueueNode) => void): void {
+    const { scheduler, nodes } = this.facts;
+    const node = this.random.pick(nodes());
+    const atMs = scheduler.nowMs + this.random.between(0.05, 1);
+    scheduler.at(atMs, node.member.process, 'message', `${this.name} asks`, () => action(node));
+  }
+
+  private stepOf({ step }: CurrentRun, stepType: string): StepMark {
+    return { stepId: step, targetStep: 0, concurrent: 1, stepName: `step ${step}`, stepType };
+  }
+
+  private later(inMs: number, action: () => void): void {
+    const { scheduler } = this.facts;
+    scheduler.at(scheduler.nowMs + inMs, undefined, 'timer', this.name, action);
+  }
+}
