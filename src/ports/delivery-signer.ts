@@ -5,6 +5,8 @@ export interface SignedCall {
   readonly account: AccountId;
   readonly url: string;
   readonly body: Uint8Array;
+  /** SHA-256 of the body, base64url without padding, where it is known: of a large one it takes long. */
+  readonly bodyHash?: string | undefined;
   readonly nowMs: number;
   /** Chooses the issuer's word. */
   readonly isAlias: boolean;

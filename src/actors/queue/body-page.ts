@@ -8,6 +8,8 @@ import type { EvictableBodies } from './body-memory.js';
 export const PAGE_BODIES = 512;
 /** Shorter ones are one-byte strings: V8 keeps those at 16 bytes beside their length, a Uint8Array at over 100. */
 const MAX_STRING_BYTES = 4096;
+/** Copying more takes noticeable time. */
+const UNCOPIED_BYTES = 64 * 1024;
 /** Of a string and of an array, with their place in the page. */
 const STRING_OVERHEAD_BYTES = 25;
 const ARRAY_OVERHEAD_BYTES = 200;
@@ -138,9 +140,11 @@ export class BodyPage implements EvictableBodies {
   }
 }
 
-/** A copy. */
+/** A copy, unless the bytes are long and nothing but them would be kept alive: nobody writes into a body. */
 export function keptBody(content: Uint8Array): KeptBody {
-  return content.length <= MAX_STRING_BYTES ? stringOf(content) : new Uint8Array(content);
+  if (content.length <= MAX_STRING_BYTES) return stringOf(content);
+  const isAlone = content.length >= UNCOPIED_BYTES && content.length === content.buffer.byteLength;
+  return isAlone ? content : new Uint8Array(content);
 }
 
 export function contentOf(kept: KeptBody): Uint8Array {

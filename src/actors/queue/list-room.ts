@@ -1,6 +1,7 @@
 /**
  * The memory that lists of runs' entries take while their calls are being made. Endpoints answer late, and a list is
- * made for one call alone: beyond the room, longer ones are left for their endpoints to fetch.
+ * made for one call alone: beyond the room, longer ones are left for their endpoints to fetch. Those of endpoints that
+ * cannot fetch have as much room for themselves, and wait for it.
  */
 import { DEFAULT_INLINE_BYTES } from '../../domain/workflow/index.js';
 
@@ -21,6 +22,7 @@ const SHORT_BYTES = 16 * 1024;
 
 export class ListRoom {
   #usedBytes = 0;
+  #longBytes = 0;
 
   constructor(private readonly limits: ListLimits = DEFAULT_LIST_LIMITS) {}
 
@@ -28,6 +30,17 @@ export class ListRoom {
   get maxBytes(): number {
     const { inlineBytes, inFlightBytes } = this.limits;
     return Math.min(inlineBytes, Math.max(SHORT_BYTES, inFlightBytes - this.#usedBytes));
+  }
+
+  /** A list that nobody can fetch, longer than `maxBytes`. One alone may be as long as it likes. @returns it has its room */
+  takeLong(bytes: number): boolean {
+    if (this.#longBytes > 0 && this.#longBytes + bytes > this.limits.inFlightBytes) return false;
+    this.#longBytes += bytes;
+    return true;
+  }
+
+  giveBackLong(bytes: number): void {
+    this.#longBytes -= bytes;
   }
 
   take(bytes: number): void {

@@ -21,7 +21,16 @@ import { type ListLimits, ListRoom } from './list-room.js';
 import type { AttemptPerformer } from './queue-plane.js';
 import type { QueueSlot, StartedAttempt } from './queue-slot.js';
 import { QueueWork } from './queue-work.js';
-import { type BodyPlan, keptContents, loadedContents, MAX_SENT_LIST_BYTES, planOf, putTogether } from './sent-body.js';
+import {
+  type BodyPlan,
+  hashed,
+  keptContents,
+  loadedContents,
+  MAX_SENT_LIST_BYTES,
+  planOf,
+  putTogether,
+  type SentBody,
+} from './sent-body.js';
 
 export interface PerformerPorts {
   readonly http: HttpOut;
@@ -43,6 +52,8 @@ const BEGUN_BYTES_AT_ONCE = 512 * 1024;
 const FULL_MAILBOX_PAUSE_MS = 20;
 /** Between two looks whether the lease is sound again. */
 const LEASE_PAUSE_MS = 50;
+/** Between two looks whether there is room for a long list. */
+const ROOM_PAUSE_MS = 50;
 /** Between two looks for a signing key, and for a journal that can be read again. */
 const PAUSE_MS = 200;
 /** A body that is unreadable although the journal answers: it may be a replica that lags. */
@@ -55,6 +66,8 @@ interface Call {
   readonly facts: AccountFacts;
   readonly attempt: StartedAttempt;
   readonly plan: BodyPlan;
+  /** Of its list, among all lists that are being delivered; `awaited`: it cannot be fetched, and there is none yet. */
+  room: 'none' | 'held' | 'awaited' | 'held-long';
   pause: Timer | undefined;
 }
 
@@ -83,9 +96,11 @@ export class Performer implements AttemptPerformer {
 
   perform(slot: QueueSlot, facts: AccountFacts, attempt: StartedAttempt): void {
     if (this.#isEnded) return;
-    const plan = planOf(attempt, this.#lists.maxBytes);
-    if (plan.kind === 'list') this.#lists.take(plan.bytes);
-    const call: Call = { slot, facts, attempt, plan, pause: undefined };
+    const { maxBytes } = this.#lists;
+    const plan = planOf(attempt, maxBytes);
+    const room = plan.kind !== 'list' ? 'none' : plan.bytes > maxBytes ? 'awaited' : 'held';
+    if (room === 'held') this.#lists.take(plan.bytes);
+    const call: Call = { slot, facts, attempt, plan, room, pause: undefined };
     this.#calls.add(call);
     this.#toBegin.push(call);
     if (this.#toBegin.length === 1) this.ports.timers.soon(() => this.#beginSome());
@@ -110,9 +125,13 @@ export class Performer implements AttemptPerformer {
       this.#conclude(call, notSent(`the run's entries are longer than ${MAX_SENT_LIST_BYTES} bytes`), undefined);
       return;
     }
+    if (call.room === 'awaited' && !this.#takeRoom(call)) {
+      this.#again(call, ROOM_PAUSE_MS, () => this.#begin(call));
+      return;
+    }
     const contents = keptContents(plan.refs, slot.bodies);
     if (contents === undefined) void this.#load(call, 1);
-    else this.#putTogether(call, putTogether(plan, contents));
+    else this.#putTogether(call, hashed(putTogether(plan, contents)));
   }
 
   end(): void {
@@ -124,7 +143,15 @@ export class Performer implements AttemptPerformer {
   }
 
   #forget(call: Call): void {
-    if (this.#calls.delete(call) && call.plan.kind === 'list') this.#lists.giveBack(call.plan.bytes);
+    if (!this.#calls.delete(call)) return;
+    if (call.room === 'held') this.#lists.giveBack(call.plan.bytes);
+    else if (call.room === 'held-long') this.#lists.giveBackLong(call.plan.bytes);
+  }
+
+  #takeRoom(call: Call): boolean {
+    if (!this.#lists.takeLong(call.plan.bytes)) return false;
+    call.room = 'held-long';
+    return true;
   }
 
   #again(call: Call, inMs: number, action: () => void): void {
@@ -134,7 +161,7 @@ export class Performer implements AttemptPerformer {
 
   async #load(call: Call, tries: number): Promise<void> {
     const contents = await this.#contents(call, tries);
-    if (contents !== undefined) this.#putTogether(call, putTogether(call.plan, contents));
+    if (contents !== undefined) this.#putTogether(call, hashed(putTogether(call.plan, contents)));
   }
 
   /** Undefined: they are not there, and it has been seen to. */
@@ -159,28 +186,29 @@ export class Performer implements AttemptPerformer {
     }
   }
 
-  #putTogether(call: Call, steps: Iterator<void, Uint8Array>): void {
+  #putTogether(call: Call, steps: Iterator<void, SentBody>): void {
     if (this.#isEnded) return;
     const step = steps.next();
     if (step.done === true) this.#send(call, step.value);
     else this.ports.timers.soon(() => this.#putTogether(call, steps));
   }
 
-  #send(call: Call, body: Uint8Array): void {
+  #send(call: Call, sent: SentBody): void {
     if (this.#isEnded) return;
     if (!this.ports.mayCall()) {
-      this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, body));
+      this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, sent));
       return;
     }
     const { slot, facts, attempt, plan } = call;
+    const { body, hash: bodyHash } = sent;
     const { envelope, id, retried, run } = attempt;
     const { url, settings, isAlias } = envelope;
     const { clock, headers, http, signer } = this.ports;
     const signature = this.#signature(() =>
-      signer.sign({ account: slot.account, url, body, nowMs: clock.nowMs(), isAlias }),
+      signer.sign({ account: slot.account, url, body, bodyHash, nowMs: clock.nowMs(), isAlias }),
     );
     if (signature === undefined) {
-      this.#again(call, PAUSE_MS, () => this.#send(call, body));
+      this.#again(call, PAUSE_MS, () => this.#send(call, sent));
       return;
     }
     const { timeoutSeconds, maxMessageBytes } = facts.limits;

@@ -96,7 +96,8 @@ export class QueueSlot {
   /** The open effects, which are now on their way. */
   seal(): Uint8Array {
     const left = isBugOn('turn-in-two-entries') ? this.#open.splice(Math.max(1, this.#open.length - 1)) : [];
-    const effects = Buffer.concat(this.#open);
+    const [only] = this.#open;
+    const effects = only !== undefined && this.#open.length === 1 ? only : Buffer.concat(this.#open);
     this.#open = left;
     this.#isSealed = true;
     this.#startedInFlight = this.#started;

@@ -6,6 +6,7 @@
  *  SB2 a list that is too long for one request is left out where the endpoint can fetch it
  *  SB3 bytes are put together in slices: others run between, however much there is
  */
+import { createHash } from 'node:crypto';
 import type { BodyRef } from '../../domain/queue/index.js';
 import type { RunEntry } from '../../domain/workflow/index.js';
 import { assert, unreachable } from '../../kernel/index.js';
@@ -23,6 +24,8 @@ const FRAME_BYTES = BEFORE_ID.length + BEFORE_BODY.length + AFTER_BODY.length;
 const PAYLOAD_PLACE = '"sourceBody":""';
 /** Encoded between two pauses: about half a millisecond. Whole groups of base64. */
 const SLICE_BYTES = 384 * 1024;
+/** Longer bodies are hashed in slices: a megabyte takes nearly a millisecond. */
+const HASHED_AT_ONCE_BYTES = 512 * 1024;
 /** What a piece costs beside its bytes, in bytes that take as long. */
 const PIECE_COST_BYTES = 512;
 /** Read at once, when they are not in memory. */
@@ -51,6 +54,12 @@ export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: num
   }
   if (bytes > MAX_SENT_LIST_BYTES) return { refs: [], kind: 'too-long', entries: [], bytes };
   return { refs: entries.map((entry) => entry.body), kind: 'list', entries, bytes };
+}
+
+export interface SentBody {
+  readonly body: Uint8Array;
+  /** SHA-256 as base64url, of a large one; of others whoever signs takes it. */
+  readonly hash: string | undefined;
 }
 
 /** Undefined: not all of them are in memory. */
@@ -118,6 +127,18 @@ function* withPayload(json: Uint8Array, payload: Uint8Array): Generator<void, Ui
   yield* message.base64(payload, '', '');
   message.bytes(told.subarray(place));
   return message.done();
+}
+
+/** @returns the body that comes last, with its hash (SB3) */
+export function* hashed(steps: Iterable<void, Uint8Array>): Generator<void, SentBody> {
+  const body = yield* steps;
+  if (body.byteLength <= HASHED_AT_ONCE_BYTES) return { body, hash: undefined };
+  const hash = createHash('sha256');
+  for (let from = 0; from < body.byteLength; from += HASHED_AT_ONCE_BYTES) {
+    yield;
+    hash.update(body.subarray(from, from + HASHED_AT_ONCE_BYTES));
+  }
+  return { body, hash: hash.digest('base64url') };
 }
 
 const NO_PAUSES: Iterable<void> = [];

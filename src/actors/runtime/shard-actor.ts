@@ -211,12 +211,13 @@ export class ShardActor<W extends Work> {
   }
 
   async #claim(): Promise<void> {
-    const { journal, appender, clock, random } = this.ports;
+    const { journal, appender, clock, random, timers } = this.ports;
     const { shard, epoch, clusterId, quietMs } = this.activation;
     const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
     this.#lastClockMs = head.clockMs;
-    this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head);
+    const breathe = () => new Promise<void>((resolve) => timers.soon(resolve));
+    this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head, breathe);
     if (isBugOn('skip-claim')) {
       this.#quietUntilMs = 0;
       return;

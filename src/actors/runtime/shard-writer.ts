@@ -3,13 +3,23 @@
  * each partition's sections chain on; builds the next entry and gets it stored.
  *
  *  W1 one entry at a time; the next is built only when the one before is definitely stored
+ *     What is large is made in steps between which others run
  *  W2 after any error the pen is broken for good: its owner ends, and a successor begins with a claim
  */
-import { type EncodedEntry, encodeForJournal, hashSection } from '../../codec/envelope/index.js';
+import {
+  type BatchEntry,
+  encodeForJournal,
+  encodeInSteps,
+  hashSection,
+  hashSectionInSteps,
+} from '../../codec/envelope/index.js';
 import type { AppendWatch, ChainHead, ChainLink, DefiniteAppender } from '../../journal/index.js';
 import { assert, type CommandId, type PartitionName, type ShardName } from '../../kernel/index.js';
-import type { EntryBody, Section } from '../../messages/index.js';
+import type { Entry, EntryBody, Section } from '../../messages/index.js';
 import type { SectionEffects } from './work.js';
+
+/** Effects of more are large; of fewer, all that is done with them takes about three milliseconds. */
+const LARGE_BYTES = 512 * 1024;
 
 const FIRST_LINK: ChainLink = { number: 0, hash: new Uint8Array(32) };
 
@@ -24,6 +34,7 @@ export class ShardWriter {
     private readonly writer: Uint8Array,
     private readonly chunkBytes: number,
     private currentHead: ChainHead,
+    private readonly breathe: () => Promise<void>,
   ) {}
 
   /** The last entry that is definitely stored. */
@@ -65,9 +76,15 @@ export class ShardWriter {
     watch: AppendWatch,
   ): Promise<ChainHead> {
     const sections = effects.map((part) => this.#section(part));
-    const head = await this.#append({ kind: 'batch', commandIds, sections }, clockMs, watch);
+    const hashes: Uint8Array[] = [];
+    // Before it is stored: head and links move on together.
     for (const section of sections) {
-      this.#links.set(section.partition, { number: section.index, hash: hashSection(section) });
+      const isLarge = section.effects.length > LARGE_BYTES;
+      hashes.push(isLarge ? await this.#inSteps(hashSectionInSteps(section)) : hashSection(section));
+    }
+    const head = await this.#append({ kind: 'batch', commandIds, sections }, clockMs, watch);
+    for (const [at, { partition, index }] of sections.entries()) {
+      this.#links.set(partition, { number: index, hash: hashes[at] as Uint8Array });
     }
     return head;
   }
@@ -83,14 +100,29 @@ export class ShardWriter {
     const { number, hash: previousHash, position, clockMs: lastClockMs } = this.currentHead;
     const { shard, epoch, writer } = this;
     const clock = Math.max(clockMs, lastClockMs);
-    const encoded: EncodedEntry = encodeForJournal(
-      { shard, epoch, writer, number: number + 1, previousHash, clockMs: clock, body },
-      this.chunkBytes,
-    );
+    const entry: Entry = { shard, epoch, writer, number: number + 1, previousHash, clockMs: clock, body };
+    const encoded = isLarge(entry)
+      ? await this.#inSteps(encodeInSteps(entry, this.chunkBytes))
+      : encodeForJournal(entry, this.chunkBytes);
     const storedAt = await this.appender.append(shard, encoded.messages, position, watch);
     this.currentHead = { number: number + 1, hash: encoded.hash, epoch, clockMs: clock, position: storedAt };
     // Not in a finally: after an error the pen stays broken (W2).
     this.#isBusy = false;
     return this.currentHead;
   }
+
+  async #inSteps<Result>(steps: Iterator<void, Result>): Promise<Result> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await this.breathe();
+    }
+  }
+}
+
+function isLarge(entry: Entry): entry is BatchEntry {
+  if (entry.body.kind !== 'batch') return false;
+  let bytes = 0;
+  for (const { effects } of entry.body.sections) bytes += effects.length;
+  return bytes > LARGE_BYTES;
 }

@@ -30,7 +30,7 @@ export class JwtDeliverySigner implements DeliverySigner {
 
   constructor(readonly options: SignerOptions) {}
 
-  sign({ account, url, body, nowMs, isAlias }: SignedCall): string | undefined {
+  sign({ account, url, body, bodyHash, nowMs, isAlias }: SignedCall): string | undefined {
     const key = this.options.keys.signingKeysOf(account)?.current;
     if (key === undefined) return undefined;
     const nowSeconds = Math.floor(nowMs / 1000);
@@ -41,7 +41,8 @@ export class JwtDeliverySigner implements DeliverySigner {
       nbf: nowSeconds - CLOCK_SLACK_SECONDS,
       exp: nowSeconds + SIGNATURE_LIFE_SECONDS,
       jti: `jwt_${Buffer.from(this.options.random.bytes(TOKEN_ID_BYTES)).toString('base64url')}`,
-      body: bodyHash(body),
+      // Padded.
+      body: `${bodyHash ?? hash('sha256', body, 'base64url')}=`,
     });
   }
 
@@ -53,9 +54,4 @@ export class JwtDeliverySigner implements DeliverySigner {
     this.#signers.set(key, signer);
     return signer;
   }
-}
-
-/** SHA-256 as base64url, padded. */
-function bodyHash(body: Uint8Array): string {
-  return `${hash('sha256', body, 'base64url')}=`;
 }

@@ -62,9 +62,17 @@ function sectionFields(section: Section): unknown[] {
 
 /** What the partition's next section names as its predecessor. */
 export function hashSection(section: Section): Uint8Array {
-  // The fields around the effects are encoded alone, so that large effects are not copied for the hash.
-  const head = encoder.encode([section.partition, section.index, section.previousHash, section.effects.length]);
-  return createHash('sha256').update(head).update(section.effects).digest();
+  return createHash('sha256').update(sectionHashHead(section)).update(section.effects).digest();
+}
+
+/** The fields around the effects are encoded alone, so that large effects are not copied for the hash. */
+export function sectionHashHead({ partition, index, previousHash, effects }: Section): Uint8Array {
+  return encoder.encode([partition, index, previousHash, effects.length]);
+}
+
+/** As it stands in its entry. */
+export function encodeSection(section: Section): Uint8Array {
+  return encoder.encode(sectionFields(section));
 }
 
 export function encodeChunk(message: Extract<JournalMessage, { kind: 'chunk' }>): Uint8Array {

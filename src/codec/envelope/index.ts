@@ -9,4 +9,5 @@ export {
   sha256,
   WRITER_BYTES,
 } from './entry-codec.js';
+export { type BatchEntry, encodeInSteps, hashSectionInSteps } from './large-entries.js';
 export { decodeManifest, encodeManifest, MANIFEST_VERSION } from './manifest-codec.js';

@@ -51,7 +51,14 @@ export function callbackBody(
   const needed = base64Length(source.body.byteLength);
   const bodyText = base64Within(body, needed <= room ? room - needed : room / 2);
   const sourceText = base64Within(source.body, room - bodyText.length);
-  return Buffer.from(`${frame.before}${bodyText}${frame.between}${sourceText}${frame.after}`, 'utf8');
+  // Bodies may be megabytes: they are written where they go, not joined as text first.
+  const content = Buffer.allocUnsafe(frame.bytes + bodyText.length + sourceText.length);
+  let at = content.write(frame.before, 'utf8');
+  at += content.write(bodyText, at, 'latin1');
+  at += content.write(frame.between, at, 'utf8');
+  at += content.write(sourceText, at, 'latin1');
+  content.write(frame.after, at, 'utf8');
+  return content;
 }
 
 /** The JSON without its two bodies. */

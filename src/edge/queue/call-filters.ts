@@ -139,7 +139,8 @@ export function instantOf(parameters: Parameters, name: string): number | undefi
   return text === undefined ? undefined : wholeNumber(name, text);
 }
 
-function wholeNumber(name: string, text: string): number {
+/** @throws Refused 400 */
+export function wholeNumber(name: string, text: string): number {
   const number = parseWholeNumber(text);
   if (number === undefined) throw invalid(`${name} must be a whole number`);
   return number;

@@ -31,11 +31,16 @@ export function endOfText(document: Buffer, from: number, to: number): number {
  * become what every encoder makes of them.
  * @throws Refused 400
  */
-export function* decodedText(document: Buffer, from: number, to: number): Generator<undefined, Buffer[]> {
+export function* decodedText(
+  document: Buffer,
+  from: number,
+  to: number,
+  sliceBytes = SLICE_BYTES,
+): Generator<undefined, Buffer[]> {
   const pieces: Buffer[] = [];
   for (let at = from; at < to; ) {
     if (at !== from) yield undefined;
-    const end = to - at <= SLICE_BYTES ? to : cutBefore(document, at, at + SLICE_BYTES);
+    const end = to - at <= sliceBytes ? to : cutBefore(document, at, at + sliceBytes);
     pieces.push(Buffer.from(sliceOf(document, at, end), 'utf8'));
     at = end;
   }
@@ -51,9 +56,9 @@ export function cutBefore(document: Buffer, from: number, to: number): number {
   // Four continuations in a row are no character, wherever they are cut.
   while (to - cut < MOST_CONTINUATIONS && isContinuation(document[cut])) cut -= 1;
   if (isContinuation(document[cut])) cut = to;
-  const escape = lastEscape(document, from, cut);
-  if (escape === undefined) return cut;
-  if (escape + lengthOfEscape(document, escape) > cut) cut = escape;
+  const last = lastEscape(document, from, cut);
+  if (last === undefined) return cut;
+  if (last + lengthOfEscape(document, last) > cut) cut = last;
   const before = lastEscape(document, from, cut);
   const isPair = before !== undefined && before + LONGEST_ESCAPE_BYTES === cut && isHigh(document, before);
   return isPair && isLow(document, cut) ? before : cut;
@@ -85,11 +90,11 @@ function lengthOfEscape(document: Buffer, at: number): number {
 }
 
 function isHigh(document: Buffer, at: number): boolean {
-  return /^\\u[dD][89abAB]/.test(document.latin1Slice(at, at + LONGEST_ESCAPE_BYTES));
+  return /^\\u[dD][89abAB]/.test(document.toString('latin1', at, at + LONGEST_ESCAPE_BYTES));
 }
 
 function isLow(document: Buffer, at: number): boolean {
-  return /^\\u[dD][c-fC-F]/.test(document.latin1Slice(at, at + LONGEST_ESCAPE_BYTES));
+  return /^\\u[dD][c-fC-F]/.test(document.toString('latin1', at, at + LONGEST_ESCAPE_BYTES));
 }
 
 function isContinuation(byte: number | undefined): boolean {

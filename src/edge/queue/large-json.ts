@@ -34,6 +34,9 @@ export interface LargeBounds {
   /** What the document is, for the text of a refusal. */
   readonly what: string;
   readonly maxValues: number;
+  readonly longBytes?: number;
+  /** Of a text, decoded in one step. */
+  readonly sliceBytes?: number;
 }
 
 /**
@@ -43,7 +46,7 @@ export interface LargeBounds {
 export function* readLarge(
   document: Buffer,
   name: string | undefined,
-  { what, maxValues }: LargeBounds,
+  { what, maxValues, longBytes = LONG_BYTES, sliceBytes = SLICE_BYTES }: LargeBounds,
 ): Generator<undefined, LargeDocument> {
   const rest: Buffer[] = [];
   let keptTo = 0;
@@ -79,11 +82,11 @@ export function* readLarge(
         at = endOfText(document, at, breatheAt);
       }
       if (depth === 1) last = { from, to: at };
-      if (at - from <= LONG_BYTES) continue;
-      const decoded = yield* decodedText(document, from, at);
+      if (at - from <= longBytes) continue;
+      const decoded = yield* decodedText(document, from, at, sliceBytes);
       const isTaken = isAsked && depth === 1;
       if (isTaken) text = decoded;
-      rest.push(document.subarray(keptTo, isTaken ? from : cutBefore(document, from, from + LONG_BYTES)));
+      rest.push(document.subarray(keptTo, isTaken ? from : cutBefore(document, from, from + longBytes)));
       keptTo = at;
     }
   }

@@ -150,8 +150,9 @@ export class QueueCall {
   async #write(text: string): Promise<boolean> {
     const { response } = this;
     if (response.destroyed) return false;
-    if (response.write(text)) await this.face.breathe();
-    else await drained(response);
+    // A socket that takes all at once drains without letting anybody run.
+    if (!response.write(text)) await drained(response);
+    await this.face.breathe();
     return !response.destroyed;
   }
 }

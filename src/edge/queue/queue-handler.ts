@@ -14,11 +14,13 @@ import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
 import { refusedBy } from './failures.js';
 import { publishedJson, publishedStatus } from './publish-answer.js';
+import type { AskedMessage } from './publish-items.js';
 import { expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
 import { invalid, Refused } from './refused.js';
 import { publishBatch } from './routes/batch.js';
 import { beginsWithStep, runHeadersOf } from './run-headers.js';
+import { hasLargeRecord, withRecord } from './run-records.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
 import { askedItem } from './workflow-items.js';
 
@@ -104,20 +106,29 @@ export class QueueHandler {
     const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_INVOKE_BYTES : maxMessageBytes;
     const limit = Math.min(most, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {
-      const item = askedItem(call, { ...asked, body });
-      this.face.parts.gateway.publish(grant.account, [item]).then(
-        (reply) => {
-          try {
-            const { results, daily } = expected(reply, 'Published');
-            const [result] = results as [(typeof results)[number]];
-            call.json(publishedStatus(result), publishedJson(result), warningHeaders(daily));
-          } catch (failure) {
-            this.#fail(call, failure);
-          }
-        },
-        (failure) => this.#fail(call, failure),
-      );
+      const whole = { ...asked, body };
+      if (!hasLargeRecord(whole)) this.#publishOne(call, whole);
+      else {
+        const isRead = withRecord(this.face, whole).then((read) => this.#publishOne(call, read));
+        isRead.catch((failure) => this.#fail(call, failure));
+      }
     });
+  }
+
+  #publishOne(call: QueueCall, asked: AskedMessage): void {
+    const item = askedItem(call, asked);
+    this.face.parts.gateway.publish(call.grant.account, [item]).then(
+      (reply) => {
+        try {
+          const { results, daily } = expected(reply, 'Published');
+          const [result] = results as [(typeof results)[number]];
+          call.json(publishedStatus(result), publishedJson(result), warningHeaders(daily));
+        } catch (failure) {
+          this.#fail(call, failure);
+        }
+      },
+      (failure) => this.#fail(call, failure),
+    );
   }
 
   #hook(call: QueueCall, hook: ReturnType<typeof hookIn>): void {

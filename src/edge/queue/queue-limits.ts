@@ -31,7 +31,7 @@ export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
   maxBufferedBytes: 256 * MIB,
   // A hundred endpoints of 8 KiB each fit.
   maxJsonBytes: MIB,
-  // It is one entry: its owner encodes and hashes it at a stretch, at some five milliseconds a megabyte.
+  // It is one entry: its owner copies it at a stretch, at about a millisecond a megabyte.
   maxBatchBytes: 16 * MIB,
 };
 

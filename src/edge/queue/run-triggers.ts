@@ -3,7 +3,7 @@
  * beside what the call says.
  */
 import type { HeaderList, PublishItem, RawSettings } from '../../domain/queue/index.js';
-import type { Random } from '../../kernel/index.js';
+import { newRunId } from '../../domain/workflow/index.js';
 import type { AskedMessage } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
 import { invalid } from './refused.js';
@@ -20,16 +20,6 @@ const FORWARD_OF_FAILURE = 'svc-failure-callback-forward-';
 const CONTROL = 'svc-workflow-';
 /** Asks the endpoint to trigger the run itself, in its own way. */
 const UNKNOWN_CLIENT = 'svc-workflow-unknown-sdk';
-
-const RUN_ID_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
-const RUN_ID_LENGTH = 21;
-
-/** 126 random bits. */
-export function newRunId(random: Random): string {
-  let id = 'wfr_';
-  for (const byte of random.bytes(RUN_ID_LENGTH)) id += RUN_ID_CHARACTERS[byte & 63];
-  return id;
-}
 
 /** @throws Refused 400, 412 */
 export function triggerItem(call: QueueCall, asked: AskedMessage): PublishItem {

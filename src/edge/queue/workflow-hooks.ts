@@ -24,6 +24,8 @@ export interface Hook {
 
 /** Methods that nobody makes a request of again. */
 const UNREPEATABLE: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+/** Of a body, encoded in one step: whole groups of base64. */
+const SLICE_BYTES = 192 * 1024;
 const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** @throws Refused 404 */
@@ -52,13 +54,13 @@ export function mustBeOpen({ grant, request }: QueueCall): void {
 /** Early calls are kept for the run. @throws Refused 404 when it is over, or never was */
 export async function notifyOfHook(call: QueueCall, { runId, eventId }: Hook): Promise<void> {
   const firstId = newMessageId(call.face.parts.random);
-  const content = Buffer.from(JSON.stringify(eventOf(call)), 'utf8');
+  const content = await eventOf(call);
   await call.ask({ type: 'Notify', eventId, runId, firstId, content, isHook: true }, 'Notified');
   call.done();
 }
 
-/** The request, for the run to make it again. */
-function eventOf({ face, request, body }: QueueCall) {
+/** The request as JSON, for the run to make it again; a large body in slices, others running between. */
+async function eventOf({ face, request, body }: QueueCall): Promise<Buffer> {
   const header: Record<string, string[]> = Object.create(null);
   const { rawHeaders } = request;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -68,8 +70,16 @@ function eventOf({ face, request, body }: QueueCall) {
     if (values === undefined) header[name] = [value];
     else values.push(value);
   }
-  const content = body.length === 0 ? undefined : body.toString('base64');
-  return { method: request.method, header, body: content, ...calledUrl(face, request) };
+  const url = calledUrl(face, request);
+  const { method } = request;
+  if (body.length === 0) return Buffer.from(JSON.stringify({ method, header, ...url }));
+  const pieces = [Buffer.from(`${JSON.stringify({ method, header }).slice(0, -1)},"body":"`)];
+  for (let from = 0; from < body.length; from += SLICE_BYTES) {
+    if (from > 0) await face.breathe();
+    pieces.push(Buffer.from(body.toString('base64', from, from + SLICE_BYTES), 'latin1'));
+  }
+  pieces.push(Buffer.from(`",${JSON.stringify(url).slice(1)}`));
+  return Buffer.concat(pieces);
 }
 
 /** In parts, which put together are the URL that was called. @throws Refused 400 when they are none */

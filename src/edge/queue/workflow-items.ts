@@ -47,7 +47,9 @@ export function runItem(
   if (destination.kind === 'group') throw invalid('a workflow is at a url, not in a group');
   const headers = run.isCall ? raw.headers : raw.headers.filter(([name]) => !CODING.test(name));
   const parsed = settingsOf(call, { headers, query: raw.query }, asked.of, true);
-  const invoke = run.isInvoke ? InvokeRequest.from(record === undefined ? parseJson(bytes(body)) : record.value) : undefined;
+  const invoke = run.isInvoke
+    ? InvokeRequest.from(record === undefined ? parseJson(bytes(body)) : record.value)
+    : undefined;
   return {
     id: newMessageId(call.face.parts.random),
     destination: checkedDestination(call, destination, parsed.settings, raw),

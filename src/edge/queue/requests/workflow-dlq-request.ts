@@ -1,5 +1,5 @@
 /** Which failed runs a list or a bulk call means, and what a call that takes them up again puts over their settings. */
-import { MAX_DLQ_COUNT, parseWholeNumber, type RawSettings } from '../../../domain/queue/index.js';
+import { MAX_DLQ_COUNT, type RawSettings } from '../../../domain/queue/index.js';
 import {
   FAILURE_FUNCTION_STATES,
   type FailedRunFilter,
@@ -7,21 +7,13 @@ import {
   type FailureFunctionState,
 } from '../../../domain/workflow/index.js';
 import type { DlqId, RunId } from '../../../kernel/index.js';
-import {
-  allParameters,
-  countOf,
-  instantOf,
-  orderOf,
-  type Parameters,
-  queryParameters,
-  single,
-  valuesOf,
-} from '../call-filters.js';
+import { allParameters, instantOf, type Parameters, queryParameters, valuesOf, wholeNumber } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
-import { MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
+import { MAX_FILTER_VALUES } from '../queue-limits.js';
 import { invalid } from '../refused.js';
 import { jsonOf } from '../routes/messages.js';
 import { checkedRunId, RUN_ID } from '../run-names.js';
+import { dlqPage, isDlqId, refuseLostId } from './dlq-page.js';
 
 const OF_BULK: ReadonlySet<string> = new Set([
   'dlqIds',
@@ -51,23 +43,20 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   'svc-failure-callback',
 ]);
 
-const DLQ_ID = /^\d{1,16}-\d{1,16}$/;
-
 /** @throws Refused 400 */
 export function listedRuns(call: QueueCall): FailedRunSelector {
-  return selectorOf(queryParameters(call.words.rest, OF_LIST), MAX_DLQ_COUNT);
+  return dlqPage(queryParameters(call.words.rest, OF_LIST), MAX_DLQ_COUNT, filterOf);
 }
 
 /** @param usual runs of a page, where the call does not say. @throws Refused 400 */
 export function bulkRuns(call: QueueCall, usual: number): FailedRunSelector {
-  // An id that a client has lost would make it all of them.
-  if (call.path.endsWith('/')) throw invalid('the dlq id is missing');
-  return selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK), usual);
+  refuseLostId(call);
+  return dlqPage(allParameters(call.words.rest, jsonOf(call), OF_BULK), usual, filterOf);
 }
 
 /** @throws Refused 400 for what is no id */
 export function oneRun(id: string): FailedRunSelector {
-  if (!DLQ_ID.test(id)) throw invalid('the dlq id is not one of ours');
+  if (!isDlqId(id)) throw invalid('the dlq id is not one of ours');
   return { kind: 'ids', dlqIds: [id as DlqId] };
 }
 
@@ -80,20 +69,6 @@ export function overridesOf({ words }: QueueCall): RawSettings {
 export function chosenRunId({ words }: QueueCall): RunId | undefined {
   const text = words.configuration.find(([name]) => name === RUN_ID)?.[1].trim();
   return text === undefined || text === '' ? undefined : checkedRunId(text);
-}
-
-function selectorOf(parameters: Parameters, usual: number): FailedRunSelector {
-  const dlqIds = valuesOf(parameters, 'dlqIds', MAX_IDS) as DlqId[];
-  if (dlqIds.length > 0) return { kind: 'ids', dlqIds: [...new Set(dlqIds)] };
-  const after = single(parameters, 'cursor');
-  if (after !== undefined && !DLQ_ID.test(after)) throw invalid('cursor is not one of ours');
-  return {
-    kind: 'filter',
-    filter: filterOf(parameters),
-    count: countOf(parameters, MAX_DLQ_COUNT) ?? usual,
-    after: after as DlqId | undefined,
-    order: orderOf(parameters, 'earliestFirst'),
-  };
 }
 
 function filterOf(parameters: Parameters): FailedRunFilter {
@@ -118,12 +93,6 @@ function functionState(text: string): FailureFunctionState {
   const state = FAILURE_FUNCTION_STATES.find((each) => each === text);
   if (state === undefined) throw invalid(`failureFunctionState must be one of ${FAILURE_FUNCTION_STATES.join(', ')}`);
   return state;
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = parseWholeNumber(text);
-  if (number === undefined) throw invalid(`${name} must be a whole number`);
-  return number;
 }
 
 function unlessNone(values: string[]): string[] | undefined {

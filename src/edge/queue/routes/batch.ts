@@ -12,6 +12,7 @@ import { BatchItemRequest } from '../requests/batch-item.js';
 import { membersOf } from '../requests/checked.js';
 import { headersOf } from '../requests/header-members.js';
 import { isSentByRun } from '../run-headers.js';
+import { hasLargeRecord, withRecord } from '../run-records.js';
 import { askedItem } from '../workflow-items.js';
 import type { Routes } from './routes.js';
 
@@ -49,36 +50,39 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch may have ${MAX_BATCH_ITEMS} messages at most`);
-    const asked = inItem(items.length, () => askedOf(call, step, kind));
-    // Others run while a large one is read; small ones take no turn of their own.
-    const whole = hasLargeRecord(asked) ? await withRecord(call.face, asked) : asked;
-    items.push(itemOf(call, step.item, items.length, kind));
+    try {
+      const asked = askedOf(call, step, kind);
+      const isLarge = kind.isSentByRun(asked.raw.headers) && hasLargeRecord(asked);
+      items.push(kind.make(call, isLarge ? await withRecord(call.face, asked) : asked));
+    } catch (problem) {
+      throw inMessage(items.length, problem);
+    }
   }
   if (items.length === 0) throw invalid('the batch is empty');
   return items;
 }
 
-function itemOf(call: QueueCall, given: unknown, index: number, kind: ItemKind): PublishItem {
-  try {
-    const member = membersOf(given, 'a message').get('headers') ?? {};
-    const { headers, isAlias } = headersOf(call.face.spellings, member, 'headers');
-    if (kind.isSentByRun(headers)) call.isOfRun = true;
-    const { destination, body: text, queue, callback } = BatchItemRequest.from(given);
-    const body = Buffer.from(text ?? '', 'utf8');
-    if (body.length > call.grant.facts.limits.maxMessageBytes)
-      throw new Refused(queueBodyTooLarge(call.grant.facts.limits.maxMessageBytes));
-    const query = callback === undefined ? [] : [['svc-callback', callback] as const];
-    return kind.make(call, {
-      destination: destinationOf(destination),
-      raw: { headers, query },
-      of: 'batch',
-      queueName: queue,
-      body,
-      isAlias: isAlias || call.words.isAlias,
-    });
-  } catch (problem) {
-    if (!(problem instanceof Refused)) throw problem;
-    const { refusal } = problem;
-    throw new Refused({ ...refusal, text: `message ${index}: ${refusal.text}` });
-  }
+function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): AskedMessage {
+  const member = membersOf(item, 'a message').get('headers') ?? {};
+  const { headers, isAlias } = headersOf(call.face.spellings, member, 'headers');
+  if (kind.isSentByRun(headers)) call.isOfRun = true;
+  const { destination, body: text, queue, callback } = BatchItemRequest.from(item);
+  const body = large ?? Buffer.from(text ?? '', 'utf8');
+  if (body.length > call.grant.facts.limits.maxMessageBytes)
+    throw new Refused(queueBodyTooLarge(call.grant.facts.limits.maxMessageBytes));
+  const query = callback === undefined ? [] : [['svc-callback', callback] as const];
+  return {
+    destination: destinationOf(destination),
+    raw: { headers, query },
+    of: 'batch',
+    queueName: queue,
+    body,
+    isAlias: isAlias || call.words.isAlias,
+  };
+}
+
+function inMessage(index: number, problem: unknown): unknown {
+  if (!(problem instanceof Refused)) return problem;
+  const { refusal } = problem;
+  return new Refused({ ...refusal, text: `message ${index}: ${refusal.text}` });
 }

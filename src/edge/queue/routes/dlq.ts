@@ -3,22 +3,13 @@ import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '..
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
-import {
-  allParameters,
-  countOf,
-  filterOf,
-  orderOf,
-  type Parameters,
-  queryParameters,
-  single,
-  valuesOf,
-} from '../call-filters.js';
+import { allParameters, filterOf, type Parameters, queryParameters } from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
-import { MAX_IDS } from '../queue-limits.js';
 import { dlqRecord } from '../records/message-record.js';
-import { invalid, Refused } from '../refused.js';
+import { Refused } from '../refused.js';
+import { dlqPage, refuseLostId } from '../requests/dlq-page.js';
 import { jsonOf } from './messages.js';
 import type { Routes } from './routes.js';
 import { listFailedRuns } from './workflow-dlq.js';
@@ -42,8 +33,6 @@ const PARAMETERS = [
 ];
 const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
 const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source']);
-
-const DLQ_ID = /^\d{1,16}-\d{1,16}$/;
 
 export const dlqRoutes: Routes = (add) => {
   add('get', '/v2/dlq', listDlq);
@@ -111,22 +100,7 @@ async function retry(call: QueueCall, select: () => DlqSelector) {
 }
 
 function selectorOf(parameters: Parameters): DlqSelector {
-  const dlqIds = valuesOf(parameters, 'dlqIds', MAX_IDS) as DlqId[];
-  if (dlqIds.length > 0) return { kind: 'ids', dlqIds: [...new Set(dlqIds)] };
-  const after = single(parameters, 'cursor');
-  if (after !== undefined && !DLQ_ID.test(after)) throw invalid('cursor is not one of ours');
-  return {
-    kind: 'filter',
-    filter: filterOf(parameters),
-    count: countOf(parameters, MAX_DLQ_COUNT) ?? MAX_DLQ_COUNT,
-    after: after as DlqId | undefined,
-    order: orderOf(parameters, 'earliestFirst'),
-  };
-}
-
-/** An id that a client has lost would make it all of them. */
-function refuseLostId({ path }: QueueCall): void {
-  if (path.endsWith('/')) throw invalid('the dlq id is missing');
+  return dlqPage(parameters, MAX_DLQ_COUNT, filterOf);
 }
 
 function entryRecord(call: QueueCall, entry: DlqEntry, content?: Uint8Array, response?: Uint8Array) {

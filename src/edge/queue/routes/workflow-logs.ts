@@ -2,7 +2,6 @@
  * `/v2/workflows/logs` and `/v2/workflows/events`: what happened to runs. The first has runs with their steps, and so has
  * the second when it is grouped by run; else it has one event after the other.
  */
-import { parseWholeNumber } from '../../../domain/queue/index.js';
 import { RUN_STATES, type RunState } from '../../../domain/workflow/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import {
@@ -12,7 +11,16 @@ import {
   STEP_STATES,
   type StepState,
 } from '../../../ports/index.js';
-import { countOf, filterOf, orderOf, type Parameters, queryParameters, single, valuesOf } from '../call-filters.js';
+import {
+  countOf,
+  filterOf,
+  orderOf,
+  type Parameters,
+  queryParameters,
+  single,
+  valuesOf,
+  wholeNumber,
+} from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
 import { runEventRecord } from '../records/workflow-event-record.js';
@@ -173,10 +181,4 @@ function trimIn(parameters: Parameters): number | undefined {
   const text = single(parameters, 'trimBody');
   if (text === undefined || text === '-1') return text === undefined ? undefined : -1;
   return wholeNumber('trimBody', text);
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = parseWholeNumber(text);
-  if (number === undefined) throw invalid(`${name} must be a whole number`);
-  return number;
 }

@@ -27,6 +27,8 @@ import { jsonOf } from './messages.js';
 import type { Routes } from './routes.js';
 
 const RUNS = '/v2/workflows/runs';
+/** Of an entry, encoded in one step: whole groups of base64. */
+const SLICE_BYTES = 192 * 1024;
 /** An id may hold any character, slashes too. */
 const ONE_RUN = /^\/v2\/workflows\/runs\/.+$/;
 
@@ -80,7 +82,8 @@ async function* entriesOf(call: QueueCall, runId: RunId): AsyncGenerator<string>
     if (createdAtMs !== undefined && page.run.createdAtMs !== createdAtMs) throw unknownRun(runId);
     createdAtMs = page.run.createdAtMs;
     for (const entry of page.entries) {
-      yield `${from === 0 ? '' : ','}${entryJson(entry)}`;
+      if (from > 0) yield ',';
+      yield* entryJson(entry);
       from += 1;
     }
     from = page.nextFrom;
@@ -92,9 +95,20 @@ function pageOf(call: QueueCall, runId: RunId, from: number) {
   return call.ask({ type: 'GetRun', runId, from, maxBytes: RUN_PAGE_BYTES }, 'Run');
 }
 
-function entryJson({ messageId, body, content }: EntryView): string {
+/** In pieces that are written one by one: entries may be megabytes. */
+function* entryJson({ messageId, body, content }: EntryView): Generator<string> {
   assert(content !== undefined || body.bytes === 0, 'an entry of a run without its body', { messageId });
-  return `{"messageId":"${messageId}","body":"${content === undefined ? '' : base64(content)}","callType":"step"}`;
+  const before = `{"messageId":"${messageId}","body":"`;
+  const after = '","callType":"step"}';
+  if (content === undefined || content.byteLength <= SLICE_BYTES) {
+    yield `${before}${content === undefined ? '' : base64(content)}${after}`;
+    return;
+  }
+  yield before;
+  for (let from = 0; from < content.byteLength; from += SLICE_BYTES) {
+    yield base64(content.subarray(from, from + SLICE_BYTES));
+  }
+  yield after;
 }
 
 function unknownRun(runId: RunId): Refused {

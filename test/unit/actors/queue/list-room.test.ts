@@ -20,6 +20,16 @@ describe('the room for lists of entries', () => {
     expect(room.maxBytes).to.equal(84 * KIB);
   });
 
+  it('takes long ones that nobody can fetch beside them, one at least', () => {
+    const room = new ListRoom({ inlineBytes: 10 * KIB, inFlightBytes: 100 * KIB });
+    expect([60, 60, 40].map((kib) => room.takeLong(kib * KIB))).to.deep.equal([true, false, true]);
+    room.giveBackLong(60 * KIB);
+    room.giveBackLong(40 * KIB);
+    expect(room.takeLong(1000 * KIB)).to.equal(true);
+    expect(room.takeLong(1)).to.equal(false);
+    expect(room.maxBytes).to.equal(10 * KIB);
+  });
+
   it('takes none where the bound of one says so', () => {
     expect(new ListRoom({ inlineBytes: 0, inFlightBytes: 1000 * KIB }).maxBytes).to.equal(0);
   });

@@ -124,6 +124,26 @@ describe('the delivery of a step', () => {
     expect(stand.sent()[2]?.length).to.be.greaterThan(0);
   });
 
+  it('waits for room where it is long and nobody can fetch it, and goes alone if it must', async () => {
+    const shelf = new Shelf('x'.repeat(60 * 1024));
+    const stand = standWith(shelf, { inlineBytes: 1024, inFlightBytes: 100 * 1024 });
+    await stand.make(stepAttempt(shelf, [1], { canFetch: false }));
+    await stand.make(stepAttempt(shelf, [1], { canFetch: false }));
+    await stand.time.advance(500);
+    expect(stand.sent()).to.have.length(1);
+    stand.http.open[0]?.answer(200);
+    await stand.time.advance(0);
+    const [work] = stand.works;
+    if (work !== undefined) work.reply = { type: 'Done' };
+    work?.release(1);
+    await stand.time.advance(500);
+    expect(stand.sent()).to.have.length(2);
+
+    const alone = standWith(shelf, { inlineBytes: 1024, inFlightBytes: 1024 });
+    await alone.make(stepAttempt(shelf, [1], { canFetch: false }));
+    expect(alone.sent()).to.have.length(1);
+  });
+
   it('lets others run while a long list is put together, and is not made once the activation is over', async () => {
     const shelf = new Shelf('payload', Buffer.alloc(4 * MIB));
     const stand = standWith(shelf);

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import {
   type BodyPlan,
+  hashed,
   keptContents,
   loadedContents,
   MAX_SENT_LIST_BYTES,
@@ -177,5 +179,26 @@ describe('what a body is made of', () => {
       ...Array.from({ length: 100 }, (_, at) => `body ${at + 1}`),
     ]);
     expect(most).to.be.within(2, 32);
+  });
+});
+
+describe('the hash of what is sent', () => {
+  function* putTogetherAs(body: Uint8Array): Generator<void, Uint8Array> {
+    yield;
+    return body;
+  }
+
+  it('is made in slices for a large body, and left to whoever signs for any other', () => {
+    for (const bytes of [0, 512 * 1024, 512 * 1024 + 1, 5_000_000]) {
+      const body = Buffer.alloc(bytes, 'large');
+      const steps = hashed(putTogetherAs(body));
+      let pauses = 0;
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) pauses += 1;
+      const isLarge = bytes > 512 * 1024;
+      expect(step.value.body).to.equal(body);
+      expect(step.value.hash).to.equal(isLarge ? createHash('sha256').update(body).digest('base64url') : undefined);
+      expect(pauses).to.equal(1 + (isLarge ? Math.ceil(bytes / (512 * 1024)) : 0));
+    }
   });
 });

@@ -56,6 +56,15 @@ describe('delivery signature', () => {
     expect(jti).to.match(/^jwt_[A-Za-z0-9_-]{24}$/);
   });
 
+  it('takes the hash of the body where it is known', () => {
+    const body = Buffer.from('hello');
+    const bodyHash = createHash('sha256').update(body).digest('base64url');
+    const claimOf = (given: { readonly bodyHash?: string }) =>
+      parts(signer().sign({ ...call, body, ...given })).claims.body;
+    expect(claimOf({ bodyHash })).to.equal(claimOf({}));
+    expect(claimOf({ bodyHash: 'other' })).to.equal('other=');
+  });
+
   it('pads the hash of the body, also of an empty one', () => {
     const { claims } = parts(signer().sign({ ...call, body: new Uint8Array(0) }));
     expect(claims.body).to.equal('47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=');

@@ -1,0 +1,95 @@
+/** Bodies of megabytes: the same messages and the same refusals as of small ones, and others run meanwhile. */
+import { expect } from 'chai';
+import { QueueFaceHarness } from '../../support/queue-face.js';
+
+const URL = 'https://app.example/flow';
+const OUT = 'lärge "text" 😀 \\ \n'.repeat(100_000);
+const STEP = { stepId: 1, stepName: 'one', stepType: 'Run', out: OUT, concurrent: 1 };
+const MARK = { stepId: 1, targetStep: 0, concurrent: 1, stepName: 'one', stepType: 'Run' };
+const ENTRY = { 'Svc-Workflow-RunId': 'wfr_1', 'Svc-Workflow-Init': 'false' };
+const TRIGGER = { 'Svc-Workflow-RunId': 'wfr_1', 'Svc-Workflow-Init': 'true' };
+const INVOKE = { ...TRIGGER, 'Svc-Workflow-Invoke': 'true' };
+const ENVELOPE = {
+  body: OUT,
+  workflowRunId: 'wfr_parent',
+  workflowUrl: URL,
+  headers: {},
+  step: { stepId: 3, stepName: 'start', stepType: 'Invoke', concurrent: 1 },
+};
+
+type Headers = Readonly<Record<string, string>>;
+
+describe('edge/queue: large messages', () => {
+  let face: QueueFaceHarness;
+  beforeEach(async () => {
+    face = await new QueueFaceHarness().start();
+    face.limits = { ...face.limits, maxMessageBytes: 8 * 1024 * 1024 };
+  });
+  afterEach(() => face.stop());
+
+  const publish = (headers: Headers, body: string) => face.post(`/v2/publish/${URL}`, { headers, body });
+  const batch = (headers: Headers, body: string) =>
+    face.post('/v2/batch', { body: [{ destination: URL, headers, body }] });
+  const published = () => face.gateway.lastPublished;
+
+  for (const [road, send] of [
+    ['alone', publish],
+    ['in a batch', batch],
+  ] as const) {
+    it(`are taken ${road}, byte for byte`, async () => {
+      expect((await send({}, OUT)).status).to.be.within(200, 201);
+      expect(published().body.toString()).to.equal(OUT);
+    });
+
+    it(`are steps ${road}, whose result is left as it is`, async () => {
+      expect((await send(ENTRY, JSON.stringify(STEP))).status).to.be.within(200, 201);
+      expect(published().workflow).to.deep.include({ kind: 'entry', step: MARK });
+      expect(published().body.toString()).to.equal(JSON.stringify(STEP));
+    });
+
+    it(`are invokes ${road}, with their payload as the child's`, async () => {
+      expect((await send(INVOKE, JSON.stringify(ENVELOPE))).status).to.be.within(200, 201);
+      expect(published().workflow).to.deep.include({ kind: 'trigger', depth: 1 });
+      expect(published().body.toString()).to.equal(OUT);
+    });
+
+    it(`are payloads ${road} of any form where nobody reads them`, async () => {
+      expect((await send(TRIGGER, `${OUT}{`)).status).to.be.within(200, 201);
+      expect(published().body.toString()).to.equal(`${OUT}{`);
+    });
+
+    it(`are refused ${road} as small ones are`, async () => {
+      const wrong: readonly (readonly [Headers, string, string])[] = [
+        [ENTRY, OUT, 'the body is not valid JSON'],
+        [ENTRY, JSON.stringify(STEP).replace('\\n', '\n'), 'the body is not valid JSON'],
+        [ENTRY, JSON.stringify([STEP]), 'the step is not a JSON object'],
+        [ENTRY, JSON.stringify({ ...STEP, stepId: OUT }), 'the step has no valid stepId and targetStep'],
+        [ENTRY, JSON.stringify({ ...STEP, stepName: OUT }), 'stepName of the step is longer than 4096 bytes'],
+        [INVOKE, JSON.stringify({ ...ENVELOPE, body: [OUT] }), 'body must be a string'],
+        [INVOKE, JSON.stringify({ ...ENVELOPE, step: { ...STEP } }), 'the step is longer than 65536 bytes'],
+        [INVOKE, JSON.stringify({ ...ENVELOPE, workflowRunId: undefined }), 'workflowRunId must be a string'],
+      ];
+      for (const [headers, body, words] of wrong) {
+        const { status, json } = await send(headers, body);
+        expect([status, (json as { error: string }).error.replace(/^message 0: /, '')]).to.deep.equal([412, words]);
+      }
+      expect(face.gateway.published).to.deep.equal([]);
+    });
+  }
+
+  it('are read as they stand in a batch: the last member of a name, null, and other kinds', async () => {
+    const texts = [
+      `[{"destination":"${URL}","body":"first","body":${JSON.stringify(OUT)}}]`,
+      `[{"destination":"${URL}","body":${JSON.stringify(OUT)},"body":"last"}]`,
+      `[{"destination":"${URL}","body":${JSON.stringify(OUT)},"body":null}]`,
+    ];
+    const bodies: string[] = [];
+    for (const body of texts) {
+      expect((await face.post('/v2/batch', { body })).status).to.equal(200);
+      bodies.push(published().body.toString());
+    }
+    expect(bodies).to.deep.equal([OUT, 'last', '']);
+    const list = await face.post('/v2/batch', { body: `[{"destination":"${URL}","body":[${JSON.stringify(OUT)}]}]` });
+    expect([list.status, list.text]).to.deep.equal([400, '{"error":"message 0: body must be a string"}']);
+  });
+});
