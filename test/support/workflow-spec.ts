@@ -1,7 +1,6 @@
 /**
  * Runs on an account's queue with a clock of its own, for specs: what a client, an endpoint and third parties ask, what
- * deliveries come to, and what has happened in short words. Messages that the server makes are named by what they are
- * to their run: `r#2` brings step 2, `r#c2 result` the outcome of a call, `r failure` the failure of run `r`.
+ * deliveries come to, and what has happened in short words.
  */
 import { expect } from 'chai';
 import type {
@@ -12,9 +11,9 @@ import type {
   QueueEventOf,
   QueueReply,
 } from '../../src/domain/queue/index.js';
-import type { EntryView, RunPart } from '../../src/domain/workflow/index.js';
+import type { EntryView } from '../../src/domain/workflow/index.js';
 import type { DlqId, MessageId } from '../../src/kernel/index.js';
-import { brief, noResponse, QueueSpec } from './queue-spec.js';
+import { noResponse, QueueSpec } from './queue-spec.js';
 import {
   answered,
   asked,
@@ -26,19 +25,20 @@ import {
   VERSION,
   type WaitOptions,
 } from './workflow-items.js';
+import { MessageNames } from './workflow-news.js';
 
 export * from './workflow-items.js';
 
 type OpenAttempt = NonNullable<ReturnType<QueueEngine['attemptOf']>>;
 
 export class WorkflowSpec {
-  /** Of ids, and the other way; the latest of a name has it. */
-  readonly #names = new Map<string, string>();
-  readonly #ids = new Map<string, string>();
   #named = 0;
   #read = 0;
 
-  constructor(readonly queue = new QueueSpec()) {}
+  constructor(
+    readonly queue = new QueueSpec(),
+    readonly names = new MessageNames(),
+  ) {}
 
   // ── clients ──
 
@@ -124,9 +124,9 @@ export class WorkflowSpec {
     const { journal } = this.queue;
     for (; this.#named < journal.length; this.#named += 1) {
       const event = journal[this.#named];
-      if (event?.type === 'MessageAccepted') this.#nameOf(event);
+      if (event?.type === 'MessageAccepted') this.names.note(event);
     }
-    return message(this.#ids.get(name) ?? name);
+    return this.names.idOf(name);
   }
 
   attempt(name: string): OpenAttempt {
@@ -139,7 +139,7 @@ export class WorkflowSpec {
   /** What the list of the delivery is made of, oldest first. */
   listOf(name: string): string[] {
     const { run: ofRun } = this.attempt(name);
-    return (ofRun?.entries ?? []).map(({ messageId }) => this.#names.get(messageId) ?? messageId);
+    return (ofRun?.entries ?? []).map(({ messageId }) => this.names.of(messageId));
   }
 
   headersOf(name: string): Record<string, string> {
@@ -182,7 +182,7 @@ export class WorkflowSpec {
   news(): string[] {
     const events = this.queue.journal.slice(this.#read);
     this.#read = this.queue.journal.length;
-    return events.map((event) => this.#tell(event));
+    return events.map((event) => this.names.tell(event));
   }
 
   forgetNews(): this {
@@ -206,68 +206,8 @@ export class WorkflowSpec {
   }
 
   #copied(queue: QueueSpec): WorkflowSpec {
-    const copy = new WorkflowSpec(queue);
     this.idOf('');
-    for (const [id, name] of this.#names) copy.#names.set(id, name);
-    for (const [name, id] of this.#ids) copy.#ids.set(name, id);
-    return copy;
-  }
-
-  #nameOf({ id, workflow }: QueueEventOf<'MessageAccepted'>): string {
-    const known = this.#names.get(id);
-    if (known !== undefined) return known;
-    const name = id.startsWith('msg_') && workflow !== undefined ? this.#roleOf(workflow) : id;
-    this.#names.set(id, name);
-    this.#ids.set(name, id);
-    return name;
-  }
-
-  #roleOf(part: RunPart): string {
-    switch (part.role) {
-      case 'step':
-        return `${part.runId}#${part.step?.stepId ?? 0}`;
-      case 'call':
-        return `${part.runId}#c${part.step.stepId}`;
-      case 'result':
-        return `${this.#names.get(part.callId) ?? part.callId} result`;
-      default:
-        return `${part.runId} failure`;
-    }
-  }
-
-  #tell(event: QueueEvent): string {
-    switch (event.type) {
-      case 'MessageAccepted': {
-        const name = this.#nameOf(event);
-        return event.workflow?.role === 'step' ? `accepted ${name} at ${event.workflow.index}` : `accepted ${name}`;
-      }
-      case 'RunStarted':
-        return `run ${event.runId} started`;
-      case 'RunReconfigured':
-        return `run ${event.runId} reconfigured`;
-      case 'RunEnded':
-        return `run ${event.runId} ${event.state}`;
-      case 'WaiterAdded':
-        return `${event.waiter.runId} waits for ${event.waiter.eventId}`;
-      case 'WaiterRemoved':
-        return `${event.runId} step ${event.stepId} ${event.why}`;
-      case 'EventStored':
-        return `${event.eventId} kept for ${event.runId}`;
-      case 'StoredEventTaken':
-        return `${event.eventId} taken by ${event.runId}`;
-      case 'InvokeStarted':
-        return `${event.runId} step ${event.step.stepId} invoked ${event.childRunId}`;
-      case 'InvokeEndedLate':
-        return `late for ${event.runId} step ${event.stepId}`;
-      case 'MessageFailed':
-        return `gave up ${this.#names.get(event.id) ?? event.id}`;
-      case 'FailureFunctionEnded':
-        return `failure function of ${event.runId}: ${event.state ?? 'none'}`;
-      default:
-        return 'id' in event
-          ? brief({ ...event, id: this.#names.get(event.id) ?? event.id } as QueueEvent)
-          : brief(event);
-    }
+    return new WorkflowSpec(queue, new MessageNames(this.names));
   }
 }
 

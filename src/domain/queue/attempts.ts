@@ -13,7 +13,8 @@ import { expireBeyondLimit } from '../workflow/run-end.js';
 import { type CallbackSource, callbackBody } from './callback-body.js';
 import type { AttemptOutcome, QueueCommandOf, QueueReply } from './commands.js';
 import { derivedMessageId, dlqIdOf } from './ids.js';
-import { KEPT_RESPONSE_BYTES, MAX_ATTEMPT_RESTARTS } from './limits.js';
+import { keptResponse } from './kept-response.js';
+import { MAX_ATTEMPT_RESTARTS } from './limits.js';
 import { ACTIVE, type Message } from './messages.js';
 import { carriedBody } from './publish.js';
 import type { CallbackSetting, Envelope, HeaderList } from './records.js';
@@ -91,7 +92,7 @@ function conclude(
     return;
   }
   const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;
-  const response = outcome.kind === 'response' ? kept(outcome.body) : EMPTY;
+  const response = outcome.kind === 'response' ? keptResponse(outcome.body) : EMPTY;
   const error = outcome.kind === 'response' ? `HTTP status ${status}` : outcome.error;
   const mayRetry =
     !isCancelRequested && retried < settings.maxRetries && !isFinalRefusal(status, header, words.nonRetryableNames);
@@ -113,11 +114,6 @@ function conclude(
   const carried = carriedBody(response, turn);
   turn.apply({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carried });
   expireBeyondLimit(turn);
-}
-
-/** A copy where it is cut: a view would keep the whole alive. */
-function kept(response: Uint8Array): Uint8Array {
-  return response.byteLength <= KEPT_RESPONSE_BYTES ? response : response.slice(0, KEPT_RESPONSE_BYTES);
 }
 
 interface Sent {

@@ -7,6 +7,7 @@ import { type MessageId, unreachable } from '../../kernel/index.js';
 import { failedRunCommand } from '../workflow/failed-runs.js';
 import type { RunEntry, RunPart } from '../workflow/records.js';
 import { cancelRuns, endRunByCommand, getRun } from '../workflow/run-commands.js';
+import { cancelLeftovers } from '../workflow/run-end.js';
 import { listWaiters, notify, timeOutWaits, wait } from '../workflow/waits.js';
 import { type AttemptWords, recordAttempt, startAttempt } from './attempts.js';
 import { cancelMessage, cancelMessages, isShown } from './cancel.js';
@@ -132,6 +133,7 @@ export class QueueEngine {
     const { schedules } = this.#state;
     const hasMoreTicks = schedules.dueTicks(context, (message) => acceptTick(message, turn), turn.apply);
     const hasMoreTimeouts = timeOutWaits(turn);
+    const hasMoreLeftovers = cancelLeftovers(turn);
     const hasMoreExpired = expireDlq(turn);
     const { limits, state } = context.account;
     const parallelism = Math.max(1, limits.maxGlobalParallelism);
@@ -142,7 +144,7 @@ export class QueueEngine {
             startAttempt(message, turn, this.#words),
           );
     this.#noteDailyLimit(turn);
-    const hasMore = hasMoreTicks || hasMoreTimeouts || hasMoreExpired;
+    const hasMore = hasMoreTicks || hasMoreTimeouts || hasMoreLeftovers || hasMoreExpired;
     this.#isBehind = hasMore || (state !== 'passive' && turn.dispatcher.isBehind);
     return started;
   }
@@ -154,10 +156,11 @@ export class QueueEngine {
 
   /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
   nextDueAtMs({ account }: QueueContext): number | undefined {
-    const { schedules, runs, oldestDlq: oldest } = this.#state;
+    const { schedules, runs, oldestDlq: oldest, nowMs } = this.#state;
     const instants = [
       schedules.nextTickAtMs(),
       runs.nextDeadline?.waiter.deadlineMs,
+      runs.leftovers.size === 0 ? undefined : nowMs,
       oldest === undefined ? undefined : oldest.failedAtMs + account.limits.dlqRetentionMs,
       account.state === 'passive' ? undefined : this.#dispatcher?.nextDueAtMs(),
     ].filter((at) => at !== undefined);

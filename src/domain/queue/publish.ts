@@ -7,14 +7,8 @@
  *  P4 what was told (acknowledged from the intake) is accepted whatever the limits say now
  */
 import type { MessageId } from '../../kernel/index.js';
-import {
-  acceptRunItem,
-  countsForLimits,
-  isRunItem,
-  type RunItem,
-  refusalForRuns,
-  runItemRefusal,
-} from '../workflow/submissions.js';
+import { isRunItem, type RunItem } from '../workflow/run-items.js';
+import { acceptRunItem, countsForLimits, refusalForRuns, runItemRefusal } from '../workflow/submissions.js';
 import type { Published, PublishItem, QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
 import { deduplicationKeyOf } from './deduplication.js';

@@ -453,7 +453,7 @@ export class AccountState {
     message.isCancelRequested = event.isCancelRequested;
     this.messages.add(message);
     this.references.add(number);
-    if (event.workflow !== undefined) this.runs.restored(message, event.workflow);
+    if (event.workflow !== undefined) this.runs.restored(message, event.workflow, event.status === 'waiting');
     if (event.status === 'delivered') {
       this.messages.setDelivered(message, event.sinceMs);
       return;

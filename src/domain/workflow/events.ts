@@ -36,7 +36,7 @@ export type WorkflowEvent =
     }
   /** The endpoint has triggered it itself: its settings hold from now on. */
   | { readonly type: 'RunReconfigured'; readonly runId: RunId; readonly atMs: number; readonly envelope: Envelope }
-  /** Waiters, stored events and timers are gone with it; messages that wait are cancelled in the same turn. */
+  /** Waiters, stored events and timers are gone with it; what waits of its messages is cancelled now or soon after. */
   | {
       readonly type: 'RunEnded';
       readonly runId: RunId;

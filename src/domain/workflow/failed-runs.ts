@@ -6,10 +6,10 @@ import type { QueueSteps } from '../queue/engine.js';
 import type { BodyRef } from '../queue/records.js';
 import type { Turn } from '../queue/turn.js';
 import type { FailedRunView } from './commands.js';
+import type { FailedRun } from './failed-run-index.js';
 import { selectFailedRuns } from './failed-run-selection.js';
 import { cancelFailureFunction, failedRunNotFound, runFailureFunction } from './failure-function.js';
 import { resumeRuns } from './resume.js';
-import type { FailedRun } from './failed-run-index.js';
 
 type FailedRunCommand = QueueCommandOf<
   'GetFailedRun' | 'ListFailedRuns' | 'DeleteFailedRuns' | 'ResumeRuns' | 'RunFailureFunction' | 'CancelFailureFunction'

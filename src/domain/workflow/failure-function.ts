@@ -8,9 +8,9 @@ import { ACTIVE, DELIVERED } from '../queue/messages.js';
 import { suspended, usageRefusal } from '../queue/publish.js';
 import type { HeaderList } from '../queue/records.js';
 import type { Turn } from '../queue/turn.js';
-import { failureEnvelope } from './run-envelopes.js';
 import type { FailedRun } from './failed-run-index.js';
-import { acceptPart, partOf } from './submissions.js';
+import { failureEnvelope } from './run-envelopes.js';
+import { acceptPart, partOf } from './run-parts.js';
 
 const NO_HEADER: HeaderList = [];
 const NO_BODY = { number: 0, bytes: 0, content: undefined };
@@ -66,5 +66,5 @@ export function failedRunNotFound(dlqId: string): QueueReply {
 }
 
 function named({ run }: FailedRun): QueueReply {
-  return { type: 'RunsStarted', runs: [{ runId: run.id, createdAtMs: run.createdAtMs }], after: undefined };
+  return { type: 'RunsStarted', runs: [run.name], after: undefined };
 }

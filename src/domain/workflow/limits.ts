@@ -11,6 +11,11 @@ export const MAX_INVOKE_DEPTH = 100;
 /** Events kept for a run that does not wait for them yet. */
 export const MAX_STORED_EVENTS = 1000;
 export const MAX_STORED_EVENT_BYTES = 8 * MIB;
+/**
+ * What a run's waiting steps have with them: records, bodies of timeouts, headers. All of it is in the
+ * state itself. A run that has reached it waits for nothing more.
+ */
+export const MAX_WAITER_BYTES = 8 * MIB;
 export const MAX_EVENT_ID_BYTES = 1024;
 export const MAX_RUN_ID_BYTES = 256;
 export const MAX_STEP_NAME_BYTES = 4096;

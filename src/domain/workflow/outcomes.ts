@@ -7,7 +7,7 @@ import type { AttemptWords } from '../queue/attempts.js';
 import { callbackBody } from '../queue/callback-body.js';
 import type { AttemptOutcome } from '../queue/commands.js';
 import { derivedMessageId } from '../queue/ids.js';
-import { KEPT_RESPONSE_BYTES } from '../queue/limits.js';
+import { keptResponse } from '../queue/kept-response.js';
 import type { Message } from '../queue/messages.js';
 import { carriedBody } from '../queue/publish.js';
 import type { HeaderList } from '../queue/records.js';
@@ -17,8 +17,8 @@ import type { FailureFunctionState, RunPart, WorkflowMark } from './records.js';
 import type { Run } from './run.js';
 import { failRun } from './run-end.js';
 import { resultEnvelope } from './run-envelopes.js';
-import type { RunPlace } from './runs.js';
-import { acceptPart } from './submissions.js';
+import { acceptPart } from './run-parts.js';
+import type { RunPlace } from './run-places.js';
 
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
@@ -150,7 +150,7 @@ function concludeFunction(
   const { id, isCancelRequested } = message;
   const atMs = turn.context.nowMs;
   const ended = (state: Exclude<FailureFunctionState, 'CALLBACK_INPROGRESS'> | undefined) => {
-    const response = carriedBody(kept(attempted.response), turn);
+    const response = carriedBody(keptResponse(attempted.response), turn);
     turn.apply({ type: 'FailureFunctionEnded', runId, dlqId, state, status, header, response, atMs });
   };
   if (isSuccess(attempted)) {
@@ -204,14 +204,9 @@ function failed(
     durationMs,
     error,
     header,
-    response: kept(response),
+    response: keptResponse(response),
     nextAtMs,
   });
-}
-
-/** A copy where it is cut: a view would keep the whole alive. */
-function kept(response: Uint8Array): Uint8Array {
-  return response.byteLength <= KEPT_RESPONSE_BYTES ? response : response.slice(0, KEPT_RESPONSE_BYTES);
 }
 
 /** Of a header of the protocol, in whichever spelling it came. */

@@ -16,13 +16,13 @@ import { derivedMessageId, messageIdAt } from '../queue/ids.js';
 import { suspended, usageRefusal } from '../queue/publish.js';
 import type { Turn } from '../queue/turn.js';
 import type { RunName } from './commands.js';
+import type { FailedRun } from './failed-run-index.js';
 import { selectFailedRuns } from './failed-run-selection.js';
 import type { Envelope, RunEntry } from './records.js';
 import { openEnvelope, type ResumedEnvelope, resumedEnvelope } from './resumed-envelopes.js';
 import type { Run } from './run.js';
 import { runIdAt } from './run-ids.js';
-import type { FailedRun } from './failed-run-index.js';
-import { acceptPart, partOf } from './submissions.js';
+import { acceptPart, creationMs, partOf } from './run-parts.js';
 
 type ResumeRuns = QueueCommandOf<'ResumeRuns'>;
 
@@ -105,11 +105,11 @@ function plan(command: ResumeRuns, runs: readonly FailedRun[], turn: Turn): read
 
 function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: Turn): RunName {
   const { how, firstRunId, firstId } = command;
-  const { state, context, apply } = turn;
+  const { state, apply } = turn;
   const { run: before, entry } = failed;
   const { dlqId } = entry;
-  const atMs = context.nowMs;
   const runId = runIdAt(firstRunId, at);
+  const atMs = creationMs(runId, turn);
   const { invoker, payloadHash, entries } = before;
   const { envelope } = resumed;
   const resumedFrom = { how, dlqId, runId: before.id, runCreatedAtMs: before.createdAtMs } as const;

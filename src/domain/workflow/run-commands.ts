@@ -5,6 +5,7 @@ import { rejection } from '../queue/decision.js';
 import type { QueueSteps } from '../queue/engine.js';
 import type { Turn } from '../queue/turn.js';
 import type { EntryView, RunFilter } from './commands.js';
+import { endText, LARGE_OUT_BYTES, type OutText } from './out-texts.js';
 import type { Run } from './run.js';
 import { endRun } from './run-end.js';
 
@@ -26,13 +27,29 @@ export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { st
     entries.push({ messageId: entry.messageId, body: entry.body, content: undefined });
   }
   const nextFrom = at < run.entries.length ? at : undefined;
-  return { type: 'Run', run: { runId, createdAtMs: run.createdAtMs }, entries, nextFrom };
+  return { type: 'Run', run: run.name, entries, nextFrom };
 }
 
-export function endRunByCommand({ runId, how, response }: QueueCommandOf<'EndRun'>, turn: Turn): QueueReply {
+export function endRunByCommand(command: QueueCommandOf<'EndRun'>, turn: Turn): QueueReply | QueueSteps {
+  const { runId, how, response } = command;
+  const isTold = how === 'finish' && turn.state.runs.active(runId)?.invoker !== undefined;
+  if (!isTold || response === undefined || response.byteLength <= LARGE_OUT_BYTES) return endNow(command, turn);
+  return endTelling(command, response, turn);
+}
+
+/** Others may end it meanwhile. */
+function* endTelling(
+  command: QueueCommandOf<'EndRun'>,
+  response: Uint8Array,
+  turn: Turn,
+): QueueSteps & Generator<void, QueueReply> {
+  return endNow(command, turn, yield* endText('RUN_SUCCESS', response));
+}
+
+function endNow({ runId, how, response }: QueueCommandOf<'EndRun'>, turn: Turn, out?: OutText): QueueReply {
   const run = turn.state.runs.active(runId);
   if (how === 'finish') {
-    if (run !== undefined) endRun(run, { state: 'RUN_SUCCESS', response }, turn);
+    if (run !== undefined) endRun(run, { state: 'RUN_SUCCESS', response, out }, turn);
     return { type: 'Done' };
   }
   if (run === undefined) return runNotFound(runId);

@@ -1,31 +1,38 @@
 /**
- * How runs come to their end. What follows from it is of the same turn: messages that wait are cancelled, the step that
- * invoked the run has its result, a failed run is in the DLQ and its failure function on its way.
+ * How runs come to their end. What follows from it is of the same turn: the step that invoked the run has its result,
+ * a failed run is in the DLQ and its failure function on its way. Messages that wait are cancelled: a few at once, and
+ * where there are many the others soon after; none of them is started any more.
  *
  * Calls that are being made are left to end; what they come to is of no consequence.
  */
-import { type DlqId, type MessageId, unreachable } from '../../kernel/index.js';
+import type { DlqId, MessageId } from '../../kernel/index.js';
 import { callbackBody } from '../queue/callback-body.js';
 import type { AttemptOutcome } from '../queue/commands.js';
 import { derivedMessageId, dlqIdOf } from '../queue/ids.js';
-import { KEPT_RESPONSE_BYTES } from '../queue/limits.js';
+import { keptResponse } from '../queue/kept-response.js';
 import { type Message, WAITING } from '../queue/messages.js';
 import { carriedBody } from '../queue/publish.js';
 import type { HeaderList } from '../queue/records.js';
 import type { Turn } from '../queue/turn.js';
+import { atOnce, endText, type OutText, withOut } from './out-texts.js';
 import type { RunEndState } from './records.js';
 import type { Run } from './run.js';
 import { failureEnvelope } from './run-envelopes.js';
-import { acceptPart, appendEntry, partOf } from './submissions.js';
+import { acceptPart, appendEntry, partOf } from './run-parts.js';
 
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
+/** With the end of a run, of which one step may bring many; and by one call of `work`: about a millisecond. */
+const CANCELLED_WITH_RUN = 20;
+const CANCELLED_AT_ONCE = 100;
 
 export interface RunEnd {
   readonly state: RunEndState;
   readonly response?: Uint8Array | undefined;
   readonly dlqId?: DlqId | undefined;
   readonly error?: string | undefined;
+  /** For the step that invoked the run, where it has been made already. */
+  readonly out?: OutText | undefined;
 }
 
 export function endRun(run: Run, end: RunEnd, turn: Turn): void {
@@ -36,8 +43,24 @@ export function endRun(run: Run, end: RunEnd, turn: Turn): void {
 function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Turn): void {
   const atMs = turn.context.nowMs;
   turn.apply({ type: 'RunEnded', runId: run.id, atMs, state, response, dlqId, error });
-  for (const { id, status } of [...run.open])
-    if (status === WAITING) turn.apply({ type: 'MessageCancelled', id, atMs });
+  let room = CANCELLED_WITH_RUN;
+  for (const { id, status } of run.open) {
+    if (status !== WAITING) continue;
+    if (room === 0) return;
+    turn.apply({ type: 'MessageCancelled', id, atMs });
+    room -= 1;
+  }
+}
+
+/** What waits for runs that are over. @returns more are to go */
+export function cancelLeftovers({ state, context, apply }: Turn): boolean {
+  let room = CANCELLED_AT_ONCE;
+  for (const { id } of state.runs.leftovers) {
+    if (room === 0) return true;
+    apply({ type: 'MessageCancelled', id, atMs: context.nowMs });
+    room -= 1;
+  }
+  return false;
 }
 
 /** What the failed delivery came to. */
@@ -55,8 +78,7 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
   const atMs = context.nowMs;
   const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;
   const status = outcome.kind === 'response' ? outcome.status : 0;
-  const whole = outcome.kind === 'response' ? outcome.body : EMPTY;
-  const response = whole.byteLength <= KEPT_RESPONSE_BYTES ? whole : whole.slice(0, KEPT_RESPONSE_BYTES);
+  const response = outcome.kind === 'response' ? keptResponse(outcome.body) : EMPTY;
   const dlqId = dlqIdOf(atMs, state.nextDlq);
   apply({
     type: 'AttemptFailed',
@@ -121,11 +143,11 @@ function failureIdOf({ id, retried }: Message): MessageId {
 }
 
 /** The child's end is the result of the step that waits for it. */
-function tellInvoker(child: Run, { state, response }: RunEnd, turn: Turn): void {
+function tellInvoker(child: Run, { state, response, out }: RunEnd, turn: Turn): void {
   if (child.invoker === undefined) return;
   const { runId, runCreatedAtMs, step, stepText, delivery } = child.invoker;
   const { runs } = turn.state;
-  const content = withMembers(stepText, { out: invokeOutcome(state, response) });
+  const content = withOut(stepText, {}, out ?? atOnce(endText(state, response)));
   const parent = runs.active(runId);
   if (parent?.createdAtMs !== runCreatedAtMs) {
     const late = { runId, runCreatedAtMs, stepId: step.stepId, record: content, atMs: turn.context.nowMs };
@@ -136,23 +158,6 @@ function tellInvoker(child: Run, { state, response }: RunEnd, turn: Turn): void 
   const id = derivedMessageId(`${child.id} ${child.createdAtMs} invoked by ${runId} ${step.stepId}`);
   const { envelope } = delivery;
   appendEntry(parent, { id, step, content, envelope, notBeforeMs: turn.context.nowMs }, turn);
-}
-
-/** JSON: what the child returned, as the text it was sent as, and how it ended. */
-function invokeOutcome(state: RunEndState, response: Uint8Array | undefined): string {
-  const ended = { isCanceled: state === 'RUN_CANCELED', isFailed: state === 'RUN_FAILED' };
-  switch (state) {
-    case 'RUN_SUCCESS':
-      return JSON.stringify({
-        ...(response?.length ? { body: Buffer.from(response).toString('utf8') } : {}),
-        ...ended,
-      });
-    case 'RUN_FAILED':
-    case 'RUN_CANCELED':
-      return JSON.stringify(ended);
-    default:
-      return unreachable(state);
-  }
 }
 
 /** @param stepText a JSON object. @returns it with members more, as bytes */

@@ -45,7 +45,7 @@ export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelive
   }
   const known = kept.get(key);
   if (known !== undefined) return known;
-  const header = [JSON_TYPE, ...userHeader(origin), ...own];
+  const header = [JSON_TYPE, ...userHeader(origin.settings), ...own];
   const made = runEnvelope(origin, url, plainly(origin.settings, header), mark);
   if (kept.size >= MAX_KEPT) kept.clear();
   kept.set(key, made);
@@ -68,10 +68,7 @@ export function callEnvelope(run: Run, url: string, settings: DeliverySettings, 
 export function resultEnvelope(origin: Envelope, { url, settings }: CallbackSetting, isConfigured: boolean): Envelope {
   const own = settings.header.filter(isOfProtocol);
   const base = isConfigured ? origin.settings : settings;
-  const others = isConfigured
-    ? userHeader(origin)
-    : settings.header.filter((pair) => !isOfProtocol(pair) && !isContentType(pair));
-  const header = [JSON_TYPE, ...others, ...own];
+  const header = [JSON_TYPE, ...userHeader(base), ...own];
   return runEnvelope(origin, url, plainly(base, header), { ...NO_MARK, isConfiguredByTrigger: isConfigured });
 }
 
@@ -115,8 +112,8 @@ export function reconfigured(
   return { ...rest, settings, workflow: mark };
 }
 
-function userHeader({ settings }: Envelope): HeaderList {
-  return settings.header.filter((pair) => !isOfProtocol(pair) && !isContentType(pair));
+function userHeader({ header }: DeliverySettings): HeaderList {
+  return header.filter((pair) => !isOfProtocol(pair) && !isContentType(pair));
 }
 
 function jsonHeader(header: HeaderList): HeaderList {
@@ -135,7 +132,13 @@ function plainly(settings: DeliverySettings, header: HeaderList): DeliverySettin
   return { ...settings, method: 'POST', header, delaySeconds: 0, callback: undefined, failureCallback: undefined };
 }
 
-function runEnvelope(origin: Envelope, url: string, settings: DeliverySettings, workflow: WorkflowMark): Envelope {
+/** @param origin where it comes from: the trigger's envelope, or the trigger itself */
+export function runEnvelope(
+  origin: Pick<Envelope, 'callerIp' | 'isAlias'>,
+  url: string,
+  settings: DeliverySettings,
+  workflow: WorkflowMark,
+): Envelope {
   return {
     url,
     settings,

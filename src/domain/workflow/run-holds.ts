@@ -2,7 +2,8 @@
 import type { SharedEnvelope } from '../queue/envelopes.js';
 import type { CarriedBody } from '../queue/events.js';
 import type { Envelope } from '../queue/records.js';
-import type { Invoker, ResultDelivery, Waiter } from './records.js';
+import type { Invoker, ResultDelivery, RunEntry, Waiter } from './records.js';
+import type { Run } from './run.js';
 
 export interface RunHolds {
   holdBody(number: number): void;
@@ -13,6 +14,18 @@ export interface RunHolds {
   dropEnvelope(shared: SharedEnvelope): void;
   /** @param envelope of a `SharedEnvelope` that is held */
   dropEnvelopeOf(envelope: Envelope): void;
+}
+
+export function appendHeld(run: Run, entry: RunEntry, holds: RunHolds): void {
+  run.entries.push(entry);
+  run.bytes += entry.body.bytes;
+  holds.holdBody(entry.body.number);
+}
+
+/** What a run holds to its last: its list, and its envelope. */
+export function releaseRun(run: Run, holds: RunHolds): void {
+  for (const { body } of run.entries) holds.dropBody(body.number);
+  holds.dropEnvelope(run.shared);
 }
 
 /** With envelopes that all alike have in common, held. */

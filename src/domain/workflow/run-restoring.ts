@@ -1,8 +1,9 @@
-/** A run as events that build it again, for snapshots. */
+/** A run as events that build it again, for snapshots; and built of them. */
 import type { DlqId } from '../../kernel/index.js';
-import type { WorkflowEvent } from './events.js';
+import type { WorkflowEvent, WorkflowEventOf } from './events.js';
 import type { FailureFunction } from './records.js';
-import type { Run } from './run.js';
+import { Run } from './run.js';
+import { appendHeld, heldInvoker, type RunHolds } from './run-holds.js';
 
 /** Entries of one event. */
 const ENTRIES_AT_ONCE = 500;
@@ -32,4 +33,20 @@ export function* restoringEvents(
     const entries = run.entries.slice(at, at + ENTRIES_AT_ONCE);
     yield { type: 'RunEntriesRestored', runId: run.id, dlqId, entries };
   }
+}
+
+/** Without its waiters, and with the first of its entries. */
+export function restoredRun(event: WorkflowEventOf<'RunRestored'>, holds: RunHolds): Run {
+  const { runId, createdAtMs, envelope, invoker, payloadHash, dlqId, entries, storedEvents, invokes, calls } = event;
+  const isActive = dlqId === undefined;
+  const shared = holds.holdEnvelope(envelope);
+  // What has ended has told its invoker, and does not hold that envelope any more.
+  const asked = isActive ? heldInvoker(invoker, holds) : invoker;
+  const run = new Run(runId, createdAtMs, shared, asked, payloadHash);
+  if (!isActive) run.endState = 'RUN_FAILED';
+  for (const entry of entries) appendHeld(run, entry, holds);
+  for (const stored of storedEvents) run.storedEvents.push({ ...stored, content: Uint8Array.from(stored.content) });
+  for (const [stepId, child, messageId] of invokes) run.invokes.set(stepId, { child, messageId });
+  for (const [stepId, messageId] of calls) run.calls.set(stepId, messageId);
+  return run;
 }

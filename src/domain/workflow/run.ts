@@ -3,15 +3,23 @@ import type { MessageId, RunId } from '../../kernel/index.js';
 import type { SharedEnvelope } from '../queue/envelopes.js';
 import type { HeapItem } from '../queue/indexed-heap.js';
 import type { Message } from '../queue/messages.js';
+import type { RunName } from './commands.js';
 import type { Invoker, RunEndState, RunEntry, StoredEvent, Waiter } from './records.js';
+import { StepPlaces } from './step-places.js';
 
 export class Waiting implements HeapItem {
   heapIndex = -1;
+  /** Of what it has for itself. */
+  readonly bytes: number;
 
   constructor(
     readonly waiter: Waiter,
     readonly run: Run,
-  ) {}
+  ) {
+    const { eventId, stepText, timeoutText, timeoutBody = '', onNotify, onTimeout } = waiter;
+    const texts = [eventId, stepText, timeoutText, timeoutBody, ...[...onNotify.headers, ...onTimeout.headers].flat()];
+    this.bytes = texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+  }
 }
 
 export interface StartedInvoke {
@@ -21,6 +29,7 @@ export interface StartedInvoke {
 
 export class Run {
   readonly entries: RunEntry[] = [];
+  readonly #steps = new StepPlaces(this.entries);
   /** Of the entries' bodies. */
   bytes = 0;
   /** Messages that have not come to their end. */
@@ -42,6 +51,10 @@ export class Run {
     readonly payloadHash: string,
   ) {}
 
+  get name(): RunName {
+    return { runId: this.id, createdAtMs: this.createdAtMs };
+  }
+
   get isOver(): boolean {
     return this.endState !== undefined;
   }
@@ -51,26 +64,21 @@ export class Run {
     return this.waiting.length + this.calls.size + this.invokes.size;
   }
 
+  get waitingBytes(): number {
+    return this.waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   get url(): string {
     return this.shared.envelope.url;
   }
 
   /** The entry of a step's result, or of its announcement. */
   entryOf(stepId: number, targetStep: number): RunEntry | undefined {
-    // What is asked for mostly came lately, or not at all.
-    for (let at = this.entries.length - 1; at > 0; at -= 1) {
-      const entry = this.entries[at] as RunEntry;
-      if (entry.step?.stepId === stepId && entry.step.targetStep === targetStep) return entry;
-    }
-    return undefined;
+    return this.#steps.find(stepId, targetStep);
   }
 
   resultOf(stepId: number): RunEntry | undefined {
-    for (let at = this.entries.length - 1; at > 0; at -= 1) {
-      const entry = this.entries[at] as RunEntry;
-      if (entry.step?.stepId === stepId) return entry;
-    }
-    return undefined;
+    return this.#steps.find(stepId);
   }
 
   waiterOf(stepId: number): Waiting | undefined {

@@ -16,22 +16,16 @@ import type { RunName } from './commands.js';
 import { EndedRuns } from './ended-runs.js';
 import type { WorkflowEvent, WorkflowEventOf } from './events.js';
 import { type FailedRun, FailedRuns } from './failed-run-index.js';
-import type { RunEntry, RunPart } from './records.js';
+import type { RunPart } from './records.js';
 import { Run, type Waiting } from './run.js';
-import { heldInvoker, type RunHolds } from './run-holds.js';
-import { restoringEvents } from './run-restoring.js';
+import { appendHeld, heldInvoker, type RunHolds, releaseRun } from './run-holds.js';
+import { type RunPlace, RunPlaces } from './run-places.js';
+import { restoredRun, restoringEvents } from './run-restoring.js';
 import { Waiters } from './waiters.js';
-
-/** A pending message's place in its run. */
-export interface RunPlace {
-  readonly part: RunPart;
-  /** Undefined: it ended before the snapshot that this was rebuilt from. */
-  readonly run: Run | undefined;
-}
 
 export class Runs {
   readonly #active = new SplitMap<RunId, Run>();
-  readonly #places = new SplitMap<MessageId, RunPlace>();
+  readonly #places = new RunPlaces();
   readonly #ended = new EndedRuns();
   readonly #waiters: Waiters;
   readonly #failed: FailedRuns;
@@ -44,10 +38,6 @@ export class Runs {
   /** Active ones and failed ones. */
   get size(): number {
     return this.#active.size + this.#failed.size;
-  }
-
-  get activeCount(): number {
-    return this.#active.size;
   }
 
   active(id: RunId): Run | undefined {
@@ -68,7 +58,7 @@ export class Runs {
   }
 
   placeOf(message: MessageId): RunPlace | undefined {
-    return this.#places.get(message);
+    return this.#places.of(message);
   }
 
   /** That ended within `ENDED_RUN_WINDOW_MS` and began with this payload. */
@@ -82,6 +72,11 @@ export class Runs {
     return ended && { runId: id, createdAtMs: ended.createdAtMs };
   }
 
+  /** Messages that wait for runs that are over. Tolerates that they leave on the way. */
+  get leftovers(): ReadonlySet<Message> {
+    return this.#places.leftovers;
+  }
+
   waitersOf(eventId: string): Iterable<Waiting> {
     return this.#waiters.of(eventId);
   }
@@ -93,8 +88,10 @@ export class Runs {
   // ── messages, as the account's state tells ──
 
   accepted(message: Message, part: RunPart, atMs: number): void {
-    const run = this.#link(message, part);
+    const run = this.#runOf(part);
+    this.#places.add(message, part, run);
     if (part.role === 'failure') {
+      this.holds.holdBody(part.payload.number);
       this.#failed.functionStarted(message, part.dlqId);
       return;
     }
@@ -108,20 +105,18 @@ export class Runs {
       return;
     }
     assert(part.index === run.entries.length, 'an entry is appended that is not the next', { id: message.id });
-    this.#append(run, { messageId: message.id, body, step: part.step, createdAtMs: atMs });
+    appendHeld(run, { messageId: message.id, body, step: part.step, createdAtMs: atMs }, this.holds);
   }
 
-  restored(message: Message, part: RunPart): void {
-    this.#link(message, part);
+  restored(message: Message, part: RunPart, isWaiting: boolean): void {
+    if (part.role === 'failure') this.holds.holdBody(part.payload.number);
+    this.#places.restore(message, part, this.#runOf(part), isWaiting);
   }
 
   /** It is pending no more. */
   left(message: Message): void {
-    const place = this.#places.get(message.id);
-    if (place === undefined) return;
-    this.#places.delete(message.id);
-    place.run?.open.delete(message);
-    if (place.part.role === 'failure') this.holds.dropBody(place.part.payload.number);
+    const part = this.#places.delete(message);
+    if (part?.role === 'failure') this.holds.dropBody(part.payload.number);
   }
 
   /** The entry of a run's message that failed for good; the run's end follows. */
@@ -134,7 +129,7 @@ export class Runs {
     if (this.dlq.get(dlqId) === undefined) return undefined;
     const entry = this.dlq.delete(dlqId);
     const run = this.#failed.delete(dlqId);
-    if (run !== undefined) this.#releaseEntries(run);
+    if (run !== undefined) releaseRun(run, this.holds);
     return entry;
   }
 
@@ -193,7 +188,7 @@ export class Runs {
       case 'RunEntriesRestored': {
         const { runId, dlqId, entries } = event;
         const run = dlqId === undefined ? this.#run(runId) : this.#failed.get(dlqId)?.run;
-        if (run !== undefined) for (const entry of entries) this.#append(run, entry);
+        if (run !== undefined) for (const entry of entries) appendHeld(run, entry, this.holds);
         return;
       }
       case 'EndedRunsRestored':
@@ -225,64 +220,38 @@ export class Runs {
     const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
     const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
     assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
-    for (const entry of kept) this.#append(run, entry);
+    for (const entry of kept) appendHeld(run, entry, this.holds);
   }
 
   #end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>): void {
     const run = this.#run(runId);
     run.endState = state;
     this.#active.delete(runId);
-    for (const waiting of [...run.waiting]) this.#waiters.remove(waiting);
+    this.#places.ended(run);
+    this.#waiters.removeAll(run);
     run.storedEvents.splice(0);
     if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);
     const entry = dlqId === undefined ? undefined : this.dlq.get(dlqId);
     const first = run.entries[0];
     if (first !== undefined) this.#ended.add(run, first.messageId, atMs);
     if (dlqId === undefined || entry === undefined) {
-      this.#releaseEntries(run);
+      releaseRun(run, this.holds);
       return;
     }
     this.#failed.add(run, entry);
   }
 
-  #releaseEntries(run: Run): void {
-    for (const { body } of run.entries) this.holds.dropBody(body.number);
-    this.holds.dropEnvelope(run.shared);
+  /** Another one may have the id meanwhile. */
+  #runOf({ runId, runCreatedAtMs }: RunPart): Run | undefined {
+    const run = this.#active.get(runId);
+    return run?.createdAtMs === runCreatedAtMs ? run : undefined;
   }
-
-  #append(run: Run, entry: RunEntry): void {
-    run.entries.push(entry);
-    run.bytes += entry.body.bytes;
-    this.holds.holdBody(entry.body.number);
-  }
-
-  #link(message: Message, part: RunPart): Run | undefined {
-    const found = this.#active.get(part.runId);
-    const run = found?.createdAtMs === part.runCreatedAtMs ? found : undefined;
-    this.#places.set(message.id, { part, run });
-    if (part.role === 'failure') this.holds.holdBody(part.payload.number);
-    run?.open.add(message);
-    return run;
-  }
-
-  // ── snapshots ──
 
   #restore(event: WorkflowEventOf<'RunRestored'>): void {
-    const { runId, createdAtMs, envelope, invoker, payloadHash, dlqId, failureFunction, entries } = event;
-    const shared = this.holds.holdEnvelope(envelope);
-    // One that has ended tells nobody.
-    const asked = dlqId === undefined ? heldInvoker(invoker, this.holds) : invoker;
-    const run = new Run(runId, createdAtMs, shared, asked, payloadHash);
-    if (dlqId === undefined) this.#active.set(runId, run);
-    for (const entry of entries) this.#append(run, entry);
-    for (const stored of event.storedEvents) {
-      run.storedEvents.push({ ...stored, content: Uint8Array.from(stored.content) });
-    }
-    for (const waiter of event.waiters) this.#waiters.add(run, waiter);
-    for (const [stepId, child, messageId] of event.invokes) run.invokes.set(stepId, { child, messageId });
-    for (const [stepId, messageId] of event.calls) run.calls.set(stepId, messageId);
-    if (dlqId === undefined) return;
-    run.endState = 'RUN_FAILED';
-    this.#failed.restore(run, dlqId, failureFunction);
+    const run = restoredRun(event, this.holds);
+    const { dlqId, failureFunction, waiters } = event;
+    if (dlqId === undefined) this.#active.set(run.id, run);
+    else this.#failed.restore(run, dlqId, failureFunction);
+    for (const waiter of waiters) this.#waiters.add(run, waiter);
   }
 }

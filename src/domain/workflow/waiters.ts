@@ -1,4 +1,4 @@
-/** Steps of all runs that wait for events: by event, and by deadline. With each, the envelopes of its result are held. */
+/** Steps of all runs that wait for events, by event and by deadline; the envelopes of their results are held. */
 import { IndexedHeap } from '../queue/indexed-heap.js';
 import type { Waiter } from './records.js';
 import { type Run, Waiting } from './run.js';
@@ -29,8 +29,18 @@ export class Waiters {
   }
 
   remove(waiting: Waiting): void {
-    const { run, waiter } = waiting;
-    run.waiting.splice(run.waiting.indexOf(waiting), 1);
+    const { waiting: all } = waiting.run;
+    all.splice(all.indexOf(waiting), 1);
+    this.#unlink(waiting);
+  }
+
+  removeAll(run: Run): void {
+    // The last ones first: they mostly stand at the heap's end.
+    for (const waiting of run.waiting.splice(0).reverse()) this.#unlink(waiting);
+  }
+
+  #unlink(waiting: Waiting): void {
+    const { waiter } = waiting;
     this.#deadlines.delete(waiting);
     const others = this.#byEvent.get(waiter.eventId);
     others?.delete(waiting);

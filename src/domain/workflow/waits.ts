@@ -14,12 +14,14 @@ import { messageIdAt } from '../queue/ids.js';
 import { suspended } from '../queue/publish.js';
 import type { Turn } from '../queue/turn.js';
 import type { AskedDelivery, Notified, WaiterView } from './commands.js';
-import { MAX_STORED_EVENT_BYTES, MAX_STORED_EVENTS } from './limits.js';
+import { MAX_STORED_EVENT_BYTES, MAX_STORED_EVENTS, MAX_WAITER_BYTES } from './limits.js';
+import { atOnce, eventText, LARGE_OUT_BYTES, type OutText, withOut } from './out-texts.js';
 import type { ResultDelivery, Waiter } from './records.js';
 import type { Run, Waiting } from './run.js';
 import { withMembers } from './run-end.js';
 import { stepEnvelope } from './run-envelopes.js';
-import { appendEntry, askedRefusal, runOver } from './submissions.js';
+import { appendEntry } from './run-parts.js';
+import { askedRefusal, runOver } from './submissions.js';
 
 /** Of one step of a notify, and of one call of `work`: about a millisecond. */
 const NOTIFIED_AT_ONCE = 200;
@@ -41,6 +43,9 @@ export function wait(command: QueueCommandOf<'Wait'>, turn: Turn): QueueReply {
   }
   const refusal = askedRefusal(run);
   if (refusal !== undefined) return refusal;
+  if (run.waitingBytes >= MAX_WAITER_BYTES) {
+    return rejection('TOO_MANY', `quota maxWaiterBytes exceeded, current limit: ${MAX_WAITER_BYTES}`);
+  }
   const { resultId, stepText, timeoutText, timeoutBody } = command;
   const atMs = context.nowMs;
   const waiter: Waiter = {
@@ -62,15 +67,29 @@ export function wait(command: QueueCommandOf<'Wait'>, turn: Turn): QueueReply {
   if (stored === undefined || waiting === undefined) return { type: 'Done' };
   leave(waiting, 'notified', turn);
   apply({ type: 'StoredEventTaken', runId, eventId, atMs });
-  deliverEvent(waiting, stored.id, stored.content, turn);
+  deliverEvent(waiting, stored.id, atOnce(eventText(stored.content)), turn);
   return { type: 'Done' };
 }
 
 export function notify(command: QueueCommandOf<'Notify'>, turn: Turn): QueueReply | QueueSteps {
+  if (command.content.byteLength > LARGE_OUT_BYTES) return notifyInSteps(command, turn);
+  return notifyNow(command, atOnce(eventText(command.content)), turn);
+}
+
+function* notifyInSteps(command: QueueCommandOf<'Notify'>, turn: Turn): QueueSteps & Generator<void, QueueReply> {
+  const result = notifyNow(command, yield* eventText(command.content), turn);
+  return 'next' in result ? yield* result : result;
+}
+
+function notifyNow(
+  command: QueueCommandOf<'Notify'>,
+  out: OutText,
+  turn: Turn,
+): QueueReply | Generator<void, QueueReply> {
   const { eventId, runId, firstId, content, isHook } = command;
   const { state, context, apply } = turn;
   if (context.account.state === 'passive' && !state.acceptedIds.has(firstId)) return suspended();
-  if (runId === undefined) return notifyAll(command, turn);
+  if (runId === undefined) return notifyAll(command, out, turn);
   const run = state.runs.active(runId);
   if (run === undefined) {
     return isHook ? rejection('NOT_FOUND', `workflowRun ${runId} not found`) : { type: 'Notified', notified: [] };
@@ -78,7 +97,7 @@ export function notify(command: QueueCommandOf<'Notify'>, turn: Turn): QueueRepl
   const isRepeat = state.acceptedIds.has(firstId) || run.storedEvents.some(({ id }) => id === firstId);
   if (isRepeat) return { type: 'Notified', notified: [] };
   const waiting = run.waiterFor(eventId);
-  if (waiting !== undefined) return { type: 'Notified', notified: [notifyOne(waiting, firstId, content, turn)] };
+  if (waiting !== undefined) return { type: 'Notified', notified: [notifyOne(waiting, firstId, out, turn)] };
   if (run.storedEvents.length >= MAX_STORED_EVENTS) {
     return rejection('TOO_MANY', `quota maxStoredEvents exceeded, current limit: ${MAX_STORED_EVENTS}`);
   }
@@ -112,7 +131,11 @@ export function listWaiters({ eventId }: QueueCommandOf<'ListWaiters'>, { state 
  * Those that wait when it begins and still do when their turn comes. Asked again, when a crash came between its steps:
  * those of them that are left, and nobody who came to wait after the first was told.
  */
-function* notifyAll({ eventId, firstId, content }: QueueCommandOf<'Notify'>, turn: Turn): Generator<void, QueueReply> {
+function* notifyAll(
+  { eventId, firstId, content }: QueueCommandOf<'Notify'>,
+  out: OutText,
+  turn: Turn,
+): Generator<void, QueueReply> {
   const { acceptedIds, messages, runs } = turn.state;
   const beforeMs = acceptedIds.has(firstId) ? (messages.get(firstId)?.createdAtMs ?? 0) : Number.POSITIVE_INFINITY;
   const most = Math.min(NOTIFIED_AT_ONCE, Math.ceil(NOTIFIED_BYTES_AT_ONCE / Math.max(1, content.byteLength)));
@@ -122,7 +145,7 @@ function* notifyAll({ eventId, firstId, content }: QueueCommandOf<'Notify'>, tur
   for (const waiting of [...runs.waitersOf(eventId)]) {
     if (waiting.heapIndex === -1 || waiting.waiter.addedAtMs >= beforeMs) continue;
     while (acceptedIds.has(messageIdAt(firstId, number))) number += 1;
-    notified.push(notifyOne(waiting, messageIdAt(firstId, number), content, turn));
+    notified.push(notifyOne(waiting, messageIdAt(firstId, number), out, turn));
     number += 1;
     room -= 1;
     if (room > 0) continue;
@@ -132,10 +155,10 @@ function* notifyAll({ eventId, firstId, content }: QueueCommandOf<'Notify'>, tur
   return { type: 'Notified', notified };
 }
 
-function notifyOne(waiting: Waiting, id: MessageId, content: Uint8Array, turn: Turn): Notified {
+function notifyOne(waiting: Waiting, id: MessageId, out: OutText, turn: Turn): Notified {
   const view = viewOf(waiting);
   if (!isBugOn('wait-outlives-its-notify')) leave(waiting, 'notified', turn);
-  deliverEvent(waiting, id, content, turn);
+  deliverEvent(waiting, id, out, turn);
   return { waiter: view, messageId: id };
 }
 
@@ -144,10 +167,9 @@ function leave({ run, waiter }: Waiting, why: 'notified' | 'timeout', turn: Turn
   turn.apply({ type: 'WaiterRemoved', runId: run.id, stepId, why, atMs: turn.context.nowMs });
 }
 
-function deliverEvent(waiting: Waiting, id: MessageId, content: Uint8Array, turn: Turn): void {
+function deliverEvent(waiting: Waiting, id: MessageId, out: OutText, turn: Turn): void {
   const { stepText, eventId, timeoutText, onNotify } = waiting.waiter;
-  const out = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64');
-  const record = withMembers(stepText, { waitEventId: eventId, timeout: timeoutText, waitTimeout: false, out });
+  const record = withOut(stepText, { waitEventId: eventId, timeout: timeoutText, waitTimeout: false }, out);
   bring(waiting, id, record, onNotify, turn);
 }
 

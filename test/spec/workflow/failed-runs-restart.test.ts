@@ -60,6 +60,18 @@ describe('workflow: restart', () => {
     expect(spec.attempt('m').run?.part).to.include({ runId: 'chosen' });
   });
 
+  it('is another run than the failed one, also with its id and in its millisecond', () => {
+    const spec = failedAfter(0, { failureCallback: { url: ENDPOINT, settings: { ...SETTINGS, maxRetries: 0 } } });
+    const [before] = spec.all('RunStarted');
+    const [name] = started(restart(spec, { firstRunId: 'r', firstId: 'm' }));
+    expect(name?.createdAtMs).to.be.above(before?.atMs as number);
+    expect(name?.createdAtMs).to.equal(spec.all('RunStarted').at(-1)?.atMs);
+    expect(spec.attempt('m').run?.part).to.include({ runId: 'r', runCreatedAtMs: name?.createdAtMs });
+    spec.answer('r failure', 500);
+    expect(spec.isActive('r')).to.equal(true);
+    expect(spec.rebuilt().queue.digest()).to.equal(spec.queue.digest());
+  });
+
   it('fails once more when the endpoint has not changed, with a failure function of its own', () => {
     const settings = { ...SETTINGS, maxRetries: 0 };
     const spec = failedAfter(0, { failureCallback: { url: ENDPOINT, settings } });

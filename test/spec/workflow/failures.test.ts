@@ -140,7 +140,10 @@ describe('workflow: runs that fail', () => {
       flow.submit(...Array.from({ length: 1500 }, (_, at) => entryItem(id, at + 1, { body: '', delaySeconds: 60 })));
       flow.answer(`${id}#0`, 500);
     }
-    flow.forgetNews().pass(7 * 24 * 3600 * 1000);
+    flow
+      .work()
+      .forgetNews()
+      .pass(7 * 24 * 3600 * 1000);
     expect(flow.news()).to.deep.equal(['DlqExpired 2', 'DlqExpired 1']);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from '../../../src/domain/workflow/index.js';
+import { MAX_RUN_BYTES, MAX_RUN_ENTRIES, MAX_WAITER_BYTES } from '../../../src/domain/workflow/index.js';
 import { SETTINGS } from '../../support/queue-spec.js';
 import {
   callItem,
@@ -95,6 +95,18 @@ describe('workflow: limits of a run', () => {
     append(10, Buffer.alloc(1));
     expect(flow.isActive('r')).to.equal(false);
     expect(flow.all('RunEnded')[0]).to.include({ state: 'RUN_FAILED', error: 'the run has more than 268435456 bytes' });
+  });
+
+  it('keeps no more in its state for steps that wait than it may', () => {
+    const flow = new WorkflowSpec();
+    flow.trigger('r');
+    flow.deliver('r#0');
+    const timeoutBody = 'x'.repeat(MAX_WAITER_BYTES / 4);
+    for (const step of [1, 2, 3, 4]) expect(flow.wait('r', step, 'e', { timeoutBody })).to.deep.equal({ type: 'Done' });
+    expect(flow.wait('r', 5, 'e')).to.include({ reason: 'TOO_MANY' });
+    expect(flow.wait('r', 4, 'e'), 'one that waits already').to.deep.equal({ type: 'Done' });
+    flow.notify('e', 'n');
+    expect(flow.wait('r', 5, 'e'), 'there is room again').to.deep.equal({ type: 'Done' });
   });
 
   it('waits for, calls and invokes no more at once than it may have entries', () => {

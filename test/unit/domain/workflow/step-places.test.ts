@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { RunEntry } from '../../../../src/domain/workflow/index.js';
+import { StepPlaces } from '../../../../src/domain/workflow/step-places.js';
+import { mark, message } from '../../../support/workflow-items.js';
+
+const entry = (at: number, stepId?: number, targetStep = 0): RunEntry => ({
+  messageId: message(`m${at}`),
+  body: { number: 0, bytes: 0 },
+  step: stepId === undefined ? undefined : { ...mark(stepId), targetStep },
+  createdAtMs: 0,
+});
+
+function lookedThrough(entries: readonly RunEntry[], stepId: number, targetStep?: number): RunEntry | undefined {
+  return entries
+    .slice(1)
+    .findLast(({ step }) => step?.stepId === stepId && (targetStep ?? step.targetStep) === step.targetStep);
+}
+
+describe('step places', () => {
+  it('are those that looking through the list finds, however long it has grown', () => {
+    const steps = fc.array(fc.tuple(fc.nat(40), fc.nat(3)), { minLength: 1, maxLength: 120 });
+    fc.assert(
+      fc.property(steps, (all) => {
+        const entries = [entry(0)];
+        const places = new StepPlaces(entries);
+        for (const [at, [stepId, targetStep]] of all.entries()) {
+          const [asked, target] = all[(at * 7) % all.length] as [number, number];
+          expect(places.find(asked)).to.equal(lookedThrough(entries, asked));
+          expect(places.find(asked, target)).to.equal(lookedThrough(entries, asked, target));
+          entries.push(entry(at + 1, stepId, targetStep));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('are where the entry is that is there now: one that is delivered again has another message', () => {
+    const entries = Array.from({ length: 100 }, (_, at) => entry(at, at));
+    const places = new StepPlaces(entries);
+    expect(places.find(60)?.messageId).to.equal('m60');
+    entries[60] = { ...entry(60, 60), messageId: message('again') };
+    expect(places.find(60)?.messageId).to.equal('again');
+    expect(places.find(0), 'the payload is no step').to.equal(undefined);
+    expect(places.find(7, 1)).to.equal(undefined);
+  });
+});
