@@ -15,8 +15,8 @@ import {
   type MessageState,
   type SqlFile,
   type SqlRow,
-  type SqlStatement,
 } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
 import { decodeEnvelope } from './envelope-bytes.js';
 import { maybePlace, type Place, placeOf, rangeOf, textOf } from './log-places.js';
 import { type Found, RowSearch } from './row-search.js';
@@ -31,13 +31,12 @@ const STATES = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STAT
 export class LogReader {
   readonly #events: RowSearch;
   readonly #dlq: RowSearch;
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
     this.#events = new RowSearch(file, 'events');
     this.#dlq = new RowSearch(file, 'dlq');
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** @param isLate asked after each step. @throws INVALID for a cursor that is none */
@@ -141,7 +140,7 @@ class PageParts {
   readonly #messages = new Map<number, MessageParts>();
   readonly #envelopes = new Map<number, Envelope>();
 
-  constructor(private readonly sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>) {}
+  constructor(private readonly sql: Prepared<typeof STATEMENTS>) {}
 
   event(row: SqlRow): LogEvent | undefined {
     const message = this.#message(row.message as number);

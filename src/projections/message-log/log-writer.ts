@@ -8,9 +8,10 @@
  */
 import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type MessageId } from '../../kernel/index.js';
-import type { MessageState, SqlFile, SqlStatement } from '../../ports/index.js';
+import type { MessageState, SqlFile } from '../../ports/index.js';
 import { RunRestorer } from '../run-log/run-restorer.js';
 import { RunWriter } from '../run-log/run-writer.js';
+import { type Prepared, prepared } from '../statements.js';
 import { type MessageRow, QueueRows } from './queue-rows.js';
 import { SECTION_EVENTS, STATE_NUMBERS } from './schema.js';
 
@@ -28,7 +29,7 @@ export class LogWriter {
   readonly runs: RunWriter;
   readonly runRestorer: RunRestorer;
   readonly #added = new Map<number, number>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
   #account = 0;
   #n = 0;
 
@@ -36,8 +37,7 @@ export class LogWriter {
     this.rows = new QueueRows(file);
     this.runs = new RunWriter(file, this.rows.shared);
     this.runRestorer = new RunRestorer(file, this.runs);
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** @param index of the section in its partition. @returns rows that were added to the log */

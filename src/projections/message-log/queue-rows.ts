@@ -6,7 +6,8 @@
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import { type AccountId, assert, type DlqId } from '../../kernel/index.js';
-import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
 import { dlqPlace } from './log-places.js';
 import { SharedRows } from './shared-rows.js';
 
@@ -39,12 +40,11 @@ const MAX_REMEMBERED = 50_000;
 export class QueueRows {
   readonly shared: SharedRows;
   readonly #messages = new Map<string, MessageRow>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
     this.shared = new SharedRows(file);
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** Is it known without a look at the table? */

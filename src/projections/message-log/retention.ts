@@ -4,9 +4,10 @@
  * workflows have the same age and a number of their own that is as large.
  */
 import type { AccountId } from '../../kernel/index.js';
-import type { SqlFile, SqlRow, SqlStatement } from '../../ports/index.js';
+import type { SqlFile, SqlRow } from '../../ports/index.js';
 import { RunRetention } from '../run-log/run-retention.js';
 import type { RunRows } from '../run-log/run-rows.js';
+import { type Prepared, prepared } from '../statements.js';
 import type { QueueRows } from './queue-rows.js';
 import { STATE_NUMBERS } from './schema.js';
 
@@ -33,7 +34,7 @@ export class Retention {
   readonly #due = new Set<number>();
   /** Others, of which only the names are known yet. */
   readonly #dueNames = new Set<AccountId>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
   readonly #runs: RunRetention;
 
   constructor(
@@ -43,8 +44,7 @@ export class Retention {
     private readonly rules: RetentionRules,
   ) {
     this.#runs = new RunRetention(file, runs);
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
     this.lookAtAll();
   }
 

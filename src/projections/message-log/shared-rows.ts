@@ -8,7 +8,8 @@
 import { createHash } from 'node:crypto';
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import { type AccountId, assert } from '../../kernel/index.js';
-import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
 import { encodeEnvelope } from './envelope-bytes.js';
 import { FACETS, profileOf } from './facets.js';
 import { bodyId } from './schema.js';
@@ -28,11 +29,10 @@ export class SharedRows {
   readonly #byHash = new Map<string, SharedEnvelope>();
   readonly #envelopeRefs = new Map<number, number>();
   readonly #bodyRefs = new Map<number, number>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   account(name: AccountId): number {

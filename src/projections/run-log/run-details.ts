@@ -1,8 +1,9 @@
 /** What a run's row does not hold: steps that wait, how it ended, its failure function. A body that is replaced is let go. */
 import type { CarriedBody, HeaderList } from '../../domain/queue/index.js';
 import type { StepMark, Waiter } from '../../domain/workflow/index.js';
-import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
+import { type Prepared, prepared } from '../statements.js';
 import type { RunRow } from './run-rows.js';
 import { STEP_KINDS } from './schema.js';
 
@@ -28,14 +29,13 @@ export interface FunctionAnswer {
 }
 
 export class RunDetails {
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(
     file: SqlFile,
     private readonly shared: SharedRows,
   ) {
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   setWaiter(run: RunRow, { step, addedAtMs, resultId, eventId, timeoutText, deadlineMs }: Waiter): void {

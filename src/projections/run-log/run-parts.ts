@@ -2,8 +2,9 @@
 import type { Envelope, HeaderList } from '../../domain/queue/index.js';
 import { RUN_STATES, type RunState, type StepMark } from '../../domain/workflow/index.js';
 import { assert, type MessageId, type RunId } from '../../kernel/index.js';
-import type { LoggedInvoker, LoggedRun, SqlFile, SqlRow, SqlStatement, StepFailure } from '../../ports/index.js';
+import type { LoggedInvoker, LoggedRun, SqlFile, SqlRow, StepFailure } from '../../ports/index.js';
 import { decodeEnvelope } from '../message-log/envelope-bytes.js';
+import { type Prepared, prepared } from '../statements.js';
 import type { RunContents, RunDelivery, WaitingStep } from './run-groups.js';
 import { MESSAGE, ROLES, RUN_STATE_NUMBERS } from './schema.js';
 import { type ShownTexts, shownError } from './shown-texts.js';
@@ -49,12 +50,11 @@ export interface FunctionRow {
 }
 
 export class RunParts {
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
   #envelopes = new Map<number, Envelope>();
 
   constructor(file: SqlFile) {
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** Another page: ids may mean other rows by now. */

@@ -15,11 +15,11 @@ import type {
   RunQuery,
   SqlFile,
   SqlRow,
-  SqlStatement,
   StepInfo,
 } from '../../ports/index.js';
 import { type Place, placeOf, rangeOf, textOf } from '../message-log/log-places.js';
 import { type Key, RowSearch } from '../message-log/row-search.js';
+import { type Prepared, prepared } from '../statements.js';
 import type { RunDelivery } from './run-groups.js';
 import { type RunHead, RunParts, runFacts } from './run-parts.js';
 import { RunRecord } from './run-records.js';
@@ -45,14 +45,13 @@ export class RunReader {
   readonly #runs: RowSearch;
   readonly #events: RowSearch;
   readonly #parts: RunParts;
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
     this.#runs = new RowSearch(file, 'runs');
     this.#events = new RowSearch(file, 'run_events');
     this.#parts = new RunParts(file);
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** @param isLate asked after each run. @throws INVALID for a cursor that is none */

@@ -6,7 +6,8 @@
  */
 import type { DlqEntry, QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { Invoker, RunEntry, RunPart } from '../../domain/workflow/index.js';
-import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
 import type { ChildName } from './run-details.js';
 import type { RunRow } from './run-rows.js';
 import { invokerText, placeOf, type RunWriter } from './run-writer.js';
@@ -31,14 +32,13 @@ export class RunRestorer {
   readonly #restored = new Map<string, Restored>();
   /** Children whose parents have not come yet. */
   readonly #children = new Map<string, Child[]>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(
     file: SqlFile,
     private readonly writer: RunWriter,
   ) {
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** Before the first event: nothing is known to go on. */

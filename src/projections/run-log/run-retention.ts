@@ -2,18 +2,18 @@
  * Which runs the log lets go of: those that ended beyond an age, and of each account those that ended first when it has
  * more events of them than its number. A run goes whole, in steps; one that goes on stays, and one in the DLQ.
  */
-import type { SqlFile, SqlStatement } from '../../ports/index.js';
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
 import type { RunRows } from './run-rows.js';
 
 export class RunRetention {
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(
     file: SqlFile,
     private readonly rows: RunRows,
   ) {
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /** One step, within a transaction of the caller. @returns rows removed; 0: nothing is to go */

@@ -6,8 +6,9 @@
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import type { StepMark } from '../../domain/workflow/index.js';
 import type { MessageId, RunId } from '../../kernel/index.js';
-import type { SqlFile, SqlRow, SqlStatement } from '../../ports/index.js';
+import type { SqlFile, SqlRow } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
+import { type Prepared, prepared } from '../statements.js';
 import { MESSAGE, RUN_STATE_NUMBERS, runNumber } from './schema.js';
 
 export interface RunRow {
@@ -51,14 +52,13 @@ const MAX_REMEMBERED = 20_000;
 export class RunRows {
   readonly #active = new Map<string, RunRow>();
   readonly #pending = new Map<string, RunMessageRow>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(
     file: SqlFile,
     readonly shared: SharedRows,
   ) {
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   addRun(account: number, { runId, createdAtMs, envelope, invoker }: NewRun): RunRow {

@@ -6,8 +6,9 @@
  */
 import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
 import type { Invoker, RunPart, Waiter } from '../../domain/workflow/index.js';
-import type { RunEventState, SqlFile, SqlStatement } from '../../ports/index.js';
+import type { RunEventState, SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
+import { type Prepared, prepared } from '../statements.js';
 import { RunDetails } from './run-details.js';
 import { type RunMessageRow, type RunRow, RunRows } from './run-rows.js';
 import { MESSAGE, ROLES, RUN_EVENT_NUMBERS, RUN_STATE_NUMBERS } from './schema.js';
@@ -34,15 +35,14 @@ export class RunWriter {
   readonly details: RunDetails;
   /** Events of runs that were let go. */
   readonly #freed = new Map<number, number>();
-  readonly #sql: Readonly<Record<keyof typeof STATEMENTS, SqlStatement>>;
+  readonly #sql: Prepared<typeof STATEMENTS>;
   #account = 0;
   #n = 0;
 
   constructor(file: SqlFile, shared: SharedRows) {
     this.rows = new RunRows(file, shared);
     this.details = new RunDetails(file, shared);
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [name, file.prepare(sql)]);
-    this.#sql = Object.fromEntries(prepared) as Record<keyof typeof STATEMENTS, SqlStatement>;
+    this.#sql = prepared(file, STATEMENTS);
   }
 
   /**
