@@ -126,11 +126,11 @@ describe('large payloads of the published client', function () {
     const child = stand.invokable((context) => context.run('one', () => context.requestPayload));
     const parent = stand.invokable(async (context) => {
       const { eventData } = await context.waitForEvent('wait', eventId, { timeout: '60s' });
-      const { body } = await context.invoke('child', { workflow: child, body: eventData as string });
+      const { body } = await context.invoke('child', { workflow: child, body: eventData as string, ...PATIENT });
       return eventData === LARGE_ENOUGH && body === LARGE_ENOUGH ? 'whole' : 'cut';
     });
     const urls = stand.serveMany('large', { parent, child });
-    const id = await stand.trigger(urls.parent);
+    const id = await stand.trigger(urls.parent, PATIENT);
     await eventually(
       async () => expect(await stand.client.notify({ eventId, eventData: LARGE_ENOUGH })).to.have.length(1),
       {
