@@ -10,11 +10,19 @@ import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-rando
 import { type AckingEndpoint, startAckingEndpoint } from '../support/workflow-chaos-acking-endpoint.js';
 import { AckingClient, judgeAcks } from '../support/workflow-chaos-acks.js';
 import { verifyAccountJournal } from '../support/workflow-chaos-journal.js';
+import {
+  KILLED_ENVIRONMENT,
+  restartKilled,
+  restartWithJournal,
+  snapshotMade,
+} from '../support/workflow-chaos-restart.js';
 
 const KILLS = 5;
-const CLIENTS = 24;
+const CLIENTS = 12;
 const ACKED_BETWEEN_KILLS = 200;
 const MAX_PAUSE_MS = 300;
+/** Shorter than it takes to notice. */
+const MAX_STOPPED_MS = 500;
 const PROGRESS_TIMEOUT_MS = 60_000;
 const LOGGED_TIMEOUT_MS = 20_000;
 const KINDS = [
@@ -38,7 +46,7 @@ describe('a workflow server that dies', function () {
   before(async () => {
     console.log(replayLine(seed, 'workflow-crash-points'));
     endpoint = await startAckingEndpoint();
-    queue = await QueueProcess.start();
+    queue = await QueueProcess.start(KILLED_ENVIRONMENT);
   });
   after(async () => {
     await queue?.stop();
@@ -59,8 +67,11 @@ describe('a workflow server that dies', function () {
       for (let kill = 0; kill < KILLS; kill += 1) {
         const wanted = acked() + ACKED_BETWEEN_KILLS;
         await eventually(() => expect(acked()).to.be.at.least(wanted), { timeoutMs: PROGRESS_TIMEOUT_MS });
+        // The next one begins with runs that it has from a snapshot.
+        if (kill % 2 === 1) await snapshotMade(queue);
         await pause(random.below(MAX_PAUSE_MS));
-        await queue.restart('SIGKILL');
+        if (kill % 2 === 0) await restartWithJournal(queue, random.below(MAX_STOPPED_MS));
+        else await restartKilled(queue);
       }
     };
     // A client that is refused fails the test at once.
@@ -72,7 +83,7 @@ describe('a workflow server that dies', function () {
     expect(kindsOf(clients)).to.include.keys(KINDS);
     expect(unknown, 'calls that a kill left without an answer').to.be.at.least(KILLS);
     expect((await judgeAcks(runs, queue)).slice(0, 10)).to.deep.equal([]);
-    await queue.restart('SIGKILL');
+    await restartKilled(queue);
     expect((await judgeAcks(runs, queue)).slice(0, 10), 'after another restart').to.deep.equal([]);
     for (const { id, end, response } of runs) {
       if (end === undefined) continue;

@@ -8,10 +8,12 @@ import { eventually } from '../support/eventually.js';
 import { quietly } from '../support/queue-process.js';
 import { replayLine, type SeededRandom, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 import { verifyAccountJournal } from '../support/workflow-chaos-journal.js';
+import { KILLED_ENVIRONMENT, snapshotMade } from '../support/workflow-chaos-restart.js';
 import { WorkflowChaosStand } from '../support/workflow-chaos-stand.js';
 import { type Program, randomProgram } from '../support/workflow-programs.js';
 
 const FAULTS = 8;
+const SNAPSHOT_EVERY = 4;
 /** At work at once. */
 const PROGRAMS_AT_ONCE = 25;
 /** Of answers. */
@@ -21,6 +23,8 @@ const PROGRESS_TIMEOUT_MS = 60_000;
 /** A fault falls somewhere in it. */
 const MAX_PAUSE_MS = 1000;
 const MAX_ABSENCE_MS = 1500;
+/** Shorter than it takes to notice. */
+const MAX_STOPPED_MS = 500;
 
 describe('random workflows, while processes die and answers get lost', function () {
   this.timeout(300_000);
@@ -31,7 +35,8 @@ describe('random workflows, while processes die and answers get lost', function 
     console.log(replayLine(seed, 'workflow-model'));
     random = seededRandom(seed);
     const retryDelay = 'min(1000, 100 * (1 + retried))';
-    stand = await WorkflowChaosStand.start({ random, losses: LOSSES, retryDelay, patienceSeconds: 120 });
+    const env = KILLED_ENVIRONMENT;
+    stand = await WorkflowChaosStand.start({ random, losses: LOSSES, retryDelay, patienceSeconds: 120, env });
   });
   after(() => stand?.stop());
 
@@ -53,10 +58,12 @@ describe('random workflows, while processes die and answers get lost', function 
   async function faults(): Promise<void> {
     for (let fault = 0; fault < FAULTS; fault += 1) {
       await progress();
+      // From there the next one begins with runs that it has from a snapshot.
+      if (fault % SNAPSHOT_EVERY === SNAPSHOT_EVERY - 1) await snapshotMade(stand.queue);
       await pause(random.below(MAX_PAUSE_MS));
       const kind = random.below(3);
       await Promise.all([
-        ...(kind === 0 ? [] : [stand.killServer()]),
+        ...(kind === 0 ? [] : [stand.killServer(fault % 2 === 0 ? random.below(MAX_STOPPED_MS) : undefined)]),
         ...(kind === 1 ? [] : [stand.leave(random.below(MAX_ABSENCE_MS))]),
       ]);
     }

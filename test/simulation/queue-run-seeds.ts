@@ -16,6 +16,7 @@ export interface QueueRunReport {
   readonly told: number;
   readonly calls: number;
   readonly runs: number;
+  readonly children: number;
   readonly entries: number;
   readonly notified: number;
   readonly timeouts: number;
@@ -52,6 +53,7 @@ export async function runQueueSeed(seed: number, options: QueueWorldOptions = {}
     told: world.ledger.told.size,
     calls: world.destinations.calls.length,
     runs: world.workflows.counts.runs,
+    children: world.workflows.counts.children,
     entries: world.workflows.counts.entries,
     notified: world.workflows.counts.notified,
     timeouts: world.workflows.counts.timeouts,

@@ -29,7 +29,9 @@ describe('queue simulation', () => {
   const { first, count } = seedRange(process.env, DEFAULT_SEEDS);
   it(`keeps every promise, seeds ${first} to ${first + count - 1}`, async function () {
     this.timeout(0);
-    const totals = { answered: 0, failed: 0, unknown: 0, duplicates: 0, told: 0, calls: 0, takeovers: 0, virtualMs: 0 };
+    const publishes = { answered: 0, failed: 0, unknown: 0, duplicates: 0, told: 0 };
+    const workflows = { runs: 0, children: 0, entries: 0, notified: 0, timeouts: 0 };
+    const totals = { ...publishes, ...workflows, calls: 0, takeovers: 0, virtualMs: 0 };
     const startedMs = performance.now();
     for (let seed = first; seed < first + count; seed += 1) {
       const report = await runQueueSeed(seed);
@@ -39,11 +41,14 @@ describe('queue simulation', () => {
     }
     const seconds = (performance.now() - startedMs) / 1000;
     const { answered, failed, unknown, duplicates, told, calls, takeovers, virtualMs } = totals;
+    const { runs, children, entries, notified, timeouts } = totals;
     console.log(
       `      ${count} seeds, ${(virtualMs / 3_600_000).toFixed(1)} simulated hours in ${seconds.toFixed(0)} s: publishes ` +
         `${answered} answered, ${failed} failed, ${unknown} unknown, ${duplicates} duplicates, ${told} told; ` +
-        `${calls} calls, ${takeovers} takeovers`,
+        `${calls} calls, ${takeovers} takeovers; ${runs} runs (${children} of them invoked) with ${entries} entries, waits ended by ` +
+        `${notified} notifies and ${timeouts} deadlines`,
     );
     expect(calls).to.be.greaterThan(count * 20);
+    expect(entries).to.be.greaterThan(count);
   });
 });

@@ -3,7 +3,7 @@
  * twice at the same time under ids of their own, and ends it. What became of a run it hears from the answers alone.
  */
 import { newMessageId, type PublishItem, type QueueCommand, type QueueReply } from '../../src/domain/queue/index.js';
-import { newRunId, type StepMark, type WorkflowMark } from '../../src/domain/workflow/index.js';
+import { type AskedDelivery, newRunId, type StepMark, type WorkflowMark } from '../../src/domain/workflow/index.js';
 import type { AccountId, RunId } from '../../src/kernel/index.js';
 import { queuePartition } from '../../src/messages/index.js';
 import { PLAIN_SETTINGS } from '../support/queue-shard-stand.js';
@@ -15,9 +15,11 @@ import type { SeededRandom } from './seeded-random.js';
 
 /** After this a client takes up another run; what became of this one it does not know. */
 const PATIENCE_MS = 12_000;
+const MAX_CHILD_MS = 2000;
 const EVENTS = ['a', 'b', 'c'];
 const STEPS = 12;
 const WAITS_EVERY = 3;
+const INVOKES_EVERY = 4;
 /** An endpoint that answers with nothing but a status is one. */
 const MARK: WorkflowMark = {
   detectsTrigger: false,
@@ -88,6 +90,7 @@ export class WorkflowClient {
       // What a step is its number says: told again, it is the same.
       run.step += 1;
       if (run.step % WAITS_EVERY === 0) this.wait(run, onEnd);
+      else if (run.step % INVOKES_EVERY === 0) this.invoke(run, onEnd);
       else this.append(run, onEnd);
     }
   }
@@ -111,6 +114,30 @@ export class WorkflowClient {
     const entry = { kind: 'entry', runId: run.id, mark: MARK, step } as const;
     if (this.random.chance(0.3)) this.publish(run, entry, step, () => {});
     this.publish(run, entry, step, (reply) => onEnd(this.goesOn(run, reply)));
+  }
+
+  /** Now and then under two names: a step that is executed twice makes a name each time. */
+  private invoke(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
+    const step = this.stepOf(run, 'Invoke');
+    const delivery = this.askedOf(run);
+    const invoker = { runId: run.id, step, stepText: JSON.stringify(step), delivery };
+    const start = (onReply: (reply: QueueReply | undefined) => void): void => {
+      const child: CurrentRun = { ...run, id: newRunId(this.random) };
+      const trigger = { kind: 'trigger', mark: MARK, isByEndpoint: false, invoker, depth: 1 } as const;
+      this.publish(run, { ...trigger, runId: child.id }, undefined, (reply) => {
+        this.endLater(child);
+        onReply(reply);
+      });
+    };
+    if (this.random.chance(0.3)) start(() => {});
+    start((reply) => onEnd(this.goesOn(run, reply)));
+  }
+
+  private endLater(child: CurrentRun): void {
+    this.later(this.random.between(0, MAX_CHILD_MS), () => {
+      if (this.facts.nodes().length === 0) this.endLater(child);
+      else this.end(child, () => {});
+    });
   }
 
   private publish(
@@ -146,7 +173,7 @@ export class WorkflowClient {
   private wait(run: CurrentRun, onEnd: (goesOn: boolean) => void): void {
     const { random, facts } = this;
     const step = this.stepOf(run, 'Wait');
-    const asked = { url: run.url, settings: { ...PLAIN_SETTINGS, timeoutSeconds: 2 }, mark: MARK, headers: [] };
+    const asked = this.askedOf(run);
     const timeoutSeconds = 1 + random.below(4);
     const command: QueueCommand = {
       type: 'Wait',
@@ -223,6 +250,10 @@ export class WorkflowClient {
     const node = this.random.pick(nodes());
     const atMs = scheduler.nowMs + this.random.between(0.05, 1);
     scheduler.at(atMs, node.member.process, 'message', `${this.name} asks`, () => action(node));
+  }
+
+  private askedOf({ url }: CurrentRun): AskedDelivery {
+    return { url, settings: { ...PLAIN_SETTINGS, timeoutSeconds: 2 }, mark: MARK, headers: [] };
   }
 
   private stepOf({ step }: CurrentRun, stepType: string): StepMark {

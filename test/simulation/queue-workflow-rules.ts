@@ -3,11 +3,12 @@
  *
  *  RR1 an entry follows the one before it, no step is in a run twice, and nothing is appended to a run that is over
  *  RR2 a wait ends once, by a notify, by its deadline or with its run, and what ends it brings its result in the same entry
- *  RR3 what is sent of a run is the list of its entries up to the one that is delivered
- *  RR4 what was acknowledged is in the journal; "over" is said of runs that are over, and of no others
+ *  RR3 a step invokes one child; the child's end is its result, in the same entry, while the parent goes on
+ *  RR4 what is sent of a run is the list of its entries up to the one that is delivered
+ *  RR5 what was acknowledged is in the journal; "over" is said of runs that are over, and of no others
  */
 import type { QueueEvent, QueueEventOf, QueueReply } from '../../src/domain/queue/index.js';
-import type { RunPart, StepMark } from '../../src/domain/workflow/index.js';
+import type { Invoker, RunPart, StepMark } from '../../src/domain/workflow/index.js';
 import type { MessageId, PartitionName, RunId } from '../../src/kernel/index.js';
 import type { LedgerMessage, LedgerRule, QueueLedger, Report } from './queue-ledger.js';
 
@@ -15,6 +16,7 @@ interface RunFacts {
   readonly createdAtMs: number;
   readonly entries: { readonly id: MessageId; readonly step: StepMark | undefined }[];
   readonly steps: Set<string>;
+  readonly invoker: Invoker | undefined;
   /** By step: of all that ever waited. */
   readonly waits: Map<number, 'open' | 'ended'>;
   isOver: boolean;
@@ -26,9 +28,11 @@ interface ListedEntry {
 }
 
 export class WorkflowRule implements LedgerRule {
-  readonly counts = { runs: 0, entries: 0, notified: 0, timeouts: 0, over: 0 };
+  readonly counts = { runs: 0, children: 0, entries: 0, notified: 0, timeouts: 0, over: 0 };
   /** The latest of each id. */
   private readonly runs = new Map<string, RunFacts>();
+  /** By parent and step. */
+  private readonly children = new Map<string, RunId>();
 
   constructor(private readonly report: Report) {}
 
@@ -56,6 +60,7 @@ export class WorkflowRule implements LedgerRule {
         if (run === undefined) return;
         run.isOver = true;
         this.counts.over += 1;
+        if (run.invoker !== undefined) this.oweResult(run.invoker, event.runId, partition, ledger);
         return;
       }
       default:
@@ -69,7 +74,7 @@ export class WorkflowRule implements LedgerRule {
     return open.reduce((sum, { waits }) => sum + [...waits.values()].filter((how) => how === 'open').length, 0);
   }
 
-  /** RR3. @returns what is wrong with the body */
+  /** RR4. @returns what is wrong with the body */
   listProblem(message: LedgerMessage, part: RunPart & { role: 'step' }, body: Uint8Array, ledger: QueueLedger) {
     const run = this.runs.get(`${message.partition} ${part.runId}`);
     // One that was replaced by another of its id is over: what is still sent of it is of no consequence.
@@ -83,7 +88,7 @@ export class WorkflowRule implements LedgerRule {
     return found.join() === listed.join() ? undefined : `${part.runId} sends ${found} instead of ${listed}`;
   }
 
-  /** RR4. */
+  /** RR5. */
   acknowledged(partition: PartitionName, runId: RunId, step: StepMark | undefined): void {
     const run = this.runs.get(`${partition} ${runId}`);
     if (run === undefined) this.report('an acknowledged run is not lost', runId);
@@ -114,11 +119,30 @@ export class WorkflowRule implements LedgerRule {
     if (run !== undefined && !run.isOver) this.report('over is said of runs that are over', runId);
   }
 
-  private started({ runId, atMs }: QueueEventOf<'RunStarted'>, partition: PartitionName): void {
+  private started({ runId, atMs, invoker }: QueueEventOf<'RunStarted'>, partition: PartitionName): void {
     const key = `${partition} ${runId}`;
     if (this.runs.get(key)?.isOver === false) this.report('a run is started once', `${runId} is active already`);
-    this.runs.set(key, { createdAtMs: atMs, entries: [], steps: new Set(), waits: new Map(), isOver: false });
+    this.runs.set(key, { createdAtMs: atMs, entries: [], steps: new Set(), invoker, waits: new Map(), isOver: false });
     this.counts.runs += 1;
+    if (invoker === undefined) return;
+    const step = `${partition} ${invoker.runId} ${invoker.step.stepId}`;
+    const other = this.children.get(step);
+    if (other !== undefined) this.report('a step invokes one child', `${invoker.runId} has ${other} and ${runId}`);
+    this.children.set(step, runId);
+    this.counts.children += 1;
+  }
+
+  /** RR3. */
+  private oweResult(
+    { runId, runCreatedAtMs, step }: Invoker,
+    child: RunId,
+    partition: PartitionName,
+    ledger: QueueLedger,
+  ) {
+    const parent = this.runs.get(`${partition} ${runId}`);
+    if (parent === undefined || parent.isOver || parent.createdAtMs !== runCreatedAtMs) return;
+    if (parent.steps.has(stepKey(step))) return;
+    ledger.owe(`invoke ${partition} ${runId} ${step.stepId}`, `${child} ends, and ${runId} does not hear of it`);
   }
 
   /** RR1. */
@@ -137,7 +161,7 @@ export class WorkflowRule implements LedgerRule {
     if (step === undefined) return;
     if (run.steps.has(stepKey(step))) this.report('no step is in a run twice', `${runId} has ${stepKey(step)} twice`);
     run.steps.add(stepKey(step));
-    ledger.settled(`wait ${partition} ${runId} ${step.stepId}`);
+    for (const what of ['wait', 'invoke']) ledger.settled(`${what} ${partition} ${runId} ${step.stepId}`);
     if (run.waits.get(step.stepId) === 'open')
       this.report('what brings the result ends the wait', `${runId} still waits at ${step.stepId}`);
   }

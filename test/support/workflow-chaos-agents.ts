@@ -24,8 +24,8 @@ export class OutsideAgents implements LedgerWatcher {
     private readonly url: string,
     private readonly token: string,
     private readonly dice: () => number,
-    /** Of an event: nobody waits for it any more. */
-    private readonly isWaited: (eventId: string) => boolean,
+    /** The run does not wait for the event any more. */
+    private readonly isWaited: (runId: string, eventId: string) => boolean,
   ) {}
 
   /** Keeps an event for a run that does not wait yet, most likely. */
@@ -41,7 +41,7 @@ export class OutsideAgents implements LedgerWatcher {
   onWait(eventId: string, how: string, runId: string): void {
     // One that was resumed has not heard what the one before it was told.
     if (how === 'early') this.notifyEarly(runId, eventId);
-    if (how === 'met') this.#once(`${runId} ${eventId}`, () => this.#meet(eventId));
+    if (how === 'met') this.#once(`${runId} ${eventId}`, () => this.#meet(runId, eventId));
     if (how === 'race') this.#once(eventId, () => this.#race(eventId));
   }
 
@@ -70,9 +70,9 @@ export class OutsideAgents implements LedgerWatcher {
   }
 
   /** Waits until somebody waits, so that the event finds one. */
-  async #meet(eventId: string): Promise<void> {
+  async #meet(runId: string, eventId: string): Promise<void> {
     await this.#until(async () => {
-      if (this.isWaited(eventId)) return true;
+      if (this.isWaited(runId, eventId)) return true;
       const waiters = await this.#json('GET', `/v2/waiters/${eventId}`);
       if (waiters?.length === 0) return false;
       const records = waiters && (await this.#notified(`/v2/notify/${eventId}`, eventId));

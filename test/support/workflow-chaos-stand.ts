@@ -17,11 +17,13 @@ import type { SeededRandom } from './seeded-random.js';
 import { OutsideAgents } from './workflow-chaos-agents.js';
 import { ChaosEndpoint } from './workflow-chaos-endpoint.js';
 import { judgeRuns } from './workflow-chaos-judge.js';
+import { judgeListed } from './workflow-chaos-listed.js';
 import { CuttingProxy } from './workflow-chaos-proxy.js';
+import { restartKilled, restartWithJournal } from './workflow-chaos-restart.js';
 import { ThirdParty } from './workflow-chaos-third-party.js';
 import { interpreter, PROGRAM_HEADER } from './workflow-interpreter.js';
 import { WorkflowLedger } from './workflow-ledger.js';
-import { type ExpectedRun, expectedOf } from './workflow-model.js';
+import { expectedOf } from './workflow-model.js';
 import { earlyEvents, type Program } from './workflow-programs.js';
 
 export interface ChaosOptions {
@@ -39,19 +41,21 @@ export interface Fault {
   untilMs: number;
 }
 
-/** Some lists are sent with the step, longer ones are fetched. */
-const INLINE_BYTES = 1500;
+const ENVIRONMENT: Environment = {
+  // Some lists are sent with the step, longer ones are fetched.
+  MILLRACE_WORKFLOW_INLINE_BYTES: '2500',
+  // A machine that does much else hears late of permissions: a refusal for that would use up retries.
+  MILLRACE_CONTROL_STALE_MS: '60000',
+};
 const SETTLED_TIMEOUT_MS = 60_000;
-const LISTED_TIMEOUT_MS = 20_000;
 const ASKED_AT_ONCE = 20;
 const MAX_VIOLATIONS = 20;
-/** Of a server that does not come back. */
-const TOLD_CHARACTERS = 3000;
 /** Of the last run that was found wanting. */
 const HISTORY_FILE = join(tmpdir(), 'millrace-workflow-model.json');
 
 export class WorkflowChaosStand {
   readonly faults: Fault[] = [];
+  readonly programs: Program[] = [];
   kills = 0;
   /** Ids of runs that were acknowledged, by program. */
   readonly started = new Map<string, string>();
@@ -77,7 +81,7 @@ export class WorkflowChaosStand {
 
   static async start(options: ChaosOptions): Promise<WorkflowChaosStand> {
     const { random, retryDelay, patienceSeconds } = options;
-    const queue = await QueueProcess.start({ MILLRACE_WORKFLOW_INLINE_BYTES: String(INLINE_BYTES), ...options.env });
+    const queue = await QueueProcess.start({ ...ENVIRONMENT, ...options.env });
     const dice = { losses: options.losses ?? 0 };
     const isLost = (): boolean => dice.losses > 0 && random.next() < dice.losses;
     const proxy = await CuttingProxy.start(queue.url, isLost);
@@ -92,7 +96,7 @@ export class WorkflowChaosStand {
       proxy.url,
       QUEUE_TOKEN,
       () => random.next(),
-      (id) => ledger.waits.has(id),
+      (runId, eventId) => ledger.endedWaits.has(`${runId} ${eventId}`),
     );
     ledger.watcher = agents;
     const client = new Client({ baseUrl: proxy.url, token: QUEUE_TOKEN });
@@ -109,6 +113,7 @@ export class WorkflowChaosStand {
 
   /** Never fails: what became of it is in `started` or `unknown`. */
   async trigger(program: Program): Promise<void> {
+    this.programs.push(program);
     const { id, retries } = program;
     const url = `${this.endpoint.url}/program`;
     const headers = { [PROGRAM_HEADER]: id };
@@ -141,14 +146,11 @@ export class WorkflowChaosStand {
     return news;
   }
 
-  /** Kills the server at once, and starts it again on what it left. */
-  killServer(): Promise<void> {
+  /** Kills the server at once, and its journal's before it if that is said, and starts it again on what it left. */
+  killServer(stoppedMs?: number): Promise<void> {
     this.kills += 1;
-    return this.#fault(async () => {
-      await this.queue.restart('SIGKILL').catch((cause: Error) => {
-        throw new Error(`${cause.message}\n${this.queue.millrace.stderr().slice(-TOLD_CHARACTERS)}`, { cause });
-      });
-    });
+    const { queue } = this;
+    return this.#fault(() => (stoppedMs === undefined ? restartKilled(queue) : restartWithJournal(queue, stoppedMs)));
   }
 
   /** The endpoint's HTTP server is gone for so long. */
@@ -180,7 +182,10 @@ export class WorkflowChaosStand {
         expect((json as { parallelismCount: number }).parallelismCount, 'calls in flight').to.equal(0);
       },
       { timeoutMs, everyMs: 100 },
-    );
+    ).catch(async (error: Error) => {
+      await this.#keepHistory([error.message], open);
+      throw error;
+    });
   }
 
   /** Programs without their children that have come to an end, as far as the endpoint knows. */
@@ -196,22 +201,22 @@ export class WorkflowChaosStand {
     const { races } = this.agents;
     const history = { isFaulty, ledger, unknown, posts, faults, calls: thirdParty.calls, races };
     const violations = [...judgeRuns(expected, history), ...thirdParty.problems];
-    const all = [...violations, ...(await this.#judgeServer(expected))];
-    if (all.length > 0) await this.#keepHistory(programs, all);
+    const all = [...violations, ...(await judgeListed(expected, this.queue, ledger))];
+    const violated = new Set(all.map((line) => line.split(' ', 1)[0] ?? ''));
+    const runIds = [...violated].flatMap((id) => [...(ledger.runIds.get(id) ?? [])]);
+    if (all.length > 0) await this.#keepHistory(all, runIds);
     return all.slice(0, MAX_VIOLATIONS);
   }
 
-  async #keepHistory(programs: readonly Program[], violations: readonly string[]): Promise<void> {
-    const { ledger, faults } = this;
+  /** @param runIds of those that are looked at most */
+  async #keepHistory(violations: readonly string[], runIds: readonly string[]): Promise<void> {
+    const { ledger, faults, programs } = this;
     const logs: unknown[] = [];
-    for (const id of new Set(violations.map((line) => line.split(' ', 1)[0] ?? ''))) {
-      for (const runId of ledger.runIds.get(id) ?? []) {
-        logs.push((await this.queue.get(`/v2/workflows/logs?workflowRunId=${runId}`)).json);
-      }
-    }
+    for (const runId of runIds) logs.push((await this.queue.get(`/v2/workflows/logs?workflowRunId=${runId}`)).json);
     const { posts } = this.endpoint;
     const { executions, failures } = ledger;
-    const history = { violations, faults, programs, logs, failures, posts, executions };
+    const runs = [...ledger.runIds].map(([program, ids]) => [program, ...ids]);
+    const history = { violations, faults, programs, runs, logs, failures, posts, executions };
     await writeFile(HISTORY_FILE, JSON.stringify(history));
     console.log(`      what happened is in ${HISTORY_FILE}`);
   }
@@ -223,6 +228,7 @@ export class WorkflowChaosStand {
       unknown: unknown.size,
       runs: ledger.runIds.size,
       posts: endpoint.posts.length,
+      fetched: endpoint.posts.filter(({ body }) => body === '').length,
       executions: ledger.executions.length,
       failures: ledger.failures.length,
       calls: [...thirdParty.calls.values()].flat().length,
@@ -233,59 +239,6 @@ export class WorkflowChaosStand {
       cuts: proxy.cuts,
       lost: endpoint.posts.filter(({ isAnswered }) => !isAnswered).length,
     };
-  }
-
-  /**
-   * What the server says of runs, once it has caught up: none is active, the log has their ends, the DLQ those that
-   * failed. @returns a line for each violation
-   */
-  async #judgeServer(expected: readonly ExpectedRun[]): Promise<string[]> {
-    const runs = expected.flatMap(withChildren).filter(({ program }) => this.ledger.runIds.has(program.id));
-    let violations: string[] = [];
-    const judged = async () => {
-      violations = await this.#serverViolations(runs);
-      expect(violations.length).to.equal(0);
-    };
-    await eventually(judged, { timeoutMs: LISTED_TIMEOUT_MS, everyMs: 200 }).catch(() => {});
-    return violations;
-  }
-
-  async #serverViolations(runs: readonly ExpectedRun[]): Promise<string[]> {
-    const { json } = await this.queue.delete('/v2/workflows/runs?count=1000');
-    const violations = (json as { cancelled: number }).cancelled === 0 ? [] : [`${JSON.stringify(json)} were active`];
-    const failed = await this.failedRuns();
-    for (const { program, state, result } of runs) {
-      const [runId = ''] = this.ledger.runIds.get(program.id) ?? [];
-      const response = state === 'RUN_SUCCESS' ? JSON.stringify(result) : undefined;
-      const logged = await this.#logged(runId);
-      const wanted = `${state} ${response}`;
-      if (logged !== wanted) violations.push(`${runId} is logged as ${logged}, not as ${wanted}`);
-      if ((state === 'RUN_FAILED') !== failed.delete(runId)) violations.push(`${runId} is ${state}: the DLQ disagrees`);
-    }
-    return [...violations, ...[...failed].map((runId) => `${runId} is in the DLQ`)];
-  }
-
-  /** Of each run that has the id. */
-  async #logged(runId: string): Promise<string> {
-    const { json } = await this.queue.get(`/v2/workflows/logs?workflowRunId=${runId}`);
-    const { runs } = json as { runs: { workflowState: string; workflowRunResponse?: string }[] };
-    return runs.map(({ workflowState, workflowRunResponse }) => `${workflowState} ${workflowRunResponse}`).join();
-  }
-
-  /** Their ids. @throws when one is there twice */
-  async failedRuns(): Promise<Set<string>> {
-    const ids: string[] = [];
-    let cursor = '';
-    do {
-      const { json } = await this.queue.get(
-        `/v2/workflows/dlq?count=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
-      );
-      const page = json as { messages: { workflowRunId: string }[]; cursor?: string };
-      ids.push(...page.messages.map(({ workflowRunId }) => workflowRunId));
-      cursor = page.cursor ?? '';
-    } while (cursor !== '');
-    expect(new Set(ids).size, 'failed runs').to.equal(ids.length);
-    return new Set(ids);
   }
 
   #knownRuns(): string[] {
@@ -305,8 +258,4 @@ export class WorkflowChaosStand {
     }
     return active;
   }
-}
-
-function withChildren(run: ExpectedRun): ExpectedRun[] {
-  return [run, ...run.children.flatMap((child) => withChildren(child.run))];
 }

@@ -144,7 +144,7 @@ class Interpretation {
     ledger.reached(eventId, how, this.context);
     const { eventData, timeout } = await waiting;
     const out = timeout ? { timeout } : { eventData, timeout };
-    ledger.waited(eventId, out);
+    ledger.waited(eventId, out, this.context);
     return how === 'race' ? 'raced' : out;
   }
 

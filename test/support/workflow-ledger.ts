@@ -41,6 +41,8 @@ export class WorkflowLedger {
   readonly waits = new Map<string, Set<string>>();
   /** Programs that came to an end of some kind. */
   readonly over = new Set<string>();
+  /** `<run> <event>`. */
+  readonly endedWaits = new Set<string>();
   /** Executions whose result came back in a replay. */
   readonly recorded = new Set<number>();
   readonly #times = new Map<string, number>();
@@ -84,7 +86,8 @@ export class WorkflowLedger {
     this.watcher?.onWait(eventId, how, workflowRunId);
   }
 
-  waited(eventId: string, out: unknown): void {
+  waited(eventId: string, out: unknown, { workflowRunId }: Pick<WorkflowContext, 'workflowRunId'>): void {
+    this.endedWaits.add(`${workflowRunId} ${eventId}`);
     noted(this.waits, eventId, JSON.stringify(out));
   }
 

@@ -52,7 +52,7 @@ export interface ProgramStyle {
    * events have the same id.
    */
   readonly isFaulty: boolean;
-  /** All that can fail does, and no child: what a run comes to when it is resumed follows from its program. */
+  /** Much fails, but no child, and children have no names of their own: what a resumed run comes to follows from that. */
   readonly isForResuming?: boolean;
 }
 
@@ -199,7 +199,7 @@ class Author {
     }
     if (place.depth === MAX_DEPTH) return { kind: 'run', name, throws: 0 };
     const child = this.program(`${place.id}.${name}`, place.depth + 1);
-    return { kind: 'invoke', name, child, isNamed: random.below(2) === 0 };
+    return { kind: 'invoke', name, child, isNamed: !this.style.isForResuming && random.below(2) === 0 };
   }
 
   #call(name: string): Step {

@@ -218,6 +218,45 @@ describe('failed runs of the published client', function () {
     await expectGone(id);
   });
 
+  together('resume: a call whose result could not be told is made again', async () => {
+    const path = stand.sink.path('called');
+    const called = stand.sink.answer(path, { status: 200, body: 'answered' });
+    const url = stand.serve('call', async (context) => {
+      await context.run('one', () => {});
+      return (await context.call('call', { url: called })).body;
+    });
+    stand.app.fault(url, { does: 'refuse', times: 1, of: (post) => kindOf(post) === 'callback' });
+    const { id } = await stand.run(url, { ...TRIGGER, body: 'payload' });
+    const { dlqId, responseStatus } = await entryOf(id);
+    expect(responseStatus).to.equal(503);
+    const { workflowRunId } = await dlq.resume({ dlqId });
+    expect((await stand.ended(workflowRunId)).result).to.equal('answered');
+    await stand.sink.arrived(path, 2);
+    expect(stand.posts(workflowRunId).map(kindOf)).to.deep.equal(['step', 'callback', 'step']);
+  });
+
+  together('resume: a child whose parent was told of its failure tells it nothing more', async () => {
+    const eventId = stand.app.name('event');
+    const { flow, state } = breaking();
+    const child = stand.invokable(flow);
+    const parent = stand.invokable(async (context) => {
+      const { isFailed } = await context.invoke('invoke', { workflow: child, body: 'b', retries: 0 });
+      const { eventData } = await context.waitForEvent('wait', eventId, { timeout: '60s' });
+      return [isFailed, eventData];
+    });
+    const urls = stand.serveMany('family', { parent, child });
+    const id = await stand.trigger(urls.parent);
+    await stand.arrived(id, 2);
+    const childId = stand.app.of(urls.child)[0]?.headers['upstash-workflow-runid'] as string;
+    const { dlqId } = await entryOf(childId);
+    state.isBroken = false;
+    const { workflowRunId } = await dlq.resume({ dlqId });
+    expect((await stand.ended(workflowRunId)).result).to.deep.include({ one: 1, three: 1, payload: 'b' });
+    await stand.client.notify({ eventId, eventData: 'go on', workflowRunId: id });
+    expect((await stand.ended(id)).result).to.deep.equal([true, 'go on']);
+    expect(stand.posts(id)).to.have.length(3);
+  });
+
   together('retryFailureFunction: tells the failure once more, if it could not be told', async () => {
     let isBroken = true;
     const told: unknown[] = [];

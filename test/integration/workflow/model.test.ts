@@ -8,7 +8,7 @@ import { type SeededRandom, seededRandom, seedOfThisRun } from '../../support/se
 import { WorkflowChaosStand } from '../../support/workflow-chaos-stand.js';
 import { randomProgram } from '../../support/workflow-programs.js';
 
-const PROGRAMS = 200;
+const PROGRAMS = 300;
 const TRIGGERED_AT_ONCE = 25;
 
 describe('random workflows of the published client', function () {

@@ -114,6 +114,51 @@ describe('starting a run with the published client', function () {
     });
   });
 
+  together('trigger: the same at once, from everywhere, is one run', async () => {
+    const url = stand.serve('at-once', twoSteps);
+    const options = { workflowRunId: stand.app.name('at-once'), body: 'b' };
+    const ids = await Promise.all(Array.from({ length: 8 }, () => stand.trigger(url, options)));
+    expect(new Set(ids).size).to.equal(1);
+    const [id] = ids as [string];
+    await stand.ended(id);
+    await stand.logOf(id, 'RUN_SUCCESS');
+    expect(stand.posts(id)).to.have.length(3);
+  });
+
+  together(
+    'trigger: once more after a run’s end is the trigger whose answer was lost, and soon a run of its own',
+    async () => {
+      const url = stand.serve('once-more', twoSteps);
+      const options = { workflowRunId: stand.app.name('once-more'), body: 'same' };
+      const { id } = await stand.run(url, options);
+      const { messageId, deduplicated } = await again(url, id);
+      expect([messageId, deduplicated]).to.deep.equal([stand.posts(id)[0]?.headers['upstash-message-id'], true]);
+      await eventually(
+        async () => {
+          await stand.trigger(url, options);
+          expect(stand.posts(id).length).to.be.above(3);
+        },
+        { timeoutMs: 30_000, everyMs: 200 },
+      );
+      await stand.ended(id);
+      expect(stand.posts(id)).to.have.length(6);
+    },
+  );
+
+  /** What the server says to a trigger with the same payload. */
+  const again = async (url: string, id: string) => {
+    const headers = {
+      'Upstash-Workflow-RunId': id,
+      'Upstash-Workflow-Init': 'true',
+      'Upstash-Workflow-Url': url,
+      'Upstash-Workflow-Sdk-Version': '1',
+      'Upstash-Feature-Set': 'LazyFetch,InitialBody,WF_DetectTrigger,WF_TriggerOnConfig',
+    };
+    const { status, json } = await stand.queue.post(`/v2/publish/${url}`, { headers, body: 'same' });
+    expect(status).to.be.within(200, 299);
+    return json as { messageId: string; deduplicated?: boolean };
+  };
+
   together('over REST: with an id of its own or a given one, and the function that failures are told to', async () => {
     const failures: unknown[] = [];
     const url = stand.serve(
