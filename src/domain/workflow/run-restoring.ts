@@ -46,7 +46,7 @@ export function restoredRun(event: WorkflowEventOf<'RunRestored'>, holds: RunHol
   if (!isActive) run.endState = 'RUN_FAILED';
   for (const entry of entries) appendHeld(run, entry, holds);
   for (const stored of storedEvents) run.storedEvents.push({ ...stored, content: Uint8Array.from(stored.content) });
-  for (const [stepId, child, messageId] of invokes) run.invokes.set(stepId, { child, messageId });
-  for (const [stepId, messageId] of calls) run.calls.set(stepId, messageId);
+  for (const [stepId, child, messageId] of invokes) run.addInvoke(stepId, { child, messageId });
+  for (const [stepId, messageId] of calls) run.addCall(stepId, messageId);
   return run;
 }

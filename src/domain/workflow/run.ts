@@ -27,18 +27,21 @@ export interface StartedInvoke {
   readonly messageId: MessageId;
 }
 
+const NO_INVOKES: ReadonlyMap<number, StartedInvoke> = new Map();
+const NO_CALLS: ReadonlyMap<number, MessageId> = new Map();
+
+/** A hundred thousand of them sleep: what most runs never need is made when it is needed, an empty map takes 250 bytes. */
 export class Run {
   readonly entries: RunEntry[] = [];
-  readonly #steps = new StepPlaces(this.entries);
+  #steps: StepPlaces | undefined;
   /** Of the entries' bodies. */
   bytes = 0;
   /** Messages that have not come to their end. */
   readonly open = new Set<Message>();
   readonly waiting: Waiting[] = [];
   readonly storedEvents: StoredEvent[] = [];
-  /** By step id. */
-  readonly invokes = new Map<number, StartedInvoke>();
-  readonly calls = new Map<number, MessageId>();
+  #invokes: Map<number, StartedInvoke> | undefined;
+  #calls: Map<number, MessageId> | undefined;
   /** Undefined while it goes on. */
   endState: RunEndState | undefined = undefined;
 
@@ -50,6 +53,25 @@ export class Run {
     readonly invoker: Invoker | undefined,
     readonly payloadHash: string,
   ) {}
+
+  /** By step id. */
+  get invokes(): ReadonlyMap<number, StartedInvoke> {
+    return this.#invokes ?? NO_INVOKES;
+  }
+
+  get calls(): ReadonlyMap<number, MessageId> {
+    return this.#calls ?? NO_CALLS;
+  }
+
+  addInvoke(stepId: number, invoke: StartedInvoke): void {
+    this.#invokes ??= new Map();
+    this.#invokes.set(stepId, invoke);
+  }
+
+  addCall(stepId: number, messageId: MessageId): void {
+    this.#calls ??= new Map();
+    this.#calls.set(stepId, messageId);
+  }
 
   get name(): RunName {
     return { runId: this.id, createdAtMs: this.createdAtMs };
@@ -74,11 +96,16 @@ export class Run {
 
   /** The entry of a step's result, or of its announcement. */
   entryOf(stepId: number, targetStep: number): RunEntry | undefined {
-    return this.#steps.find(stepId, targetStep);
+    return this.#places.find(stepId, targetStep);
   }
 
   resultOf(stepId: number): RunEntry | undefined {
-    return this.#steps.find(stepId);
+    return this.#places.find(stepId);
+  }
+
+  get #places(): StepPlaces {
+    this.#steps ??= new StepPlaces(this.entries);
+    return this.#steps;
   }
 
   waiterOf(stepId: number): Waiting | undefined {

@@ -96,7 +96,7 @@ export class Runs {
       return;
     }
     if (run === undefined) return;
-    if (part.role === 'call') run.calls.set(part.step.stepId, message.id);
+    if (part.role === 'call') run.addCall(part.step.stepId, message.id);
     if (part.role !== 'step') return;
     const body = { number: message.bodyNumber, bytes: message.bodyBytes };
     const known = run.entries[part.index];
@@ -176,7 +176,7 @@ export class Runs {
       }
       case 'InvokeStarted': {
         const { runId, step, childRunId, messageId } = event;
-        this.#run(runId).invokes.set(step.stepId, { child: childRunId, messageId });
+        this.#run(runId).addInvoke(step.stepId, { child: childRunId, messageId });
         return;
       }
       case 'FailureFunctionEnded':
