@@ -36,7 +36,7 @@ describe('routes of messages', function () {
       ['no token', 'GET', '/v2/queues', { token: null }, 401, /^unable to authenticate: invalid token$/],
       ['an unknown token', 'GET', '/v2/queues', { token: 'unknown' }, 401, /^unable to authenticate: invalid token$/],
       ['a path that is none', 'GET', '/v2/nothing', {}, 404, /no such route/],
-      ['a path of workflows', 'POST', '/v2/workflows/dlq/resume', {}, 404, /no such route/],
+      ['a path of workflows that is none', 'POST', '/v2/workflows/nothing', {}, 404, /no such route/],
       ['another method', 'PUT', '/v2/queues', {}, 405, /method is not allowed/],
       ['language models', 'POST', '/llm/v1/chat/completions', { body: '{}' }, 404, /not available/],
       ['broken JSON', 'POST', '/v2/queues', { body: '{"queueName":' }, 400, /./],
