@@ -8,7 +8,7 @@ export MALLOC_ARENA_MAX ?= 2
 export MALLOC_MMAP_THRESHOLD_ ?= 131072
 export MALLOC_TRIM_THRESHOLD_ ?= 131072
 HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
-MOCHA := node_modules/.bin/mocha
+MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
 SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)
 
 .PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos \
