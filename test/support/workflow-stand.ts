@@ -200,8 +200,10 @@ let shared: Promise<WorkflowStand> | undefined;
 /** One for all test files that need nothing of their own: they name their workflows, events and keys apart. */
 export function sharedStand(): Promise<WorkflowStand> {
   shared ??= WorkflowStand.start().then(async (stand) => {
+    // A file that ends every process ends this one too; its servers would keep the tests' process alive.
     void stand.queue.millrace.exited.then(() => {
       shared = undefined;
+      return stand.stop();
     });
     await stand.startSchedule();
     return stand;
