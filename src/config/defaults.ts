@@ -204,11 +204,19 @@ export const DEFAULTS = {
     'A step is delivered with all entries of its run before it, base64; where they are more, the endpoint fetches them.',
   ),
   logRetentionMs: as(14 * DAY_MS, 'Two weeks of what happened to messages; older events leave the read model.'),
+  region: unset('Deliveries carry no region; one of the two names lets receivers with keys of two regions choose.'),
+
+  // prices
   queuePriceCents: as(
     0,
     'Of 100,000 messages. Nothing is charged unless an operator sets a price; budgets are judged by it.',
   ),
-  region: unset('Deliveries carry no region; one of the two names lets receivers with keys of two regions choose.'),
+  kvPriceCents: as(0, 'Of 100,000 commands. As MILLRACE_QUEUE_PRICE_CENTS.'),
+  searchPriceCents: as(0, 'Of 100,000 queries, updated documents and units of reranking.'),
+  storagePriceCents: as(0, 'Of a GiB of keys and values or of documents for a month, each day its share.'),
+  freeStorageBytes: as(0, 'Of each database, before MILLRACE_STORAGE_PRICE_CENTS counts.'),
+  bandwidthPriceCents: as(0, 'Of a GiB in or out, of requests, answers and bodies that are delivered.'),
+  freeBandwidthBytes: as(0, 'Of each database and account in a month, before MILLRACE_BANDWIDTH_PRICE_CENTS counts.'),
 
   // first start
   kvToken: generated('The first database works without a call to the management API.'),

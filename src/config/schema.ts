@@ -157,8 +157,18 @@ export class DeliverySettings {
   @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;
   @setting(bytes(1, 16 * MIB)) readonly workflowInlineBytes!: number;
   @setting(milliseconds(1_000, 366 * 86_400_000)) readonly logRetentionMs!: number;
-  @setting(whole(0, 100_000_000)) readonly queuePriceCents!: number;
   @setting(oneOf('EU-CENTRAL-1', 'US-EAST-1')) readonly region!: 'EU-CENTRAL-1' | 'US-EAST-1' | undefined;
+}
+
+/** What use costs: shown in statistics, and what budgets are judged by. */
+export class PriceSettings {
+  @setting(whole(0, 100_000_000)) readonly queuePriceCents!: number;
+  @setting(whole(0, 100_000_000)) readonly kvPriceCents!: number;
+  @setting(whole(0, 100_000_000)) readonly searchPriceCents!: number;
+  @setting(whole(0, 100_000_000)) readonly storagePriceCents!: number;
+  @setting(bytes(0, 1024 * GIB)) readonly freeStorageBytes!: number;
+  @setting(whole(0, 100_000_000)) readonly bandwidthPriceCents!: number;
+  @setting(bytes(0, 1024 * GIB)) readonly freeBandwidthBytes!: number;
 }
 
 /** What the first start creates; generated where not given. */
@@ -188,6 +198,7 @@ export class Config {
   readonly bounds = new BoundSettings();
   readonly destinations = new DestinationSettings();
   readonly delivery = new DeliverySettings();
+  readonly prices = new PriceSettings();
   readonly firstStart = new FirstStartSettings();
 
   /** The process runs its own nats-server. */

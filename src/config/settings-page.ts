@@ -15,6 +15,8 @@ const TITLES: Readonly<Record<string, string>> = {
   ownership: 'Ownership and waiting',
   bounds: 'Bounds',
   destinations: 'Destinations of deliveries',
+  delivery: 'Deliveries and the queue',
+  prices: 'Prices',
   firstStart: 'First start',
 };
 

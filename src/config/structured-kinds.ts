@@ -50,19 +50,26 @@ export interface WireAlias {
   readonly headerWord: string;
   readonly queueWord: string;
   readonly kvWord: string;
+  /** Undefined: the one field that has it keeps its neutral name. */
+  readonly partnerWord?: string | undefined;
 }
 
 export function wireAlias(): Kind {
   return {
-    accepts: 'three words as Header:queue:kv, of letters and digits, beginning with a letter',
+    accepts: 'three words as Header:queue:kv, or four with :partner, of letters and digits, beginning with a letter',
     rules: [IsObject()],
     read: (given) => {
-      const match = /^([A-Za-z][A-Za-z0-9]{0,31}):([A-Za-z][A-Za-z0-9]{0,31}):([a-z][a-z0-9]{0,31})$/.exec(given);
-      return match ? { headerWord: match[1], queueWord: match[2], kvWord: match[3] } : given;
+      const match =
+        /^([A-Za-z][A-Za-z0-9]{0,31}):([A-Za-z][A-Za-z0-9]{0,31}):([a-z][a-z0-9]{0,31})(?::([a-z][a-z0-9]{0,31}))?$/.exec(
+          given,
+        );
+      if (match === null) return given;
+      const [, headerWord, queueWord, kvWord, partnerWord] = match;
+      return { headerWord, queueWord, kvWord, ...(partnerWord && { partnerWord }) };
     },
     write: (value) => {
-      const { headerWord, queueWord, kvWord } = value as WireAlias;
-      return `${headerWord}:${queueWord}:${kvWord}`;
+      const { headerWord, queueWord, kvWord, partnerWord } = value as WireAlias;
+      return [headerWord, queueWord, kvWord, ...(partnerWord === undefined ? [] : [partnerWord])].join(':');
     },
   };
 }

@@ -47,7 +47,7 @@ const BAD: Record<string, [string, string]> = {
   TRUSTED_PROXIES: ['10.0.0.0/33', 'accepts IP addresses or CIDR ranges, separated by commas, not "10.0.0.0/33"'],
   WIRE_ALIAS: [
     'Acme:acmeq',
-    'accepts three words as Header:queue:kv, of letters and digits, beginning with a letter, not "Acme:acmeq"',
+    'accepts three words as Header:queue:kv, or four with :partner, of letters and digits, beginning with a letter, not "Acme:acmeq"',
   ],
   HTTP_HEADERS_TIMEOUT_MS: ['10s', `accepts ${MS} from 100 to 600000, not "10s"`],
   HTTP_REQUEST_TIMEOUT_MS: ['0', `accepts ${MS} from 100 to 3600000, not "0"`],
@@ -122,6 +122,12 @@ const BAD: Record<string, [string, string]> = {
   WORKFLOW_INLINE_BYTES: ['17MiB', `accepts ${BYTES} from 1 to 16MiB, not "17MiB"`],
   LOG_RETENTION_MS: ['14d', `accepts ${MS} from 1000 to 31622400000, not "14d"`],
   QUEUE_PRICE_CENTS: ['1.5', 'accepts a whole number from 0 to 100000000, not "1.5"'],
+  KV_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
+  SEARCH_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
+  STORAGE_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
+  BANDWIDTH_PRICE_CENTS: ['-1', 'accepts a whole number from 0 to 100000000, not "-1"'],
+  FREE_STORAGE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
+  FREE_BANDWIDTH_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
   KV_TOKEN: ['two words', `accepts ${TOKEN}`],
   KV_READONLY_TOKEN: ['naïve', `accepts ${TOKEN}`],
@@ -214,7 +220,8 @@ describe('configuration: values', () => {
     });
   });
 
-  it('reads a wire alias as its three words', () => {
+  it('reads a wire alias as its words', () => {
+    expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv:host' }).faces.wireAlias?.partnerWord).to.equal('host');
     expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:acmeq:acmekv' }).faces.wireAlias).to.deep.equal({
       headerWord: 'Acme',
       queueWord: 'acmeq',
