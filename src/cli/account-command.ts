@@ -6,15 +6,18 @@ import { type ControlClient, sealAccountCredentials, sealedSecret } from '../act
 import {
   ACCOUNT_LIMIT_NAMES,
   type Account,
-  type ControlCommand,
   type ControlReply,
   DEFAULT_ACCOUNT_LIMITS,
+  isPersons,
+  personOf,
+  queueOwnerOf,
 } from '../domain/control/index.js';
 import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
-import { newAccountId, newQueueToken, newSecretText } from '../messages/index.js';
+import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
 import { ask, exitCodeOf, parse, Refused, refusal, UsageError } from './command-line.js';
+import { noted } from './operator-note.js';
 
 export interface AccountCommandDeps {
   readonly client: ControlClient;
@@ -30,7 +33,7 @@ export const ACCOUNT_USAGE = `usage: millrace account create --name NAME --email
        millrace account suspend|activate [ID|NAME|EMAIL]
        millrace account limits [ID|NAME|EMAIL] LIMIT=N ...
        millrace account reset-tokens [ID|NAME|EMAIL]
-       (without a name: the only account there is)
+       (without a name: the only account there is; an ID may be a UUID of the management API)
 `;
 
 /** @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage. Never throws */
@@ -70,18 +73,18 @@ async function create(argv: readonly string[], { client, random, sealing, write 
     signingKeyCurrent: newSecretText(random, 'sig_'),
     signingKeyNext: newSecretText(random, 'sig_'),
   };
-  const account = oneAccount(
-    await ask(client, {
-      type: 'CreateAccount',
-      account: {
-        id: newAccountId(random),
-        name,
-        email,
-        secrets: sealAccountCredentials(secrets, sealing),
-        readOnlyToken: sealedSecret(tokens.readOnlyToken, sealing),
-      },
-    }),
-  );
+  const id = newAccountId(random);
+  const command = {
+    type: 'CreateAccount',
+    account: {
+      id,
+      name,
+      email,
+      secrets: sealAccountCredentials(secrets, sealing),
+      readOnlyToken: sealedSecret(tokens.readOnlyToken, sealing),
+    },
+  } as const;
+  const account = oneAccount(await ask(client, noted(id, 'createAccount', name, command)));
   write(about(account) + tokenLines(tokens) + keyLines(secrets));
 }
 
@@ -95,7 +98,7 @@ async function list(argv: readonly string[], { client, write }: AccountCommandDe
 async function show(argv: readonly string[], { client, sealing, write }: AccountCommandDeps): Promise<void> {
   const { words, flags } = parse(argv, [], ['show-secrets'], Math.min(1, argv.filter(isWord).length));
   const account = await find(client, words[0]);
-  write(about(account));
+  write(`${about(account)}uuid=${uuidOf(account.id)}\n`);
   for (const name of ACCOUNT_LIMIT_NAMES) write(`${name}=${limitsOf(account)[name]}\n`);
   if (!flags.has('show-secrets')) return;
   const { secrets, readOnlyToken } = account;
@@ -116,8 +119,10 @@ async function setState(
   { client, write }: AccountCommandDeps,
 ): Promise<void> {
   const { words } = parse(argv, [], [], Math.min(1, argv.length));
-  const { id } = await find(client, words[0]);
-  write(about(oneAccount(await ask(client, { type: 'SetAccountState', account: id, state }))));
+  const { id, name } = await find(client, words[0]);
+  const action = state === 'passive' ? 'suspendAccount' : 'activateAccount';
+  const command = { type: 'SetAccountState', account: id, state } as const;
+  write(about(oneAccount(await ask(client, noted(id, action, name, command)))));
 }
 
 async function limits(argv: readonly string[], { client, write }: AccountCommandDeps): Promise<void> {
@@ -133,8 +138,9 @@ async function limits(argv: readonly string[], { client, write }: AccountCommand
     wanted[known] = Number(value);
   }
   if (Object.keys(wanted).length === 0) throw new UsageError('no limit is given');
-  const { id } = await find(client, named[0]);
-  const account = oneAccount(await ask(client, { type: 'SetAccountLimits', account: id, limits: wanted }));
+  const { id, name: entity } = await find(client, named[0]);
+  const command = { type: 'SetAccountLimits', account: id, limits: wanted } as const;
+  const account = oneAccount(await ask(client, noted(id, 'updateLimits', entity, command)));
   for (const name of ACCOUNT_LIMIT_NAMES) if (name in wanted) write(`${name}=${limitsOf(account)[name]}\n`);
 }
 
@@ -144,13 +150,15 @@ async function resetTokens(
   { client, random, sealing, write }: AccountCommandDeps,
 ): Promise<void> {
   const { words } = parse(argv, [], [], Math.min(1, argv.length));
-  const { id } = await find(client, words[0]);
+  const account = await find(client, words[0]);
+  const { id, name } = account;
   const tokens = newTokens(random);
   const sealed = {
     queueToken: sealedSecret(tokens.queueToken, sealing),
     readOnlyToken: sealedSecret(tokens.readOnlyToken, sealing),
   };
-  const command: ControlCommand = { type: 'ResetQueueTokens', account: id, tokens: sealed };
+  const reset = { type: 'ResetQueueTokens', account: id, tokens: sealed } as const;
+  const command = noted(queueOwnerOf(account), 'rotateQueueToken', name, reset);
   write(about(oneAccount(await ask(client, command))) + tokenLines(tokens));
 }
 
@@ -190,14 +198,21 @@ async function allAccounts(client: ControlClient): Promise<readonly Account[]> {
   return reply.accounts;
 }
 
-/** By id, name or email; the only one, where none is named. */
+/** By id, UUID, name or a person's email; the only person's, where none is named. */
 async function find(client: ControlClient, which: string | undefined): Promise<Account> {
   const all = await allAccounts(client);
-  const found = which === undefined ? all : all.filter(({ id, name, email }) => [id, name, email].includes(which));
+  const found = which === undefined ? all.filter(isPersons) : all.filter((account) => isNamed(account, which));
   const [first, second] = found;
   if (first === undefined) throw new Refused(`there is no account ${which ?? 'yet'}`);
   if (second !== undefined) throw new Refused(`there are ${found.length} such accounts: say which by its id`);
   return first;
+}
+
+/** A team has the email of its owner, and is not meant by it. */
+function isNamed(account: Account, which: string): boolean {
+  const { id, name } = account;
+  if (id === (accountIdOfUuid(which) ?? which) || name === which) return true;
+  return isPersons(account) && personOf(account) === which.toLowerCase();
 }
 
 function oneAccount(reply: ControlReply): Account {

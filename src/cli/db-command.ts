@@ -10,10 +10,11 @@ import {
 } from '../actors/control/index.js';
 import type { ControlReply, Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
-import { kvPartition, newDatabaseId } from '../messages/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
 import { ask, exitCodeOf, parse, Refused, refusal, UsageError, wholeOption } from './command-line.js';
 import { databaseTable, secretLines } from './db-output.js';
+import { noted } from './operator-note.js';
 
 export interface DbCommandDeps {
   readonly client: ControlClient;
@@ -32,7 +33,9 @@ export const DB_USAGE = `usage: millrace db create --name NAME [--partitions N] 
        millrace db list [--show-secrets]
        millrace db reset-password ID|NAME
        millrace db limits ID|NAME [--max-command-bytes N] [--max-requests-per-day N]
+       millrace db suspend|activate ID|NAME
        millrace db delete ID|NAME --yes
+       (an ID may be a UUID of the management API)
 `;
 
 /** @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage. Never throws */
@@ -50,6 +53,10 @@ async function run([verb, ...rest]: readonly string[], deps: DbCommandDeps): Pro
       return resetPassword(rest, deps);
     case 'limits':
       return limits(rest, deps);
+    case 'suspend':
+      return suspend(true, rest, deps);
+    case 'activate':
+      return suspend(false, rest, deps);
     case 'delete':
       return remove(rest, deps);
     default:
@@ -62,12 +69,13 @@ async function create(argv: readonly string[], { client, random, sealing, defaul
   const { name } = options;
   if (name === undefined) throw new UsageError('--name is missing');
   const credentials = newDatabaseCredentials(random);
-  const reply = await ask(client, {
+  const account = accountIdOfUuid(options.account ?? '') ?? (options.account as AccountId | undefined);
+  const command = {
     type: 'CreateDatabase',
     database: {
       id: newDatabaseId(random),
       name,
-      account: options.account as AccountId | undefined,
+      account,
       partitions: wholeOption(options, 'partitions') ?? 1,
       limits: {
         maxCommandBytes: wholeOption(options, 'max-command-bytes') ?? defaultLimits.maxCommandBytes,
@@ -75,7 +83,9 @@ async function create(argv: readonly string[], { client, random, sealing, defaul
       },
       secrets: sealDatabaseCredentials(credentials, sealing),
     },
-  });
+  } as const;
+  const owner = account ?? (await firstAccount(client));
+  const reply = await ask(client, owner === undefined ? command : noted(owner, 'createDatabase', name, command));
   write(secretLines(oneDatabase(reply), credentials));
 }
 
@@ -98,7 +108,8 @@ async function resetPassword(
   const database = await find(client, words[0] as string);
   const credentials = newDatabaseCredentials(random);
   const secrets = sealDatabaseCredentials(credentials, sealing);
-  const reply = await ask(client, { type: 'ResetPassword', database: database.id, secrets });
+  const command = { type: 'ResetPassword', database: database.id, secrets } as const;
+  const reply = await ask(client, noted(database.account, 'resetPassword', database.name, command));
   write(secretLines(oneDatabase(reply), credentials));
 }
 
@@ -107,19 +118,32 @@ async function limits(argv: readonly string[], { client, write }: DbCommandDeps)
   const maxCommandBytes = wholeOption(options, 'max-command-bytes');
   const maxRequestsPerDay = wholeOption(options, 'max-requests-per-day');
   if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit is given');
-  const { id } = await find(client, words[0] as string);
-  const reply = await ask(client, { type: 'UpdateLimits', database: id, maxCommandBytes, maxRequestsPerDay });
+  const { id, account, name } = await find(client, words[0] as string);
+  const command = { type: 'UpdateLimits', database: id, maxCommandBytes, maxRequestsPerDay } as const;
+  const reply = await ask(client, noted(account, 'updateLimits', name, command));
   const database = oneDatabase(reply);
   const { limits: now } = database;
   write(`${database.id} max-command-bytes=${now.maxCommandBytes} max-requests-per-day=${now.maxRequestsPerDay}\n`);
+}
+
+/** Nobody gets in until it is activated; its data stays. */
+async function suspend(isSuspended: boolean, argv: readonly string[], { client, write }: DbCommandDeps): Promise<void> {
+  const { words } = parse(argv, [], [], 1, WHICH);
+  const { id, account, name } = await find(client, words[0] as string);
+  const change = { settings: { isSuspended } };
+  const command = { type: 'ChangeDatabase', account, database: id, change } as const;
+  const action = isSuspended ? 'suspendDatabase' : 'activateDatabase';
+  const { settings } = oneDatabase(await ask(client, noted(account, action, name, command)));
+  write(`${id} state=${settings?.isSuspended === true ? 'suspended' : 'active'}\n`);
 }
 
 /** Tokens die first: nothing is written to partitions that were emptied. Asked again, it empties them again. */
 async function remove(argv: readonly string[], { client, flush, write }: DbCommandDeps): Promise<void> {
   const { words, flags } = parse(argv, [], ['yes'], 1, WHICH);
   if (!flags.has('yes')) throw new UsageError('a deleted database is gone for good: confirm with --yes');
-  const { id } = await find(client, words[0] as string, true);
-  const database = oneDatabase(await ask(client, { type: 'DeleteDatabase', database: id }));
+  const { id, account, name } = await find(client, words[0] as string, true);
+  const command = { type: 'DeleteDatabase', database: id } as const;
+  const database = oneDatabase(await ask(client, noted(account, 'deleteDatabase', name, command)));
   try {
     await flush(
       database,
@@ -137,10 +161,17 @@ async function allDatabases(client: ControlClient): Promise<readonly DatabaseVie
   return reply.databases;
 }
 
-/** By id, deleted ones too where wanted; else by the name of one that is not. */
+/** To which a database belongs for which no account is named. */
+async function firstAccount(client: ControlClient): Promise<AccountId | undefined> {
+  const reply = await ask(client, { type: 'ListAccounts' });
+  return reply.type === 'Accounts' ? reply.accounts[0]?.id : undefined;
+}
+
+/** By id or UUID, deleted ones too where wanted; else by the name of one that is not. */
 async function find(client: ControlClient, idOrName: string, withDeleted = false): Promise<Database> {
   const all = (await allDatabases(client)).map(({ database }) => database);
-  const byId = all.find(({ id, deletedAtMs }) => id === idOrName && (withDeleted || deletedAtMs === undefined));
+  const wanted = databaseIdOfUuid(idOrName) ?? idOrName;
+  const byId = all.find(({ id, deletedAtMs }) => id === wanted && (withDeleted || deletedAtMs === undefined));
   if (byId !== undefined) return byId;
   const named = all.filter(({ name, deletedAtMs }) => name === idOrName && deletedAtMs === undefined);
   const [first, second] = named;

@@ -27,6 +27,8 @@ export const ERROR_CODES = {
   SHUTTING_DOWN: { retryable: true },
   /** This edge has not heard from the control stream for longer than it may answer without. */
   CONTROL_STALE: { retryable: true },
+  /** More commands wait for their turn than a database may have waiting. Nothing was executed. */
+  RATE_LIMITED: { retryable: true },
   /** A wait ended without an answer and without an effect. */
   TIMED_OUT: { retryable: true },
   /** A setting, a file or an environment variable has a value that cannot be used. */

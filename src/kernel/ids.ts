@@ -23,3 +23,7 @@ export type DlqId = Branded<'DlqId'>;
 export type RunId = Branded<'RunId'>;
 /** `scd_<28 base58 characters>`, or what the caller chose. */
 export type ScheduleId = Branded<'ScheduleId'>;
+/** `key_<16 base32 characters>`. */
+export type ApiKeyId = Branded<'ApiKeyId'>;
+/** `bk-<16 base32 characters>`. */
+export type BackupId = Branded<'BackupId'>;

@@ -1,3 +1,4 @@
+export { newId } from './base32.js';
 export * from './control-meter.js';
 export * from './control-notice.js';
 export * from './control-placement.js';
@@ -7,5 +8,6 @@ export * from './kv-event.js';
 export * from './kv-request.js';
 export * from './manifest.js';
 export * from './placement.js';
+export * from './public-ids.js';
 export * from './queue-placement.js';
 export * from './user-tokens.js';

@@ -12,6 +12,7 @@ import {
   type Random,
   type ShardName,
 } from '../kernel/index.js';
+import { newId } from './base32.js';
 
 /** What a shard's journal holds; each plane has shards of its own. */
 export type Plane = 'kv' | 'queue';
@@ -25,19 +26,12 @@ export function shardOf(plane: Plane, partition: PartitionName, shardCount: numb
   return `${SHARD_PREFIX[plane]}${digest.readBigUInt64BE(0) % BigInt(shardCount)}` as ShardName;
 }
 
-/** RFC 4648, lower case: letters and digits that are not mistaken for each other. */
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const DATABASE_ID_CHARACTERS = 16;
 const DATABASE_ID = /^db-[a-z2-7]{16}$/;
 const KV_PARTITION = /^kv:(db-[a-z2-7]{16}):(0|[1-9][0-9]{0,4})$/;
 
 /** `db-` and 80 random bits. */
 export function newDatabaseId(random: Random): DatabaseId {
-  const bytes = random.bytes(DATABASE_ID_CHARACTERS);
-  let id = 'db-';
-  // 256 is a multiple of 32, so the low five bits of a random byte are even odds.
-  for (const byte of bytes) id += BASE32[byte & 31];
-  return id as DatabaseId;
+  return newId('db-', random) as DatabaseId;
 }
 
 /** @throws INVALID */

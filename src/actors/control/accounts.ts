@@ -46,12 +46,12 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     private readonly ports: AccountsPorts,
     private readonly options: AccountsOptions,
   ) {
-    ports.view.onAccessChanged = () => {
+    ports.view.whenAccessChanged(() => {
       this.#grantsByToken.clear();
       this.#factsById.clear();
       this.#accountsByUser = undefined;
       for (const listener of this.#listeners) listener();
-    };
+    });
   }
 
   /** Called after every change of an account, and of others; it says that facts may be other ones. */
@@ -85,9 +85,11 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   factsOf(id: AccountId): AccountFacts | undefined {
     const cached = this.#factsById.get(id);
     if (cached !== undefined) return cached;
-    const account = this.ports.view.state.accounts.get(id);
+    const { accounts, deletedAccounts } = this.ports.view.state;
+    // Of a team that is gone, what its queue still holds rests: nothing is taken, nothing delivered.
+    const account = deletedAccounts.has(id) ? ({ state: 'passive' } as const) : accounts.get(id);
     if (account === undefined) return undefined;
-    const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' } = account;
+    const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' }: Pick<Account, 'limits' | 'state'> = account;
     const facts = { limits, state, centsPer100kMessages: this.options.centsPer100kMessages };
     this.#factsById.set(id, facts);
     return facts;

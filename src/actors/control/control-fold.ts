@@ -1,14 +1,19 @@
 /** The control state as a fold of its journal: what the owner, every copy, snapshots and audits hold alike. */
 import { createHash } from 'node:crypto';
 import { decodeControlEvents, encodeControlEvent } from '../../codec/control/index.js';
-import { ControlState, evolve, rebuildingEvents } from '../../domain/control/index.js';
+import { ControlState, type ControlStateOptions, evolve, rebuildingEvents } from '../../domain/control/index.js';
 import { appliedInSlices, joinedInSegments, type PartitionFold } from '../../journal/index.js';
 
 /** An event takes microseconds: a slice stays far below two milliseconds. */
 const SLICE_EVENTS = 256;
 
 export class ControlFold implements PartitionFold {
-  readonly state = new ControlState();
+  readonly state: ControlState;
+
+  /** @param options what owners and snapshots hold, unless it says otherwise */
+  constructor(options: ControlStateOptions = {}) {
+    this.state = new ControlState(options);
+  }
 
   apply(effects: Uint8Array): void {
     for (const event of decodeControlEvents(effects)) evolve(this.state, event);
@@ -34,6 +39,7 @@ export class ControlFold implements PartitionFold {
   }
 
   get size(): number {
-    return this.state.accounts.size + this.state.databases.size;
+    const { accounts, databases, search } = this.state;
+    return accounts.size + databases.size + search.byId.size;
   }
 }

@@ -32,7 +32,7 @@ export interface FollowerListener {
 const RETRY_MS = 500;
 
 export class ControlFollower {
-  #fold = new ControlFold();
+  #fold = newCopy();
   #chain: Chain = chainAfter(CONTROL_SHARD, undefined);
   #assembler = new EntryAssembler();
   #position = 0;
@@ -86,7 +86,7 @@ export class ControlFollower {
     const { journal, objects, log } = this.ports;
     const store = new SnapshotStore(objects, log);
     const stored = await store.newest(CONTROL_SHARD);
-    const fold = new ControlFold();
+    const fold = newCopy();
     const partition = stored?.manifest.partitions.find(({ name }) => name === CONTROL_PARTITION);
     if (partition !== undefined) {
       for await (const _ of store.loadPartition(partition, fold)) await this.#breathe();
@@ -136,4 +136,9 @@ export class ControlFollower {
     }
     this.listener.onApplied(isAccess);
   }
+}
+
+/** The audit log is read at its owner: a hundred thousand lines in every process would serve nobody. */
+function newCopy(): ControlFold {
+  return new ControlFold({ keepsAudit: false });
 }

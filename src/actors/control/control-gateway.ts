@@ -8,7 +8,7 @@ import {
   encodeControlCommand,
   encodeControlReply,
 } from '../../codec/control/index.js';
-import type { ControlCommand, ControlReply } from '../../domain/control/index.js';
+import { type ControlCommand, type ControlReply, isReading } from '../../domain/control/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus } from '../../ports/index.js';
 import {
@@ -31,8 +31,8 @@ export class ControlGateway implements ControlClient {
   async send(command: ControlCommand): Promise<ControlReply> {
     const actor = this.host?.actorOf(CONTROL_SHARD);
     if (actor !== undefined && actor.state !== 'draining') return submit(actor, command);
-    const isRead = command.type === 'ListDatabases' || command.type === 'ListAccounts';
-    return decodeControlReply(await this.caller.call(CONTROL_SHARD, encodeControlCommand(command), isRead));
+    const body = encodeControlCommand(command);
+    return decodeControlReply(await this.caller.call(CONTROL_SHARD, body, isReading(command)));
   }
 }
 

@@ -4,7 +4,8 @@
  *
  *  CP1 an answer leaves after every event that it was judged by is stored
  *  CP2 the answer to a revocation leaves after every live edge has it, or a second later: until then
- *      nobody may say that a token is dead
+ *      nobody may say that a token is dead. So does the answer that hands out something new, which its
+ *      owner will use at once at whichever edge is next
  */
 import { encodeControlEvent } from '../../codec/control/index.js';
 import { type ControlEvent, type ControlState, decide, evolve } from '../../domain/control/index.js';
@@ -51,7 +52,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
     }
     work.hasWritten = events.length > 0;
     work.waitsForTurn = this.#turnToWaitFor(turn);
-    if (events.some(isRevocation)) work.untilInForce = (position) => this.ports.untilInForce(position);
+    if (isAwaited(events)) work.untilInForce = (position) => this.ports.untilInForce(position);
     return 'done';
   }
 
@@ -101,9 +102,24 @@ export class ControlPlane implements ShardPlane<ControlWork> {
   }
 }
 
-/** Or a change of what a user may do, which is to act at once as well. */
+/** The first start waits for nobody: the first edge begins to follow after it. */
+function isAwaited(events: readonly ControlEvent[]): boolean {
+  return events.some(isRevocation) && !events.some(({ type }) => type === 'FirstStarted');
+}
+
+/** Or a change of what somebody may do, which is to act at once as well. */
 function isRevocation({ type }: ControlEvent): boolean {
   switch (type) {
+    case 'AccountCreated':
+    case 'AccountDeleted':
+    case 'TeamSet':
+    case 'ApiKeyCreated':
+    case 'ApiKeyDeleted':
+    case 'DatabaseCreated':
+    case 'DatabaseSettingsSet':
+    case 'SearchIndexCreated':
+    case 'SearchIndexSet':
+    case 'SearchIndexDeleted':
     case 'PasswordReset':
     case 'DatabaseDeleted':
     case 'UserSet':

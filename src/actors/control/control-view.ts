@@ -32,8 +32,7 @@ const MAX_CACHED_GRANTS = 10_000;
 export class ControlView implements Access, RespAccess {
   /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
   onBackInTouch: (silentForMs: number) => void = () => {};
-  /** Called after changes of who may do what, accounts included. */
-  onAccessChanged: () => void = () => {};
+  readonly #listeners = new Set<() => void>();
   readonly #follower: ControlFollower;
   readonly #grants = new Grants(
     () => this.state,
@@ -127,7 +126,12 @@ export class ControlView implements Access, RespAccess {
   #accessChanged(): void {
     this.#version += 1;
     this.#grantsByToken.clear();
-    this.onAccessChanged();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Called after changes of who may do what, accounts and search indexes included; in the order of asking. */
+  whenAccessChanged(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   /** @throws CONTROL_STALE */

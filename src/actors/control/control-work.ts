@@ -6,6 +6,8 @@ import type { Work } from '../runtime/index.js';
 /** What a command without lists costs a mailbox; and what each row of a list does. */
 const COMMAND_BYTES = 1024;
 const ROW_BYTES = 128;
+/** A name in a list. */
+const ITEM_BYTES = 64;
 
 export class ControlWork implements Work {
   readonly commands = 1;
@@ -23,17 +25,16 @@ export class ControlWork implements Work {
     readonly commandId?: CommandId | undefined,
   ) {}
 
-  /** Databases share the actor fairly; what an operator asks is a tenant of its own. */
+  /** Databases share the actor fairly, and so do accounts; what an operator asks is a tenant of its own. */
   get tenant(): string {
     const { command } = this;
-    return command.type === 'LeaseQuota' || command.type === 'ReturnQuota' ? command.database : 'control';
+    if (command.type === 'LeaseQuota' || command.type === 'ReturnQuota') return command.database;
+    if ('account' in command && typeof command.account === 'string') return command.account;
+    return 'control';
   }
 
   get bytes(): number {
-    const { command } = this;
-    if (command.type === 'SetUser') return COMMAND_BYTES + command.rules.length;
-    if (command.type !== 'FoldMeter') return COMMAND_BYTES;
-    return command.records.reduce((sum, { rows }) => sum + ROW_BYTES * (1 + rows.length), COMMAND_BYTES);
+    return bytesOf(this.command);
   }
 
   release(position: number): void {
@@ -45,5 +46,24 @@ export class ControlWork implements Work {
 
   reject(error: MillraceError): void {
     this.onFailure(error);
+  }
+}
+
+function bytesOf(command: ControlCommand): number {
+  switch (command.type) {
+    case 'SetUser':
+      return COMMAND_BYTES + command.rules.length;
+    case 'Audited':
+      return COMMAND_BYTES + bytesOf(command.command);
+    case 'ChangeDatabase': {
+      const { readRegions = [], allowedIps = [] } = command.change.settings ?? {};
+      return COMMAND_BYTES + ITEM_BYTES * (readRegions.length + allowedIps.length);
+    }
+    case 'EndBackup':
+      return COMMAND_BYTES + ITEM_BYTES * command.manifests.length;
+    case 'FoldMeter':
+      return command.records.reduce((sum, { rows }) => sum + ROW_BYTES * (1 + rows.length), COMMAND_BYTES);
+    default:
+      return COMMAND_BYTES;
   }
 }

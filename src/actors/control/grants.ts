@@ -14,7 +14,8 @@ import {
 } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
 import { hashPassword, hashSecret, kvPartition, ownerOfGeneratedToken } from '../../messages/index.js';
-import type { KvGrant } from '../../ports/index.js';
+import type { KvGrant, KvLimits } from '../../ports/index.js';
+import { allowedNetworks } from './allowed-networks.js';
 
 interface Origin {
   readonly lookUp: () => KvGrant | undefined;
@@ -134,19 +135,40 @@ function grantOfUser(database: Database, { name, rules }: AclUserRecord): KvGran
   return permissions === undefined ? grant : { ...grant, permissions, rules };
 }
 
-function commonOf(database: Database): Pick<KvGrant, 'database' | 'partitions' | 'limits'> {
-  const { id, partitions, limits } = database;
-  return { database: id, partitions: Array.from({ length: partitions }, (_, index) => kvPartition(id, index)), limits };
+type Common = Pick<KvGrant, 'database' | 'partitions' | 'limits' | 'networks' | 'isSuspended'>;
+
+/** A suspended database is still found by its secrets: who has one is told why it may not be used. */
+function commonOf({ id, partitions, limits, settings }: Database): Common {
+  const networks = allowedNetworks(settings?.allowedIps);
+  return {
+    database: id,
+    partitions: Array.from({ length: partitions }, (_, index) => kvPartition(id, index)),
+    limits,
+    ...(networks === undefined ? {} : { networks }),
+    ...(settings?.isSuspended === true ? { isSuspended: true } : {}),
+  };
 }
 
-/** The number of partitions never changes. */
 function isSame(one: KvGrant, other: KvGrant): boolean {
+  return opensTheSame(one, other) && LIMITS_OF_EDGES.every((name) => one.limits[name] === other.limits[name]);
+}
+
+/** For the same people, from the same places, whatever the limits. The number of partitions never changes. */
+export function opensTheSame(one: KvGrant, other: KvGrant): boolean {
   return (
     one.database === other.database &&
     one.role === other.role &&
     one.user === other.user &&
     one.rules === other.rules &&
-    one.limits.maxCommandBytes === other.limits.maxCommandBytes &&
-    one.limits.maxRequestsPerDay === other.limits.maxRequestsPerDay
+    one.isSuspended === other.isSuspended &&
+    one.networks?.text === other.networks?.text
   );
 }
+
+const LIMITS_OF_EDGES: readonly (keyof KvLimits)[] = [
+  'maxCommandBytes',
+  'maxRequestsPerDay',
+  'maxCommandsPerSecond',
+  'maxBytesPerMonth',
+  'maxConnections',
+];

@@ -6,8 +6,9 @@
  * counted twice: the control actor skips positions and record numbers that it has counted.
  */
 import { decodeMeterRecord } from '../../codec/control/index.js';
-import type { MeteredRecord } from '../../domain/control/index.js';
+import { type MeteredRecord, NO_USAGE, searchReranks } from '../../domain/control/index.js';
 import { describeError } from '../../kernel/index.js';
+import type { MeterSearchRow } from '../../messages/index.js';
 import type { Log, MeterLog, StoredMessage, Subscription, Timer, Timers } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
 
@@ -89,8 +90,8 @@ export class MeterFolder {
 
   #read({ position, bytes }: StoredMessage): Read {
     try {
-      const { session, number, day, rows } = decodeMeterRecord(bytes);
-      return { position, record: { position, session, number, day, rows } };
+      const { session, number, day, rows, searches = [] } = decodeMeterRecord(bytes);
+      return { position, record: { position, session, number, day, rows: [...rows, ...searches.flatMap(rowsOf)] } };
     } catch (error) {
       this.ports.log.error('meter.record-unreadable', { position, cause: describeError(error) });
       return { position, record: undefined };
@@ -129,4 +130,10 @@ export class MeterFolder {
     this.#held = this.#held.filter((read) => read.position > reply.position);
     return true;
   }
+}
+
+/** A search index is counted like a database: each request a command; its reranked units are a subject of their own. */
+function rowsOf({ index, queries, updates, reranks, bytesIn, bytesOut }: MeterSearchRow): MeteredRecord['rows'] {
+  const row = { ...NO_USAGE, database: index, commands: queries + updates, writes: updates, bytesIn, bytesOut };
+  return reranks === 0 ? [row] : [row, { ...NO_USAGE, database: searchReranks(index), commands: reranks }];
 }

@@ -1,15 +1,29 @@
 /**
- * Counts what each database uses, in plain numbers, and writes it to the meter's log about once a second.
+ * Counts what each database, search index and queue uses, in plain numbers, and writes it to the meter's log about once
+ * a second.
  *
  *  MW1 a record is sent again, same bytes, same number, until it is stored; meanwhile counting goes on
  *  MW2 a record holds the use of one UTC day
- *  MW3 memory is bounded by the databases in use: what cannot be written yet is added up, not queued
+ *  MW3 memory is bounded by the databases, indexes and accounts in use: what cannot be written yet is added up, not queued
  */
 import { encodeMeterRecord } from '../../codec/control/index.js';
-import { type UtcDay, utcDayOf } from '../../domain/control/index.js';
-import { type DatabaseId, describeError, type SessionId } from '../../kernel/index.js';
-import { LATENCY_BOUNDS_MS, type MeterRow } from '../../messages/index.js';
-import type { Clock, KvUsage, Log, Meter, MeterLog, Timer, Timers } from '../../ports/index.js';
+import { utcDayOf } from '../../domain/control/index.js';
+import { type AccountId, type DatabaseId, describeError, type SessionId } from '../../kernel/index.js';
+import type { MeterRecord } from '../../messages/index.js';
+import type {
+  Clock,
+  KvGauge,
+  KvUsage,
+  Log,
+  Meter,
+  MeterLog,
+  QueueUsage,
+  SearchUsage,
+  Timer,
+  Timers,
+} from '../../ports/index.js';
+import { DayCounts, RecordRoom } from './meter-counts.js';
+import { MeterGauges } from './meter-gauges.js';
 
 export interface MeterWriterPorts {
   readonly meterLog: MeterLog;
@@ -21,34 +35,22 @@ export interface MeterWriterPorts {
 export interface MeterWriterOptions {
   /** What a kill may lose. */
   readonly everyMs: number;
-  /** Databases of one record, about a hundred bytes each: a message of NATS holds 1 MiB. */
+  /** Databases, indexes and accounts of one record: making it holds up the process for some microseconds each. */
   readonly maxRows: number;
   /** Open connections of the process. */
   connections(): number;
 }
 
-export const DEFAULT_METER_OPTIONS: MeterWriterOptions = { everyMs: 1000, maxRows: 2000, connections: () => 0 };
+export const DEFAULT_METER_OPTIONS: MeterWriterOptions = { everyMs: 1000, maxRows: 500, connections: () => 0 };
 
-class Counts {
-  commands = 0;
-  writes = 0;
-  errors = 0;
-  hits = 0;
-  misses = 0;
-  bytesIn = 0;
-  bytesOut = 0;
-  readonly latencies: number[] = new Array(LATENCY_BOUNDS_MS.length + 1).fill(0);
-}
-
-interface DayCounts {
-  readonly day: UtcDay;
-  readonly byDatabase: Map<DatabaseId, Counts>;
-}
+/** About so many, estimated: a message of NATS holds 1 MiB, and a database may have called every command. */
+const MAX_RECORD_BYTES = 512 * 1024;
 
 export class MeterWriter implements Meter {
-  #current: DayCounts = { day: 0, byDatabase: new Map() };
+  #current = new DayCounts(0);
   /** Days that are over and not all written, oldest first. */
   readonly #earlier: DayCounts[] = [];
+  readonly #gauges = new MeterGauges();
   #number = 0;
   /** MW1. */
   #unsettled: Uint8Array | undefined;
@@ -78,16 +80,31 @@ export class MeterWriter implements Meter {
   }
 
   recordKv(database: DatabaseId, usage: KvUsage): void {
-    const counts = this.#countsOf(database);
-    counts.commands += usage.commands;
-    counts.writes += usage.writes;
-    counts.errors += usage.errors ?? 0;
-    counts.hits += usage.hits ?? 0;
-    counts.misses += usage.misses ?? 0;
-    counts.bytesIn += usage.bytesIn;
-    counts.bytesOut += usage.bytesOut;
-    const bucket = bucketOf(usage.durationMs);
-    counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + 1;
+    this.#today().addKv(database, usage);
+  }
+
+  connected(database: DatabaseId, change: 1 | -1): void {
+    this.#gauges.connected(database, change);
+  }
+
+  recordLookups(database: DatabaseId, hits: number, misses: number): void {
+    this.#today().addLookups(database, hits, misses);
+  }
+
+  recordSearch(index: DatabaseId, usage: SearchUsage): void {
+    this.#today().addSearch(index, usage);
+  }
+
+  recordQueue(account: AccountId, usage: QueueUsage): void {
+    this.#today().addQueue(account, usage);
+  }
+
+  gaugeKv(gauge: KvGauge): void {
+    this.#gauges.setKv(gauge);
+  }
+
+  gaugeSearch(index: DatabaseId, documents: number, storageBytes: number): void {
+    this.#gauges.setSearch(index, documents, storageBytes);
   }
 
   /** Writes everything counted so far; gives up, until the next time, when the log does not take it. Never rejects. */
@@ -116,51 +133,48 @@ export class MeterWriter implements Meter {
     }
   }
 
-  /** The next record's bytes; undefined when nothing was counted since. */
+  /** The next record's bytes; undefined when there is nothing to tell. */
   #cut(): Uint8Array | undefined {
+    this.#gauges.passTime(this.ports.clock.monotonicMs());
     const from = this.#earlier[0] ?? this.#current;
-    if (from.byDatabase.size === 0) return undefined;
-    const rows: MeterRow[] = [];
-    for (const [database, counts] of from.byDatabase) {
-      if (rows.length === this.options.maxRows) break;
-      rows.push({ database, ...counts });
-      from.byDatabase.delete(database);
-    }
-    if (from !== this.#current && from.byDatabase.size === 0) this.#earlier.shift();
-    this.#number += 1;
-    return encodeMeterRecord({
-      session: this.session,
-      number: this.#number,
-      day: from.day,
-      atMs: this.ports.clock.nowMs(),
-      connections: this.options.connections(),
-      rows,
-    });
+    if (from.isEmpty && (from !== this.#current || this.#gauges.isEmpty)) return undefined;
+    return encodeMeterRecord(this.#recordOf(from));
   }
 
-  #countsOf(database: DatabaseId): Counts {
+  #recordOf(from: DayCounts): MeterRecord {
+    const room = new RecordRoom(this.options.maxRows, MAX_RECORD_BYTES);
+    const isPast = from !== this.#current;
+    const { isEmpty: isIdle } = from;
+    // How things are now belongs to today.
+    const cut = from.cut(room, (database) => (isPast ? undefined : this.#gauges.takeConnections(database)));
+    const gauges = isPast ? undefined : this.#gauges.cut(room);
+    if (isPast && from.isEmpty) this.#earlier.shift();
+    this.#number += 1;
+    const atMs = this.ports.clock.nowMs();
+    return {
+      session: this.session,
+      number: this.#number,
+      day: isIdle ? utcDayOf(atMs) : from.day,
+      atMs,
+      connections: this.options.connections(),
+      ...cut,
+      ...gauges,
+      rows: [...cut.rows, ...(gauges?.rows ?? [])],
+    };
+  }
+
+  /** What is counted now. */
+  #today(): DayCounts {
     const day = utcDayOf(this.ports.clock.nowMs());
     if (day !== this.#current.day) this.#turnTo(day);
-    const { byDatabase } = this.#current;
-    let counts = byDatabase.get(database);
-    if (counts === undefined) {
-      counts = new Counts();
-      byDatabase.set(database, counts);
-    }
-    return counts;
+    return this.#current;
   }
 
   /** MW2. Also back, when a wall clock was set: a few days may then wait at once, each once. */
-  #turnTo(day: UtcDay): void {
-    if (this.#current.byDatabase.size > 0) this.#earlier.push(this.#current);
+  #turnTo(day: number): void {
+    if (!this.#current.isEmpty) this.#earlier.push(this.#current);
     const known = this.#earlier.findIndex((counts) => counts.day === day);
     const [again] = known < 0 ? [] : this.#earlier.splice(known, 1);
-    this.#current = again ?? { day, byDatabase: new Map() };
+    this.#current = again ?? new DayCounts(day);
   }
-}
-
-function bucketOf(durationMs: number): number {
-  let bucket = 0;
-  while (bucket < LATENCY_BOUNDS_MS.length && durationMs > (LATENCY_BOUNDS_MS[bucket] as number)) bucket += 1;
-  return bucket;
 }

@@ -55,7 +55,7 @@ export class QuotaSlices implements Quota {
 
   take(grant: KvGrant, commands: number): boolean | Promise<boolean> {
     const limit = grant.limits.maxRequestsPerDay;
-    if (limit === 0) return true;
+    if (limit <= 0) return true;
     const held = this.#heldOf(grant.database, limit);
     if (held.demand === 0 && this.#takeNow(held, commands)) return true;
     if (this.#isRefused(held)) return false;

@@ -3,27 +3,20 @@
  * that two releases side by side tell each other apart instead of misreading.
  */
 import { decode, encode } from '@msgpack/msgpack';
-import type {
-  ControlCommand,
-  ControlReply,
-  NewAccount,
-  NewDatabase,
-  RejectionReason,
-} from '../../domain/control/index.js';
-import { ACCOUNT_LIMIT_NAMES } from '../../domain/control/index.js';
+import type { ControlCommand, ControlReply, RejectionReason } from '../../domain/control/index.js';
 import type { AccountLimits } from '../../domain/queue/index.js';
 import { MillraceError } from '../../kernel/index.js';
 import {
   account,
   accountId,
-  accountLimits,
-  accountSecrets,
+  accountLimitFields,
   accountState,
   aclUser,
   database,
   databaseId,
-  databaseLimits,
   databaseSecrets,
+  newAccount,
+  newDatabase,
   queueTokens,
   sealedSecret,
   sessionId,
@@ -31,31 +24,13 @@ import {
   usageFields,
   userToken,
 } from './control-shapes.js';
-import { flag, listOf, oneOf, optional, record, type Shape, text, union, whole } from './shapes.js';
+import { managementCommands, managementReplies } from './management-codec.js';
+import { flag, listOf, oneOf, optional, record, type Shape, some, text, union, whole } from './shapes.js';
 
 const VERSION = 1;
 
-const newDatabase = record<NewDatabase>({
-  id: databaseId,
-  name: text(),
-  account: optional(accountId),
-  partitions: whole,
-  limits: databaseLimits,
-  secrets: databaseSecrets,
-});
-const newAccount = record<NewAccount>({
-  id: accountId,
-  name: text(),
-  email: text(),
-  secrets: accountSecrets,
-  readOnlyToken: optional(sealedSecret),
-  limits: optional(accountLimits),
-});
 /** By name: those that are not there stay as they were. */
-const someLimits: Shape<Partial<AccountLimits>> = {
-  write: (limits) => limits,
-  read: (raw, where) => limitsByName(raw, where),
-};
+const someLimits = some<AccountLimits>(accountLimitFields);
 const meteredRecord = record({
   position: whole,
   session: sessionId,
@@ -64,7 +39,7 @@ const meteredRecord = record({
   rows: listOf(record({ database: databaseId, ...usageFields })),
 });
 
-const commandShape = union<ControlCommand>({
+const commandShape: Shape<ControlCommand> = union<ControlCommand>({
   FirstStart: [1, record({ account: newAccount, database: newDatabase })],
   CreateDatabase: [2, record({ database: newDatabase })],
   ResetPassword: [3, record({ database: databaseId, secrets: databaseSecrets })],
@@ -97,6 +72,7 @@ const commandShape = union<ControlCommand>({
   ResetQueueTokens: [17, record({ account: accountId, tokens: queueTokens })],
   RotateSigningKeys: [18, record({ account: accountId, next: sealedSecret })],
   ListAccounts: [19, record({})],
+  ...managementCommands(() => commandShape),
 });
 
 const rejectionReason = oneOf<RejectionReason>(
@@ -114,6 +90,14 @@ const rejectionReason = oneOf<RejectionReason>(
   'BAD_USER',
   'TOO_MANY_USERS',
   'TOO_MANY_ACCOUNTS',
+  'UNKNOWN_SEARCH_INDEX',
+  'UNKNOWN_TEAM',
+  'UNKNOWN_MEMBER',
+  'UNKNOWN_KEY',
+  'UNKNOWN_BACKUP',
+  'TOO_MANY',
+  'CONFLICTS',
+  'BAD_VALUE',
 );
 
 const replyShape = union<ControlReply>({
@@ -130,6 +114,7 @@ const replyShape = union<ControlReply>({
   UserTokenIsIssued: [11, record({})],
   OneAccount: [12, record({ account })],
   Accounts: [13, record({ accounts: listOf(account) })],
+  ...managementReplies,
 });
 
 export function encodeControlCommand(command: ControlCommand): Uint8Array {
@@ -148,16 +133,6 @@ export function encodeControlReply(reply: ControlReply): Uint8Array {
 /** @throws INVALID */
 export function decodeControlReply(bytes: Uint8Array): ControlReply {
   return read(bytes, replyShape, 'control reply');
-}
-
-function limitsByName(raw: unknown, where: string): Partial<AccountLimits> {
-  if (typeof raw !== 'object' || raw === null) throw new MillraceError('INVALID', `${where} are not limits`);
-  const limits: { -readonly [Name in keyof AccountLimits]?: number } = {};
-  for (const name of ACCOUNT_LIMIT_NAMES) {
-    const value = (raw as Record<string, unknown>)[name];
-    if (value !== undefined) limits[name] = whole.read(value, `${where}.${name}`);
-  }
-  return limits;
 }
 
 /** Nothing of this is in the journal: what cannot be read is a peer's mistake, not damage. */

@@ -7,6 +7,8 @@ import type {
   DatabaseLimits,
   DatabaseSecrets,
   MeterMark,
+  NewAccount,
+  NewDatabase,
   QueueTokens,
   SealedSecret,
   Usage,
@@ -14,14 +16,11 @@ import type {
   UserToken,
 } from '../../domain/control/index.js';
 import type { AccountLimits, AccountState } from '../../domain/queue/index.js';
-import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import { listOf, oneOf, optional, record, type Shape, text, whole } from './shapes.js';
+import { accountPlan, databaseSettings, team } from './management-shapes.js';
+import { accountId, databaseId, sealedSecret, sessionId } from './plain-shapes.js';
+import { absent, listOf, oneOf, optional, record, type Shape, text, whole } from './shapes.js';
 
-export const accountId = text<AccountId>();
-export const databaseId = text<DatabaseId>();
-export const sessionId = text<SessionId>();
-
-export const sealedSecret = record<SealedSecret>({ sha256: text(), sealed: text() });
+export { accountId, databaseId, sealedSecret, sessionId };
 
 export const databaseSecrets = record<DatabaseSecrets>({
   standardToken: sealedSecret,
@@ -29,7 +28,16 @@ export const databaseSecrets = record<DatabaseSecrets>({
   password: sealedSecret,
 });
 
-export const databaseLimits = record<DatabaseLimits>({ maxCommandBytes: whole, maxRequestsPerDay: whole });
+/** In the order in which they came to be. */
+export const databaseLimitFields = {
+  maxCommandBytes: whole,
+  maxRequestsPerDay: whole,
+  maxDataBytes: absent(whole),
+  maxCommandsPerSecond: absent(whole),
+  maxBytesPerMonth: absent(whole),
+  maxConnections: absent(whole),
+};
+export const databaseLimits = record<DatabaseLimits>(databaseLimitFields);
 
 export const accountSecrets = record<Record<AccountSecret, SealedSecret>>({
   queueToken: sealedSecret,
@@ -39,7 +47,7 @@ export const accountSecrets = record<Record<AccountSecret, SealedSecret>>({
 });
 
 /** In the order in which they came to be; a new one is a new last field with the default that older bytes mean. */
-export const accountLimits = record<AccountLimits>({
+export const accountLimitFields = {
   maxMessageBytes: whole,
   maxMessagesPerDay: whole,
   maxMessagesPerDayHard: whole,
@@ -57,7 +65,8 @@ export const accountLimits = record<AccountLimits>({
   maxQueues: whole,
   timeoutSeconds: whole,
   budgetCents: whole,
-});
+};
+export const accountLimits = record<AccountLimits>(accountLimitFields);
 
 export const accountState = oneOf<AccountState>('active', 'passive');
 export const queueTokens = record<QueueTokens>({ queueToken: sealedSecret, readOnlyToken: sealedSecret });
@@ -71,6 +80,9 @@ export const account: Shape<Account> = record<Account>({
   readOnlyToken: optional(sealedSecret),
   limits: optional(accountLimits),
   state: optional(accountState),
+  plan: absent(accountPlan),
+  team: absent(team),
+  queueOwner: absent(accountId),
 });
 
 export const database: Shape<Database> = record<Database>({
@@ -82,6 +94,26 @@ export const database: Shape<Database> = record<Database>({
   secrets: optional(databaseSecrets),
   createdAtMs: whole,
   deletedAtMs: optional(whole),
+  settings: absent(databaseSettings),
+});
+
+/** What a command makes; it never gets into the journal as such. */
+export const newDatabase = record<NewDatabase>({
+  id: databaseId,
+  name: text(),
+  account: optional(accountId),
+  partitions: whole,
+  limits: databaseLimits,
+  secrets: databaseSecrets,
+  settings: absent(databaseSettings),
+});
+export const newAccount = record<NewAccount>({
+  id: accountId,
+  name: text(),
+  email: text(),
+  secrets: accountSecrets,
+  readOnlyToken: optional(sealedSecret),
+  limits: optional(accountLimits),
 });
 
 export const aclUserFields = { name: text(), rules: text(), passwords: listOf(text()), salt: text(), revision: whole };

@@ -23,6 +23,19 @@ import {
   usageRow,
   userTokenFields,
 } from './control-shapes.js';
+import {
+  accountPlan,
+  apiKeyFields,
+  auditEntryFields,
+  databaseSettings,
+  endedState,
+  newBackupFields,
+  newSearchIndexFields,
+  searchLimits,
+  searchTokens,
+  team,
+} from './management-shapes.js';
+import { apiKeyId, backupId } from './plain-shapes.js';
 import { listOf, record, text, union, whole } from './shapes.js';
 
 export const CONTROL_EVENT_VERSION = 1;
@@ -84,6 +97,49 @@ const shape = union<ControlEvent>({
     record({ account: accountId, queueToken: sealedSecret, readOnlyToken: sealedSecret, atMs: whole }),
   ],
   SigningKeysRotated: [20, record({ account: accountId, current: sealedSecret, next: sealedSecret, atMs: whole })],
+  DatabaseSettingsSet: [21, record({ database: databaseId, settings: databaseSettings, atMs: whole })],
+  DatabaseRenamed: [22, record({ database: databaseId, name: text(), atMs: whole })],
+  DatabaseMoved: [23, record({ database: databaseId, account: accountId, atMs: whole })],
+  AccountPlanSet: [24, record({ account: accountId, plan: accountPlan, atMs: whole })],
+  TeamSet: [25, record({ account: accountId, team, atMs: whole })],
+  QueueMoved: [26, record({ account: accountId, owner: accountId, atMs: whole })],
+  AccountDeleted: [27, record({ account: accountId, atMs: whole })],
+  ApiKeyCreated: [28, record(apiKeyFields)],
+  ApiKeyDeleted: [29, record({ id: apiKeyId, atMs: whole })],
+  SearchIndexCreated: [
+    30,
+    record({ index: record({ ...newSearchIndexFields, tokens: searchTokens, createdAtMs: whole }) }),
+  ],
+  SearchIndexSet: [
+    31,
+    record({
+      index: databaseId,
+      name: text(),
+      account: accountId,
+      limits: searchLimits,
+      tokens: searchTokens,
+      atMs: whole,
+    }),
+  ],
+  SearchIndexDeleted: [32, record({ index: databaseId, atMs: whole })],
+  BackupStarted: [33, record({ ...newBackupFields, createdAtMs: whole })],
+  BackupEnded: [
+    34,
+    record({
+      backup: backupId,
+      state: endedState,
+      bytes: whole,
+      manifests: listOf(text()),
+      reason: text(),
+      atMs: whole,
+    }),
+  ],
+  BackupDeleted: [35, record({ backup: backupId, atMs: whole })],
+  AuditNoted: [36, record(auditEntryFields)],
+  SearchTombstoneRestored: [
+    37,
+    record({ index: record({ ...newSearchIndexFields, createdAtMs: whole, deletedAtMs: whole }) }),
+  ],
 });
 
 const encoder = new Encoder();

@@ -4,6 +4,8 @@
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import type { AccountLimits, AccountState } from '../queue/index.js';
+import type { DatabaseSettings } from './management.js';
+import type { ManagementCommand, ManagementRejection, ManagementReply } from './management-commands.js';
 import type {
   Account,
   AccountSecret,
@@ -26,6 +28,7 @@ export interface NewDatabase {
   readonly partitions: number;
   readonly limits: DatabaseLimits;
   readonly secrets: DatabaseSecrets;
+  readonly settings?: DatabaseSettings | undefined;
 }
 
 export interface NewAccount {
@@ -48,6 +51,7 @@ export interface MeteredRecord {
 }
 
 export type ControlCommand =
+  | ManagementCommand
   | { readonly type: 'FirstStart'; readonly account: NewAccount; readonly database: NewDatabase }
   | { readonly type: 'CreateDatabase'; readonly database: NewDatabase }
   | { readonly type: 'ResetPassword'; readonly database: DatabaseId; readonly secrets: DatabaseSecrets }
@@ -110,6 +114,7 @@ export type ControlCommand =
     };
 
 export type RejectionReason =
+  | ManagementRejection
   | 'UNKNOWN_DATABASE'
   | 'UNKNOWN_ACCOUNT'
   | 'NAME_TAKEN'
@@ -132,6 +137,7 @@ export interface DatabaseView {
 }
 
 export type ControlReply =
+  | ManagementReply
   | { readonly type: 'Rejected'; readonly reason: RejectionReason; readonly message: string }
   /** `isNew` false: somebody was first, and these are theirs. */
   | { readonly type: 'FirstStarted'; readonly isNew: boolean; readonly account: Account; readonly database: Database }

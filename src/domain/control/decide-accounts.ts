@@ -1,10 +1,12 @@
 /** Judges what makes and changes accounts. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId } from '../../kernel/index.js';
-import { DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
+import { ACCOUNT_LIMIT_NAMES, DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
 import type { ControlCommand, NewAccount } from './commands.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
-import { MAX_ACCOUNTS, MAX_NAME_CHARACTERS } from './limits.js';
+import { MAX_ACCOUNTS } from './limits.js';
+import { refuseName } from './names.js';
+import { personOf } from './people.js';
 import type { Account, SealedSecret } from './records.js';
 import type { ControlState } from './state.js';
 
@@ -40,19 +42,29 @@ export function accountOf(account: NewAccount, createdAtMs: number): Account {
 }
 
 export function refuseNewAccount(account: NewAccount, state: ControlState): Decision | undefined {
-  const { id, name, email, secrets, readOnlyToken, limits } = account;
-  if (state.accounts.has(id)) return rejected('ID_TAKEN', `there is an account ${id} already`);
-  if (name === '' || name.length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(name)) {
-    return rejected('BAD_NAME', `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters`);
+  if (state.people.hasOwnAccount(personOf(account))) {
+    return rejected('NAME_TAKEN', `there is an account of ${account.email} already`);
   }
-  for (const other of state.accounts.values()) {
-    if (other.email === email) return rejected('NAME_TAKEN', `there is an account of ${email} already`);
+  return refuseNewRecord(account, state);
+}
+
+/** Of an account that need not be a person's. */
+export function refuseNewRecord(account: NewAccount, state: ControlState): Decision | undefined {
+  const { id, name, secrets, readOnlyToken, limits } = account;
+  if (state.accounts.has(id) || state.deletedAccounts.has(id)) {
+    return rejected('ID_TAKEN', `there is an account ${id} already`);
   }
+  const badName = refuseName(name);
+  if (badName !== undefined) return badName;
   if (state.accounts.size >= MAX_ACCOUNTS) {
     return rejected('TOO_MANY_ACCOUNTS', `there are ${MAX_ACCOUNTS} accounts: no more can be held`);
   }
   const wrong = limits === undefined ? undefined : refusedLimit(limits);
   if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
+  const { sha256 } = secrets.mgmtKey;
+  if (state.people.mgmtKeys.has(sha256) || state.apiKeys.bySecret.has(sha256)) {
+    return rejected('SECRET_TAKEN', 'the key is in use already');
+  }
   return refuseTokens(secrets.queueToken, readOnlyToken, state);
 }
 
@@ -66,6 +78,9 @@ export function decideAccountLimits(
   const limits = { ...DEFAULT_ACCOUNT_LIMITS, ...account.limits, ...command.limits };
   const wrong = refusedLimit(limits);
   if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
+  if (account.limits !== undefined && ACCOUNT_LIMIT_NAMES.every((name) => limits[name] === account.limits?.[name])) {
+    return decided({ type: 'OneAccount', account });
+  }
   return decided(
     { type: 'OneAccount', account: { ...account, limits } },
     { type: 'AccountLimitsSet', account: account.id, limits, atMs },
@@ -125,6 +140,6 @@ function refuseTokens(
   return isSame || isTaken ? rejected('SECRET_TAKEN', 'a token is in use already') : undefined;
 }
 
-function unknownAccount(id: AccountId): Decision {
+export function unknownAccount(id: AccountId): Decision {
   return rejected('UNKNOWN_ACCOUNT', `there is no account ${id}`);
 }

@@ -1,17 +1,12 @@
 /** Judges what creates, changes and ends databases. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { ControlCommand, NewDatabase } from './commands.js';
+import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js';
 import { accountCreation, accountOf } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
-import {
-  MAX_COMMAND_BYTES,
-  MAX_DATABASES,
-  MAX_NAME_CHARACTERS,
-  MAX_PARTITIONS,
-  MAX_REQUESTS_PER_DAY,
-  MIN_COMMAND_BYTES,
-} from './limits.js';
+import { MAX_DATABASES, MAX_NAME_CHARACTERS, MAX_PARTITIONS } from './limits.js';
+import { isTypedName, refuseName } from './names.js';
 import type { Database, DatabaseLimits, DatabaseSecrets } from './records.js';
 import type { ControlState } from './state.js';
 
@@ -52,7 +47,14 @@ export function decideCreate({ database }: CommandOf<'CreateDatabase'>, state: C
   const refusal = refuseNew(database, account, state);
   if (refusal !== undefined) return refusal;
   const created = creationOf(database, account, nowMs);
-  return decided({ type: 'OneDatabase', database: databaseOf(created) }, created);
+  const { settings } = database;
+  if (settings === undefined) return decided({ type: 'OneDatabase', database: databaseOf(created) }, created);
+  return decided({ type: 'OneDatabase', database: { ...databaseOf(created), settings } }, created, {
+    type: 'DatabaseSettingsSet',
+    database: created.id,
+    settings,
+    atMs: nowMs,
+  });
 }
 
 export function decideReset(command: CommandOf<'ResetPassword'>, state: ControlState, nowMs: number): Decision {
@@ -71,6 +73,7 @@ export function decideLimits(command: CommandOf<'UpdateLimits'>, state: ControlS
   const database = state.live(command.database);
   if (database === undefined) return unknownDatabase(command.database);
   const limits: DatabaseLimits = {
+    ...database.limits,
     maxCommandBytes: command.maxCommandBytes ?? database.limits.maxCommandBytes,
     maxRequestsPerDay: command.maxRequestsPerDay ?? database.limits.maxRequestsPerDay,
   };
@@ -95,8 +98,9 @@ export function decideDelete(
   if (database === undefined) return unknownDatabase(id);
   // Asked again: its data may still have to be removed.
   if (database.deletedAtMs !== undefined) return decided({ type: 'OneDatabase', database });
+  const { settings: _, ...rest } = database;
   return decided(
-    { type: 'OneDatabase', database: { ...database, secrets: undefined, deletedAtMs: nowMs } },
+    { type: 'OneDatabase', database: { ...rest, secrets: undefined, deletedAtMs: nowMs } },
     { type: 'DatabaseDeleted', database: id, atMs: nowMs },
   );
 }
@@ -106,21 +110,21 @@ export function unknownDatabase(id: DatabaseId): Decision {
 }
 
 function refuseNew(database: NewDatabase, account: AccountId, state: ControlState): Decision | undefined {
-  const { id, name, partitions, limits, secrets } = database;
-  if (!isName(name)) {
-    return rejected(
-      'BAD_NAME',
-      `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters, no blank ends`,
-    );
-  }
+  const { id, name, partitions, limits, secrets, settings } = database;
+  const badName = settings === undefined ? refuseTypedName(account, name, state) : refuseName(name);
+  if (badName !== undefined) return badName;
   if (!Number.isSafeInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS) {
     return rejected('BAD_PARTITIONS', `a database has 1 to ${MAX_PARTITIONS} partitions`);
   }
   const refusal = refuseLimits(limits);
   if (refusal !== undefined) return refusal;
-  if (state.databases.has(id)) return rejected('ID_TAKEN', `there is a database ${id} already`);
-  if (state.named(account, name) !== undefined)
-    return rejected('NAME_TAKEN', `there is a database named ${name} already`);
+  if (state.databases.has(id) || state.search.byId.has(id)) {
+    return rejected('ID_TAKEN', `there is a database ${id} already`);
+  }
+  if (settings !== undefined) {
+    const wrong = refuseSettings(settings) ?? refuseOneMore(state, account, settings);
+    if (wrong !== undefined) return wrong;
+  }
   if (!areFresh(secrets, state)) return rejected('SECRET_TAKEN', 'a token or password is in use already');
   if (state.liveCount >= MAX_DATABASES) {
     return rejected('TOO_MANY_DATABASES', `there are ${MAX_DATABASES} databases: no more can be held`);
@@ -128,28 +132,19 @@ function refuseNew(database: NewDatabase, account: AccountId, state: ControlStat
   return undefined;
 }
 
-function refuseLimits({ maxCommandBytes, maxRequestsPerDay }: DatabaseLimits): Decision | undefined {
-  if (!isWithin(maxCommandBytes, MIN_COMMAND_BYTES, MAX_COMMAND_BYTES)) {
+/**
+ * Databases that come with settings are the management API's: it knows them by their ids, and gives a name as often as it
+ * is asked to. An operator calls a database by its name, so those of the command line have one of their own.
+ */
+function refuseTypedName(account: AccountId, name: string, state: ControlState): Decision | undefined {
+  if (!isTypedName(name)) {
     return rejected(
-      'BAD_LIMITS',
-      `the bytes of a command are limited to a number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`,
+      'BAD_NAME',
+      `a name has 1 to ${MAX_NAME_CHARACTERS} characters, no control characters, no blank ends`,
     );
   }
-  if (!isWithin(maxRequestsPerDay, 0, MAX_REQUESTS_PER_DAY)) {
-    return rejected(
-      'BAD_LIMITS',
-      `requests a day are limited to a number up to ${MAX_REQUESTS_PER_DAY}; 0 is no limit`,
-    );
-  }
-  return undefined;
-}
-
-function isWithin(value: number, low: number, high: number): boolean {
-  return Number.isSafeInteger(value) && value >= low && value <= high;
-}
-
-function isName(name: string): boolean {
-  return name.length >= 1 && name.length <= MAX_NAME_CHARACTERS && name.trim() === name && !/\p{Cc}/u.test(name);
+  if (state.named(account, name) === undefined) return undefined;
+  return rejected('NAME_TAKEN', `there is a database named ${name} already`);
 }
 
 /** No two databases open with the same secret, and the two tokens of one are different. */

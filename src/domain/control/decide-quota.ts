@@ -1,31 +1,45 @@
 /** Judges what processes ask for of a database's daily limit, and what the meter saw them use. */
+import type { DatabaseId } from '../../kernel/index.js';
 import type { ControlCommand, MeteredRecord } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import { MAX_FOLD_ROWS, QUOTA_DAY_SKEW, USAGE_DAYS } from './limits.js';
+import { readSubject } from './quota-subjects.js';
 import { type MeterMark, type UsageRow, type UtcDay, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
+
+/** Of a day; a search index without one says -1, a database 0. */
+const NO_LIMIT = 0;
 
 type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
 
 export function decideLease(command: CommandOf<'LeaseQuota'>, state: ControlState, nowMs: number): Decision {
   const { session, database: id, day, known, wanted } = command;
-  const database = state.live(id);
-  if (database === undefined) return unknownDatabase(id);
+  const limit = dailyLimitOf(id, state);
+  if (limit === undefined) return unknownDatabase(id);
   if (Math.abs(day - utcDayOf(nowMs)) > QUOTA_DAY_SKEW) return rejected('DAY_CLOSED', `day ${day} is not today`);
-  const { maxRequestsPerDay } = database.limits;
-  if (maxRequestsPerDay === 0) return decided({ type: 'QuotaLeased', granted: wanted });
+  if (limit === NO_LIMIT) return decided({ type: 'QuotaLeased', granted: wanted });
   const quota = state.quotaOf(id, day);
   const reserved = quota?.reservedBy(session) ?? 0;
   // Granted before in an answer that got lost: still theirs.
   const lost = Math.min(Math.max(0, reserved - known), wanted);
-  const free = quota?.freeOf(maxRequestsPerDay) ?? maxRequestsPerDay;
+  const free = quota?.freeOf(limit) ?? limit;
   const added = Math.min(wanted - lost, free);
   if (added <= 0) return decided({ type: 'QuotaLeased', granted: lost });
   return decided(
     { type: 'QuotaLeased', granted: lost + added },
     { type: 'QuotaReserved', database: id, day, session, reserved: reserved + added },
   );
+}
+
+/** Commands of a database, or what is counted of a search index; undefined for what is not there, or never leased. */
+function dailyLimitOf(id: DatabaseId, state: ControlState): number | undefined {
+  const subject = readSubject(id);
+  if (subject === undefined) return state.live(id)?.limits.maxRequestsPerDay;
+  const limits = state.search.live(subject.index)?.limits;
+  if (limits === undefined || subject.of === 'reranks') return undefined;
+  const limit = subject.of === 'updates' ? limits.maxDailyUpdates : limits.maxDailyQueries;
+  return Math.max(NO_LIMIT, limit);
 }
 
 export function decideReturn(command: CommandOf<'ReturnQuota'>, state: ControlState): Decision {
@@ -87,7 +101,8 @@ function addRows(rows: Map<string, UsageRow>, record: MeteredRecord, day: UtcDay
   const { session } = record;
   for (const row of record.rows) {
     const { database } = row;
-    if (state.live(database) === undefined) continue;
+    const id = readSubject(database)?.index ?? database;
+    if (state.live(id) === undefined && state.search.live(id) === undefined) continue;
     const key = `${database} ${day} ${session}`;
     const sum = rows.get(key);
     rows.set(key, {

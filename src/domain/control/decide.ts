@@ -2,7 +2,6 @@
  * Judges a command for databases, tokens, limits and quotas. Pure: time, ids, hashes and sealed texts
  * come in, events and an answer come out; the state is not touched.
  */
-import { unreachable } from '../../kernel/index.js';
 import type { ControlCommand, DatabaseView } from './commands.js';
 import {
   decideAccountLimits,
@@ -13,6 +12,7 @@ import {
   listAccounts,
 } from './decide-accounts.js';
 import { decideCreate, decideDelete, decideFirstStart, decideLimits, decideReset } from './decide-databases.js';
+import { decideManagement } from './decide-management.js';
 import { decideEndSession, decideFold, decideLease, decideReturn } from './decide-quota.js';
 import { decideDeleteUser, decideIssueToken, decideSetUser } from './decide-users.js';
 import { type Decision, decided } from './decision.js';
@@ -65,7 +65,7 @@ export function decide(command: ControlCommand, state: ControlState, { nowMs }: 
     case 'FoldMeter':
       return decideFold(command, state, nowMs);
     default:
-      return unreachable(command);
+      return decideManagement(command, state, nowMs, (inner) => decide(inner, state, { nowMs }));
   }
 }
 

@@ -4,8 +4,20 @@
  *
  * The last group is found in snapshots only: it says in absolute terms what many events led to.
  */
-import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
+import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../kernel/index.js';
 import type { AccountLimits, AccountState } from '../queue/index.js';
+import type {
+  AccountPlan,
+  ApiKey,
+  AuditEntry,
+  Backup,
+  BackupState,
+  DatabaseSettings,
+  SearchIndex,
+  SearchLimits,
+  SearchTokens,
+  Team,
+} from './management.js';
 import type {
   Account,
   AclUserRecord,
@@ -21,7 +33,10 @@ import type {
 } from './records.js';
 
 export type ControlEvent =
-  | ({ readonly type: 'AccountCreated' } & Omit<Account, 'readOnlyToken' | 'limits' | 'state'>)
+  | ({ readonly type: 'AccountCreated' } & Omit<
+      Account,
+      'readOnlyToken' | 'limits' | 'state' | 'plan' | 'team' | 'queueOwner'
+    >)
   | {
       readonly type: 'AccountLimitsSet';
       readonly account: AccountId;
@@ -91,7 +106,69 @@ export type ControlEvent =
       /** To be added. One for each database, day and process. */
       readonly rows: readonly UsageRow[];
     }
+  // ── of the management API ──
+  | {
+      readonly type: 'DatabaseSettingsSet';
+      readonly database: DatabaseId;
+      readonly settings: DatabaseSettings;
+      readonly atMs: number;
+    }
+  | { readonly type: 'DatabaseRenamed'; readonly database: DatabaseId; readonly name: string; readonly atMs: number }
+  | {
+      readonly type: 'DatabaseMoved';
+      readonly database: DatabaseId;
+      readonly account: AccountId;
+      readonly atMs: number;
+    }
+  | {
+      readonly type: 'AccountPlanSet';
+      readonly account: AccountId;
+      readonly plan: AccountPlan;
+      readonly atMs: number;
+    }
+  /** The account is a team from here on, with just these members. */
+  | { readonly type: 'TeamSet'; readonly account: AccountId; readonly team: Team; readonly atMs: number }
+  /** The queue of this account belongs to that one: its owner sees it, pays for it and changes it. */
+  | { readonly type: 'QueueMoved'; readonly account: AccountId; readonly owner: AccountId; readonly atMs: number }
+  /** A team that owned nothing, or what was only a queue of it; its tokens and keys are worth nothing from here on. */
+  | { readonly type: 'AccountDeleted'; readonly account: AccountId; readonly atMs: number }
+  | ({ readonly type: 'ApiKeyCreated' } & ApiKey)
+  | { readonly type: 'ApiKeyDeleted'; readonly id: ApiKeyId; readonly atMs: number }
+  | {
+      readonly type: 'SearchIndexCreated';
+      readonly index: Omit<SearchIndex, 'tokens' | 'deletedAtMs'> & { readonly tokens: SearchTokens };
+    }
+  /** In absolute form: all that can change of one. The old tokens are worth nothing from here on. */
+  | {
+      readonly type: 'SearchIndexSet';
+      readonly index: DatabaseId;
+      readonly name: string;
+      readonly account: AccountId;
+      readonly limits: SearchLimits;
+      readonly tokens: SearchTokens;
+      readonly atMs: number;
+    }
+  | { readonly type: 'SearchIndexDeleted'; readonly index: DatabaseId; readonly atMs: number }
+  | ({ readonly type: 'BackupStarted' } & Pick<
+      Backup,
+      'id' | 'database' | 'account' | 'name' | 'isDaily' | 'createdAtMs'
+    >)
+  | {
+      readonly type: 'BackupEnded';
+      readonly backup: BackupId;
+      readonly state: Exclude<BackupState, 'pending'>;
+      readonly bytes: number;
+      readonly manifests: readonly string[];
+      readonly reason: string;
+      readonly atMs: number;
+    }
+  | { readonly type: 'BackupDeleted'; readonly backup: BackupId; readonly atMs: number }
+  | ({ readonly type: 'AuditNoted' } & AuditEntry)
   // ── in snapshots only ──
+  | {
+      readonly type: 'SearchTombstoneRestored';
+      readonly index: Omit<SearchIndex, 'tokens' | 'deletedAtMs'> & { readonly deletedAtMs: number };
+    }
   | {
       readonly type: 'TombstoneRestored';
       readonly id: DatabaseId;
@@ -127,6 +204,10 @@ export function changesAccess({ type }: ControlEvent): boolean {
     case 'QuotaReserved':
     case 'SessionEnded':
     case 'MeterFolded':
+    case 'BackupStarted':
+    case 'BackupEnded':
+    case 'BackupDeleted':
+    case 'AuditNoted':
     case 'QuotaRestored':
     case 'UsageRestored':
     case 'MeterRestored':

@@ -1,11 +1,29 @@
 export * from './account-limits.js';
+export * from './account-plans.js';
+export * from './audit-actions.js';
 export * from './commands.js';
+export * from './database-plans.js';
 export { type DecisionContext, decide } from './decide.js';
+export { DEFAULT_KEY_NAME, defaultKeyOf } from './decide-management-keys.js';
 export { type Decision, decided, rejected } from './decision.js';
 export { type ControlEvent, changesAccess } from './events.js';
 export { evolve } from './evolve.js';
 export * from './limits.js';
+export * from './management.js';
+export type * from './management-commands.js';
+export { isEmail, isIpv4Block } from './names.js';
+export { isPersons, personOf, queueOwnerOf, roleIn } from './people.js';
 export { QuotaDay, type QuotaShare } from './quota.js';
+export * from './quota-subjects.js';
+export { isReading } from './reading.js';
 export { rebuildingEvents } from './rebuild.js';
 export * from './records.js';
-export { ControlState, type QueueTokenOwner, type TokenOwner, type TokenRole } from './state.js';
+export type { SearchTokenOwner } from './search-indexes.js';
+export { DEFAULT_SEARCH_LIMITS, refusedSearchLimit, SEARCH_LIMIT_NAMES } from './search-limits.js';
+export {
+  ControlState,
+  type ControlStateOptions,
+  type QueueTokenOwner,
+  type TokenOwner,
+  type TokenRole,
+} from './state.js';

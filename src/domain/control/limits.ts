@@ -36,3 +36,45 @@ export const USAGE_DAYS = 32;
 export const METER_MARK_DAYS = 3;
 /** Rows of one fold: each costs microseconds, and a fold is one step of the owner. */
 export const MAX_FOLD_ROWS = 5_000;
+
+/** Live databases of an account that the management API makes or moves there; what an operator makes is not counted out. */
+export const MAX_ACCOUNT_DATABASES = 100;
+/** Of those, on the plan that costs nothing. */
+export const MAX_FREE_DATABASES = 1;
+/** Each holds its documents and a copy of them in the process that searches. */
+export const MAX_ACCOUNT_SEARCH_INDEXES = 100;
+/** Of all accounts: each is a partition, as a database of one partition is. */
+export const MAX_SEARCH_INDEXES = 100_000;
+/** Of one person; being a member of others is not limited. */
+export const MAX_OWNED_TEAMS = 5;
+/** All of them are journaled with each change of the team. */
+export const MAX_TEAM_MEMBERS = 100;
+/** Of one person, for all accounts. */
+export const MAX_API_KEYS = 37;
+/** What a mailbox takes at most. */
+export const MAX_EMAIL_CHARACTERS = 254;
+/** Each pins a whole copy of the database in the object store. */
+export const MAX_DATABASE_BACKUPS = 32;
+/** What is still under way after it was cut off by a crash. */
+export const BACKUP_TIMEOUT_MS = 3_600_000;
+/** Of a manifest's name, and of why a backup failed. */
+export const MAX_BACKUP_TEXT = 256;
+/** IPv4 addresses and blocks of one database: each is compared with every new client's. */
+export const MAX_ALLOWED_IPS = 256;
+/** More regions than there are. */
+export const MAX_READ_REGIONS = 32;
+/** Dollars a month: far more than anybody pays, and exact in cents. */
+export const MAX_BUDGET_DOLLARS = 1_000_000_000;
+/** About 40 MB of the control shard's owner when all are there, and 12 MB of its snapshots. The journal has the rest. */
+export const MAX_AUDIT_ENTRIES = 100_000;
+/** Half a year, as the API says of each entry. */
+export const AUDIT_TTL_MS = 182 * 86_400_000;
+/** Of one answer: about 400 KB. */
+export const MAX_AUDIT_PAGE = 1000;
+/** Of each text of an entry; what is longer is cut, for a note must not stop what it notes. */
+export const MAX_AUDIT_TEXT = 256;
+/** Bytes of a database, or of a month's traffic: what a JavaScript number holds exactly. */
+export const MAX_COUNTED_BYTES = Number.MAX_SAFE_INTEGER;
+/** More than one process can run. */
+export const MAX_COMMANDS_PER_SECOND = 1_000_000_000;
+export const MAX_CONNECTIONS = 1_000_000;

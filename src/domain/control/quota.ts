@@ -4,6 +4,7 @@
  *  Q1 a process is charged with the greater of what it holds and what it was metered using, so a slice
  *     counts from the moment it is granted, and use is not forgotten when the slice is given back
  *  Q2 what is free to be granted is never more than the limit less all charges
+ *  Q3 where the meter does not show what was leased, a process that is gone has used all that it held
  */
 import type { SessionId } from '../../kernel/index.js';
 
@@ -47,11 +48,11 @@ export class QuotaDay {
     else share.metered += commands;
   }
 
-  /** What it held and did not use is free again. */
-  end(session: SessionId): void {
+  /** What it held and did not use is free again. @param isMetered false: nothing shows what it used (Q3) */
+  end(session: SessionId, isMetered = true): void {
     const share = this.shares.get(session);
     if (share === undefined) return;
-    this.settled += share.metered;
+    this.settled += isMetered ? share.metered : share.reserved;
     this.shares.delete(session);
   }
 }

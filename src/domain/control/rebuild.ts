@@ -1,11 +1,16 @@
 /** The control state as events that build it again: what a snapshot holds. Equal states give equal events in equal order. */
 import type { ControlEvent } from './events.js';
+import type { Backup, SearchIndex } from './management.js';
 import type { Account, Database } from './records.js';
 import type { ControlState } from './state.js';
 
 export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   for (const account of sorted(state.accounts)) yield* accountEvents(account);
-  for (const database of sorted(state.databases)) yield databaseEvent(database);
+  for (const [account, atMs] of sortedEntries(state.deletedAccounts)) yield { type: 'AccountDeleted', account, atMs };
+  for (const key of sorted(state.apiKeys.byId)) yield { type: 'ApiKeyCreated', ...key };
+  for (const database of sorted(state.databases)) yield* databaseEvents(database);
+  for (const index of sorted(state.search.byId)) yield searchEvent(index);
+  for (const backup of sorted(state.backups.byId)) yield* backupEvents(backup);
   for (const [database, users] of sortedEntries(state.users)) {
     const atMs = state.databases.get(database)?.createdAtMs ?? 0;
     for (const user of sorted(users)) yield { type: 'UserSet', database, ...user, atMs };
@@ -31,9 +36,11 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
   if (position > 0 || latestDay > 0) {
     yield { type: 'MeterRestored', position, marks: sorted(state.meterMarks), latestDay };
   }
+  for (const entry of state.audit.all()) yield { type: 'AuditNoted', ...entry };
 }
 
-function* accountEvents({ readOnlyToken, limits, state, ...created }: Account): Iterable<ControlEvent> {
+function* accountEvents(record: Account): Iterable<ControlEvent> {
+  const { readOnlyToken, limits, state, plan, team, queueOwner, ...created } = record;
   const { id: account, secrets, createdAtMs: atMs } = created;
   yield { type: 'AccountCreated', ...created };
   if (readOnlyToken !== undefined) {
@@ -41,13 +48,32 @@ function* accountEvents({ readOnlyToken, limits, state, ...created }: Account): 
   }
   if (limits !== undefined) yield { type: 'AccountLimitsSet', account, limits, atMs };
   if (state !== undefined) yield { type: 'AccountStateSet', account, state, atMs };
+  if (plan !== undefined) yield { type: 'AccountPlanSet', account, plan, atMs };
+  if (team !== undefined) yield { type: 'TeamSet', account, team, atMs };
+  if (queueOwner !== undefined) yield { type: 'QueueMoved', account, owner: queueOwner, atMs };
 }
 
-function databaseEvent({ deletedAtMs, secrets, ...database }: Database): ControlEvent {
+function* databaseEvents({ deletedAtMs, secrets, settings, ...database }: Database): Iterable<ControlEvent> {
+  const { id, createdAtMs: atMs } = database;
   if (deletedAtMs !== undefined || secrets === undefined) {
-    return { type: 'TombstoneRestored', ...database, deletedAtMs: deletedAtMs ?? database.createdAtMs };
+    yield { type: 'TombstoneRestored', ...database, deletedAtMs: deletedAtMs ?? atMs };
+    return;
   }
-  return { type: 'DatabaseCreated', ...database, secrets };
+  yield { type: 'DatabaseCreated', ...database, secrets };
+  if (settings !== undefined) yield { type: 'DatabaseSettingsSet', database: id, settings, atMs };
+}
+
+function searchEvent({ deletedAtMs, tokens, ...index }: SearchIndex): ControlEvent {
+  if (deletedAtMs !== undefined || tokens === undefined) {
+    return { type: 'SearchTombstoneRestored', index: { ...index, deletedAtMs: deletedAtMs ?? index.createdAtMs } };
+  }
+  return { type: 'SearchIndexCreated', index: { ...index, tokens } };
+}
+
+function* backupEvents({ state, bytes, manifests, reason, ...started }: Backup): Iterable<ControlEvent> {
+  const { id: backup, createdAtMs: atMs } = started;
+  yield { type: 'BackupStarted', ...started };
+  if (state !== 'pending') yield { type: 'BackupEnded', backup, state, bytes, manifests, reason, atMs };
 }
 
 function sorted<V>(map: ReadonlyMap<string, V>): V[] {

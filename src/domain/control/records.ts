@@ -1,6 +1,7 @@
 /** What the control state is made of. Secrets are here as a hash to compare and as sealed text to show again, never clear. */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import type { AccountLimits, AccountState } from '../queue/index.js';
+import type { AccountPlan, DatabaseSettings, Team } from './management.js';
 
 /** A secret of which the clear text was left outside. */
 export interface SealedSecret {
@@ -21,6 +22,14 @@ export interface DatabaseLimits {
   readonly maxCommandBytes: number;
   /** Commands a day (UTC); 0: no limit. */
   readonly maxRequestsPerDay: number;
+  /** Bytes of keys and values, of all partitions; undefined or 0: the engine's own bound. */
+  readonly maxDataBytes?: number | undefined;
+  /** Beyond it commands wait; undefined or 0: no limit. */
+  readonly maxCommandsPerSecond?: number | undefined;
+  /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
+  readonly maxBytesPerMonth?: number | undefined;
+  /** Of the native protocol, in one process; undefined or 0: the process's own bound. */
+  readonly maxConnections?: number | undefined;
 }
 
 export interface Database {
@@ -35,6 +44,8 @@ export interface Database {
   readonly createdAtMs: number;
   /** Its name is free again; its id never is. */
   readonly deletedAtMs: number | undefined;
+  /** Undefined: DEFAULT_DATABASE_SETTINGS. */
+  readonly settings?: DatabaseSettings | undefined;
 }
 
 /** An ACL user of a database. `default` and `default_ro` are not records: they follow from the database's own. */
@@ -75,6 +86,12 @@ export interface Account {
   readonly limits?: AccountLimits | undefined;
   /** Undefined: active. */
   readonly state?: AccountState | undefined;
+  /** Undefined: DEFAULT_ACCOUNT_PLAN. */
+  readonly plan?: AccountPlan | undefined;
+  /** Undefined: a person's own account, or only a queue. */
+  readonly team?: Team | undefined;
+  /** Whose its queue is; undefined: its own. An account whose queue was made for another has no people of its own. */
+  readonly queueOwner?: AccountId | undefined;
 }
 
 /** What opens an account's queue. */

@@ -1,24 +1,24 @@
 /**
  * The control state: a fold of the control journal. The owner decides on it; every process keeps a copy.
  *
- *  C1 a name belongs to one database of its account that is not deleted
+ *  C1 a name finds the oldest database of its account that has it and is not deleted; the command line gives each name
+ *     once, the management API as often as it is asked to
  *  C2 a secret opens one database, and is in the indexes exactly as long as it is in the record
- *  C3 what is remembered by day is bounded in days (limits.ts)
+ *  C3 what is remembered by day (day-counts.ts) is bounded in days (limits.ts)
  *  C4 a user's token is there exactly as long as the user has the password it was issued for
  *  C5 a token opens one account's queue, and is in the index exactly as long as it is in the account
+ *  C6 a person's key for an account is there exactly as long as the person acts for the account
+ *  C7 a backup is there no longer than its database, and belongs to whom the database belongs to
  */
-import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import { QuotaDay } from './quota.js';
-import {
-  type Account,
-  type AclUserRecord,
-  type Database,
-  type MeterMark,
-  NO_USAGE,
-  type Usage,
-  type UserToken,
-  type UtcDay,
-} from './records.js';
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import { ApiKeys } from './api-keys.js';
+import { AuditLog } from './audit-log.js';
+import { Backups } from './backups.js';
+import { DayCounts } from './day-counts.js';
+import { Owned } from './owned.js';
+import { People } from './people.js';
+import type { Account, AclUserRecord, Database, UserToken } from './records.js';
+import { SearchIndexes } from './search-indexes.js';
 
 export type TokenRole = 'standard' | 'read-only';
 
@@ -32,10 +32,22 @@ export interface QueueTokenOwner {
   readonly role: TokenRole;
 }
 
-export class ControlState {
+export interface ControlStateOptions {
+  /** False for a copy that nobody asks for the audit log. */
+  readonly keepsAudit?: boolean;
+}
+
+export class ControlState extends DayCounts {
   readonly accounts = new Map<AccountId, Account>();
   /** By SHA-256 of the token. */
   readonly queueTokens = new Map<string, QueueTokenOwner>();
+  readonly people = new People();
+  /** Teams and queues that are gone, and when: their ids are not given again. */
+  readonly deletedAccounts = new Map<AccountId, number>();
+  readonly apiKeys = new ApiKeys();
+  readonly search = new SearchIndexes();
+  readonly backups = new Backups();
+  readonly audit: AuditLog;
   /** Deleted ones too. */
   readonly databases = new Map<DatabaseId, Database>();
   firstStart: { readonly account: AccountId; readonly database: DatabaseId } | undefined;
@@ -47,14 +59,16 @@ export class ControlState {
   readonly users = new Map<DatabaseId, Map<string, AclUserRecord>>();
   /** By SHA-256 of the token. */
   readonly userTokens = new Map<string, UserToken>();
-  readonly #idsByName = new Map<string, DatabaseId>();
-  readonly quotas = new Map<DatabaseId, Map<UtcDay, QuotaDay>>();
-  readonly usage = new Map<DatabaseId, Map<UtcDay, Usage>>();
-  /** In the meter's log: everything up to it is counted. */
-  meterPosition = 0;
-  readonly meterMarks = new Map<SessionId, MeterMark>();
-  /** The latest day that anything was counted on; what is too old is judged by it. */
-  latestDay: UtcDay = 0;
+  /** By SHA-256 of the token. */
+  readonly scrapeTokens = new Map<string, DatabaseId>();
+  readonly #idsByName = new Owned<string, DatabaseId>();
+  readonly #owned = new Owned<AccountId, DatabaseId>();
+  #liveCount = 0;
+
+  constructor({ keepsAudit = true }: ControlStateOptions = {}) {
+    super();
+    this.audit = new AuditLog(keepsAudit);
+  }
 
   /** Undefined for one that is deleted or never was. */
   live(id: DatabaseId): Database | undefined {
@@ -63,39 +77,46 @@ export class ControlState {
   }
 
   named(account: AccountId, name: string): Database | undefined {
-    const id = this.#idsByName.get(nameKey(account, name));
-    return id === undefined ? undefined : this.databases.get(id);
+    return this.#oldest(this.#idsByName.of(nameKey(account, name)))[0];
+  }
+
+  /** Not deleted, oldest first. */
+  databasesOf(account: AccountId): Database[] {
+    return this.#oldest(this.#owned.of(account));
   }
 
   get liveCount(): number {
-    return this.#idsByName.size;
+    return this.#liveCount;
   }
 
-  usageOf(database: DatabaseId, day: UtcDay): Usage {
-    return this.usage.get(database)?.get(day) ?? NO_USAGE;
-  }
-
-  quotaOf(database: DatabaseId, day: UtcDay): QuotaDay | undefined {
-    return this.quotas.get(database)?.get(day);
-  }
-
-  /** Processes that hold, or held today, a share of somebody's limit. */
-  quotaSessions(): Set<SessionId> {
-    const sessions = new Set<SessionId>();
-    for (const days of this.quotas.values()) {
-      for (const { shares } of days.values()) for (const session of shares.keys()) sessions.add(session);
-    }
-    return sessions;
+  #oldest(ids: ReadonlySet<DatabaseId>): Database[] {
+    const databases = [...ids].flatMap((id) => this.databases.get(id) ?? []);
+    return databases.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
   /** Puts the account in place of what is there (C5). For `evolve` alone. */
   putAccount(account: Account): void {
     const before = this.accounts.get(account.id);
-    if (before !== undefined) for (const token of queueTokensOf(before)) this.queueTokens.delete(token.sha256);
+    if (before !== undefined) this.#unindexAccount(before);
     this.accounts.set(account.id, account);
+    this.people.add(account);
     const { id, secrets, readOnlyToken } = account;
     this.queueTokens.set(secrets.queueToken.sha256, { account: id, role: 'standard' });
     if (readOnlyToken !== undefined) this.queueTokens.set(readOnlyToken.sha256, { account: id, role: 'read-only' });
+  }
+
+  /** Its keys go with it (C6). For `evolve` alone. */
+  deleteAccount(id: AccountId, atMs: number): void {
+    const before = this.accounts.get(id);
+    if (before !== undefined) this.#unindexAccount(before);
+    this.accounts.delete(id);
+    this.deletedAccounts.set(id, atMs);
+    this.apiKeys.dropOf(id, () => false);
+  }
+
+  #unindexAccount(account: Account): void {
+    for (const token of queueTokensOf(account)) this.queueTokens.delete(token.sha256);
+    this.people.remove(account);
   }
 
   /** Puts the record in place of what is there (C1, C2). For `evolve` alone. */
@@ -103,8 +124,13 @@ export class ControlState {
     const before = this.databases.get(database.id);
     if (before !== undefined) this.#unindex(before);
     this.databases.set(database.id, database);
-    const { id, account, name, secrets } = database;
-    if (database.deletedAtMs === undefined) this.#idsByName.set(nameKey(account, name), id);
+    const { id, account, name, secrets, settings } = database;
+    if (database.deletedAtMs === undefined) {
+      this.#liveCount += 1;
+      this.#idsByName.add(nameKey(account, name), id);
+      this.#owned.add(account, id);
+      if (settings?.prometheusToken !== undefined) this.scrapeTokens.set(settings.prometheusToken.sha256, id);
+    }
     if (secrets === undefined) return;
     this.tokens.set(secrets.standardToken.sha256, { database: id, role: 'standard' });
     this.tokens.set(secrets.readOnlyToken.sha256, { database: id, role: 'read-only' });
@@ -157,26 +183,17 @@ export class ControlState {
     }
   }
 
-  #unindex({ account, name, secrets, deletedAtMs }: Database): void {
-    if (deletedAtMs === undefined) this.#idsByName.delete(nameKey(account, name));
+  #unindex({ id, account, name, secrets, settings, deletedAtMs }: Database): void {
+    if (deletedAtMs === undefined) {
+      this.#liveCount -= 1;
+      this.#idsByName.remove(nameKey(account, name), id);
+      this.#owned.remove(account, id);
+      if (settings?.prometheusToken !== undefined) this.scrapeTokens.delete(settings.prometheusToken.sha256);
+    }
     if (secrets === undefined) return;
     this.tokens.delete(secrets.standardToken.sha256);
     this.tokens.delete(secrets.readOnlyToken.sha256);
     this.passwords.delete(secrets.password.sha256);
-  }
-
-  quotaDay(database: DatabaseId, day: UtcDay): QuotaDay {
-    const days = dayMap(this.quotas, database);
-    let quota = days.get(day);
-    if (quota === undefined) {
-      quota = new QuotaDay();
-      days.set(day, quota);
-    }
-    return quota;
-  }
-
-  setUsage(database: DatabaseId, day: UtcDay, usage: Usage): void {
-    dayMap(this.usage, database).set(day, usage);
   }
 }
 
@@ -186,13 +203,4 @@ function queueTokensOf({ secrets, readOnlyToken }: Account) {
 
 function nameKey(account: AccountId, name: string): string {
   return `${account} ${name}`;
-}
-
-function dayMap<T>(byDatabase: Map<DatabaseId, Map<UtcDay, T>>, database: DatabaseId): Map<UtcDay, T> {
-  let days = byDatabase.get(database);
-  if (days === undefined) {
-    days = new Map();
-    byDatabase.set(database, days);
-  }
-  return days;
 }

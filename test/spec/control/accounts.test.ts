@@ -47,6 +47,10 @@ describe('control: accounts', () => {
     refuses({ name: '' }, 'BAD_NAME');
     refuses({ readOnlyToken: secret('first-ro') }, 'SECRET_TAKEN');
     refuses({ readOnlyToken: ACCOUNT_SECRETS_OF('second').queueToken }, 'SECRET_TAKEN');
+    refuses(
+      { secrets: { ...ACCOUNT_SECRETS_OF('second'), mgmtKey: ACCOUNT_SECRETS_OF(ACCOUNT).mgmtKey } },
+      'SECRET_TAKEN',
+    );
     refuses({ limits: { ...DEFAULT_ACCOUNT_LIMITS, maxRetries: -1 } }, 'BAD_LIMITS');
   });
 

@@ -3,7 +3,7 @@ import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/
 import { MemoryMeterLog } from '../../../../src/adapters/memory/index.js';
 import { decodeMeterRecord } from '../../../../src/codec/control/index.js';
 import { utcDayOf } from '../../../../src/domain/control/index.js';
-import { MillraceError } from '../../../../src/kernel/index.js';
+import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
 import { METER_SHARD } from '../../../../src/messages/index.js';
 import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
 import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
@@ -100,6 +100,106 @@ describe('meter writer', () => {
       [day, 2],
       [day, 1],
     ]);
+  });
+});
+
+describe('meter writer, beside what databases use', () => {
+  it('counts reads and writes apart, and commands by name', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
+    const [get, set] = [{ name: 'GET' }, { name: 'SET' }];
+    writer.recordKv(db('first'), { ...USAGE, commands: 4, specs: [get, set, set, get], durationMs: 1.5 });
+    writer.recordKv(db('first'), { ...USAGE, commands: 3, writes: 0, specs: [get, get, get], durationMs: 0.25 });
+    // Nothing of it ran: its bytes are all that counts.
+    writer.recordKv(db('first'), { commands: 0, writes: 0, bytesIn: 1, bytesOut: 2, durationMs: 9, specs: [] });
+    writer.recordLookups(db('first'), 5, 6);
+    await writer.flush();
+    const [record] = await recordsOf(installation);
+    expect(record?.rows[0]).to.deep.include({
+      ...{ commands: 7, writes: 1, bytesIn: 21, bytesOut: 42, hits: 5, misses: 6 },
+      ...{ readMicros: 250, writeMicros: 1500 },
+      latencies: [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+      writeLatencies: [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+      commandCounts: [
+        ['GET', 5],
+        ['SET', 2],
+      ],
+    });
+  });
+
+  it('adds up what search indexes and queues use', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
+    const account = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
+    writer.recordSearch(db('index'), { queries: 1, reranks: 2, bytesIn: 3, queryMs: 1, rerankMs: 0.2 });
+    writer.recordSearch(db('index'), { updates: 100, bytesOut: 4, updateMs: 5000 });
+    for (const bytesIn of [1, 2]) writer.recordQueue(account, { bytesIn, bytesOut: 10 });
+    writer.gaugeSearch(db('index'), 7, 700);
+    for (const keys of [1, 2]) writer.gaugeKv({ database: db('first'), index: 3, keys, storageBytes: keys * 100 });
+    await writer.flush();
+    await writer.flush();
+    const [record, ...others] = await recordsOf(installation);
+    expect(others).to.deep.equal([]);
+    expect(record?.rows).to.deep.equal([]);
+    const [search] = record?.searches ?? [];
+    expect(search).to.deep.include({
+      index: db('index'),
+      queries: 1,
+      updates: 100,
+      reranks: 2,
+      bytesIn: 3,
+      bytesOut: 4,
+    });
+    const works = [search?.query, search?.update, search?.embedding, search?.rerank];
+    expect(works.map((work) => [work?.micros, work?.latencies.indexOf(1)])).to.deep.equal([
+      [1000, 2],
+      [5_000_000, 14],
+      [0, -1],
+      [200, 0],
+    ]);
+    expect(record?.queues).to.deep.equal([{ account, bytesIn: 3, bytesOut: 20 }]);
+    expect(record?.searchGauges).to.deep.equal([{ index: db('index'), documents: 7, storageBytes: 700 }]);
+    expect(record?.kvGauges).to.deep.equal([{ database: db('first'), index: 3, keys: 2, storageBytes: 200 }]);
+  });
+
+  it('tells of connections when they change, and once a minute while there are any', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
+    writer.start();
+    writer.connected(db('first'), 1);
+    writer.connected(db('first'), 1);
+    await installation.time.advance(130_000);
+    writer.connected(db('first'), -1);
+    writer.recordKv(db('first'), USAGE);
+    await installation.time.advance(1000);
+    writer.connected(db('first'), -1);
+    await installation.time.advance(130_000);
+    await writer.stop();
+    const rows = (await recordsOf(installation)).flatMap((record) => record.rows);
+    expect(rows.map(({ connections, commands }) => [connections, commands])).to.deep.equal([
+      [2, 0],
+      [2, 0],
+      [2, 0],
+      [1, 2],
+      [0, 0],
+    ]);
+  });
+
+  it('keeps a record within the size of a message, however many names there are', async () => {
+    const installation = await installed();
+    const writer = writerOf(installation, new MemoryMeterLog(installation.journal));
+    const specs = Array.from({ length: 250 }, (_, at) => ({ name: `A.LONG.NAME.OF.${at}` }));
+    for (let n = 0; n < 300; n += 1) writer.recordKv(db(`database-${n}`), { ...USAGE, specs });
+    await writer.flush();
+    const { last } = await installation.journal.tail(METER_SHARD);
+    let rows = 0;
+    let largest = 0;
+    for await (const { bytes } of installation.journal.read(METER_SHARD, 1, last)) {
+      rows += decodeMeterRecord(bytes).rows.length;
+      largest = Math.max(largest, bytes.length);
+    }
+    expect(rows).to.equal(300);
+    expect(largest).to.be.below(1024 * 1024);
   });
 });
 

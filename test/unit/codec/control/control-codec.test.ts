@@ -7,12 +7,10 @@ import {
   decodeControlCommand,
   decodeControlEvents,
   decodeControlReply,
-  decodeMeterRecord,
   encodeControlApplied,
   encodeControlCommand,
   encodeControlEvent,
   encodeControlReply,
-  encodeMeterRecord,
 } from '../../../../src/codec/control/index.js';
 import {
   type ControlCommand,
@@ -32,7 +30,7 @@ import {
   secretsOf,
   session,
 } from '../../../spec/control/given.js';
-import { GOLDEN_EVENTS, GOLDEN_METER_RECORD } from './golden-values.js';
+import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './golden-values.js';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/${name}.json`, 'utf8')) as Record<string, string>;
@@ -47,6 +45,13 @@ describe('control events', () => {
       expect([...decodeControlEvents(Buffer.from(golden[type] as string, 'hex'))]).to.deep.equal([event]);
     });
   }
+
+  it('keep the bytes of limits that came later, and of those without them', () => {
+    expect(hex(encodeControlEvent(GOLDEN_LATER_LIMITS))).to.equal(golden['LimitsUpdated later']);
+    expect([...decodeControlEvents(Buffer.from(golden['LimitsUpdated later'] as string, 'hex'))]).to.deep.equal([
+      GOLDEN_LATER_LIMITS,
+    ]);
+  });
 
   it('stand one behind the other in a section', () => {
     const all = Object.values(GOLDEN_EVENTS);
@@ -78,22 +83,6 @@ describe('control events', () => {
       }),
       { numRuns: 500 },
     );
-  });
-});
-
-describe('meter records', () => {
-  it('keep their bytes', () => {
-    const golden = fixture('meter-record').v1 as string;
-    expect(hex(encodeMeterRecord(GOLDEN_METER_RECORD))).to.equal(golden);
-    expect(decodeMeterRecord(Buffer.from(golden, 'hex'))).to.deep.equal(GOLDEN_METER_RECORD);
-  });
-
-  it('that cannot be read are refused', () => {
-    for (const bytes of [Buffer.from('x'), Buffer.from([0x92, 9, 0x90]), Buffer.from([0xc1])]) {
-      expect(() => decodeMeterRecord(bytes))
-        .to.throw(MillraceError)
-        .with.property('code', 'JOURNAL_DAMAGED');
-    }
   });
 });
 

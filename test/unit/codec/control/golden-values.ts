@@ -1,6 +1,6 @@
 /** The values whose bytes are kept in test/fixtures/journals/control-events.json and meter-record.json. Never edited. */
 import type { ControlEvent } from '../../../../src/domain/control/index.js';
-import type { AccountId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
+import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
 import type { MeterRecord } from '../../../../src/messages/index.js';
 
 const account = 'ac-aaaabbbbccccdddd' as AccountId;
@@ -11,6 +11,45 @@ const secrets = { standardToken: secret('1'), readOnlyToken: secret('2'), passwo
 const limits = { maxCommandBytes: 10_485_760, maxRequestsPerDay: 500 };
 const usage = { commands: 5, writes: 2, errors: 1, bytesIn: 300, bytesOut: 70_000 };
 const atMs = 1_767_225_600_000;
+
+const settings = {
+  platform: 'aws',
+  region: 'global',
+  primaryRegion: 'eu-west-1',
+  readRegions: ['us-east-1', 'ap-south-1'],
+  plan: 'fixed_1gb',
+  budgetDollars: 20,
+  isEvicting: true,
+  isAutoUpgrading: false,
+  hasProdPack: true,
+  allowedIps: ['10.0.0.0/8', '192.0.2.7'],
+  hasDailyBackup: true,
+  prometheusToken: secret('b'),
+  isSuspended: false,
+  lastPlanUpgradeAtMs: atMs,
+} as const;
+const searchIndex = {
+  id: database,
+  name: 'Bücher',
+  account,
+  region: 'eu-west-1',
+  type: 'payg',
+  limits: {
+    maxVectorCount: 2_000_000,
+    maxMonthlyReranks: -1,
+    maxDailyUpdates: -1,
+    maxDailyQueries: 1000,
+    maxMonthlyBandwidth: -1,
+    maxWritesPerSecond: 11,
+    maxQueryPerSecond: 12,
+    maxReadsPerRequest: 13,
+    maxWritesPerRequest: 14,
+  },
+  createdAtMs: atMs,
+} as const;
+const searchTokens = { token: secret('c'), readOnlyToken: secret('d') };
+const backup = 'bk-aaaabbbbccccdddd' as BackupId;
+const apiKey = 'key_aaaabbbbccccdddd' as ApiKeyId;
 
 /** One of each type. */
 export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<ControlEvent, { type: Type }> } = {
@@ -113,12 +152,106 @@ export const GOLDEN_EVENTS: { readonly [Type in ControlEvent['type']]: Extract<C
   AccountStateSet: { type: 'AccountStateSet', account, state: 'passive', atMs },
   QueueTokensSet: { type: 'QueueTokensSet', account, queueToken: secret('8'), readOnlyToken: secret('9'), atMs },
   SigningKeysRotated: { type: 'SigningKeysRotated', account, current: secret('7'), next: secret('a'), atMs },
+  DatabaseSettingsSet: { type: 'DatabaseSettingsSet', database, settings, atMs },
+  DatabaseRenamed: { type: 'DatabaseRenamed', database, name: 'neu', atMs },
+  DatabaseMoved: { type: 'DatabaseMoved', database, account, atMs },
+  AccountPlanSet: {
+    type: 'AccountPlanSet',
+    account,
+    plan: {
+      type: 'paid',
+      reserved: 'msgq_fixed_1m',
+      hasProdPack: true,
+      region: 'us-east-1',
+      budgetDollars: 50,
+      lastPlanUpgradeAtMs: atMs,
+    },
+    atMs,
+  },
+  TeamSet: {
+    type: 'TeamSet',
+    account,
+    team: {
+      members: [
+        { email: 'a@b.example', role: 'owner' },
+        { email: 'c@d.example', role: 'finance' },
+      ],
+      copiesCard: true,
+    },
+    atMs,
+  },
+  QueueMoved: { type: 'QueueMoved', account, owner: 'ac-zzzzbbbbccccdddd' as AccountId, atMs },
+  AccountDeleted: { type: 'AccountDeleted', account, atMs },
+  ApiKeyCreated: {
+    type: 'ApiKeyCreated',
+    id: apiKey,
+    account,
+    email: 'a@b.example',
+    name: 'ci',
+    sha256: 'e'.repeat(64),
+    isReadOnly: true,
+    createdAtMs: atMs,
+  },
+  ApiKeyDeleted: { type: 'ApiKeyDeleted', id: apiKey, atMs },
+  SearchIndexCreated: { type: 'SearchIndexCreated', index: { ...searchIndex, tokens: searchTokens } },
+  SearchIndexSet: {
+    type: 'SearchIndexSet',
+    index: database,
+    name: 'books',
+    account,
+    limits: searchIndex.limits,
+    tokens: searchTokens,
+    atMs,
+  },
+  SearchIndexDeleted: { type: 'SearchIndexDeleted', index: database, atMs },
+  BackupStarted: {
+    type: 'BackupStarted',
+    id: backup,
+    database,
+    account,
+    name: 'before',
+    isDaily: true,
+    createdAtMs: atMs,
+  },
+  BackupEnded: {
+    type: 'BackupEnded',
+    backup,
+    state: 'completed',
+    bytes: 70_000,
+    manifests: ['one', 'two'],
+    reason: '',
+    atMs,
+  },
+  BackupDeleted: { type: 'BackupDeleted', backup, atMs },
+  AuditNoted: {
+    type: 'AuditNoted',
+    number: 8,
+    account,
+    atMs,
+    actor: 'a@b.example',
+    action: 13,
+    source: 'API_KEY - ci',
+    entity: 'team',
+    secondaryEntity: '',
+    thirdEntity: 'NA',
+    ip: '192.0.2.7',
+    reason: '',
+  },
+  SearchTombstoneRestored: { type: 'SearchTombstoneRestored', index: { ...searchIndex, deletedAtMs: atMs + 1 } },
   MeterRestored: {
     type: 'MeterRestored',
     position: 77,
     marks: [{ session, number: 12, day: 20_454 }],
     latestDay: 20_454,
   },
+};
+
+/** Of limits that came later: records without them keep their bytes. */
+export const GOLDEN_LATER_LIMITS: ControlEvent = {
+  type: 'LimitsUpdated',
+  database,
+  limits: { ...limits, maxDataBytes: 1, maxCommandsPerSecond: 2, maxBytesPerMonth: 3, maxConnections: 4 },
+  atMs,
 };
 
 export const GOLDEN_METER_RECORD: MeterRecord = {

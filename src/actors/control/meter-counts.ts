@@ -1,0 +1,249 @@
+/** What was used on one UTC day and is not written yet: plain numbers, added to with every request. */
+import type { UtcDay } from '../../domain/control/index.js';
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import {
+  LATENCY_BOUNDS_MS,
+  type MeteredWork,
+  type MeterQueueRow,
+  type MeterRow,
+  type MeterSearchRow,
+} from '../../messages/index.js';
+import type { KvUsage, QueueUsage, SearchUsage } from '../../ports/index.js';
+
+type CommandName = { readonly name: string };
+
+class Work {
+  micros = 0;
+  readonly latencies: number[] = noLatencies();
+
+  add(durationMs: number | undefined): void {
+    if (durationMs === undefined) return;
+    this.micros += microsOf(durationMs);
+    count(this.latencies, durationMs);
+  }
+
+  get row(): MeteredWork {
+    return { micros: this.micros, latencies: this.latencies };
+  }
+}
+
+class KvCounts {
+  commands = 0;
+  writes = 0;
+  errors = 0;
+  hits = 0;
+  misses = 0;
+  bytesIn = 0;
+  bytesOut = 0;
+  readMicros = 0;
+  writeMicros = 0;
+  readonly latencies: number[] = noLatencies();
+  readonly writeLatencies: number[] = noLatencies();
+  /** By the command's row: looked up faster than by its name. */
+  readonly calls = new Map<CommandName, number>();
+
+  add({ commands, writes, errors, hits, misses, bytesIn, bytesOut, durationMs, specs }: KvUsage): void {
+    this.commands += commands;
+    this.writes += writes;
+    this.errors += errors ?? 0;
+    this.hits += hits ?? 0;
+    this.misses += misses ?? 0;
+    this.bytesIn += bytesIn;
+    this.bytesOut += bytesOut;
+    // One that was refused has bytes and nothing else.
+    if (commands > 0) this.#addLatency(durationMs, writes > 0);
+    if (specs !== undefined) this.#addCalls(specs);
+  }
+
+  #addLatency(durationMs: number, hasWritten: boolean): void {
+    count(this.latencies, durationMs);
+    if (hasWritten) {
+      this.writeMicros += microsOf(durationMs);
+      count(this.writeLatencies, durationMs);
+    } else {
+      this.readMicros += microsOf(durationMs);
+    }
+  }
+
+  /** Pipelines mostly hold one command many times: one look for each run of the same. */
+  #addCalls(specs: readonly CommandName[]): void {
+    let begun = 0;
+    for (let at = 1; at <= specs.length; at += 1) {
+      const spec = specs[begun] as CommandName;
+      if (specs[at] === spec) continue;
+      this.calls.set(spec, (this.calls.get(spec) ?? 0) + at - begun);
+      begun = at;
+    }
+  }
+
+  row(database: DatabaseId, connections: number | undefined): MeterRow {
+    const { calls, ...counts } = this;
+    const commandCounts = [...calls].map(([{ name }, times]) => [name, times] as const);
+    return { database, ...counts, commandCounts, connections };
+  }
+}
+
+class SearchCounts {
+  queries = 0;
+  updates = 0;
+  reranks = 0;
+  bytesIn = 0;
+  bytesOut = 0;
+  readonly query = new Work();
+  readonly update = new Work();
+  readonly embedding = new Work();
+  readonly rerank = new Work();
+
+  add(usage: SearchUsage): void {
+    this.queries += usage.queries ?? 0;
+    this.updates += usage.updates ?? 0;
+    this.reranks += usage.reranks ?? 0;
+    this.bytesIn += usage.bytesIn ?? 0;
+    this.bytesOut += usage.bytesOut ?? 0;
+    this.query.add(usage.queryMs);
+    this.update.add(usage.updateMs);
+    this.embedding.add(usage.embeddingMs);
+    this.rerank.add(usage.rerankMs);
+  }
+
+  row(index: DatabaseId): MeterSearchRow {
+    const { query, update, embedding, rerank, ...counts } = this;
+    const work = { query: query.row, update: update.row, embedding: embedding.row, rerank: rerank.row };
+    return { index, ...counts, ...work };
+  }
+}
+
+/** Of the record that is being made: a message of NATS holds 1 MiB. */
+export class RecordRoom {
+  #rows = 0;
+  #bytes = 0;
+
+  constructor(
+    private readonly maxRows: number,
+    private readonly maxBytes: number,
+  ) {}
+
+  /** @param bytes about so many */
+  takes(bytes: number): boolean {
+    if (this.#rows >= this.maxRows || this.#bytes >= this.maxBytes) return false;
+    this.#rows += 1;
+    this.#bytes += bytes;
+    return true;
+  }
+}
+
+export interface CutRows {
+  readonly rows: MeterRow[];
+  readonly searches: readonly MeterSearchRow[];
+  readonly queues: readonly MeterQueueRow[];
+}
+
+const KV_ROW_BYTES = 120;
+const CALL_BYTES = 16;
+const SEARCH_ROW_BYTES = 160;
+const QUEUE_ROW_BYTES = 40;
+
+export class DayCounts {
+  readonly #databases = new Map<DatabaseId, KvCounts>();
+  readonly #searches = new Map<DatabaseId, SearchCounts>();
+  readonly #queues = new Map<AccountId, { bytesIn: number; bytesOut: number }>();
+
+  constructor(readonly day: UtcDay) {}
+
+  get isEmpty(): boolean {
+    return this.#databases.size === 0 && this.#searches.size === 0 && this.#queues.size === 0;
+  }
+
+  addKv(database: DatabaseId, usage: KvUsage): void {
+    this.#countsOf(database).add(usage);
+  }
+
+  addLookups(database: DatabaseId, hits: number, misses: number): void {
+    const counts = this.#countsOf(database);
+    counts.hits += hits;
+    counts.misses += misses;
+  }
+
+  addSearch(index: DatabaseId, usage: SearchUsage): void {
+    let counts = this.#searches.get(index);
+    if (counts === undefined) {
+      counts = new SearchCounts();
+      this.#searches.set(index, counts);
+    }
+    counts.add(usage);
+  }
+
+  addQueue(account: AccountId, { bytesIn, bytesOut }: QueueUsage): void {
+    let counts = this.#queues.get(account);
+    if (counts === undefined) {
+      counts = { bytesIn: 0, bytesOut: 0 };
+      this.#queues.set(account, counts);
+    }
+    counts.bytesIn += bytesIn;
+    counts.bytesOut += bytesOut;
+  }
+
+  /** Takes out as much as there is room for. @param connections of a database, to be told with its row */
+  cut(room: RecordRoom, connections: (database: DatabaseId) => number | undefined): CutRows {
+    return {
+      rows: taken(
+        this.#databases,
+        (counts) => room.takes(KV_ROW_BYTES + CALL_BYTES * counts.calls.size),
+        (database, counts) => counts.row(database, connections(database)),
+      ),
+      searches: taken(
+        this.#searches,
+        () => room.takes(SEARCH_ROW_BYTES),
+        (index, counts) => counts.row(index),
+      ),
+      queues: taken(
+        this.#queues,
+        () => room.takes(QUEUE_ROW_BYTES),
+        (account, counts) => ({ account, ...counts }),
+      ),
+    };
+  }
+
+  #countsOf(database: DatabaseId): KvCounts {
+    let counts = this.#databases.get(database);
+    if (counts === undefined) {
+      counts = new KvCounts();
+      this.#databases.set(database, counts);
+    }
+    return counts;
+  }
+}
+
+/** Empties a map as long as there is room. */
+export function taken<Key, Value, Row>(
+  from: Map<Key, Value>,
+  fits: (value: Value) => boolean,
+  rowOf: (key: Key, value: Value) => Row,
+): Row[] {
+  const rows: Row[] = [];
+  for (const [key, value] of from) {
+    if (!fits(value)) break;
+    rows.push(rowOf(key, value));
+    from.delete(key);
+  }
+  return rows;
+}
+
+/** Of a database that was not used and has connections to tell of. */
+export function idleRow(database: DatabaseId, connections: number): MeterRow {
+  return new KvCounts().row(database, connections);
+}
+
+function noLatencies(): number[] {
+  return new Array(LATENCY_BOUNDS_MS.length + 1).fill(0);
+}
+
+function microsOf(durationMs: number): number {
+  return Math.round(durationMs * 1000);
+}
+
+function count(latencies: number[], durationMs: number): void {
+  let at = 0;
+  while (at < LATENCY_BOUNDS_MS.length && durationMs > (LATENCY_BOUNDS_MS[at] as number)) at += 1;
+  latencies[at] = (latencies[at] as number) + 1;
+}

@@ -1,0 +1,63 @@
+/** The kinds of changes that the audit log tells apart: a number for ever, and a text for people. */
+
+export const AUDIT_ACTIONS = {
+  createDatabase: [1, 'Create Database'],
+  deleteDatabase: [2, 'Delete Database'],
+  renameDatabase: [3, 'Rename Database'],
+  resetPassword: [4, 'Reset Password'],
+  enableTls: [5, 'Enable TLS'],
+  updateRegions: [6, 'Update Regions'],
+  changePlan: [7, 'Change Plan'],
+  updateBudget: [8, 'Update Budget'],
+  moveDatabase: [9, 'Move Database to Team'],
+  createTeam: [10, 'Create Team'],
+  addTeamMember: [11, 'Add Team Member'],
+  removeTeamMember: [12, 'Remove Team Member'],
+  deleteTeam: [13, 'Delete Team'],
+  enableEviction: [14, 'Enable Eviction'],
+  disableEviction: [15, 'Disable Eviction'],
+  enableAutoUpgrade: [16, 'Enable Auto Upgrade'],
+  disableAutoUpgrade: [17, 'Disable Auto Upgrade'],
+  createBackup: [18, 'Create Backup'],
+  deleteBackup: [19, 'Delete Backup'],
+  restoreBackup: [20, 'Restore Backup'],
+  enableDailyBackup: [21, 'Enable Daily Backup'],
+  disableDailyBackup: [22, 'Disable Daily Backup'],
+  enableProdPack: [23, 'Enable Production Pack'],
+  disableProdPack: [24, 'Disable Production Pack'],
+  updateAllowedIps: [25, 'Update Allowed IPs'],
+  createSearchIndex: [26, 'Create Search Index'],
+  deleteSearchIndex: [27, 'Delete Search Index'],
+  renameSearchIndex: [28, 'Rename Search Index'],
+  resetSearchPassword: [29, 'Reset Search Index Password'],
+  transferSearchIndex: [30, 'Transfer Search Index'],
+  rotateQueueToken: [31, 'Rotate Queue Token'],
+  setQueuePlan: [32, 'Set Queue Plan'],
+  updateQueueBudget: [33, 'Update Queue Budget'],
+  enableQueueProdPack: [34, 'Enable Queue Production Pack'],
+  disableQueueProdPack: [35, 'Disable Queue Production Pack'],
+  moveQueue: [36, 'Move Queue to Team'],
+  createApiKey: [37, 'Create API Key'],
+  deleteApiKey: [38, 'Delete API Key'],
+  suspendDatabase: [39, 'Suspend Database'],
+  activateDatabase: [40, 'Activate Database'],
+  suspendAccount: [41, 'Suspend Account'],
+  activateAccount: [42, 'Activate Account'],
+  createAccount: [43, 'Create Account'],
+  updateLimits: [44, 'Update Limits'],
+  enablePrometheus: [45, 'Enable Prometheus'],
+  disablePrometheus: [46, 'Disable Prometheus'],
+} as const satisfies Readonly<Record<string, readonly [number, string]>>;
+
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+const TEXTS = new Map<number, string>(Object.values(AUDIT_ACTIONS).map(([number, text]) => [number, text]));
+
+export function auditActionNumber(action: AuditAction): number {
+  return AUDIT_ACTIONS[action][0];
+}
+
+/** Of a later release's number there is no text here. */
+export function auditActionText(number: number): string {
+  return TEXTS.get(number) ?? `Action ${number}`;
+}

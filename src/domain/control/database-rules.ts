@@ -1,0 +1,100 @@
+/** Which limits and settings a database can have, and how many databases an account. */
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import { DATABASE_PLAN_TERMS } from './database-plans.js';
+import { type Decision, rejected } from './decision.js';
+import {
+  MAX_ACCOUNT_DATABASES,
+  MAX_ALLOWED_IPS,
+  MAX_BUDGET_DOLLARS,
+  MAX_COMMAND_BYTES,
+  MAX_COMMANDS_PER_SECOND,
+  MAX_CONNECTIONS,
+  MAX_COUNTED_BYTES,
+  MAX_FREE_DATABASES,
+  MAX_NAME_CHARACTERS,
+  MAX_READ_REGIONS,
+  MAX_REQUESTS_PER_DAY,
+  MIN_COMMAND_BYTES,
+} from './limits.js';
+import { type DatabaseSettings, DEFAULT_DATABASE_SETTINGS } from './management.js';
+import { isIpv4Block } from './names.js';
+import type { Database, DatabaseLimits } from './records.js';
+import type { ControlState } from './state.js';
+
+/** Of those that may be left out: 0, and nothing at all, is no limit. */
+const OPTIONAL_LIMITS = {
+  maxDataBytes: MAX_COUNTED_BYTES,
+  maxCommandsPerSecond: MAX_COMMANDS_PER_SECOND,
+  maxBytesPerMonth: MAX_COUNTED_BYTES,
+  maxConnections: MAX_CONNECTIONS,
+} as const;
+
+export function settingsOf({ settings }: Database): DatabaseSettings {
+  return settings ?? DEFAULT_DATABASE_SETTINGS;
+}
+
+export function refuseLimits(limits: DatabaseLimits): Decision | undefined {
+  const { maxCommandBytes, maxRequestsPerDay } = limits;
+  if (!isWithin(maxCommandBytes, MIN_COMMAND_BYTES, MAX_COMMAND_BYTES)) {
+    return rejected(
+      'BAD_LIMITS',
+      `the bytes of a command are limited to a number from ${MIN_COMMAND_BYTES} to ${MAX_COMMAND_BYTES}`,
+    );
+  }
+  if (!isWithin(maxRequestsPerDay, 0, MAX_REQUESTS_PER_DAY)) {
+    return rejected(
+      'BAD_LIMITS',
+      `requests a day are limited to a number up to ${MAX_REQUESTS_PER_DAY}; 0 is no limit`,
+    );
+  }
+  for (const [name, high] of Object.entries(OPTIONAL_LIMITS) as [keyof typeof OPTIONAL_LIMITS, number][]) {
+    if (!isWithin(limits[name] ?? 0, 0, high)) {
+      return rejected('BAD_LIMITS', `${name} is a whole number up to ${high}; 0 is no limit`);
+    }
+  }
+  return undefined;
+}
+
+export function refuseSettings(settings: DatabaseSettings): Decision | undefined {
+  const why = wrongIn(settings);
+  return why === undefined ? undefined : rejected('BAD_VALUE', why);
+}
+
+function wrongIn(settings: DatabaseSettings): string | undefined {
+  const { plan, budgetDollars, readRegions, primaryRegion, region, platform, allowedIps } = settings;
+  if (!Object.hasOwn(DATABASE_PLAN_TERMS, plan)) return 'plan is not one that there is';
+  if (!isWithin(budgetDollars, 0, MAX_BUDGET_DOLLARS)) {
+    return `budget is a whole number of dollars up to ${MAX_BUDGET_DOLLARS}; 0 is no limit`;
+  }
+  if (readRegions.length > MAX_READ_REGIONS) return `read_regions has at most ${MAX_READ_REGIONS} regions`;
+  if (readRegions.includes(primaryRegion)) return 'read_regions must not contain the primary region';
+  if (new Set(readRegions).size !== readRegions.length) return 'read_regions names a region twice';
+  const texts = [region, platform, primaryRegion, ...readRegions];
+  if (texts.some((text) => text.length > MAX_NAME_CHARACTERS)) return 'the name of a region is too long';
+  if (plan === 'free' && readRegions.length > 1) return 'the free plan has at most one read region';
+  if (plan === 'free' && allowedIps.length > 0) return 'the free plan has no allowed_ips';
+  if (allowedIps.length > MAX_ALLOWED_IPS) return `allowed_ips has at most ${MAX_ALLOWED_IPS} addresses`;
+  if (!allowedIps.every(isIpv4Block)) return 'allowed_ips has IPv4 addresses and CIDR blocks';
+  return undefined;
+}
+
+/** @param except  counts as not there: it is the one that is changed */
+export function refuseOneMore(
+  state: ControlState,
+  account: AccountId,
+  { plan }: DatabaseSettings,
+  except?: DatabaseId,
+): Decision | undefined {
+  const others = state.databasesOf(account).filter(({ id }) => id !== except);
+  if (others.length >= MAX_ACCOUNT_DATABASES) {
+    return rejected('TOO_MANY', `an account has at most ${MAX_ACCOUNT_DATABASES} databases`);
+  }
+  if (plan !== 'free') return undefined;
+  const free = others.filter((other) => settingsOf(other).plan === 'free');
+  if (free.length < MAX_FREE_DATABASES) return undefined;
+  return rejected('TOO_MANY', `an account has at most ${MAX_FREE_DATABASES} database on the free plan`);
+}
+
+function isWithin(value: number, low: number, high: number): boolean {
+  return Number.isSafeInteger(value) && value >= low && value <= high;
+}

@@ -1,0 +1,81 @@
+/** The part of the control state that is counted by day: leases of daily limits, and use as the meter saw it. */
+import type { DatabaseId, SessionId } from '../../kernel/index.js';
+import { firstDayOfMonth } from '../statistics/index.js';
+import { QuotaDay } from './quota.js';
+import { searchSubjectsOf } from './quota-subjects.js';
+import { type MeterMark, NO_USAGE, type Usage, type UtcDay, utcDayOf } from './records.js';
+
+export class DayCounts {
+  readonly quotas = new Map<DatabaseId, Map<UtcDay, QuotaDay>>();
+  readonly usage = new Map<DatabaseId, Map<UtcDay, Usage>>();
+  /** In the meter's log: everything up to it is counted. */
+  meterPosition = 0;
+  readonly meterMarks = new Map<SessionId, MeterMark>();
+  /** The latest day that anything was counted on; what is too old is judged by it. */
+  latestDay: UtcDay = 0;
+
+  usageOf(database: DatabaseId, day: UtcDay): Usage {
+    return this.usage.get(database)?.get(day) ?? NO_USAGE;
+  }
+
+  /** In and out, of a database or search index, in the UTC month of this moment; from what the meter counted. */
+  bytesThisMonth(subject: DatabaseId, nowMs: number): number {
+    return this.#sumOfMonth(subject, nowMs, ({ bytesIn, bytesOut }) => bytesIn + bytesOut);
+  }
+
+  /** Commands of a database, requests of a search index, or units of a subject (quota-subjects.ts). */
+  commandsThisMonth(subject: DatabaseId, nowMs: number): number {
+    return this.#sumOfMonth(subject, nowMs, ({ commands }) => commands);
+  }
+
+  #sumOfMonth(subject: DatabaseId, nowMs: number, countOf: (usage: Usage) => number): number {
+    const first = firstDayOfMonth(utcDayOf(nowMs));
+    let sum = 0;
+    for (const [day, usage] of this.usage.get(subject) ?? []) if (day >= first) sum += countOf(usage);
+    return sum;
+  }
+
+  quotaOf(database: DatabaseId, day: UtcDay): QuotaDay | undefined {
+    return this.quotas.get(database)?.get(day);
+  }
+
+  /** Processes that hold, or held today, a share of somebody's limit. */
+  quotaSessions(): Set<SessionId> {
+    const sessions = new Set<SessionId>();
+    for (const days of this.quotas.values()) {
+      for (const { shares } of days.values()) for (const session of shares.keys()) sessions.add(session);
+    }
+    return sessions;
+  }
+
+  quotaDay(database: DatabaseId, day: UtcDay): QuotaDay {
+    const days = dayMap(this.quotas, database);
+    let quota = days.get(day);
+    if (quota === undefined) {
+      quota = new QuotaDay();
+      days.set(day, quota);
+    }
+    return quota;
+  }
+
+  /** All that is counted by day of a database or search index. */
+  dropCounts(id: DatabaseId): void {
+    for (const subject of [id, ...searchSubjectsOf(id)]) {
+      this.quotas.delete(subject);
+      this.usage.delete(subject);
+    }
+  }
+
+  setUsage(database: DatabaseId, day: UtcDay, usage: Usage): void {
+    dayMap(this.usage, database).set(day, usage);
+  }
+}
+
+function dayMap<T>(byDatabase: Map<DatabaseId, Map<UtcDay, T>>, database: DatabaseId): Map<UtcDay, T> {
+  let days = byDatabase.get(database);
+  if (days === undefined) {
+    days = new Map();
+    byDatabase.set(database, days);
+  }
+  return days;
+}

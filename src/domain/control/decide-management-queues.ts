@@ -1,0 +1,109 @@
+/** Judges what is done with the queues of accounts: their plans, and whose they are. */
+import { DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
+import { ACCOUNT_BUDGET_DOLLARS, ACCOUNT_PLAN_TERMS, accountPlanName } from './account-plans.js';
+import type { ControlCommand, NewAccount } from './commands.js';
+import { accountCreation, refuseNewRecord, unknownAccount } from './decide-accounts.js';
+import { isSame, refuseAsTarget, said } from './decide-management-databases.js';
+import { type Decision, decided, rejected } from './decision.js';
+import type { ControlEvent } from './events.js';
+import { type AccountPlan, DEFAULT_ACCOUNT_PLAN } from './management.js';
+import { queueOwnerOf } from './people.js';
+import type { Account } from './records.js';
+import type { ControlState } from './state.js';
+
+type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
+
+export function decideGetAccount({ account: id }: CommandOf<'GetAccount'>, state: ControlState): Decision {
+  const account = state.accounts.get(id);
+  return account === undefined ? unknownAccount(id) : decided({ type: 'OneAccount', account });
+}
+
+export function decideListQueues({ account }: CommandOf<'ListQueues'>, state: ControlState): Decision {
+  if (!state.accounts.has(account)) return unknownAccount(account);
+  return decided({ type: 'Accounts', accounts: accountsOf(state, state.people.queues.of(account)) });
+}
+
+/** Oldest first. */
+export function accountsOf(state: ControlState, ids: Iterable<Account['id']>): Account[] {
+  const accounts = [...ids].flatMap((id) => state.accounts.get(id) ?? []);
+  return accounts.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+}
+
+/** Another plan brings its limits along, but the budget, which is the account's own. */
+export function decidePlan(command: CommandOf<'ChangeAccountPlan'>, state: ControlState, atMs: number): Decision {
+  const before = state.accounts.get(command.account);
+  if (before === undefined) return unknownAccount(command.account);
+  const planBefore = before.plan ?? DEFAULT_ACCOUNT_PLAN;
+  const limitsBefore = before.limits ?? DEFAULT_ACCOUNT_LIMITS;
+  const wanted: AccountPlan = { ...planBefore, ...said(command.plan) };
+  const refusal = refusePlan(wanted);
+  if (refusal !== undefined) return refusal;
+  const hasOtherPlan = accountPlanName(wanted) !== accountPlanName(planBefore);
+  const isDated = command.plan.lastPlanUpgradeAtMs !== undefined;
+  const plan = hasOtherPlan && !isDated ? { ...wanted, lastPlanUpgradeAtMs: atMs } : wanted;
+  const hasOtherBudget = plan.budgetDollars !== planBefore.budgetDollars;
+  const limits = {
+    ...limitsBefore,
+    ...(hasOtherPlan ? ACCOUNT_PLAN_TERMS[accountPlanName(plan)].limits : {}),
+    ...(hasOtherBudget ? { budgetCents: plan.budgetDollars * 100 } : {}),
+    ...said(command.limits),
+  };
+  const wrong = refusedLimit(limits);
+  if (wrong !== undefined) return rejected('BAD_LIMITS', wrong);
+  const { id: account } = before;
+  const planEvents: ControlEvent[] = isSame(plan, planBefore) ? [] : [{ type: 'AccountPlanSet', account, plan, atMs }];
+  const limitEvents: ControlEvent[] = isSame(limits, limitsBefore)
+    ? []
+    : [{ type: 'AccountLimitsSet', account, limits, atMs }];
+  const after: Account = {
+    ...before,
+    ...(planEvents.length > 0 ? { plan } : {}),
+    ...(limitEvents.length > 0 ? { limits } : {}),
+  };
+  return decided({ type: 'OneAccount', account: after }, ...planEvents, ...limitEvents);
+}
+
+function refusePlan(plan: AccountPlan): Decision | undefined {
+  const { type, reserved, budgetDollars } = plan;
+  if (!Object.hasOwn(ACCOUNT_PLAN_TERMS, accountPlanName(plan)) || (reserved !== '' && type !== 'paid')) {
+    return rejected('BAD_VALUE', 'plan_name is not a plan that there is');
+  }
+  const { low, high } = ACCOUNT_BUDGET_DOLLARS;
+  const isBudget = budgetDollars === 0 || (budgetDollars >= low && budgetDollars <= high);
+  if (isBudget && Number.isSafeInteger(budgetDollars)) return undefined;
+  return rejected('BAD_VALUE', `budget is a whole number of dollars from ${low} to ${high}, or 0 for no limit`);
+}
+
+/** Asked again it finds the replacement that it made; without one, the queue is another's already. */
+export function decideMoveQueue(command: CommandOf<'MoveQueue'>, state: ControlState, atMs: number): Decision {
+  const { account, queue: id, to, replacement } = command;
+  const queue = state.accounts.get(id);
+  if (queue === undefined) return unknownAccount(id);
+  if (wasReplaced(command, queue, state)) return decided({ type: 'OneAccount', account: queue });
+  if (queueOwnerOf(queue) !== account) return unknownAccount(id);
+  const refusal = refuseAsTarget(state, account, to);
+  if (refusal !== undefined) return refusal;
+  const events: ControlEvent[] = [{ type: 'QueueMoved', account: id, owner: to, atMs }];
+  if (state.people.queues.of(account).size === 1) {
+    // Without an e-mail nobody signs in for it: it is only a queue.
+    const made: NewAccount = { ...replacement, email: '' };
+    const refused = refuseNewRecord(made, state);
+    if (refused !== undefined) return refused;
+    events.push(...accountCreation(made, atMs), { type: 'QueueMoved', account: made.id, owner: account, atMs });
+  }
+  return decided({ type: 'OneAccount', account: { ...queue, queueOwner: to } }, ...events);
+}
+
+function wasReplaced(
+  { account, to, replacement }: CommandOf<'MoveQueue'>,
+  queue: Account,
+  state: ControlState,
+): boolean {
+  const made = state.accounts.get(replacement.id);
+  return (
+    made !== undefined &&
+    queueOwnerOf(made) === account &&
+    queueOwnerOf(queue) === to &&
+    made.secrets.queueToken.sha256 === replacement.secrets.queueToken.sha256
+  );
+}

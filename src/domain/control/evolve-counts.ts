@@ -1,0 +1,98 @@
+/** What leases, sessions and the meter do to the control state: all that is counted by day. */
+import { type DatabaseId, unreachable } from '../../kernel/index.js';
+import type { ControlEvent } from './events.js';
+import { METER_MARK_DAYS, QUOTA_DAYS, USAGE_DAYS } from './limits.js';
+import { readSubject } from './quota-subjects.js';
+import type { MeterMark, UsageRow, UtcDay } from './records.js';
+import type { ControlState } from './state.js';
+
+export type CountEvent = Extract<
+  ControlEvent,
+  {
+    readonly type:
+      | 'QuotaReserved'
+      | 'SessionEnded'
+      | 'MeterFolded'
+      | 'QuotaRestored'
+      | 'UsageRestored'
+      | 'MeterRestored';
+  }
+>;
+
+export function evolveCounts(state: ControlState, event: CountEvent): void {
+  switch (event.type) {
+    case 'QuotaReserved':
+      state.quotaDay(event.database, event.day).reserve(event.session, event.reserved);
+      reachDay(state, event.day);
+      return;
+    case 'SessionEnded':
+      for (const [subject, days] of state.quotas) {
+        // Q3: the meter does not show what was leased of a search index.
+        const isMetered = readSubject(subject) === undefined;
+        for (const quota of days.values()) quota.end(event.session, isMetered);
+      }
+      return;
+    case 'MeterFolded':
+      state.meterPosition = event.position;
+      for (const mark of event.marks) setMark(state, mark);
+      for (const row of event.rows) addUsage(state, row);
+      return;
+    case 'QuotaRestored': {
+      const quota = state.quotaDay(event.database, event.day);
+      quota.settled = event.settled;
+      for (const { session, reserved, metered } of event.shares) quota.shares.set(session, { reserved, metered });
+      return;
+    }
+    case 'UsageRestored': {
+      const { type: _, database, day, ...usage } = event;
+      state.setUsage(database, day, usage);
+      return;
+    }
+    case 'MeterRestored':
+      state.meterPosition = event.position;
+      for (const mark of event.marks) state.meterMarks.set(mark.session, mark);
+      state.latestDay = event.latestDay;
+      return;
+    default:
+      unreachable(event);
+  }
+}
+
+function setMark(state: ControlState, mark: MeterMark): void {
+  state.meterMarks.set(mark.session, mark);
+  reachDay(state, mark.day);
+}
+
+function addUsage(state: ControlState, row: UsageRow): void {
+  const { database, day, session, commands } = row;
+  const before = state.usageOf(database, day);
+  state.setUsage(database, day, {
+    commands: before.commands + commands,
+    writes: before.writes + row.writes,
+    errors: before.errors + row.errors,
+    bytesIn: before.bytesIn + row.bytesIn,
+    bytesOut: before.bytesOut + row.bytesOut,
+  });
+  // What is too old to be leased is history, and what is no database's is leased otherwise: counted, charged to nobody.
+  const isLeasable = day > state.latestDay - QUOTA_DAYS && state.databases.has(database);
+  if (isLeasable) state.quotaDay(database, day).meter(session, commands);
+  reachDay(state, day);
+}
+
+/** C3: a new day drops what is too old. */
+function reachDay(state: ControlState, day: UtcDay): void {
+  if (day <= state.latestDay) return;
+  state.latestDay = day;
+  dropDays(state.quotas, day - QUOTA_DAYS);
+  dropDays(state.usage, day - USAGE_DAYS);
+  for (const [session, mark] of state.meterMarks) {
+    if (mark.day <= day - METER_MARK_DAYS) state.meterMarks.delete(session);
+  }
+}
+
+function dropDays(byDatabase: Map<DatabaseId, Map<UtcDay, unknown>>, upToDay: UtcDay): void {
+  for (const [database, days] of byDatabase) {
+    for (const day of days.keys()) if (day <= upToDay) days.delete(day);
+    if (days.size === 0) byDatabase.delete(database);
+  }
+}

@@ -1,0 +1,22 @@
+/** Ids by whom they belong to. */
+export class Owned<Owner extends string, Id extends string> {
+  readonly #idsByOwner = new Map<Owner, Set<Id>>();
+
+  add(owner: Owner, id: Id): void {
+    const ids = this.#idsByOwner.get(owner);
+    if (ids === undefined) this.#idsByOwner.set(owner, new Set([id]));
+    else ids.add(id);
+  }
+
+  remove(owner: Owner, id: Id): void {
+    const ids = this.#idsByOwner.get(owner);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsByOwner.delete(owner);
+  }
+
+  of(owner: Owner): ReadonlySet<Id> {
+    return this.#idsByOwner.get(owner) ?? NOTHING;
+  }
+}
+
+const NOTHING: ReadonlySet<never> = new Set();

@@ -1,0 +1,65 @@
+/** The limits that a search index has by its type, and within which any can be set. */
+import type { SearchLimits, SearchType } from './management.js';
+
+const GIB = 1024 ** 3;
+const NONE = -1;
+
+const PAY_AS_YOU_GO: SearchLimits = {
+  maxVectorCount: 2_000_000,
+  maxMonthlyReranks: NONE,
+  maxDailyUpdates: NONE,
+  maxDailyQueries: NONE,
+  maxMonthlyBandwidth: NONE,
+  maxWritesPerSecond: 1000,
+  maxQueryPerSecond: 1000,
+  maxReadsPerRequest: 100,
+  maxWritesPerRequest: 100,
+};
+
+export const DEFAULT_SEARCH_LIMITS: { readonly [Type in SearchType]: SearchLimits } = {
+  // Enough to try it out; a tenth of what is paid for in each second.
+  free: {
+    ...PAY_AS_YOU_GO,
+    maxVectorCount: 200_000,
+    maxMonthlyReranks: 1000,
+    maxDailyUpdates: 10_000,
+    maxDailyQueries: 10_000,
+    maxMonthlyBandwidth: 50 * GIB,
+    maxWritesPerSecond: 100,
+    maxQueryPerSecond: 100,
+  },
+  payg: PAY_AS_YOU_GO,
+  fixed: PAY_AS_YOU_GO,
+};
+
+/** Of these -1 is no limit; the others always have one. */
+const MAY_BE_NONE: ReadonlySet<keyof SearchLimits> = new Set([
+  'maxMonthlyReranks',
+  'maxDailyUpdates',
+  'maxDailyQueries',
+  'maxMonthlyBandwidth',
+] as const);
+
+/** What one request may say or ask for is one turn of a partition; what is kept is memory of the process that searches. */
+const HIGHEST: Partial<SearchLimits> = {
+  maxVectorCount: 100_000_000,
+  maxWritesPerSecond: 1_000_000,
+  maxQueryPerSecond: 1_000_000,
+  maxReadsPerRequest: 1000,
+  maxWritesPerRequest: 1000,
+};
+
+export const SEARCH_LIMIT_NAMES = Object.keys(PAY_AS_YOU_GO) as readonly (keyof SearchLimits)[];
+
+/** Why the limits cannot be, or undefined when they can. */
+export function refusedSearchLimit(limits: SearchLimits): string | undefined {
+  for (const name of SEARCH_LIMIT_NAMES) {
+    const value = limits[name];
+    if (value === NONE && MAY_BE_NONE.has(name)) continue;
+    const high = HIGHEST[name] ?? Number.MAX_SAFE_INTEGER;
+    if (!Number.isSafeInteger(value) || value < 1 || value > high) {
+      return `${name} is a whole number from 1 to ${high}${MAY_BE_NONE.has(name) ? ', or -1 for no limit' : ''}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,40 @@
+/** Who may use the management API, and whose search index a token opens: answered from this process's copy of the control state. */
+import type { SearchIndex, SearchLimits, TeamRole } from '../domain/control/index.js';
+import type { AccountId, DatabaseId } from '../kernel/index.js';
+
+export interface ManagementGrant {
+  /** Of the person, lower case. */
+  readonly email: string;
+  /** For which the key acts: the person's own, or a team's. */
+  readonly account: AccountId;
+  readonly isTeam: boolean;
+  /** `owner` in one's own account. */
+  readonly role: TeamRole;
+  readonly isReadOnly: boolean;
+  /** For the audit log. */
+  readonly keyName: string;
+}
+
+export interface ManagementAccess {
+  /**
+   * Undefined for an unknown e-mail or key, and for a key of a team that the person has left. Compares in constant time.
+   * @throws CONTROL_STALE as `Access` does
+   */
+  grantForKey(email: string, key: string): ManagementGrant | undefined;
+}
+
+export interface SearchGrant {
+  readonly index: DatabaseId;
+  readonly account: AccountId;
+  readonly role: 'standard' | 'read-only';
+  readonly limits: SearchLimits;
+}
+
+export interface SearchAccess {
+  /** Undefined unless the token opens just this index. @throws CONTROL_STALE as `Access` does */
+  grantForSearch(index: DatabaseId, token: string): SearchGrant | undefined;
+  /** All that are not deleted, as far as this process has heard; for projections. */
+  searchIndexes(): Iterable<SearchIndex>;
+  /** Called after every change of who may do what, search indexes included. */
+  whenSearchIndexesChange(listener: () => void): void;
+}

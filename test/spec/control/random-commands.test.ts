@@ -1,0 +1,237 @@
+/** What holds after any commands in any order; the state's invariants are numbered in domain/control/state.ts. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ControlFold } from '../../../src/actors/control/index.js';
+import {
+  decodeControlCommand,
+  decodeControlEvents,
+  decodeControlReply,
+  encodeControlCommand,
+  encodeControlEvent,
+  encodeControlReply,
+} from '../../../src/codec/control/index.js';
+import {
+  type ControlCommand,
+  type ControlEvent,
+  ControlState,
+  decide,
+  evolve,
+  isReading,
+  queueOwnerOf,
+  rebuildingEvents,
+  roleIn,
+} from '../../../src/domain/control/index.js';
+import { anyCommand, anyReading, PLAIN_TYPES } from '../../support/random-control.js';
+import { INSTALLED, NOW_MS } from './given.js';
+import { PEOPLE } from './management-given.js';
+
+const RUNS = { numRuns: 150 };
+const programs = fc.array(fc.tuple(anyCommand, fc.nat({ max: 1_000_000 })), {
+  minLength: 1,
+  maxLength: 80,
+  size: 'max',
+});
+
+interface Played {
+  readonly state: ControlState;
+  readonly events: readonly ControlEvent[];
+  readonly nowMs: number;
+}
+
+/** Time never goes back. @param after  is called with each command, and the state before it */
+function play(
+  program: readonly (readonly [ControlCommand, number])[],
+  after: (command: ControlCommand, state: ControlState, nowMs: number) => void = () => undefined,
+): Played {
+  const state = new ControlState();
+  const events: ControlEvent[] = [];
+  for (const event of PEOPLE) evolve(state, event);
+  let nowMs = NOW_MS;
+  for (const [command, passed] of program) {
+    nowMs += passed;
+    after(command, state, nowMs);
+    const happened = decide(command, state, { nowMs }).events;
+    for (const event of happened) evolve(state, event);
+    events.push(...happened);
+  }
+  return { state, events, nowMs };
+}
+
+function bytesOf(events: Iterable<ControlEvent>): string {
+  return Buffer.concat([...events].map(encodeControlEvent)).toString('hex');
+}
+
+describe('control: after any commands', () => {
+  it('a replay of the journal ends where the owner is, and so does a snapshot', () => {
+    fc.assert(
+      fc.property(programs, (program) => {
+        const { state, events } = play(program);
+        const written = Buffer.concat([...PEOPLE, ...events].map(encodeControlEvent));
+        const replayed = new ControlFold();
+        replayed.apply(written);
+        const live = bytesOf(rebuildingEvents(state));
+        expect(bytesOf(rebuildingEvents(replayed.state))).to.equal(live);
+        const loaded = new ControlFold();
+        for (const segment of replayed.segments(1000)) loaded.apply(segment);
+        expect(loaded.digest()).to.equal(replayed.digest());
+        expect(new Map([...loaded.state.tokens].sort())).to.deep.equal(new Map([...state.tokens].sort()));
+        expect(loaded.state.liveCount).to.equal(state.liveCount);
+      }),
+      RUNS,
+    );
+  });
+
+  it('what a snapshot led to is decided alike from there on', () => {
+    fc.assert(
+      fc.property(programs, anyCommand, (program, next) => {
+        const { state, nowMs } = play(program);
+        const loaded = new ControlState();
+        for (const event of rebuildingEvents(state)) evolve(loaded, event);
+        const [one, other] = [decide(next, state, { nowMs }), decide(next, loaded, { nowMs })];
+        expect(bytesOf(other.events)).to.equal(bytesOf(one.events));
+        expect(encodeControlReply(other.reply)).to.deep.equal(encodeControlReply(one.reply));
+      }),
+      RUNS,
+    );
+  });
+
+  it('deciding touches nothing, and what only asks makes nothing happen', () => {
+    fc.assert(
+      fc.property(programs, anyReading, (program, reading) => {
+        const { state, nowMs } = play(program, (command, before, now) => {
+          const untouched = bytesOf(rebuildingEvents(before));
+          decide(command, before, { nowMs: now });
+          expect(bytesOf(rebuildingEvents(before))).to.equal(untouched);
+        });
+        expect(decide(reading, state, { nowMs }).events).to.deep.equal([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('commands, answers and events cross the bus and the journal unchanged', () => {
+    fc.assert(
+      fc.property(programs, (program) => {
+        const { events } = play(program, (command, state, nowMs) => {
+          expect(said(decodeControlCommand(encodeControlCommand(command)))).to.deep.equal(said(command));
+          const { reply } = decide(command, state, { nowMs });
+          expect(said(decodeControlReply(encodeControlReply(reply)))).to.deep.equal(said(reply));
+        });
+        for (const event of events) {
+          expect(said([...decodeControlEvents(encodeControlEvent(event))])).to.deep.equal(said([event]));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('what was done is not done twice, and answered alike when it is asked for again', () => {
+    fc.assert(
+      fc.property(programs, (program) => {
+        play(program, (command, before, nowMs) => {
+          const plain = command.type === 'Audited' ? command.command : command;
+          if (ONCE.has(plain.type)) return;
+          const first = decide(command, before, { nowMs });
+          if (first.reply.type === 'Rejected') return;
+          const state = new ControlState();
+          for (const event of [...rebuildingEvents(before), ...first.events]) evolve(state, event);
+          const again = decide(command, state, { nowMs });
+          if (again.reply.type === 'Rejected' && isMove(plain)) return;
+          expect(again.events).to.deep.equal([]);
+          expect(encodeControlReply(again.reply)).to.deep.equal(encodeControlReply(first.reply));
+        });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('every index says just what the records say', () => {
+    fc.assert(
+      fc.property(programs, (program) => {
+        const { state } = play(program);
+        const live = [...state.databases.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
+        expect(state.liveCount).to.equal(live.length);
+        // C1.
+        for (const { account, name, createdAtMs } of live) {
+          expect(state.named(account, name)?.createdAtMs).to.be.at.most(createdAtMs);
+        }
+        // C2.
+        expect(state.tokens.size).to.equal(2 * live.length);
+        expect(state.passwords.size).to.equal(live.length);
+        const scraped = live.flatMap(({ settings }) => settings?.prometheusToken?.sha256 ?? []);
+        expect([...state.scrapeTokens.keys()].sort()).to.deep.equal(scraped.sort());
+        // C5.
+        const opens = [...state.accounts.values()].flatMap(({ secrets, readOnlyToken }) => [
+          secrets.queueToken.sha256,
+          ...(readOnlyToken === undefined ? [] : [readOnlyToken.sha256]),
+        ]);
+        expect([...state.queueTokens.keys()].sort()).to.deep.equal(opens.sort());
+        // C6.
+        for (const { account, email } of state.apiKeys.byId.values()) {
+          const found = state.accounts.get(account);
+          expect(found !== undefined && roleIn(found, email)).to.be.a('string');
+        }
+        // C7.
+        for (const { database, account } of state.backups.byId.values()) {
+          expect(state.live(database)?.account).to.equal(account);
+        }
+        const indexes = [...state.search.byId.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
+        expect(state.search.liveCount).to.equal(indexes.length);
+        expect(state.search.tokens.size).to.equal(2 * indexes.length);
+        for (const account of state.accounts.values()) {
+          expect(state.people.queues.of(queueOwnerOf(account)).has(account.id)).to.equal(true);
+          for (const { email } of account.team?.members ?? []) {
+            expect(state.people.teamsOf(email).has(account.id)).to.equal(true);
+          }
+          expect(state.deletedAccounts.has(account.id)).to.equal(false);
+          expect(state.accounts.has(queueOwnerOf(account))).to.equal(true);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('what lists and gets is a reading command, and nothing else is', () => {
+    const asks = PLAIN_TYPES.filter((type) => /^(List|Get)/.test(type));
+    expect(PLAIN_TYPES.filter((type) => isReading({ type } as ControlCommand))).to.deep.equal(asks);
+  });
+
+  it('every kind of command is accepted at times, so that all this says something', () => {
+    const accepted = new Set<string>();
+    const kinds = new Set<string>();
+    for (const program of fc.sample(programs, { numRuns: 800, seed: 7 })) {
+      play(program, (command, state, nowMs) => {
+        kinds.add(command.type);
+        if (decide(command, state, { nowMs }).reply.type !== 'Rejected') accepted.add(command.type);
+      });
+    }
+    expect([...kinds].filter((kind) => !accepted.has(kind))).to.deep.equal([]);
+  });
+
+  it('begins with an installation', () => {
+    expect(PEOPLE.slice(0, INSTALLED.length)).to.deep.equal(INSTALLED);
+  });
+});
+
+/**
+ * What belongs to nobody who asks afterwards, or is not remembered, is answered as unknown then; leases say what is known,
+ * and are judged by it.
+ */
+const ONCE: ReadonlySet<ControlCommand['type']> = new Set([
+  'MoveDatabase',
+  'RemoveMember',
+  'DeleteUser',
+  'DeleteApiKey',
+  'DeleteBackup',
+  'LeaseQuota',
+  'ReturnQuota',
+]);
+
+function isMove(command: ControlCommand): boolean {
+  return command.type === 'MoveQueue' || (command.type === 'ChangeSearchIndex' && command.to !== undefined);
+}
+
+/** A field without a value is as good as none. */
+function said(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
