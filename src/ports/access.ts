@@ -1,12 +1,26 @@
 /** Who may do what, as an edge sees it: a local copy of the control state, and shares of the daily limits. */
 import type { Permissions } from '../domain/kv/index.js';
-import type { DatabaseId, PartitionName } from '../kernel/index.js';
+import type { AccountId, DatabaseId, PartitionName } from '../kernel/index.js';
 
 export interface KvLimits {
   /** Bytes of one command's words, and of one reply. */
   readonly maxCommandBytes: number;
   /** Commands a day (UTC); 0: no limit. */
   readonly maxRequestsPerDay: number;
+  /** Beyond it commands wait; undefined or 0: no limit. */
+  readonly maxCommandsPerSecond?: number | undefined;
+  /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
+  readonly maxBytesPerMonth?: number | undefined;
+  /** Of the native protocol, in one process; undefined or 0: the process's own bound. */
+  readonly maxConnections?: number | undefined;
+}
+
+/** Addresses that may use a database. */
+export interface Networks {
+  /** As it was asked for; two lists are the same when their texts are. */
+  readonly text: string;
+  /** @param address IPv4, or IPv6 with an IPv4 address mapped into it; every other is outside */
+  has(address: string): boolean;
 }
 
 export interface KvGrant {
@@ -21,6 +35,10 @@ export interface KvGrant {
   /** The same as text, for the owner of a partition; there exactly when `permissions` is. */
   readonly rules?: string | undefined;
   readonly limits: KvLimits;
+  /** From where the database may be used; undefined: from everywhere. */
+  readonly networks?: Networks | undefined;
+  /** Nobody may use it until it is activated again. */
+  readonly isSuspended?: boolean | undefined;
 }
 
 export interface Access {
@@ -53,10 +71,13 @@ export interface RespAccess {
 
 export interface Quota {
   /**
-   * Takes `commands` from the database's daily limit: true if they may run. Usually answers at once from
-   * a slice this process holds; a promise while it asks for another.
+   * Takes `commands` from what the database may still run: true if they may run, false when the day is used up.
+   * Usually answers at once; a promise while another slice of the day is asked for, or while the commands wait for
+   * their turn because the database is faster than its plan.
+   * @param bytes of all words together, which are held while they wait
+   * @throws RATE_LIMITED (by a promise) when too much waits already
    */
-  take(grant: KvGrant, commands: number): boolean | Promise<boolean>;
+  take(grant: KvGrant, commands: number, bytes?: number): boolean | Promise<boolean>;
 }
 
 export interface KvUsage {
@@ -69,9 +90,54 @@ export interface KvUsage {
   readonly errors?: number;
   readonly hits?: number;
   readonly misses?: number;
+  /** The commands that ran, in order: rows of the command table, so that their names are bounded in number. */
+  readonly specs?: readonly { readonly name: string }[];
 }
 
-export interface Meter {
+/** What one request to a search index took; what is left out is 0, or was not done. */
+export interface SearchUsage {
+  readonly queries?: number;
+  /** Documents upserted or deleted. */
+  readonly updates?: number;
+  /** Units of 100 reranked documents, each query's rounded up. */
+  readonly reranks?: number;
+  readonly bytesIn?: number;
+  readonly bytesOut?: number;
+  readonly queryMs?: number;
+  readonly updateMs?: number;
+  readonly embeddingMs?: number;
+  readonly rerankMs?: number;
+}
+
+/** Bytes of an account's queue that no journal tells of: reads of its API. */
+export interface QueueUsage {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** How large something is now; told when it has changed. */
+export interface KvGauge {
+  readonly database: DatabaseId;
+  /** Of the partition, from 0. */
+  readonly index: number;
+  readonly keys: number;
+  readonly storageBytes: number;
+}
+
+/** What the key-value faces count. */
+export interface KvMeter {
   /** Counts one request's commands; written out once a second. */
   recordKv(database: DatabaseId, usage: KvUsage): void;
+  /** A connection of a database was opened, or has ended. */
+  connected(database: DatabaseId, change: 1 | -1): void;
+}
+
+export interface Meter extends KvMeter {
+  /** Reads that found their key, and that did not: known to the owner of the partition alone. */
+  recordLookups(database: DatabaseId, hits: number, misses: number): void;
+  recordSearch(index: DatabaseId, usage: SearchUsage): void;
+  recordQueue(account: AccountId, usage: QueueUsage): void;
+  gaugeKv(gauge: KvGauge): void;
+  /** How large a search index is now; told when it has changed. */
+  gaugeSearch(index: DatabaseId, documents: number, storageBytes: number): void;
 }

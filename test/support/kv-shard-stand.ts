@@ -3,10 +3,11 @@ import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/i
 import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
 import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
+import { loadKept } from '../../src/journal/backup/index.js';
 import { type ChainHead, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
 import type { CommandId, DatabaseId, PartitionName, SessionId, ShardName } from '../../src/kernel/index.js';
 import type { KvEvent, KvMode, KvRequest } from '../../src/messages/index.js';
-import type { CompactionResult, Log } from '../../src/ports/index.js';
+import { type CompactionResult, type DataLimits, type Log, NO_DATA_LIMITS } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
 
 export const SHARD = 'KV_0' as ShardName;
@@ -41,7 +42,11 @@ export class KvShardStand {
   readonly snapshots = new SnapshotStore(this.objects, SILENT);
   mayAnswerReads = true;
   readonly storage = { full: false, isFull: () => this.storage.full };
+  /** Loading a kept state waits for this. */
+  keptGate: Promise<void> | undefined;
   epoch = 0;
+  /** Of plans; they may be changed at any time, with another version. */
+  dataLimits: DataLimits = NO_DATA_LIMITS;
   /** What processes were told of, in order. */
   readonly deliveries: { edge: SessionId; partition: PartitionName; events: readonly KvEvent[] }[] = [];
 
@@ -58,6 +63,7 @@ export class KvShardStand {
         timers: time,
         log: SILENT,
         storage: this.storage,
+        dataLimits: this.#currentDataLimits(),
         activation: `epoch-${this.epoch + 1}`,
         permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true }),
         deliver: (edge, partition, events) => this.deliveries.push({ edge, partition, events }),
@@ -68,6 +74,10 @@ export class KvShardStand {
         createFold: (audience) => new KvFold(new KvEngine(random, facts, audience)),
         loadPartition: async (partition, fold) => {
           for await (const _ of snapshots.loadPartition(partition, fold));
+        },
+        loadKept: async (manifest, fold, maxBytes) => {
+          await this.keptGate;
+          return loadKept({ objects, log: SILENT }, manifest, fold, maxBytes, async () => undefined);
         },
       },
       { expiryKeysPerTick: 100, expiryEveryMs: 100, passivateAfterMs: 600_000 },
@@ -103,6 +113,17 @@ export class KvShardStand {
     this.actors.push(actor);
     this.planes.push(plane);
     return actor;
+  }
+
+  #currentDataLimits(): DataLimits {
+    const current = () => this.dataLimits;
+    return {
+      get version() {
+        return current().version;
+      },
+      limitOf: (partition) => current().limitOf(partition),
+      reached: (partition) => current().reached(partition),
+    };
   }
 
   /** An actor that serves. */

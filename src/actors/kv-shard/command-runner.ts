@@ -19,14 +19,16 @@ import {
   type SlicedCommand,
   StateInDoubt,
 } from '../../domain/kv/index.js';
-import { describeError, type SessionId } from '../../kernel/index.js';
-import type { Clock, Log } from '../../ports/index.js';
+import { describeError } from '../../kernel/index.js';
+import type { Clock, DataLimits, Log } from '../../ports/index.js';
 import type { ShouldStop, Turn } from '../runtime/index.js';
 import { CommandClock } from './command-clock.js';
+import { isForMonitors, showToMonitors, track, trackScript } from './command-witnesses.js';
 import type { CompilePermissions, KvWork } from './kv-work.js';
-import { monitorLine } from './monitor-line.js';
 import type { PartitionSlot } from './partition-slot.js';
+import { PlanBounds } from './plan-bounds.js';
 import type { Waiter } from './waiting-room.js';
+import { hasWatchedKeyChanged, watchKeys } from './watched-keys.js';
 
 export interface CommandRunnerPorts {
   readonly clock: Clock;
@@ -34,6 +36,8 @@ export interface CommandRunnerPorts {
   /** Names this activation: no other has the same. */
   readonly activation: string;
   readonly permissionsOf: CompilePermissions;
+  /** What plans let partitions hold; left out: as much as they like. */
+  readonly dataLimits?: DataLimits | undefined;
 }
 
 const NEVER = () => false;
@@ -59,14 +63,21 @@ export class CommandRunner {
   readonly finished: KvWork[] = [];
   #writingSlots = 0;
   readonly #clock: CommandClock;
+  readonly #plans: PlanBounds;
 
   constructor(private readonly ports: CommandRunnerPorts) {
     this.#clock = new CommandClock(ports.clock);
+    this.#plans = new PlanBounds(ports.dataLimits);
   }
 
   /** True while a command in slices may have changed half of what it will. */
   get isMidway(): boolean {
     return this.#writingSlots > 0;
+  }
+
+  /** To be called before each request. */
+  tellLimits(slot: PartitionSlot, engine: KvEngine): void {
+    this.#plans.tell(slot, engine);
   }
 
   runEach(
@@ -91,7 +102,7 @@ export class CommandRunner {
   }
 
   runTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
-    if (hasWatchedKeyChanged(this.ports.activation, slot, engine, work, turn.nowMs)) {
+    if (hasWatchedKeyChanged(this.ports.activation, slot, engine, work.request.watches ?? [], turn.nowMs)) {
       work.isAborted = true;
       this.noteChanges(slot, engine, turn, 0, 0);
       return 'done';
@@ -101,20 +112,21 @@ export class CommandRunner {
     const { commands, client } = work.request;
     const isOfResp = client?.face === 'resp';
     // Over REST each command is refused for itself.
-    if (isOfResp && engine.isBounded && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
+    if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
       const { effects } = engine;
       this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
       work.isAborted = true;
       work.isFull = true;
+      this.#plans.noteFull(slot, engine);
       work.replies.push(NO_ROOM_FOR_ALL);
       return 'done';
     }
     if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
     // Over REST nobody has said these words.
     const isShown = slot.audience.isMonitored && isOfResp;
-    if (isShown) this.#showToMonitors(slot, ['multi'], work);
+    if (isShown) showToMonitors(slot, ['multi'], work, this.ports.clock.nowMs());
     while (work.progress < commands.length && !slot.isInDoubt) this.#runOne(slot, engine, work, turn, NEVER);
-    if (isShown) this.#showToMonitors(slot, ['exec'], work);
+    if (isShown) showToMonitors(slot, ['exec'], work, this.ports.clock.nowMs());
     if (slot.isInDoubt) {
       // Half a transaction is none: what is built again has nothing of it.
       engine.effects.rollBack(effectsBefore, bytesBefore);
@@ -165,7 +177,7 @@ export class CommandRunner {
         work.slices = undefined;
         this.#setBusy(slot, false, isWrite(spec));
       } else {
-        const { isBounded } = engine;
+        const isBounded = engine.bounds.areSet;
         const runsScripts = spec.family === 'scripting' || spec.family === 'function';
         if (isBounded && spec.flags.includes('denyoom')) {
           reply = engine.makeRoom(turn.nowMs);
@@ -180,7 +192,7 @@ export class CommandRunner {
       this.#setBusy(slot, false, isWrite(spec));
       reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
     }
-    if (slot.audience.isMonitored && isForMonitors(spec)) this.#showToMonitors(slot, words, work);
+    if (slot.audience.isMonitored && isForMonitors(spec)) showToMonitors(slot, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
       slot.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
       work.onGiveUp = () => this.#dismiss(slot, work.request.waiter as string, 'GONE');
@@ -188,21 +200,14 @@ export class CommandRunner {
     }
     this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
     work.spentMs = 0;
-    work.isFull = engine.hasNoRoom;
+    work.isFull = engine.bounds.leaveNoRoom;
+    if (work.isFull) this.#plans.noteFull(slot, engine);
     work.progress += 1;
     work.replies.push(reply);
-    if (tracksScript) this.#trackScript(slot, work, trackFor);
+    if (tracksScript) trackScript(slot, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
     this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
     return 'done';
-  }
-
-  /** The client hears which keys its script has read: it had to take all that were named for read. */
-  #trackScript(slot: PartitionSlot, work: KvWork, edge: SessionId): void {
-    const reads = slot.audience.scriptReads ?? new Set();
-    slot.audience.scriptReads = undefined;
-    track(slot, reads, edge);
-    work.scriptReads = [...(work.scriptReads ?? []), ...reads];
   }
 
   /** What a command that has run did, and what its reply must wait for. */
@@ -311,26 +316,14 @@ export class CommandRunner {
   }
 
   watch(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
-    const { keyspace, effects } = engine;
+    const { effects } = engine;
     const effectsBefore = effects.count;
     const bytesBefore = effects.bytes;
-    keyspace.nowMs = turn.nowMs;
-    let mark = 0;
-    for (const key of (work.request.commands[0] ?? []).slice(1)) {
-      // One that has expired already is not there, and its removal is no change for the watcher.
-      keyspace.fetch(key);
-      mark = keyspace.changes.watch(key);
-    }
+    const keys = (work.request.commands[0] ?? []).slice(1);
+    const mark = watchKeys(this.ports.activation, slot, engine, keys, turn.nowMs);
     this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
-    work.replies.push(`${this.ports.activation}:${slot.generation}:${mark}`);
+    work.replies.push(mark);
     return 'done';
-  }
-
-  /** The command, and what its scripts have run. */
-  #showToMonitors({ audience }: PartitionSlot, words: readonly string[], work: KvWork): void {
-    const micros = this.ports.clock.nowMs() * 1000;
-    audience.monitor(monitorLine(words, micros, work.request.client?.address ?? '0.0.0.0:0'));
-    for (const called of audience.scriptCalls.splice(0)) audience.monitor(monitorLine(called, micros, 'lua'));
   }
 
   #setBusy(slot: PartitionSlot, isBusy: boolean, isWriting: boolean): void {
@@ -367,7 +360,7 @@ function obeySettings(slot: PartitionSlot, engine: KvEngine, nowMs: number): voi
   slot.settingsVersion = engine.settings.version;
   slot.audience.maxTrackedKeys = engine.settings.number('tracking-table-max-keys');
   // What it cannot have yet it will have with the next growth.
-  if (engine.isBounded) engine.makeRoom(nowMs);
+  if (engine.bounds.areSet) engine.makeRoom(nowMs);
 }
 
 /** Runs slices for as long as the turn has time; undefined when some are left. */
@@ -379,39 +372,9 @@ function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop
   }
 }
 
-/** Scripts are shown in front of their commands; what else is not for monitors holds secrets, or is one itself. */
-function isForMonitors({ flags }: CommandSpec): boolean {
-  return !flags.includes('skip-monitor') || flags.includes('script');
-}
-
 /** Has the key become what the command waits for? Then a wrong type is of another key. Readers of streams hear of any. */
 function isOfKind({ keyspace }: KvEngine, key: string, { family }: CommandSpec): boolean {
   if (family === 'stream') return true;
   const value = keyspace.stored(key);
   return typeof value === 'object' && value.kind === (family === 'sorted-set' ? 'zset' : family);
-}
-
-function track(slot: PartitionSlot, keys: Iterable<string>, edge: SessionId): void {
-  for (const key of keys) slot.audience.track(key, edge);
-  slot.noteTracking();
-}
-
-/** Has a key changed since the caller's marks? A mark of another activation says nothing, so it counts as changed. */
-function hasWatchedKeyChanged(
-  activation: string,
-  slot: PartitionSlot,
-  engine: KvEngine,
-  { request }: KvWork,
-  nowMs: number,
-): boolean {
-  const { keyspace } = engine;
-  keyspace.nowMs = nowMs;
-  return (request.watches ?? []).some(({ keys, mark }) => {
-    const at = mark.lastIndexOf(':');
-    if (mark.slice(0, at) !== `${activation}:${slot.generation}`) return true;
-    return keys.some((key) => {
-      keyspace.fetch(key);
-      return keyspace.changes.hasChangedSince(key, Number(mark.slice(at + 1)));
-    });
-  });
 }

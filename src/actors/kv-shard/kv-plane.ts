@@ -5,14 +5,23 @@
 
 import { type Audience, findCommand, type KvEngine } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
-import { assert, describeError, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
-import type { KvEvent, Manifest, ManifestPartition } from '../../messages/index.js';
+import { assert, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
+import type { KvEvent, Manifest } from '../../messages/index.js';
 import type { StorageGauge, Timers } from '../../ports/index.js';
-import type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn } from '../runtime/index.js';
+import {
+  Breathing,
+  type RecoveryStep,
+  type SectionEffects,
+  type ShardPlane,
+  type ShouldStop,
+  type Turn,
+} from '../runtime/index.js';
 import { CommandRunner, type CommandRunnerPorts } from './command-runner.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
+import { type RebuildPorts, rebuiltFold } from './partition-rebuild.js';
 import { PartitionSlot } from './partition-slot.js';
+import { type LoadKept, Replacements } from './replacements.js';
 import { SlotAudience } from './slot-audience.js';
 
 export interface KvPlaneLimits {
@@ -24,24 +33,18 @@ export interface KvPlaneLimits {
   readonly passivateAfterMs: number;
 }
 
-export interface KvPlanePorts extends CommandRunnerPorts {
+export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   readonly timers: Timers;
   readonly storage: StorageGauge;
   /** @param audience of the partition: whom its commands reach */
   createFold(audience: Audience): KvFold;
   /** Tells a process what its clients listen to. */
   deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
-  /** The newest snapshot and every entry behind it, up to the last that is stored. */
-  history(): AsyncIterable<RecoveryStep>;
-  /** Fills an empty fold from a snapshot. */
-  loadPartition(partition: ManifestPartition, fold: KvFold): Promise<void>;
+  /** Left out: nothing is ever put in place of what a partition has. */
+  readonly loadKept?: LoadKept | undefined;
 }
 
-/** A replay lets others run after this much of it; several shards may be replayed at once. */
-const BREATHE_AFTER_MS = 2;
-
 const NO_WORKS: KvWork[] = [];
-const MAX_REBUILDS = 3;
 
 export class KvPlane implements ShardPlane<KvWork> {
   /** Called when parked work can go on. */
@@ -54,6 +57,8 @@ export class KvPlane implements ShardPlane<KvWork> {
   #lastExpiryAtMs = Number.NEGATIVE_INFINITY;
   #isExpiryBehind = false;
   readonly #runner: CommandRunner;
+  readonly #replacements: Replacements;
+  readonly #breathing: Breathing;
   readonly activation: string;
 
   constructor(
@@ -61,6 +66,13 @@ export class KvPlane implements ShardPlane<KvWork> {
     private readonly limits: KvPlaneLimits,
   ) {
     this.#runner = new CommandRunner(ports);
+    this.#breathing = new Breathing(ports.clock, ports.timers);
+    this.#replacements = new Replacements(
+      this.#runner,
+      ports.loadKept,
+      (slot) => ports.createFold(slot.audience),
+      (slot, work) => this.#takeUp(slot, work),
+    );
     this.activation = ports.activation;
   }
 
@@ -81,7 +93,9 @@ export class KvPlane implements ShardPlane<KvWork> {
       return 'parked';
     }
     slot.lastUsedAtMs = turn.nowMs;
+    this.#runner.tellLimits(slot, engine);
     if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);
+    if (mode === 'replace') return this.#replacements.execute(slot, engine, work, turn);
     slot.audience.currentClient = work.request.client?.id;
     const step =
       mode === 'transaction'
@@ -196,27 +210,14 @@ export class KvPlane implements ShardPlane<KvWork> {
         const slot = this.#slotOf(section.partition);
         if (slot.fold === undefined) await this.#restoreSlot(slot);
         for (const _ of (slot.fold as KvFold).applyInSlices(section.effects)) {
-          if (this.#needsBreath()) await this.#breathe();
+          if (this.#breathing.isDue) await this.#breathing.take();
         }
         slot.sectionIndex = section.index;
         slot.latestToken = `${position}-0`;
       }
       // Small entries have no slices, and thousands of them may be waiting to be read in one go.
-      if (this.#needsBreath()) await this.#breathe();
+      if (this.#breathing.isDue) await this.#breathing.take();
     }
-  }
-
-  #lastBreathAtMs = 0;
-
-  /** Asked often, so that it costs no promise while there is time. */
-  #needsBreath(): boolean {
-    return this.ports.clock.monotonicMs() - this.#lastBreathAtMs >= BREATHE_AFTER_MS;
-  }
-
-  /** Lets others run. */
-  async #breathe(): Promise<void> {
-    await new Promise<void>((resolve) => this.ports.timers.soon(resolve));
-    this.#lastBreathAtMs = this.ports.clock.monotonicMs();
   }
 
   /** Partitions a newer snapshot covers may now be put away, and are loaded from it. */
@@ -251,6 +252,15 @@ export class KvPlane implements ShardPlane<KvWork> {
     for (const slot of this.#slotsByPartition.values()) if (slot.fold !== undefined) yield [slot.name, slot.fold];
   }
 
+  /** One that waited for something of its own; unless all that waited was taken up meanwhile. */
+  #takeUp(slot: PartitionSlot, work: KvWork): void {
+    const at = slot.parked.indexOf(work);
+    if (at < 0) return;
+    slot.parked.splice(at, 1);
+    this.#ready.push(work);
+    this.onReady();
+  }
+
   #slotOf(partition: PartitionName): PartitionSlot {
     const known = this.#slotsByPartition.get(partition);
     if (known !== undefined) return known;
@@ -283,8 +293,9 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#runner.doubted.delete(slot);
     // What the stopped command changed in memory goes with it.
     engine.keyspace.changes.open.clear();
-    this.#rebuild(slot).then(
-      () => {
+    rebuiltFold(this.ports, slot.name, () => this.ports.createFold(slot.audience), this.#breathing).then(
+      (fold) => {
+        slot.fold = fold;
         slot.isLoading = false;
         slot.isInDoubt = false;
         slot.audience.everythingChanged();
@@ -295,41 +306,6 @@ export class KvPlane implements ShardPlane<KvWork> {
       },
       (error: unknown) => this.onFailure(error),
     );
-  }
-
-  /** A snapshot that is made meanwhile may know more than the history it was asked for; then it is asked again. */
-  async #rebuild(slot: PartitionSlot): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        slot.fold = await this.#foldOf(slot);
-        return;
-      } catch (error) {
-        if (tries === MAX_REBUILDS) throw error;
-        this.ports.log.warn('partition.rebuild-failed', { partition: slot.name, error: describeError(error) });
-      }
-    }
-  }
-
-  async #foldOf(slot: PartitionSlot): Promise<KvFold> {
-    let fold = this.ports.createFold(slot.audience);
-    for await (const step of this.ports.history()) {
-      if (step.kind === 'manifest') {
-        const snapshot = step.manifest?.partitions.find(({ name }) => name === slot.name);
-        if (snapshot !== undefined) {
-          fold = this.ports.createFold(slot.audience);
-          await this.ports.loadPartition(snapshot, fold);
-        }
-        continue;
-      }
-      const { entry } = step.read;
-      if (entry.body.kind !== 'batch') continue;
-      for (const section of entry.body.sections) {
-        if (section.partition !== slot.name) continue;
-        for (const _ of fold.applyInSlices(section.effects)) if (this.#needsBreath()) await this.#breathe();
-      }
-      if (this.#needsBreath()) await this.#breathe();
-    }
-    return fold;
   }
 
   #load(slot: PartitionSlot): void {
@@ -349,5 +325,6 @@ export class KvPlane implements ShardPlane<KvWork> {
 
 /** Would a full server refuse one of its commands? */
 function mayGrow({ request }: KvWork): boolean {
+  if (request.mode === 'replace') return true;
   return request.commands.some((words) => findCommand(words)?.flags.includes('denyoom') ?? false);
 }

@@ -38,6 +38,8 @@ export class PartitionSlot {
   generation = 0;
   /** Of the parameters that were obeyed last; 0: none was set. */
   settingsVersion = 0;
+  /** Of the limits of plans that its engine was told. */
+  limitsVersion = -1;
 
   constructor(
     readonly name: PartitionName,
@@ -52,6 +54,7 @@ export class PartitionSlot {
     this.#fold = fold;
     this.generation += 1;
     this.settingsVersion = 0;
+    this.limitsVersion = -1;
     if (fold === undefined) return;
     const { keyspace, statistics } = fold.engine;
     this.waiting.moveTo(keyspace.changes);

@@ -44,6 +44,12 @@ export class Effects {
     this.#count += 1;
   }
 
+  /** Takes over effects that are encoded already. */
+  adopt(resp: ByteString, count: number): void {
+    this.#resp += resp;
+    this.#count += count;
+  }
+
   /** Drops what was pushed since there were `count` effects of `bytes`. */
   rollBack(count: number, bytes: number): void {
     this.#resp = this.#resp.slice(0, bytes);

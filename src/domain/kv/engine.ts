@@ -17,9 +17,10 @@ import type {
 } from './command-spec.js';
 import { findCommand } from './command-table.js';
 import { Effects } from './effects.js';
-import { chooseVictim, MAX_EVICTIONS, usedBytes } from './eviction.js';
+import { MAX_EVICTIONS } from './eviction.js';
 import { type Collection, Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
+import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
 import { removeExpiredFields } from './perishing.js';
@@ -62,6 +63,7 @@ export class KvEngine {
   readonly settings = new Settings(PARAMETER_DEFAULTS);
   readonly libraries = new Libraries();
   readonly statistics = new Statistics();
+  readonly bounds: MemoryBounds;
   readonly #notifications: Notifications;
   #isQuiet = false;
   readonly #args = new Args();
@@ -69,6 +71,7 @@ export class KvEngine {
 
   constructor(random: Random, server: ServerFacts, audience: Audience = NO_AUDIENCE) {
     const { keyspace, effects, settings, libraries, statistics } = this;
+    this.bounds = new MemoryBounds(keyspace, settings, random);
     this.#notifications = new Notifications(audience);
     settings.onChange = (name) => {
       if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');
@@ -191,35 +194,20 @@ export class KvEngine {
     return this.keyspace.expiring > 0 || this.keyspace.perishing > 0;
   }
 
-  /** Is there a bound on what it holds? */
-  get isBounded(): boolean {
-    return this.settings.maxMemoryBytes > 0;
-  }
-
-  /** Makes room for growth within `maxmemory`, as its policy says; or why not. */
+  /** Makes room for growth within its bounds, as its policy says; or why not. */
   makeRoom(nowMs: number): ErrorReply | undefined {
-    const { keyspace, effects, settings } = this;
-    const maxBytes = settings.number('maxmemory');
-    if (usedBytes(keyspace) <= maxBytes) return undefined;
-    const policy = settings.get('maxmemory-policy') ?? '';
-    const rules = { maxBytes, policy, samples: settings.number('maxmemory-samples') };
+    const { keyspace, effects, bounds } = this;
+    if (!bounds.areReached) return undefined;
     keyspace.nowMs = nowMs;
-    for (let i = 0; i < MAX_EVICTIONS && usedBytes(keyspace) > maxBytes; i += 1) {
-      const victim = chooseVictim(keyspace, rules, this.#context.random);
+    for (let i = 0; i < MAX_EVICTIONS && bounds.areReached; i += 1) {
+      const victim = bounds.nextVictim();
       if (victim === undefined) return ERRORS.databaseFull;
       keyspace.delete(victim);
       effects.push('DEL', victim);
       this.statistics.evictedKeys += 1;
       this.notify('e', 'evicted', victim);
     }
-    return usedBytes(keyspace) > maxBytes ? ERRORS.databaseFull : undefined;
-  }
-
-  /** Is it beyond its bound, with a policy that removes nothing? */
-  get hasNoRoom(): boolean {
-    const { settings, keyspace } = this;
-    if (!this.isBounded || settings.get('maxmemory-policy') !== 'noeviction') return false;
-    return usedBytes(keyspace) > settings.number('maxmemory');
+    return bounds.areReached ? ERRORS.databaseFull : undefined;
   }
 
   /** What scripts are told: set before each that runs. */

@@ -3,7 +3,8 @@
  * removed with a `DEL` in the journal.
  *
  *  V1 nothing is removed while the database is within its bound
- *  V2 a policy that finds no candidate removes nothing, and growth is refused
+ *  V2 a policy that finds no candidate removes nothing, and growth is refused; unless it is the plan that is reached,
+ *     and its owner wants to lose keys rather than writes
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Keyspace } from './keyspace.js';
@@ -13,7 +14,6 @@ import { KEY_OVERHEAD_BYTES } from './keyspace.js';
 export const MAX_EVICTIONS = 200;
 
 export interface EvictionRules {
-  readonly maxBytes: number;
   readonly policy: string;
   /** Keys compared for each one that is removed. */
   readonly samples: number;
@@ -25,6 +25,17 @@ export const EMPTY_DATABASE_BYTES = 16 * 1024;
 /** What the bound is compared with: names, values, and what keys and the database cost beside them. */
 export function usedBytes(keyspace: Keyspace): number {
   return EMPTY_DATABASE_BYTES + keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
+}
+
+/** What plans and statistics count: names, values, and what keys cost beside them. */
+export function storedBytes(keyspace: Keyspace): number {
+  return keyspace.bytes + keyspace.size * KEY_OVERHEAD_BYTES;
+}
+
+/** Keys that were to expire anyway go first. */
+export function chooseAnyVictim(keyspace: Keyspace, random: Random): ByteString | undefined {
+  const float = () => random.float();
+  return keyspace.randomExpiring(float) ?? keyspace.anyRandomKey(float);
 }
 
 /** The next key to remove; undefined when the policy has no candidate. */

@@ -11,7 +11,7 @@ export { human } from './families/server/info.js';
 export { compileGlob, type Glob, globTooLong, isGlobTooLong, MAX_GLOB_BYTES } from './glob.js';
 export { HASH_SLOTS, hashSlot, partitionOfSlot } from './hash-slot.js';
 export { ChangedKeys, KeyChanges } from './key-changes.js';
-export { type Collection, Keyspace, type Value } from './keyspace.js';
+export { type Collection, KEY_OVERHEAD_BYTES, Keyspace, type Value } from './keyspace.js';
 export { Libraries } from './libraries.js';
 export * from './limits.js';
 export { formatDouble } from './numbers.js';

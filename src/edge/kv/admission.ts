@@ -1,13 +1,24 @@
 /**
- * May this command run over REST, for this grant? Everything is checked that needs no state of the
- * database, in Redis' order: known, of right arity, permitted; then the bounds of size.
+ * May this database be used from there, and may this command run over REST, for this grant? Everything is checked that
+ * needs no state of the database, of a command in Redis' order: known, of right arity, permitted; then the bounds of size.
  */
 import { admit, type CommandSpec, ErrorReply, keysOf, restRefusal } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { requestTooLarge } from '../error-map.js';
+import { addressNotAllowed, REFUSALS, type Refusal, requestTooLarge } from '../error-map.js';
 import { MAX_KEY_BYTES } from './kv-limits.js';
 import { denialOf } from './permissions.js';
+
+/**
+ * Why nobody, or nobody from there, may use the database for now; undefined: it is open.
+ * @param addressOf asked only where it matters
+ */
+export function closureOf({ isSuspended, networks }: KvGrant, addressOf: () => string): Refusal | undefined {
+  if (isSuspended === true) return REFUSALS.suspended;
+  if (networks === undefined) return undefined;
+  const address = addressOf();
+  return networks.has(address) ? undefined : addressNotAllowed(address);
+}
 
 /** @param bytes of all words together, see bytesOfWords */
 export function admitOverRest(grant: KvGrant, words: readonly ByteString[], bytes: number): CommandSpec | ErrorReply {

@@ -14,6 +14,7 @@ import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
+import { closureOf } from './admission.js';
 import { authenticate } from './authentication.js';
 import { QUOTA_EXCEEDED } from './command-batch.js';
 import type { Exchange } from './exchange.js';
@@ -32,10 +33,20 @@ const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** Channels or patterns of one stream: more than that is a mistake. */
 const MAX_CHANNELS = 1000;
 
+/** What a stream is counted as. */
+const COMMANDS_OF_STREAMS = {
+  monitor: { name: 'MONITOR' },
+  subscribe: { name: 'SUBSCRIBE' },
+  psubscribe: { name: 'PSUBSCRIBE' },
+} as const;
+type StreamRoute = keyof typeof COMMANDS_OF_STREAMS;
+
 interface Stream {
   readonly response: ServerResponse;
   readonly token: string | undefined;
   readonly authorization: string | undefined;
+  /** Who listens. */
+  readonly address: string;
   /** What it was opened with. */
   readonly grant: KvGrant;
   readonly target: RequestTarget;
@@ -85,6 +96,9 @@ export class EventStreams {
     const { headers, method } = exchange.request;
     const grant = authenticate(face.access, target.token, headers.authorization);
     if (grant === undefined) return exchange.refuse(REFUSALS.unauthorized);
+    const address = face.addresses.of(exchange.request);
+    const closure = closureOf(grant, () => address);
+    if (closure !== undefined) return exchange.refuse(closure);
     // Its answer would have no end, and nothing in it.
     if (method === 'HEAD') return exchange.refuse(badRequest(notOverRest(target.route).text));
     if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
@@ -96,6 +110,7 @@ export class EventStreams {
       response: exchange.response,
       token: target.token,
       authorization: headers.authorization,
+      address,
       grant,
       target,
       names,
@@ -104,11 +119,13 @@ export class EventStreams {
       keptAliveAtMs: face.clock.monotonicMs(),
     };
     this.#streams.add(stream);
+    face.meter.connected(grant.database, 1);
     exchange.response.on('close', () => this.#forget(stream));
     this.#sweepLater();
     await this.#subscribe(stream, grant, target, names, exchange);
     const bytesIn = names.reduce((sum, name) => sum + name.length, 0);
-    face.meter.recordKv(grant.database, { commands: 1, writes: 0, bytesIn, bytesOut: 0, durationMs: 0 });
+    const specs = [COMMANDS_OF_STREAMS[target.route as StreamRoute]];
+    face.meter.recordKv(grant.database, { commands: 1, writes: 0, bytesIn, bytesOut: 0, durationMs: 0, specs });
   }
 
   async #subscribe(
@@ -158,6 +175,7 @@ export class EventStreams {
   #forget(stream: Stream): void {
     if (!this.#streams.delete(stream)) return;
     stream.isOpen = false;
+    this.face.meter.connected(stream.grant.database, -1);
     for (const subscription of stream.subscriptions) subscription.stop();
   }
 
@@ -184,12 +202,11 @@ export class EventStreams {
   }
 
   #isStillPermitted(stream: Stream): boolean {
-    const { token, authorization, target, names } = stream;
+    const { token, authorization, address, target, names } = stream;
     try {
       const grant = authenticate(this.face.access, token, authorization);
-      return (
-        grant !== undefined && (grant === stream.grant || problemOf(grant, target, names, EVENT_STREAM) === undefined)
-      );
+      if (grant === undefined || closureOf(grant, () => address) !== undefined) return false;
+      return grant === stream.grant || problemOf(grant, target, names, EVENT_STREAM) === undefined;
     } catch {
       // Nobody knows right now; the next look will tell.
       return true;

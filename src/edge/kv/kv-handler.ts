@@ -3,18 +3,18 @@
  * one of them goes to the application behind. Measured: a constant answer takes this process some 15 µs, and some
  * 27 µs through Koa.
  *
- * Order of judgement: method, token, headers, target, body, each command, quota; then the partitions.
- * Nothing is executed before all of it is done.
+ * Order of judgement: method, token, whether its database is open to who asks, headers, target, body, each command,
+ * quota; then the partitions. Nothing is executed before all of it is done.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLongReply, replyInPieces, replyToBase64Json, replyToJson } from '../../codec/json/index.js';
-import { encodeReply } from '../../codec/resp/index.js';
+import { isLongReply } from '../../codec/json/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
-import { type ByteString, bytesOfBuffer, describeError, isMillraceError } from '../../kernel/index.js';
+import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf, requestTooLarge } from '../error-map.js';
 import { type BodyOutcome, BodyReader, type FaceRequest } from '../http/index.js';
+import { closureOf } from './admission.js';
 import { authenticate } from './authentication.js';
 import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
 import { EventStreams } from './event-streams.js';
@@ -23,6 +23,7 @@ import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from
 import type { JsonCommand } from './json-command.js';
 import type { KvFace } from './kv-face.js';
 import { PartitionRouter, type RequestDetails } from './partition-routing.js';
+import { answer, answerInPieces } from './replies-answer.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
 import { negotiateFormat } from './response-format.js';
 
@@ -72,11 +73,8 @@ export class KvHandler {
 
   #judge(exchange: Exchange, target: RequestTarget): void {
     const { request, spelling } = exchange;
-    const grant = authenticate(this.face.access, target.token, request.headers.authorization);
-    if (grant === undefined) {
-      exchange.refuse(REFUSALS.unauthorized);
-      return;
-    }
+    const grant = this.#grantOf(exchange, target);
+    if (grant === undefined) return;
     const negotiated = negotiateFormat(this.face.spellings, request.headers, spelling);
     if ('problem' in negotiated) {
       exchange.refuse(badRequest(negotiated.problem));
@@ -89,15 +87,31 @@ export class KvHandler {
     else this.#receive(exchange, grant, target);
   }
 
+  /** What lets the request in; undefined once it has been refused. */
+  #grantOf(exchange: Exchange, target: RequestTarget): KvGrant | undefined {
+    const { request } = exchange;
+    const { access, addresses } = this.face;
+    const grant = authenticate(access, target.token, request.headers.authorization);
+    const refusal = grant === undefined ? REFUSALS.unauthorized : closureOf(grant, () => addresses.of(request));
+    if (refusal === undefined) return grant;
+    exchange.refuse(refusal);
+    return undefined;
+  }
+
   #receive(exchange: Exchange, grant: KvGrant, target: RequestTarget): void {
+    const { access } = this.face;
     const { maxBodyBytes } = this.face.limits;
+    const { version } = access;
     // The body of a path command is an argument, byte for byte, so the command's bound is the body's.
     const isArgument = target.route === 'command';
     const limitBytes = isArgument ? Math.min(grant.limits.maxCommandBytes, maxBodyBytes) : maxBodyBytes;
     this.#bodies.read(exchange, limitBytes, (outcome) => {
       try {
-        if (outcome.kind === 'whole') this.#withBody(exchange, grant, target, outcome.body);
-        else if (outcome.kind !== 'aborted')
+        if (outcome.kind === 'whole') {
+          // A body may take its time; what let the request in may be gone when it is there.
+          const current = access.version === version ? grant : this.#grantOf(exchange, target);
+          if (current !== undefined) this.#withBody(exchange, current, target, outcome.body);
+        } else if (outcome.kind !== 'aborted')
           exchange.refuse(bodyRefusal(outcome, limitBytes, isArgument || target.route === 'whole-command'));
       } catch (failure) {
         this.#fail(exchange, failure);
@@ -166,7 +180,7 @@ export class KvHandler {
       }
     } else {
       if (batch.ofEdge.length > 0) await this.#runOfEdge(grant, batch);
-      const taken = batch.commands.length === 0 || this.face.quota.take(grant, batch.commands.length);
+      const taken = batch.commands.length === 0 || this.face.quota.take(grant, batch.commands.length, batch.bytes);
       if (taken !== true && !(await taken)) batch.keepFirst(await this.#takeSingly(grant, batch.commands.length));
     }
     let replies: readonly Reply[] = [];
@@ -176,14 +190,15 @@ export class KvHandler {
     const merged = batch.merge(replies);
     const isLong = exchange.format !== 'resp2' && merged.some(isLongReply);
     const bytesOut = isLong
-      ? await this.#answerInPieces(exchange, mode, merged, syncToken)
-      : this.#answer(exchange, mode, merged, syncToken);
+      ? await answerInPieces(exchange, mode, merged, syncToken, this.face.timers)
+      : answer(exchange, mode, merged, syncToken);
     this.face.meter.recordKv(grant.database, {
       commands: batch.commands.length,
       writes: batch.writes,
       bytesIn: batch.bytes,
       bytesOut,
       durationMs: clock.monotonicMs() - startedAtMs,
+      specs: batch.specs,
     });
   }
 
@@ -201,7 +216,7 @@ export class KvHandler {
     if (batch.ofEdge.length > 0) return batch.firstProblem ?? NOT_IN_TRANSACTION;
     const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
     if (problem !== undefined || batch.commands.length === 0) return problem;
-    return (await this.face.quota.take(grant, batch.commands.length)) ? undefined : QUOTA_EXCEEDED;
+    return (await this.face.quota.take(grant, batch.commands.length, batch.bytes)) ? undefined : QUOTA_EXCEEDED;
   }
 
   /** How many of `wanted` the day still has room for, when it has none for all together. */
@@ -213,66 +228,8 @@ export class KvHandler {
     return wanted;
   }
 
-  /** @returns bytes of the body */
-  #answer(exchange: Exchange, mode: KvMode, replies: readonly Reply[], syncToken: string | undefined): number {
-    const { format } = exchange;
-    if (mode === 'single') {
-      const reply = replies[0] as Reply;
-      const status = reply instanceof ErrorReply ? 400 : 200;
-      if (format === 'resp2') return exchange.resp2(status, encodeReply(asRest(reply)), syncToken);
-      const text = format === 'base64' ? replyToBase64Json(reply) : replyToJson(reply);
-      return exchange.json(status, text, syncToken);
-    }
-    if (format === 'resp2') {
-      let resp: ByteString = '';
-      for (const reply of replies) resp += encodeReply(asRest(reply));
-      return exchange.resp2(200, resp, syncToken);
-    }
-    const toJson = format === 'base64' ? replyToBase64Json : replyToJson;
-    let text = '[';
-    for (let i = 0; i < replies.length; i += 1) {
-      if (i > 0) text += ',';
-      text += toJson(replies[i] as Reply);
-    }
-    return exchange.json(200, `${text}]`, syncToken);
-  }
-
-  /** Text of many items is made a millisecond at a time. */
-  async #answerInPieces(
-    exchange: Exchange,
-    mode: KvMode,
-    replies: readonly Reply[],
-    syncToken: string | undefined,
-  ): Promise<number> {
-    const pieces: string[] = [];
-    for (let i = 0; i < replies.length; i += 1) {
-      if (i > 0) pieces.push(',');
-      for (const piece of replyInPieces(replies[i] as Reply, exchange.format === 'base64')) {
-        pieces.push(piece);
-        await new Promise<void>((resolve) => this.face.timers.soon(resolve));
-      }
-    }
-    const text = pieces.join('');
-    return exchange.json(200, mode === 'single' ? text : `[${text}]`, syncToken);
-  }
-
   #fail(exchange: Exchange, failure: unknown): void {
-    const refusal = refusalOf(failure);
-    exchange.refuse(this.#logged(refusal, failure));
-  }
-
-  /** Defects get an id that a client can quote and an operator can search for. */
-  #logged(refusal: Refusal, failure: unknown): Refusal {
-    const { log } = this.face;
-    if (refusal.status < 500) return refusal;
-    if (isMillraceError(failure) && refusal.status === 503) {
-      log.warn('kv.request.refused', { code: failure.code, reason: failure.message });
-      return refusal;
-    }
-    const incident = this.face.nextIncidentId();
-    const stack = failure instanceof Error ? failure.stack : undefined;
-    log.error('kv.request.failed', { incident, error: describeError(failure), stack });
-    return { ...refusal, text: `${refusal.text}, incident=${incident}` };
+    exchange.refuse(this.face.incidents.told(refusalOf(failure), failure));
   }
 }
 
@@ -282,11 +239,6 @@ const NO_DETAILS: RequestDetails = {};
 /** Scripts ask for each of their commands what the user may do: the owner has to know. */
 function detailsOf({ user, rules }: KvGrant): RequestDetails {
   return rules === undefined ? NO_DETAILS : { client: { ...REST_CLIENT, user, rules } };
-}
-
-/** In RESP2 too the face words its errors as documented for it. */
-function asRest(reply: Reply): Reply {
-  return reply instanceof ErrorReply ? new ErrorReply(reply.restText) : reply;
 }
 
 /** One command beyond a bound is the documented 400; a batch has no bound of its own there. */

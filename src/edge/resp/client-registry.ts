@@ -16,12 +16,16 @@ interface Pause {
 
 export class ClientRegistry {
   readonly #clients = new Map<number, RespClient>();
+  /** Signed in; databases without any are left out. */
+  readonly #countByDatabase = new Map<DatabaseId, number>();
   readonly #pauses = new Map<DatabaseId, Pause>();
   #lastId = 0;
 
   constructor(
     private readonly clock: Clock,
     private readonly timers: Timers,
+    /** Told of each client that comes to a database, and that leaves one. */
+    private readonly counted: (database: DatabaseId, change: 1 | -1) => void = () => {},
   ) {}
 
   nextId(): number {
@@ -35,6 +39,25 @@ export class ClientRegistry {
 
   remove(client: RespClient): void {
     this.#clients.delete(client.id);
+  }
+
+  /** Clients that are signed in to the database. */
+  countOf(database: DatabaseId): number {
+    return this.#countByDatabase.get(database) ?? 0;
+  }
+
+  /** A client has gone from one database to another, or to none. */
+  moved(from: DatabaseId | undefined, to: DatabaseId | undefined): void {
+    if (from === to) return;
+    if (from !== undefined) this.#count(from, -1);
+    if (to !== undefined) this.#count(to, 1);
+  }
+
+  #count(database: DatabaseId, change: 1 | -1): void {
+    const count = this.countOf(database) + change;
+    if (count === 0) this.#countByDatabase.delete(database);
+    else this.#countByDatabase.set(database, count);
+    this.counted(database, change);
   }
 
   /** Undefined for one of another database too. */

@@ -3,7 +3,7 @@
  * connection is; and runs those that may run, at the connection, at an edge or at a partition.
  *
  * Invariants
- *  J1 nothing runs under a grant that is not current
+ *  J1 nothing runs under a grant that is not current, or while the database is closed to this client
  *  J2 a client that waits at an owner is given up there when it goes
  */
 import {
@@ -19,6 +19,7 @@ import {
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { requestTooLarge } from '../error-map.js';
+import { closureOf } from '../kv/admission.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
@@ -76,10 +77,17 @@ export class CommandRunner {
       if (access.isCurrent(client.grant)) return;
       const renewed = access.renewed?.(client.grant);
       if (renewed === undefined) client.link.cut('revoked');
-      else client.grant = renewed;
+      else this.#renew(renewed);
     } catch (failure) {
       this.#doubt = new ErrorReply(this.refusalText(failure));
     }
+  }
+
+  #renew(grant: KvGrant): void {
+    const { client } = this;
+    client.grant = grant;
+    const closure = closureOf(grant, () => client.link.remoteAddress);
+    if (closure !== undefined) client.closure = new ErrorReply(closure.text);
   }
 
   take(words: readonly ByteString[], batch: RespBatch): Outcome {
@@ -124,6 +132,7 @@ export class CommandRunner {
     if (spec.flags.includes('noauth')) return undefined;
     if (grant === undefined) return NOT_SIGNED_IN;
     if (this.#doubt !== undefined) return this.#doubt;
+    if (client.closure !== undefined) return client.closure;
     const denial = denialOf(grant, spec, words);
     if (denial !== undefined) {
       if (denial instanceof PermissionDenied) this.#noteDenial(grant, denial);

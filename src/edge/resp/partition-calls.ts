@@ -28,7 +28,7 @@ export class PartitionCalls {
   runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     const goOn = this.#nextChance(grant, batch.writes > 0);
     if (goOn !== undefined) return goOn.then(() => this.runBatch(grant, batch));
-    const taken = this.face.parts.quota.take(grant, batch.commands.length);
+    const taken = this.face.parts.quota.take(grant, batch.commands.length, batch.bytes);
     return taken === true ? this.#askBatch(grant, batch) : this.#askWhatIsLeft(grant, batch, taken);
   }
 
@@ -51,8 +51,13 @@ export class PartitionCalls {
 
   /** The day may not have room for all of them. */
   async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<Iterator<Reply>> {
-    if (await taken) return this.#askBatch(grant, batch);
-    batch.keepFirst(await this.#takeSingly(grant, batch.commands.length), QUOTA_EXCEEDED);
+    try {
+      if (await taken) return this.#askBatch(grant, batch);
+      batch.keepFirst(await this.#takeSingly(grant, batch.commands.length), QUOTA_EXCEEDED);
+    } catch (failure) {
+      // Nothing was asked of a partition: every command of the batch hears why, and the connection goes on.
+      batch.keepFirst(0, new ErrorReply(failureText(this.face, failure)));
+    }
     return batch.isEmpty ? batch.answers([]) : this.#askBatch(grant, batch);
   }
 
@@ -67,7 +72,7 @@ export class PartitionCalls {
     client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter };
     try {
       await this.#whileHeldUp(grant, isWrite(spec));
-      if (!(await quota.take(grant, 1))) return QUOTA_EXCEEDED;
+      if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
       // Gone before its owner has heard of it: there would be nobody to give it up.
       if (client.isClosed) return null;
       for (;;) {
@@ -102,7 +107,7 @@ export class PartitionCalls {
     isTracked: boolean,
   ): Promise<RoutedReplies> {
     await this.#whileHeldUp(grant, admitted.specs.some(isWrite));
-    if (!(await this.face.parts.quota.take(grant, admitted.commands.length))) {
+    if (!(await this.face.parts.quota.take(grant, admitted.commands.length, admitted.bytes))) {
       return { replies: admitted.commands.map(() => QUOTA_EXCEEDED), syncToken: undefined };
     }
     const { commands, bytes } = admitted;
@@ -161,6 +166,7 @@ export class PartitionCalls {
       bytesIn: admitted.bytes,
       bytesOut: bytesOfReplies(replies),
       durationMs: clock.monotonicMs() - startedAtMs,
+      specs: admitted.specs,
     });
   }
 

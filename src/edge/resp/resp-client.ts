@@ -3,7 +3,7 @@
  * Bytes and their order are the connection's business (resp-connection.ts).
  */
 import type { RespVersion } from '../../codec/resp/index.js';
-import type { CommandSpec } from '../../domain/kv/index.js';
+import type { CommandSpec, ErrorReply } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvClient, KvWatch } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
@@ -18,6 +18,8 @@ export interface ClientLink {
   endAfterReplies(): void;
   /** Ends it now. */
   cut(reason: string): void;
+  /** IP address of the peer; '' when it was gone before it was asked. */
+  readonly remoteAddress: string;
   /** Bytes that wait to be read, on either side. */
   readonly inputBytes: number;
   readonly outputBytes: number;
@@ -81,6 +83,8 @@ export class RespClient {
   /** Ends what MONITOR began. */
   monitoring: KvSubscription | undefined;
   isClosed = false;
+  /** The database was closed to this client after it signed in, by suspension or a list of addresses. */
+  closure: ErrorReply | undefined;
   #grant: KvGrant | undefined;
   #identity: KvClient | undefined;
   #subscriptions: Subscriptions | undefined;
@@ -103,7 +107,9 @@ export class RespClient {
 
   set grant(grant: KvGrant | undefined) {
     if (this.#grant !== undefined && this.#grant.database !== grant?.database) this.#leaveDatabase();
+    if (!this.isClosed) this.face.clients.moved(this.#grant?.database, grant?.database);
     this.#grant = grant;
+    this.closure = undefined;
     this.#identity = undefined;
   }
 
@@ -175,6 +181,7 @@ export class RespClient {
   }
 
   close(): void {
+    if (!this.isClosed) this.face.clients.moved(this.#grant?.database, undefined);
     this.isClosed = true;
     this.#leaveDatabase();
   }

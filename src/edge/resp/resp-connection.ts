@@ -41,6 +41,7 @@ const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
 
 export class RespConnection implements ClientLink {
   readonly client: RespClient;
+  readonly remoteAddress: string;
   readonly #parser: RequestParser;
   readonly #parserLimits: RequestParserLimits;
   readonly #output: RespOutput;
@@ -62,6 +63,7 @@ export class RespConnection implements ClientLink {
     id: number,
   ) {
     const { clock, timers, limits } = face.parts;
+    this.remoteAddress = socket.remoteAddress ?? '';
     const address = addressOf(socket.remoteAddress, socket.remotePort);
     const localAddress = addressOf(socket.localAddress, socket.localPort);
     this.client = new RespClient(face, this, id, address, localAddress);
@@ -127,8 +129,10 @@ export class RespConnection implements ClientLink {
     const { limits, clock } = this.face.parts;
     const { client } = this;
     if (this.#output.isStuck()) this.cut('slow-reader');
-    else if (client.grant !== undefined) this.#runner.checkGrant();
-    else if (clock.monotonicMs() - client.lastAtMs > limits.signInTimeoutMs) this.cut('not-signed-in');
+    else if (client.grant !== undefined) {
+      this.#runner.checkGrant();
+      if (client.closure !== undefined) this.cut('closed-to-client');
+    } else if (clock.monotonicMs() - client.lastAtMs > limits.signInTimeoutMs) this.cut('not-signed-in');
   }
 
   #receive(chunk: Buffer): void {

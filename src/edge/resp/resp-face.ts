@@ -1,6 +1,7 @@
 /** What the native protocol's face is made of: ports from outside, and the few things its connections share. */
-import type { Clock, KvEvents, KvGateway, Log, Meter, Quota, RespAccess, Timers } from '../../ports/index.js';
+import type { Clock, KvEvents, KvGateway, KvMeter, Log, Quota, RespAccess, Timers } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
+import { Incidents } from '../incidents.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
 import { ClientRegistry } from './client-registry.js';
 import { FullDatabases } from './full-databases.js';
@@ -12,7 +13,7 @@ export interface RespFaceParts {
   readonly access: RespAccess;
   readonly events: KvEvents;
   readonly quota: Quota;
-  readonly meter: Meter;
+  readonly meter: KvMeter;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -30,18 +31,15 @@ export class RespFace {
   readonly fullDatabases: FullDatabases;
   /** Set while draining: nothing new begins. */
   isDraining = false;
-  #incidents = 0;
+  readonly incidents: Incidents;
 
   constructor(readonly parts: RespFaceParts) {
     this.router = new PartitionRouter(parts.gateway);
+    this.incidents = new Incidents('resp', parts, 'r');
     this.fullDatabases = new FullDatabases(parts.clock);
-    this.clients = new ClientRegistry(parts.clock, parts.timers);
+    this.clients = new ClientRegistry(parts.clock, parts.timers, (database, change) =>
+      parts.meter.connected(database, change),
+    );
     this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, parts.limits.maxTrackedKeys);
-  }
-
-  /** Names one failure of ours in the log and in the answer. */
-  nextIncidentId(): string {
-    this.#incidents += 1;
-    return `${Math.trunc(this.parts.clock.nowMs()).toString(36)}-r${this.#incidents}`;
   }
 }

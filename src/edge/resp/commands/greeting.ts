@@ -2,6 +2,8 @@
 import { encodePush } from '../../../codec/resp/index.js';
 import { ERRORS, ErrorReply, MapReply, OK, type Reply, SimpleString, wrongArity } from '../../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
+import type { KvGrant } from '../../../ports/index.js';
+import { closureOf } from '../../kv/admission.js';
 import { failureText } from '../failure-text.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
@@ -13,6 +15,7 @@ const NAMED_DATABASE = /^(db-[a-z2-7]{16})\//;
 
 const PONG = new SimpleString('PONG');
 const WRONG_PASSWORD = new ErrorReply('WRONGPASS invalid username-password pair or user is disabled.');
+const TOO_MANY = new ErrorReply('ERR max number of clients reached');
 const NOT_SIGNED_IN = new ErrorReply(
   'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time',
 );
@@ -24,24 +27,34 @@ const NO_INDEX = new ErrorReply('ERR DB index is out of range');
 function auth(client: RespClient, words: readonly ByteString[]): Reply {
   if (words.length > 3) return ERRORS.syntax;
   const user = words.length === 3 ? words[1] : undefined;
-  return signIn(client, user, words.at(-1) as ByteString, 'AUTH') ? OK : WRONG_PASSWORD;
+  return signIn(client, user, words.at(-1) as ByteString, 'AUTH') ?? OK;
 }
 
-/** @throws CONTROL_STALE as the port does */
+/** @returns why it may not. @throws CONTROL_STALE as the port does */
 function signIn(
   client: RespClient,
   user: ByteString | undefined,
   password: ByteString,
   command: 'AUTH' | 'HELLO',
-): boolean {
+): ErrorReply | undefined {
   const { access } = client.face.parts;
   const grant = access.grantForLogin(user, password);
   if (grant === undefined) {
     noteFailure(client, user ?? 'default', command);
-    return false;
+    return WRONG_PASSWORD;
   }
+  const closure = closureOf(grant, () => client.link.remoteAddress);
+  if (closure !== undefined) return new ErrorReply(closure.text);
+  if (!hasRoomFor(client, grant)) return TOO_MANY;
   client.grant = grant;
-  return true;
+  return undefined;
+}
+
+/** Of the plan, in this process; who is signed in already has a place. */
+function hasRoomFor({ face, grant: current }: RespClient, { database, limits }: KvGrant): boolean {
+  const { maxConnections = 0 } = limits;
+  if (maxConnections === 0 || current?.database === database) return true;
+  return face.clients.countOf(database) < maxConnections;
 }
 
 /** For ACL LOG, where it is known of which database. */
@@ -75,8 +88,9 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
       at += 2;
     } else return new ErrorReply(`ERR Syntax error in HELLO option '${words[at]}'`);
   }
-  if (credentials !== undefined && !signIn(client, credentials[0], credentials[1] as ByteString, 'HELLO'))
-    return WRONG_PASSWORD;
+  const refusal =
+    credentials === undefined ? undefined : signIn(client, credentials[0], credentials[1] as ByteString, 'HELLO');
+  if (refusal !== undefined) return refusal;
   if (client.grant === undefined) return NOT_SIGNED_IN;
   if (name !== undefined) client.name = name;
   client.protocol = version;

@@ -1,0 +1,37 @@
+/** Who is shown a command that has run, whatever it changed: monitors, and clients that keep copies of what they read. */
+import type { CommandSpec } from '../../domain/kv/index.js';
+import type { SessionId } from '../../kernel/index.js';
+import type { KvWork } from './kv-work.js';
+import { monitorLine } from './monitor-line.js';
+import type { PartitionSlot } from './partition-slot.js';
+
+/** Scripts are shown in front of their commands; what else is not for monitors holds secrets, or is one itself. */
+export function isForMonitors({ flags }: CommandSpec): boolean {
+  return !flags.includes('skip-monitor') || flags.includes('script');
+}
+
+/** The command, and what its scripts have run. */
+export function showToMonitors(
+  { audience }: PartitionSlot,
+  words: readonly string[],
+  { request }: KvWork,
+  nowMs: number,
+): void {
+  const micros = nowMs * 1000;
+  audience.monitor(monitorLine(words, micros, request.client?.address ?? '0.0.0.0:0'));
+  for (const called of audience.scriptCalls.splice(0)) audience.monitor(monitorLine(called, micros, 'lua'));
+}
+
+/** This process hears when one of the keys changes next. */
+export function track(slot: PartitionSlot, keys: Iterable<string>, edge: SessionId): void {
+  for (const key of keys) slot.audience.track(key, edge);
+  slot.noteTracking();
+}
+
+/** The client hears which keys its script has read: it had to take all that were named for read. */
+export function trackScript(slot: PartitionSlot, work: KvWork, edge: SessionId): void {
+  const reads = slot.audience.scriptReads ?? new Set();
+  slot.audience.scriptReads = undefined;
+  track(slot, reads, edge);
+  work.scriptReads = [...(work.scriptReads ?? []), ...reads];
+}

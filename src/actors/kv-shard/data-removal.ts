@@ -1,0 +1,57 @@
+/** Empties the partitions of deleted databases and search indexes, and asks again for as long as nobody answers. */
+import { type DatabaseId, describeError } from '../../kernel/index.js';
+import { kvPartition } from '../../messages/index.js';
+import type { DataRemoval, KvGateway, Log, Timer, Timers } from '../../ports/index.js';
+
+export interface DataRemovalPorts {
+  readonly gateway: KvGateway;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+const COMMAND = ['FLUSHALL'];
+const RETRY_MS = 2_000;
+/** Half an hour: longer than a cluster is without an owner, unless somebody has to look at it anyway. */
+const MAX_TRIES = 900;
+
+export class PartitionRemoval implements DataRemoval {
+  readonly #timers = new Set<Timer>();
+  #isStopped = false;
+
+  constructor(private readonly ports: DataRemovalPorts) {}
+
+  remove(database: DatabaseId, partitions: number): void {
+    for (let index = 0; index < partitions; index += 1) void this.#empty(database, index, 1);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  async #empty(database: DatabaseId, index: number, tries: number): Promise<void> {
+    const { gateway, log } = this.ports;
+    const partition = kvPartition(database, index);
+    try {
+      await gateway.execute({
+        database,
+        partition,
+        mode: 'single',
+        commands: [COMMAND],
+        bytes: COMMAND[0]?.length ?? 0,
+      });
+    } catch (error) {
+      if (this.#isStopped) return;
+      if (tries === MAX_TRIES) log.error('removal.given-up', { partition, cause: describeError(error) });
+      else this.#later(database, index, tries + 1);
+    }
+  }
+
+  #later(database: DatabaseId, index: number, tries: number): void {
+    const timer = this.ports.timers.after(RETRY_MS, () => {
+      this.#timers.delete(timer);
+      void this.#empty(database, index, tries);
+    });
+    this.#timers.add(timer);
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What only the owner of a partition knows and statistics want: how large it is, and whether reads found their keys.
+ * Looked at once a second, told to the meter where it has changed.
+ *
+ *  KG1 the size of a partition is told at most every `tellEveryMs`, and its last change always, as long as it is owned
+ *  KG2 looks at keys are told once: what was counted since they were told last
+ *  KG3 partitions are looked at some at a time: a new owner has thousands to tell of
+ */
+import { KEY_OVERHEAD_BYTES } from '../../domain/kv/index.js';
+import type { PartitionName } from '../../kernel/index.js';
+import { parseKvPartition } from '../../messages/index.js';
+import type { Clock, Meter, Timer, Timers } from '../../ports/index.js';
+import type { KvFold } from './kv-fold.js';
+
+export interface KvGaugesParts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly meter: Pick<Meter, 'gaugeKv' | 'recordLookups'>;
+  /** Partitions in memory that this process owns. */
+  partitions(): Iterable<readonly [PartitionName, KvFold]>;
+}
+
+export interface KvGaugesOptions {
+  readonly lookEveryMs: number;
+  readonly tellEveryMs: number;
+}
+
+export const DEFAULT_KV_GAUGES: KvGaugesOptions = { lookEveryMs: 1000, tellEveryMs: 10_000 };
+
+/** Well under a millisecond, when all of them have something to tell. */
+const STEP_PARTITIONS = 200;
+
+interface Told {
+  keys: number;
+  storageBytes: number;
+  hits: number;
+  misses: number;
+  atMs: number;
+}
+
+export class KvGauges {
+  /** Of a fold that was put away nothing is remembered: its successor begins to count at 0. */
+  readonly #told = new WeakMap<KvFold, Told>();
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(
+    private readonly parts: KvGaugesParts,
+    private readonly options: KvGaugesOptions = DEFAULT_KV_GAUGES,
+  ) {}
+
+  start(): void {
+    this.#timer = this.parts.timers.after(this.options.lookEveryMs, () => {
+      this.#lookOn(this.parts.partitions()[Symbol.iterator]());
+    });
+  }
+
+  /** Looks once more, at all. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    const nowMs = this.parts.clock.monotonicMs();
+    for (const [name, fold] of this.parts.partitions()) this.#lookAt(name, fold, nowMs);
+  }
+
+  /** KG3. */
+  #lookOn(partitions: Iterator<readonly [PartitionName, KvFold]>): void {
+    if (this.#isStopped) return;
+    const nowMs = this.parts.clock.monotonicMs();
+    for (let looked = 0; looked < STEP_PARTITIONS; looked += 1) {
+      const next = partitions.next();
+      if (next.done === true) {
+        this.start();
+        return;
+      }
+      this.#lookAt(...next.value, nowMs);
+    }
+    this.parts.timers.soon(() => this.#lookOn(partitions));
+  }
+
+  #lookAt(name: PartitionName, fold: KvFold, nowMs: number): void {
+    const { size: keys, bytes, hits, misses } = fold.engine.keyspace;
+    const storageBytes = bytes + keys * KEY_OVERHEAD_BYTES;
+    let told = this.#told.get(fold);
+    if (told === undefined) {
+      told = { keys: -1, storageBytes: -1, hits: 0, misses: 0, atMs: Number.NEGATIVE_INFINITY };
+      this.#told.set(fold, told);
+    }
+    const hasNewSize = keys !== told.keys || storageBytes !== told.storageBytes;
+    const hasLooks = hits !== told.hits || misses !== told.misses;
+    if (!hasNewSize && !hasLooks) return;
+    const { database, index } = parseKvPartition(name);
+    if (hasLooks) {
+      this.parts.meter.recordLookups(database, since(told.hits, hits), since(told.misses, misses));
+      told.hits = hits;
+      told.misses = misses;
+    }
+    if (!hasNewSize || nowMs - told.atMs < this.options.tellEveryMs) return;
+    this.parts.meter.gaugeKv({ database, index, keys, storageBytes });
+    told.keys = keys;
+    told.storageBytes = storageBytes;
+    told.atMs = nowMs;
+  }
+}
+
+/** CONFIG RESETSTAT lets an engine count from 0 again. */
+function since(told: number, now: number): number {
+  return now >= told ? now - told : now;
+}

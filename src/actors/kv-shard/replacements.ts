@@ -1,0 +1,110 @@
+/**
+ * Puts a kept state in place of all that a partition has, as one entry.
+ *
+ *  RP1 the state is built aside, while the partition goes on, and takes its place between two requests
+ *  RP2 the entry has all of it in effects: everything is emptied, then comes what the kept segments hold. Whoever reads
+ *      the journal needs no object for it
+ *  RP3 what the open turn has done to the partition before is in the same section, in front: its replies wait for it
+ */
+import { type KvEngine, OK } from '../../domain/kv/index.js';
+import { MillraceError } from '../../kernel/index.js';
+import type { Turn } from '../runtime/index.js';
+import type { CommandRunner } from './command-runner.js';
+import type { KvFold } from './kv-fold.js';
+import type { KvWork } from './kv-work.js';
+import type { PartitionSlot } from './partition-slot.js';
+
+/**
+ * Fills an empty fold with the state that was kept under this name, letting others run.
+ * @returns its segments, as they were kept
+ * @throws NOT_FOUND, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ */
+export type LoadKept = (manifest: string, fold: KvFold, maxBytes: number) => Promise<readonly Uint8Array[]>;
+
+/** Of segments. An entry is put together in memory, by its owner and by whoever reads it, some times over. */
+export const MAX_REPLACEMENT_BYTES = 256 * 1024 * 1024;
+
+type Prepared = { readonly fold: KvFold; readonly segments: readonly Uint8Array[] } | { readonly error: MillraceError };
+
+export class Replacements {
+  readonly #prepared = new WeakMap<KvWork, Prepared>();
+  readonly #begun = new WeakSet<KvWork>();
+
+  constructor(
+    private readonly runner: CommandRunner,
+    private readonly loadKept: LoadKept | undefined,
+    private readonly createFold: (slot: PartitionSlot) => KvFold,
+    /** The work can go on. */
+    private readonly onPrepared: (slot: PartitionSlot, work: KvWork) => void,
+  ) {}
+
+  execute(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' | 'parked' | 'refused' {
+    const prepared = this.#prepared.get(work);
+    if (prepared === undefined) {
+      slot.parked.push(work);
+      if (!this.#begun.has(work)) this.#begin(slot, work);
+      return 'parked';
+    }
+    if ('error' in prepared) {
+      work.reject(prepared.error);
+      return 'refused';
+    }
+    this.#replace(slot, engine, work, turn, prepared);
+    return 'done';
+  }
+
+  /** RP1. */
+  #begin(slot: PartitionSlot, work: KvWork): void {
+    this.#begun.add(work);
+    const [manifest = ''] = work.request.commands[0] ?? [];
+    const fold = this.createFold(slot);
+    const { loadKept } = this;
+    const loading =
+      loadKept === undefined
+        ? Promise.reject(new MillraceError('DEFECT', 'nothing that was kept can be loaded here'))
+        : loadKept(manifest, fold, MAX_REPLACEMENT_BYTES);
+    loading
+      .then(
+        (segments) => this.#prepared.set(work, { fold, segments }),
+        (cause: unknown) => {
+          const error = cause instanceof MillraceError ? cause : new MillraceError('DEFECT', 'a kept state', {}, cause);
+          this.#prepared.set(work, { error });
+        },
+      )
+      .finally(() => this.onPrepared(slot, work));
+  }
+
+  #replace(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    { fold, segments }: Extract<Prepared, { fold: KvFold }>,
+  ): void {
+    const next = fold.engine;
+    const { effects } = next;
+    // RP3.
+    const { count, bytes } = engine.effects;
+    effects.adopt(engine.effects.take(), count);
+    effects.push('FLUSHALL');
+    if (engine.libraries.size > 0) effects.push('FUNCTION', 'FLUSH');
+    const isSet = new Set([...next.settings.changed()].map(([name]) => name));
+    for (const [name] of engine.settings.changed()) {
+      if (!isSet.has(name)) effects.push('CONFIG', 'SET', name, next.settings.get(name) ?? '');
+    }
+    for (const segment of segments) effects.adopt(latin1(segment), 1);
+    slot.fold = fold;
+    turn.commands += 1;
+    next.keyspace.changes.noteEverything();
+    this.runner.noteChanges(slot, next, turn, effects.count - count, effects.bytes - bytes);
+    work.hasWritten = true;
+    work.ordinal = turn.effects;
+    work.waitsForTurn = turn.number;
+    work.replies.push(OK);
+    if (next.keyspace.changes.ready.size > 0) this.runner.serveWaiters(slot, next, turn);
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}

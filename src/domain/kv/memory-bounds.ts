@@ -1,0 +1,62 @@
+/**
+ * What a partition may hold: `maxmemory`, which is a parameter of the database, and what its plan allows, which its
+ * owner is told and which is no part of the data. Either one reached is a bound reached.
+ */
+import type { ByteString, Random } from '../../kernel/index.js';
+import { chooseAnyVictim, chooseVictim, storedBytes, usedBytes } from './eviction.js';
+import type { Keyspace } from './keyspace.js';
+import type { Settings } from './settings.js';
+
+export interface PlanLimit {
+  /** Compared with `storedBytes`. */
+  readonly maxBytes: number;
+  /** Room is made with whatever key, if the database has no policy of its own. */
+  readonly isEvicting: boolean;
+}
+
+export class MemoryBounds {
+  plan: PlanLimit | undefined;
+
+  constructor(
+    private readonly keyspace: Keyspace,
+    private readonly settings: Settings,
+    private readonly random: Random,
+  ) {}
+
+  /** Is there any? */
+  get areSet(): boolean {
+    return this.settings.maxMemoryBytes > 0 || this.plan !== undefined;
+  }
+
+  get areReached(): boolean {
+    return this.#isMemoryReached || this.isPlanReached;
+  }
+
+  get #isMemoryReached(): boolean {
+    const { maxMemoryBytes } = this.settings;
+    return maxMemoryBytes > 0 && usedBytes(this.keyspace) > maxMemoryBytes;
+  }
+
+  get isPlanReached(): boolean {
+    return this.plan !== undefined && storedBytes(this.keyspace) > this.plan.maxBytes;
+  }
+
+  /** One is reached, and nothing would make room. */
+  get leaveNoRoom(): boolean {
+    if (!this.areReached || this.#policy !== 'noeviction') return false;
+    return this.#isMemoryReached || this.plan?.isEvicting !== true;
+  }
+
+  /** The next key to remove; undefined when none may be. */
+  nextVictim(): ByteString | undefined {
+    const { keyspace, settings, random, plan } = this;
+    const samples = settings.number('maxmemory-samples');
+    const chosen = chooseVictim(keyspace, { policy: this.#policy, samples }, random);
+    if (chosen !== undefined || plan?.isEvicting !== true || !this.isPlanReached) return chosen;
+    return chooseAnyVictim(keyspace, random);
+  }
+
+  get #policy(): ByteString {
+    return this.settings.get('maxmemory-policy') ?? '';
+  }
+}

@@ -1,0 +1,21 @@
+/** How much a database may hold, by its plan, as this process knows it. Not a part of the database: never journaled. */
+import type { PartitionName } from '../kernel/index.js';
+
+export interface DataLimit {
+  /** Bytes of keys and values in the partition. */
+  readonly maxBytes: number;
+  /** Beyond it keys are dropped rather than growth refused. */
+  readonly isEvicting: boolean;
+}
+
+export interface DataLimits {
+  /** Another number after every change: time to look limits up again. */
+  readonly version: number;
+  /** Undefined: no limit beside the engine's own. */
+  limitOf(partition: PartitionName): DataLimit | undefined;
+  /** The partition has refused to grow because of it, or would have to; told again and again while that is so. */
+  reached(partition: PartitionName): void;
+}
+
+/** For where no plans are. */
+export const NO_DATA_LIMITS: DataLimits = { version: 0, limitOf: () => undefined, reached: () => undefined };

@@ -1,0 +1,79 @@
+/** Limits of a database as two processes keep them, of which one owns its data. */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { type AdminWorld, openAdminWorld } from '../../src/composition/index.js';
+import { loadConfig } from '../../src/config/index.js';
+import type { DatabaseChange } from '../../src/domain/control/index.js';
+import { eventually } from '../support/eventually.js';
+import { describeOutcome, type KvClient } from '../support/kv-client.js';
+import { MillraceCluster, type NatsFacts, startPlainNats } from '../support/millrace-cluster.js';
+import { endEverything, temporaryDirectory } from '../support/millrace-process.js';
+
+describe('limits that two processes keep', function () {
+  this.timeout(60_000);
+  let nats: NatsFacts;
+  let world: AdminWorld;
+  let clients: readonly KvClient[];
+
+  before(async () => {
+    nats = await startPlainNats();
+    // Nothing is killed here; on a busy machine nobody is to be taken for dead either.
+    const cluster = await MillraceCluster.prepare(nats, { MILLRACE_TAKEOVER_SILENCE_MS: '15000' });
+    const processes = [await cluster.start(), await cluster.start()];
+    clients = processes.map(({ kv }) => kv);
+    for (const kv of clients) await eventually(() => kv.ask('SET', 'settled', 'yes'), { timeoutMs: 20_000 });
+    const environment = await cluster.environment(await temporaryDirectory());
+    world = await openAdminWorld(loadConfig(environment).config, true);
+  });
+  after(async () => {
+    await world?.close();
+    await endEverything();
+    await nats?.stop();
+  });
+
+  async function change(what: DatabaseChange): Promise<void> {
+    const listed = await world.client.send({ type: 'ListDatabases' });
+    const [first] = listed.type === 'Databases' ? listed.databases : [];
+    if (first === undefined) throw new Error('there is no database');
+    const { id: database, account } = first.database;
+    const reply = await world.client.send({ type: 'ChangeDatabase', account, database, change: what });
+    expect(reply.type, JSON.stringify(reply)).to.equal('OneDatabase');
+  }
+
+  /** What each process answers. */
+  const answers = (...words: string[]): Promise<string[]> =>
+    Promise.all(clients.map(async (kv) => describeOutcome(await kv.command(...words))));
+
+  async function everywhereWithinASecond(words: string[], what: RegExp): Promise<void> {
+    const startedAtMs = performance.now();
+    await eventually(async () => {
+      for (const answer of await answers(...words)) expect(answer).to.match(what);
+    });
+    expect(performance.now() - startedAtMs).to.be.below(1000);
+  }
+
+  it('close the database at both within a second, and open it again', async () => {
+    await change({ settings: { isSuspended: true } });
+    await everywhereWithinASecond(['GET', 'settled'], /suspended/);
+    await change({ settings: { isSuspended: false } });
+    await everywhereWithinASecond(['GET', 'settled'], /yes/);
+  });
+
+  it('bound its data at the owner, whichever process is asked', async () => {
+    await change({ limits: { maxDataBytes: 1 } });
+    await everywhereWithinASecond(['SET', 'more', 'x'], /capacity quota exceeded/);
+    await everywhereWithinASecond(['GET', 'settled'], /yes/);
+    await change({ limits: { maxDataBytes: 0 } });
+    await everywhereWithinASecond(['SET', 'more', 'x'], /OK/);
+  });
+
+  it('let each process run commands at the whole rate', async () => {
+    await change({ limits: { maxCommandsPerSecond: 25 } });
+    const startedAtMs = performance.now();
+    const asked = clients.flatMap((kv) => Array.from({ length: 75 }, () => kv.ask('GET', 'settled')));
+    expect(new Set(await Promise.all(asked))).to.deep.equal(new Set(['yes']));
+    // One process alone would need nearly 6 s for the commands of both.
+    expect(performance.now() - startedAtMs).to.be.within(2500, 5500);
+    await change({ limits: { maxCommandsPerSecond: 0 } });
+  });
+});

@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { KvFold, KvGauges } from '../../../src/actors/kv-shard/index.js';
+import { ManualTime } from '../../../src/adapters/memory/index.js';
+import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
+import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
+import { kvPartition } from '../../../src/messages/index.js';
+import type { Timers } from '../../../src/ports/index.js';
+
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+
+function newFold(): KvFold {
+  const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0 };
+  return new KvFold(new KvEngine(random, undefined as never));
+}
+
+describe('the gauges of an owner', () => {
+  let time: ManualTime;
+  let owned: (readonly [PartitionName, KvFold])[];
+  let told: unknown[][];
+  /** How much had been told when others were let in. */
+  let toldBefore: number[];
+  let gauges: KvGauges;
+
+  beforeEach(() => {
+    time = new ManualTime();
+    owned = [];
+    told = [];
+    toldBefore = [];
+    const meter = {
+      gaugeKv: ({ index, keys, storageBytes }: { index: number; keys: number; storageBytes: number }) =>
+        told.push(['size', index, keys, storageBytes]),
+      recordLookups: (_: DatabaseId, hits: number, misses: number) => told.push(['looks', hits, misses]),
+    };
+    const timers: Timers = {
+      after: (delayMs, action) => time.after(delayMs, action),
+      soon: (action) => {
+        toldBefore.push(told.length);
+        time.soon(action);
+      },
+    };
+    gauges = new KvGauges({ clock: time, timers, meter, partitions: () => owned });
+    gauges.start();
+  });
+
+  function own(index: number): KvFold {
+    const fold = newFold();
+    owned.push([kvPartition(DATABASE, index), fold]);
+    return fold;
+  }
+
+  const sizeOf = (keys: number) => keys * (KEY_OVERHEAD_BYTES + 2);
+
+  it('tell a new partition at once, and changes every ten seconds, the last of them always', async () => {
+    const { engine } = own(3);
+    engine.replay(['SET', 'a', '1']);
+    await time.advance(1000);
+    engine.replay(['SET', 'b', '1']);
+    await time.advance(5000);
+    engine.replay(['SET', 'c', '1']);
+    await time.advance(60_000);
+    expect(told).to.deep.equal([
+      ['size', 3, 1, sizeOf(1)],
+      ['size', 3, 3, sizeOf(3)],
+    ]);
+  });
+
+  it('tell each look at a key once, also when the engine begins to count anew', async () => {
+    const { keyspace } = own(0).engine;
+    keyspace.peek('nothing');
+    await time.advance(1000);
+    keyspace.peek('nothing');
+    keyspace.peek('nothing');
+    await time.advance(3000);
+    keyspace.misses = 0;
+    keyspace.peek('nothing');
+    await time.advance(1000);
+    expect(told.filter(([what]) => what === 'looks')).to.deep.equal([
+      ['looks', 0, 1],
+      ['looks', 0, 2],
+      ['looks', 0, 1],
+    ]);
+  });
+
+  it('tell of thousands of partitions some at a time', async () => {
+    for (let index = 0; index < 450; index += 1) own(index);
+    await time.advance(1000);
+    expect(toldBefore).to.deep.equal([200, 400]);
+    expect(told).to.have.length(450);
+  });
+
+  it('tell what is left when they are stopped, and nothing of partitions that are owned no more', async () => {
+    const fold = own(0);
+    await time.advance(1000);
+    fold.engine.keyspace.peek('nothing');
+    gauges.stop();
+    owned = [];
+    await time.advance(60_000);
+    expect(told).to.deep.equal([
+      ['size', 0, 0, 0],
+      ['looks', 0, 1],
+    ]);
+  });
+});
