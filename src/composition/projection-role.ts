@@ -5,8 +5,9 @@ import type { Accounts } from '../actors/control/index.js';
 import type { Check } from '../adapters/http-health/index.js';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import type { MessageLog, RunLog } from '../ports/index.js';
-import { AskedReadModels, askOverBus } from '../query/index.js';
+import type { MessageLog, RunLog, Statistics } from '../ports/index.js';
+import type { StatisticsStatus } from '../projections/index.js';
+import { AskedReadModels, AskedStatistics, askOverBus } from '../query/index.js';
 import { EventLimits } from './event-limits.js';
 import type { NatsWorld } from './nats-world.js';
 import { ProjectionThread } from './projection-thread.js';
@@ -14,6 +15,7 @@ import * as tokens from './tokens.js';
 
 export interface ProjectionRole {
   readonly readModels: MessageLog & RunLog;
+  readonly statistics: Statistics;
   /** @throws CONFLICT when another process keeps its read models in the same data directory */
   start(): Promise<void>;
   /** For `/readyz`: ready once everything that was stored at the start has been folded. */
@@ -46,6 +48,7 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
       nats: world.options,
       prefix: config.nats.natsPrefix,
       file: join(folder, 'messages.db'),
+      statsFile: join(folder, 'stats.db'),
       options: { clusterId: layout.clusterId, shards: shardNames(layout).queue, retention },
     },
     log: c.resolve(tokens.LOG),
@@ -61,6 +64,7 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
   const ends: (() => void)[] = [];
   return {
     readModels: new AskedReadModels((question) => thread.ask(question)),
+    statistics: new AskedStatistics((question) => thread.ask(question)),
     start: async () => {
       const lock = await lockDataDir(folder);
       thread.start();
@@ -68,6 +72,8 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
       const gauges = [
         metrics.gauge('millrace_read_model_behind_positions', () => thread.status?.behindPositions ?? 0),
         metrics.gauge('millrace_read_model_behind_seconds', () => (thread.status?.behindMs ?? 0) / 1000),
+        metrics.gauge('millrace_statistics_behind_positions', () => thread.statistics?.behindPositions ?? 0),
+        metrics.gauge('millrace_statistics_behind_seconds', () => (thread.statistics?.behindMs ?? 0) / 1000),
       ];
       ends.push(
         () => served.stop(),
@@ -91,13 +97,23 @@ export function remoteReadModels(c: DependencyContainer): MessageLog & RunLog {
   return new AskedReadModels(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
 }
 
-function checkOf({ status }: ProjectionThread): Check {
+/** The same for the statistics. */
+export function remoteStatistics(c: DependencyContainer): Statistics {
+  return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+}
+
+function checkOf({ status, statistics }: ProjectionThread): Check {
   if (status === undefined) return { ok: false, detail: 'the read models are being opened' };
-  const { isCaughtUp, behindPositions, behindMs, troubles, incompleteShards } = status;
-  const notes = [
+  // Nobody waits for statistics: they are told of, and do not decide.
+  const ofStatistics = statistics === undefined ? [] : notesOf(statistics).map((note) => `statistics: ${note}`);
+  const notes = [...notesOf(status), ...ofStatistics];
+  return notes.length === 0 ? { ok: status.isCaughtUp } : { ok: status.isCaughtUp, detail: notes.join('; ') };
+}
+
+function notesOf({ behindPositions, behindMs, troubles, incompleteShards }: StatisticsStatus): string[] {
+  return [
     ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
     ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
     ...(incompleteShards.length > 0 ? [`older events may be missing: ${incompleteShards.join(', ')}`] : []),
   ];
-  return notes.length === 0 ? { ok: isCaughtUp } : { ok: isCaughtUp, detail: notes.join('; ') };
 }

@@ -31,6 +31,7 @@ export async function* follow(
   let subscription: Subscription | undefined;
   let missing: number | undefined;
   let wake = () => {};
+  let endLinger = () => {};
   const listen = (): Subscription =>
     journal.follow(shard, next, {
       onMessage(message) {
@@ -44,7 +45,10 @@ export async function* follow(
         next += 1;
         queue.push(message);
         queuedBytes += message.bytes.length;
-        if (queuedBytes > maxQueuedBytes) stop();
+        if (queuedBytes > maxQueuedBytes) {
+          stop();
+          endLinger();
+        }
         wake();
       },
       onAlive() {
@@ -55,14 +59,26 @@ export async function* follow(
     subscription?.stop();
     subscription = undefined;
   };
-  const onAbort = () => wake();
+  const onAbort = () => {
+    wake();
+    endLinger();
+  };
+  /** For others to come; not when as much is here as may be, or nothing more is wanted. */
+  const linger = () =>
+    new Promise<void>((resolve) => {
+      const timer = timers.after(lingerMs, resolve);
+      endLinger = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
   signal.addEventListener('abort', onAbort);
   try {
     while (!signal.aborted) {
       if (queue.length === 0 && missing !== undefined) {
         throw new MillraceError('JOURNAL_DAMAGED', `${shard}: messages are missing`, { shard, position: missing });
       }
-      if (missing === undefined) subscription ??= listen();
+      if (missing === undefined && queuedBytes <= maxQueuedBytes) subscription ??= listen();
       if (queue.length === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -70,7 +86,7 @@ export async function* follow(
         wake = () => {};
         continue;
       }
-      if (subscription !== undefined) await new Promise<void>((resolve) => timers.after(lingerMs, resolve));
+      if (subscription !== undefined) await linger();
       if (signal.aborted) return;
       const batch = queue;
       queue = [];

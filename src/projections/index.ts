@@ -1,4 +1,6 @@
 export * from './message-log/index.js';
 export { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
+export * from './search-index/index.js';
 export type { FollowerPorts } from './shard-follower.js';
 export type { SnapshotBodies } from './snapshot-restore.js';
+export * from './stats/index.js';

@@ -24,13 +24,15 @@ import {
 } from '../ports/index.js';
 import { MessageLogStore, type RetentionLimits } from './message-log/index.js';
 import { DEFAULT_FOLLOWER_OPTIONS, type FollowerOptions, type FollowerPorts, ShardFollower } from './shard-follower.js';
+import { restoreFromSnapshot } from './snapshot-restore.js';
+import { WaitingQuestions } from './waiting-questions.js';
 
 export interface ReadModelOptions {
   readonly clusterId: string;
   /** `QUEUE_0` … in order. */
   readonly shards: readonly ShardName[];
   readonly retention?: RetentionLimits;
-  readonly follower?: Partial<Omit<FollowerOptions, 'shardCount'>>;
+  readonly follower?: Partial<Omit<FollowerOptions, 'model'>>;
   /** How long a question waits to see what its asker has seen. */
   readonly waitMs?: number;
   /** How long a search goes on before its page ends. */
@@ -61,7 +63,6 @@ const OLD_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 100;
 /** Of one round: folding goes on in between. */
 const PRUNE_ROUND_MS = 30;
-const MAX_WAITING = 1000;
 
 export class ReadModels implements MessageLog, RunLog {
   readonly #store: MessageLogStore;
@@ -71,7 +72,7 @@ export class ReadModels implements MessageLog, RunLog {
   #pruning: Timer | undefined;
   #lookedForOldAtMs: number;
   #isStopped = false;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting: WaitingQuestions;
 
   constructor(
     private readonly ports: FollowerPorts,
@@ -81,6 +82,7 @@ export class ReadModels implements MessageLog, RunLog {
     const { clusterId, retention } = options;
     this.#store = new MessageLogStore(files, ports.log, { clusterId, ...(retention && { retention }) });
     this.#lookedForOldAtMs = ports.clock.monotonicMs();
+    this.#waiting = new WaitingQuestions(ports.timers, options.waitMs ?? DEFAULT_WAIT_MS, 'the read model');
   }
 
   start(): void {
@@ -92,7 +94,7 @@ export class ReadModels implements MessageLog, RunLog {
     this.#isStopped = true;
     this.#pruning?.cancel();
     this.#stop.abort();
-    for (const wake of [...this.#waiting]) wake();
+    this.#waiting.wake();
     await this.#running;
     this.#store.close();
   }
@@ -153,25 +155,8 @@ export class ReadModels implements MessageLog, RunLog {
   }
 
   async #untilSeen(account: AccountId, seen: number): Promise<void> {
-    const { shards, waitMs = DEFAULT_WAIT_MS } = this.options;
-    const shard = shardOf('queue', queuePartition(account), shards.length);
-    const isSeen = () => (this.#followers.get(shard)?.position ?? 0) >= seen;
-    if (isSeen() || this.#isStopped) return;
-    if (this.#waiting.size >= MAX_WAITING) {
-      throw new MillraceError('MAILBOX_FULL', 'too many questions wait for the read model', { shard });
-    }
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        timer.cancel();
-        this.#waiting.delete(check);
-        resolve();
-      };
-      const check = () => {
-        if (isSeen() || this.#isStopped) end();
-      };
-      const timer = this.ports.timers.after(waitMs, end);
-      this.#waiting.add(check);
-    });
+    const shard = shardOf('queue', queuePartition(account), this.options.shards.length);
+    await this.#waiting.until(() => this.#isStopped || (this.#followers.get(shard)?.position ?? 0) >= seen);
   }
 
   async #run(): Promise<void> {
@@ -179,11 +164,12 @@ export class ReadModels implements MessageLog, RunLog {
       this.#stop = new AbortController();
       const { signal } = this.#stop;
       const { shards, follower } = this.options;
-      const options = { ...DEFAULT_FOLLOWER_OPTIONS, ...follower, shardCount: shards.length };
-      const onProgress = () => {
-        for (const check of [...this.#waiting]) check();
-      };
-      const followers = shards.map((shard) => new ShardFollower(this.ports, this.#store, shard, options, onProgress));
+      const options = { ...DEFAULT_FOLLOWER_OPTIONS, ...follower, model: 'messages' };
+      const restore = (shard: ShardName) => restoreFromSnapshot(this.ports, this.#store, shard, shards.length);
+      const onProgress = () => this.#waiting.wake();
+      const followers = shards.map(
+        (shard) => new ShardFollower(this.ports, this.#store, restore, shard, options, onProgress),
+      );
       this.#followers = new Map(followers.map((one) => [one.shard, one]));
       const reasons = await Promise.all(
         followers.map(async (one) => {

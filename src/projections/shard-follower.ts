@@ -1,5 +1,5 @@
 /**
- * Folds one shard's journal into the read model, from its checkpoint on and for as long as it is not stopped.
+ * Folds one shard's journal into a read model, from its checkpoint on and for as long as it is not stopped.
  *
  *  SF1 the chain is checked: an entry that does not follow the checkpoint is never folded
  *  SF2 what fails is begun again from the checkpoint after a pause; only `OTHER_JOURNAL` and damage of the file end it,
@@ -11,15 +11,24 @@ import { describeError, MillraceError, type ShardName } from '../kernel/index.js
 import type { Clock, StoredMessage } from '../ports/index.js';
 import { SqlFailure } from '../ports/index.js';
 import { follow } from './bounded-feed.js';
-import type { Checkpoint, MessageLogStore } from './message-log/index.js';
-import { type RestorePorts, restoreFromSnapshot } from './snapshot-restore.js';
+import type { Checkpoint } from './message-log/index.js';
+import type { RestorePorts } from './snapshot-restore.js';
 
 export interface FollowerPorts extends RestorePorts {
   readonly clock: Clock;
 }
 
+/** What a journal is folded into. */
+export interface FollowedModel {
+  checkpoint(shard: ShardName): Checkpoint | undefined;
+  /** Folds entries that follow the checkpoint, in one transaction. @returns rows added, for a person to see that it goes on */
+  apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: Checkpoint; rows: number };
+  setCheckpoint(shard: ShardName, checkpoint: Checkpoint): void;
+}
+
 export interface FollowerOptions {
-  readonly shardCount: number;
+  /** Of the model, in a line of the log. */
+  readonly model: string;
   /** How long entries are gathered for one transaction. */
   readonly lingerMs: number;
   /** Of effects in one transaction: some tens of milliseconds. */
@@ -29,7 +38,7 @@ export interface FollowerOptions {
   readonly retryMs: number;
 }
 
-export const DEFAULT_FOLLOWER_OPTIONS: Omit<FollowerOptions, 'shardCount'> = {
+export const DEFAULT_FOLLOWER_OPTIONS: Omit<FollowerOptions, 'model'> = {
   lingerMs: 25,
   batchBytes: 256 * 1024,
   maxQueuedBytes: 4 * 1024 * 1024,
@@ -58,7 +67,9 @@ export class ShardFollower {
 
   constructor(
     private readonly ports: FollowerPorts,
-    private readonly store: MessageLogStore,
+    private readonly store: FollowedModel,
+    /** Where the journal's front is gone: takes over what else is known. @returns where to go on */
+    private readonly restore: (shard: ShardName) => Promise<Checkpoint>,
     readonly shard: ShardName,
     private readonly options: FollowerOptions,
     private readonly onProgress: () => void,
@@ -82,7 +93,7 @@ export class ShardFollower {
     return this.#isCaughtUp;
   }
 
-  /** Rows of the log since the start. */
+  /** Rows since the start. */
   get rows(): number {
     return this.#rows;
   }
@@ -102,7 +113,8 @@ export class ShardFollower {
         if (error instanceof OtherJournal) return error.message;
         if (error instanceof SqlFailure && error.isDamaged) return describeError(error);
         this.#trouble = describeError(error);
-        this.ports.log.warn('read-model.held-up', { shard: this.shard, reason: this.#trouble });
+        const { model } = this.options;
+        this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason: this.#trouble });
         await new Promise<void>((resolve) => this.ports.timers.after(this.options.retryMs, resolve));
       }
     }
@@ -148,7 +160,7 @@ export class ShardFollower {
     const { createdAt } = tail;
     let checkpoint = known ?? { createdAt, position: 0, entry: 0, hash: EMPTY_HEAD.hash, clockMs: 0, hasGap: false };
     if (checkpoint.position + 1 < tail.first) {
-      checkpoint = await restoreFromSnapshot(this.ports, store, shard, this.options.shardCount);
+      checkpoint = await this.restore(shard);
       store.setCheckpoint(shard, checkpoint);
     }
     this.#lastAtStart = this.#knownLast = tail.last;

@@ -1,1 +1,3 @@
 export { type Ask, AskedReadModels, answer, askOverBus } from './read-models.js';
+export { AskedSearch, answerSearch, askSearchOverBus } from './search-questions.js';
+export { AskedStatistics } from './statistics.js';

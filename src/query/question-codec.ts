@@ -16,14 +16,16 @@ import type {
   RunPage,
   RunQuery,
 } from '../ports/index.js';
+import type { StatisticsQuestion } from './statistics.js';
 
 export type Question =
   | { readonly kind: 'events'; readonly account: AccountId; readonly query: LogQuery; readonly seen: number }
   | { readonly kind: 'dlq'; readonly account: AccountId; readonly selector: DlqSelector; readonly seen: number }
   | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
-  | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number };
+  | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number }
+  | { readonly kind: 'statistics'; readonly question: StatisticsQuestion };
 
-const KINDS: ReadonlySet<string> = new Set<Question['kind']>(['events', 'dlq', 'runs', 'run-events']);
+const KINDS: ReadonlySet<string> = new Set<Question['kind']>(['events', 'dlq', 'runs', 'run-events', 'statistics']);
 
 /** Of this form; a process of another version that does not know it says so. */
 const VERSION = 1;
@@ -91,6 +93,16 @@ export function encodeRunEventPage({ events, cursor }: RunEventPage): Uint8Array
 export function decodeRunEventPage(bytes: Uint8Array): RunEventPage {
   const { items, next } = opened<{ items: RunEventPage['events']; next?: string }>(bytes);
   return { events: items, cursor: next };
+}
+
+/** An answer that shares nothing. */
+export function encodePlain(value: object): Uint8Array {
+  return encode([VERSION, value], OPTIONS);
+}
+
+/** @throws INVALID */
+export function decodePlain<T>(bytes: Uint8Array): T {
+  return opened<T>(bytes);
 }
 
 function shared<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }>(

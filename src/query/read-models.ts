@@ -15,6 +15,7 @@ import type {
   RunLog,
   RunPage,
   RunQuery,
+  Statistics,
 } from '../ports/index.js';
 import {
   decodeDlqPage,
@@ -28,6 +29,7 @@ import {
   encodeRunEventPage,
   encodeRunPage,
 } from './question-codec.js';
+import { answerStatistics } from './statistics.js';
 
 /** @throws MillraceError, as the logs do */
 export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
@@ -52,8 +54,12 @@ export class AskedReadModels implements MessageLog, RunLog {
   }
 }
 
-/** @throws INVALID, and what `log` throws */
-export async function answer(log: MessageLog & RunLog, bytes: Uint8Array): Promise<Uint8Array> {
+/** @throws INVALID, and what `log` and `statistics` throw */
+export async function answer(
+  log: MessageLog & RunLog,
+  bytes: Uint8Array,
+  statistics?: Statistics,
+): Promise<Uint8Array> {
   const question = decodeQuestion(bytes);
   switch (question.kind) {
     case 'events':
@@ -64,6 +70,8 @@ export async function answer(log: MessageLog & RunLog, bytes: Uint8Array): Promi
       return encodeRunPage(await log.runs(question.account, question.query, question.seen));
     case 'run-events':
       return encodeRunEventPage(await log.runEvents(question.account, question.query, question.seen));
+    case 'statistics':
+      return answerStatistics(statistics, question.question);
     default:
       return unreachable(question);
   }

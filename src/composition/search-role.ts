@@ -1,0 +1,92 @@
+/** The search part of the projection role: this process keeps the search indexes and answers questions to them. */
+import type { DependencyContainer } from 'tsyringe';
+import type { Check } from '../adapters/http-health/index.js';
+import { shardNames } from '../adapters/nats/index.js';
+import type { DatabaseId } from '../kernel/index.js';
+import type { SearchQueries } from '../ports/index.js';
+import { AskedSearch, askSearchOverBus } from '../query/index.js';
+import type { NatsWorld } from './nats-world.js';
+import { SearchThread } from './search-thread.js';
+import * as tokens from './tokens.js';
+
+export interface SearchRole {
+  readonly search: SearchQueries;
+  start(): Promise<void>;
+  /** For `/readyz`: ready once every index has what was stored at the start. */
+  check(): Check;
+  /** Makes every index anew, beside the one that answers. */
+  rebuild(): void;
+  stop(): Promise<void>;
+}
+
+export interface SearchRoleOptions {
+  readonly world: NatsWorld;
+  /** Every search index that there is, as this process knows it at this moment. */
+  readonly indexes: () => Iterable<DatabaseId>;
+  /** Calls back after an index came or went; more often does no harm. */
+  readonly onIndexesChanged: (changed: () => void) => void;
+}
+
+const ENTRY = new URL('./search-worker.js', import.meta.url);
+/** One try over the bus: a wait, a search and the way. */
+const REMOTE_TRY_MS = 5000;
+
+export function searchRole(
+  c: DependencyContainer,
+  { world, indexes, onIndexesChanged }: SearchRoleOptions,
+): SearchRole {
+  const config = c.resolve(tokens.CONFIG);
+  const bus = c.resolve(tokens.BUS);
+  const metrics = c.resolve(tokens.METRICS);
+  const layout = c.resolve(tokens.LAYOUT);
+  const thread = new SearchThread({
+    entry: ENTRY,
+    task: {
+      nats: world.options,
+      prefix: config.nats.natsPrefix,
+      options: { kvShards: shardNames(layout).kv.length },
+    },
+    log: c.resolve(tokens.LOG),
+    timers: c.resolve(tokens.TIMERS),
+    indexes,
+  });
+  const ends: (() => void)[] = [];
+  onIndexesChanged(() => thread.indexesChanged());
+  return {
+    search: new AskedSearch((question) => thread.ask(question)),
+    start: async () => {
+      thread.start();
+      const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));
+      const gauges = [
+        metrics.gauge('millrace_search_behind_positions', () => thread.status?.behindPositions ?? 0),
+        metrics.gauge('millrace_search_behind_seconds', () => (thread.status?.behindMs ?? 0) / 1000),
+        metrics.gauge('millrace_search_documents', () => thread.status?.documents ?? 0),
+      ];
+      ends.push(() => served.stop(), ...gauges.map((gauge) => () => gauge.stop()));
+    },
+    check: () => checkOf(thread),
+    rebuild: () => thread.rebuild(),
+    stop: async () => {
+      const [stopServing, ...others] = ends.splice(0);
+      stopServing?.();
+      await thread.stop();
+      for (const end of others) end();
+    },
+  };
+}
+
+/** For a process without the role. */
+export function remoteSearch(c: DependencyContainer): SearchQueries {
+  return new AskedSearch(askSearchOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+}
+
+function checkOf({ status }: SearchThread): Check {
+  if (status === undefined) return { ok: false, detail: 'the search indexes are being opened' };
+  const { isCaughtUp, behindPositions, behindMs, troubles, unreadable } = status;
+  const notes = [
+    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
+    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
+    ...(unreadable > 0 ? [`${unreadable} documents cannot be read`] : []),
+  ];
+  return notes.length === 0 ? { ok: isCaughtUp } : { ok: isCaughtUp, detail: notes.join('; ') };
+}

@@ -1,0 +1,113 @@
+/**
+ * Documents as they are stored: keys of the one partition of the search database that they belong to.
+ *
+ *     d:<index name>   hash        id → JSON text of {content, metadata?, vector?}
+ *     o:<index name>   sorted set  ids, all with score 0, so that ranges and prefixes go by the order of their bytes
+ *     i                hash        index name → number of its creation, growing
+ *
+ * Names and texts are UTF-8. What is in `d:` is what a search may find; `o:` and `i` are for those who list.
+ */
+import { type ByteString, bytesOfText, MillraceError, textOfBytes } from '../../kernel/index.js';
+import { MAX_CONTENT_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_METADATA_BYTES, MAX_VECTOR_DIMENSIONS } from './limits.js';
+
+/** Values as `JSON.parse` gives them. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface StoredDocument {
+  /** Searched and filtered. */
+  readonly content: JsonObject;
+  /** Filtered, never searched. */
+  readonly metadata?: JsonObject | undefined;
+  /** The client's own. */
+  readonly vector?: readonly number[] | undefined;
+}
+
+/** Where the names of a database's indexes are. */
+export const INDEX_NAMES_KEY: ByteString = 'i';
+/** Of every member of `o:`. */
+export const ORDER_SCORE: ByteString = '0';
+const DOCUMENTS = 'd:';
+const ORDER = 'o:';
+
+export function documentsKey(name: string): ByteString {
+  return DOCUMENTS + bytesOfText(name);
+}
+
+export function orderKey(name: string): ByteString {
+  return ORDER + bytesOfText(name);
+}
+
+/** @returns undefined for a key of something else */
+export function nameOfDocumentsKey(key: ByteString): string | undefined {
+  return key.startsWith(DOCUMENTS) ? textOfBytes(key.slice(DOCUMENTS.length)) : undefined;
+}
+
+export function encodeDocument({ content, metadata, vector }: StoredDocument): ByteString {
+  return bytesOfText(JSON.stringify({ content, metadata, vector }));
+}
+
+/** @throws INVALID for bytes that `encodeDocument` has not made */
+export function decodeDocument(bytes: ByteString): StoredDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(textOfBytes(bytes));
+  } catch (cause) {
+    throw new MillraceError('INVALID', 'a stored document is no JSON', {}, cause);
+  }
+  const { content, metadata, vector } = isObject(value) ? value : {};
+  const isWhole =
+    isObject(content) &&
+    (metadata === undefined || isObject(metadata)) &&
+    (vector === undefined || (Array.isArray(vector) && vector.every(Number.isFinite)));
+  if (!isWhole) throw new MillraceError('INVALID', 'a stored document has another form');
+  return { content, metadata, vector } as StoredDocument;
+}
+
+export interface DocumentLimits {
+  /** Of the content's JSON text. */
+  readonly contentCharacters: number;
+  /** Of the metadata's JSON text, UTF-8. */
+  readonly metadataBytes: number;
+}
+
+export const DEFAULT_DOCUMENT_LIMITS: DocumentLimits = {
+  contentCharacters: MAX_CONTENT_CHARACTERS,
+  metadataBytes: MAX_METADATA_BYTES,
+};
+
+/** Why a document is not taken, for whoever sent it; undefined when it is. */
+export function documentProblem(
+  { content, metadata, vector }: StoredDocument,
+  limits: DocumentLimits = DEFAULT_DOCUMENT_LIMITS,
+): string | undefined {
+  if (isDeeper(content, MAX_DOCUMENT_DEPTH) || isDeeper(metadata, MAX_DOCUMENT_DEPTH)) {
+    return `objects and arrays may be ${MAX_DOCUMENT_DEPTH} deep`;
+  }
+  const characters = JSON.stringify(content).length;
+  if (characters > limits.contentCharacters) {
+    return `content has ${characters} characters as JSON, at most ${limits.contentCharacters} are allowed`;
+  }
+  const bytes = metadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(metadata), 'utf8');
+  if (bytes > limits.metadataBytes) {
+    return `metadata has ${bytes} bytes as JSON, at most ${limits.metadataBytes} are allowed`;
+  }
+  return vector === undefined ? undefined : vectorProblem(vector);
+}
+
+/** Why a client's vector is not taken; undefined when it is. */
+export function vectorProblem(vector: readonly number[]): string | undefined {
+  if (vector.length === 0 || vector.length > MAX_VECTOR_DIMENSIONS) {
+    return `a vector has from 1 to ${MAX_VECTOR_DIMENSIONS} dimensions`;
+  }
+  if (!vector.every(Number.isFinite)) return 'a vector is made of finite numbers';
+  return vector.every((value) => value === 0) ? 'a vector may not be zero' : undefined;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,124 @@
+/**
+ * A filter as a function of a document, compiled once for a query.
+ *
+ *  FQ1 a field that is missing fits nothing but HAS NOT FIELD and `NOT IN ()`
+ *  FQ2 a value of another type fits no positive operator, and therefore every negated one; null is such a value
+ *  FQ3 `1` and `0` are also true and false, where the field is a boolean; `true` is no number
+ *  FQ4 only what a document itself has is found, never what every object inherits
+ */
+import { unreachable } from '../../kernel/index.js';
+import type { StoredDocument } from './documents.js';
+import { compileFilterGlob } from './filter-glob.js';
+import { parseFilter } from './filter-parser.js';
+import type { FilterLiteral, FilterNode, FilterPath, OrderOperator } from './filter-tree.js';
+
+export type FilteredDocument = Pick<StoredDocument, 'content' | 'metadata'>;
+export type FilterPredicate = (document: FilteredDocument) => boolean;
+type Read = (document: FilteredDocument) => unknown;
+
+/** @returns undefined for a filter without a word: every document fits. @throws INVALID with the place in the text */
+export function compileFilter(filter: string): FilterPredicate | undefined {
+  return filter.trim() === '' ? undefined : compileNode(parseFilter(filter));
+}
+
+export function compileNode(node: FilterNode): FilterPredicate {
+  switch (node.kind) {
+    case 'or': {
+      const parts = node.parts.map(compileNode);
+      return (document) => parts.some((part) => part(document));
+    }
+    case 'and': {
+      const parts = node.parts.map(compileNode);
+      return (document) => parts.every((part) => part(document));
+    }
+    case 'has': {
+      const { isNegated } = node;
+      const read = reader(node.path);
+      return (document) => (read(document) !== undefined) !== isNegated;
+    }
+    case 'equals':
+      return ofPresent(node.path, equality(node.value), node.isNegated);
+    case 'order':
+      return ofPresent(node.path, ordering(node.operator, node.value), false);
+    case 'glob': {
+      const glob = compileFilterGlob(node.pattern);
+      return ofPresent(node.path, (value) => typeof value === 'string' && glob.matches(value), node.isNegated);
+    }
+    case 'in':
+      if (node.values.length === 0) return () => node.isNegated;
+      return ofPresent(node.path, membership(node.values), node.isNegated);
+    case 'contains': {
+      const equals = equality(node.value);
+      return ofPresent(node.path, (value) => Array.isArray(value) && value.some(equals), node.isNegated);
+    }
+    default:
+      return unreachable(node);
+  }
+}
+
+function ofPresent(path: FilterPath, fits: (value: unknown) => boolean, isNegated: boolean): FilterPredicate {
+  const read = reader(path);
+  return (document) => {
+    const value = read(document);
+    return value !== undefined && fits(value) !== isNegated;
+  };
+}
+
+function equality(literal: FilterLiteral): (value: unknown) => boolean {
+  if (literal === 1 || literal === 0) return (value) => value === literal || value === (literal === 1);
+  return (value) => value === literal;
+}
+
+function membership(literals: readonly FilterLiteral[]): (value: unknown) => boolean {
+  const values = new Set<unknown>(literals);
+  if (values.has(1)) values.add(true);
+  if (values.has(0)) values.add(false);
+  return (value) => values.has(value);
+}
+
+function ordering(operator: OrderOperator, literal: string | number): (value: unknown) => boolean {
+  const type = typeof literal;
+  const compare = comparison(operator);
+  return (value) => typeof value === type && compare(value as typeof literal, literal);
+}
+
+function comparison(operator: OrderOperator): (a: string | number, b: string | number) => boolean {
+  switch (operator) {
+    case '<':
+      return (a, b) => a < b;
+    case '<=':
+      return (a, b) => a <= b;
+    case '>':
+      return (a, b) => a > b;
+    case '>=':
+      return (a, b) => a >= b;
+    default:
+      return unreachable(operator);
+  }
+}
+
+/** @returns the value, undefined where the way ends before it; JSON has no such value */
+function reader({ root, steps }: FilterPath): Read {
+  const [only] = steps;
+  // Most paths are one name; `in` an empty object tells what all objects inherit.
+  if (steps.length === 1 && typeof only === 'string' && !(only in {})) {
+    return root === 'content' ? ({ content }) => content[only] : ({ metadata }) => metadata?.[only];
+  }
+  return (document) => {
+    let value: unknown = document[root];
+    for (const step of steps) {
+      value = typeof step === 'string' ? field(value, step) : element(value, step);
+      if (value === undefined) return undefined;
+    }
+    return value;
+  };
+}
+
+function field(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function element(value: unknown, index: number): unknown {
+  return Array.isArray(value) ? value.at(index) : undefined;
+}

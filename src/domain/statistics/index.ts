@@ -1,0 +1,3 @@
+export * from './instants.js';
+export * from './periods.js';
+export * from './prices.js';

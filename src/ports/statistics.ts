@@ -1,0 +1,144 @@
+/**
+ * What databases, queues and search indexes were used for, counted by time. Neutral: the management face gives the
+ * numbers their names and instants their text (`domain/statistics`: `boundaryText`, `momentText`, `dayName`).
+ *
+ * Every series has `times.count` values, oldest first, 0 where nothing happened; the last value is of the step that is
+ * not over. Values of a rate are counts of their step: divide by `times.stepMs / 1000` for an average per second.
+ * Days are UTC, in order and without a hole. Money: `domain/statistics`, `kvCents`, `queueCents`, `searchCents`.
+ *
+ * Promises every implementation keeps
+ *  ST1 what is counted is counted once, also after a kill of any process
+ *  ST2 an answer is about two seconds behind: nobody's own writes are promised to be in it
+ *  ST3 an id that nothing was counted for has zeros everywhere
+ */
+import type { Period, SeriesTimes } from '../domain/statistics/index.js';
+import type { AccountId, DatabaseId } from '../kernel/index.js';
+
+export type { Period, SeriesTimes };
+
+/** Latencies of a series: milliseconds, 0 for a step without any. */
+export interface LatencySeries {
+  readonly mean: readonly number[];
+  /** The bound that 99 of 100 stayed below, as fine as the meter's latency classes are. */
+  readonly p99: readonly number[];
+}
+
+/** One UTC day of a database. */
+export interface DatabaseDay {
+  /** Since 1970-01-01. */
+  readonly day: number;
+  readonly commands: number;
+  readonly writes: number;
+  /** Of those, scripts and functions that were called. */
+  readonly scripts: number;
+  /** Of requests and replies together. */
+  readonly bandwidthBytes: number;
+  /** What the data took, as it was known at the end of the day, or is known now. */
+  readonly storageBytes: number;
+}
+
+export interface DatabaseSeries {
+  readonly times: SeriesTimes;
+  /** Counts of the step; `commands` = `reads` + `writes`. */
+  readonly commands: readonly number[];
+  readonly reads: readonly number[];
+  readonly writes: readonly number[];
+  /** Reads that found their key, and that did not. */
+  readonly hits: readonly number[];
+  readonly misses: readonly number[];
+  readonly bandwidthBytes: readonly number[];
+  /** As they were at the end of the step. */
+  readonly connections: readonly number[];
+  readonly keys: readonly number[];
+  readonly storageBytes: readonly number[];
+  /** Of requests, whatever they held; a request that wrote is a write. */
+  readonly latency: LatencySeries;
+  readonly readLatency: LatencySeries;
+  readonly writeLatency: LatencySeries;
+  /** By name in upper case, sorted; names that were called within the period. */
+  readonly commandCounts: readonly { readonly name: string; readonly counts: readonly number[] }[];
+  /** From the first of the month that the day four days ago is in, up to today. */
+  readonly days: readonly DatabaseDay[];
+  /** Now. */
+  readonly current: { readonly connections: number; readonly keys: number; readonly storageBytes: number };
+}
+
+export const MESSAGE_METRICS = ['created', 'active', 'retry', 'error', 'delivered', 'failed', 'cancelled'] as const;
+export type MessageMetric = (typeof MESSAGE_METRICS)[number];
+export const WORKFLOW_METRICS = ['started', 'success', 'failed', 'canceled'] as const;
+export type WorkflowMetric = (typeof WORKFLOW_METRICS)[number];
+
+/** One UTC day of an account's queue. */
+export interface AccountDay {
+  readonly day: number;
+  /** What is charged: acceptances and retries. */
+  readonly requests: number;
+  /** Of those, of workflows' runs. */
+  readonly workflowRequests: number;
+  /** Runs that began. */
+  readonly workflowRuns: number;
+  readonly bandwidthBytes: number;
+}
+
+export interface AccountSeries {
+  readonly times: SeriesTimes;
+  readonly requests: readonly number[];
+  readonly workflowRequests: readonly number[];
+  /** Bodies accepted, bodies sent with each attempt, answers that were kept, and what the meter adds. */
+  readonly bandwidthBytes: readonly number[];
+  readonly messages: Readonly<Record<MessageMetric, readonly number[]>>;
+  readonly workflows: Readonly<Record<WorkflowMetric, readonly number[]>>;
+  /** Every day of the current month, the first to the last; those to come have zeros. */
+  readonly days: readonly AccountDay[];
+  /** Messages in the DLQ now. */
+  readonly dlqMessages: number;
+}
+
+/** One UTC day of a search index. */
+export interface SearchDay {
+  readonly day: number;
+  readonly queries: number;
+  /** Documents upserted and deleted. */
+  readonly updates: number;
+  /** Units of 100 reranked documents, rounded up for each query. */
+  readonly reranks: number;
+  readonly bandwidthBytes: number;
+  readonly storageBytes: number;
+}
+
+export interface SearchSeries {
+  readonly times: SeriesTimes;
+  readonly queries: readonly number[];
+  readonly updates: readonly number[];
+  readonly queryLatency: LatencySeries;
+  readonly updateLatency: LatencySeries;
+  readonly embeddingLatency: LatencySeries;
+  readonly rerankLatency: LatencySeries;
+  /** At the end of the step. */
+  readonly documents: readonly number[];
+  readonly storageBytes: readonly number[];
+  /** From the first of the month that the day four days ago is in, up to today. */
+  readonly days: readonly SearchDay[];
+  /** Now. */
+  readonly current: { readonly documents: number; readonly storageBytes: number };
+}
+
+/** Of all the indexes together, in the current month. */
+export interface SearchTotals {
+  readonly documents: number;
+  readonly storageBytes: number;
+  readonly queries: number;
+  readonly updates: number;
+  readonly reranks: number;
+  readonly bandwidthBytes: number;
+  /** The month's days, each with all indexes added up: what `searchCents` takes. */
+  readonly days: readonly SearchDay[];
+}
+
+export interface Statistics {
+  /** @throws SHARD_UNAVAILABLE, TIMED_OUT, MAILBOX_FULL, as all of these do, when the read model does not answer */
+  database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries>;
+  account(id: AccountId, period: Period, nowMs: number): Promise<AccountSeries>;
+  search(id: DatabaseId, period: Period, nowMs: number): Promise<SearchSeries>;
+  searchTotals(ids: readonly DatabaseId[], nowMs: number): Promise<SearchTotals>;
+}

@@ -1,0 +1,71 @@
+/**
+ * Which documents are exactly what a query may say, by a 53-bit hash of the text: a list of short numbers instead of
+ * every text once more. Two texts of one hash would rank a document too high, in the index of whoever made them.
+ */
+
+/** Longer lists keep what is gone until a sweep; looking for one slot in them would cost too much. */
+const SEARCHED_LENGTH = 64;
+
+export class ExactTexts {
+  /** One slot as itself: most texts are of one document. */
+  readonly #slotsByHash = new Map<number, number | number[]>();
+
+  add(text: string, slot: number): void {
+    const hash = hashOf(text);
+    const known = this.#slotsByHash.get(hash);
+    if (known === undefined) this.#slotsByHash.set(hash, slot);
+    else if (typeof known === 'number') this.#slotsByHash.set(hash, [known, slot]);
+    else known.push(slot);
+  }
+
+  remove(text: string, slot: number): void {
+    const hash = hashOf(text);
+    const known = this.#slotsByHash.get(hash);
+    if (known === slot) this.#slotsByHash.delete(hash);
+    if (!Array.isArray(known) || known.length > SEARCHED_LENGTH) return;
+    const at = known.lastIndexOf(slot);
+    if (at < 0) return;
+    // Their order means nothing.
+    known[at] = known.at(-1) as number;
+    known.pop();
+    if (known.length === 0) this.#slotsByHash.delete(hash);
+  }
+
+  /** Drops these slots from all lists. Yields how many texts and slots were looked at since it last did. */
+  *retire(isRetired: (slot: number) => boolean): Generator<number> {
+    for (const [hash, known] of this.#slotsByHash) {
+      if (!Array.isArray(known)) {
+        yield 1;
+        continue;
+      }
+      const kept = known.filter((slot) => !isRetired(slot));
+      if (kept.length === 0) this.#slotsByHash.delete(hash);
+      else if (kept.length < known.length) this.#slotsByHash.set(hash, kept);
+      yield known.length;
+    }
+  }
+
+  /** Those of documents that are gone may be among them. */
+  slotsOf(text: string): readonly number[] {
+    const known = this.#slotsByHash.get(hashOf(text));
+    if (known === undefined) return [];
+    return typeof known === 'number' ? [known] : known;
+  }
+}
+
+const HIGH_BITS = 21;
+const HIGH_SPAN = 2 ** 32;
+
+/** Two 32-bit hashes side by side, as far as a number holds them. */
+function hashOf(text: string): number {
+  let low = 0xdeadbeef;
+  let high = 0x41c6ce57;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, 0x9e3779b1);
+    high = Math.imul(high ^ code, 0x5f356495);
+  }
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  return ((high >>> 0) % 2 ** HIGH_BITS) * HIGH_SPAN + (low >>> 0);
+}

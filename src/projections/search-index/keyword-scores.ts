@@ -1,0 +1,138 @@
+/**
+ * How well the words of a query fit each document: BM25 over the words themselves, and less over longer words that
+ * begin so and over words that may have been meant.
+ *
+ *  KS1 of one word of the query a document counts one form: the word itself, else the likeliest
+ *  KS2 a misspelling is looked for where hardly any document has the word as it stands; a rare form is worth no more
+ *      than the word that was asked for
+ *  KS3 the work for one query is bounded; beyond the bound forms are left out, never the words themselves
+ */
+import { MAX_QUERY_WORDS } from '../../domain/search/index.js';
+import { K1, type NamedIndex } from './named-index.js';
+import { countOf, slotOf } from './postings.js';
+import type { Scratch } from './scratch.js';
+import type { Term } from './vocabulary.js';
+
+/** What a form is worth beside the word itself, before its distance is counted. */
+const PREFIX_WEIGHT = 0.375;
+const PREFIX_FALL = 0.3;
+const LIKE_WEIGHT = 0.45;
+const MIN_PREFIX_CHARACTERS = 2;
+/** Shorter words are too near to too many. */
+const MIN_LIKE_CHARACTERS = 4;
+const TWO_CHANGES_CHARACTERS = 8;
+/** A word of fewer documents may be a misspelling. */
+const RARE_DOCUMENTS = 10;
+const MAX_PREFIX_FORMS = 32;
+const MAX_LIKE_FORMS = 16;
+/** Postings of forms that one query may look at, beside those of its words. */
+const MAX_FORM_POSTINGS = 300_000;
+/** About a millisecond of work. Looking for misspellings counts as if it looked at every word of the index. */
+const SLICE_POSTINGS = 200_000;
+/** Numbers and part numbers are meant as they stand. */
+const HAS_DIGIT = /\p{N}/u;
+
+interface Form {
+  readonly term: Term;
+  readonly weight: number;
+}
+
+/**
+ * By slot into `scores`; 0 where no word fits. `counted` notes which words of the query have been; both are zeros at
+ * first.
+ * @returns the best score of a document that is there; 0 when no word fits any
+ */
+export function* scoreKeywords(
+  index: NamedIndex,
+  words: readonly string[],
+  { keywords: scores, counted }: Pick<Scratch, 'keywords' | 'counted'>,
+): Generator<void, number> {
+  const asked = [...new Set(words)].slice(0, MAX_QUERY_WORDS);
+  let looked = 0;
+  let left = MAX_FORM_POSTINGS;
+  for (let at = 0; at < asked.length; at += 1) {
+    const word = asked[at] as string;
+    const exact = index.vocabulary.get(word);
+    const worthOfWord = exact === undefined || exact.documents === 0 ? Number.POSITIVE_INFINITY : worth(index, exact);
+    if (exact !== undefined && exact.documents > 0) {
+      addTerm(index, exact, worthOfWord, at, scores, counted);
+      looked += exact.postings.length;
+    }
+    const documents = exact?.documents ?? 0;
+    if (mayBeMisspelt(word, documents)) looked += index.vocabulary.size;
+    for (const { term, weight } of formsOf(index, word, documents)) {
+      left -= term.postings.length;
+      if (left < 0) break;
+      addTerm(index, term, weight * Math.min(worthOfWord, worth(index, term)), at, scores, counted);
+      looked += term.postings.length;
+    }
+    if (looked < SLICE_POSTINGS) continue;
+    looked = 0;
+    yield;
+  }
+  return bestOf(index, scores);
+}
+
+/** The likeliest first. */
+function formsOf({ vocabulary }: NamedIndex, word: string, documents: number): Form[] {
+  const forms = new Map<Term, number>();
+  const { length } = word;
+  if (length >= MIN_PREFIX_CHARACTERS) {
+    for (const { term, distance } of vocabulary.withPrefix(word, MAX_PREFIX_FORMS)) {
+      const full = term.text.length;
+      forms.set(term, (PREFIX_WEIGHT * full) / (full + PREFIX_FALL * distance));
+    }
+  }
+  if (mayBeMisspelt(word, documents)) {
+    const maxDistance = length >= TWO_CHANGES_CHARACTERS ? 2 : 1;
+    for (const { term, distance } of vocabulary.likeWord(word, maxDistance, MAX_LIKE_FORMS)) {
+      const full = term.text.length;
+      forms.set(term, Math.max(forms.get(term) ?? 0, (LIKE_WEIGHT * full) / (full + distance)));
+    }
+  }
+  return [...forms]
+    .map(([term, weight]) => ({ term, weight }))
+    .sort((a, b) => b.weight - a.weight || (a.term.text < b.term.text ? -1 : 1));
+}
+
+function mayBeMisspelt(word: string, documents: number): boolean {
+  return word.length >= MIN_LIKE_CHARACTERS && documents < RARE_DOCUMENTS && !HAS_DIGIT.test(word);
+}
+
+/** ln(1 + (N - n + ½) / (n + ½)): above 0 even for a word that every document has. */
+function worth({ size }: NamedIndex, { documents }: Term): number {
+  return Math.log(1 + (size - documents + 0.5) / (documents + 0.5));
+}
+
+function addTerm(
+  { lengthFactors }: NamedIndex,
+  { postings }: Term,
+  worthOfTerm: number,
+  place: number,
+  scores: Float32Array,
+  counted: Uint32Array,
+): void {
+  const { items, length } = postings;
+  const bit = 1 << place;
+  const factor = worthOfTerm * (K1 + 1);
+  for (let at = 0; at < length; at += 1) {
+    const posting = items[at] as number;
+    const slot = slotOf(posting);
+    // One put in since the search began; it is not looked at.
+    if (slot >= scores.length) continue;
+    const mask = counted[slot] as number;
+    if ((mask & bit) !== 0) continue;
+    counted[slot] = mask | bit;
+    const count = countOf(posting);
+    scores[slot] = (scores[slot] as number) + (factor * count) / (count + (lengthFactors[slot] as number));
+  }
+}
+
+function bestOf(index: NamedIndex, scores: Float32Array): number {
+  let best = 0;
+  for (let slot = 0; slot < scores.length; slot += 1) {
+    const score = scores[slot] as number;
+    if (score > best && index.documentAt(slot) !== undefined) best = score;
+  }
+  return best;
+}

@@ -1,0 +1,55 @@
+/** How alike a query and each document are, 0 to 1: (1 + cosine) / 2 of their vectors. */
+import type { NamedIndex } from './named-index.js';
+import { BLOCK_SLOTS, cosine, normalized, type QuantizedVector, quantized } from './vector-blocks.js';
+
+/** Products of two numbers between two pauses: about a millisecond. */
+const SLICE_PRODUCTS = 1_000_000;
+
+/** Of a document that cannot be compared. */
+export const NO_LIKENESS = -1;
+/** Of a text without words to anything: neither alike nor the opposite. */
+const NEITHER = 0.5;
+
+/** By slot; what is at a slot without a document means nothing. */
+export function* scoreLikenessToText(index: NamedIndex, text: string, likeness: Float32Array): Generator<void> {
+  const { vectors, embedding } = index;
+  const query: QuantizedVector = quantized(embedding.embed(text));
+  if (query.scale === 0) {
+    likeness.fill(NEITHER);
+    return;
+  }
+  const cosines = new Float32Array(BLOCK_SLOTS);
+  const products = query.dimensions.length * BLOCK_SLOTS;
+  let made = 0;
+  for (let block = 0; block * BLOCK_SLOTS < likeness.length; block += 1) {
+    vectors.cosines(block, query, cosines);
+    const from = block * BLOCK_SLOTS;
+    const to = Math.min(BLOCK_SLOTS, likeness.length - from);
+    for (let at = 0; at < to; at += 1) likeness[from + at] = Math.min(1, ((cosines[at] as number) + 1) / 2);
+    made += products;
+    if (made < SLICE_PRODUCTS) continue;
+    made = 0;
+    yield;
+  }
+}
+
+/** To a client's own vector; `NO_LIKENESS` for documents that have none of its dimensions. */
+export function* scoreLikenessToVector(
+  index: NamedIndex,
+  vector: readonly number[],
+  likeness: Float32Array,
+): Generator<void> {
+  const query = normalized(vector);
+  likeness.fill(NO_LIKENESS);
+  if (index.withVector === 0) return;
+  let made = 0;
+  for (let slot = 0; slot < likeness.length; slot += 1) {
+    const own = index.documentAt(slot)?.vector;
+    if (own === undefined || own.length !== query.length) continue;
+    likeness[slot] = (cosine(query, own) + 1) / 2;
+    made += own.length;
+    if (made < SLICE_PRODUCTS) continue;
+    made = 0;
+    yield;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The documents of one index name, ready to be searched. Each has a slot, a number that postings and vectors name it
+ * by.
+ *
+ *  NI1 a document is put in and taken out at one go; readers between two slices of a search tell by `changedAt`
+ *      whether a slot is still the document that they met
+ *  NI2 a slot is given again only after a sweep has taken all that named it out of all lists
+ *  NI3 what a query finds follows from the documents alone, not from the order or number of changes
+ */
+import {
+  type Embedding,
+  type JsonObject,
+  type SearchableText,
+  type StoredDocument,
+  searchableText,
+} from '../../domain/search/index.js';
+import { assert } from '../../kernel/index.js';
+import { ExactTexts } from './exact-texts.js';
+import { MAX_SLOTS } from './postings.js';
+import { ScratchPool } from './scratch.js';
+import { normalized, quantized, VectorBlocks } from './vector-blocks.js';
+import { type Term, Vocabulary } from './vocabulary.js';
+
+export interface IndexedDocument {
+  readonly id: string;
+  readonly content: JsonObject;
+  readonly metadata: JsonObject | undefined;
+  /** Of its JSON text, as it is stored. */
+  readonly bytes: number;
+  /** The client's own, at length 1. */
+  readonly vector: Float32Array | undefined;
+}
+
+/** Words after which a document counts as long: the service whose formula this is takes a constant too. */
+const AVERAGE_WORDS = 32;
+export const K1 = 1.2;
+const B = 0.75;
+/** A sweep is worth its while when so many slots are gone … */
+const SWEEP_FROM = 1000;
+/** … and they are this share of all. */
+const SWEEP_SHARE = 0.25;
+/** Postings or words that a sweep looks at between two pauses: about a millisecond. */
+const SWEEP_STEP = 100_000;
+
+export class NamedIndex {
+  readonly vocabulary = new Vocabulary();
+  readonly vectors: VectorBlocks;
+  readonly exactTexts = new ExactTexts();
+  /** For those who search. */
+  readonly scratch = new ScratchPool();
+  readonly #documents: (IndexedDocument | undefined)[] = [];
+  readonly #slotsById = new Map<string, number>();
+  /** By slot: the change that put the last document there, or took it away. */
+  #changedAt = new Float64Array(16);
+  /** What BM25 takes of a document's length, by slot. */
+  #lengthFactors = new Float32Array(16);
+  #freeSlots: number[] = [];
+  #goneSlots: number[] = [];
+  #isSweeping = false;
+  #changes = 0;
+  #bytes = 0;
+  #withVector = 0;
+
+  constructor(readonly embedding: Embedding) {
+    this.vectors = new VectorBlocks(embedding.dimensions);
+  }
+
+  get size(): number {
+    return this.#slotsById.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Slots that were ever used; those of documents that are gone are empty. */
+  get slots(): number {
+    return this.#documents.length;
+  }
+
+  /** Documents with a vector of their own. */
+  get withVector(): number {
+    return this.#withVector;
+  }
+
+  /** Grows with every document that comes or goes. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get lengthFactors(): Float32Array {
+    return this.#lengthFactors;
+  }
+
+  changedAt(slot: number): number {
+    return this.#changedAt[slot] ?? 0;
+  }
+
+  documentAt(slot: number): IndexedDocument | undefined {
+    return this.#documents[slot];
+  }
+
+  /** In place of the one of that id, if there is one. */
+  put(id: string, { content, metadata, vector }: StoredDocument, bytes: number): void {
+    this.remove(id);
+    const text = searchableText(content);
+    const freed = this.#freeSlots.pop();
+    const slot = freed ?? this.#documents.length;
+    assert(slot < MAX_SLOTS, 'an index has no room for more documents', { slot });
+    this.#changes += 1;
+    const own = vector === undefined ? undefined : normalized(vector);
+    this.#documents[slot] = { id, content, metadata, bytes, vector: own };
+    this.#slotsById.set(id, slot);
+    this.#changedAt = withRoom(this.#changedAt, slot);
+    this.#changedAt[slot] = this.#changes;
+    this.#bytes += bytes;
+    if (own !== undefined) this.#withVector += 1;
+    for (const [word, count] of countsOf(text.words)) {
+      const term = this.vocabulary.fetch(word);
+      term.postings.add(slot, count);
+      term.documents += 1;
+    }
+    this.#lengthFactors = withRoom(this.#lengthFactors, slot);
+    this.#lengthFactors[slot] = K1 * (1 - B + (B * text.words.length) / AVERAGE_WORDS);
+    this.vectors.set(slot, quantized(this.embedding.embed(text.valueText)), freed !== undefined);
+    for (const exact of text.exactTexts) this.exactTexts.add(exact, slot);
+  }
+
+  /** @returns whether there was one */
+  remove(id: string): boolean {
+    const slot = this.#slotsById.get(id);
+    if (slot === undefined) return false;
+    const document = this.#documents[slot] as IndexedDocument;
+    this.#changes += 1;
+    this.#slotsById.delete(id);
+    this.#documents[slot] = undefined;
+    this.#changedAt[slot] = this.#changes;
+    this.#goneSlots.push(slot);
+    this.#bytes -= document.bytes;
+    if (document.vector !== undefined) this.#withVector -= 1;
+    this.#forget(searchableText(document.content), slot);
+    return true;
+  }
+
+  get needsSweep(): boolean {
+    const gone = this.#goneSlots.length;
+    return !this.#isSweeping && gone >= SWEEP_FROM && gone >= this.#documents.length * SWEEP_SHARE;
+  }
+
+  /** Takes what is gone out of all lists, in slices; documents may come and go between them. */
+  *sweep(): Generator<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    const retired = this.#goneSlots;
+    this.#goneSlots = [];
+    const marks = new Uint8Array(this.#documents.length);
+    for (const slot of retired) marks[slot] = 1;
+    const isRetired = (slot: number) => marks[slot] === 1;
+    let looked = 0;
+    // From the end: a word that is deleted is replaced by the last one, which has been seen or is new.
+    for (let place = this.vocabulary.size - 1; place >= 0; place -= 1) {
+      const term = this.vocabulary.at(place);
+      if (term === undefined) continue;
+      looked += term.postings.length + 1;
+      term.postings.retire(isRetired);
+      if (term.postings.length === 0) this.vocabulary.delete(term);
+      if (looked < SWEEP_STEP) continue;
+      looked = 0;
+      yield;
+    }
+    for (const seen of this.exactTexts.retire(isRetired)) {
+      looked += seen;
+      if (looked < SWEEP_STEP) continue;
+      looked = 0;
+      yield;
+    }
+    this.#freeSlots = this.#freeSlots.concat(retired);
+    this.#isSweeping = false;
+  }
+
+  #forget({ words, exactTexts }: SearchableText, slot: number): void {
+    for (const word of new Set(words)) (this.vocabulary.get(word) as Term).documents -= 1;
+    for (const exact of exactTexts) this.exactTexts.remove(exact, slot);
+  }
+}
+
+/** The same array when it has room for the slot, else a larger one with the same values. */
+function withRoom<A extends Float32Array | Float64Array>(array: A, slot: number): A {
+  if (slot < array.length) return array;
+  const larger = new (array.constructor as new (length: number) => A)(Math.max(slot + 1, array.length * 2));
+  larger.set(array);
+  return larger;
+}
+
+function countsOf(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}

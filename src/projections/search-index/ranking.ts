@@ -1,0 +1,208 @@
+/**
+ * A query to one index: score = w · likeness + (1 - w) · keywords / best keywords, each from 0 to 1.
+ *
+ *  R1 a document that is exactly what the query says comes before all that are not
+ *  R2 scores are from 0 to 1 and fall along the answer; equal ones are in order of id
+ *  R3 the work is done in slices. What comes meanwhile is left out; a hit that changes meanwhile makes the query begin
+ *      again, so that a document that is replaced is never missing; after some tries it is left out
+ */
+import { compileFilter, type FilterPredicate, type JsonObject, wordsOf } from '../../domain/search/index.js';
+import type { SearchHit, SearchQuery } from '../../ports/index.js';
+import { BestSlots } from './best-slots.js';
+import { scoreKeywords } from './keyword-scores.js';
+import { NO_LIKENESS, scoreLikenessToText, scoreLikenessToVector } from './likeness-scores.js';
+import type { IndexedDocument, NamedIndex } from './named-index.js';
+import { RERANKED_CANDIDATES, reranked } from './reranking.js';
+import type { Scratch } from './scratch.js';
+
+/** What others may reach; the rest up to 1 is for documents that are exactly the query's text. */
+const MOST_WITHOUT_EXACT = 0.99;
+/** Of a slot that is no hit. */
+const NO_HIT = -1;
+const MAX_TRIES = 3;
+/** Candidates that are looked at first for each hit that is wanted, when a filter may refuse them. */
+const CANDIDATES_FOR_A_HIT = 8;
+/** Documents that a filter looks at between two pauses: well below a millisecond for a plain one. */
+const SLICE_DOCUMENTS = 2_000;
+/** Scores that are put together or compared between two pauses. */
+const SLICE_SLOTS = 100_000;
+
+/** @throws INVALID for a filter that is none */
+export function* rank(index: NamedIndex, query: SearchQuery): Generator<void, SearchHit[]> {
+  const predicate = compileFilter(query.filter);
+  for (let tries = 1; ; tries += 1) {
+    const hits = yield* index.scratch.lend(index.slots, (scratch) => hitsNow(index, query, predicate, scratch));
+    if (!hits.areDisturbed || tries === MAX_TRIES) return hits.all;
+  }
+}
+
+function* hitsNow(
+  index: NamedIndex,
+  query: SearchQuery,
+  predicate: FilterPredicate | undefined,
+  scratch: Scratch,
+): Generator<void, { readonly all: SearchHit[]; readonly areDisturbed: boolean }> {
+  const { topK, reranking } = query;
+  const wanted = reranking ? Math.max(topK, RERANKED_CANDIDATES) : topK;
+  const seen = new SeenDocuments(index, scratch.scores);
+  yield* score(index, query, scratch);
+  const best = yield* bestOf(index, wanted, scratch.scores, predicate, seen);
+  const left = best.filter((slot) => seen.has(slot));
+  const worst = best.length < wanted ? NO_HIT : (scratch.scores[best.at(-1) as number] as number);
+  return { all: hitsOf(index, query, scratch.scores, left), areDisturbed: seen.bestLost >= worst };
+}
+
+/** The documents that were there when a search began, as far as they still are. */
+class SeenDocuments {
+  readonly #changes: number;
+  #bestLost = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly index: NamedIndex,
+    private readonly scores: Float64Array,
+  ) {
+    this.#changes = index.changes;
+  }
+
+  /** Score of the best that was asked for and has changed since. */
+  get bestLost(): number {
+    return this.#bestLost;
+  }
+
+  has(slot: number): boolean {
+    const isAsBefore = this.index.changedAt(slot) <= this.#changes;
+    if (!isAsBefore) this.#bestLost = Math.max(this.#bestLost, this.scores[slot] as number);
+    return isAsBefore && this.index.documentAt(slot) !== undefined;
+  }
+}
+
+/** Into `scratch.scores`, for every slot. */
+function* score(index: NamedIndex, query: SearchQuery, scratch: Scratch): Generator<void> {
+  const words = wordsOf(query.text);
+  const { vector } = query;
+  const weight = vector !== undefined && words.length === 0 ? 1 : query.semanticWeight;
+  const bestKeywords = weight < 1 ? yield* scoreKeywords(index, words, scratch) : 0;
+  if (vector !== undefined) yield* scoreLikenessToVector(index, vector, scratch.likeness);
+  else if (weight > 0) yield* scoreLikenessToText(index, query.text, scratch.likeness);
+  else scratch.likeness.fill(NO_LIKENESS);
+  yield* combine(scratch, bestKeywords, weight, mostOf(query));
+  if (vector === undefined) raiseExact(index, words, scratch.scores);
+}
+
+function* combine(scratch: Scratch, bestKeywords: number, weight: number, most: number): Generator<void> {
+  const ofLikeness = most * weight;
+  const ofKeywords = bestKeywords === 0 ? 0 : (most * (1 - weight)) / bestKeywords;
+  for (let from = 0; from < scratch.scores.length; from += SLICE_SLOTS) {
+    if (from > 0) yield;
+    combineFrom(scratch, from, ofLikeness, ofKeywords, most);
+  }
+}
+
+function combineFrom(
+  { keywords, likeness, scores }: Scratch,
+  from: number,
+  ofLikeness: number,
+  ofKeywords: number,
+  most: number,
+): void {
+  const to = Math.min(scores.length, from + SLICE_SLOTS);
+  for (let slot = from; slot < to; slot += 1) {
+    const alike = likeness[slot] as number;
+    scores[slot] = alike === NO_LIKENESS ? NO_HIT : ofLikeness * alike;
+  }
+  for (let slot = from; slot < to && ofKeywords > 0; slot += 1) {
+    const fit = keywords[slot] as number;
+    if (fit > 0) scores[slot] = Math.min(most, Math.max(0, scores[slot] as number) + ofKeywords * fit);
+  }
+}
+
+function raiseExact(index: NamedIndex, words: readonly string[], scores: Float64Array): void {
+  if (words.length === 0) return;
+  for (const slot of index.exactTexts.slotsOf(words.join(' '))) {
+    const scored = scores[slot];
+    if (scored !== undefined) scores[slot] = MOST_WITHOUT_EXACT + (1 - MOST_WITHOUT_EXACT) * Math.max(0, scored);
+  }
+}
+
+/** What a document may reach that is not exactly the query's text; no document is exactly a vector. */
+function mostOf({ vector }: SearchQuery): number {
+  return vector === undefined ? MOST_WITHOUT_EXACT : 1;
+}
+
+/** The best slots that the filter lets through, the best first: as many as are wanted or looked at again. */
+function* bestOf(
+  index: NamedIndex,
+  wanted: number,
+  scores: Float64Array,
+  predicate: FilterPredicate | undefined,
+  seen: SeenDocuments,
+): Generator<void, number[]> {
+  if (predicate === undefined) return (yield* select(index, scores, wanted, seen)).sorted();
+  const fits = (slot: number) => seen.has(slot) && predicate(index.documentAt(slot) as IndexedDocument);
+  // Most filters let many through: then the first candidates are enough, and not every document is looked at.
+  const candidates = yield* select(index, scores, wanted * CANDIDATES_FOR_A_HIT, seen);
+  const found = candidates.sorted().filter(fits);
+  if (found.length >= wanted || candidates.size < wanted * CANDIDATES_FOR_A_HIT) return found.slice(0, wanted);
+  const best = emptyBest(index, scores, wanted);
+  for (let slot = 0; slot < scores.length; slot += 1) {
+    const score = scores[slot] as number;
+    if (score !== NO_HIT && score >= best.floor && fits(slot)) best.offer(slot);
+    if (slot % SLICE_DOCUMENTS === SLICE_DOCUMENTS - 1) yield;
+  }
+  return best.sorted();
+}
+
+function* select(
+  index: NamedIndex,
+  scores: Float64Array,
+  most: number,
+  seen: SeenDocuments,
+): Generator<void, BestSlots> {
+  const best = emptyBest(index, scores, most);
+  for (let from = 0; from < scores.length; from += SLICE_SLOTS) {
+    if (from > 0) yield;
+    let { floor } = best;
+    const to = Math.min(scores.length, from + SLICE_SLOTS);
+    for (let slot = from; slot < to; slot += 1) {
+      const scored = scores[slot] as number;
+      if (scored === NO_HIT || scored < floor || !seen.has(slot)) continue;
+      best.offer(slot);
+      floor = best.floor;
+    }
+  }
+  return best;
+}
+
+function emptyBest(index: NamedIndex, scores: Float64Array, most: number): BestSlots {
+  return new BestSlots(
+    most,
+    (slot) => scores[slot] as number,
+    (slot) => index.documentAt(slot)?.id ?? '',
+  );
+}
+
+function hitsOf(index: NamedIndex, query: SearchQuery, scores: Float64Array, slots: readonly number[]): SearchHit[] {
+  const { topK, includeData, includeMetadata } = query;
+  const words = wordsOf(query.text);
+  const hits = slots.map((slot, place) => {
+    const document = index.documentAt(slot) as IndexedDocument;
+    const scored = scores[slot] as number;
+    if (!query.reranking || words.length === 0) return { document, score: scored };
+    const content = place < RERANKED_CANDIDATES ? document.content : undefined;
+    return { document, score: withOrder(scored, mostOf(query), words, content) };
+  });
+  if (query.reranking) hits.sort((a, b) => b.score - a.score || (a.document.id < b.document.id ? -1 : 1));
+  return hits.slice(0, topK).map(({ document: { id, content, metadata }, score }) => ({
+    id,
+    score,
+    ...(includeData ? { content } : {}),
+    ...(includeMetadata && metadata !== undefined ? { metadata } : {}),
+  }));
+}
+
+/** On its own side of the mark that R1 draws. */
+function withOrder(scored: number, most: number, words: readonly string[], content: JsonObject | undefined): number {
+  const from = scored > most ? most : 0;
+  const span = from === 0 ? most : 1 - most;
+  return from + span * reranked((scored - from) / span, words, content);
+}

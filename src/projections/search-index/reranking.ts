@@ -1,0 +1,59 @@
+/**
+ * A second look at the best candidates: whether a document has the words of the query next to each other, and in
+ * their order. No model: what it knows is the order of words.
+ */
+import { type JsonObject, searchableText } from '../../domain/search/index.js';
+
+/** Candidates that are looked at, also by who counts what reranking costs. */
+export const RERANKED_CANDIDATES = 100;
+/** Of the score that a candidate ends with, this much is for the order of its words. */
+const SHARE = 0.3;
+/** Words in order, but apart, are worth this much of the phrase. */
+const APART = 0.5;
+/** Words of the query that are compared: the work for a candidate is their number times its own. */
+const MAX_WORDS = 64;
+
+/** @param content undefined: of a document that is not looked at again, and must not overtake those that are */
+export function reranked(score: number, queryWords: readonly string[], content: JsonObject | undefined): number {
+  const fit = content === undefined ? 0 : orderFit(queryWords.slice(0, MAX_WORDS), searchableText(content).words);
+  return (1 - SHARE) * score + SHARE * fit;
+}
+
+/** 1: the phrase is there; less: so much of it in order; 0: no two words in order. */
+function orderFit(wanted: readonly string[], words: readonly string[]): number {
+  if (wanted.length < 2) return wanted.length === 1 && words.includes(wanted[0] as string) ? 1 : 0;
+  const run = longestRun(wanted, words);
+  if (run === wanted.length) return 1;
+  const ordered = longestInOrder(wanted, words);
+  const pairs = wanted.length - 1;
+  return Math.max((run - 1) / pairs, (APART * (ordered - 1)) / pairs, 0);
+}
+
+/** Words of the query that stand next to each other in both. */
+function longestRun(wanted: readonly string[], words: readonly string[]): number {
+  let longest = 0;
+  let before = new Uint16Array(wanted.length + 1);
+  for (const word of words) {
+    const now = new Uint16Array(wanted.length + 1);
+    for (let at = 0; at < wanted.length; at += 1) {
+      if (wanted[at] !== word) continue;
+      now[at + 1] = (before[at] as number) + 1;
+      longest = Math.max(longest, now[at + 1] as number);
+    }
+    before = now;
+  }
+  return longest;
+}
+
+function longestInOrder(wanted: readonly string[], words: readonly string[]): number {
+  const longest = new Uint16Array(wanted.length + 1);
+  for (const word of words) {
+    let diagonal = 0;
+    for (let at = 1; at <= wanted.length; at += 1) {
+      const above = longest[at] as number;
+      longest[at] = wanted[at - 1] === word ? diagonal + 1 : Math.max(above, longest[at - 1] as number);
+      diagonal = above;
+    }
+  }
+  return longest[wanted.length] as number;
+}

@@ -1,0 +1,202 @@
+/**
+ * The search databases of one shard, from the newest snapshot and the journal after it, for as long as it is not
+ * stopped. Everything is in memory: whatever ends a fold, another one begins anew.
+ *
+ *  SF1 partitions of other databases are passed over unread; that they were met is remembered
+ *  SF2 a database that was never met may be joined at any time: nothing of it was passed over
+ */
+import { RespCommandReader } from '../../codec/resp/index.js';
+import type { Embedding } from '../../domain/search/index.js';
+import { type ChainHead, EMPTY_HEAD, SnapshotStore } from '../../journal/index.js';
+import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import { kvPartition, type ManifestPartition } from '../../messages/index.js';
+import type { Clock, Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
+import { follow } from '../bounded-feed.js';
+import { EntryFeed } from './entry-feed.js';
+import { SearchDatabase } from './search-database.js';
+
+export interface SearchPorts {
+  readonly journal: Pick<Journal, 'follow' | 'tail'>;
+  readonly objects: ObjectStore;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ShardFoldOptions {
+  readonly embedding: Embedding;
+  /** How long the first message of a batch waits for others. */
+  readonly lingerMs: number;
+  /** Of a journal held in memory when indexing is slower. */
+  readonly maxQueuedBytes: number;
+}
+
+export const DEFAULT_FOLD_OPTIONS: Omit<ShardFoldOptions, 'embedding'> = {
+  lingerMs: 10,
+  maxQueuedBytes: 4 * 1024 * 1024,
+};
+
+export interface FoldLag {
+  /** Messages of the journal that are not indexed, as far as is known. */
+  readonly positions: number;
+  /** How old what was indexed last was, when it is not the end. */
+  readonly ms: number;
+}
+
+export class ShardFold {
+  readonly #databases: Map<PartitionName, SearchDatabase>;
+  /** Partitions that were passed over. */
+  readonly #passed = new Set<PartitionName>();
+  #position = 0;
+  #lastAtStart = Number.POSITIVE_INFINITY;
+  #lag: FoldLag = { positions: 0, ms: 0 };
+
+  constructor(
+    private readonly ports: SearchPorts,
+    private readonly shard: ShardName,
+    private readonly options: ShardFoldOptions,
+    databases: Iterable<DatabaseId>,
+    private readonly onProgress: () => void,
+  ) {
+    const embedding = options.embedding;
+    this.#databases = new Map([...databases].map((id) => [kvPartition(id, 0), new SearchDatabase(embedding)]));
+  }
+
+  /** Has indexed what was stored when it began. */
+  get isCaughtUp(): boolean {
+    return this.#position >= this.#lastAtStart;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  get lag(): FoldLag {
+    return this.#lag;
+  }
+
+  /** Documents that are indexed. */
+  get documents(): number {
+    return [...this.#databases.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Stored documents that could not be read. */
+  get unreadable(): number {
+    return [...this.#databases.values()].reduce((sum, { unreadable }) => sum + unreadable, 0);
+  }
+
+  database(id: DatabaseId): SearchDatabase | undefined {
+    return this.#databases.get(kvPartition(id, 0));
+  }
+
+  /** @returns false when something of it was passed over (SF2): only another fold can have it */
+  join(id: DatabaseId): boolean {
+    const partition = kvPartition(id, 0);
+    if (this.#passed.has(partition)) return false;
+    if (!this.#databases.has(partition)) this.#databases.set(partition, new SearchDatabase(this.options.embedding));
+    return true;
+  }
+
+  leave(id: DatabaseId): void {
+    const partition = kvPartition(id, 0);
+    // It may have had documents, and may be joined again.
+    if (this.#databases.delete(partition)) this.#passed.add(partition);
+  }
+
+  /** Ends when it is stopped. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+  async run(signal: AbortSignal): Promise<void> {
+    const { journal, timers } = this.ports;
+    const { lingerMs, maxQueuedBytes } = this.options;
+    const head = await this.#loadSnapshot(signal);
+    const tail = await journal.tail(this.shard);
+    if (head.position + 1 < tail.first) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${this.shard}: what is between snapshot and journal is gone`, {
+        shard: this.shard,
+        position: head.position,
+        first: tail.first,
+      });
+    }
+    this.#lastAtStart = tail.last;
+    this.#stand(head.position);
+    const feed = new EntryFeed(this.shard, head);
+    const onIdle = () => {
+      this.#lag = { positions: 0, ms: 0 };
+    };
+    const options = { signal, lingerMs, maxQueuedBytes, onIdle };
+    for await (const batch of follow(journal, timers, this.shard, head.position + 1, options)) {
+      const newest = batch.at(-1)?.position ?? 0;
+      for (const message of batch) {
+        const read = feed.add(message);
+        if (read?.entry.body.kind === 'batch') {
+          for (const { partition, effects } of read.entry.body.sections) {
+            await this.#applySection(partition, effects, signal);
+          }
+        }
+        if (signal.aborted) return;
+        const positions = Math.max(0, newest - message.position);
+        const ms = positions === 0 ? 0 : Math.max(0, this.ports.clock.nowMs() - message.storedAtMs);
+        this.#lag = { positions, ms };
+        this.#stand(message.position);
+      }
+      for (const database of this.#databases.values()) await this.#inSlices(database.sweep(), signal);
+      await this.#breath();
+    }
+  }
+
+  async #loadSnapshot(signal: AbortSignal): Promise<Pick<ChainHead, 'number' | 'hash' | 'position'>> {
+    const snapshots = new SnapshotStore(this.ports.objects, this.ports.log);
+    const stored = await snapshots.newest(this.shard);
+    if (stored === undefined) return EMPTY_HEAD;
+    for (const partition of stored.manifest.partitions) await this.#loadPartition(snapshots, partition, signal);
+    return stored.manifest.head;
+  }
+
+  async #loadPartition(snapshots: SnapshotStore, partition: ManifestPartition, signal: AbortSignal): Promise<void> {
+    if (!this.#databases.has(partition.name)) {
+      this.#passed.add(partition.name);
+      return;
+    }
+    for await (const bytes of snapshots.segmentBytes(partition)) {
+      await this.#applySection(partition.name, bytes, signal);
+      if (signal.aborted) return;
+    }
+  }
+
+  async #applySection(partition: PartitionName, effects: Uint8Array, signal: AbortSignal): Promise<void> {
+    const database = this.#databases.get(partition);
+    if (database === undefined) {
+      this.#passed.add(partition);
+      return;
+    }
+    await this.#inSlices(applyAll(database, effects), signal);
+  }
+
+  async #inSlices(work: Iterable<void>, signal: AbortSignal): Promise<void> {
+    for (const _ of work) {
+      if (signal.aborted) return;
+      await this.#breath();
+    }
+  }
+
+  #breath(): Promise<void> {
+    return new Promise((resolve) => this.ports.timers.soon(resolve));
+  }
+
+  #stand(position: number): void {
+    this.#position = position;
+    this.onProgress();
+  }
+}
+
+/** Effects that a slice ends after, whatever they were. */
+const SLICE_EFFECTS = 64;
+
+function* applyAll(database: SearchDatabase, effects: Uint8Array): Generator<void> {
+  const reader = new RespCommandReader(Buffer.from(effects.buffer, effects.byteOffset, effects.byteLength));
+  let applied = 0;
+  for (const words of reader) {
+    yield* database.apply(words);
+    applied += 1;
+    if (applied % SLICE_EFFECTS === 0) yield;
+  }
+}

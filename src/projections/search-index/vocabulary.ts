@@ -1,0 +1,93 @@
+/**
+ * The words of an index. Prefixes and misspellings are found in the library's radix tree; what each word's documents
+ * are worth is the ranking's business.
+ *
+ *  V1 what is found, and its order, depends on the words alone, not on the order in which they came: a rebuilt index
+ *     ranks as the one before
+ */
+import SearchableMap from 'minisearch/SearchableMap';
+import { Postings } from './postings.js';
+
+export interface Term {
+  readonly text: string;
+  readonly postings: Postings;
+  /** Documents that have it and are not gone. */
+  documents: number;
+  /** Place in the list of all. */
+  place: number;
+}
+
+export interface Variant {
+  readonly term: Term;
+  /** Characters that were added or changed. */
+  readonly distance: number;
+}
+
+export class Vocabulary {
+  readonly #byText = new Map<string, Term>();
+  readonly #tree = new SearchableMap<Term>();
+  readonly #all: Term[] = [];
+
+  get size(): number {
+    return this.#all.length;
+  }
+
+  get(text: string): Term | undefined {
+    return this.#byText.get(text);
+  }
+
+  at(place: number): Term | undefined {
+    return this.#all[place];
+  }
+
+  fetch(text: string): Term {
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    const term: Term = { text, postings: new Postings(), documents: 0, place: this.#all.length };
+    this.#byText.set(text, term);
+    this.#tree.set(text, term);
+    this.#all.push(term);
+    return term;
+  }
+
+  /** The last one takes its place. */
+  delete(term: Term): void {
+    this.#byText.delete(term.text);
+    this.#tree.delete(term.text);
+    const last = this.#all.pop() as Term;
+    if (last === term) return;
+    last.place = term.place;
+    this.#all[last.place] = last;
+  }
+
+  /** Words that begin so and are longer; those of the most documents first. */
+  withPrefix(prefix: string, most: number): Variant[] {
+    const found: Variant[] = [];
+    for (const [text, term] of this.#tree.atPrefix(prefix)) {
+      if (text !== prefix && term.documents > 0) found.push({ term, distance: text.length - prefix.length });
+    }
+    return found.sort(byDocuments).slice(0, most);
+  }
+
+  /** Other words within so many changes, two neighbours that changed places being one; the nearest first. */
+  likeWord(text: string, maxDistance: number, most: number): Variant[] {
+    const distances = new Map<Term, number>();
+    for (const [, [term, distance]] of this.#tree.fuzzyGet(text, maxDistance)) {
+      if (distance > 0) distances.set(term, distance);
+    }
+    for (let at = 0; at + 1 < text.length; at += 1) {
+      const swapped = `${text.slice(0, at)}${text[at + 1]}${text[at]}${text.slice(at + 2)}`;
+      const term = swapped === text ? undefined : this.#byText.get(swapped);
+      if (term !== undefined) distances.set(term, 1);
+    }
+    return [...distances]
+      .filter(([{ documents }]) => documents > 0)
+      .map(([term, distance]) => ({ term, distance }))
+      .sort((a, b) => a.distance - b.distance || byDocuments(a, b))
+      .slice(0, most);
+  }
+}
+
+function byDocuments({ term: a }: Variant, { term: b }: Variant): number {
+  return b.documents - a.documents || (a.text < b.text ? -1 : 1);
+}

@@ -1,0 +1,99 @@
+/**
+ * The rows of buckets, in every resolution. Those that were written last are remembered, because what comes next is
+ * mostly added to them; after a transaction that did not succeed, `forget` them.
+ */
+import { stepOf } from '../../domain/statistics/index.js';
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
+import { Bucket, decodeBucket, encodeBucket } from './bucket.js';
+import type { Delta } from './deltas.js';
+import { RESOLUTIONS, type Resolution } from './resolutions.js';
+
+/** Some hundred bytes each. */
+const MAX_REMEMBERED = 20_000;
+
+interface Remembered {
+  readonly atMs: number;
+  readonly bucket: Bucket;
+}
+
+export class BucketRows {
+  readonly #sql: Prepared<typeof STATEMENTS>;
+  /** The newest row by subject and resolution. */
+  readonly #newest = new Map<number, Remembered>();
+
+  constructor(file: SqlFile) {
+    this.#sql = prepared(file, STATEMENTS);
+  }
+
+  /** Adds a minute to every row that it belongs to, unless that is older than is kept. */
+  add(subject: number, delta: Delta, nowMs: number): void {
+    for (const resolution of RESOLUTIONS) {
+      const atMs = stepOf(delta.minuteMs, resolution.stepMs);
+      if (atMs + resolution.stepMs <= nowMs - resolution.keepMs) continue;
+      const bucket = this.#row(subject, resolution, atMs) ?? new Bucket([], new Map(), [...delta.carried]);
+      bucket.merge(delta);
+      this.#sql.write.run([subject, resolution.id, atMs, encodeBucket(bucket)]);
+      this.#remember(subject, resolution, { atMs, bucket });
+    }
+  }
+
+  /** In order of time. */
+  *between(
+    subject: number,
+    { id }: Resolution,
+    fromMs: number,
+    toMs: number,
+  ): IterableIterator<readonly [atMs: number, bucket: Bucket]> {
+    for (const row of this.#sql.between.all([subject, id, fromMs, toMs])) {
+      yield [row.at_ms as number, decodeBucket(row.data as Uint8Array)];
+    }
+  }
+
+  /** The last one before an instant. */
+  before(subject: number, { id }: Resolution, beforeMs: number): Bucket | undefined {
+    const row = this.#sql.before.get([subject, id, beforeMs]);
+    return row && decodeBucket(row.data as Uint8Array);
+  }
+
+  /** Removes what is older than is kept. @returns rows removed */
+  prune(subject: number, nowMs: number): number {
+    let removed = 0;
+    for (const { id, stepMs, keepMs } of RESOLUTIONS) {
+      removed += this.#sql.prune.run([subject, id, nowMs - keepMs - stepMs]);
+    }
+    return removed;
+  }
+
+  forget(): void {
+    this.#newest.clear();
+  }
+
+  #row(subject: number, resolution: Resolution, atMs: number): Bucket | undefined {
+    const known = this.#newest.get(keyOf(subject, resolution));
+    if (known?.atMs === atMs) return known.bucket;
+    const row = this.#sql.read.get([subject, resolution.id, atMs]);
+    return row && decodeBucket(row.data as Uint8Array);
+  }
+
+  #remember(subject: number, resolution: Resolution, row: Remembered): void {
+    const key = keyOf(subject, resolution);
+    const known = this.#newest.get(key);
+    if (known !== undefined && known.atMs > row.atMs) return;
+    if (known === undefined && this.#newest.size >= MAX_REMEMBERED) this.#newest.clear();
+    this.#newest.set(key, row);
+  }
+}
+
+function keyOf(subject: number, { id }: Resolution): number {
+  return subject * 8 + id;
+}
+
+const STATEMENTS = {
+  read: 'SELECT data FROM buckets WHERE subject = ? AND resolution = ? AND at_ms = ?',
+  write: 'INSERT OR REPLACE INTO buckets VALUES (?, ?, ?, ?)',
+  between: `SELECT at_ms, data FROM buckets WHERE subject = ? AND resolution = ? AND at_ms >= ? AND at_ms < ?
+    ORDER BY at_ms`,
+  before: `SELECT data FROM buckets WHERE subject = ? AND resolution = ? AND at_ms < ? ORDER BY at_ms DESC LIMIT 1`,
+  prune: 'DELETE FROM buckets WHERE subject = ? AND resolution = ? AND at_ms <= ?',
+} as const;

@@ -1,0 +1,56 @@
+/** Numbers of one subject in one span of time, and their form in the file. */
+import { decode, encode } from '@msgpack/msgpack';
+
+export class Bucket {
+  /** By the places of its kind (metrics.ts); a place that nothing was counted at may be missing. */
+  readonly counts: number[];
+  /** Calls by command, of databases. */
+  readonly names: Map<string, number>;
+  /** By `GAUGES`, as they were last; undefined: never known. */
+  readonly gauges: (number | undefined)[];
+
+  constructor(counts: number[] = [], names = new Map<string, number>(), gauges: (number | undefined)[] = []) {
+    this.counts = counts;
+    this.names = names;
+    this.gauges = gauges;
+  }
+
+  at(place: number): number {
+    return this.counts[place] ?? 0;
+  }
+
+  add(place: number, value: number): void {
+    for (let missing = this.counts.length; missing <= place; missing += 1) this.counts.push(0);
+    this.counts[place] = (this.counts[place] as number) + value;
+  }
+
+  addAll(place: number, values: readonly number[]): void {
+    for (let at = 0; at < values.length; at += 1) if (values[at] !== 0) this.add(place + at, values[at] as number);
+  }
+
+  addName(name: string, calls: number): void {
+    this.names.set(name, (this.names.get(name) ?? 0) + calls);
+  }
+
+  /** Takes in what was counted after what is here already. */
+  merge(later: Bucket): void {
+    this.addAll(0, later.counts);
+    for (const [name, calls] of later.names) this.addName(name, calls);
+    for (const [at, gauge] of later.gauges.entries()) if (gauge !== undefined) this.gauges[at] = gauge;
+  }
+}
+
+export function encodeBucket({ counts, names, gauges }: Bucket): Uint8Array {
+  return encode([counts, [...names].flat(), Array.from(gauges, (gauge) => gauge ?? null)]);
+}
+
+export function decodeBucket(bytes: Uint8Array): Bucket {
+  const [counts, pairs, gauges] = decode(bytes) as [number[], (string | number)[], (number | null)[]];
+  const names = new Map<string, number>();
+  for (let at = 0; at < pairs.length; at += 2) names.set(pairs[at] as string, pairs[at + 1] as number);
+  return new Bucket(
+    counts,
+    names,
+    gauges.map((gauge) => gauge ?? undefined),
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * How large databases and indexes are and who is connected, as it was told last: partitions and processes tell each for
+ * itself, and a subject is their sum. A process that has told of connections and then of nothing is gone.
+ *
+ * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ */
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
+import { GAUGES } from './metrics.js';
+
+/** Processes tell once a minute while there are any (MG1); some seconds for records that are late. */
+export const CONNECTIONS_LAST_MS = 150_000;
+
+interface Size {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+interface Open {
+  readonly open: number;
+  readonly atMs: number;
+}
+
+interface State {
+  readonly parts: Map<number, Size>;
+  readonly sessions: Map<string, Open>;
+}
+
+const MAX_REMEMBERED = 20_000;
+
+export class GaugeState {
+  readonly #sql: Prepared<typeof STATEMENTS>;
+  readonly #states = new Map<number, State>();
+
+  constructor(file: SqlFile) {
+    this.#sql = prepared(file, STATEMENTS);
+  }
+
+  setSize(subject: number, part: number, { items, bytes }: Size): Size {
+    const { parts } = this.#stateOf(subject);
+    parts.set(part, { items, bytes });
+    this.#sql.setSize.run([subject, part, items, bytes]);
+    return sumOf(parts);
+  }
+
+  /** @returns of all processes */
+  setConnections(subject: number, session: string, open: number, atMs: number): number {
+    const { sessions } = this.#stateOf(subject);
+    for (const [name, told] of sessions) {
+      if (name !== session && told.atMs + CONNECTIONS_LAST_MS < atMs) this.#dropSession(subject, sessions, name);
+    }
+    if (open === 0) {
+      this.#dropSession(subject, sessions, session);
+    } else {
+      sessions.set(session, { open, atMs });
+      this.#sql.setSession.run([subject, session, open, atMs]);
+    }
+    return openAt(sessions, atMs);
+  }
+
+  /** By `GAUGES`, as they stand at that moment; undefined: never told. */
+  at(subject: number, atMs: number): (number | undefined)[] {
+    const { parts, sessions } = this.#stateOf(subject);
+    const gauges: (number | undefined)[] = [];
+    gauges[GAUGES.connections] = sessions.size === 0 ? undefined : openAt(sessions, atMs);
+    const size = parts.size === 0 ? undefined : sumOf(parts);
+    gauges[GAUGES.items] = size?.items;
+    gauges[GAUGES.bytes] = size?.bytes;
+    return gauges;
+  }
+
+  forget(): void {
+    this.#states.clear();
+  }
+
+  #dropSession(subject: number, sessions: Map<string, Open>, session: string): void {
+    if (sessions.delete(session)) this.#sql.dropSession.run([subject, session]);
+  }
+
+  #stateOf(subject: number): State {
+    const known = this.#states.get(subject);
+    if (known !== undefined) return known;
+    const state: State = { parts: new Map(), sessions: new Map() };
+    for (const row of this.#sql.sizes.all([subject])) {
+      state.parts.set(row.part as number, { items: row.items as number, bytes: row.bytes as number });
+    }
+    for (const row of this.#sql.sessions.all([subject])) {
+      state.sessions.set(row.session as string, { open: row.open as number, atMs: row.at_ms as number });
+    }
+    if (this.#states.size >= MAX_REMEMBERED) this.#states.clear();
+    this.#states.set(subject, state);
+    return state;
+  }
+}
+
+function openAt(sessions: ReadonlyMap<string, Open>, atMs: number): number {
+  let sum = 0;
+  for (const { open, atMs: toldAtMs } of sessions.values()) if (toldAtMs + CONNECTIONS_LAST_MS >= atMs) sum += open;
+  return sum;
+}
+
+function sumOf(parts: ReadonlyMap<number, Size>): Size {
+  let items = 0;
+  let bytes = 0;
+  for (const part of parts.values()) {
+    items += part.items;
+    bytes += part.bytes;
+  }
+  return { items, bytes };
+}
+
+const STATEMENTS = {
+  sizes: 'SELECT part, items, bytes FROM sizes WHERE subject = ?',
+  setSize: 'INSERT OR REPLACE INTO sizes VALUES (?, ?, ?, ?)',
+  sessions: 'SELECT session, open, at_ms FROM connections WHERE subject = ?',
+  setSession: 'INSERT OR REPLACE INTO connections VALUES (?, ?, ?, ?)',
+  dropSession: 'DELETE FROM connections WHERE subject = ? AND session = ?',
+} as const;

@@ -1,0 +1,3 @@
+export { StatisticsModel, type StatisticsOptions, type StatisticsStatus } from './statistics-model.js';
+export { StatsReader } from './stats-reader.js';
+export { type StatsCheckpoint, StatsStore } from './stats-store.js';

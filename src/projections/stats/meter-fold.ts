@@ -1,0 +1,85 @@
+/**
+ * Records of the meter's log → what they add.
+ *
+ *  MF1 what a record holds is counted on the day that it names, at its own time of day, or at that day's last moment
+ *      when it was written after midnight
+ */
+import { DAY_MS } from '../../domain/statistics/index.js';
+import type { LatencyClasses, MeterRecord, MeterRow, MeterSearchRow } from '../../messages/index.js';
+import type { Delta, Deltas } from './deltas.js';
+import type { GaugeState } from './gauge-state.js';
+import { type Kind, KV, KV_READS, KV_WRITES, QUEUE, SCRIPT_COMMANDS, SEARCH, SEARCH_WORK } from './metrics.js';
+
+/** Of the whole of a search index, which has no parts. */
+const WHOLE = -1;
+
+export class MeterFold {
+  constructor(
+    private readonly deltas: Deltas,
+    private readonly gauges: GaugeState,
+    private readonly subjectOf: (kind: Kind, name: string) => number,
+  ) {}
+
+  apply({ session, day, atMs, rows, ...rest }: MeterRecord): void {
+    const inDayMs = Math.min(Math.max(atMs, day * DAY_MS), (day + 1) * DAY_MS - 1);
+    const { searches = [], queues = [], kvGauges = [], searchGauges = [] } = rest;
+    for (const row of rows) {
+      const subject = this.subjectOf('kv', row.database);
+      const delta = this.deltas.of(subject, inDayMs);
+      addKv(delta, row);
+      if (row.connections === undefined) continue;
+      delta.gauge('connections', this.gauges.setConnections(subject, session, row.connections, inDayMs));
+    }
+    for (const row of searches) addSearch(this.deltas.of(this.subjectOf('search', row.index), inDayMs), row);
+    for (const { account, bytesIn, bytesOut } of queues) {
+      this.deltas.of(this.subjectOf('queue', account), inDayMs).add(QUEUE.apiBytes, bytesIn + bytesOut);
+    }
+    for (const { database, index, keys, storageBytes } of kvGauges) {
+      this.#size(this.subjectOf('kv', database), index, keys, storageBytes, inDayMs);
+    }
+    for (const { index, documents, storageBytes } of searchGauges) {
+      this.#size(this.subjectOf('search', index), WHOLE, documents, storageBytes, inDayMs);
+    }
+  }
+
+  #size(subject: number, part: number, items: number, bytes: number, atMs: number): void {
+    const delta = this.deltas.of(subject, atMs);
+    const whole = this.gauges.setSize(subject, part, { items, bytes });
+    delta.gauge('items', whole.items);
+    delta.gauge('bytes', whole.bytes);
+  }
+}
+
+function addKv(delta: Delta, row: MeterRow): void {
+  const { latencies, writeLatencies = [], readMicros = 0, writeMicros = 0, commandCounts = [] } = row;
+  delta.add(KV.commands, row.commands);
+  delta.add(KV.writes, row.writes);
+  delta.add(KV.hits, row.hits);
+  delta.add(KV.misses, row.misses);
+  delta.add(KV.bytesIn, row.bytesIn);
+  delta.add(KV.bytesOut, row.bytesOut);
+  delta.add(KV.readMicros, readMicros);
+  delta.add(KV.writeMicros, writeMicros);
+  delta.addAll(KV_READS, less(latencies, writeLatencies));
+  delta.addAll(KV_WRITES, writeLatencies);
+  for (const [name, calls] of commandCounts) {
+    delta.addName(name, calls);
+    if (SCRIPT_COMMANDS.has(name)) delta.add(KV.scripts, calls);
+  }
+}
+
+function addSearch(delta: Delta, row: MeterSearchRow): void {
+  delta.add(SEARCH.queries, row.queries);
+  delta.add(SEARCH.updates, row.updates);
+  delta.add(SEARCH.reranks, row.reranks);
+  delta.add(SEARCH.bytesIn, row.bytesIn);
+  delta.add(SEARCH.bytesOut, row.bytesOut);
+  for (const work of ['query', 'update', 'embedding', 'rerank'] as const) {
+    delta.add(SEARCH[`${work}Micros`], row[work].micros);
+    delta.addAll(SEARCH_WORK[work], row[work].latencies);
+  }
+}
+
+function less(all: LatencyClasses, some: LatencyClasses): number[] {
+  return all.map((count, at) => count - (some[at] ?? 0));
+}

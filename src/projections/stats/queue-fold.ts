@@ -1,0 +1,108 @@
+/**
+ * Events of an account's queue → what they add. Charged is what the account's limits count: acceptances and retries, a
+ * crash's repetition of an attempt not among them. Messages of runs count as workflow messages and, like in the log,
+ * not among the plain ones.
+ */
+import type { QueueEvent } from '../../domain/queue/index.js';
+import type { MessageId } from '../../kernel/index.js';
+import type { Delta, Deltas } from './deltas.js';
+import type { LiveMessages } from './live-messages.js';
+import { QUEUE } from './metrics.js';
+
+type Ended = Extract<QueueEvent, { type: 'MessageDelivered' | 'MessageDeadLettered' | 'MessageCancelled' }>;
+
+const ENDS: Readonly<Record<Ended['type'], number>> = {
+  MessageDelivered: QUEUE.delivered,
+  MessageDeadLettered: QUEUE.failed,
+  MessageCancelled: QUEUE.cancelled,
+};
+const RUN_ENDS = {
+  RUN_SUCCESS: QUEUE.runsSucceeded,
+  RUN_FAILED: QUEUE.runsFailed,
+  RUN_CANCELED: QUEUE.runsCanceled,
+} as const;
+
+export class QueueFold {
+  constructor(
+    private readonly deltas: Deltas,
+    private readonly live: LiveMessages,
+  ) {}
+
+  /** @returns by how much the DLQ has grown */
+  apply(account: number, events: Iterable<QueueEvent>): number {
+    let dlq = 0;
+    for (const event of events) dlq += this.#apply(account, event);
+    return dlq;
+  }
+
+  /** A message that a snapshot knows. */
+  restored(account: number, event: QueueEvent): void {
+    if (event.type !== 'MessageRestored' || event.status === 'delivered') return;
+    const isOfRun = event.workflow !== undefined;
+    this.live.add(account, event.id, { bytes: event.body.bytes, isOfRun }, event.createdAtMs);
+  }
+
+  #apply(account: number, event: QueueEvent): number {
+    switch (event.type) {
+      case 'MessageAccepted': {
+        const isOfRun = event.workflow !== undefined;
+        const { bytes } = event.body;
+        this.live.add(account, event.id, { bytes, isOfRun }, event.atMs);
+        const delta = this.deltas.of(account, event.atMs);
+        delta.add(QUEUE.acceptedBytes, bytes);
+        if (!isOfRun) delta.add(QUEUE.created, 1);
+        charge(delta, isOfRun);
+        return 0;
+      }
+      case 'AttemptStarted': {
+        const message = this.live.find(account, event.id);
+        const isOfRun = message?.isOfRun === true;
+        const delta = this.deltas.of(account, event.atMs);
+        if (!isOfRun) delta.add(QUEUE.active, 1);
+        delta.add(QUEUE.sentBytes, message?.bytes ?? 0);
+        if (event.retried > 0 && event.restarts === 0) charge(delta, isOfRun);
+        return 0;
+      }
+      case 'AttemptFailed': {
+        const delta = this.deltas.of(account, event.atMs);
+        delta.add(QUEUE.answeredBytes, event.response.length);
+        if (this.#isOfRun(account, event.id)) return 0;
+        delta.add(QUEUE.error, 1);
+        if (event.nextAtMs !== undefined) delta.add(QUEUE.retry, 1);
+        return 0;
+      }
+      case 'MessageDelivered':
+      case 'MessageDeadLettered':
+      case 'MessageCancelled':
+        if (!this.#isOfRun(account, event.id)) this.deltas.of(account, event.atMs).add(ENDS[event.type], 1);
+        this.live.end(account, event.id);
+        return event.type === 'MessageDeadLettered' ? 1 : 0;
+      case 'MessageFailed':
+        this.live.end(account, event.id);
+        return 0;
+      case 'DlqDeleted':
+      case 'DlqExpired':
+        return -event.dlqIds.length;
+      case 'DlqRetried':
+        return -1;
+      case 'RunStarted':
+        this.deltas.of(account, event.atMs).add(QUEUE.runsStarted, 1);
+        return 0;
+      case 'RunEnded':
+        this.deltas.of(account, event.atMs).add(RUN_ENDS[event.state], 1);
+        return 0;
+      default:
+        // Neither a message nor a run comes, goes or is sent.
+        return 0;
+    }
+  }
+
+  #isOfRun(account: number, id: MessageId): boolean {
+    return this.live.find(account, id)?.isOfRun === true;
+  }
+}
+
+function charge(delta: Delta, isOfRun: boolean): void {
+  delta.add(QUEUE.requests, 1);
+  if (isOfRun) delta.add(QUEUE.workflowRequests, 1);
+}

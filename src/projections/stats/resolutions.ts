@@ -1,0 +1,32 @@
+/**
+ * How finely time is kept, and for how long: every period is answered from one of these in at most 420 rows, and the
+ * days of a year from the last.
+ */
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Period } from '../../domain/statistics/index.js';
+
+export interface Resolution {
+  /** In the file. */
+  readonly id: number;
+  readonly stepMs: number;
+  /** A bucket that ended longer ago is removed, and is not made. */
+  readonly keepMs: number;
+}
+
+const MINUTE: Resolution = { id: 1, stepMs: MINUTE_MS, keepMs: 4 * HOUR_MS };
+const TWELVE_MINUTES: Resolution = { id: 2, stepMs: 12 * MINUTE_MS, keepMs: 14 * HOUR_MS };
+const TWENTY_FOUR_MINUTES: Resolution = { id: 3, stepMs: 24 * MINUTE_MS, keepMs: 8 * DAY_MS };
+const THREE_HOURS: Resolution = { id: 4, stepMs: 3 * HOUR_MS, keepMs: 32 * DAY_MS };
+export const DAYS: Resolution = { id: 5, stepMs: DAY_MS, keepMs: 400 * DAY_MS };
+
+export const RESOLUTIONS: readonly Resolution[] = [MINUTE, TWELVE_MINUTES, TWENTY_FOUR_MINUTES, THREE_HOURS, DAYS];
+
+/** The coarsest one whose steps a period's steps consist of. */
+export const RESOLUTION_OF: Readonly<Record<Period, Resolution>> = {
+  '1h': MINUTE,
+  '3h': MINUTE,
+  '12h': TWELVE_MINUTES,
+  '1d': TWENTY_FOUR_MINUTES,
+  '3d': TWENTY_FOUR_MINUTES,
+  '7d': TWENTY_FOUR_MINUTES,
+  '30d': THREE_HOURS,
+};

@@ -1,0 +1,58 @@
+/**
+ * Where a queue journal's front is gone before it could be folded: what is left of it is counted, and the newest
+ * snapshot tells what cannot be counted from that, which messages are alive and how many entries each DLQ has. What
+ * happened before is not to be had: snapshots carry no statistics. May be interrupted anywhere and is then begun anew.
+ */
+import { decodeQueueEvents } from '../../codec/queue/index.js';
+import { SnapshotStore } from '../../journal/index.js';
+import type { ShardName } from '../../kernel/index.js';
+import { type ManifestPartition, parseQueuePartition } from '../../messages/index.js';
+import type { Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
+import type { StatsCheckpoint, StatsStore } from './stats-store.js';
+
+export interface SnapshotFactsPorts {
+  readonly journal: Pick<Journal, 'tail'>;
+  readonly objects: ObjectStore;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+const STEP_EVENTS = 1000;
+
+/** @returns where to go on: at what is left of the journal. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+export async function factsFromSnapshot(
+  ports: SnapshotFactsPorts,
+  store: StatsStore,
+  shard: ShardName,
+): Promise<StatsCheckpoint> {
+  const snapshots = new SnapshotStore(ports.objects, ports.log);
+  const stored = await snapshots.newest(shard);
+  const { first, createdAt } = await ports.journal.tail(shard);
+  ports.log.warn('read-model.incomplete', {
+    model: 'statistics',
+    shard,
+    first,
+    reason: 'the front of the journal is gone',
+  });
+  for (const partition of stored?.manifest.partitions ?? []) await takeFacts(ports, snapshots, store, partition);
+  const dlqFrom = stored?.manifest.head.number ?? 0;
+  return { createdAt, position: first - 1, entry: 0, hash: new Uint8Array(), clockMs: 0, hasGap: true, dlqFrom };
+}
+
+async function takeFacts(
+  ports: SnapshotFactsPorts,
+  snapshots: SnapshotStore,
+  store: StatsStore,
+  partition: ManifestPartition,
+): Promise<void> {
+  if (!partition.name.startsWith('queue:')) return;
+  const account = parseQueuePartition(partition.name);
+  store.restore(account, [], true);
+  for await (const bytes of snapshots.segmentBytes(partition)) {
+    const events = [...decodeQueueEvents(bytes)];
+    for (let at = 0; at < events.length; at += STEP_EVENTS) {
+      store.restore(account, events.slice(at, at + STEP_EVENTS), false);
+      await new Promise<void>((resolve) => ports.timers.soon(resolve));
+    }
+  }
+}

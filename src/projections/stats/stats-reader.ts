@@ -1,0 +1,240 @@
+/** Answers from the statistics' file: a few hundred rows at most, whatever was counted. */
+import {
+  DAY_MS,
+  daysOfMonth,
+  firstDayOfMonth,
+  lastFiveDays,
+  type Period,
+  seriesTimes,
+} from '../../domain/statistics/index.js';
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import type {
+  AccountDay,
+  AccountSeries,
+  DatabaseDay,
+  DatabaseSeries,
+  SearchDay,
+  SearchSeries,
+  SearchTotals,
+} from '../../ports/index.js';
+import { Bucket } from './bucket.js';
+import { CONNECTIONS_LAST_MS } from './gauge-state.js';
+import { GAUGES, type Kind, KV, KV_READS, KV_WRITES, QUEUE, SEARCH, SEARCH_WORK } from './metrics.js';
+import { DAYS, RESOLUTION_OF, RESOLUTIONS, type Resolution } from './resolutions.js';
+import { Steps } from './series.js';
+import type { StatsStore } from './stats-store.js';
+
+const READS = [KV.readMicros, KV_READS] as const;
+const WRITES = [KV.writeMicros, KV_WRITES] as const;
+const QUEUE_BYTES = [QUEUE.acceptedBytes, QUEUE.sentBytes, QUEUE.answeredBytes, QUEUE.apiBytes];
+
+export class StatsReader {
+  constructor(private readonly store: Pick<StatsStore, 'rows' | 'gauges' | 'subjects'>) {}
+
+  database(id: DatabaseId, period: Period, nowMs: number): DatabaseSeries {
+    const subject = this.#find('kv', id);
+    const times = seriesTimes(period, nowMs);
+    const steps = this.#steps(subject, period, nowMs);
+    const commands = steps.counts(KV.commands);
+    const writes = steps.counts(KV.writes);
+    return {
+      times,
+      commands,
+      writes,
+      reads: commands.map((all, at) => all - (writes[at] as number)),
+      hits: steps.counts(KV.hits),
+      misses: steps.counts(KV.misses),
+      bandwidthBytes: steps.counts(KV.bytesIn, KV.bytesOut),
+      connections: steps.gauge(GAUGES.connections, CONNECTIONS_LAST_MS),
+      keys: steps.gauge(GAUGES.items),
+      storageBytes: steps.gauge(GAUGES.bytes),
+      latency: steps.latency(READS, WRITES),
+      readLatency: steps.latency(READS),
+      writeLatency: steps.latency(WRITES),
+      commandCounts: steps.names(),
+      days: this.#days(subject, recentDays(nowMs)).map(databaseDay),
+      current: { connections: this.#now(subject, 'connections', nowMs), ...this.#sizeNow(subject, nowMs, 'keys') },
+    };
+  }
+
+  account(id: AccountId, period: Period, nowMs: number): AccountSeries {
+    const subject = this.#find('queue', id);
+    const steps = this.#steps(subject, period, nowMs);
+    const { created, active, retry, error, delivered, failed, cancelled } = QUEUE;
+    const messages = { created, active, retry, error, delivered, failed, cancelled };
+    const workflows = {
+      started: QUEUE.runsStarted,
+      success: QUEUE.runsSucceeded,
+      failed: QUEUE.runsFailed,
+      canceled: QUEUE.runsCanceled,
+    };
+    return {
+      times: seriesTimes(period, nowMs),
+      requests: steps.counts(QUEUE.requests),
+      workflowRequests: steps.counts(QUEUE.workflowRequests),
+      bandwidthBytes: steps.counts(...QUEUE_BYTES),
+      messages: seriesOf(steps, messages),
+      workflows: seriesOf(steps, workflows),
+      days: this.#days(subject, daysOfMonth(nowMs)).map(accountDay),
+      dlqMessages: subject === undefined ? 0 : this.store.subjects.dlqOf(subject),
+    };
+  }
+
+  search(id: DatabaseId, period: Period, nowMs: number): SearchSeries {
+    const subject = this.#find('search', id);
+    const steps = this.#steps(subject, period, nowMs);
+    return {
+      times: seriesTimes(period, nowMs),
+      queries: steps.counts(SEARCH.queries),
+      updates: steps.counts(SEARCH.updates),
+      queryLatency: steps.latency([SEARCH.queryMicros, SEARCH_WORK.query]),
+      updateLatency: steps.latency([SEARCH.updateMicros, SEARCH_WORK.update]),
+      embeddingLatency: steps.latency([SEARCH.embeddingMicros, SEARCH_WORK.embedding]),
+      rerankLatency: steps.latency([SEARCH.rerankMicros, SEARCH_WORK.rerank]),
+      documents: steps.gauge(GAUGES.items),
+      storageBytes: steps.gauge(GAUGES.bytes),
+      days: this.#days(subject, recentDays(nowMs)).map(searchDay),
+      current: this.#sizeNow(subject, nowMs, 'documents'),
+    };
+  }
+
+  searchTotals(ids: readonly DatabaseId[], nowMs: number): SearchTotals {
+    const today = Math.floor(nowMs / DAY_MS);
+    const span = { from: firstDayOfMonth(today), to: today };
+    const all = ids.map((id) => this.#find('search', id));
+    const days = sumOfDays(all.map((subject) => this.#days(subject, range(span.from, span.to)).map(searchDay)));
+    const sizes = all.map((subject) => this.#sizeNow(subject, nowMs, 'documents'));
+    return {
+      documents: total(sizes, 'documents'),
+      storageBytes: total(sizes, 'storageBytes'),
+      queries: total(days, 'queries'),
+      updates: total(days, 'updates'),
+      reranks: total(days, 'reranks'),
+      bandwidthBytes: total(days, 'bandwidthBytes'),
+      days: days.length > 0 ? days : range(span.from, span.to).map((day) => searchDay([day, new Bucket()])),
+    };
+  }
+
+  #find(kind: Kind, name: string): number | undefined {
+    return this.store.subjects.find(kind, name);
+  }
+
+  #steps(subject: number | undefined, period: Period, nowMs: number): Steps {
+    const times = seriesTimes(period, nowMs);
+    if (subject === undefined) return new Steps(times, [], undefined);
+    const { firstAtMs, stepMs, count } = times;
+    const resolution = RESOLUTION_OF[period];
+    const { rows } = this.store;
+    const during = rows.between(subject, resolution, firstAtMs, firstAtMs + count * stepMs);
+    return new Steps(times, during, this.#before(subject, resolution, firstAtMs));
+  }
+
+  /** What was known last: where the finer rows do not reach back far enough, the coarser ones still do. */
+  #before(subject: number, finest: Resolution, beforeMs: number): Bucket | undefined {
+    for (const resolution of RESOLUTIONS.slice(RESOLUTIONS.indexOf(finest))) {
+      // Of steps that were over.
+      const found = this.store.rows.before(subject, resolution, beforeMs - resolution.stepMs + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** A bucket for each day, with the gauges that still stood; in order. */
+  #days(subject: number | undefined, days: readonly number[]): (readonly [day: number, bucket: Bucket])[] {
+    const first = (days[0] as number) * DAY_MS;
+    const end = ((days.at(-1) as number) + 1) * DAY_MS;
+    const { rows } = this.store;
+    const known = new Map(subject === undefined ? [] : rows.between(subject, DAYS, first, end));
+    let { gauges } = (subject === undefined ? undefined : rows.before(subject, DAYS, first)) ?? new Bucket();
+    return days.map((day) => {
+      const bucket = known.get(day * DAY_MS) ?? new Bucket([], new Map(), [...gauges]);
+      gauges = bucket.gauges;
+      return [day, bucket] as const;
+    });
+  }
+
+  #now(subject: number | undefined, gauge: keyof typeof GAUGES, nowMs: number): number {
+    return subject === undefined ? 0 : (this.store.gauges.at(subject, nowMs)[GAUGES[gauge]] ?? 0);
+  }
+
+  #sizeNow<Items extends 'keys' | 'documents'>(
+    subject: number | undefined,
+    nowMs: number,
+    items: Items,
+  ): { readonly [Name in Items | 'storageBytes']: number } {
+    return {
+      [items]: this.#now(subject, 'items', nowMs),
+      storageBytes: this.#now(subject, 'bytes', nowMs),
+    } as { [Name in Items | 'storageBytes']: number };
+  }
+}
+
+function databaseDay([day, bucket]: readonly [number, Bucket]): DatabaseDay {
+  return {
+    day,
+    commands: bucket.at(KV.commands),
+    writes: bucket.at(KV.writes),
+    scripts: bucket.at(KV.scripts),
+    bandwidthBytes: bucket.at(KV.bytesIn) + bucket.at(KV.bytesOut),
+    storageBytes: bucket.gauges[GAUGES.bytes] ?? 0,
+  };
+}
+
+function accountDay([day, bucket]: readonly [number, Bucket]): AccountDay {
+  return {
+    day,
+    requests: bucket.at(QUEUE.requests),
+    workflowRequests: bucket.at(QUEUE.workflowRequests),
+    workflowRuns: bucket.at(QUEUE.runsStarted),
+    bandwidthBytes: QUEUE_BYTES.reduce((sum, place) => sum + bucket.at(place), 0),
+  };
+}
+
+function searchDay([day, bucket]: readonly [number, Bucket]): SearchDay {
+  return {
+    day,
+    queries: bucket.at(SEARCH.queries),
+    updates: bucket.at(SEARCH.updates),
+    reranks: bucket.at(SEARCH.reranks),
+    bandwidthBytes: bucket.at(SEARCH.bytesIn) + bucket.at(SEARCH.bytesOut),
+    storageBytes: bucket.gauges[GAUGES.bytes] ?? 0,
+  };
+}
+
+function seriesOf<Name extends string>(
+  steps: Steps,
+  places: Readonly<Record<Name, number>>,
+): Record<Name, readonly number[]> {
+  const named = Object.entries<number>(places).map(([name, place]) => [name, steps.counts(place)]);
+  return Object.fromEntries(named) as Record<Name, readonly number[]>;
+}
+
+/** From the first of the month that the day four days ago is in, up to today. */
+function recentDays(nowMs: number): number[] {
+  const five = lastFiveDays(nowMs);
+  return range(firstDayOfMonth(five[0] as number), five.at(-1) as number);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+}
+
+/** Day by day; all cover the same days. */
+function sumOfDays(all: readonly (readonly SearchDay[])[]): SearchDay[] {
+  const [first = []] = all;
+  return first.map(({ day }, at) => {
+    const same = all.map((days) => days[at] as SearchDay);
+    return {
+      day,
+      queries: total(same, 'queries'),
+      updates: total(same, 'updates'),
+      reranks: total(same, 'reranks'),
+      bandwidthBytes: total(same, 'bandwidthBytes'),
+      storageBytes: total(same, 'storageBytes'),
+    };
+  });
+}
+
+function total<Name extends string>(of: readonly { readonly [N in Name]: number }[], name: Name): number {
+  return of.reduce((sum, one) => sum + one[name], 0);
+}

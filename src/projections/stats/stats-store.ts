@@ -1,0 +1,220 @@
+/**
+ * The statistics' file: what was counted and how far each journal has been folded change in the same transaction.
+ *
+ *  SS1 an entry of a journal, a record of a process is counted once: what the checkpoint, or the process's last number,
+ *      covers is passed over
+ *  SS2 what a transaction that failed has added in memory is forgotten with it
+ */
+import type { ReadEntry } from '../../codec/envelope/index.js';
+import { decodeQueueEvents } from '../../codec/queue/index.js';
+import type { QueueEvent } from '../../domain/queue/index.js';
+import type { AccountId, ShardName } from '../../kernel/index.js';
+import { type MeterRecord, parseQueuePartition } from '../../messages/index.js';
+import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
+import type { Checkpoint } from '../message-log/index.js';
+import { type Prepared, prepared } from '../statements.js';
+import { BucketRows } from './bucket-rows.js';
+import { Deltas } from './deltas.js';
+import { GaugeState } from './gauge-state.js';
+import { LiveMessages } from './live-messages.js';
+import { MeterFold } from './meter-fold.js';
+import { QueueFold } from './queue-fold.js';
+import { Sessions } from './sessions.js';
+import { StatsFile } from './stats-file.js';
+import { Subjects } from './subjects.js';
+
+export interface StatsStoreOptions {
+  readonly clusterId: string;
+  nowMs(): number;
+}
+
+/** How far a journal has been folded. */
+export interface StatsCheckpoint extends Checkpoint {
+  /** Entries up to this one changed the DLQ before its number was taken from a snapshot. */
+  readonly dlqFrom: number;
+}
+
+const QUEUE_PREFIX = 'queue:';
+
+export class StatsStore {
+  readonly #file: StatsFile;
+  #parts: Parts;
+
+  constructor(
+    files: SqlFiles,
+    log: Log,
+    private readonly options: StatsStoreOptions,
+  ) {
+    this.#file = new StatsFile(files, log, options.clusterId);
+    this.#parts = partsOf(this.#file.sql);
+  }
+
+  get rows(): BucketRows {
+    return this.#parts.rows;
+  }
+
+  get gauges(): GaugeState {
+    return this.#parts.gauges;
+  }
+
+  get subjects(): Subjects {
+    return this.#parts.subjects;
+  }
+
+  checkpoint(shard: ShardName): StatsCheckpoint | undefined {
+    const row = this.#parts.sql.readShard.get([shard]);
+    return (
+      row && {
+        createdAt: row.created_at as string,
+        position: row.position as number,
+        entry: row.entry as number,
+        hash: row.hash as Uint8Array,
+        clockMs: row.clock_ms as number,
+        hasGap: row.has_gap === 1,
+        dlqFrom: row.dlq_from as number,
+      }
+    );
+  }
+
+  /** Entries that follow the shard's checkpoint. @returns entries counted. @throws JOURNAL_DAMAGED, SqlFailure */
+  apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: StatsCheckpoint; rows: number } {
+    let after: StatsCheckpoint = { dlqFrom: 0, ...before };
+    let rows = 0;
+    this.#transaction(() => {
+      const { queue, subjects } = this.#parts;
+      for (const { entry, hash, position } of entries) {
+        if (entry.number <= after.entry) continue;
+        if (entry.body.kind === 'batch') {
+          for (const { partition, effects } of entry.body.sections) {
+            if (!partition.startsWith(QUEUE_PREFIX)) continue;
+            const account = subjects.idOf('queue', parseQueuePartition(partition));
+            const dlq = queue.apply(account, decodeQueueEvents(effects));
+            if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
+            rows += 1;
+          }
+        }
+        after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
+      }
+      this.#writeCheckpoint(shard, after);
+    });
+    return { after, rows };
+  }
+
+  /** Records of the meter's log, in order. @param before as `checkpoint` or this has returned it */
+  applyMeter(
+    shard: ShardName,
+    records: readonly { readonly position: number; readonly record: MeterRecord | undefined }[],
+    before: StatsCheckpoint,
+  ): StatsCheckpoint {
+    let after = before;
+    this.#transaction(() => {
+      const { meter, sessions } = this.#parts;
+      for (const { position, record } of records) {
+        if (record !== undefined && sessions.isNew(record)) meter.apply(record);
+        after = { ...after, position, clockMs: record?.atMs ?? after.clockMs };
+      }
+      this.#writeCheckpoint(shard, after);
+    });
+    return after;
+  }
+
+  setCheckpoint(shard: ShardName, checkpoint: Checkpoint): void {
+    this.#transaction(() => this.#writeCheckpoint(shard, { dlqFrom: 0, ...checkpoint }));
+  }
+
+  /** What a snapshot knows of an account: messages that are alive, entries in the DLQ. @param isFirst of its events */
+  restore(account: AccountId, events: readonly QueueEvent[], isFirst: boolean): void {
+    this.#transaction(() => {
+      const { queue, subjects } = this.#parts;
+      const id = subjects.idOf('queue', account);
+      if (isFirst) subjects.setDlq(id, 0);
+      let dlq = 0;
+      for (const event of events) {
+        queue.restored(id, event);
+        if (event.type === 'DlqRestored') dlq += 1;
+      }
+      subjects.growDlq(id, dlq);
+    });
+  }
+
+  /** Removes what is older than is kept, of some subjects at a time. @returns the subject to go on after; 0: begin again */
+  prune(after: number, count: number): number {
+    const nowMs = this.options.nowMs();
+    return this.#transaction(() => {
+      const { subjects, rows, sessions } = this.#parts;
+      const some = subjects.after(after, count);
+      for (const id of some) rows.prune(id, nowMs);
+      if (some.length === count) return some.at(-1) as number;
+      sessions.prune(nowMs);
+      return 0;
+    });
+  }
+
+  /** Removes everything; what follows is folded from the beginning. */
+  discard(reason: string): void {
+    this.#file.discard(reason);
+    this.#parts = partsOf(this.#file.sql);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #transaction<T>(work: () => T): T {
+    const { deltas, rows, live, gauges, subjects, sessions } = this.#parts;
+    try {
+      return this.#file.sql.transaction(() => {
+        const result = work();
+        const nowMs = this.options.nowMs();
+        for (const [subject, delta] of deltas.take()) rows.add(subject, delta, nowMs);
+        live.flush();
+        sessions.flush();
+        return result;
+      });
+    } catch (error) {
+      for (const part of [rows, live, gauges, subjects, sessions]) part.forget();
+      deltas.clear();
+      throw error;
+    }
+  }
+
+  #writeCheckpoint(shard: ShardName, at: StatsCheckpoint): void {
+    const { createdAt, position, entry, hash, clockMs, hasGap, dlqFrom } = at;
+    this.#parts.sql.writeShard.run([shard, createdAt, position, entry, hash, clockMs, hasGap ? 1 : 0, dlqFrom]);
+  }
+}
+
+interface Parts {
+  readonly deltas: Deltas;
+  readonly rows: BucketRows;
+  readonly live: LiveMessages;
+  readonly gauges: GaugeState;
+  readonly subjects: Subjects;
+  readonly sessions: Sessions;
+  readonly queue: QueueFold;
+  readonly meter: MeterFold;
+  readonly sql: Prepared<typeof STATEMENTS>;
+}
+
+const STATEMENTS = {
+  readShard: 'SELECT * FROM shards WHERE shard = ?',
+  writeShard: 'INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+} as const;
+
+function partsOf(file: SqlFile): Parts {
+  const gauges = new GaugeState(file);
+  const deltas = new Deltas((subject, atMs) => gauges.at(subject, atMs));
+  const live = new LiveMessages(file);
+  const subjects = new Subjects(file);
+  return {
+    deltas,
+    rows: new BucketRows(file),
+    live,
+    gauges,
+    subjects,
+    sessions: new Sessions(file),
+    queue: new QueueFold(deltas, live),
+    meter: new MeterFold(deltas, gauges, (kind, name) => subjects.idOf(kind, name)),
+    sql: prepared(file, STATEMENTS),
+  };
+}

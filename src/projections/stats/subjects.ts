@@ -1,0 +1,64 @@
+/**
+ * Databases, accounts and search indexes by number, and how many entries an account has in its DLQ.
+ *
+ * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
+ */
+import type { SqlFile } from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
+import { KINDS, type Kind } from './metrics.js';
+
+const MAX_REMEMBERED = 50_000;
+
+export class Subjects {
+  readonly #ids = new Map<string, number>();
+  readonly #sql: Prepared<typeof STATEMENTS>;
+
+  constructor(file: SqlFile) {
+    this.#sql = prepared(file, STATEMENTS);
+  }
+
+  /** Makes one where there is none. */
+  idOf(kind: Kind, name: string): number {
+    const key = `${kind} ${name}`;
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const id = this.find(kind, name) ?? this.#sql.add.insert([KINDS[kind], name]);
+    if (this.#ids.size >= MAX_REMEMBERED) this.#ids.clear();
+    this.#ids.set(key, id);
+    return id;
+  }
+
+  find(kind: Kind, name: string): number | undefined {
+    return this.#sql.find.get([KINDS[kind], name])?.id as number | undefined;
+  }
+
+  dlqOf(id: number): number {
+    return Math.max(0, (this.#sql.dlq.get([id])?.dlq as number | undefined) ?? 0);
+  }
+
+  setDlq(id: number, count: number): void {
+    this.#sql.setDlq.run([count, id]);
+  }
+
+  growDlq(id: number, by: number): void {
+    this.#sql.growDlq.run([by, id]);
+  }
+
+  /** In order. */
+  after(id: number, count: number): number[] {
+    return this.#sql.after.all([id, count]).map((row) => row.id as number);
+  }
+
+  forget(): void {
+    this.#ids.clear();
+  }
+}
+
+const STATEMENTS = {
+  find: 'SELECT id FROM subjects WHERE kind = ? AND name = ?',
+  add: 'INSERT INTO subjects (kind, name) VALUES (?, ?)',
+  dlq: 'SELECT dlq FROM subjects WHERE id = ?',
+  setDlq: 'UPDATE subjects SET dlq = ? WHERE id = ?',
+  growDlq: 'UPDATE subjects SET dlq = dlq + ? WHERE id = ?',
+  after: 'SELECT id FROM subjects WHERE id > ? ORDER BY id LIMIT ?',
+} as const;

@@ -1,0 +1,102 @@
+/**
+ * The two ends of a question to the search indexes, as it travels between threads and processes: `AskedSearch` asks,
+ * over whatever carries bytes; `answerSearch` answers where the indexes are.
+ *
+ * Both travel as JSON, because documents are JSON: every name of a field may be in it, `__proto__` too.
+ */
+import { type DatabaseId, isMillraceError, MillraceError, unreachable } from '../kernel/index.js';
+import type {
+  Bus,
+  SearchHit,
+  SearchIndexInfo,
+  SearchNamespaceInfo,
+  SearchQueries,
+  SearchQuery,
+} from '../ports/index.js';
+import type { Ask } from './read-models.js';
+
+export type SearchQuestion =
+  | { readonly kind: 'search'; readonly index: DatabaseId; readonly name: string; readonly query: SearchQuery }
+  | { readonly kind: 'info'; readonly index: DatabaseId };
+
+/** Of this form; a process of another version that does not know it says so. */
+const VERSION = 1;
+const KINDS: ReadonlySet<unknown> = new Set<SearchQuestion['kind']>(['search', 'info']);
+const TRIES = 2;
+
+interface TravellingInfo {
+  readonly namespaces: readonly (readonly [string, SearchNamespaceInfo])[];
+  readonly dimensions: number;
+}
+
+export class AskedSearch implements SearchQueries {
+  constructor(private readonly ask: Ask) {}
+
+  async search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]> {
+    return this.#answerTo<readonly SearchHit[]>({ kind: 'search', index, name, query });
+  }
+
+  async info(index: DatabaseId): Promise<SearchIndexInfo> {
+    const { namespaces, dimensions } = await this.#answerTo<TravellingInfo>({ kind: 'info', index });
+    return { namespaces: new Map(namespaces), dimensions };
+  }
+
+  async #answerTo<T>(question: SearchQuestion): Promise<T> {
+    return opened(await this.ask(closed(question))) as T;
+  }
+}
+
+/** @throws INVALID, and what the indexes throw */
+export async function answerSearch(indexes: SearchQueries, bytes: Uint8Array): Promise<Uint8Array> {
+  const question = opened(bytes) as SearchQuestion;
+  if (!KINDS.has(question.kind)) throw unknownForm();
+  switch (question.kind) {
+    case 'search':
+      return closed(await indexes.search(question.index, question.name, question.query));
+    case 'info': {
+      const { namespaces, dimensions } = await indexes.info(question.index);
+      return closed({ namespaces: [...namespaces], dimensions } satisfies TravellingInfo);
+    }
+    default:
+      return unreachable(question);
+  }
+}
+
+/**
+ * Asks whichever process keeps the search indexes; questions change nothing, so one is asked again where it may help.
+ * @param tryMs for one try: longer than a question may wait and search
+ */
+export function askSearchOverBus(bus: Bus, tryMs: number): Ask {
+  return async (question) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await bus.request({ kind: 'search' }, question, tryMs);
+      } catch (error) {
+        if (!isMillraceError(error) || !error.retryable) throw error;
+        if (tries < TRIES && error.details.isUnserved !== true) continue;
+        throw new MillraceError('SHARD_UNAVAILABLE', 'no process that keeps search indexes answers', {}, error);
+      }
+    }
+  };
+}
+
+function closed(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify([VERSION, value]), 'utf8');
+}
+
+function opened(bytes: Uint8Array): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch (cause) {
+    throw new MillraceError('INVALID', 'a question to the search indexes, or its answer, cannot be read', {}, cause);
+  }
+  if (!Array.isArray(value) || value[0] !== VERSION || typeof value[1] !== 'object' || value[1] === null) {
+    throw unknownForm();
+  }
+  return value[1];
+}
+
+function unknownForm(): MillraceError {
+  return new MillraceError('INVALID', 'a question to the search indexes, or its answer, has a form that is not known');
+}

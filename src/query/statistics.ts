@@ -1,0 +1,55 @@
+/** Questions to the statistics: how they are asked, and how they are answered where the tables are. */
+import { type AccountId, type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
+import type { AccountSeries, DatabaseSeries, Period, SearchSeries, SearchTotals, Statistics } from '../ports/index.js';
+import { decodePlain, encodePlain, encodeQuestion } from './question-codec.js';
+import type { Ask } from './read-models.js';
+
+export type StatisticsQuestion =
+  | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'account'; readonly id: AccountId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'search'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'search-totals'; readonly ids: readonly DatabaseId[]; readonly nowMs: number };
+
+export class AskedStatistics implements Statistics {
+  constructor(private readonly ask: Ask) {}
+
+  async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
+    return this.#ask({ of: 'database', id, period, nowMs });
+  }
+
+  async account(id: AccountId, period: Period, nowMs: number): Promise<AccountSeries> {
+    return this.#ask({ of: 'account', id, period, nowMs });
+  }
+
+  async search(id: DatabaseId, period: Period, nowMs: number): Promise<SearchSeries> {
+    return this.#ask({ of: 'search', id, period, nowMs });
+  }
+
+  async searchTotals(ids: readonly DatabaseId[], nowMs: number): Promise<SearchTotals> {
+    return this.#ask({ of: 'search-totals', ids, nowMs });
+  }
+
+  async #ask<Answer>(question: StatisticsQuestion): Promise<Answer> {
+    return decodePlain<Answer>(await this.ask(encodeQuestion({ kind: 'statistics', question })));
+  }
+}
+
+/** @throws what `statistics` throws */
+export async function answerStatistics(
+  statistics: Statistics | undefined,
+  question: StatisticsQuestion,
+): Promise<Uint8Array> {
+  if (statistics === undefined) throw new MillraceError('SHARD_UNAVAILABLE', 'no statistics are kept here');
+  switch (question.of) {
+    case 'database':
+      return encodePlain(await statistics.database(question.id, question.period, question.nowMs));
+    case 'account':
+      return encodePlain(await statistics.account(question.id, question.period, question.nowMs));
+    case 'search':
+      return encodePlain(await statistics.search(question.id, question.period, question.nowMs));
+    case 'search-totals':
+      return encodePlain(await statistics.searchTotals(question.ids, question.nowMs));
+    default:
+      return unreachable(question);
+  }
+}

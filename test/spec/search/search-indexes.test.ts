@@ -1,0 +1,261 @@
+/** What of the journal can be searched, and when. */
+import { expect } from 'chai';
+import { MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../src/domain/search/index.js';
+import { isMillraceError, MillraceError } from '../../../src/kernel/index.js';
+import type { ObjectStore } from '../../../src/ports/index.js';
+import { MAX_WAITING_QUERIES } from '../../../src/projections/index.js';
+import { eventually } from '../../support/eventually.js';
+import { LIBRARY, SearchJournalStand, SHOP } from '../../support/search-journal-stand.js';
+import { PLAIN_QUERY } from '../../support/search-stand.js';
+import { SHARD } from '../journal/shard-history.js';
+
+describe('search indexes', () => {
+  let stand: SearchJournalStand;
+  beforeEach(() => {
+    stand = new SearchJournalStand();
+  });
+  afterEach(() => stand.end());
+
+  const failureOf = (promise: Promise<unknown>) =>
+    promise.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  it('follow what is stored, changed and deleted', async () => {
+    await stand.storeTexts(SHOP, 'shoes', { '1': 'red boots', '2': 'blue sandals' });
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP]);
+    expect(await stand.ids(indexes, SHOP, 'shoes', 'boots')).to.deep.equal(['1']);
+    await stand.storeTexts(SHOP, 'shoes', { '1': 'green sandals', '3': 'brown boots' });
+    await stand.untilCounted(indexes, SHOP, { shoes: 3 });
+    expect(await stand.ids(indexes, SHOP, 'shoes', 'boots')).to.deep.equal(['3']);
+    await stand.write(SHOP, ['HDEL', 'd:shoes', '3'], ['ZREM', 'o:shoes', '3']);
+    await stand.untilCounted(indexes, SHOP, { shoes: 2 });
+    await stand.write(SHOP, ['RENAME', 'd:shoes', 'd:sale'], ['RENAME', 'o:shoes', 'o:sale']);
+    await stand.untilCounted(indexes, SHOP, { sale: 2 });
+    await stand.write(SHOP, ['FLUSHALL']);
+    await stand.untilCounted(indexes, SHOP, {});
+  });
+
+  it('keep names and databases apart', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    await stand.storeTexts(SHOP, 'b', { '2': 'word' });
+    await stand.storeTexts(LIBRARY, 'a', { '3': 'word' });
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP, LIBRARY]);
+    expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
+    expect(await stand.ids(indexes, SHOP, 'b', 'word')).to.deep.equal(['2']);
+    expect(await stand.ids(indexes, LIBRARY, 'a', 'word')).to.deep.equal(['3']);
+    expect(await stand.ids(indexes, LIBRARY, 'b', 'word')).to.deep.equal([]);
+  });
+
+  it('begin from a snapshot where the journal’s front is gone', async () => {
+    await stand.storeTexts(
+      SHOP,
+      'a',
+      Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`d${at}`, `word n${at}`])),
+    );
+    await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
+    await stand.compactAndPurge();
+    await stand.storeTexts(SHOP, 'a', { later: 'word' });
+    expect((await stand.journal.tail(SHARD)).first).to.be.greaterThan(1);
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 301 });
+    expect(await stand.ids(indexes, SHOP, 'a', 'n250')).to.deep.equal(['d250']);
+    expect(indexes.status()).to.include({ isCaughtUp: true, documents: 301, indexes: 1, unreadable: 0 });
+  });
+
+  it('answer alike before and after they were made anew', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const texts = Array.from({ length: 20 }, (_, at) => [`d${(round * 7 + at) % 60}`, `text ${round} word${at % 5}`]);
+      await stand.storeTexts(SHOP, 'a', Object.fromEntries(texts));
+      await stand.write(SHOP, ['HDEL', 'd:a', `d${round}`]);
+      if (round === 12) await stand.compactAndPurge();
+    }
+    const lived = stand.open();
+    lived.setIndexes([SHOP]);
+    const query = { ...PLAIN_QUERY, text: 'text word3 19', topK: 100, includeData: true };
+    const before = await lived.search(SHOP, 'a', query);
+    lived.rebuild();
+    expect(await lived.search(SHOP, 'a', query)).to.deep.equal(before);
+    await stand.compactAndPurge();
+    const fresh = stand.open();
+    fresh.setIndexes([SHOP]);
+    expect(await fresh.search(SHOP, 'a', query)).to.deep.equal(before);
+  });
+
+  it('are known from when they are told, whatever was stored until then', async () => {
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP]);
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    const asked = stand.ids(indexes, LIBRARY, 'a', 'word');
+    indexes.setIndexes([SHOP, LIBRARY]);
+    expect(await asked).to.deep.equal(['1']);
+    expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
+  });
+
+  it('that are new are joined to those that are followed, without loading anything again', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    let loads = 0;
+    const objects: ObjectStore = {
+      put: (name, bytes) => stand.objects.put(name, bytes),
+      get: (name) => stand.objects.get(name),
+      delete: (name) => stand.objects.delete(name),
+      list: (prefix) => {
+        loads += 1;
+        return stand.objects.list(prefix);
+      },
+    };
+    const indexes = stand.open({}, { objects });
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    const before = loads;
+    indexes.setIndexes([SHOP, LIBRARY]);
+    await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
+    await stand.untilCounted(indexes, LIBRARY, { a: 1 });
+    expect(loads).to.equal(before);
+  });
+
+  it('are gone when they are told to be, and come back whole', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    const indexes = stand.open({ waitMs: 20 });
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    indexes.setIndexes([]);
+    expect(isMillraceError(await failureOf(indexes.info(SHOP)), 'SHARD_UNAVAILABLE')).to.equal(true);
+    expect(indexes.status()).to.include({ documents: 0, indexes: 0 });
+    await stand.storeTexts(SHOP, 'a', { '2': 'word' });
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 2 });
+  });
+
+  it('follow no journal without an index on it', async () => {
+    let followed = 0;
+    const journal = {
+      tail: (shard: typeof SHARD) => stand.journal.tail(shard),
+      follow: (...args: Parameters<typeof stand.journal.follow>) => {
+        const subscription = stand.journal.follow(...args);
+        followed += 1;
+        return {
+          stop: () => {
+            followed -= 1;
+            subscription.stop();
+          },
+        };
+      },
+    };
+    const indexes = stand.open({}, { journal });
+    indexes.setIndexes([]);
+    expect(followed).to.equal(0);
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    indexes.setIndexes([SHOP, LIBRARY]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    expect(followed).to.equal(1);
+    indexes.setIndexes([]);
+    await eventually(() => expect(followed).to.equal(0));
+  });
+
+  it('go on answering while another fold is made, and after the journal failed', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    let fails = false;
+    const journal = {
+      tail: async (shard: typeof SHARD) => {
+        if (fails) throw new MillraceError('JOURNAL_UNAVAILABLE', 'on purpose');
+        return stand.journal.tail(shard);
+      },
+      follow: (...args: Parameters<typeof stand.journal.follow>) => stand.journal.follow(...args),
+    };
+    const indexes = stand.open({}, { journal });
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    fails = true;
+    indexes.rebuild();
+    await eventually(() => expect(indexes.status().troubles).to.deep.equal([[SHARD, 'on purpose']]));
+    expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
+    fails = false;
+    await eventually(() => expect(indexes.status().troubles).to.deep.equal([]));
+    expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
+  });
+
+  it('are made anew when the journal’s front is cut away under them', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    indexes.setIndexes([]);
+    await stand.storeTexts(SHOP, 'a', { '2': 'word' });
+    await stand.compactAndPurge();
+    await stand.storeTexts(SHOP, 'a', { '3': 'word' });
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 3 });
+  });
+
+  it('say why, when what is between snapshot and journal is gone', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    await stand.storeTexts(SHOP, 'a', { '2': 'word' });
+    await stand.journal.truncateFront(SHARD, 2);
+    const indexes = stand.open({ waitMs: 20 });
+    indexes.setIndexes([SHOP]);
+    await eventually(() => expect(indexes.status().troubles[0]?.[1]).to.contain('is gone'));
+    expect(indexes.status().isCaughtUp).to.equal(false);
+    expect(isMillraceError(await failureOf(indexes.info(SHOP)), 'SHARD_UNAVAILABLE')).to.equal(true);
+  });
+
+  it('refuse questions beyond their limits', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    const text = 'x'.repeat(MAX_QUERY_CHARACTERS);
+    expect(await indexes.search(SHOP, 'a', { ...PLAIN_QUERY, text, topK: MAX_TOP_K })).to.have.length(1);
+    for (const changes of [
+      { text: `${text}x` },
+      { topK: MAX_TOP_K + 1 },
+      { topK: 0 },
+      { semanticWeight: 1.1 },
+      { semanticWeight: Number.NaN },
+      { vector: [] },
+      { filter: 'a =' },
+    ]) {
+      const failure = await failureOf(indexes.search(SHOP, 'a', { ...PLAIN_QUERY, ...changes }));
+      expect(isMillraceError(failure, 'INVALID'), JSON.stringify(changes)).to.equal(true);
+    }
+  });
+
+  it('take queries to one database in turn, and to others at once', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    await stand.storeTexts(LIBRARY, 'a', { '1': 'word' });
+    const indexes = stand.open();
+    indexes.setIndexes([SHOP, LIBRARY]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    const running = 2;
+    const all = Array.from({ length: running + MAX_WAITING_QUERIES + 1 }, () =>
+      stand.ids(indexes, SHOP, 'a', 'word').catch((error: unknown) => error),
+    );
+    const other = stand.ids(indexes, LIBRARY, 'a', 'word');
+    const answers = await Promise.all(all);
+    expect(isMillraceError(answers.pop(), 'MAILBOX_FULL')).to.equal(true);
+    expect(answers).to.deep.equal(answers.map(() => ['1']));
+    expect(await other).to.deep.equal(['1']);
+    expect(await stand.ids(indexes, SHOP, 'a', 'word')).to.deep.equal(['1']);
+  });
+
+  it('end a query that takes too long', async () => {
+    await stand.storeTexts(SHOP, 'a', { '1': 'word' });
+    const indexes = stand.open({ searchMs: 0 });
+    indexes.setIndexes([SHOP]);
+    await stand.untilCounted(indexes, SHOP, { a: 1 });
+    expect(isMillraceError(await failureOf(stand.ids(indexes, SHOP, 'a', 'word')), 'TIMED_OUT')).to.equal(true);
+  });
+
+  it('do not answer any more when they are stopped', async () => {
+    const indexes = stand.open();
+    const asked = failureOf(indexes.info(SHOP));
+    await indexes.stop();
+    expect(isMillraceError(await asked, 'SHARD_UNAVAILABLE')).to.equal(true);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { BestSlots } from '../../../../src/projections/search-index/best-slots.js';
+
+describe('the best of many', () => {
+  it('are those that sorting would give', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        (scores, most) => {
+          const idOf = (slot: number) => `id${(slot * 7919) % 61}`;
+          const best = new BestSlots(most, (slot) => scores[slot] as number, idOf);
+          for (const slot of scores.keys()) best.offer(slot);
+          const sorted = [...scores.keys()].sort(
+            (a, b) => (scores[b] as number) - (scores[a] as number) || (idOf(a) < idOf(b) ? -1 : 1),
+          );
+          expect(best.sorted()).to.deep.equal(sorted.slice(0, most));
+          const last = sorted[most - 1];
+          expect(best.floor).to.equal(last === undefined ? Number.NEGATIVE_INFINITY : scores[last]);
+        },
+      ),
+    ));
+});

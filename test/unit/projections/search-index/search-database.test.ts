@@ -1,0 +1,91 @@
+/** Effects of the journal → indexes. */
+import { expect } from 'chai';
+import { documentsKey, encodeDocument, HashedNgrams, orderKey } from '../../../../src/domain/search/index.js';
+import { isMillraceError } from '../../../../src/kernel/index.js';
+import { SearchDatabase } from '../../../../src/projections/index.js';
+
+const doc = (text: string) => encodeDocument({ content: { text } });
+
+function database(...commands: readonly (readonly string[])[]): SearchDatabase {
+  const made = new SearchDatabase(new HashedNgrams());
+  apply(made, ...commands);
+  return made;
+}
+
+function apply(to: SearchDatabase, ...commands: readonly (readonly string[])[]): void {
+  for (const words of commands) for (const _ of to.apply(words));
+}
+
+function counts(of: SearchDatabase): Record<string, number> {
+  return Object.fromEntries([...of.info().namespaces].map(([name, { documents }]) => [name, documents]));
+}
+
+describe('a search database', () => {
+  const A = documentsKey('a');
+  const B = documentsKey('büro');
+
+  it('indexes what is stored, and no longer what was removed', () => {
+    const indexed = database(['HSET', A, '1', doc('one'), '2', doc('two')], ['HSET', B, '1', doc('one')]);
+    expect(counts(indexed)).to.deep.equal({ a: 2, büro: 1 });
+    apply(indexed, ['HSET', A, '2', doc('two again')], ['HDEL', A, '1', 'unknown'], ['HDEL', B, '1']);
+    expect(counts(indexed)).to.deep.equal({ a: 1 });
+    expect(indexed.info().namespaces.get('a')?.bytes).to.equal(doc('two again').length);
+    expect(indexed.index(B)).to.equal(undefined);
+  });
+
+  it('empties one name, several, or all', () => {
+    const both = () => database(['HSET', A, '1', doc('x')], ['HSET', B, '1', doc('x')]);
+    for (const [command, left] of [
+      [['DEL', A, orderKey('a')], { büro: 1 }],
+      [['DEL', A, B], {}],
+      [['FLUSHALL'], {}],
+      [['FLUSHDB'], {}],
+    ] as const) {
+      const one = both();
+      apply(one, command);
+      expect(counts(one)).to.deep.equal(left);
+    }
+  });
+
+  it('renames, over what was there', () => {
+    const one = database(['HSET', A, '1', doc('x'), '2', doc('y')], ['HSET', B, '1', doc('x')], ['RENAME', A, B]);
+    expect(counts(one)).to.deep.equal({ büro: 2 });
+    apply(one, ['RENAME', orderKey('a'), orderKey('b')], ['RENAME', documentsKey('none'), B]);
+    expect(counts(one)).to.deep.equal({});
+  });
+
+  it('passes over what lists documents', () => {
+    const one = database(
+      ['HSET', 'i', 'a', '1'],
+      ['ZADD', orderKey('a'), '0', '1'],
+      ['HSET', 'c', 'documents', '1'],
+      ['SET', 'anything', 'else'],
+      ['CONFIG', 'SET', 'd:', 'x'],
+    );
+    expect(counts(one)).to.deep.equal({});
+  });
+
+  it('leaves out what it cannot read, and counts it', () => {
+    const one = database(['HSET', A, '1', doc('x'), '2', 'no json'], ['HSET', A, '1', '{"content":1}']);
+    expect(counts(one)).to.deep.equal({});
+    expect(one.unreadable).to.equal(2);
+  });
+
+  it('refuses changes of documents that nobody may make', () => {
+    for (const words of [
+      ['COPY', A, B, 'REPLACE'],
+      ['SET', A, 'x'],
+      ['HPEXPIREAT', A, '1', 'FIELDS', '1', 'x'],
+    ]) {
+      expect(() => database(['HSET', A, '1', doc('x')], words), words[0])
+        .to.throw()
+        .that.satisfies((error: unknown) => isMillraceError(error, 'JOURNAL_DAMAGED'));
+    }
+  });
+
+  it('indexes many documents of one command in slices', () => {
+    const words = Array.from({ length: 200 }, (_, at) => [`d${at}`, doc(`text ${at}`)]).flat();
+    const slices = [...new SearchDatabase(new HashedNgrams()).apply(['HSET', A, ...words])].length;
+    expect(slices).to.be.greaterThan(5);
+  });
+});

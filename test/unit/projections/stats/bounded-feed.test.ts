@@ -1,0 +1,64 @@
+/** How long a batch waits for others: not at all when as much is here as may be. */
+import { expect } from 'chai';
+import { MemoryJournal } from '../../../../src/adapters/memory/index.js';
+import { METER_SHARD } from '../../../../src/messages/index.js';
+import type { StoredMessage } from '../../../../src/ports/index.js';
+import { follow } from '../../../../src/projections/bounded-feed.js';
+import { eventually } from '../../../support/eventually.js';
+import { realTime } from '../../../support/real-time.js';
+
+/** Longer than any test. */
+const FOR_EVER_MS = 3_600_000;
+
+describe('a feed that gathers for long', () => {
+  let journal: MemoryJournal;
+  let stop: AbortController;
+  let batches: (readonly StoredMessage[])[];
+  let running: Promise<void>;
+
+  beforeEach(() => {
+    journal = new MemoryJournal({ clock: realTime, timers: realTime, aliveEveryMs: 20 });
+    journal.createStream(METER_SHARD);
+    stop = new AbortController();
+    batches = [];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await running;
+  });
+
+  function begin(): void {
+    const options = { signal: stop.signal, lingerMs: FOR_EVER_MS, maxQueuedBytes: 100, onIdle: () => {} };
+    running = (async () => {
+      for await (const batch of follow(journal, realTime, METER_SHARD, 1, options)) batches.push(batch);
+    })();
+  }
+
+  async function store(...sizes: readonly number[]): Promise<void> {
+    for (const size of sizes) {
+      const { last } = await journal.tail(METER_SHARD);
+      await journal.append(METER_SHARD, new Uint8Array(size), last);
+    }
+  }
+
+  it('gives what it has as soon as it holds no more, and goes on behind it', async () => {
+    begin();
+    await store(40, 40, 40, 10, 95);
+    await eventually(() => expect(batches.flat()).to.have.length(5));
+    expect(batches.map((batch) => batch.map(({ position }) => position))).to.deep.equal([
+      [1, 2, 3],
+      [4, 5],
+    ]);
+    stop.abort();
+    await running;
+  });
+
+  it('ends at once when it is told to, whatever it was gathering', async () => {
+    begin();
+    await store(10);
+    stop.abort();
+    await running;
+    expect(batches).to.deep.equal([]);
+  });
+});

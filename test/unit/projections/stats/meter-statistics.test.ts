@@ -1,0 +1,213 @@
+/** Databases and search indexes: what the meter's log says of them. */
+import { expect } from 'chai';
+import type { MeterSearchRow } from '../../../../src/messages/index.js';
+import { CLASSES, DATABASE, DAY, fromEnd, HOUR, INDEX, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
+
+function classes(...at: readonly (readonly [place: number, count: number])[]): number[] {
+  const counts = new Array<number>(CLASSES).fill(0);
+  for (const [place, count] of at) counts[place] = count;
+  return counts;
+}
+
+describe('statistics of databases', () => {
+  let stand: StatsStand;
+  const now = MONDAY + 10 * HOUR;
+
+  beforeEach(() => {
+    stand = new StatsStand();
+    stand.nowMs = now;
+  });
+  afterEach(() => stand.end());
+
+  it('count commands, reads and writes, bytes and looks in the minute in which they were written', async () => {
+    const used = { commands: 10, writes: 4, hits: 5, misses: 1, bytesIn: 100, bytesOut: 300 };
+    await stand.meter(now - 5 * MINUTE, { rows: [kvRow(used)] });
+    await stand.meter(now - 5 * MINUTE + 59_999, { rows: [kvRow(used)] });
+    await stand.meter(now, { rows: [kvRow({ commands: 1 })] }, 'b');
+    const series = await (await stand.open()).database(DATABASE, '1h', now);
+    expect(fromEnd(series.commands)).to.deep.equal({ 5: 20, 0: 1 });
+    expect(fromEnd(series.reads)).to.deep.equal({ 5: 12, 0: 1 });
+    expect(fromEnd(series.writes)).to.deep.equal({ 5: 8 });
+    expect([fromEnd(series.hits), fromEnd(series.misses)]).to.deep.equal([{ 5: 10 }, { 5: 2 }]);
+    expect(fromEnd(series.bandwidthBytes)).to.deep.equal({ 5: 800 });
+    expect(series.days.at(-1)).to.deep.include({ commands: 21, writes: 8, bandwidthBytes: 800, scripts: 0 });
+  });
+
+  it('have the same sum in every period that covers it, and in the day', async () => {
+    for (let minute = 0; minute < 600; minute += 7) {
+      await stand.meter(MONDAY + minute * MINUTE, { rows: [kvRow({ commands: minute + 1, writes: 1 })] });
+    }
+    const model = await stand.open();
+    const expected = (fromMs: number) => {
+      let commands = 0;
+      for (let minute = 0; minute < 600; minute += 7) if (MONDAY + minute * MINUTE >= fromMs) commands += minute + 1;
+      return commands;
+    };
+    for (const period of ['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const) {
+      const series = await model.database(DATABASE, period, now);
+      expect(sum(series.commands), period).to.equal(expected(series.times.firstAtMs));
+      expect(series.commands).to.have.length(series.times.count);
+    }
+    const { days } = await model.database(DATABASE, '1h', now);
+    expect(days.at(-1)?.commands).to.equal(expected(MONDAY));
+  });
+
+  it('count a record once, whatever was stored twice', async () => {
+    const first = await stand.meter(now - MINUTE, { rows: [kvRow({ commands: 3 })] });
+    await stand.again(first);
+    await stand.meter(now, { rows: [kvRow({ commands: 4 })] });
+    await stand.again(first);
+    const model = await stand.open();
+    expect(sum((await model.database(DATABASE, '1h', now)).commands)).to.equal(7);
+    await stand.close(model);
+    await stand.again(first);
+    await stand.meter(now, { rows: [kvRow({ commands: 5 })] });
+    expect(sum((await (await stand.open()).database(DATABASE, '1h', now)).commands)).to.equal(12);
+  });
+
+  it('count what is written after midnight on the day that it was used on', async () => {
+    stand.nowMs = MONDAY + MINUTE;
+    await stand.meter(MONDAY + 700, { day: MONDAY / DAY - 1, rows: [kvRow({ commands: 9 })] });
+    const { days, commands } = await (await stand.open()).database(DATABASE, '1h', MONDAY + MINUTE);
+    expect(days.slice(-2).map((day) => day.commands)).to.deep.equal([9, 0]);
+    expect(fromEnd(commands)).to.deep.equal({ 2: 9 });
+  });
+
+  it('say how long reads and writes took: the mean, and the class that 99 of 100 are in or below', async () => {
+    const latencies = classes([0, 98], [3, 1], [9, 2]);
+    const row = { latencies, writeLatencies: classes([9, 1]), readMicros: 100_000, writeMicros: 90_000, writes: 1 };
+    await stand.meter(now, { rows: [kvRow(row)] });
+    const { latency, readLatency, writeLatency } = await (await stand.open()).database(DATABASE, '1h', now);
+    expect(readLatency.mean.at(-1)).to.equal(1);
+    expect(readLatency.p99.at(-1)).to.equal(2);
+    expect([writeLatency.mean.at(-1), writeLatency.p99.at(-1)]).to.deep.equal([90, 128]);
+    expect(latency.mean.at(-1)).to.be.closeTo(190 / 101, 1e-9);
+    expect(latency.p99.at(-1)).to.equal(128);
+    expect([sum(readLatency.mean.slice(0, -1)), sum(latency.p99.slice(0, -1))]).to.deep.equal([0, 0]);
+  });
+
+  it('count commands by name, sorted, and scripts among them', async () => {
+    const at = (minutes: number, ...commandCounts: (readonly [string, number])[]) =>
+      stand.meter(now - minutes * MINUTE, { rows: [kvRow({ commandCounts })] });
+    await at(3, ['SET', 2], ['EVALSHA', 4]);
+    await at(0, ['GET', 1], ['SET', 1], ['FCALL_RO', 1]);
+    await at(61, ['PING', 1]);
+    const { commandCounts, days } = await (await stand.open()).database(DATABASE, '1h', now);
+    expect(commandCounts.map(({ name, counts }) => [name, fromEnd(counts)])).to.deep.equal([
+      ['EVALSHA', { 3: 4 }],
+      ['FCALL_RO', { 0: 1 }],
+      ['GET', { 0: 1 }],
+      ['SET', { 3: 2, 0: 1 }],
+    ]);
+    expect(days.at(-1)?.scripts).to.equal(5);
+  });
+
+  it('add up the partitions of a database, and keep a size until another is told', async () => {
+    const size = (atMs: number, index: number, keys: number) =>
+      stand.meter(atMs, { kvGauges: [{ database: DATABASE, index, keys, storageBytes: keys * 100 }] });
+    await size(now - 3 * DAY, 0, 1);
+    await size(now - 40 * MINUTE, 1, 10);
+    await size(now - 20 * MINUTE, 0, 3);
+    const model = await stand.open();
+    const { keys, storageBytes, current, days } = await model.database(DATABASE, '1h', now);
+    expect(keys).to.deep.equal([...Array(19).fill(1), ...Array(20).fill(11), ...Array(21).fill(13)]);
+    expect(storageBytes).to.deep.equal(keys.map((count) => count * 100));
+    expect(current).to.deep.equal({ connections: 0, keys: 13, storageBytes: 1300 });
+    expect(days.slice(-5).map((day) => day.storageBytes)).to.deep.equal([0, 100, 100, 100, 1300]);
+    const week = await model.database(DATABASE, '7d', now);
+    expect([week.keys[0], week.keys.at(-2), week.keys.at(-1)]).to.deep.equal([0, 1, 13]);
+  });
+
+  it('add up the connections of processes, and forget those of a process that says nothing any more', async () => {
+    const told = (minutes: number, process: string, connections: number) =>
+      stand.meter(now - minutes * MINUTE, { rows: [kvRow({ connections })] }, process);
+    for (const minutes of [10, 9]) await told(minutes, 'a', 2);
+    await told(9, 'b', 3);
+    // The second of them was killed.
+    for (const minutes of [8, 7, 6, 5]) await told(minutes, 'a', 2);
+    await told(4, 'a', 0);
+    const model = await stand.open();
+    const { connections } = await model.database(DATABASE, '1h', now);
+    expect(fromEnd(connections)).to.deep.equal({ 10: 2, 9: 5, 8: 5, 7: 5, 6: 2, 5: 2 });
+    expect((await model.database(DATABASE, '1h', now)).current.connections).to.equal(0);
+  });
+
+  it('have zeros, and every day, where nothing is known', async () => {
+    const series = await (await stand.open()).database('db-nobodynobodynob' as never, '30d', now);
+    expect(series.commands).to.deep.equal(Array(240).fill(0));
+    expect(series.latency.p99).to.deep.equal(Array(240).fill(0));
+    expect(series.commandCounts).to.deep.equal([]);
+    expect(series.days.map(({ day }) => day)).to.deep.equal(
+      Array.from({ length: 21 }, (_, at) => MONDAY / DAY - 20 + at),
+    );
+  });
+
+  it('reach back to the first of a month that the last five days begin in', async () => {
+    const nowMs = Date.UTC(2026, 9, 2, 12);
+    const { days } = await (await stand.open()).database(DATABASE, '1h', nowMs);
+    expect([days[0]?.day, days.at(-1)?.day]).to.deep.equal([Date.UTC(2026, 8, 1) / DAY, Date.UTC(2026, 9, 2) / DAY]);
+  });
+});
+
+describe('statistics of search indexes', () => {
+  let stand: StatsStand;
+  const now = MONDAY + 10 * HOUR;
+  const work = (micros: number, ...at: readonly (readonly [number, number])[]) => ({
+    micros,
+    latencies: classes(...at),
+  });
+  const row = (changes: Partial<MeterSearchRow>): MeterSearchRow => ({
+    ...{ index: INDEX, queries: 0, updates: 0, reranks: 0, bytesIn: 0, bytesOut: 0 },
+    ...{ query: work(0), update: work(0), embedding: work(0), rerank: work(0) },
+    ...changes,
+  });
+
+  beforeEach(() => {
+    stand = new StatsStand();
+    stand.nowMs = now;
+  });
+  afterEach(() => stand.end());
+
+  it('count queries, updates, units of reranking, bytes, and how long each took', async () => {
+    const query = work(30_000, [4, 2], [5, 1]);
+    const used = { queries: 3, updates: 100, reranks: 2, bytesIn: 10, bytesOut: 20, query, rerank: work(7000, [5, 1]) };
+    await stand.meter(now - DAY, { searches: [row(used)] });
+    await stand.meter(now, { searches: [row(used)] });
+    const series = await (await stand.open()).search(INDEX, '1h', now);
+    expect([fromEnd(series.queries), fromEnd(series.updates)]).to.deep.equal([{ 0: 3 }, { 0: 100 }]);
+    expect([series.queryLatency.mean.at(-1), series.queryLatency.p99.at(-1)]).to.deep.equal([10, 8]);
+    expect([series.rerankLatency.mean.at(-1), sum(series.updateLatency.mean)]).to.deep.equal([7, 0]);
+    expect(series.days.slice(-2)).to.deep.equal(
+      [MONDAY / DAY - 1, MONDAY / DAY].map((day) => ({
+        ...{ day, queries: 3, updates: 100, reranks: 2, bandwidthBytes: 30, storageBytes: 0 },
+      })),
+    );
+  });
+
+  it('know how large an index is, and add indexes up', async () => {
+    const other = 'db-cccccccccccccccc' as typeof INDEX;
+    await stand.meter(now - HOUR, {
+      searches: [row({ queries: 1 }), row({ index: other, queries: 5, updates: 6, bytesIn: 7 })],
+      searchGauges: [
+        { index: INDEX, documents: 10, storageBytes: 1000 },
+        { index: other, documents: 1, storageBytes: 50 },
+      ],
+    });
+    const model = await stand.open();
+    const { documents, current } = await model.search(INDEX, '12h', now);
+    expect([documents[0], documents.at(-1), current]).to.deep.equal([0, 10, { documents: 10, storageBytes: 1000 }]);
+    const { days, ...totals } = await model.searchTotals([INDEX, other], now);
+    expect(totals).to.deep.equal({
+      ...{ documents: 11, storageBytes: 1050, queries: 6, updates: 6, reranks: 0, bandwidthBytes: 7 },
+    });
+    expect(days.at(-1)).to.deep.include({ day: MONDAY / DAY, queries: 6, storageBytes: 1050 });
+    expect((await model.searchTotals([], now)).days).to.have.length(21);
+  });
+
+  it('is not what a database of the same id has', async () => {
+    await stand.meter(now, { rows: [kvRow({ database: INDEX, commands: 5 })], searches: [row({ queries: 1 })] });
+    const model = await stand.open();
+    expect(sum((await model.database(INDEX, '1h', now)).commands)).to.equal(5);
+    expect(sum((await model.search(INDEX, '1h', now)).queries)).to.equal(1);
+  });
+});

@@ -1,0 +1,147 @@
+/** Statistics over journals in memory: what owners and processes would have written, and what can be asked about it. */
+import { join } from 'node:path';
+import { MemoryMeterLog } from '../../../../src/adapters/memory/index.js';
+import { SqliteFiles } from '../../../../src/adapters/sqlite/index.js';
+import { decodeMeterRecord, encodeMeterRecord } from '../../../../src/codec/control/index.js';
+import type { QueueEvent } from '../../../../src/domain/queue/index.js';
+import type { AccountId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
+import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, type MeterRow } from '../../../../src/messages/index.js';
+import type { SqlFiles } from '../../../../src/ports/index.js';
+import { StatisticsModel, StatsStore } from '../../../../src/projections/index.js';
+import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
+import { eventually } from '../../../support/eventually.js';
+import { MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
+import { realTime } from '../../../support/real-time.js';
+
+/** A Monday, the beginning of a day. */
+export const MONDAY = Date.UTC(2026, 8, 21);
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+export const INDEX = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
+export const CLASSES = LATENCY_BOUNDS_MS.length + 1;
+
+export function kvRow(row: Partial<MeterRow>): MeterRow {
+  return {
+    database: DATABASE,
+    commands: 0,
+    writes: 0,
+    errors: 0,
+    hits: 0,
+    misses: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    latencies: [],
+    ...row,
+  };
+}
+
+export function sessionOf(name: string): SessionId {
+  return `node-${name}` as SessionId;
+}
+
+export class StatsStand {
+  readonly queue = new MessageLogStand();
+  /** What the followers take for now: decides what is too old to be kept. */
+  nowMs = MONDAY + DAY;
+  readonly #meterLog: MemoryMeterLog;
+  readonly #numbers = new Map<string, number>();
+  readonly #opened = new Set<StatisticsModel>();
+
+  constructor() {
+    this.queue.journal.createStream(METER_SHARD);
+    this.#meterLog = new MemoryMeterLog(this.queue.journal);
+  }
+
+  /** One entry. */
+  store(events: readonly QueueEvent[], account?: AccountId): Promise<void> {
+    return this.queue.store(events, account);
+  }
+
+  /** @returns the record's bytes, to be stored again. */
+  async meter(atMs: number, record: Partial<MeterRecord>, process = 'a'): Promise<Uint8Array> {
+    const number = (this.#numbers.get(process) ?? 0) + 1;
+    this.#numbers.set(process, number);
+    const bytes = encodeMeterRecord({
+      session: sessionOf(process),
+      number,
+      day: Math.floor(atMs / DAY),
+      atMs,
+      connections: 0,
+      rows: [],
+      ...record,
+    });
+    await this.#meterLog.append(bytes);
+    return bytes;
+  }
+
+  again(bytes: Uint8Array): Promise<void> {
+    return this.#meterLog.append(bytes);
+  }
+
+  /** The meter's log, a record at a time. */
+  async records() {
+    const { journal } = this.queue;
+    const { last, createdAt } = await journal.tail(METER_SHARD);
+    const all: { position: number; record: MeterRecord }[] = [];
+    for await (const { position, bytes } of journal.read(METER_SHARD, 1, last)) {
+      all.push({ position, record: decodeMeterRecord(bytes) });
+    }
+    return { of: { createdAt }, next: () => all.splice(0, 1) };
+  }
+
+  files(name = 'stats.db'): SqliteFiles {
+    return new SqliteFiles(join(this.queue.folder, name));
+  }
+
+  newStore(files: SqlFiles = this.files()): StatsStore {
+    return new StatsStore(files, silentLog, { clusterId: CLUSTER, nowMs: () => this.nowMs });
+  }
+
+  /** Resolves when all that is stored has been counted. */
+  async open(name?: string, clusterId = CLUSTER): Promise<StatisticsModel> {
+    const model = this.begin(name, clusterId);
+    await this.counted(model);
+    return model;
+  }
+
+  begin(name?: string, clusterId = CLUSTER): StatisticsModel {
+    const { journal, objects } = this.queue;
+    const clock = { nowMs: () => this.nowMs, monotonicMs: () => realTime.monotonicMs() };
+    const bodies = { read: async () => new Uint8Array() };
+    const ports = { clock, timers: realTime, journal, objects, bodies, log: silentLog };
+    const follower = { lingerMs: 1, retryMs: 10 };
+    const model = new StatisticsModel(ports, this.files(name), { clusterId, shards: [QUEUE_SHARD], follower });
+    model.start();
+    this.#opened.add(model);
+    return model;
+  }
+
+  async counted(model: StatisticsModel): Promise<void> {
+    await eventually(() => {
+      const { isCaughtUp, behindPositions, troubles } = model.status();
+      if (!isCaughtUp || behindPositions > 0) throw new Error(`not counted: ${JSON.stringify({ troubles })}`);
+    });
+  }
+
+  async close(model: StatisticsModel): Promise<void> {
+    this.#opened.delete(model);
+    await model.stop();
+  }
+
+  async end(): Promise<void> {
+    for (const model of [...this.#opened]) await this.close(model);
+    await this.queue.end();
+  }
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** The values that are not 0, by their place counted from the end: 0 is the step that goes on. */
+export function fromEnd(values: readonly number[]): Record<number, number> {
+  const places = values.map((value, at) => [values.length - 1 - at, value] as const);
+  return Object.fromEntries(places.filter(([, value]) => value !== 0));
+}
