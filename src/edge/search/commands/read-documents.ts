@@ -1,0 +1,69 @@
+/** `search`, `fetch` and `range`. */
+import { MAX_RANGE_LIMIT } from '../face-limits.js';
+import { jsonOf } from '../json-of.js';
+import { FetchRequest } from '../requests/fetch-request.js';
+import { cursorAfter, RangeRequest } from '../requests/range-request.js';
+import { SearchRequest } from '../requests/search-request.js';
+import { rerankUnitsOf } from '../search-allowance.js';
+import type { SearchCall } from '../search-call.js';
+import type { SearchCommand } from './search-command.js';
+
+export const SEARCH: SearchCommand = {
+  isRead: true,
+  scope: 'named',
+  run: async (call) => {
+    const { face, grant, name, body } = call;
+    const { asked } = SearchRequest.from(jsonOf(body));
+    face.allowance.mayReadAtOnce(grant, asked.topK);
+    face.allowance.mayTransfer(grant);
+    const reranks = asked.reranking ? rerankUnitsOf(asked.topK) : 0;
+    await face.allowance.takeQuery(grant, reranks);
+    const hits = await face.parts.queries.search(grant.index, name, asked);
+    await call.results('', hits, (hit) => hit);
+    face.parts.meter.recordSearch(grant.index, {
+      queries: 1,
+      reranks,
+      bytesIn: body.length,
+      bytesOut: call.bytesOut,
+      queryMs: call.elapsedMs,
+    });
+  },
+};
+
+export const FETCH: SearchCommand = {
+  alsoBy: 'GET',
+  isRead: true,
+  scope: 'named',
+  run: async (call) => {
+    const { face, grant, store, name, body } = call;
+    const request = FetchRequest.from(jsonOf(body));
+    face.allowance.mayTransfer(grant);
+    const { ids, prefix = '' } = request;
+    if (ids !== undefined) face.allowance.mayReadAtOnce(grant, ids.length);
+    const found =
+      ids === undefined
+        ? (await store.page(name, prefix, undefined, MAX_RANGE_LIMIT)).documents
+        : await store.fetch(name, ids);
+    await call.results('', found, (document) => (document === undefined ? null : request.shown(document)));
+    transferred(call);
+  },
+};
+
+export const RANGE: SearchCommand = {
+  alsoBy: 'GET',
+  isRead: true,
+  scope: 'named',
+  run: async (call) => {
+    const { face, grant, store, name, body } = call;
+    const request = RangeRequest.from(jsonOf(body));
+    face.allowance.mayTransfer(grant);
+    const { documents, last } = await store.page(name, request.prefix, request.after, request.limit);
+    const before = `{"nextCursor":${JSON.stringify(cursorAfter(last))},"vectors":`;
+    await call.results(before, documents, (document) => request.shown(document), '}');
+    transferred(call);
+  },
+};
+
+function transferred({ face, grant, body, bytesOut }: SearchCall): void {
+  face.parts.meter.recordSearch(grant.index, { bytesIn: body.length, bytesOut });
+}

@@ -1,0 +1,79 @@
+/** One document of `upsert-data`. */
+import { IsOptional } from 'class-validator';
+import {
+  documentProblem,
+  encodeDocument,
+  type JsonObject,
+  type StoredDocument,
+  vectorProblem,
+} from '../../../domain/search/index.js';
+import type { ByteString } from '../../../kernel/index.js';
+import { invalid } from '../../queue/refused.js';
+import { checked, membersOf } from '../../queue/requests/checked.js';
+import { asId, IsDocumentId, IsJsonObject, IsVector, idProblem } from './rules.js';
+
+export class DocumentRequest {
+  @IsDocumentId()
+  readonly id: string;
+
+  @IsJsonObject()
+  readonly content: JsonObject;
+
+  @IsOptional()
+  @IsJsonObject()
+  readonly metadata: JsonObject | undefined;
+
+  /** An extension: the client's own. */
+  @IsOptional()
+  @IsVector()
+  readonly vector: readonly number[] | undefined;
+
+  /** `null` is as good as left out. */
+  private constructor(members: ReadonlyMap<string, unknown>) {
+    this.id = asId(members.get('id')) as string;
+    this.content = members.get('content') as JsonObject;
+    this.metadata = (members.get('metadata') ?? undefined) as JsonObject | undefined;
+    this.vector = (members.get('vector') ?? undefined) as readonly number[] | undefined;
+  }
+
+  /** @param position in the body, from 0. @throws Refused 400 */
+  static from(item: unknown, position: number): DocumentRequest {
+    const what = `document ${position}`;
+    const request = new DocumentRequest(membersOf(item, what));
+    if (!request.#isPlain) {
+      try {
+        checked(request);
+      } catch (refused) {
+        throw invalid(`${what}: ${(refused as Error).message}`);
+      }
+    }
+    const problem = documentProblem(request.#stored);
+    if (problem !== undefined) throw invalid(`${what}: ${problem}`);
+    return request;
+  }
+
+  /** As it is kept. */
+  get text(): ByteString {
+    return encodeDocument(this.#stored);
+  }
+
+  get #stored(): StoredDocument {
+    const { content, metadata, vector } = this;
+    return { content, metadata, vector };
+  }
+
+  /** What nearly all documents are, seen without asking the rules, which takes ten times as long. */
+  get #isPlain(): boolean {
+    const { id, content, metadata, vector } = this;
+    return (
+      idProblem('id', id) === undefined &&
+      isObject(content) &&
+      (metadata === undefined || isObject(metadata)) &&
+      (vector === undefined || (Array.isArray(vector) && vectorProblem(vector) === undefined))
+    );
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

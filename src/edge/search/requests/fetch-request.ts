@@ -1,0 +1,44 @@
+/** The body of `fetch`: ids, or what ids begin with. */
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
+import { invalid } from '../../queue/refused.js';
+import { checked, membersOf } from '../../queue/requests/checked.js';
+import { MAX_IDS } from '../face-limits.js';
+import { asId, IsDocumentIds } from './rules.js';
+import { ShownParts } from './shown-parts.js';
+
+export class FetchRequest extends ShownParts {
+  @IsOptional()
+  @IsDocumentIds(MAX_IDS)
+  readonly ids: readonly string[] | undefined;
+
+  @IsOptional()
+  @MaxLength(MAX_DOCUMENT_ID_CHARACTERS)
+  @IsString()
+  readonly prefix: string | undefined;
+
+  /** `null`, and the empty prefix, are as good as left out. */
+  private constructor(members: ReadonlyMap<string, unknown>) {
+    super(members);
+    this.ids = idsIn(members.get('ids'));
+    this.prefix = textIn(members.get('prefix'));
+  }
+
+  /** @throws Refused 400 */
+  static from(body: unknown): FetchRequest {
+    const request = checked(new FetchRequest(membersOf(body)));
+    if ((request.ids === undefined) === (request.prefix === undefined))
+      throw invalid('exactly one of ids and prefix is needed');
+    return request;
+  }
+}
+
+/** Of a body that names documents. */
+export function idsIn(ids: unknown): readonly string[] | undefined {
+  return (Array.isArray(ids) ? ids.map(asId) : (ids ?? undefined)) as readonly string[] | undefined;
+}
+
+/** The empty text is as good as left out. */
+export function textIn(text: unknown): string | undefined {
+  return (text === '' ? undefined : (text ?? undefined)) as string | undefined;
+}

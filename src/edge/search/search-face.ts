@@ -1,0 +1,72 @@
+/** What the data plane of search indexes is made of: ports from outside, and the few things its parts share. */
+import type { DatabaseId } from '../../kernel/index.js';
+import { uuidOf } from '../../messages/index.js';
+import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
+import { BodyReader } from '../http/index.js';
+import { Incidents } from '../incidents.js';
+import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
+import { SearchAllowance } from './search-allowance.js';
+
+/** What was used of an index in this UTC month, as far as this process has heard. */
+export interface SearchMonth {
+  rerankUnits(index: DatabaseId): number;
+  /** In and out. */
+  bytes(index: DatabaseId): number;
+}
+
+export interface SearchHandlerParts {
+  readonly access: SearchAccess;
+  readonly gateway: KvGateway;
+  readonly queries: SearchQueries;
+  readonly quota: Quota;
+  readonly usage: SearchMonth;
+  readonly meter: Pick<Meter, 'recordSearch' | 'gaugeSearch'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** Those not given have their defaults. */
+  readonly limits?: Partial<SearchFaceLimits>;
+  /** While it says so, every answer is its connection's last. */
+  readonly isDraining?: () => boolean;
+}
+
+export class SearchFace {
+  readonly limits: SearchFaceLimits;
+  readonly bodies: BodyReader;
+  readonly allowance: SearchAllowance;
+  #scans = 0;
+  readonly incidents: Incidents;
+
+  constructor(readonly parts: SearchHandlerParts) {
+    this.incidents = new Incidents('search', parts, 's');
+    this.limits = { ...DEFAULT_SEARCH_FACE_LIMITS, ...parts.limits };
+    this.bodies = new BodyReader(this.limits.maxBufferedBytes);
+    this.allowance = new SearchAllowance(parts);
+  }
+
+  get isDraining(): boolean {
+    return this.parts.isDraining?.() ?? false;
+  }
+
+  /** As its owner calls it. One that was deleted a moment ago goes by its id. */
+  nameOf(index: DatabaseId): string {
+    for (const { id, name } of this.parts.access.searchIndexes()) if (id === index) return name;
+    return uuidOf(index);
+  }
+
+  /** Lets others run. */
+  breathe(): Promise<void> {
+    return new Promise((resolve) => this.parts.timers.soon(resolve));
+  }
+
+  /** Runs what reads a whole index, unless too many do. @returns undefined: they do */
+  async scanning<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.#scans >= this.limits.maxScans) return undefined;
+    this.#scans += 1;
+    try {
+      return await run();
+    } finally {
+      this.#scans -= 1;
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/** The published search client against the data plane, with a projection that follows at once. */
+import { describeSearchClient } from '../../support/search-client-program.js';
+import { SEARCH_READ_TOKEN, SEARCH_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
+import { FollowedGateway } from '../../support/search-follower.js';
+
+describe('search data plane: published client', () => {
+  let face: SearchFaceHarness | undefined;
+  after(() => face?.stop());
+
+  describeSearchClient(async () => {
+    const gateway = new FollowedGateway();
+    face ??= await new SearchFaceHarness({ gateway, queries: gateway }).start();
+    return { url: face.url, token: SEARCH_TOKEN, readOnlyToken: SEARCH_READ_TOKEN };
+  });
+});

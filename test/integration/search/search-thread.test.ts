@@ -1,0 +1,124 @@
+/** The search indexes in their thread, on a real journal. */
+import { expect } from 'chai';
+import {
+  connect,
+  initCluster,
+  JetStreamJournal,
+  Names,
+  NatsBus,
+  type NatsConnections,
+} from '../../../src/adapters/nats/index.js';
+import { SearchThread } from '../../../src/composition/search-thread.js';
+import { documentsKey, encodeDocument } from '../../../src/domain/search/index.js';
+import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
+import { kvPartition } from '../../../src/messages/index.js';
+import { AskedSearch, askSearchOverBus } from '../../../src/query/index.js';
+import { SHARD, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { eventually } from '../../support/eventually.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { realTime } from '../../support/real-time.js';
+import { LIBRARY, SHOP } from '../../support/search-journal-stand.js';
+import { PLAIN_QUERY } from '../../support/search-stand.js';
+
+const PREFIX = 'search';
+const ENTRY = new URL('../../../src/composition/search-worker.js', import.meta.url);
+
+describe('the search indexes in a thread of their own, on JetStream', function () {
+  this.timeout(60_000);
+  let server: NatsServer;
+  let connections: NatsConnections;
+  let history: ShardHistory;
+  let thread: SearchThread;
+  let known: readonly DatabaseId[] = [SHOP];
+  const search = new AskedSearch((question) => thread.ask(question));
+
+  before(async () => {
+    server = await startNatsServer();
+    connections = await connect({ servers: [server.url] });
+    await initCluster(connections, { prefix: PREFIX, kvShards: 1, queueShards: 1, replicas: 1 });
+    history = new ShardHistory(new JetStreamJournal(connections, new Names(PREFIX)), { shard: SHARD });
+    await history.claim();
+    thread = newThread();
+  });
+  after(async () => {
+    await thread?.stop();
+    await connections?.close();
+    await server?.stop();
+  });
+
+  function newThread(entry = ENTRY): SearchThread {
+    const started = new SearchThread({
+      entry,
+      task: { nats: { servers: [server.url] }, prefix: PREFIX, options: { kvShards: 1 } },
+      log: silentLog,
+      timers: realTime,
+      indexes: () => known,
+      restartMs: 50,
+    });
+    started.start();
+    return started;
+  }
+
+  async function store(database: DatabaseId, texts: Readonly<Record<string, string>>): Promise<void> {
+    const words = Object.entries(texts).flatMap(([id, text]) => [id, encodeDocument({ content: { text } })]);
+    await history.batch({ [kvPartition(database, 0)]: [['HSET', documentsKey('all'), ...words]] });
+  }
+
+  const ids = async (database: DatabaseId, text: string, from = search) =>
+    (await from.search(database, 'all', { ...PLAIN_QUERY, text, semanticWeight: 0 })).map(({ id }) => id);
+
+  it('find what was just stored, within a second', async () => {
+    await store(SHOP, { '1': 'red boots' });
+    await eventually(async () => expect(await ids(SHOP, 'boots')).to.deep.equal(['1']));
+    const storedAtMs = performance.now();
+    await store(SHOP, { '2': 'blue sandals' });
+    await eventually(async () => expect(await ids(SHOP, 'sandals')).to.deep.equal(['2']), { everyMs: 5 });
+    expect(performance.now() - storedAtMs).to.be.lessThan(1000);
+  });
+
+  it('are told of indexes that come', async () => {
+    await store(LIBRARY, { '1': 'a book' });
+    known = [SHOP, LIBRARY];
+    thread.indexesChanged();
+    await eventually(async () => expect(await ids(LIBRARY, 'book')).to.deep.equal(['1']));
+    await eventually(() =>
+      expect(thread.status).to.include({ isCaughtUp: true, indexes: 2, documents: 3, behindPositions: 0 }),
+    );
+  });
+
+  it('are asked by other processes over the bus', async () => {
+    const bus = new NatsBus(connections, new Names(PREFIX));
+    const remote = new AskedSearch(askSearchOverBus(bus, 5000));
+    const unserved = await ids(SHOP, 'boots', remote).catch((thrown: unknown) => thrown);
+    expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
+    const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));
+    expect(await ids(SHOP, 'boots', remote)).to.deep.equal(['1']);
+    const info = await remote.info(SHOP);
+    expect([...info.namespaces].map(([name, { documents }]) => [name, documents])).to.deep.equal([['all', 2]]);
+    const refused = await remote
+      .search(SHOP, 'all', { ...PLAIN_QUERY, filter: 'a =' })
+      .catch((thrown: unknown) => thrown);
+    expect(isMillraceError(refused, 'INVALID')).to.equal(true);
+    expect((refused as Error).message).to.contain('at character 4');
+    served.stop();
+    bus.close();
+  });
+
+  it('are whole again after a rebuild and in a thread that begins anew', async () => {
+    const query = { ...PLAIN_QUERY, text: 'red sandals' };
+    const before = await search.search(SHOP, 'all', query);
+    thread.rebuild();
+    expect(await search.search(SHOP, 'all', query)).to.deep.equal(before);
+    await thread.stop();
+    thread = newThread();
+    await eventually(async () => expect(await search.search(SHOP, 'all', query)).to.deep.equal(before));
+  });
+
+  it('refuse questions while their thread is gone, and start another one', async () => {
+    const dying = newThread(new URL('data:text/javascript,process.exit(3)'));
+    const error = await dying.ask(new Uint8Array([1])).catch((thrown: unknown) => thrown);
+    expect(isMillraceError(error, 'SHARD_UNAVAILABLE')).to.equal(true);
+    await dying.stop();
+    expect(await ids(SHOP, 'boots')).to.deep.equal(['1']);
+  });
+});

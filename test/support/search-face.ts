@@ -1,0 +1,264 @@
+/** The data plane of search indexes on a free port, over real engines in memory, and ways to talk to it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import http from 'node:http';
+import type { SearchIndex, SearchLimits } from '../../src/domain/control/index.js';
+import { QUEUE_REFUSALS, queueProtocolRefusal } from '../../src/edge/error-map.js';
+import { createFaceServer, type FaceServer } from '../../src/edge/http/index.js';
+import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js';
+import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/search/index.js';
+import type { AccountId, DatabaseId } from '../../src/kernel/index.js';
+import { MillraceError } from '../../src/kernel/index.js';
+import { type KvRequest, type KvResponse, uuidOf } from '../../src/messages/index.js';
+import type {
+  KvGrant,
+  SearchHit,
+  SearchIndexInfo,
+  SearchQueries,
+  SearchQuery,
+  SearchUsage,
+} from '../../src/ports/index.js';
+import { MemoryLog } from './kv-face.js';
+import { MemoryKvGateway } from './memory-kv-gateway.js';
+import { realTime } from './real-time.js';
+
+export const SEARCH_TOKEN = 'full-token';
+export const SEARCH_READ_TOKEN = 'read-token';
+export const SEARCH_INDEX = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+
+export const SEARCH_INDEX_NAME = 'my papers';
+
+export const WIDE_LIMITS: SearchLimits = {
+  maxVectorCount: 2_000_000,
+  maxMonthlyReranks: -1,
+  maxDailyUpdates: -1,
+  maxDailyQueries: -1,
+  maxMonthlyBandwidth: -1,
+  maxWritesPerSecond: 1_000_000,
+  maxQueryPerSecond: 1_000_000,
+  maxReadsPerRequest: 100,
+  maxWritesPerRequest: 100,
+};
+
+const INDEX: SearchIndex = {
+  id: SEARCH_INDEX,
+  name: SEARCH_INDEX_NAME,
+  account: 'ac-aaaaaaaaaaaaaaaa' as AccountId,
+  region: 'eu-west-1',
+  type: 'payg',
+  limits: WIDE_LIMITS,
+  tokens: undefined,
+  createdAtMs: 0,
+  deletedAtMs: undefined,
+};
+
+export interface SearchAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects of an answer
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface SearchRequestOptions {
+  readonly method?: string;
+  readonly headers?: http.OutgoingHttpHeaders;
+  /** Undefined: the full token; null: none. */
+  readonly token?: string | null;
+  readonly id?: string;
+}
+
+/** Answers what it was told to, and remembers what it was asked. */
+export class ScriptedQueries implements SearchQueries {
+  readonly asked: { index: DatabaseId; name: string; query: SearchQuery }[] = [];
+  hits: readonly SearchHit[] = [];
+  indexed = new Map<string, number>();
+  failure: unknown;
+
+  async search(index: DatabaseId, name: string, query: SearchQuery): Promise<readonly SearchHit[]> {
+    if (this.failure !== undefined) throw this.failure;
+    this.asked.push({ index, name, query });
+    return this.hits;
+  }
+
+  async info(): Promise<SearchIndexInfo> {
+    if (this.failure !== undefined) throw this.failure;
+    const namespaces = new Map([...this.indexed].map(([name, documents]) => [name, { documents, bytes: documents }]));
+    return { namespaces, dimensions: 512 };
+  }
+}
+
+/** Engines in memory, with a way to come in between two commands. */
+export class InterruptibleGateway extends MemoryKvGateway {
+  #interruption: { readonly name: string; readonly run: () => void } | undefined;
+  #onWait: () => void = () => {};
+
+  /** Does something before the next command of that name. @returns when it is done */
+  onceBefore<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#interruption = { name, run: () => void action().then(resolve, reject) };
+    });
+  }
+
+  /** Resolves when a request waits at the gate. */
+  waits(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onWait = resolve;
+    });
+  }
+
+  override async execute(request: KvRequest): Promise<KvResponse> {
+    const interruption = this.#interruption;
+    if (interruption !== undefined && request.commands[0]?.[0] === interruption.name) {
+      this.#interruption = undefined;
+      await new Promise<void>((resolve) => {
+        const { run } = interruption;
+        this.#afterNext = resolve;
+        run();
+      });
+    }
+    if (this.gate !== undefined) this.#onWait();
+    const response = await super.execute(request);
+    const afterNext = this.#afterNext;
+    this.#afterNext = undefined;
+    afterNext?.();
+    return response;
+  }
+
+  #afterNext: (() => void) | undefined;
+}
+
+export class SearchFaceHarness {
+  readonly gateway = new InterruptibleGateway();
+  readonly queries = new ScriptedQueries();
+  readonly log = new MemoryLog();
+  readonly usages: SearchUsage[] = [];
+  readonly gauges: { documents: number; storageBytes: number }[] = [];
+  /** What is left of the day, by what is counted. */
+  readonly quotaLeft = new Map<string, number>();
+  readonly leased: KvGrant[] = [];
+  month = { rerankUnits: 0, bytes: 0 };
+  limits: SearchLimits = WIDE_LIMITS;
+  isControlStale = false;
+  isDraining = false;
+  readonly #server: FaceServer;
+  readonly #agent = new http.Agent({ keepAlive: true });
+  #port = 0;
+
+  constructor(parts: Partial<SearchHandlerParts> = {}) {
+    this.gateway.keepsRequests = false;
+    const handle = createSearchHandler({
+      gateway: this.gateway,
+      queries: this.queries,
+      access: {
+        grantForSearch: (index, token) => this.#grantFor(index, token),
+        searchIndexes: () => [INDEX],
+        whenSearchIndexesChange: () => {},
+      },
+      quota: {
+        take: (grant, count) => {
+          this.leased.push(grant);
+          const left = this.quotaLeft.get(grant.database) ?? grant.limits.maxRequestsPerDay;
+          const fits = count <= left;
+          if (fits) this.quotaLeft.set(grant.database, left - count);
+          return Promise.resolve(fits);
+        },
+      },
+      usage: { rerankUnits: () => this.month.rerankUnits, bytes: () => this.month.bytes },
+      meter: {
+        recordSearch: (_index, usage) => this.usages.push(usage),
+        gaugeSearch: (_index, documents, storageBytes) => this.gauges.push({ documents, storageBytes }),
+      },
+      clock: realTime,
+      timers: realTime,
+      log: this.log,
+      isDraining: () => this.isDraining,
+      ...parts,
+    });
+    this.#server = createFaceServer(DEFAULT_QUEUE_FACE_LIMITS, undefined, {
+      handle: (request, response) => {
+        if (!handle(request, response)) response.writeHead(418).end();
+      },
+      connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
+      allowedMethods: 'POST',
+      protocolRefusal: queueProtocolRefusal,
+      drain: () => {},
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/search/${uuidOf(SEARCH_INDEX)}`;
+  }
+
+  async start(): Promise<this> {
+    this.#port = (await this.#server.listen(0, '127.0.0.1')).port;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.#server.close(AbortSignal.timeout(500));
+  }
+
+  #grantFor(index: DatabaseId, token: string) {
+    if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
+    if (index !== SEARCH_INDEX || ![SEARCH_TOKEN, SEARCH_READ_TOKEN].includes(token)) return undefined;
+    const role: 'standard' | 'read-only' = token === SEARCH_TOKEN ? 'standard' : 'read-only';
+    return { index, account: 'ac-aaaaaaaaaaaaaaaa' as AccountId, role, limits: this.limits };
+  }
+
+  /** @param body a text goes out as it is, anything else as JSON; undefined: none */
+  call(command: string, body?: unknown, options: SearchRequestOptions = {}): Promise<SearchAnswer> {
+    const { method = 'POST', headers = {}, token = SEARCH_TOKEN, id = uuidOf(SEARCH_INDEX) } = options;
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+    const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
+    return new Promise((resolve, reject) => {
+      const request = http.request(
+        {
+          host: '127.0.0.1',
+          port: this.#port,
+          path: `/search/${id}/${command}`,
+          method,
+          agent: this.#agent,
+          headers: { ...authorization, ...length, ...headers },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const whole = Buffer.concat(chunks).toString();
+            const { statusCode = 0, headers: received } = response;
+            resolve({
+              status: statusCode,
+              headers: received,
+              body: whole === '' ? undefined : JSON.parse(whole),
+              text: whole,
+            });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(text);
+    });
+  }
+
+  /** The result of a call that succeeds. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  async result(command: string, body?: unknown, options?: SearchRequestOptions): Promise<any> {
+    const { status, body: answer, text } = await this.call(command, body, options);
+    if (status !== 200) throw new Error(`${command}: ${status} ${text}`);
+    return answer.result;
+  }
+
+  /** Documents `d0`, `d1` … of one index, in batches. */
+  async fill(name: string, count: number, idOf: (at: number) => string = (at) => `d${at}`): Promise<void> {
+    for (let from = 0; from < count; from += 100) {
+      const batch = Array.from({ length: Math.min(100, count - from) }, (_, at) => ({
+        id: idOf(from + at),
+        content: { number: from + at },
+      }));
+      await this.result(`upsert-data/${name}`, batch);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Refused } from '../../../../src/edge/queue/refused.js';
+import { documentItems } from '../../../../src/edge/search/document-items.js';
+import { LONG_BODY_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/face-limits.js';
+
+const PAD = ' '.repeat(LONG_BODY_BYTES);
+
+function read(text: string): { items: unknown[]; pauses: number } {
+  const items: unknown[] = [];
+  let pauses = 0;
+  for (const step of documentItems(Buffer.from(text))) {
+    if (step === undefined) pauses += 1;
+    else items.push(step.item);
+  }
+  return { items, pauses };
+}
+
+function readOrRefused(text: string): unknown {
+  try {
+    return read(text).items;
+  } catch (refused) {
+    expect(refused).to.be.instanceOf(Refused);
+    return 'refused';
+  }
+}
+
+describe('edge/search: documents of a body', () => {
+  it('reads a long array as JSON.parse does, item by item', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json(), { maxLength: 8 }), fc.boolean(), (texts, isPaddedWithin) => {
+        const inner = texts.join(isPaddedWithin ? ' ,\n' : ',');
+        // Blanks around belong to the first item, which has a bound; at the end they belong to nobody.
+        const body = `[${inner}]${PAD}`;
+        expect(readOrRefused(body)).to.deep.equal(JSON.parse(body).map((item: unknown) => item));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('refuses of long bodies what JSON.parse refuses', () => {
+    const pieces = ['[', ']', '{', '}', ',', ':', '"', '"a"', '1', 'null', '\\', ' ', '{"a":[1]}', '"],["'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+        const body = `[${parts.join('')}${PAD}`;
+        let expected: unknown = 'refused';
+        try {
+          expected = JSON.parse(body);
+        } catch {}
+        expect(readOrRefused(body)).to.deep.equal(expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('reads short bodies, of one document and of many', () => {
+    expect(read('{"a":1}').items).to.deep.equal([{ a: 1 }]);
+    expect(read('[{"a":1},2]').items).to.deep.equal([{ a: 1 }, 2]);
+    expect(read(' [ ] ').items).to.deep.equal([]);
+  });
+
+  it('lets others run while it reads megabytes', () => {
+    const body = JSON.stringify(Array.from({ length: 100 }, (_, at) => ({ id: at, text: 'x'.repeat(20_000) })));
+    const { items, pauses } = read(body);
+    expect(items).to.have.length(100);
+    expect(pauses).to.be.greaterThan(10);
+  });
+
+  it('bounds one document, also the one that a body is', () => {
+    const text = 'x'.repeat(MAX_DOCUMENT_BYTES);
+    expect(readOrRefused(JSON.stringify([{ text }]))).to.equal('refused');
+    expect(readOrRefused(JSON.stringify({ text }))).to.equal('refused');
+    expect(readOrRefused(JSON.stringify({ text: text.slice(100) }))).to.have.length(1);
+  });
+
+  it('is not confused by nesting beyond reason', () => {
+    expect(readOrRefused('['.repeat(2_000_000))).to.equal('refused');
+  });
+});

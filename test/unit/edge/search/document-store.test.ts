@@ -1,0 +1,221 @@
+/** The documents of a search database against a model of maps, by any commands in any order. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { digestOf } from '../../../../src/domain/kv/index.js';
+import { compileFilter, documentsKey, encodeDocument, orderKey } from '../../../../src/domain/search/index.js';
+import { REMOVE_UNCHANGED } from '../../../../src/edge/search/document-scripts.js';
+import { DocumentStore } from '../../../../src/edge/search/document-store.js';
+import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../../../src/kernel/index.js';
+import type { KvRequest, KvResponse } from '../../../../src/messages/index.js';
+import { MemoryKvGateway } from '../../../support/memory-kv-gateway.js';
+import { FollowedGateway } from '../../../support/search-follower.js';
+
+const INDEX = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
+const PARTITION = `kv:${INDEX}:0`;
+const NAMES = ['a', 'b/c', 'é', 'd:a'];
+const IDS = ['1', '10', '2', 'é', 'é1', 'x', '\u{10ffff}'];
+const MAX_DOCUMENTS = 12;
+
+type Action =
+  | { readonly type: 'upsert'; readonly name: string; readonly documents: readonly (readonly [string, number])[] }
+  | { readonly type: 'remove-ids'; readonly name: string; readonly ids: readonly string[] }
+  | { readonly type: 'remove-prefix'; readonly name: string; readonly prefix: string }
+  | { readonly type: 'remove-fitting'; readonly name: string; readonly below: number }
+  | { readonly type: 'reset' | 'delete'; readonly name: string }
+  | { readonly type: 'reset-all' }
+  | { readonly type: 'rename'; readonly name: string; readonly to: string; readonly deletes: boolean };
+
+const name = fc.constantFrom(...NAMES);
+const id = fc.constantFrom(...IDS);
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      type: fc.constant('upsert' as const),
+      name,
+      documents: fc.array(fc.tuple(id, fc.nat(2000)), { minLength: 1, maxLength: 5 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('remove-ids' as const), name, ids: fc.array(id) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('remove-prefix' as const), name, prefix: id }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('remove-fitting' as const), name, below: fc.nat(2000) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('reset' as const, 'delete' as const), name }) },
+  { weight: 1, arbitrary: fc.constant({ type: 'reset-all' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('rename' as const), name, to: name, deletes: fc.boolean() }),
+  },
+);
+
+const textOf = (number: number): ByteString => encodeDocument({ content: { number, word: 'é'.repeat(number % 7) } });
+
+class Model {
+  /** In order of creation. */
+  readonly names = new Map<string, Map<string, ByteString>>();
+  readonly order: string[] = [];
+
+  get size(): number {
+    return [...this.names.values()].reduce((sum, documents) => sum + documents.size, 0);
+  }
+
+  do(act: Action): unknown {
+    switch (act.type) {
+      case 'upsert':
+        return this.#upsert(act.name, new Map(act.documents));
+      case 'remove-ids':
+        return this.#remove(act.name, (key) => act.ids.includes(key));
+      case 'remove-prefix':
+        return this.#remove(act.name, (key) => key.startsWith(act.prefix));
+      case 'remove-fitting':
+        return this.#remove(act.name, (_, text) => JSON.parse(textOfBytes(text)).content.number < act.below);
+      case 'reset':
+        return void this.names.get(act.name)?.clear();
+      case 'delete':
+        return this.#delete(act.name);
+      case 'reset-all':
+        for (const documents of this.names.values()) documents.clear();
+        return;
+      case 'rename':
+        return this.#rename(act.name, act.to, act.deletes);
+    }
+  }
+
+  #upsert(target: string, documents: Map<string, number>): unknown {
+    const held = this.names.get(target);
+    const added = [...documents.keys()].filter((key) => held?.has(key) !== true).length;
+    if (added > 0 && this.size + added > MAX_DOCUMENTS) return 'documents';
+    if (held === undefined) {
+      this.names.set(target, new Map());
+      this.order.push(target);
+    }
+    for (const [key, number] of documents) this.names.get(target)?.set(key, textOf(number));
+    return 'done';
+  }
+
+  #remove(target: string, fits: (key: string, text: ByteString) => boolean): number {
+    const documents = this.names.get(target) ?? new Map<string, ByteString>();
+    const gone = [...documents].filter(([key, text]) => fits(key, text));
+    for (const [key] of gone) documents.delete(key);
+    return gone.length;
+  }
+
+  #delete(target: string): boolean {
+    if (!this.names.delete(target)) return false;
+    this.order.splice(this.order.indexOf(target), 1);
+    return true;
+  }
+
+  #rename(from: string, to: string, deletes: boolean): string {
+    const documents = this.names.get(from);
+    if (documents === undefined) return 'missing';
+    if (from === to) return 'done';
+    if (this.names.has(to) && !deletes) return 'taken';
+    this.#delete(to);
+    this.names.delete(from);
+    this.names.set(to, documents);
+    this.order.splice(this.order.indexOf(from), 1, to);
+    return 'done';
+  }
+}
+
+async function run(store: DocumentStore, act: Action): Promise<unknown> {
+  const goesOn = () => true;
+  switch (act.type) {
+    case 'upsert':
+      return (await store.upsert(act.name, new Map(act.documents.map(([key, n]) => [key, textOf(n)])), MAX_DOCUMENTS))
+        .kind;
+    case 'remove-ids':
+      return (await store.removeIds(act.name, act.ids)).removed;
+    case 'remove-prefix':
+      return (await store.removePrefix(act.name, act.prefix, goesOn)).removed;
+    case 'remove-fitting':
+      return (await store.removeFitting(act.name, compileFilter(`number < ${act.below}`) ?? (() => false), goesOn))
+        .removed;
+    case 'reset':
+      return void (await store.reset(act.name));
+    case 'delete':
+      return (await store.deleteName(act.name)) !== undefined;
+    case 'reset-all':
+      return void (await store.resetAll());
+    case 'rename':
+      return store.rename(act.name, act.to, act.deletes);
+  }
+}
+
+async function checkAgainst(model: Model, store: DocumentStore, gateway: FollowedGateway): Promise<void> {
+  expect(await store.names()).to.deep.equal(model.order);
+  const bytesOf = (documents: ReadonlyMap<string, ByteString>) =>
+    [...documents].reduce((sum, [key, text]) => sum + bytesOfText(key).length + text.length, 0);
+  const counts = model.order.map((held) => {
+    const documents = model.names.get(held) ?? new Map();
+    return { name: held, documents: documents.size, bytes: bytesOf(documents) };
+  });
+  expect(await store.counts()).to.deep.equal(counts);
+  // DS1
+  expect(await store.totals()).to.deep.equal({
+    documents: model.size,
+    bytes: counts.reduce((sum, { bytes }) => sum + bytes, 0),
+  });
+  for (const [held, documents] of model.names) {
+    const { documents: found } = await store.page(held, '', undefined, 100);
+    const sorted = [...documents.keys()].sort((a, b) => (bytesOfText(a) < bytesOfText(b) ? -1 : 1));
+    // DS2
+    expect(found.map((document) => document.id)).to.deep.equal(sorted);
+    for (const { id: key, content } of found) {
+      expect(encodeDocument({ content })).to.equal(documents.get(key));
+    }
+  }
+  // Nothing is left of what is gone, and who follows the journal has the same.
+  const engine = gateway.engineOf(PARTITION);
+  expect(digestOf(gateway.replayed)).to.equal(digestOf(engine));
+  const projected = counts.filter(({ documents }) => documents > 0).map((count) => [count.name, count.documents]);
+  const { namespaces } = gateway.projected.info();
+  const found = [...namespaces].map(([held, { documents }]) => [held, documents]);
+  expect(found).to.have.deep.members(projected);
+  const { keyspace } = engine;
+  for (const held of NAMES)
+    if ((model.names.get(held)?.size ?? 0) === 0)
+      expect([keyspace.peek(documentsKey(held)), keyspace.peek(orderKey(held))]).to.deep.equal([undefined, undefined]);
+}
+
+describe('edge/search: stored documents', () => {
+  it('is what a model of maps is, whatever is done to it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
+        const gateway = new FollowedGateway();
+        const store = new DocumentStore(gateway, INDEX);
+        const model = new Model();
+        for (const act of actions) {
+          expect(await run(store, act), JSON.stringify(act)).to.deep.equal(model.do(act));
+          await checkAgainst(model, store, gateway);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('leaves a document that is replaced whenever a filter was asked about it, and ends', async () => {
+    class Restless extends MemoryKvGateway {
+      tries = 0;
+
+      override async execute(request: KvRequest): Promise<KvResponse> {
+        if (request.commands[0]?.[1] === REMOVE_UNCHANGED) {
+          this.tries += 1;
+          await new DocumentStore(this, INDEX).upsert('a', new Map([['1', textOf(this.tries)]]), MAX_DOCUMENTS);
+        }
+        return super.execute(request);
+      }
+    }
+    const gateway = new Restless();
+    const store = new DocumentStore(gateway, INDEX);
+    const texts = new Map(['1', '2'].map((key) => [key, textOf(0)] as const));
+    await store.upsert('a', texts, MAX_DOCUMENTS);
+    const removal = await store.removeFitting(
+      'a',
+      () => true,
+      () => true,
+    );
+    expect(removal).to.include({ removed: 1, isCutShort: false, documents: 1 });
+    expect(gateway.tries).to.equal(5);
+  });
+});

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { rangeAfter, rangeOf } from '../../../../src/edge/search/lex-range.js';
+import { bytesOfText } from '../../../../src/kernel/index.js';
+
+/** As ZRANGEBYLEX does. */
+function isWithin(id: string, { from, to }: { from: string; to: string }): boolean {
+  const isFrom = from === '-' || (from[0] === '[' ? id >= from.slice(1) : id > from.slice(1));
+  const isTo = to === '+' || (to[0] === '[' ? id <= to.slice(1) : id < to.slice(1));
+  return isFrom && isTo;
+}
+
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', '\u007f', 'é', '\u00ff', '€', '\uffff', '😀', '\u{10ffff}'),
+  maxLength: 4,
+});
+
+describe('edge/search: ranges of ids', () => {
+  it('holds just the ids that begin with the prefix', () => {
+    fc.assert(
+      fc.property(text, text, (prefix, id) => {
+        const [bytes, range] = [bytesOfText(id), rangeOf(bytesOfText(prefix))];
+        expect(isWithin(bytes, range)).to.equal(id.startsWith(prefix));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('goes on behind an id, within the prefix', () => {
+    fc.assert(
+      fc.property(text, text, text, (prefix, last, id) => {
+        const range = rangeAfter(bytesOfText(prefix), bytesOfText(last));
+        const isBehind = bytesOfText(id) > bytesOfText(last);
+        expect(isWithin(bytesOfText(id), range)).to.equal(id.startsWith(prefix) && isBehind);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('begins at the beginning without a last id', () => {
+    expect(rangeAfter('', undefined)).to.deep.equal({ from: '-', to: '+' });
+    expect(rangeAfter('a', undefined)).to.deep.equal({ from: '[a', to: '(b' });
+  });
+});
