@@ -2,6 +2,7 @@
  * From what went wrong to what a client is told. No other file picks a status for a failure.
  * The texts say whether anything happened: a caller may repeat what was not applied, and nothing else.
  */
+import type { RejectionReason } from '../domain/control/index.js';
 import { ErrorReply } from '../domain/kv/index.js';
 import type { QueueRejection } from '../domain/queue/index.js';
 import { type ErrorCode, isMillraceError } from '../kernel/index.js';
@@ -40,6 +41,11 @@ const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
   STORAGE_FULL: unavailable('ERR storage is full, only reads and deletes are served', STORAGE_SECONDS),
   SHUTTING_DOWN: unavailable('ERR server is stopping, nothing was executed', SOON_SECONDS),
   CONTROL_STALE: unavailable('ERR permissions cannot be checked right now, nothing was executed', SOON_SECONDS),
+  RATE_LIMITED: {
+    status: 429,
+    text: 'ERR max commands per second exceeded, nothing was executed',
+    retryAfterSeconds: SOON_SECONDS,
+  },
   TIMED_OUT: unavailable('ERR no answer in time, nothing was executed', SOON_SECONDS),
   NOT_FOUND: { status: 404, text: 'ERR not found' },
   CONFLICT: { status: 409, text: 'ERR conflict' },
@@ -56,9 +62,15 @@ export function refusalOf(failure: unknown): Refusal {
 /** Refusals that an edge makes by itself. */
 export const REFUSALS = {
   unauthorized: { status: 401, text: 'WRONGPASS invalid or missing auth token' },
+  suspended: { status: 403, text: 'NOPERM this database is suspended, nothing was executed' },
   methodNotAllowed: { status: 405, text: 'ERR method is not allowed' },
   overloaded: unavailable('ERR server is busy, nothing was executed', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
+
+/** A database that only some networks may use. @param address '' when the peer is gone already */
+export function addressNotAllowed(address: string): Refusal {
+  return { status: 403, text: `NOPERM this database may not be used from ${address}, nothing was executed` };
+}
 
 export function badRequest(text: string): Refusal {
   return { status: 400, text };
@@ -94,6 +106,7 @@ const QUEUE_TEXTS: Readonly<Record<ErrorCode, string>> = {
   STORAGE_FULL: 'storage is full, only reads and deletes are served',
   SHUTTING_DOWN: 'the server is stopping, nothing was done',
   CONTROL_STALE: 'permissions cannot be checked right now, nothing was done',
+  RATE_LIMITED: 'too many calls are waiting, nothing was done',
   TIMED_OUT: 'no answer in time',
   NOT_FOUND: 'not found',
   CONFLICT: 'conflict',
@@ -164,4 +177,121 @@ export function queueBodyTooLarge(limitBytes: number): Refusal {
 export function queueProtocolRefusal(code: string | undefined): Refusal {
   const refusal = protocolRefusal(code);
   return { ...refusal, text: refusal.text.replace('ERR ', '') };
+}
+
+// ── the management API: sentences without a class ──
+
+const MANAGEMENT_TEXTS: Readonly<Record<ErrorCode, string>> = {
+  ...QUEUE_TEXTS,
+  SHARD_UNAVAILABLE: 'what this needs is not available right now, nothing was done',
+  FENCED: 'the control plane is changing its owner, nothing was done',
+  JOURNAL_DAMAGED: 'what was asked for is stopped until an operator has looked at it',
+};
+
+/** As `refusalOf`, worded for the management API, which knows 400 alone for what does not fit. */
+export function managementRefusalOf(failure: unknown): Refusal {
+  const refusal = refusalOf(failure);
+  const text = isMillraceError(failure) ? MANAGEMENT_TEXTS[failure.code] : MANAGEMENT_TEXTS.DEFECT;
+  return { ...refusal, status: refusal.status === 409 ? 400 : refusal.status, text };
+}
+
+const NOT_POSSIBLE = 400;
+
+/** A text in place of the status: what is not there, without the id that it has inside. */
+const BY_CONTROL_REJECTION: Readonly<Record<RejectionReason, number | string>> = {
+  UNKNOWN_DATABASE: 'database',
+  UNKNOWN_ACCOUNT: 'account',
+  UNKNOWN_SEARCH_INDEX: 'search index',
+  UNKNOWN_TEAM: 'team',
+  UNKNOWN_MEMBER: 'team member',
+  UNKNOWN_KEY: 'API key',
+  UNKNOWN_BACKUP: 'backup',
+  UNKNOWN_USER: 'user',
+  TOO_MANY: NOT_POSSIBLE,
+  TOO_MANY_DATABASES: NOT_POSSIBLE,
+  TOO_MANY_ACCOUNTS: NOT_POSSIBLE,
+  TOO_MANY_USERS: NOT_POSSIBLE,
+  CONFLICTS: NOT_POSSIBLE,
+  BAD_VALUE: NOT_POSSIBLE,
+  BAD_NAME: NOT_POSSIBLE,
+  BAD_PARTITIONS: NOT_POSSIBLE,
+  BAD_LIMITS: NOT_POSSIBLE,
+  BAD_USER: NOT_POSSIBLE,
+  NAME_TAKEN: NOT_POSSIBLE,
+  DAY_CLOSED: NOT_POSSIBLE,
+  // Ids and secrets are random: the same call again makes others.
+  ID_TAKEN: UNAVAILABLE,
+  SECRET_TAKEN: UNAVAILABLE,
+};
+
+/** What the control actor has refused. */
+export function controlRefusal(reason: RejectionReason, text: string): Refusal {
+  const said = BY_CONTROL_REJECTION[reason];
+  return typeof said === 'string' ? notFound(said) : { status: said, text };
+}
+
+/** Refusals that the management face makes by itself. */
+export const MANAGEMENT_REFUSALS = {
+  unauthorized: { status: 401, text: 'unauthorized: unknown e-mail or API key' },
+  // Clients look for just these three words to learn what kind of key they have.
+  readOnly: { status: 403, text: 'Readonly API key: this key may look and change nothing' },
+  otherSite: { status: 403, text: 'changes are not taken from pages of other sites' },
+  routeNotFound: { status: 404, text: 'no such route' },
+  methodNotAllowed: { status: 405, text: 'method is not allowed' },
+  jsonOnly: { status: 406, text: 'answers are application/json, which the request does not accept' },
+  tooManyCalls: { status: 429, text: 'too many requests with this key', retryAfterSeconds: SOON_SECONDS },
+  overloaded: unavailable(MANAGEMENT_TEXTS.MAILBOX_FULL, SOON_SECONDS),
+  noBackups: unavailable('backups are not available on this server'),
+  noStatistics: unavailable('statistics are not available on this server'),
+} as const satisfies Record<string, Refusal>;
+
+/** Of somebody who may sign in, but not do this. */
+export function forbidden(text: string): Refusal {
+  return { status: 403, text };
+}
+
+// ── documents of search indexes: sentences, as of the queue ──
+
+const SEARCH_TEXTS: Readonly<Record<ErrorCode, string>> = {
+  ...QUEUE_TEXTS,
+  SHARD_UNAVAILABLE: 'the search index is not available right now, nothing was done',
+  FENCED: 'the search index is changing its owner, nothing was done',
+  JOURNAL_DAMAGED: 'the search index is stopped until an operator has looked at it',
+};
+
+/** As `refusalOf`, worded for search indexes; what is wrong with a filter or a query is said by who has read it. */
+export function searchRefusalOf(failure: unknown): Refusal {
+  const text = isMillraceError(failure, 'INVALID') ? failure.message : undefined;
+  return { ...refusalOf(failure), text: text ?? SEARCH_TEXTS[isMillraceError(failure) ? failure.code : 'DEFECT'] };
+}
+
+/** Refusals that the data plane of search indexes makes by itself. */
+export const SEARCH_REFUSALS = {
+  unauthorized: { status: 401, text: 'Unauthorized: Invalid auth token' },
+  readOnly: { status: 403, text: 'Forbidden: a read-only token may not do this' },
+  commandNotFound: { status: 404, text: 'no such command' },
+  methodNotAllowed: { status: 405, text: 'method is not allowed' },
+  overloaded: unavailable(SEARCH_TEXTS.MAILBOX_FULL, SOON_SECONDS),
+  cutShort: unavailable('the server is stopping: not all documents were deleted, the same call goes on', SOON_SECONDS),
+} as const satisfies Record<string, Refusal>;
+
+/** What bounds a search index: one request, a stretch of time, or all that it may hold. */
+export type SearchBound = 'request' | 'time' | 'size';
+
+const STATUS_BY_SEARCH_BOUND: Readonly<Record<SearchBound, number>> = { request: 400, time: 429, size: 403 };
+
+/** @param limit by its name in the index's record. @param retryAfterSeconds until there is room again */
+export function searchLimitReached(
+  bound: SearchBound,
+  limit: string,
+  text: string,
+  retryAfterSeconds?: number,
+): Refusal {
+  const refusal = { status: STATUS_BY_SEARCH_BOUND[bound], text: `${limit}: ${text}` };
+  return retryAfterSeconds === undefined ? refusal : { ...refusal, retryAfterSeconds };
+}
+
+/** Nothing of that name; clients know this sentence. */
+export function namespaceNotFound(name: string, index: string): Refusal {
+  return { status: 404, text: `Namespace ${name} for the index ${index} does not exist` };
 }

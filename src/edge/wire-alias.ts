@@ -14,6 +14,8 @@ export interface AliasWords {
   readonly headerWord: string;
   readonly queueWord: string;
   readonly kvWord: string;
+  /** Of the hosting partner, in the name of one field of search indexes. Undefined: that field has its neutral name. */
+  readonly partnerWord?: string | undefined;
 }
 
 /** What follows the prefix in a header that the faces read or write. */
@@ -75,8 +77,11 @@ export class Spelling {
   }
 }
 
+/** Of answers that have no other. */
+export const NEUTRAL_SPELLING = new Spelling(NEUTRAL_WORD);
+
 export class WireSpellings {
-  readonly #neutral = new Spelling(NEUTRAL_WORD);
+  readonly #neutral = NEUTRAL_SPELLING;
   readonly #aliases: readonly Spelling[];
   /** Query keys of the queue's token; true for an alias. */
   readonly #tokenKeys: ReadonlyMap<string, boolean>;
@@ -173,4 +178,111 @@ export class WireSpellings {
   responseHeaders(): string[] {
     return this.#words.map((word) => `${word}-Sync-Token`);
   }
+}
+
+const KV_START = '/v2/kv/';
+const QUEUE_START = '/v2/msgq/';
+const PARTNER_FIELD = 'partner_email';
+/** Fields whose values may name a tier of the queue. */
+const TIER_FIELDS: ReadonlySet<string> = new Set(['plan_name', 'reserved_type']);
+const TIER_START = 'msgq_fixed';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** How one answer of the management API is spelled: names of fields, and values that name the queue. */
+export class FieldSpelling {
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #neutralNames: ReadonlyMap<string, string>;
+  readonly #tierStart: string;
+  readonly #queueWord: string;
+
+  /** @param alsoNamed a field that an answer has under both names, since nothing says which its reader knows */
+  constructor(
+    alias: AliasWords | undefined,
+    private readonly alsoNamed?: readonly [neutral: string, other: string],
+  ) {
+    this.#queueWord = alias?.queueWord.toLowerCase() ?? NEUTRAL_QUEUE_WORD;
+    this.#tierStart = TIER_START.replace(NEUTRAL_QUEUE_WORD, this.#queueWord);
+    const names: [string, string][] = [];
+    if (alias !== undefined) {
+      names.push(['daily_msgq_messages', `daily_${this.#queueWord}_messages`], ['msgq_id', `${this.#queueWord}_id`]);
+      if (alias.partnerWord !== undefined) names.push([PARTNER_FIELD, `${alias.partnerWord}_email`]);
+    }
+    this.#names = new Map(names);
+    this.#neutralNames = new Map(names.map(([neutral, other]) => [other, neutral]));
+  }
+
+  /** A body in neutral words. Where a field came under both names, the neutral one counts. */
+  neutral(body: unknown): unknown {
+    if (this.#names.size === 0 || !isObject(body)) return body;
+    const members: [string, unknown][] = [];
+    for (const [name, value] of Object.entries(body)) {
+      const neutral = this.#neutralNames.get(name);
+      if (neutral !== undefined && Object.hasOwn(body, neutral)) continue;
+      members.push([neutral ?? name, turned(name, value, this.#tierStart, TIER_START)]);
+    }
+    return Object.fromEntries(members);
+  }
+
+  /** An answer, or each of a list of them, in the words of its reader. */
+  spelled(answer: unknown): unknown {
+    if (this.#names.size === 0 && this.alsoNamed === undefined) return answer;
+    if (Array.isArray(answer)) return answer.map((item) => this.spelled(item));
+    if (!isObject(answer)) return answer;
+    const members = Object.entries(answer).flatMap(([name, value]): [string, unknown][] => {
+      const said = turned(name, value, TIER_START, this.#tierStart);
+      const also: [string, unknown][] = this.alsoNamed?.[0] === name ? [[this.alsoNamed[1], said]] : [];
+      return [[this.#names.get(name) ?? name, said], ...also];
+    });
+    return Object.fromEntries(members);
+  }
+
+  /** A text in which fields or tiers may be named. */
+  text(neutral: string): string {
+    return this.#names.size === 0 ? neutral : neutral.replaceAll(NEUTRAL_QUEUE_WORD, this.#queueWord);
+  }
+}
+
+/** Of the management API, where a path says which words its client knows. */
+export class ManagementSpellings {
+  readonly #neutral: FieldSpelling;
+  readonly #paths: readonly (readonly [start: string, neutral: string, FieldSpelling])[];
+  readonly #byPrefix: readonly (readonly [prefix: string, FieldSpelling])[];
+
+  constructor(aliases: readonly AliasWords[]) {
+    const partner = aliases.find(({ partnerWord }) => partnerWord !== undefined)?.partnerWord;
+    this.#neutral = new FieldSpelling(
+      undefined,
+      partner === undefined ? undefined : [PARTNER_FIELD, `${partner}_email`],
+    );
+    const spelled = aliases.map((alias) => [alias, new FieldSpelling(alias)] as const);
+    this.#paths = spelled.flatMap(([{ kvWord, queueWord }, fields]) => [
+      [`/v2/${kvWord.toLowerCase()}/`, KV_START, fields] as const,
+      [`/v2/${queueWord.toLowerCase()}/`, QUEUE_START, fields] as const,
+    ]);
+    this.#byPrefix = spelled.map(([{ headerWord }, fields]) => [`${headerWord.toLowerCase()}-`, fields] as const);
+  }
+
+  /** @returns the path in neutral words, and how its answer is spelled */
+  of(path: string, headers: Headers): { readonly path: string; readonly fields: FieldSpelling } {
+    for (const [start, neutral, fields] of this.#paths) {
+      if (path.startsWith(start)) return { path: neutral + path.slice(start.length), fields };
+    }
+    if (this.#byPrefix.length > 0) {
+      for (const name in headers) {
+        for (const [prefix, fields] of this.#byPrefix) if (name.startsWith(prefix)) return { path, fields };
+      }
+    }
+    return { path, fields: this.#neutral };
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of a field, with the name of a tier turned. */
+function turned(field: string, value: unknown, from: string, to: string): unknown {
+  const isTier = TIER_FIELDS.has(field) && typeof value === 'string' && value.startsWith(from);
+  return isTier ? to + value.slice(from.length) : value;
 }

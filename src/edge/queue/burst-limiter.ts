@@ -1,8 +1,7 @@
 /**
- * Calls a second of an account, as far as this process sees them: a bucket that holds a second's worth and fills
- * evenly. Publishing is not counted here; its bound is the day's.
+ * Calls a second of an account or a search index, as far as this process sees them: a bucket that holds a second's
+ * worth and fills evenly. Publishing is not counted here; its bound is the day's.
  */
-import type { AccountId } from '../../kernel/index.js';
 import type { Clock } from '../../ports/index.js';
 
 interface Bucket {
@@ -10,24 +9,28 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** Accounts that are remembered; one that is forgotten begins with a full bucket. */
+/** Accounts and indexes that are remembered; one that is forgotten begins with a full bucket. */
 const MAX_BUCKETS = 10_000;
 
 export class BurstLimiter {
-  readonly #buckets = new Map<AccountId, Bucket>();
+  readonly #buckets = new Map<string, Bucket>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** @param perSecond 0: no limit. @returns may it go on? */
-  take(account: AccountId, perSecond: number): boolean {
+  /**
+   * @param key whose calls they are. @param perSecond 0: no limit
+   * @param count more than a second's worth passes when the bucket is full, and who comes after waits the longer
+   * @returns may it go on?
+   */
+  take(key: string, perSecond: number, count = 1): boolean {
     if (perSecond === 0) return true;
     const nowMs = this.clock.monotonicMs();
-    const bucket = this.#bucketOf(account, perSecond, nowMs);
+    const bucket = this.#bucketOf(key, perSecond, nowMs);
     const filled = bucket.tokens + ((nowMs - bucket.filledAtMs) * perSecond) / 1000;
     bucket.tokens = Math.min(perSecond, filled);
     bucket.filledAtMs = nowMs;
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
+    if (bucket.tokens < Math.min(count, perSecond)) return false;
+    bucket.tokens -= count;
     return true;
   }
 
@@ -40,12 +43,12 @@ export class BurstLimiter {
     };
   }
 
-  #bucketOf(account: AccountId, perSecond: number, nowMs: number): Bucket {
-    let bucket = this.#buckets.get(account);
+  #bucketOf(key: string, perSecond: number, nowMs: number): Bucket {
+    let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as AccountId);
+      if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as string);
       bucket = { tokens: perSecond, filledAtMs: nowMs };
-      this.#buckets.set(account, bucket);
+      this.#buckets.set(key, bucket);
     }
     return bucket;
   }

@@ -6,7 +6,7 @@
  */
 import { queueBodyTooLarge } from '../error-map.js';
 import { deeper, more, notJson, parsed, SLICE_BYTES } from './json-bounds.js';
-import { endOfText } from './json-texts.js';
+import { endOfText, mustEnd, skipBlanks } from './json-texts.js';
 import { LONG_BYTES, readLarge } from './large-json.js';
 import { MAX_BODY_VALUES, MAX_ITEM_VALUES } from './queue-limits.js';
 import { invalid, Refused } from './refused.js';
@@ -39,7 +39,7 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | u
   let at = skipBlanks(body, 0);
   if (body[at] !== OPEN_ARRAY) throw invalid('the body is not a JSON array');
   at = skipBlanks(body, at + 1);
-  if (body[at] === CLOSE_ARRAY) return end(body, at + 1);
+  if (body[at] === CLOSE_ARRAY) return mustEnd(body, at + 1);
   let breatheAt = at + SLICE_BYTES;
   let from = at;
   let depth = 0;
@@ -65,7 +65,7 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | u
     else if (depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
       const text = body.subarray(from, at);
       yield text.length > LONG_BYTES ? yield* largeItem(text) : { item: parsed(text) };
-      if (byte === CLOSE_ARRAY) return end(body, at + 1);
+      if (byte === CLOSE_ARRAY) return mustEnd(body, at + 1);
       from = at + 1;
       commas = 0;
     }
@@ -89,14 +89,4 @@ function refuseExcess(body: Buffer): void {
     else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA) commas = more(commas, 'the body', MAX_BODY_VALUES);
   }
-}
-
-function skipBlanks(body: Buffer, from: number): number {
-  let at = from;
-  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at += 1;
-  return at;
-}
-
-function end(body: Buffer, from: number): void {
-  if (skipBlanks(body, from) !== body.length) throw notJson();
 }

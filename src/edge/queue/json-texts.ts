@@ -100,3 +100,15 @@ function isLow(document: Buffer, at: number): boolean {
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
+
+/** @returns the position behind the blanks that begin at `from` */
+export function skipBlanks(body: Buffer, from: number): number {
+  let at = from;
+  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at += 1;
+  return at;
+}
+
+/** @throws Refused 400 when more than blanks follow */
+export function mustEnd(body: Buffer, from: number): void {
+  if (skipBlanks(body, from) !== body.length) throw notJson();
+}

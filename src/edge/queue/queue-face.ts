@@ -12,6 +12,7 @@ import type {
   Timers,
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import { Incidents } from '../incidents.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { BurstLimiter } from './burst-limiter.js';
 import type { QueueFaceLimits } from './queue-limits.js';
@@ -41,22 +42,17 @@ export class QueueFace {
   readonly bursts: BurstLimiter;
   /** Set while draining: every answer is its connection's last. */
   isDraining = false;
-  #incidents = 0;
+  readonly incidents: Incidents;
 
   constructor(readonly parts: QueueFaceParts) {
     this.spellings = new WireSpellings(parts.aliases);
     this.addresses = new ClientAddresses(parts.trustedProxies);
     this.bursts = new BurstLimiter(parts.clock);
+    this.incidents = new Incidents('queue', parts);
   }
 
   /** Lets whatever else is ready run first. */
   breathe(): Promise<void> {
     return new Promise((resolve) => this.parts.timers.soon(resolve));
-  }
-
-  /** Names one failure of ours in the log and in the answer. */
-  nextIncidentId(): string {
-    this.#incidents += 1;
-    return `${Math.trunc(this.parts.clock.nowMs()).toString(36)}-${this.#incidents}`;
   }
 }

@@ -38,6 +38,21 @@ describe('edge/queue: burst limiter', () => {
     for (let call = 0; call < 100; call += 1) expect(bursts.take(ONE, 0)).to.equal(true);
   });
 
+  it('takes several at once, and more than a second’s worth only when it is full', () => {
+    const bursts = limiter();
+    expect(bursts.take(ONE, 10, 4)).to.equal(true);
+    expect(bursts.take(ONE, 10, 7)).to.equal(false);
+    expect(bursts.take(ONE, 10, 6)).to.equal(true);
+    nowMs += 999;
+    expect(bursts.take(ONE, 10, 30)).to.equal(false);
+    nowMs += 1;
+    expect(bursts.take(ONE, 10, 30)).to.equal(true);
+    nowMs += 2000;
+    expect(bursts.take(ONE, 10)).to.equal(false);
+    nowMs += 100;
+    expect(bursts.take(ONE, 10)).to.equal(true);
+  });
+
   it('remembers ten thousand accounts and forgets the first when one more comes', () => {
     const bursts = limiter();
     taken(bursts, 10);

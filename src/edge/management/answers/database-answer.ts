@@ -1,0 +1,166 @@
+/** A database as the management API shows it. Source: docs/guide/management.md, "Databases". */
+import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString } from 'class-validator';
+import { DATABASE_PLAN_TERMS, type Database, DEFAULT_DATABASE_SETTINGS } from '../../../domain/control/index.js';
+import { uuidOf } from '../../../messages/index.js';
+import type { ManagementCall } from '../management-call.js';
+import { RecordOf, TextFlag, textFlag, unixSeconds } from './shapes.js';
+
+const NS_PER_HOUR = 3_600_000_000_000;
+/** Where nothing limits: the largest number that every client holds exactly. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+const DAYS_OF_MONTH = 30;
+const DAY_MS = 86_400_000;
+
+export class SecurityAddons {
+  @IsBoolean() readonly ipWhitelisting!: boolean;
+  @IsBoolean() readonly vpcPeering!: boolean;
+  @IsBoolean() readonly privateLink!: boolean;
+  @IsBoolean() readonly tlsMutualAuth!: boolean;
+  @IsBoolean() readonly encryptionAtRest!: boolean;
+}
+
+export class DatabaseAnswer {
+  @IsString() readonly database_id!: string;
+  @IsString() readonly database_name!: string;
+  @IsString() readonly database_type!: string;
+  @IsString() readonly region!: string;
+  @IsIn(['free', 'payg', 'pro', 'paid']) readonly type!: string;
+  @IsString() readonly primary_region!: string;
+  @IsString({ each: true }) @IsArray() readonly primary_members!: readonly string[];
+  @IsString({ each: true }) @IsArray() readonly all_members!: readonly string[];
+  @IsString({ each: true }) @IsArray() readonly read_regions!: readonly string[];
+  @IsInt() readonly replicas!: number;
+  @IsString() readonly endpoint!: string;
+  @IsInt() readonly port!: number;
+  @IsInt() readonly creation_time!: number;
+  @IsIn(['active', 'suspended', 'passive']) readonly state!: string;
+  @IsString() readonly modifying_state!: string;
+  @IsString() readonly customer_id!: string;
+  @IsString() readonly user_email!: string;
+  /** These three are left out with `credentials=hide`, and for those who may not use the database. */
+  @IsOptional() @IsString() readonly password?: string;
+  @IsOptional() @IsString() readonly rest_token?: string;
+  @IsOptional() @IsString() readonly read_only_rest_token?: string;
+  @IsBoolean() readonly tls!: boolean;
+  @IsBoolean() readonly eviction!: boolean;
+  @IsBoolean() readonly auto_upgrade!: boolean;
+  @IsBoolean() readonly consistent!: boolean;
+  @IsBoolean() readonly multizone!: boolean;
+  @IsBoolean() readonly daily_backup_enabled!: boolean;
+  @IsBoolean() readonly prod_pack_enabled!: boolean;
+  @IsString({ each: true }) @IsArray() readonly allowed_ip_ranges!: readonly string[];
+  @IsInt() readonly budget!: number;
+  @IsInt() readonly last_plan_upgrade_time!: number;
+  @IsInt() readonly reserved_per_region_price!: number;
+  @IsInt() readonly next_daily_backup_time!: number;
+  @TextFlag() readonly prometheus_enabled!: 'true' | 'false';
+  @RecordOf(SecurityAddons) readonly securityAddons!: SecurityAddons;
+  @IsInt() readonly db_max_clients!: number;
+  @IsInt() readonly db_max_request_size!: number;
+  @IsInt() readonly db_disk_threshold!: number;
+  @IsInt() readonly db_max_entry_size!: number;
+  @IsInt() readonly db_memory_threshold!: number;
+  @IsInt() readonly db_max_commands_per_second!: number;
+  @IsInt() readonly db_request_limit!: number;
+  @IsInt() readonly db_daily_bandwidth_limit!: number;
+  @IsIn(['S', 'M', 'L', 'XL', 'XXL', '3XL']) readonly db_resource_size!: string;
+  @IsString() readonly db_type!: string;
+  @IsInt() readonly db_conn_idle_timeout!: number;
+  @IsInt() readonly db_lua_timeout!: number;
+  @IsInt() readonly db_store_max_idle!: number;
+  @IsInt() readonly db_lua_credits_per_min!: number;
+  @IsInt() readonly db_max_loads_per_sec!: number;
+  @TextFlag() readonly db_acl_enabled!: 'true' | 'false';
+  @TextFlag() readonly db_acl_default_user_status!: 'true' | 'false';
+  @IsBoolean() readonly db_eviction!: boolean;
+}
+
+/** @param hidesSecrets leaves three fields out. @throws BAD_CONFIG when the secrets were sealed with another key file */
+export function databaseAnswer(call: ManagementCall, database: Database, hidesSecrets = false): DatabaseAnswer {
+  const { settings = DEFAULT_DATABASE_SETTINGS } = database;
+  const terms = DATABASE_PLAN_TERMS[settings.plan];
+  const primary = settings.primaryRegion;
+  const members = [primary, ...settings.readRegions];
+  return {
+    database_id: uuidOf(database.id),
+    database_name: database.name,
+    database_type: terms.label,
+    region: settings.region,
+    type: terms.type,
+    // Of a plain region nobody named it: clients that compare would see a difference to what they asked for.
+    primary_region: settings.region === primary ? '' : primary,
+    primary_members: [primary],
+    all_members: members,
+    read_regions: settings.readRegions,
+    replicas: members.length,
+    endpoint: call.face.urls.ofDatabases(),
+    port: call.face.parts.respPort,
+    creation_time: unixSeconds(database.createdAtMs),
+    state: settings.isSuspended ? 'suspended' : 'active',
+    modifying_state: '',
+    customer_id: call.customerId,
+    user_email: call.customerId,
+    ...(hidesSecrets || !call.maySeeSecrets ? {} : secretsOf(call, database)),
+    tls: true,
+    eviction: settings.isEvicting,
+    auto_upgrade: settings.isAutoUpgrading,
+    consistent: false,
+    multizone: false,
+    daily_backup_enabled: settings.hasDailyBackup,
+    prod_pack_enabled: settings.hasProdPack,
+    allowed_ip_ranges: settings.allowedIps,
+    budget: settings.budgetDollars,
+    last_plan_upgrade_time: unixSeconds(settings.lastPlanUpgradeAtMs),
+    reserved_per_region_price: terms.priceDollars,
+    next_daily_backup_time: settings.hasDailyBackup ? nextMidnight(call.nowMs) : 0,
+    prometheus_enabled: textFlag(settings.prometheusToken !== undefined),
+    securityAddons: {
+      ipWhitelisting: settings.allowedIps.length > 0,
+      vpcPeering: false,
+      privateLink: false,
+      tlsMutualAuth: false,
+      encryptionAtRest: false,
+    },
+    ...limitsOf(database, terms.maxRecordBytes),
+    db_resource_size: terms.resourceSize,
+    db_type: 'pebble',
+    db_conn_idle_timeout: 6 * NS_PER_HOUR,
+    db_lua_timeout: 250_000_000,
+    db_store_max_idle: NS_PER_HOUR / 4,
+    db_lua_credits_per_min: 10_000_000_000,
+    db_max_loads_per_sec: 1_000_000,
+    db_acl_enabled: 'true',
+    db_acl_default_user_status: 'true',
+    db_eviction: settings.isEvicting,
+  };
+}
+
+/** What is in force, which an operator may have set apart from the plan. */
+function limitsOf({ limits }: Database, maxRecordBytes: number) {
+  const dataBytes = limits.maxDataBytes || UNLIMITED;
+  const bandwidth = limits.maxBytesPerMonth || UNLIMITED;
+  return {
+    db_max_clients: limits.maxConnections || UNLIMITED,
+    db_max_request_size: limits.maxCommandBytes,
+    db_disk_threshold: dataBytes,
+    db_max_entry_size: maxRecordBytes,
+    // All data is in memory here.
+    db_memory_threshold: dataBytes,
+    db_max_commands_per_second: limits.maxCommandsPerSecond || UNLIMITED,
+    db_request_limit: limits.maxRequestsPerDay || UNLIMITED,
+    db_daily_bandwidth_limit: bandwidth === UNLIMITED ? UNLIMITED : Math.floor(bandwidth / DAYS_OF_MONTH),
+  };
+}
+
+function secretsOf({ face }: ManagementCall, { secrets }: Database) {
+  if (secrets === undefined) return {};
+  return {
+    password: face.secrets.open(secrets.password),
+    rest_token: face.secrets.open(secrets.standardToken),
+    read_only_rest_token: face.secrets.open(secrets.readOnlyToken),
+  };
+}
+
+function nextMidnight(nowMs: number): number {
+  return unixSeconds((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS);
+}

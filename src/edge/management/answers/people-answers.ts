@@ -1,0 +1,105 @@
+/** Teams, their members, API keys and the audit log as the management API shows them. */
+import { IsBoolean, IsIn, IsInt, IsString } from 'class-validator';
+import {
+  type Account,
+  type ApiKey,
+  AUDIT_TTL_MS,
+  type AuditEntry,
+  auditActionText,
+  TEAM_ROLES,
+  type TeamMember,
+} from '../../../domain/control/index.js';
+import { uuidOf } from '../../../messages/index.js';
+import type { ManagementCall } from '../management-call.js';
+import { unixSeconds } from './shapes.js';
+
+export class TeamAnswer {
+  @IsString() readonly team_id!: string;
+  @IsString() readonly team_name!: string;
+  @IsBoolean() readonly copy_cc!: boolean;
+}
+
+export class TeamMemberAnswer {
+  @IsString() readonly team_id!: string;
+  @IsString() readonly team_name!: string;
+  @IsString() readonly member_email!: string;
+  @IsIn(TEAM_ROLES) readonly member_role!: string;
+  @IsBoolean() readonly copy_cc!: boolean;
+}
+
+export class ApiKeyAnswer {
+  @IsString() readonly name!: string;
+  /** The account for which it acts: an e-mail, or the id of a team. */
+  @IsString() readonly customer_id!: string;
+  @IsBoolean() readonly readonly!: boolean;
+  @IsInt() readonly creation_time!: number;
+}
+
+export class NewApiKeyAnswer extends ApiKeyAnswer {
+  /** Shown this once. */
+  @IsString() readonly api_key!: string;
+}
+
+export class AuditLogAnswer {
+  @IsString() readonly log_id!: string;
+  @IsString() readonly customer_id!: string;
+  @IsString() readonly actor!: string;
+  @IsInt() readonly timestamp!: number;
+  @IsInt() readonly action!: number;
+  @IsString() readonly action_string!: string;
+  @IsString() readonly source!: string;
+  @IsString() readonly entity!: string;
+  @IsString() readonly secondary_entity!: string;
+  @IsString() readonly third_entity!: string;
+  @IsString() readonly readable_format!: string;
+  @IsString() readonly ip!: string;
+  /** When the entry leaves the log, in Unix seconds. */
+  @IsInt() readonly ttl!: number;
+  @IsString() readonly reason!: string;
+  @IsString() readonly notes!: string;
+}
+
+export function teamAnswer({ id, name, team }: Account): TeamAnswer {
+  return { team_id: uuidOf(id), team_name: name, copy_cc: team?.copiesCard ?? false };
+}
+
+export function teamMemberAnswer(team: Account, { email, role }: TeamMember): TeamMemberAnswer {
+  return { ...teamAnswer(team), member_email: email, member_role: role };
+}
+
+/** @param isTeam is the account that the key acts for a team? */
+export function apiKeyAnswer({ account, email, name, isReadOnly, createdAtMs }: ApiKey, isTeam: boolean): ApiKeyAnswer {
+  return {
+    name,
+    customer_id: isTeam ? uuidOf(account) : email,
+    readonly: isReadOnly,
+    creation_time: unixSeconds(createdAtMs),
+  };
+}
+
+export function auditLogAnswer({ customerId }: ManagementCall, entry: AuditEntry): AuditLogAnswer {
+  const action = auditActionText(entry.action);
+  const about = [entry.entity, entry.secondaryEntity, entry.thirdEntity].filter((text) => text !== '');
+  return {
+    log_id: uuidOfNumber(entry.number),
+    customer_id: customerId,
+    actor: entry.actor,
+    timestamp: unixSeconds(entry.atMs),
+    action: entry.action,
+    action_string: action,
+    source: entry.source,
+    entity: entry.entity,
+    secondary_entity: entry.secondaryEntity,
+    third_entity: entry.thirdEntity,
+    readable_format: `${entry.actor}: ${[action, ...about].join(', ')}`,
+    ip: entry.ip,
+    ttl: unixSeconds(entry.atMs + AUDIT_TTL_MS),
+    reason: entry.reason,
+    notes: '',
+  };
+}
+
+/** Stands for the entry's number, without a table. */
+function uuidOfNumber(number: number): string {
+  return `00000000-0000-8000-8a0d-${number.toString(16).padStart(12, '0')}`;
+}

@@ -1,0 +1,68 @@
+/** A search index as the management API shows it. Source: docs/guide/management.md, "Search indexes". */
+import { IsBoolean, IsIn, IsInt, IsString } from 'class-validator';
+import { SEARCH_REGIONS, SEARCH_TYPES, type SearchIndex } from '../../../domain/control/index.js';
+import { uuidOf } from '../../../messages/index.js';
+import type { ManagementCall } from '../management-call.js';
+import { ListOf, Point, unixSeconds } from './shapes.js';
+
+export class SearchIndexAnswer {
+  @IsString() readonly customer_id!: string;
+  @IsString() readonly id!: string;
+  @IsString() readonly name!: string;
+  @IsString() readonly endpoint!: string;
+  @IsIn(SEARCH_TYPES) readonly type!: string;
+  @IsIn(SEARCH_REGIONS) readonly region!: string;
+  /** Empty: there is no hosting partner. */
+  @IsString() readonly partner_email!: string;
+  /** Empty for those who may not use the index; the next one too. */
+  @IsString() readonly token!: string;
+  @IsString() readonly read_only_token!: string;
+  @IsInt() readonly max_vector_count!: number;
+  /** -1: no limit, of this and the next three. */
+  @IsInt() readonly max_monthly_reranks!: number;
+  @IsInt() readonly max_daily_updates!: number;
+  @IsInt() readonly max_daily_queries!: number;
+  @IsInt() readonly max_monthly_bandwidth!: number;
+  @IsInt() readonly max_writes_per_second!: number;
+  @IsInt() readonly max_query_per_second!: number;
+  @IsInt() readonly max_reads_per_request!: number;
+  @IsInt() readonly max_writes_per_request!: number;
+  @IsInt() readonly creation_time!: number;
+  @IsBoolean() readonly input_enrichment_enabled!: boolean;
+  /** Queries and updates a second, for each minute of the last hour. */
+  @ListOf(Point) readonly throughput_vector!: readonly Point[];
+}
+
+/** @throws BAD_CONFIG when the tokens were sealed with another key file */
+export function searchIndexAnswer(
+  call: ManagementCall,
+  index: SearchIndex,
+  throughput: readonly Point[],
+): SearchIndexAnswer {
+  const { limits, tokens } = index;
+  const { secrets, urls } = call.face;
+  const shown = call.maySeeSecrets ? tokens : undefined;
+  return {
+    customer_id: call.customerId,
+    id: uuidOf(index.id),
+    name: index.name,
+    endpoint: urls.ofSearchIndex(index.id),
+    type: index.type,
+    region: index.region,
+    partner_email: '',
+    token: shown === undefined ? '' : secrets.open(shown.token),
+    read_only_token: shown === undefined ? '' : secrets.open(shown.readOnlyToken),
+    max_vector_count: limits.maxVectorCount,
+    max_monthly_reranks: limits.maxMonthlyReranks,
+    max_daily_updates: limits.maxDailyUpdates,
+    max_daily_queries: limits.maxDailyQueries,
+    max_monthly_bandwidth: limits.maxMonthlyBandwidth,
+    max_writes_per_second: limits.maxWritesPerSecond,
+    max_query_per_second: limits.maxQueryPerSecond,
+    max_reads_per_request: limits.maxReadsPerRequest,
+    max_writes_per_request: limits.maxWritesPerRequest,
+    creation_time: unixSeconds(index.createdAtMs),
+    input_enrichment_enabled: true,
+    throughput_vector: throughput,
+  };
+}

@@ -1,0 +1,52 @@
+/** What use is charged with: the price list of the account, and the plan of what is used. */
+import {
+  ACCOUNT_PLAN_TERMS,
+  type Account,
+  accountPlanName,
+  DATABASE_PLAN_TERMS,
+  type Database,
+  DEFAULT_ACCOUNT_PLAN,
+  DEFAULT_DATABASE_SETTINGS,
+  type SearchIndex,
+} from '../../domain/control/index.js';
+import { NO_PRICES } from '../../domain/statistics/index.js';
+import { MANAGEMENT_REFUSALS } from '../error-map.js';
+import { Refused } from '../queue/refused.js';
+import type { Charges } from './answers/database-statistics.js';
+import type { ManagementCall } from './management-call.js';
+
+/** The price of the plan is all that a fixed one costs; a budget is where others stop. */
+export function chargesOfDatabase(call: ManagementCall, { account, settings }: Database): Charges {
+  const { plan, budgetDollars } = settings ?? DEFAULT_DATABASE_SETTINGS;
+  return {
+    prices: plan === 'free' ? NO_PRICES : call.face.parts.pricesOf(account),
+    capDollars: DATABASE_PLAN_TERMS[plan].priceDollars || budgetDollars || undefined,
+  };
+}
+
+export function chargesOfQueue(call: ManagementCall, { id, plan = DEFAULT_ACCOUNT_PLAN }: Account): Charges {
+  return {
+    prices: plan.type === 'free' ? NO_PRICES : call.face.parts.pricesOf(id),
+    capDollars: ACCOUNT_PLAN_TERMS[accountPlanName(plan)].reservedPrice || plan.budgetDollars || undefined,
+  };
+}
+
+/** Of all that the account has; those that cost nothing are not among what is charged. */
+export function chargesOfSearch(call: ManagementCall): Charges {
+  return { prices: call.face.parts.pricesOf(call.account), capDollars: undefined };
+}
+
+export function chargesOfIndex(call: ManagementCall, index: SearchIndex): Charges {
+  return isCharged(index) ? chargesOfSearch(call) : { prices: NO_PRICES, capDollars: undefined };
+}
+
+export function isCharged({ type }: SearchIndex): boolean {
+  return type !== 'free';
+}
+
+/** @throws Refused 503 when this server keeps none */
+export function statisticsOf({ face }: ManagementCall) {
+  const { statistics } = face.parts;
+  if (statistics === undefined) throw new Refused(MANAGEMENT_REFUSALS.noStatistics);
+  return statistics;
+}

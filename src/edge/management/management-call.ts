@@ -1,0 +1,99 @@
+/** One call of the management API: who makes it, and its ways to the control actor. */
+import {
+  type AuditAction,
+  type AuditNote,
+  auditActionNumber,
+  type ControlCommand,
+  type ControlReply,
+} from '../../domain/control/index.js';
+import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
+import { uuidOf } from '../../messages/index.js';
+import type { ManagementGrant } from '../../ports/index.js';
+import { controlRefusal } from '../error-map.js';
+import { Refused } from '../queue/refused.js';
+import type { ManagementFace } from './management-face.js';
+import { mayDo } from './permissions.js';
+
+export type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
+
+/** What the audit log says about a change, beside who made it. */
+export interface About {
+  readonly action: AuditAction;
+  /** Name of what is changed. */
+  readonly entity: string;
+  readonly secondary?: string | undefined;
+  readonly third?: string | undefined;
+  readonly reason?: string | undefined;
+  /** In whose log it is; undefined: in that of the account for which the key acts. */
+  readonly account?: AccountId | undefined;
+}
+
+type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
+
+export class ManagementCall {
+  constructor(
+    readonly face: ManagementFace,
+    /** Undefined for calls that anybody may make. */
+    private readonly granted: ManagementGrant | undefined,
+    private readonly ip: string,
+  ) {}
+
+  get grant(): ManagementGrant {
+    assert(this.granted !== undefined, 'a call without a caller');
+    return this.granted;
+  }
+
+  /** For which the key acts. */
+  get account(): AccountId {
+    return this.grant.account;
+  }
+
+  /** As records name an owner: the e-mail of a person, the id of a team. */
+  get customerId(): string {
+    return this.grant.isTeam ? uuidOf(this.account) : this.grant.email;
+  }
+
+  get nowMs(): number {
+    return this.face.parts.clock.nowMs();
+  }
+
+  /** Whoever may not change what a secret opens does not see it either. */
+  get maySeeSecrets(): boolean {
+    return mayDo(this.grant.role, 'databases');
+  }
+
+  /** @throws Refused when the control actor refuses; what the way to it throws */
+  async ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ReplyOf<Type>> {
+    const reply = await this.face.parts.control.send(command);
+    if (reply.type === 'Rejected') throw new Refused(controlRefusal(reply.reason, reply.message));
+    assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
+    return reply as ReplyOf<Type>;
+  }
+
+  /**
+   * As `ask`, with a line of the audit log in the same entry, also where all was so already or the data alone changes:
+   * somebody has asked for it, and was not refused.
+   */
+  change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ReplyOf<Type>> {
+    const { account = this.account } = about;
+    return this.ask({ type: 'Audited', account, note: this.#noteOf(about), command, always: true }, type);
+  }
+
+  async database(database: DatabaseId) {
+    return (await this.ask({ type: 'GetDatabase', account: this.account, database }, 'OneDatabase')).database;
+  }
+
+  #noteOf({ action, entity, secondary = '', third = '', reason = '' }: About): AuditNote {
+    const { email, keyName } = this.grant;
+    return {
+      actor: email,
+      action: auditActionNumber(action),
+      source: `API_KEY - ${keyName}`,
+      entity,
+      secondaryEntity: secondary,
+      thirdEntity: third,
+      ip: this.ip,
+      reason,
+    };
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What comes first, straight on Node's server: faces that share the port, the credentials, the rate limit, the body.
+ *
+ * Order of judgement: other sites (403), credentials (401), rate (429), body's size (413), accepted answer (406), route (404, 405), rights
+ * (403), query and body (400), and only then what is meant by them (404). Read-only keys learn what they are before
+ * anything is looked up.
+ */
+import type { ServerResponse } from 'node:http';
+import { MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
+import { BodyReader, discardBody, type FaceRequest } from '../http/index.js';
+import { Refused } from '../queue/refused.js';
+import type { FieldSpelling } from '../wire-alias.js';
+import { basicCredentials } from './basic-credentials.js';
+import { refusedBy } from './failures.js';
+import { ManagementCall } from './management-call.js';
+import type { ManagementFace } from './management-face.js';
+
+/** A request with its body, on its way to its route. */
+export interface Arrived {
+  readonly call: ManagementCall;
+  /** In neutral words. */
+  readonly path: string;
+  readonly query: string;
+  readonly fields: FieldSpelling;
+  readonly body: Buffer;
+}
+
+export type Application = (request: FaceRequest, response: ServerResponse, arrived: Arrived) => void;
+
+const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const NOTHING = Buffer.alloc(0);
+/** Answers hold secrets. */
+export const ANSWER_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
+
+export class ManagementHandler {
+  readonly #bodies: BodyReader;
+
+  constructor(
+    private readonly face: ManagementFace,
+    /** That anybody may ask for. */
+    private readonly openPaths: ReadonlySet<string>,
+    private readonly application: Application,
+  ) {
+    this.#bodies = new BodyReader(face.parts.limits.maxBufferedBytes);
+  }
+
+  /** Synchronously up to the body, whose pieces follow in the same tick. */
+  handle(request: FaceRequest, response: ServerResponse): void {
+    const { search, others = [] } = this.face.parts.mount;
+    if (search?.(request, response)) return;
+    if (others.some((answers) => answers(request, response))) return;
+    try {
+      this.#receive(request, response);
+    } catch (failure) {
+      this.refuse(request, response, failure);
+    }
+  }
+
+  refuse(request: FaceRequest, response: ServerResponse, failure: unknown, fields?: FieldSpelling): void {
+    const { refusal, headers } = refusedBy(this.face, failure);
+    discardBody(request);
+    if (response.destroyed || response.headersSent) return;
+    const text = JSON.stringify({ error: fields?.text(refusal.text) ?? refusal.text });
+    response.writeHead(refusal.status, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+      ...ANSWER_HEADERS,
+      ...retryHeader(refusal),
+      ...(this.face.isDraining ? { Connection: 'close' } : {}),
+      ...headers,
+    });
+    response.end(text);
+  }
+
+  #receive(request: FaceRequest, response: ServerResponse): void {
+    const target = request.url as string;
+    const mark = target.indexOf('?');
+    const { path, fields } = this.face.spellings.of(mark < 0 ? target : target.slice(0, mark), request.headers);
+    const query = mark < 0 ? '' : target.slice(mark + 1);
+    refuseOtherSites(request);
+    const grant = this.openPaths.has(path) ? undefined : this.#grantFor(request);
+    const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
+    const pass = (body: Buffer) => this.application(request, response, { call, path, query, fields, body });
+    if (BODILESS.has(request.method)) {
+      discardBody(request);
+      pass(NOTHING);
+      return;
+    }
+    const { maxBodyBytes } = this.face.parts.limits;
+    this.#bodies.read({ request, response }, maxBodyBytes, (outcome) => {
+      if (outcome.kind === 'whole') pass(outcome.body);
+      else if (outcome.kind === 'too-large') {
+        this.refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));
+      } else if (outcome.kind === 'overloaded') {
+        this.refuse(request, response, new Refused(MANAGEMENT_REFUSALS.overloaded));
+      }
+    });
+  }
+
+  /** @throws Refused 401, 429; CONTROL_STALE */
+  #grantFor(request: FaceRequest) {
+    const credentials = basicCredentials(request.headers.authorization);
+    const grant =
+      credentials === undefined ? undefined : this.face.parts.access.grantForKey(credentials.email, credentials.key);
+    if (grant === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+    if (!this.face.callLimiter.take(`${grant.email} ${grant.account} ${grant.keyName}`)) {
+      throw new Refused(MANAGEMENT_REFUSALS.tooManyCalls);
+    }
+    return grant;
+  }
+}
+
+/**
+ * A browser that somebody has signed in with sends the credentials along with whatever any page makes it send. Programs
+ * do not say from where they ask. @throws Refused 403
+ */
+function refuseOtherSites({ method, headers }: FaceRequest): void {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none' || !mayChange(method)) return;
+  throw new Refused(MANAGEMENT_REFUSALS.otherSite);
+}
+
+function mayChange(method: string | undefined): boolean {
+  return !BODILESS.has(method);
+}
+
+function retryHeader({ retryAfterSeconds }: Refusal): Record<string, string> {
+  return retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+}

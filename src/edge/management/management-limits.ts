@@ -1,0 +1,35 @@
+/** Every bound of the management face, with its reason. What an account may have is the control actor's to judge. */
+import type { HttpLimits } from '../http/index.js';
+
+export interface ManagementFaceLimits extends HttpLimits {
+  /** Calls a second of one API key, as far as this process sees them; 0: no limit. */
+  readonly maxCallsPerSecond: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  connectionsCheckingIntervalMs: 2_000,
+  // Longer than the 60 s of common load balancers, which must be the ones to close first.
+  keepAliveTimeoutMs: 75_000,
+  // Restoring a database may take minutes, in which nothing moves.
+  stalledSocketTimeoutMs: 600_000,
+  maxHeaderBytes: 16 * 1024,
+  maxHeadersCount: 100,
+  listenBacklog: 1_024,
+  maxConnections: 8_192,
+  maxConnectionsPerAddress: 2_048,
+  maxRequestsPerSocket: 0,
+  // A thousand allowed addresses are some 20 KiB.
+  maxBodyBytes: 64 * 1024,
+  maxBufferedBytes: 64 * MIB,
+  // Each call costs the one control actor a turn; tools that walk a hundred databases stay below.
+  maxCallsPerSecond: 100,
+};
+
+/** Keys that are remembered by the rate limit; one that is forgotten begins with a full bucket. */
+export const MAX_COUNTED_KEYS = 10_000;
+/** What an index is shown with is waited for no longer: it is of no interest to most who look. */
+export const THROUGHPUT_WAIT_MS = 500;

@@ -1,0 +1,66 @@
+/** Secrets that the management API makes and shows again: sealed before they leave this process, opened for answers alone. */
+import type {
+  ApiKey,
+  DatabaseSecrets,
+  NewAccount,
+  QueueTokens,
+  SealedSecret,
+  SearchTokens,
+} from '../../domain/control/index.js';
+import type { ApiKeyId, BackupId, Random } from '../../kernel/index.js';
+import { hashSecret, newId, newQueueToken, newSecretText, type SecretPrefix } from '../../messages/index.js';
+import type { Sealing } from '../../ports/index.js';
+
+export class ManagementSecrets {
+  constructor(
+    private readonly random: Random,
+    private readonly sealing: () => Sealing,
+  ) {}
+
+  /** @throws BAD_CONFIG when it was sealed with another key file */
+  open({ sealed }: SealedSecret): string {
+    return this.sealing().open(sealed);
+  }
+
+  ofDatabase(): DatabaseSecrets {
+    return {
+      standardToken: this.#made('mrs_'),
+      readOnlyToken: this.#made('mrr_'),
+      password: this.#made('mrp_'),
+    };
+  }
+
+  ofSearchIndex(): SearchTokens {
+    return { token: this.#made('mrs_'), readOnlyToken: this.#made('mrr_') };
+  }
+
+  ofQueue(): QueueTokens {
+    return { queueToken: this.#sealed(newQueueToken(this.random)), readOnlyToken: this.#made('mrq_') };
+  }
+
+  /** Of an account that nobody has signed in to yet: of a team, or of the queue that takes a moved one's place. */
+  ofAccount(): Pick<NewAccount, 'secrets' | 'readOnlyToken'> {
+    const { queueToken, readOnlyToken } = this.ofQueue();
+    const signingKeyCurrent = this.#made('sig_');
+    const signingKeyNext = this.#made('sig_');
+    return { secrets: { queueToken, mgmtKey: this.#made('mrk_'), signingKeyCurrent, signingKeyNext }, readOnlyToken };
+  }
+
+  /** The clear text is shown once, and kept by nobody here. */
+  ofApiKey(): { readonly clear: string } & Pick<ApiKey, 'id' | 'sha256'> {
+    const clear = newSecretText(this.random, 'mrk_');
+    return { clear, id: newId('key_', this.random) as ApiKeyId, sha256: hashSecret(clear) };
+  }
+
+  backupId(): BackupId {
+    return newId('bk-', this.random) as BackupId;
+  }
+
+  #made(prefix: SecretPrefix): SealedSecret {
+    return this.#sealed(newSecretText(this.random, prefix));
+  }
+
+  #sealed(text: string): SealedSecret {
+    return { sha256: hashSecret(text), sealed: this.sealing().seal(text) };
+  }
+}

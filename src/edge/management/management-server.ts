@@ -1,0 +1,60 @@
+/** The management face as a server: what it is made of, put together. */
+import { NO_PRICES } from '../../domain/statistics/index.js';
+import { MANAGEMENT_REFUSALS, queueProtocolRefusal } from '../error-map.js';
+import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
+import { openApiRoute } from '../openapi/index.js';
+import { createManagementApp } from './management-app.js';
+import { ManagementFace, type ManagementFaceParts } from './management-face.js';
+import { ManagementHandler } from './management-handler.js';
+import { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementFaceLimits } from './management-limits.js';
+import { openPathsOf } from './route.js';
+import { MANAGEMENT_ROUTES } from './routes/index.js';
+
+type Defaulted =
+  | 'limits'
+  | 'aliases'
+  | 'trustedProxies'
+  | 'pricesOf'
+  | 'pendingDocuments'
+  | 'deliveryAddresses'
+  | 'offersFixedSearch'
+  | 'defaultPartitions'
+  | 'mount';
+
+export interface ManagementServerParts
+  extends Omit<ManagementFaceParts, Defaulted>,
+    Partial<Omit<Pick<ManagementFaceParts, Defaulted>, 'limits'>> {
+  /** Those not given have their defaults. */
+  readonly limits?: Partial<ManagementFaceLimits>;
+  /** Without them the face speaks plain HTTP. */
+  readonly tls?: TlsTexts;
+}
+
+const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
+
+export function createManagementServer(parts: ManagementServerParts): FaceServer {
+  const limits = { ...DEFAULT_MANAGEMENT_FACE_LIMITS, ...parts.limits };
+  const face = new ManagementFace({
+    aliases: [],
+    trustedProxies: [],
+    pricesOf: () => NO_PRICES,
+    pendingDocuments: async () => 0,
+    deliveryAddresses: [],
+    offersFixedSearch: false,
+    defaultPartitions: 1,
+    mount: {},
+    ...parts,
+    limits,
+  });
+  const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES)];
+  const handler = new ManagementHandler(face, openPathsOf(routes), createManagementApp(face, routes));
+  return createFaceServer(limits, parts.tls, {
+    handle: (request, response) => handler.handle(request, response),
+    connectRefusal: MANAGEMENT_REFUSALS.methodNotAllowed,
+    allowedMethods: METHODS,
+    protocolRefusal: queueProtocolRefusal,
+    drain: () => {
+      face.isDraining = true;
+    },
+  });
+}

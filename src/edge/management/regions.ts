@@ -1,0 +1,32 @@
+/** Regions that databases may name. They are kept and shown; where the data is, is where this server runs. */
+export const AWS_REGIONS = [
+  'us-east-1',
+  'us-east-2',
+  'us-west-1',
+  'us-west-2',
+  'ca-central-1',
+  'eu-central-1',
+  'eu-west-1',
+  'eu-west-2',
+  'sa-east-1',
+  'ap-south-1',
+  'ap-northeast-1',
+  'ap-southeast-1',
+  'ap-southeast-2',
+  'af-south-1',
+] as const;
+export const GCP_REGIONS = ['us-central1', 'us-east4', 'europe-west1', 'asia-northeast1'] as const;
+export const PLATFORMS = ['aws', 'gcp'] as const;
+export type Platform = (typeof PLATFORMS)[number];
+
+/** Of replicas for reading. */
+export const READ_REGIONS: readonly string[] = AWS_REGIONS.filter((region) => region !== 'af-south-1');
+/** Of a database that has its replicas by name of region. */
+export const GLOBAL = 'global';
+
+const BY_PLATFORM: Readonly<Record<Platform, readonly string[]>> = { aws: AWS_REGIONS, gcp: GCP_REGIONS };
+
+export function isRegion(text: string, platform?: Platform): boolean {
+  const regions = platform === undefined ? [...AWS_REGIONS, ...GCP_REGIONS] : BY_PLATFORM[platform];
+  return (regions as readonly string[]).includes(text);
+}

@@ -1,0 +1,169 @@
+/** Bodies and queries of the calls about databases. */
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+} from 'class-validator';
+
+import {
+  DATABASE_PLANS,
+  type DatabasePlan,
+  MAX_ALLOWED_IPS,
+  MAX_BUDGET_DOLLARS,
+  MAX_PARTITIONS,
+} from '../../../domain/control/index.js';
+import { PERIODS, type Period } from '../../../domain/statistics/index.js';
+import { PLATFORMS, type Platform, READ_REGIONS } from '../regions.js';
+import { AreIpv4Blocks, IsName } from './rules.js';
+
+export class CreateDatabaseRequest {
+  @IsOptional()
+  @IsName()
+  readonly database_name: string | undefined;
+
+  /** As older clients and some of today's call `database_name`. */
+  @IsOptional()
+  @IsName()
+  readonly name: string | undefined;
+
+  @IsOptional()
+  @IsIn(PLATFORMS)
+  readonly platform: Platform | undefined;
+
+  /** `global`, or the region of a database without replicas. */
+  @IsOptional()
+  @IsString()
+  readonly region: string | undefined;
+
+  @IsOptional()
+  @IsString()
+  readonly primary_region: string | undefined;
+
+  @IsOptional()
+  @ArrayUnique()
+  @IsIn(READ_REGIONS, { each: true })
+  @IsArray()
+  readonly read_regions: readonly string[] | undefined;
+
+  @IsOptional()
+  @IsIn(DATABASE_PLANS)
+  readonly plan: DatabasePlan | undefined;
+
+  /** Dollars a month; 0: no limit. */
+  @IsOptional()
+  @Max(MAX_BUDGET_DOLLARS)
+  @Min(0)
+  @IsInt()
+  readonly budget: number | undefined;
+
+  @IsOptional()
+  @IsBoolean()
+  readonly eviction: boolean | undefined;
+
+  /** Always on, whatever is said. */
+  @IsOptional()
+  @IsBoolean()
+  readonly tls: boolean | undefined;
+
+  @IsOptional()
+  @IsBoolean()
+  readonly auto_upgrade: boolean | undefined;
+
+  @IsOptional()
+  @IsBoolean()
+  readonly prod_pack_enabled: boolean | undefined;
+
+  /** Of this server alone: into how many parts the keys are spread, for ever. */
+  @IsOptional()
+  @Max(MAX_PARTITIONS)
+  @Min(1)
+  @IsInt()
+  readonly partitions: number | undefined;
+}
+
+export class RenameRequest {
+  @IsName()
+  readonly name!: string;
+}
+
+export class ChangePlanRequest {
+  @IsOptional()
+  @IsString()
+  readonly plan_name: string | undefined;
+
+  /** As an older client calls `plan_name`; `paid` and `pro` are names of plans there. */
+  @IsOptional()
+  @IsString()
+  readonly plan: string | undefined;
+
+  @IsOptional()
+  @IsBoolean()
+  readonly auto_upgrade: boolean | undefined;
+
+  @IsOptional()
+  @IsBoolean()
+  readonly prod_pack_enabled: boolean | undefined;
+}
+
+export class DatabaseBudgetRequest {
+  /** Dollars a month; 0: no limit. */
+  @Max(MAX_BUDGET_DOLLARS)
+  @Min(0)
+  @IsInt()
+  readonly budget!: number;
+}
+
+export class UpdateRegionsRequest {
+  /** All of them from here on. */
+  @ArrayUnique()
+  @IsIn(READ_REGIONS, { each: true })
+  @IsArray()
+  readonly read_regions!: readonly string[];
+}
+
+export class MoveDatabaseRequest {
+  @IsString()
+  readonly team_id!: string;
+
+  @IsString()
+  readonly database_id!: string;
+}
+
+export class AllowedIpsRequest {
+  /** Empty: everybody may connect. */
+  @ArrayUnique()
+  @ArrayMaxSize(MAX_ALLOWED_IPS)
+  @AreIpv4Blocks()
+  readonly allowed_ips!: readonly string[];
+}
+
+export class CreateBackupRequest {
+  @IsName()
+  readonly name!: string;
+}
+
+export class RestoreBackupRequest {
+  @IsString()
+  readonly backup_id!: string;
+}
+
+export class CredentialsQuery {
+  /** `hide`: password and tokens are left out. */
+  @IsOptional()
+  @IsIn(['hide', 'show'])
+  readonly credentials: 'hide' | 'show' | undefined;
+}
+
+export class PeriodQuery {
+  /** `1h` when it is not said. */
+  @IsOptional()
+  @IsIn(PERIODS)
+  readonly period: Period | undefined;
+}

@@ -1,0 +1,49 @@
+/** Bodies of the calls about teams and API keys. */
+import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
+import type { TeamRole } from '../../../domain/control/index.js';
+import { IsMailbox, IsName } from './rules.js';
+
+/** What a member can be made; the owner is whoever made the team. */
+export const GIVEN_ROLES = ['admin', 'dev', 'finance'] as const satisfies readonly TeamRole[];
+
+export class CreateTeamRequest {
+  @IsName()
+  readonly team_name!: string;
+
+  @IsBoolean()
+  readonly copy_cc!: boolean;
+}
+
+export class AddMemberRequest {
+  @IsString()
+  readonly team_id!: string;
+
+  @IsMailbox()
+  readonly member_email!: string;
+
+  @IsIn(GIVEN_ROLES)
+  readonly member_role!: (typeof GIVEN_ROLES)[number];
+}
+
+export class RemoveMemberRequest {
+  @IsString()
+  readonly team_id!: string;
+
+  @IsMailbox()
+  readonly member_email!: string;
+}
+
+export class CreateApiKeyRequest {
+  @IsName()
+  readonly name!: string;
+
+  /** Of this server alone: a key that looks and changes nothing. */
+  @IsOptional()
+  @IsBoolean()
+  readonly readonly: boolean | undefined;
+
+  /** Of this server alone: the key acts for this team; not said: for the account of the key it is asked with. */
+  @IsOptional()
+  @IsString()
+  readonly team_id: string | undefined;
+}

@@ -1,0 +1,110 @@
+/** Backups of databases. Switching daily ones on and off is a setting (database-settings.ts). */
+import type { Backup } from '../../../domain/control/index.js';
+import { type BackupId, type DatabaseId, describeError } from '../../../kernel/index.js';
+import { MANAGEMENT_REFUSALS } from '../../error-map.js';
+import { invalid, Refused } from '../../queue/refused.js';
+import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
+import { backupIdIn, databaseIdIn } from '../ids.js';
+import type { ManagementCall } from '../management-call.js';
+import { CreateBackupRequest, RestoreBackupRequest } from '../requests/database-requests.js';
+import { listOf, OK, OK_ANSWER, type Route, route } from '../route.js';
+
+export const BACKUP_ROUTES: readonly Route[] = [
+  route('GET /v2/kv/list-backup/:id', {
+    summary: 'Lists the backups of a database, newest first.',
+    permission: 'read',
+    answer: listOf(BackupAnswer),
+    async handle(call, { path }) {
+      return (await backupsOf(call, databaseIdIn(path.id))).map((backup) => backupAnswer(call, backup));
+    },
+  }),
+
+  route('POST /v2/kv/create-backup/:id', {
+    summary: 'Begins a backup of a database, which the list of backups shows from then on.',
+    permission: 'databases',
+    body: CreateBackupRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { name } }) {
+      const backups = backupsPort(call);
+      const database = await call.database(databaseIdIn(path.id));
+      const backup = call.face.secrets.backupId();
+      const command = {
+        type: 'StartBackup',
+        account: call.account,
+        database: database.id,
+        backup,
+        name,
+        isDaily: false,
+      } as const;
+      const about = { action: 'createBackup', entity: database.name, secondary: name } as const;
+      await call.change(command, 'OneBackup', about);
+      backups.start(database.id, backup);
+      return OK;
+    },
+  }),
+
+  route('DELETE /v2/kv/delete-backup/:id/:backup_id', {
+    summary: 'Deletes a backup.',
+    permission: 'databases',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      backupsPort(call);
+      const database = await call.database(databaseIdIn(path.id));
+      const { backup } = await backupOf(call, backupIdIn(path.backup_id));
+      const command = {
+        type: 'DeleteBackup',
+        account: call.account,
+        database: database.id,
+        backup: backup.id,
+      } as const;
+      const about = { action: 'deleteBackup', entity: database.name, secondary: backup.name } as const;
+      await call.change(command, 'OneBackup', about);
+      await removed(call, backup);
+      return OK;
+    },
+  }),
+
+  route('POST /v2/kv/restore-backup/:id', {
+    summary: 'Puts a backup, of this database or another of the account, in place of all that a database holds.',
+    permission: 'databases',
+    body: RestoreBackupRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { backup_id } }) {
+      const backups = backupsPort(call);
+      const database = await call.database(databaseIdIn(path.id));
+      const { backup } = await backupOf(call, backupIdIn(backup_id));
+      if (backup.state !== 'completed') throw invalid(`backup_id: the backup is ${backup.state}`);
+      // Journaled before anything is taken away: what happens to the data is in the log even if it is cut off.
+      const command = { type: 'ChangeDatabase', account: call.account, database: database.id, change: {} } as const;
+      const about = { action: 'restoreBackup', entity: database.name, secondary: backup.name } as const;
+      await call.change(command, 'OneDatabase', about);
+      await backups.restore(database.id, backup.manifests);
+      return OK;
+    },
+  }),
+];
+
+/** @throws Refused 503 */
+function backupsPort({ face }: ManagementCall) {
+  const { backups } = face.parts;
+  if (backups === undefined) throw new Refused(MANAGEMENT_REFUSALS.noBackups);
+  return backups;
+}
+
+/** It is off the list already: objects that stay behind are an operator's concern, not the caller's. */
+async function removed(call: ManagementCall, { id, manifests }: Backup): Promise<void> {
+  try {
+    await backupsPort(call).delete(manifests);
+  } catch (failure) {
+    call.face.parts.log.warn('management.backup.remains', { backup: id, error: describeError(failure) });
+  }
+}
+
+async function backupsOf(call: ManagementCall, database: DatabaseId): Promise<readonly Backup[]> {
+  return (await call.ask({ type: 'ListBackups', account: call.account, database }, 'Backups')).backups;
+}
+
+/** Of any database of the account. @throws Refused 404 */
+function backupOf(call: ManagementCall, backup: BackupId) {
+  return call.ask({ type: 'GetBackup', account: call.account, backup }, 'OneBackup');
+}

@@ -1,0 +1,156 @@
+/** Settings of databases: plan, budget, regions, and what is switched on and off. */
+import {
+  type AuditAction,
+  type DatabaseChange,
+  type DatabasePlan,
+  type DatabaseSettings,
+  DEFAULT_DATABASE_SETTINGS,
+  databasePlanNamed,
+} from '../../../domain/control/index.js';
+import { invalid } from '../../queue/refused.js';
+import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
+import { databaseIdIn } from '../ids.js';
+import type { ManagementCall } from '../management-call.js';
+import { refuseRegionTwice, refuseReplicasOfFree } from '../new-database.js';
+import {
+  AllowedIpsRequest,
+  ChangePlanRequest,
+  DatabaseBudgetRequest,
+  UpdateRegionsRequest,
+} from '../requests/database-requests.js';
+import { type Method, OK, OK_ANSWER, one, type Route, route } from '../route.js';
+
+export const DATABASE_SETTING_ROUTES: readonly Route[] = [
+  route('POST /v2/kv/enable-tls/:id', {
+    summary: 'Says that a database is to be reached by TLS, which it always can be.',
+    permission: 'databases',
+    answer: one(DatabaseAnswer),
+    handle: (call, { path }) => changed(call, path.id, 'enableTls', () => ({ settings: {} })),
+  }),
+
+  ...switchRoutes('eviction', ['enableEviction', 'disableEviction'], (isEvicting) => ({ isEvicting })),
+  ...switchRoutes('autoupgrade', ['enableAutoUpgrade', 'disableAutoUpgrade'], (isAutoUpgrading) => ({
+    isAutoUpgrading,
+  })),
+  ...switchRoutes('prodpack', ['enableProdPack', 'disableProdPack'], (hasProdPack) => ({ hasProdPack })),
+  ...switchRoutes(
+    'dailybackup',
+    ['enableDailyBackup', 'disableDailyBackup'],
+    (hasDailyBackup) => ({ hasDailyBackup }),
+    // Published clients disagree about the method.
+    ['patch'],
+  ),
+
+  route('POST /v2/kv/:id/change-plan', {
+    alsoPaths: ['/v2/kv/change-plan/:id'],
+    summary: 'Moves a database to another plan, with its limits.',
+    permission: 'payment',
+    body: ChangePlanRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body }) {
+      const plan = planIn(body);
+      const changeOf = (settings: DatabaseSettings) => {
+        refuseReplicasOfFree(plan, settings.readRegions);
+        const { auto_upgrade = settings.isAutoUpgrading, prod_pack_enabled = settings.hasProdPack } = body;
+        return { settings: { plan, isAutoUpgrading: auto_upgrade, hasProdPack: prod_pack_enabled } };
+      };
+      await changed(call, path.id, 'changePlan', changeOf, plan);
+      return OK;
+    },
+  }),
+
+  route('PATCH /v2/kv/update-budget/:id', {
+    summary: 'Sets what a database may cost a month, in dollars.',
+    permission: 'payment',
+    body: DatabaseBudgetRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { budget } }) {
+      await changed(call, path.id, 'updateBudget', () => ({ settings: { budgetDollars: budget } }), String(budget));
+      return OK;
+    },
+  }),
+
+  route('POST /v2/kv/update-regions/:id', {
+    summary: 'Sets all read regions of a database.',
+    permission: 'databases',
+    body: UpdateRegionsRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { read_regions: readRegions } }) {
+      await changed(
+        call,
+        path.id,
+        'updateRegions',
+        ({ primaryRegion, plan }) => {
+          refuseRegionTwice(primaryRegion, readRegions);
+          refuseReplicasOfFree(plan, readRegions);
+          return { settings: { readRegions } };
+        },
+        readRegions.join(' '),
+      );
+      return OK;
+    },
+  }),
+
+  route('POST /v2/kv/update-allowlist/:id', {
+    summary: 'Sets from which IPv4 addresses a database may be used; an empty list: from everywhere.',
+    permission: 'databases',
+    body: AllowedIpsRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { allowed_ips: allowedIps } }) {
+      await changed(
+        call,
+        path.id,
+        'updateAllowedIps',
+        ({ plan }) => {
+          if (plan === 'free' && allowedIps.length > 0) throw invalid('allowed_ips: the free plan has none');
+          return { settings: { allowedIps } };
+        },
+        `${allowedIps.length} addresses`,
+      );
+      return OK;
+    },
+  }),
+];
+
+/** Two routes; switching to what is already so is as good as switching. */
+function switchRoutes(
+  what: string,
+  [onAction, offAction]: readonly [AuditAction, AuditAction],
+  settingsOf: (isOn: boolean) => Partial<DatabaseSettings>,
+  alsoMethods: readonly Method[] = [],
+): Route[] {
+  const switchRoute = (verb: 'enable' | 'disable', isOn: boolean, action: AuditAction) =>
+    route(`POST /v2/kv/${verb}-${what}/:id`, {
+      alsoMethods,
+      summary: `Switches ${what} of a database ${isOn ? 'on' : 'off'}.`,
+      permission: what === 'prodpack' ? 'payment' : 'databases',
+      answer: OK_ANSWER,
+      async handle(call, { path }) {
+        await changed(call, path.id, action, () => ({ settings: settingsOf(isOn) }));
+        return OK;
+      },
+    });
+  return [switchRoute('enable', true, onAction), switchRoute('disable', false, offAction)];
+}
+
+async function changed(
+  call: ManagementCall,
+  uuid: string | undefined,
+  action: AuditAction,
+  changeOf: (settings: DatabaseSettings) => DatabaseChange,
+  secondary = '',
+): Promise<DatabaseAnswer> {
+  const { id, name, settings = DEFAULT_DATABASE_SETTINGS } = await call.database(databaseIdIn(uuid));
+  const command = { type: 'ChangeDatabase', account: call.account, database: id, change: changeOf(settings) } as const;
+  const { database } = await call.change(command, 'OneDatabase', { action, entity: name, secondary });
+  return databaseAnswer(call, database);
+}
+
+/** @throws Refused 400 */
+function planIn({ plan_name, plan }: ChangePlanRequest): DatabasePlan {
+  const name = plan_name ?? plan;
+  if (name === undefined) throw invalid('plan_name: is required');
+  const found = databasePlanNamed(name);
+  if (found === undefined) throw invalid('plan_name: is not the name of a plan');
+  return found;
+}

@@ -1,0 +1,76 @@
+/** API keys of the person who asks, and the audit log of the account. */
+import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
+import { notFound } from '../../error-map.js';
+import { Refused } from '../../queue/refused.js';
+import {
+  ApiKeyAnswer,
+  AuditLogAnswer,
+  apiKeyAnswer,
+  auditLogAnswer,
+  NewApiKeyAnswer,
+} from '../answers/people-answers.js';
+import { teamInScope } from '../ids.js';
+import type { ManagementCall } from '../management-call.js';
+import { CreateApiKeyRequest } from '../requests/people-requests.js';
+import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
+
+export const KEY_AND_AUDIT_ROUTES: readonly Route[] = [
+  route('GET /auditlogs', {
+    alsoPaths: ['/v2/auditlogs'],
+    summary: 'Lists what was changed in the account, newest first, a thousand entries at most.',
+    permission: 'read',
+    answer: listOf(AuditLogAnswer),
+    async handle(call) {
+      const command = { type: 'ListAudit', account: call.account, count: MAX_AUDIT_PAGE } as const;
+      const { entries } = await call.ask(command, 'AuditEntries');
+      return entries.map((entry) => auditLogAnswer(call, entry));
+    },
+  }),
+
+  route('POST /apikey', {
+    alsoPaths: ['/v2/apikey'],
+    summary: 'Makes an API key of the caller, whose secret is shown this once.',
+    permission: 'read',
+    body: CreateApiKeyRequest,
+    answer: one(NewApiKeyAnswer),
+    async handle(call, { body: { name, readonly: isReadOnly = false, team_id } }) {
+      const { email, isTeam } = call.grant;
+      const account = team_id === undefined ? call.account : (await teamInScope(call, team_id)).team.id;
+      const { clear, id, sha256 } = call.face.secrets.ofApiKey();
+      const key = { id, account, email, name, sha256, isReadOnly, createdAtMs: call.nowMs };
+      await call.change({ type: 'CreateApiKey', key }, 'ApiKeys', { action: 'createApiKey', entity: name, account });
+      return { ...apiKeyAnswer(key, isTeam || team_id !== undefined), api_key: clear };
+    },
+  }),
+
+  route('GET /v2/apikeys', {
+    summary: 'Lists the API keys of the caller, without their secrets; with the key of a team those of that team.',
+    permission: 'read',
+    answer: listOf(ApiKeyAnswer),
+    async handle(call) {
+      return (await keysOf(call)).map((key) => apiKeyAnswer(key, call.grant.isTeam || key.account !== call.account));
+    },
+  }),
+
+  route('DELETE /v2/apikey/:name', {
+    alsoPaths: ['/apikey/:name'],
+    summary: 'Deletes an API key of the caller; it opens nothing any more.',
+    permission: 'read',
+    answer: OK_ANSWER,
+    async handle(call, { path: { name } }) {
+      const { email } = call.grant;
+      const key = (await keysOf(call)).find((each) => each.name === name);
+      if (key === undefined) throw new Refused(notFound('API key'));
+      const { id, account } = key;
+      const about = { action: 'deleteApiKey', entity: key.name, account } as const;
+      await call.change({ type: 'DeleteApiKey', email, id }, 'ApiKeys', about);
+      return OK;
+    },
+  }),
+];
+
+async function keysOf(call: ManagementCall) {
+  const { email, isTeam } = call.grant;
+  const { keys } = await call.ask({ type: 'ListApiKeys', email }, 'ApiKeys');
+  return keys.filter(({ account }) => !isTeam || account === call.account);
+}

@@ -1,0 +1,183 @@
+/** Accounts of the message queue. One account has one, unless others were moved to it. */
+import {
+  ACCOUNT_PLAN_TERMS,
+  type Account,
+  type AccountPlan,
+  type AuditAction,
+  type ControlCommand,
+} from '../../../domain/control/index.js';
+import type { AccountId } from '../../../kernel/index.js';
+import { newAccountId } from '../../../messages/index.js';
+import { notFound } from '../../error-map.js';
+import { Refused } from '../../queue/refused.js';
+import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
+import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
+import { chargesOfQueue, statisticsOf } from '../charges.js';
+import { queueIdIn, teamOfCaller } from '../ids.js';
+import type { ManagementCall } from '../management-call.js';
+import { mustBeAllowed } from '../permissions.js';
+import { PeriodQuery } from '../requests/database-requests.js';
+import {
+  MoveQueueRequest,
+  QueueBudgetRequest,
+  queueBudgetOf,
+  SetQueuePlanRequest,
+} from '../requests/queue-requests.js';
+import { listOf, OK, OK_ANSWER, one, type Route, route, TEXTS } from '../route.js';
+
+export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
+  route('GET /v2/msgq/users', {
+    summary: 'Lists the message queue accounts of the account.',
+    permission: 'read',
+    answer: listOf(QueueAccountAnswer),
+    async handle(call) {
+      return (await queuesOf(call)).map((queue) => queueAccountAnswer(call, queue));
+    },
+  }),
+
+  route('GET /v2/msgq/user', {
+    summary: 'Shows the first message queue account of the account.',
+    permission: 'read',
+    answer: one(QueueAccountAnswer),
+    async handle(call) {
+      const [queue] = await queuesOf(call);
+      if (queue === undefined) throw new Refused(notFound('message queue account'));
+      return queueAccountAnswer(call, queue);
+    },
+  }),
+
+  route('GET /v2/msgq/user/:id', {
+    summary: 'Shows a message queue account.',
+    permission: 'read',
+    answer: one(QueueAccountAnswer),
+    async handle(call, { path }) {
+      return queueAccountAnswer(call, await queueOf(call, path.id));
+    },
+  }),
+
+  route('GET /v2/msgq/stats/:id', {
+    summary: 'Shows what a message queue account was used for.',
+    permission: 'read',
+    query: PeriodQuery,
+    answer: one(QueueStatisticsAnswer),
+    async handle(call, { path, query: { period = '1h' } }) {
+      const queue = await queueOf(call, path.id);
+      const { nowMs } = call;
+      const series = await statisticsOf(call).account(queue.id, period, nowMs);
+      return queueStatisticsAnswer(series, nowMs, chargesOfQueue(call, queue));
+    },
+  }),
+
+  route('POST /v2/msgq/rotate-token/:id', {
+    summary: 'Gives a message queue account new tokens; the old ones open nothing any more.',
+    permission: 'databases',
+    answer: one(QueueAccountAnswer),
+    async handle(call, { path }) {
+      const tokens = call.face.secrets.ofQueue();
+      return queueAccountAnswer(
+        call,
+        await changed(call, path.id, 'rotateQueueToken', ({ id }) => ({
+          type: 'ResetQueueTokens',
+          account: id,
+          tokens,
+        })),
+      );
+    },
+  }),
+
+  route('POST /v2/msgq/set-plan/:id', {
+    summary: 'Moves a message queue account to another plan, with its limits.',
+    permission: 'payment',
+    body: SetQueuePlanRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { plan_name } }) {
+      const { type, reserved } = ACCOUNT_PLAN_TERMS[plan_name];
+      await changed(call, path.id, 'setQueuePlan', ({ id }) => planChange(id, { type, reserved }), plan_name);
+      return OK;
+    },
+  }),
+
+  route('PATCH /v2/msgq/update-budget/:id', {
+    summary: 'Sets what a message queue account may cost a month, in dollars.',
+    permission: 'payment',
+    body: QueueBudgetRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body }) {
+      const budgetDollars = queueBudgetOf(body);
+      const said = String(budgetDollars);
+      await changed(call, path.id, 'updateQueueBudget', ({ id }) => planChange(id, { budgetDollars }), said);
+      return OK;
+    },
+  }),
+
+  prodPackRoute('enable', true, 'enableQueueProdPack'),
+  prodPackRoute('disable', false, 'disableQueueProdPack'),
+
+  route('POST /v2/msgq/move-to-team', {
+    summary: 'Moves a message queue, with all that it holds, to a team in which the caller may change it.',
+    permission: 'databases',
+    body: MoveQueueRequest,
+    answer: OK_ANSWER,
+    async handle(call, { body }) {
+      const queue = await queueOf(call, body.msgq_id);
+      const { team, role } = await teamOfCaller(call, body.target_team_id);
+      mustBeAllowed(role, 'databases');
+      const { parts, secrets } = call.face;
+      const id = newAccountId(parts.random);
+      // Without an e-mail it is only a queue: nobody signs in for it.
+      const replacement = { id, name: `queue ${id}`, email: '', ...secrets.ofAccount() };
+      const command = { type: 'MoveQueue', account: call.account, queue: queue.id, to: team.id, replacement } as const;
+      await call.change(command, 'OneAccount', { action: 'moveQueue', entity: queue.name, secondary: team.name });
+      return OK;
+    },
+  }),
+
+  route('GET /v2/msgq/ipv4', {
+    summary: 'Lists the addresses from which messages are delivered, as CIDR blocks.',
+    permission: 'open',
+    answer: TEXTS,
+    handle: async ({ face }) => face.parts.deliveryAddresses,
+  }),
+];
+
+function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action: AuditAction): Route {
+  return route(`POST /v2/msgq/${verb}-prodpack/:id`, {
+    summary: `Switches the production pack of a message queue account ${hasProdPack ? 'on' : 'off'}.`,
+    permission: 'payment',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      await changed(call, path.id, action, ({ id }) => planChange(id, { hasProdPack }));
+      return OK;
+    },
+  });
+}
+
+/** Its limits follow from the plan and the budget. */
+function planChange(account: AccountId, plan: Partial<AccountPlan>): Change {
+  return { type: 'ChangeAccountPlan', account, plan, limits: {} };
+}
+
+type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
+
+async function changed(
+  call: ManagementCall,
+  uuid: string | undefined,
+  action: AuditAction,
+  commandOf: (queue: Account) => Change,
+  secondary = '',
+): Promise<Account> {
+  const queue = await queueOf(call, uuid);
+  return (await call.change(commandOf(queue), 'OneAccount', { action, entity: queue.name, secondary })).account;
+}
+
+async function queuesOf(call: ManagementCall): Promise<readonly Account[]> {
+  return (await call.ask({ type: 'ListQueues', account: call.account }, 'Accounts')).accounts;
+}
+
+/** @throws Refused 404 */
+async function queueOf(call: ManagementCall, uuid: string | undefined): Promise<Account> {
+  const id = queueIdIn(uuid);
+  const found = (await queuesOf(call)).find((queue) => queue.id === id);
+  if (found === undefined) throw new Refused(notFound('message queue account'));
+  return found;
+}

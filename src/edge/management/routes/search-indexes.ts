@@ -1,0 +1,206 @@
+/** Search indexes: made, looked at, renamed, moved, deleted. Their documents are the data plane's. */
+import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control/index.js';
+import { describeError } from '../../../kernel/index.js';
+import { newDatabaseId } from '../../../messages/index.js';
+import type { Timer, Timers } from '../../../ports/index.js';
+import { invalid } from '../../queue/refused.js';
+import { SearchIndexAnswer, searchIndexAnswer } from '../answers/search-index-answer.js';
+import {
+  SearchStatisticsAnswer,
+  SearchTotalsAnswer,
+  searchStatisticsAnswer,
+  searchTotalsAnswer,
+  throughputOf,
+} from '../answers/search-statistics.js';
+import type { Point } from '../answers/shapes.js';
+import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
+import { searchIndexIdIn, teamOfCaller } from '../ids.js';
+import type { ManagementCall } from '../management-call.js';
+import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
+import { mustBeAllowed } from '../permissions.js';
+import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
+import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
+import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
+
+/** Of each search index; its documents are keys there. */
+const PARTITIONS = 1;
+/** Questions to the statistics: a list must not fill their queue for others. */
+const ASKED_AT_ONCE = 8;
+
+export const SEARCH_ROUTES: readonly Route[] = [
+  route('POST /v2/search', {
+    summary: 'Makes a search index.',
+    permission: 'databases',
+    body: CreateSearchIndexRequest,
+    answer: one(SearchIndexAnswer),
+    async handle(call, { body: { name, region, type } }) {
+      const { parts, secrets } = call.face;
+      if (type === 'fixed' && !parts.offersFixedSearch) throw invalid('type: fixed is not available on this server');
+      const id = newDatabaseId(parts.random);
+      const limits = DEFAULT_SEARCH_LIMITS[type];
+      const wanted = { id, name, account: call.account, region, type, limits, tokens: secrets.ofSearchIndex() };
+      const about = { action: 'createSearchIndex', entity: name } as const;
+      const { index } = await call.change({ type: 'CreateSearchIndex', index: wanted }, 'OneSearchIndex', about);
+      return shown(call, index);
+    },
+  }),
+
+  route('GET /v2/search', {
+    summary: 'Lists the search indexes of the account, oldest first.',
+    permission: 'read',
+    answer: listOf(SearchIndexAnswer),
+    async handle(call) {
+      const indexes = await indexesOf(call);
+      const answers: SearchIndexAnswer[] = [];
+      for (let from = 0; from < indexes.length; from += ASKED_AT_ONCE) {
+        const some = indexes.slice(from, from + ASKED_AT_ONCE);
+        answers.push(...(await Promise.all(some.map((index) => shown(call, index)))));
+      }
+      return answers;
+    },
+  }),
+
+  route('GET /v2/search/stats', {
+    summary: 'Shows what all search indexes of the account were used for together.',
+    permission: 'read',
+    answer: one(SearchTotalsAnswer),
+    async handle(call) {
+      const indexes = await indexesOf(call);
+      const { nowMs } = call;
+      const totalsOf = (some: readonly SearchIndex[]) =>
+        statisticsOf(call).searchTotals(
+          some.map(({ id }) => id),
+          nowMs,
+        );
+      const charged = indexes.filter(isCharged);
+      const totals = await totalsOf(indexes);
+      const billed = charged.length === indexes.length ? totals : await totalsOf(charged);
+      return searchTotalsAnswer(totals, billed, nowMs, chargesOfSearch(call));
+    },
+  }),
+
+  route('GET /v2/search/:id', {
+    summary: 'Shows a search index.',
+    permission: 'read',
+    answer: one(SearchIndexAnswer),
+    async handle(call, { path }) {
+      return shown(call, await indexOf(call, path.id));
+    },
+  }),
+
+  route('DELETE /v2/search/:id', {
+    summary: 'Deletes a search index with all that it holds.',
+    permission: 'databases',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      const { id, name } = await indexOf(call, path.id);
+      const command = { type: 'DeleteSearchIndex', account: call.account, index: id } as const;
+      await call.change(command, 'OneSearchIndex', { action: 'deleteSearchIndex', entity: name });
+      // Now that no token opens it any more: what is written later would stay.
+      call.face.parts.removal?.remove(id, PARTITIONS);
+      return OK;
+    },
+  }),
+
+  route('POST /v2/search/:id/rename', {
+    summary: 'Gives a search index another name.',
+    permission: 'databases',
+    body: RenameRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { name } }) {
+      const { id, name: before } = await indexOf(call, path.id);
+      const command = { type: 'ChangeSearchIndex', account: call.account, index: id, name } as const;
+      const about = { action: 'renameSearchIndex', entity: before, secondary: name } as const;
+      await call.change(command, 'OneSearchIndex', about);
+      return OK;
+    },
+  }),
+
+  route('POST /v2/search/:id/reset-password', {
+    summary: 'Gives a search index new tokens; the old ones open nothing any more.',
+    permission: 'databases',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      const { id, name } = await indexOf(call, path.id);
+      const tokens = call.face.secrets.ofSearchIndex();
+      const command = { type: 'ChangeSearchIndex', account: call.account, index: id, tokens } as const;
+      await call.change(command, 'OneSearchIndex', { action: 'resetSearchPassword', entity: name });
+      return OK;
+    },
+  }),
+
+  route('POST /v2/search/:id/transfer', {
+    summary: 'Moves a search index to a team in which the caller may make search indexes.',
+    permission: 'databases',
+    body: TransferRequest,
+    answer: OK_ANSWER,
+    async handle(call, { path, body: { target_account: target } }) {
+      const { id, name } = await indexOf(call, path.id);
+      if (target.includes('@')) throw invalid('target_account: must be a team; nothing moves to a personal account');
+      const { team, role } = await teamOfCaller(call, target);
+      mustBeAllowed(role, 'databases');
+      const command = { type: 'ChangeSearchIndex', account: call.account, index: id, to: team.id } as const;
+      const about = { action: 'transferSearchIndex', entity: name, secondary: team.name } as const;
+      await call.change(command, 'OneSearchIndex', about);
+      return OK;
+    },
+  }),
+
+  route('GET /v2/search/:id/stats', {
+    summary: 'Shows what a search index was used for.',
+    permission: 'read',
+    query: PeriodQuery,
+    answer: one(SearchStatisticsAnswer),
+    async handle(call, { path, query: { period = '1h' } }) {
+      const index = await indexOf(call, path.id);
+      const { id } = index;
+      const { nowMs } = call;
+      const statistics = statisticsOf(call);
+      const [series, pending] = await Promise.all([
+        statistics.search(id, period, nowMs),
+        call.face.parts.pendingDocuments(id),
+      ]);
+      return searchStatisticsAnswer(series, pending, nowMs, chargesOfIndex(call, index));
+    },
+  }),
+];
+
+async function indexesOf(call: ManagementCall): Promise<readonly SearchIndex[]> {
+  return (await call.ask({ type: 'ListSearchIndexes', account: call.account }, 'SearchIndexes')).indexes;
+}
+
+/** @throws Refused 404 */
+async function indexOf(call: ManagementCall, uuid: string | undefined): Promise<SearchIndex> {
+  const command = { type: 'GetSearchIndex', account: call.account, index: searchIndexIdIn(uuid) } as const;
+  return (await call.ask(command, 'OneSearchIndex')).index;
+}
+
+async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIndexAnswer> {
+  return searchIndexAnswer(call, index, await throughput(call, index));
+}
+
+/** Of no interest to most who look at an index: while statistics are away the list is empty, and the index is there. */
+async function throughput({ face, nowMs }: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
+  const { statistics, timers, log } = face.parts;
+  if (statistics === undefined) return [];
+  try {
+    const series = await inTime(statistics.search(id, '1h', nowMs), timers);
+    return series === undefined ? [] : throughputOf(series);
+  } catch (failure) {
+    log.warn('management.throughput.unknown', { index: id, error: describeError(failure) });
+    return [];
+  }
+}
+
+/** @returns undefined: it takes longer than `THROUGHPUT_WAIT_MS` */
+async function inTime<T>(answer: Promise<T>, timers: Timers): Promise<T | undefined> {
+  let timer: Timer | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = timers.after(THROUGHPUT_WAIT_MS, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    timer?.cancel();
+  }
+}

@@ -1,0 +1,105 @@
+/** Teams and their members. A member acts for a team from the moment of being added; nobody is asked first. */
+import { DEFAULT_KEY_NAME } from '../../../domain/control/index.js';
+import type { AccountId } from '../../../kernel/index.js';
+import { newAccountId } from '../../../messages/index.js';
+import { forbidden } from '../../error-map.js';
+import { invalid, Refused } from '../../queue/refused.js';
+import { TeamAnswer, TeamMemberAnswer, teamAnswer, teamMemberAnswer } from '../answers/people-answers.js';
+import { teamInScope } from '../ids.js';
+import type { ManagementCall } from '../management-call.js';
+import { mustBeAllowed } from '../permissions.js';
+import { AddMemberRequest, CreateTeamRequest, RemoveMemberRequest } from '../requests/people-requests.js';
+import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
+
+export const TEAM_ROUTES: readonly Route[] = [
+  route('GET /v2/teams', {
+    summary: 'Lists the teams of which the caller is a member, oldest first; with the key of a team that one alone.',
+    permission: 'read',
+    answer: listOf(TeamAnswer),
+    async handle(call) {
+      const { email, isTeam } = call.grant;
+      const { accounts } = await call.ask({ type: 'ListTeams', email }, 'Accounts');
+      return accounts.filter(({ id }) => !isTeam || id === call.account).map(teamAnswer);
+    },
+  }),
+
+  route('POST /v2/team', {
+    summary: 'Makes a team, which the caller owns.',
+    permission: 'read',
+    body: CreateTeamRequest,
+    answer: one(TeamAnswer),
+    async handle(call, { body: { team_name: name, copy_cc: copiesCard } }) {
+      const { email, isTeam } = call.grant;
+      if (isTeam) throw new Refused(forbidden('the key of a team acts for that team alone'));
+      const { parts, secrets } = call.face;
+      const account = { id: newAccountId(parts.random), name, email, ...secrets.ofAccount() };
+      const about = { action: 'createTeam', entity: name } as const;
+      return teamAnswer((await call.change({ type: 'CreateTeam', account, copiesCard }, 'OneTeam', about)).team);
+    },
+  }),
+
+  route('DELETE /v2/team/:id', {
+    summary: 'Deletes a team that owns nothing any more.',
+    permission: 'read',
+    answer: OK_ANSWER,
+    async handle(call, { path }) {
+      const { team, role } = await teamInScope(call, path.id ?? '');
+      mustBeAllowed(role, 'owner');
+      // The log of the team goes with it.
+      const about = { action: 'deleteTeam', entity: team.name, account: await ownAccountOf(call) } as const;
+      await call.change({ type: 'DeleteTeam', team: team.id }, 'TeamIsGone', about);
+      return OK;
+    },
+  }),
+
+  route('GET /v2/teams/:id', {
+    summary: 'Lists the members of a team, its owner first.',
+    permission: 'read',
+    answer: listOf(TeamMemberAnswer),
+    async handle(call, { path }) {
+      const { team } = await teamInScope(call, path.id ?? '');
+      return (team.team?.members ?? []).map((member) => teamMemberAnswer(team, member));
+    },
+  }),
+
+  route('POST /v2/teams/member', {
+    summary: 'Adds somebody to a team. A role is changed by removing and adding again.',
+    permission: 'read',
+    body: AddMemberRequest,
+    answer: one(TeamMemberAnswer),
+    async handle(call, { body: { team_id, member_email, member_role: role } }) {
+      const found = await teamInScope(call, team_id);
+      mustBeAllowed(found.role, 'members');
+      const member = { email: member_email.toLowerCase(), role };
+      const { id: account, name } = found.team;
+      const about = { action: 'addTeamMember', entity: name, secondary: member.email, third: role, account } as const;
+      const { team } = await call.change({ type: 'AddMember', team: account, member }, 'OneTeam', about);
+      return teamMemberAnswer(team, member);
+    },
+  }),
+
+  route('DELETE /v2/teams/member', {
+    summary: 'Takes somebody out of a team; the keys that person has for it open nothing any more.',
+    permission: 'read',
+    body: RemoveMemberRequest,
+    answer: OK_ANSWER,
+    async handle(call, { body: { team_id, member_email } }) {
+      const found = await teamInScope(call, team_id);
+      mustBeAllowed(found.role, 'members');
+      const email = member_email.toLowerCase();
+      if (found.team.team?.members[0]?.email === email) throw invalid('member_email: the owner stays in the team');
+      const { id: account, name } = found.team;
+      const about = { action: 'removeTeamMember', entity: name, secondary: email, account } as const;
+      await call.change({ type: 'RemoveMember', team: account, email }, 'OneTeam', about);
+      return OK;
+    },
+  }),
+];
+
+/** Of the person who calls, whatever the key acts for; that of the key when there is none any more. */
+async function ownAccountOf(call: ManagementCall): Promise<AccountId> {
+  const { email, isTeam } = call.grant;
+  if (!isTeam) return call.account;
+  const { keys } = await call.ask({ type: 'ListApiKeys', email }, 'ApiKeys');
+  return keys.find(({ name }) => name === DEFAULT_KEY_NAME)?.account ?? call.account;
+}

@@ -1,0 +1,2 @@
+export { openApiDocument } from './document.js';
+export { openApiRoute } from './openapi-route.js';

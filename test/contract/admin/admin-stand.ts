@@ -1,0 +1,152 @@
+/** The operators' API on the management port, over the real decider in memory; the journal's past is as a test says. */
+import { expect } from 'chai';
+import { ManagementGrants } from '../../../src/actors/control/index.js';
+import { ManualTime } from '../../../src/adapters/memory/index.js';
+import { type AdminHandler, createAdminHandler } from '../../../src/edge/index.js';
+import { type AccountId, type MessageId, MillraceError } from '../../../src/kernel/index.js';
+import type {
+  AuditTask,
+  JournalAudit,
+  LogEvent,
+  LogPage,
+  LogQuery,
+  MessageLog,
+  MessageState,
+} from '../../../src/ports/index.js';
+import { eventually } from '../../support/eventually.js';
+import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
+import { ReadStream } from './read-stream.js';
+
+export class SaidAudit implements JournalAudit {
+  readonly asked: AuditTask[] = [];
+  /** Walks that were begun and have not ended. */
+  underWay = 0;
+  texts: readonly string[] = [];
+  /** Thrown at once, or after the texts. */
+  refusal: Error | undefined;
+  failure: Error | undefined;
+  /** The texts are followed by a wait for the end. */
+  isEndless = false;
+
+  run(task: AuditTask, signal: AbortSignal): AsyncIterable<string> {
+    if (this.refusal !== undefined) throw this.refusal;
+    this.asked.push(task);
+    this.underWay += 1;
+    return this.#walk(signal);
+  }
+
+  async *#walk(signal: AbortSignal): AsyncIterable<string> {
+    try {
+      yield* this.texts;
+      if (this.failure !== undefined) throw this.failure;
+      if (!this.isEndless) return;
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve());
+        if (signal.aborted) resolve();
+      });
+      throw new MillraceError('SHUTTING_DOWN', 'the audit was ended');
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+}
+
+/** Events in the order in which they were added, whose times never fall. */
+export class SaidMessageLog implements MessageLog {
+  readonly #events: { account: AccountId; event: LogEvent }[] = [];
+  failure: Error | undefined;
+
+  add(account: AccountId, atMs: number, id: string, state: MessageState, body = ''): void {
+    const event = {
+      atMs,
+      state,
+      messageId: id as MessageId,
+      envelope: PLAIN_ENVELOPE,
+      body: Buffer.from(body),
+      nextDeliveryAtMs: undefined,
+      error: undefined,
+      response: undefined,
+    };
+    this.#events.push({ account, event });
+  }
+
+  async events(account: AccountId, { filter, count, cursor }: LogQuery): Promise<LogPage> {
+    if (this.failure !== undefined) throw this.failure;
+    const all = this.#events.filter((kept) => kept.account === account && kept.event.atMs >= (filter.fromMs ?? 0));
+    const from = Number(cursor ?? 0);
+    const to = from + count;
+    return {
+      events: all.slice(from, to).map(({ event }) => event),
+      cursor: to < all.length ? String(to) : undefined,
+    };
+  }
+
+  async dlq() {
+    return { entries: [], after: undefined };
+  }
+}
+
+export class AdminStand extends ManagementHarness {
+  readonly audit = new SaidAudit();
+  readonly messageLog = new SaidMessageLog();
+  readonly time = new ManualTime();
+  isDraining = false;
+  isSecure = false;
+  readonly #open: ReadStream[] = [];
+  #waiting = 0;
+
+  constructor() {
+    let admin: AdminHandler | undefined;
+    let noteAnswer = (_change: 1 | -1) => {};
+    const mounted: AdminHandler = (request, response) => {
+      if (admin?.(request, response) !== true) return false;
+      noteAnswer(1);
+      response.once('close', () => noteAnswer(-1));
+      return true;
+    };
+    super({ aliases: [MANAGEMENT_ALIAS], mount: { others: [mounted] } });
+    noteAnswer = (change) => {
+      this.#waiting += change;
+    };
+    const stand = this;
+    admin = createAdminHandler({
+      access: new ManagementGrants({
+        state: this.control.state,
+        requireFresh: () => {
+          if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
+        },
+      }),
+      control: this.control,
+      sealing: () => this.sealing,
+      audit: this.audit,
+      messageLog: this.messageLog,
+      statistics: this.statistics,
+      clock: { nowMs: () => this.control.nowMs, monotonicMs: () => 0 },
+      timers: this.time,
+      log: this.log,
+      get isSecure() {
+        return stand.isSecure;
+      },
+      isDraining: () => this.isDraining,
+      isOperator: ({ account }) => account === this.ownerAccount,
+    });
+  }
+
+  override async stop(): Promise<void> {
+    for (const stream of this.#open) stream.leave();
+    await super.stop();
+  }
+
+  /** Resolves when the server has answered everybody, or seen them leave. */
+  async nobodyWaits(): Promise<void> {
+    await eventually(() => expect(this.#waiting).to.equal(0));
+  }
+
+  /** A stream whose answer has begun, whatever its status is. */
+  async open(path: string, as: Caller = this.owner): Promise<ReadStream> {
+    const stream = await ReadStream.open(this.url + path, basic(as.email, as.key));
+    this.#open.push(stream);
+    return stream;
+  }
+}

@@ -1,0 +1,276 @@
+/** Every route of the operators' API: what it answers, and each way in which it refuses. */
+import { request as httpRequest } from 'node:http';
+import { expect } from 'chai';
+import { MillraceError } from '../../../src/kernel/index.js';
+import type { AuditTask } from '../../../src/ports/index.js';
+import { basic, type Caller, MANAGEMENT_ALIAS } from '../../support/management-face.js';
+import { AdminStand } from './admin-stand.js';
+
+const UNKNOWN = '00000000-0000-8000-8000-000000000000';
+const AT = '2026-01-01T00:00:00Z';
+const AT_MS = Date.parse(AT);
+
+describe('operators: routes', function () {
+  this.timeout(30_000);
+  let stand: AdminStand;
+  let database: string;
+  let stranger: Caller;
+
+  before(async () => {
+    stand = await new AdminStand().start();
+    database = await stand.newDatabase();
+    stranger = (await stand.newPerson('stranger@example.com')).caller;
+  });
+  beforeEach(() => {
+    Object.assign(stand.audit, { texts: [], refusal: undefined, failure: undefined, isEndless: false });
+    stand.audit.asked.length = 0;
+    stand.isControlStale = false;
+    stand.statistics.failure = undefined;
+  });
+  after(() => stand.stop());
+
+  const paths = () => [
+    'session',
+    ...['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`, 'verify', 'statistics'].map(
+      (what) => `databases/${database}/${what}`,
+    ),
+    ...['timeline', 'verify', 'logs', 'statistics'].map((what) => `queues/${stand.queue}/${what}`),
+    'verify',
+  ];
+  const get = (path: string, as?: Caller | null) => stand.call('GET', `/v2/admin/${path}`, { as: as ?? stand.owner });
+  const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
+  const refusedAs = async (path: string, status: number, text: string | RegExp, as?: Caller) => {
+    const answer = await get(path, as);
+    expect([path, answer.status]).to.deep.equal([path, status]);
+    expect(errorOf(answer), path).to.match(text instanceof RegExp ? text : new RegExp(`^${text}$`));
+  };
+  const task = () => stand.audit.asked.at(-1) as AuditTask;
+
+  it('asks for credentials on every path, known or not', async () => {
+    for (const path of [...paths(), 'sessions', 'nothing']) {
+      const answer = await stand.call('GET', `/v2/admin/${path}`, { as: null });
+      expect([path, answer.status]).to.deep.equal([path, 401]);
+      const challenge = path === 'sessions' || path === 'session' ? null : 'Basic realm="management", charset="UTF-8"';
+      expect(answer.headers.get('www-authenticate'), path).to.equal(challenge);
+    }
+    await refusedAs('session', 401, /^unauthorized/, { email: stand.owner.email, key: 'mrk_wrong' });
+  });
+
+  it('answers what it does not know with 404', async () => {
+    const beside = ['', 'nothing', 'databases', `databases/${database}`, `databases/${database}/state/more`];
+    const spelled = [
+      `databases/${database}/Timeline`,
+      `Databases/${database}/timeline`,
+      `databases/${database}/state/`,
+    ];
+    for (const path of [...beside, ...spelled]) await refusedAs(path, 404, 'no such route');
+  });
+
+  it('names the methods of a path that is asked with another', async () => {
+    const known = { sessions: 'POST', session: 'GET, DELETE', verify: 'GET' };
+    for (const [path, allow] of Object.entries(known)) {
+      const answer = await stand.call('PATCH', `/v2/admin/${path}`);
+      expect([answer.status, answer.headers.get('allow')]).to.deep.equal([405, allow]);
+    }
+    const answer = await stand.call('POST', `/v2/admin/databases/${database}/timeline`);
+    expect([answer.status, answer.headers.get('allow')]).to.deep.equal([405, 'GET']);
+  });
+
+  it("answers another's id as one that there is not", async () => {
+    const theirs = await stand.newDatabase({}, stranger);
+    for (const id of [theirs, UNKNOWN, 'no-id', '%00', stand.queue]) {
+      for (const what of ['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`, 'verify', 'statistics']) {
+        await refusedAs(`databases/${id}/${what}`, 404, 'database not found');
+      }
+    }
+    for (const id of [UNKNOWN, 'no-id', database]) {
+      for (const what of ['timeline', 'verify', 'logs', 'statistics']) {
+        await refusedAs(`queues/${id}/${what}`, 404, 'queue not found');
+      }
+    }
+    await refusedAs(`queues/${stand.queue}/logs`, 404, 'queue not found', stranger);
+    expect(stand.audit.asked).to.deep.equal([]);
+  });
+
+  it('keeps what is in a database from those who may not use it', async () => {
+    const team = await stand.newTeam('books');
+    const dev = await stand.memberOf(team, 'dev');
+    const finance = await stand.memberOf(team, 'finance');
+    const shared = await stand.newDatabase({}, dev);
+    for (const what of ['timeline', `state?at=${AT}`, `diff?from=${AT}&to=${AT}`]) {
+      await refusedAs(`databases/${shared}/${what}`, 403, 'the role finance may not do this', finance);
+      expect((await get(`databases/${shared}/${what}`, dev)).status, what).to.equal(200);
+    }
+    await refusedAs(`queues/${team}/logs`, 403, 'the role finance may not do this', finance);
+    stand.audit.texts = ['{"done":{"isFine":true}}'];
+    const verified = await stand.open(`/v2/admin/databases/${shared}/verify`, finance);
+    expect(verified.response.statusCode).to.equal(200);
+  });
+
+  it('lets nobody but people of the first account verify everything', async () => {
+    await refusedAs('verify', 403, /^only people of the first account/, stranger);
+    stand.audit.texts = ['{"done":{"isFine":true}}'];
+    expect((await stand.open('/v2/admin/verify')).response.statusCode).to.equal(200);
+    expect(task()).to.deep.equal({ kind: 'verify', of: undefined });
+  });
+
+  it('lets keys in that may only look', async () => {
+    const { status, json } = await get('session', await stand.readOnlyKey());
+    expect([status, (json as { readonly: boolean }).readonly]).to.deep.equal([200, true]);
+  });
+
+  it('says which parameter is wrong', async () => {
+    const moment = /^(from|to|at): is a position or an instant like/;
+    const base = `databases/${database}`;
+    for (const wrong of ['0', '-1', '1.5', 'yesterday', '2026-01-01T00:00:00', '2026-13-01', '99999999999999999']) {
+      await refusedAs(`${base}/timeline?from=${wrong}`, 400, moment);
+      await refusedAs(`${base}/timeline?to=${wrong}`, 400, moment);
+      await refusedAs(`${base}/state?at=${wrong}`, 400, moment);
+      await refusedAs(`${base}/diff?from=1&to=${wrong}`, 400, moment);
+      await refusedAs(`queues/${stand.queue}/timeline?from=${wrong}`, 400, moment);
+    }
+    await refusedAs(`${base}/state`, 400, 'at: is required');
+    await refusedAs(`${base}/diff?to=1`, 400, 'from: is required');
+    await refusedAs(`${base}/diff?from=1&to=`, 400, 'to: is required');
+    for (const wrong of ['0', '1001', 'x', '', '-5', '1e3']) {
+      await refusedAs(`${base}/timeline?limit=${wrong}`, 400, 'limit: is a number from 1 to 1000');
+      await refusedAs(`${base}/state?at=1&limit=${wrong}`, 400, 'limit: is a number from 1 to 1000');
+    }
+    await refusedAs(`${base}/diff?from=1&to=2&limit=10001`, 400, 'limit: is a number from 1 to 10000');
+    await refusedAs(`${base}/state?at=1&values=yes`, 400, 'values: is true or false');
+    await refusedAs(`${base}/diff?from=1&to=2&values=1`, 400, 'values: is true or false');
+    await refusedAs(`${base}/state?at=1&after_base64=%21`, 400, 'after_base64: is base64');
+    for (const wrong of ['x', '-1', '1.5']) {
+      await refusedAs(`queues/${stand.queue}/logs?from=${wrong}`, 400, 'from: is a number of milliseconds');
+    }
+    expect(stand.audit.asked).to.deep.equal([]);
+  });
+
+  it('shows the entries of a database, a page at a time', async () => {
+    stand.audit.texts = ['{"n":1}', '{"n":2}', '{"n":3}'];
+    const page = await get(`databases/${database}/timeline?from=7&to=${AT}&limit=2`);
+    expect([page.status, page.json]).to.deep.equal([200, { entries: [{ n: 1 }, { n: 2 }], more: true }]);
+    expect(page.headers.get('content-type')).to.equal('application/json');
+    expect(page.headers.get('cache-control')).to.equal('no-store');
+    expect(page.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(task()).to.deep.include({
+      kind: 'timeline',
+      from: { kind: 'position', position: 7 },
+      to: { kind: 'time', atMs: AT_MS },
+      limit: 3,
+    });
+    expect(stand.audit.underWay).to.equal(0);
+    const last = await get(`databases/${database}/timeline`);
+    expect(last.json).to.deep.equal({ entries: [{ n: 1 }, { n: 2 }, { n: 3 }], more: false });
+    const ofQueue = await get(`queues/${stand.queue}/timeline?limit=3`);
+    expect([ofQueue.status, ofQueue.json]).to.deep.equal([200, last.json]);
+    expect(task().of).to.deep.equal({ kind: 'queue', account: stand.ownerAccount });
+  });
+
+  it('shows a state, its keys behind one that is text or bytes', async () => {
+    stand.audit.texts = ['{"keys":2}', '{"key":"a"}', '{"key":"b"}'];
+    const shown = await get(`databases/${database}/state?at=${AT}&after=%C3%BC&values&limit=1`);
+    expect(shown.json).to.deep.equal({ state: { keys: 2 }, keys: [{ key: 'a' }], more: true });
+    expect(task()).to.deep.include({ kind: 'state', after: '\xc3\xbc', withValues: true, limit: 2 });
+    for (const spelled of ['/%2BA=', '/+A=', '_-A']) {
+      expect((await get(`databases/${database}/state?at=3&after_base64=${spelled}`)).status).to.equal(200);
+      expect(task()).to.deep.include({ after: '\xff\xe0', withValues: false, at: { kind: 'position', position: 3 } });
+    }
+    stand.audit.texts = ['{"keys":0}'];
+    const empty = await get(`databases/${database}/state?at=${AT}`);
+    expect(empty.json).to.deep.equal({ state: { keys: 0 }, keys: [], more: false });
+  });
+
+  it('shows what changed', async () => {
+    stand.audit.texts = ['{"key":"a"}'];
+    const shown = await get(`databases/${database}/diff?from=1&to=9&values=true&limit=10000`);
+    expect(shown.json).to.deep.equal({ changes: [{ key: 'a' }], more: false });
+    expect(task()).to.deep.include({ kind: 'diff', limit: 10_001, withValues: true });
+  });
+
+  it('says what of an answer would be too much, and leaves it out', async () => {
+    const large = JSON.stringify({ key: 'ü'.repeat(3 * 1024 * 1024) });
+    stand.audit.texts = [large, large, large];
+    const { json } = await get(`databases/${database}/timeline`);
+    const { entries, more } = json as { entries: unknown[]; more: boolean };
+    expect([entries.length, more]).to.deep.equal([2, true]);
+  });
+
+  it("says in the journal's own words what is wrong with a moment", async () => {
+    stand.audit.failure = new MillraceError('INVALID', 'position 9 has not come yet');
+    await refusedAs(`databases/${database}/state?at=9`, 400, 'position 9 has not come yet');
+  });
+
+  it('answers 503 to a walk too many, the ones that stream among them', async () => {
+    stand.audit.refusal = new MillraceError('MAILBOX_FULL', '2 audits are under way');
+    for (const path of paths().filter((path) => /timeline|state\?|diff|verify/.test(path))) {
+      const answer = await get(path);
+      expect([path, answer.status, errorOf(answer)]).to.deep.equal([path, 503, 'the server is busy, nothing was done']);
+      expect(answer.headers.get('retry-after')).to.equal('1');
+    }
+  });
+
+  it('answers 503 while nobody can say who may do what, or the journal does not answer', async () => {
+    stand.audit.failure = new MillraceError('JOURNAL_UNAVAILABLE', 'no answer from secret-host');
+    await refusedAs(`databases/${database}/timeline`, 503, /^storage is not available/);
+    stand.isControlStale = true;
+    await refusedAs('session', 503, /^permissions cannot be checked/);
+  });
+
+  it('says nothing of a defect of ours, but in the log', async () => {
+    stand.audit.failure = new Error('a secret detail');
+    const answer = await get(`databases/${database}/timeline`);
+    expect([answer.status, answer.text.includes('secret')]).to.deep.equal([500, false]);
+    expect(JSON.stringify(stand.log.lines)).to.include('admin.request.failed').and.include('a secret detail');
+  });
+
+  it('has no second spelling', async () => {
+    const aliased = await new AdminStand().start();
+    try {
+      const word = MANAGEMENT_ALIAS.headerWord.toLowerCase();
+      const headers = { [`${word}-forward`]: '1', 'user-agent': `${word}/1.0` };
+      const answer = await aliased.call('GET', '/v2/admin/session', { headers });
+      const plain = await aliased.call('GET', '/v2/admin/session');
+      expect([answer.status, answer.text]).to.deep.equal([200, plain.text]);
+      for (const path of [
+        '/v2/acmeq/admin/session',
+        '/v2/store/admin/session',
+        '/acme/v2/admin/session',
+        '/V2/admin/session',
+      ]) {
+        expect((await aliased.call('GET', path)).status, path).to.equal(404);
+      }
+    } finally {
+      await aliased.stop();
+    }
+  });
+
+  it('takes no other form of its paths, and survives targets that are none', async () => {
+    const statusOf = (target: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const { hostname: host, port } = new URL(stand.url);
+        const authorization = basic(stand.owner.email, stand.owner.key);
+        const call = httpRequest({ host, port, path: target, headers: { authorization } }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode));
+        });
+        call.on('error', reject).end();
+      });
+    const others = [
+      '//',
+      '//[',
+      '//x/v2/admin/session',
+
+      'http://x/v2/admin/session',
+      '/v2/./admin/session',
+    ];
+    for (const target of [...others, '*', '/v2/%61dmin/session', '/v2/admin/../admin/session']) {
+      expect(await statusOf(target), target).to.equal(404);
+    }
+    expect(await statusOf('/v2/admin/session')).to.equal(200);
+  });
+
+  it('lets a body pass by that nobody asked for', async () => {
+    const answer = await stand.call('POST', '/v2/admin/sessions', { body: 'x'.repeat(1024 * 1024) });
+    expect(answer.status).to.equal(200);
+  });
+});

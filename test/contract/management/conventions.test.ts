@@ -1,0 +1,226 @@
+/** What holds for every call of the management API: bodies, methods, errors, limits, and the second spelling. */
+import { expect } from 'chai';
+import { basic, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+
+describe('management: conventions', function () {
+  this.timeout(30_000);
+  let face: ManagementHarness;
+
+  before(async () => {
+    face = await new ManagementHarness().start();
+  });
+  after(() => face.stop());
+
+  const errorOf = ({ json }: { json: unknown }) => (json as { error: string }).error;
+
+  it('takes anything for a body where none is needed', async () => {
+    const id = await face.newDatabase();
+    for (const body of [undefined, '', '{}', '[]', 'null', '{"unknown": 1}']) {
+      const { status, text } = await face.call('POST', `/v2/kv/enable-eviction/${id}`, { body });
+      expect([status, text]).to.deep.equal([200, '"OK"']);
+    }
+  });
+
+  it('takes a missing body for an empty one where a field is needed', async () => {
+    for (const body of [undefined, '{}', '[]', 'null']) {
+      const answer = await face.call('POST', '/v2/search', { body });
+      expect(answer.status).to.equal(400);
+      expect(errorOf(answer)).to.equal('name: is required');
+    }
+  });
+
+  it('says that a body is no JSON', async () => {
+    const answer = await face.call('POST', '/v2/search', { body: '{"name":' });
+    expect([answer.status, errorOf(answer)]).to.deep.equal([400, 'the body is not valid JSON']);
+  });
+
+  it('takes a body of whatever content type', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = JSON.stringify({ name: 'forms', region: 'eu-west-1', type: 'payg' });
+    expect((await face.call('POST', '/v2/search', { body, headers })).status).to.equal(200);
+  });
+
+  it('ignores fields that nobody knows, those of every object among them', async () => {
+    const body = '{"name":"odd","region":"eu-west-1","type":"payg","__proto__":{"x":1},"constructor":1,"extra":[1]}';
+    expect((await face.call('POST', '/v2/search', { body })).status).to.equal(200);
+  });
+
+  it('takes null for a field that was left out', async () => {
+    const body = {
+      database_name: 'nulls',
+      primary_region: 'us-east-1',
+      platform: null,
+      plan: null,
+      read_regions: null,
+    };
+    expect((await face.call('POST', '/v2/kv/database', { body })).status).to.equal(200);
+  });
+
+  it('answers HEAD as GET, without a body', async () => {
+    const { status, text, headers } = await face.call('HEAD', '/v2/kv/databases');
+    expect([status, text]).to.deep.equal([200, '']);
+    expect(headers.get('content-type')).to.include('application/json');
+  });
+
+  it('answers what it does not know with 404, as JSON', async () => {
+    for (const path of ['/', '/v2', '/v2/nothing', '/v3/search', '/v2/KV/databases', '/v2/kv/%zz/change-plan']) {
+      const answer = await face.call('GET', path);
+      expect([404, 405], path).to.include(answer.status);
+      expect(errorOf(answer), path).to.be.a('string');
+    }
+  });
+
+  it('lets fixed parts of a path win over ids', async () => {
+    expect((await face.call('DELETE', '/v2/search/stats')).status).to.equal(405);
+    expect((await face.call('GET', '/v2/teams/member')).status).to.equal(405);
+    expect((await face.call('GET', '/v2/search/stats')).status).to.equal(200);
+    expect((await face.call('DELETE', '/v2/search/stats')).headers.get('allow')).to.equal('HEAD, GET');
+  });
+
+  it('answers in JSON alone', async () => {
+    const refused = await face.call('GET', '/v2/search', { headers: { accept: 'text/html' } });
+    expect(refused.status).to.equal(406);
+    expect(errorOf(refused)).to.include('application/json');
+    for (const accept of ['*/*', 'application/*', 'application/json', 'text/html, application/json;q=0.1']) {
+      expect((await face.call('GET', '/v2/search', { headers: { accept } })).status).to.equal(200);
+    }
+  });
+
+  it('refuses a body beyond 64 KiB', async () => {
+    const answer = await face.call('POST', '/v2/search', { body: { name: 'x'.repeat(64 * 1024) } });
+    expect([answer.status, errorOf(answer)]).to.deep.equal([413, 'body is too large, current limit: 65536 bytes']);
+  });
+
+  it('splits credentials at the first colon, and knows people by e-mail in any case', async () => {
+    const { email, key } = face.owner;
+    const status = async (authorization: string) =>
+      (await face.call('GET', '/v2/teams', { as: null, headers: { authorization } })).status;
+    expect(await status(basic(email.toUpperCase(), key))).to.equal(200);
+    expect(await status(basic(email, key).replace('Basic', 'bAsIc'))).to.equal(200);
+    const encoded = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+    for (const wrong of [
+      basic(email, `${key}x`),
+      basic('other@example.com', key),
+      basic(email, ''),
+      basic('', key),
+      encoded(email + key),
+      `Bearer ${key}`,
+      'Basic',
+      'Basic ???',
+      encoded(`${email}:${'x'.repeat(4096)}`),
+    ]) {
+      expect(await status(wrong), wrong).to.equal(401);
+    }
+  });
+
+  it('asks for credentials, and says nothing of what was sent', async () => {
+    const { headers, text } = await face.call('GET', '/v2/teams', {
+      as: { email: 'e@example.com', key: 'very-secret' },
+    });
+    expect(headers.get('www-authenticate')).to.match(/^Basic /);
+    expect(text).to.not.include('very-secret');
+    expect(JSON.stringify(face.log.lines)).to.not.include('very-secret');
+  });
+
+  it('takes no change from a page of another site, whoever is signed in', async () => {
+    const id = await face.newDatabase();
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = { 'sec-fetch-site': site };
+      expect((await face.call('DELETE', `/v2/kv/database/${id}`, { headers })).status).to.equal(403);
+      expect((await face.call('GET', `/v2/kv/database/${id}`, { headers })).status).to.equal(200);
+    }
+    for (const site of ['same-origin', 'none']) {
+      const headers = { 'sec-fetch-site': site };
+      expect((await face.call('POST', `/v2/kv/enable-tls/${id}`, { headers })).status).to.equal(200);
+    }
+  });
+
+  it('is kept by no cache', async () => {
+    for (const as of [face.owner, null]) {
+      expect((await face.call('GET', '/v2/kv/databases', { as })).headers.get('cache-control')).to.equal('no-store');
+    }
+  });
+
+  it('answers nothing while it may not know who may do what', async () => {
+    face.isControlStale = true;
+    const { status, headers } = await face.call('GET', '/v2/teams');
+    face.isControlStale = false;
+    expect([status, headers.get('retry-after')]).to.deep.equal([503, '1']);
+  });
+});
+
+describe('management: calls a second', () => {
+  it('are limited by key, with the time after which to come back', async () => {
+    const face = await new ManagementHarness({ limits: { maxCallsPerSecond: 3 } }).start();
+    try {
+      const other = await face.newPerson('other@example.com');
+      const answers = [];
+      for (let at = 0; at < 4; at += 1) answers.push(await face.call('GET', '/v2/teams'));
+      const refused = answers.find(({ status }) => status === 429);
+      expect(refused?.headers.get('retry-after')).to.equal('1');
+      expect(refused?.json).to.deep.equal({ error: 'too many requests with this key' });
+      expect((await face.call('GET', '/v2/teams', { as: other.caller })).status).to.equal(200);
+    } finally {
+      await face.stop();
+    }
+  });
+});
+
+describe('management: the second spelling', () => {
+  let face: ManagementHarness;
+
+  before(async () => {
+    face = await new ManagementHarness({ aliases: [MANAGEMENT_ALIAS] }).start();
+  });
+  after(() => face.stop());
+
+  it('has paths of its own', async () => {
+    const { json } = await face.call('GET', '/v2/store/databases');
+    expect(json).to.deep.equal([]);
+    const users = (await face.call('GET', '/v2/acmeq/users')).json as { id: string }[];
+    expect(users[0]?.id).to.equal(face.queue);
+  });
+
+  it('has names of its own for fields, in answers', async () => {
+    const stats = (await face.call('GET', `/v2/acmeq/stats/${face.queue}`)).json as Record<string, unknown>;
+    expect(stats).to.have.property('daily_acmeq_messages');
+    expect(stats).to.not.have.property('daily_msgq_messages');
+    const neutral = (await face.call('GET', `/v2/msgq/stats/${face.queue}`)).json as Record<string, unknown>;
+    expect(neutral).to.have.property('daily_msgq_messages');
+    expect(neutral).to.not.have.property('daily_acmeq_messages');
+  });
+
+  it('names tiers after the queue, both ways', async () => {
+    await face.ok('POST', `/v2/acmeq/set-plan/${face.queue}`, { body: { plan_name: 'acmeq_fixed_10m' } });
+    const spelled = (await face.call('GET', `/v2/acmeq/user/${face.queue}`)).json as Record<string, unknown>;
+    const neutral = (await face.call('GET', `/v2/msgq/user/${face.queue}`)).json as Record<string, unknown>;
+    expect([spelled.reserved_type, neutral.reserved_type]).to.deep.equal(['acmeq_fixed_10m', 'msgq_fixed_10m']);
+  });
+
+  it('has names of its own for fields, in bodies and in what is said of them', async () => {
+    const wrong = await face.call('POST', '/v2/acmeq/move-to-team', { body: { acmeq_id: 7, target_team_id: 'x' } });
+    expect(wrong.json).to.deep.equal({ error: 'acmeq_id: must be a string' });
+    const team = await face.newTeam();
+    const body = { acmeq_id: face.queue, target_team_id: team };
+    expect((await face.call('POST', '/v2/acmeq/move-to-team', { body })).status).to.equal(200);
+  });
+
+  it('shows the e-mail of a hosting partner under both names, where the path says nothing of its reader', async () => {
+    const body = { name: 'papers', region: 'eu-west-1', type: 'payg' };
+    const { json } = await face.call('POST', '/v2/search', { body });
+    expect(json).to.include({ partner_email: '', host_email: '' });
+    const headers = { 'acme-telemetry-sdk': 'x' };
+    const [spelled] = (await face.call('GET', '/v2/search', { headers })).json as object[];
+    expect(spelled).to.have.property('host_email');
+    expect(spelled).to.not.have.property('partner_email');
+  });
+
+  it('is not understood where nobody named it', async () => {
+    const plain = await new ManagementHarness().start();
+    try {
+      expect((await plain.call('GET', '/v2/store/databases')).status).to.equal(404);
+    } finally {
+      await plain.stop();
+    }
+  });
+});

@@ -1,0 +1,235 @@
+/** Each route that the OpenAPI document names: what it answers when all is well, and whom it refuses. */
+import { expect } from 'chai';
+import { ManagementHarness } from '../../support/management-face.js';
+
+const UNKNOWN = '00000000-0000-8000-8000-000000000000';
+
+/** A body that is right in itself, for each route that needs one. `?` stands for ids. */
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /v2/kv/database': { database_name: 'one', region: 'global', primary_region: 'eu-west-1' },
+  'POST /v2/kv/rename/{id}': { name: 'two' },
+  'POST /v2/kv/move-to-team': { database_id: UNKNOWN, team_id: UNKNOWN },
+  'POST /v2/kv/{id}/change-plan': { plan_name: 'fixed_1gb' },
+  'POST /v2/kv/change-plan/{id}': { plan: 'payg' },
+  'PATCH /v2/kv/update-budget/{id}': { budget: 30 },
+  'POST /v2/kv/update-regions/{id}': { read_regions: ['us-west-1'] },
+  'POST /v2/kv/update-allowlist/{id}': { allowed_ips: ['192.0.2.0/24'] },
+  'POST /v2/kv/create-backup/{id}': { name: 'before the move' },
+  'POST /v2/kv/restore-backup/{id}': { backup_id: UNKNOWN },
+  'POST /v2/search': { name: 'papers', region: 'us-central1', type: 'free' },
+  'POST /v2/search/{id}/rename': { name: 'books' },
+  'POST /v2/search/{id}/transfer': { target_account: UNKNOWN },
+  'POST /v2/msgq/set-plan/{id}': { plan_name: 'msgq_fixed_1m' },
+  'PATCH /v2/msgq/update-budget/{id}': { budget: 25 },
+  'POST /v2/msgq/move-to-team': { msgq_id: UNKNOWN, target_team_id: UNKNOWN },
+  'POST /v2/team': { team_name: 'crew', copy_cc: false },
+  'POST /v2/teams/member': { team_id: UNKNOWN, member_email: 'ada@example.com', member_role: 'dev' },
+  'DELETE /v2/teams/member': { team_id: UNKNOWN, member_email: 'ada@example.com' },
+  'POST /apikey': { name: 'ci' },
+  'POST /v2/apikey': { name: 'laptop' },
+};
+
+/** What the published API has, other methods and older paths of its clients included. */
+const REFERENCE = [
+  ...['GET /v2/kv/databases', 'POST /v2/kv/database', 'GET /v2/kv/database/{id}', 'DELETE /v2/kv/database/{id}'],
+  ...['POST /v2/kv/rename/{id}', 'POST /v2/kv/reset-password/{id}', 'POST /v2/kv/enable-tls/{id}'],
+  ...['eviction', 'autoupgrade', 'prodpack', 'dailybackup'].flatMap((what) => [
+    `POST /v2/kv/enable-${what}/{id}`,
+    `POST /v2/kv/disable-${what}/{id}`,
+  ]),
+  ...['PATCH /v2/kv/enable-dailybackup/{id}', 'PATCH /v2/kv/disable-dailybackup/{id}'],
+  ...['POST /v2/kv/{id}/change-plan', 'POST /v2/kv/change-plan/{id}', 'PATCH /v2/kv/update-budget/{id}'],
+  ...['POST /v2/kv/update-regions/{id}', 'POST /v2/kv/move-to-team', 'POST /v2/kv/update-allowlist/{id}'],
+  ...['GET /v2/kv/stats/{id}', 'GET /v2/kv/list-backup/{id}', 'POST /v2/kv/create-backup/{id}'],
+  ...['DELETE /v2/kv/delete-backup/{id}/{backup_id}', 'POST /v2/kv/restore-backup/{id}'],
+  ...['POST /v2/search', 'GET /v2/search', 'GET /v2/search/{id}', 'DELETE /v2/search/{id}'],
+  ...['POST /v2/search/{id}/rename', 'POST /v2/search/{id}/reset-password', 'POST /v2/search/{id}/transfer'],
+  ...['GET /v2/search/stats', 'GET /v2/search/{id}/stats'],
+  ...['GET /v2/msgq/users', 'GET /v2/msgq/user/{id}', 'GET /v2/msgq/user', 'GET /v2/msgq/stats/{id}'],
+  ...['POST /v2/msgq/rotate-token/{id}', 'POST /v2/msgq/set-plan/{id}', 'PATCH /v2/msgq/update-budget/{id}'],
+  ...['POST /v2/msgq/enable-prodpack/{id}', 'POST /v2/msgq/disable-prodpack/{id}'],
+  ...['POST /v2/msgq/move-to-team', 'GET /v2/msgq/ipv4'],
+  ...['GET /v2/teams', 'POST /v2/team', 'DELETE /v2/team/{id}', 'GET /v2/teams/{id}'],
+  ...['POST /v2/teams/member', 'DELETE /v2/teams/member', 'GET /auditlogs', 'POST /apikey'],
+];
+const OURS = [
+  ...['GET /v2/auditlogs', 'POST /v2/apikey', 'GET /v2/apikeys', 'DELETE /apikey/{name}', 'DELETE /v2/apikey/{name}'],
+  ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
+  'GET /openapi.json',
+];
+
+const OPEN = ['GET /v2/msgq/ipv4', 'GET /openapi.json'];
+/** Have nothing in path or body that could be unknown. */
+const WITHOUT_ID = ['POST /v2/kv/database', 'POST /v2/search', 'POST /v2/team', 'POST /apikey', 'POST /v2/apikey'];
+
+describe('management: every route of the document', function () {
+  this.timeout(30_000);
+  let face: ManagementHarness;
+
+  before(async () => {
+    face = await new ManagementHarness().start();
+  });
+  after(() => face.stop());
+
+  /** With ids that nothing has. */
+  const target = (path: string) => path.replaceAll(/\{\w+\}/g, UNKNOWN);
+
+  it('is one that the published API has, or one of our own; none is missing', () => {
+    const both = face.documented.filter((name) => !REFERENCE.includes(name) && !OURS.includes(name));
+    expect(both).to.deep.equal([]);
+    expect([...REFERENCE, ...OURS].filter((name) => !face.documented.includes(name))).to.deep.equal([]);
+    expect(Object.keys(BODIES).filter((name) => !face.documented.includes(name))).to.deep.equal([]);
+  });
+
+  it('refuses who does not sign in, but for the open ones', async () => {
+    for (const name of face.documented) {
+      const [method, path] = name.split(' ') as [string, string];
+      const { status, misfits, json } = await face.call(method, target(path), { as: null, body: bodyOf(name) });
+      expect(status, name).to.equal(OPEN.includes(name) ? 200 : 401);
+      expect(misfits, name).to.deep.equal([]);
+      if (status === 401) expect(json, name).to.have.property('error');
+    }
+  });
+
+  it('tells a key that only looks what it is, before anything is looked up', async () => {
+    const reader = await face.readOnlyKey();
+    for (const name of face.documented.filter((each) => !each.startsWith('GET'))) {
+      const [method, path] = name.split(' ') as [string, string];
+      const asked = face.control.asked.length;
+      const { status, json, misfits } = await face.call(method, target(path), { as: reader, body: 'not even JSON' });
+      expect(status, name).to.equal(403);
+      expect((json as { error: string }).error, name).to.include('Readonly API key');
+      expect(misfits, name).to.deep.equal([]);
+      expect(face.control.asked.length, name).to.equal(asked);
+    }
+  });
+
+  it('answers ids that nothing has with 404, and changes nothing', async () => {
+    const before = face.control.state.audit.lastNumber;
+    for (const name of face.documented) {
+      const [method, path] = name.split(' ') as [string, string];
+      const namesSomething = path.includes('{') || JSON.stringify(bodyOf(name) ?? {}).includes(UNKNOWN);
+      if (!namesSomething || WITHOUT_ID.includes(name)) continue;
+      const { status, json, misfits } = await face.call(method, target(path), { body: bodyOf(name) });
+      expect(status, name).to.equal(404);
+      expect((json as { error: string }).error, name).to.match(/ not found$/);
+      expect(misfits, name).to.deep.equal([]);
+    }
+    expect(face.control.state.audit.lastNumber).to.equal(before);
+  });
+
+  it('answers a body of the wrong type in every field with 400 that names one', async () => {
+    for (const [name, body] of Object.entries(BODIES)) {
+      const [method, path] = name.split(' ') as [string, string];
+      for (const field of Object.keys(body)) {
+        const wrong = { ...body, [field]: { not: 'this' } };
+        const { status, json, misfits } = await face.call(method, target(path), { body: wrong });
+        expect(status, `${name} ${field}`).to.equal(400);
+        expect((json as { error: string }).error, `${name} ${field}`).to.match(new RegExp(`^${field}: `));
+        expect(misfits, `${name} ${field}`).to.deep.equal([]);
+      }
+    }
+  });
+
+  it('answers with 200 and just what the document says', async () => {
+    const database = await face.newDatabase();
+    const index = await face.newSearchIndex();
+    const team = await face.newTeam();
+    const other = await face.newTeam('other');
+    await face.newPerson('ada@example.com');
+    const doomed = await face.newTeam('doomed');
+    const body = (name: string, ids: object = {}) => ({ body: { ...BODIES[name], ...ids } });
+    const kv = (verb: string) => `/v2/kv/${verb}/${database}`;
+
+    await face.ok('GET', '/v2/kv/databases');
+    await face.ok('GET', `/v2/kv/database/${database}?credentials=hide`);
+    await face.ok('POST', kv('rename'), body('POST /v2/kv/rename/{id}'));
+    await face.ok('POST', kv('reset-password'));
+    await face.ok('POST', kv('enable-tls'));
+    for (const what of ['eviction', 'autoupgrade', 'prodpack', 'dailybackup']) {
+      await face.ok('POST', kv(`enable-${what}`));
+      await face.ok('POST', kv(`disable-${what}`));
+    }
+    await face.ok('POST', kv('enable-prometheus'));
+    await face.ok('POST', kv('disable-prometheus'));
+    await face.ok('PATCH', kv('enable-dailybackup'));
+    await face.ok('PATCH', kv('disable-dailybackup'));
+    await face.ok('POST', `/v2/kv/${database}/change-plan`, body('POST /v2/kv/{id}/change-plan'));
+    await face.ok('POST', kv('change-plan'), body('POST /v2/kv/change-plan/{id}'));
+    await face.ok('PATCH', kv('update-budget'), body('PATCH /v2/kv/update-budget/{id}'));
+    await face.ok('POST', kv('update-regions'), body('POST /v2/kv/update-regions/{id}'));
+    await face.ok('POST', kv('update-allowlist'), body('POST /v2/kv/update-allowlist/{id}'));
+    await face.ok('GET', `${kv('stats')}?period=3h`);
+    await face.ok('POST', kv('create-backup'), body('POST /v2/kv/create-backup/{id}'));
+    const [started] = face.backups.started;
+    if (started === undefined) throw new Error('no backup was started');
+    await face.control.send({
+      type: 'EndBackup',
+      backup: started.backup,
+      state: 'completed',
+      bytes: 100,
+      manifests: ['m1'],
+      reason: '',
+    });
+    const [backup] = (await face.ok('GET', kv('list-backup'))).json as { backup_id: string }[];
+    await face.ok('POST', kv('restore-backup'), { body: { backup_id: backup?.backup_id } });
+    await face.ok('DELETE', `${kv('delete-backup')}/${backup?.backup_id}`);
+    await face.ok('POST', '/v2/kv/move-to-team', { body: { database_id: database, team_id: team } });
+    await face.ok('DELETE', `/v2/kv/database/${await face.newDatabase()}`);
+
+    await face.ok('GET', '/v2/search');
+    await face.ok('GET', '/v2/search/stats');
+    await face.ok('GET', `/v2/search/${index}`);
+    await face.ok('GET', `/v2/search/${index}/stats`);
+    await face.ok('POST', `/v2/search/${index}/rename`, body('POST /v2/search/{id}/rename'));
+    await face.ok('POST', `/v2/search/${index}/reset-password`);
+    await face.ok('POST', `/v2/search/${index}/transfer`, { body: { target_account: team } });
+    await face.ok('DELETE', `/v2/search/${await face.newSearchIndex()}`);
+
+    await face.ok('GET', '/v2/msgq/users');
+    await face.ok('GET', '/v2/msgq/user');
+    await face.ok('GET', `/v2/msgq/user/${face.queue}`);
+    await face.ok('GET', `/v2/msgq/stats/${face.queue}?period=30d`);
+    await face.ok('POST', `/v2/msgq/rotate-token/${face.queue}`);
+    await face.ok('POST', `/v2/msgq/set-plan/${face.queue}`, body('POST /v2/msgq/set-plan/{id}'));
+    await face.ok('PATCH', `/v2/msgq/update-budget/${face.queue}`, body('PATCH /v2/msgq/update-budget/{id}'));
+    await face.ok('POST', `/v2/msgq/enable-prodpack/${face.queue}`);
+    await face.ok('POST', `/v2/msgq/disable-prodpack/${face.queue}`);
+    await face.ok('GET', '/v2/msgq/ipv4', { as: null });
+    await face.ok('POST', '/v2/msgq/move-to-team', { body: { msgq_id: face.queue, target_team_id: other } });
+
+    await face.ok('GET', '/v2/teams');
+    await face.ok('GET', `/v2/teams/${team}`);
+    await face.ok('POST', '/v2/teams/member', body('POST /v2/teams/member', { team_id: team }));
+    await face.ok('DELETE', '/v2/teams/member', body('DELETE /v2/teams/member', { team_id: team }));
+    await face.ok('DELETE', `/v2/team/${doomed}`);
+
+    await face.ok('GET', '/auditlogs');
+    await face.ok('GET', '/v2/auditlogs');
+    await face.ok('POST', '/apikey', body('POST /apikey'));
+    await face.ok('POST', '/v2/apikey', body('POST /v2/apikey'));
+    await face.ok('GET', '/v2/apikeys');
+    await face.ok('DELETE', '/apikey/ci');
+    await face.ok('DELETE', '/v2/apikey/laptop');
+    await face.ok('GET', '/openapi.json', { as: null });
+
+    const never = face.documented.filter((name) => !face.answered.has(name));
+    expect(never).to.deep.equal([]);
+  });
+
+  it('tells other methods which ones there are', async () => {
+    for (const path of new Set(face.documented.map((name) => name.split(' ')[1] as string))) {
+      const { status, headers, json } = await face.call('PUT', target(path));
+      expect(status, path).to.equal(405);
+      const allowed = (headers.get('allow') ?? '').split(', ');
+      for (const method of allowed.filter((each) => each !== 'HEAD')) {
+        expect(face.documented, path).to.include(`${method} ${path}`);
+      }
+      expect(json, path).to.have.property('error');
+    }
+  });
+
+  function bodyOf(name: string): object | undefined {
+    return name.startsWith('GET') ? undefined : BODIES[name];
+  }
+});

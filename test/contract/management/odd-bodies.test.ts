@@ -1,0 +1,66 @@
+/** Whatever a body holds, the answer is one that the document describes, and no failure of ours. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ManagementHarness } from '../../support/management-face.js';
+
+/** Values that a field might well have, from right to absurd. */
+const VALUE = fc.oneof(
+  fc.constantFrom<unknown>(null, true, false, '', 'true', 0, -1, 20, 1e21, 0.5, [], {}, '__proto__', 'global', 'payg'),
+  fc.constantFrom<unknown>('eu-west-1', 'us-east-1', 'free', 'admin', 'owner@example.com', ['us-west-1'], ['10.0.0.1']),
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.integer(),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const FIELDS = [
+  ...['database_name', 'name', 'region', 'primary_region', 'read_regions', 'plan', 'budget', 'platform', 'eviction'],
+  ...['partitions', 'plan_name', 'auto_upgrade', 'allowed_ips', 'team_name', 'copy_cc', 'team_id', 'member_email'],
+  ...['member_role', 'readonly', 'type', 'target_account', 'backup_id', 'database_id', 'msgq_id', 'target_team_id'],
+];
+const BODY = fc.oneof(
+  { weight: 4, arbitrary: fc.dictionary(fc.constantFrom(...FIELDS), VALUE, { minKeys: 1, maxKeys: 12 }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+
+describe('management: odd bodies', function () {
+  this.timeout(120_000);
+  let face: ManagementHarness;
+
+  before(async () => {
+    face = await new ManagementHarness().start();
+  });
+  after(() => face.stop());
+
+  it('are answered by every route with what the document says', async () => {
+    const database = await face.newDatabase();
+    const index = await face.newSearchIndex();
+    const team = await face.newTeam();
+    const ids: Record<string, string> = { kv: database, search: index, msgq: face.queue, teams: team };
+    // What would end what the other calls need.
+    const changing = face.documented.filter((name) => /^(POST|PATCH)/.test(name) || name === 'DELETE /v2/teams/member');
+    for (const name of changing) {
+      const [method = '', path = ''] = name.split(' ');
+      const target = path.replaceAll(/\{\w+\}/g, ids[path.split('/')[2] as string] ?? team);
+      await fc.assert(
+        fc.asyncProperty(BODY, async (body) => {
+          const { status, json, misfits, text } = await face.call(method, target, { body });
+          expect(misfits, `${name} ${text}`).to.deep.equal([]);
+          expect([200, 400, 403, 404], `${name} ${text}`).to.include(status);
+          if (status !== 200) expect(json).to.have.property('error').that.is.a('string').and.is.not.empty;
+        }),
+        { numRuns: 25 },
+      );
+    }
+    expect(face.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('of bytes that are no JSON are answered alike', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (body) => {
+        const { status, misfits } = await face.call('POST', '/v2/search', { body });
+        expect(status).to.equal(400);
+        expect(misfits).to.deep.equal([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

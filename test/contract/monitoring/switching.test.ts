@@ -1,0 +1,72 @@
+/** Switching the scrape endpoint of a database on and off by the management API. */
+import { expect } from 'chai';
+import { ManagementHarness } from '../../support/management-face.js';
+
+type Shown = Record<string, unknown> & { readonly prometheus_token?: string };
+
+describe('management: monitoring of a database', function () {
+  this.timeout(30_000);
+  let face: ManagementHarness;
+  let database: string;
+
+  beforeEach(async () => {
+    face = await new ManagementHarness().start();
+    database = await face.newDatabase();
+  });
+  afterEach(() => face.stop());
+
+  const switched = async (verb: 'enable' | 'disable') =>
+    (await face.ok('POST', `/v2/kv/${verb}-prometheus/${database}`)).json as Shown;
+  const shown = async () => (await face.ok('GET', `/v2/kv/database/${database}`)).json as Shown;
+
+  it('shows the token once, and keeps its hash and what only the key file opens', async () => {
+    expect((await shown()).prometheus_enabled).to.equal('false');
+    const on = await switched('enable');
+    expect(on.prometheus_enabled).to.equal('true');
+    expect(on.prometheus_token).to.match(/^mrm_[\w-]{32}$/);
+    const later = await shown();
+    expect(later.prometheus_enabled).to.equal('true');
+    expect(later).to.not.have.property('prometheus_token');
+    expect(JSON.stringify(face.control.asked)).to.not.include(on.prometheus_token);
+    expect(face.control.state.scrapeTokens.size).to.equal(1);
+  });
+
+  it('keeps the token of one that is on already', async () => {
+    const before = await switched('enable');
+    const again = await switched('enable');
+    expect(again).to.not.have.property('prometheus_token');
+    const [hash] = face.control.state.scrapeTokens.keys();
+    await switched('enable');
+    expect([...face.control.state.scrapeTokens.keys()]).to.deep.equal([hash]);
+    expect(before.prometheus_token).to.be.a('string');
+  });
+
+  it('forgets the token when it is switched off, and makes another one afterwards', async () => {
+    const first = await switched('enable');
+    expect((await switched('disable')).prometheus_enabled).to.equal('false');
+    expect(face.control.state.scrapeTokens.size).to.equal(0);
+    expect((await switched('disable')).prometheus_enabled).to.equal('false');
+    const second = await switched('enable');
+    expect(second.prometheus_token).to.be.a('string').that.does.not.equal(first.prometheus_token);
+  });
+
+  it('is noted in the audit log, without the token', async () => {
+    const { prometheus_token: token } = await switched('enable');
+    await switched('disable');
+    const { json, text } = await face.ok('GET', '/auditlogs');
+    const actions = (json as { action_string: string; entity: string }[]).map(({ action_string }) => action_string);
+    expect(actions.slice(0, 2)).to.deep.equal(['Disable Prometheus', 'Enable Prometheus']);
+    expect(text).to.not.include(token);
+  });
+
+  it("refuses a key that may only look, and does not know another's database", async () => {
+    const looker = await face.readOnlyKey();
+    const { caller: stranger } = await face.newPerson('stranger@example.com');
+    for (const verb of ['enable', 'disable']) {
+      const path = `/v2/kv/${verb}-prometheus/${database}`;
+      expect((await face.call('POST', path, { as: looker })).status).to.equal(403);
+      expect((await face.call('POST', path, { as: stranger })).status).to.equal(404);
+      expect((await face.call('GET', path)).status).to.equal(405);
+    }
+  });
+});

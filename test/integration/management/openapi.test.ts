@@ -1,0 +1,278 @@
+/**
+ * The parts of the OpenAPI document that are declared by hand, against the faces that they describe: every operation is
+ * called with success, and every answer fits. The management API's own part is held against it in test/contract.
+ */
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { misfits } from '../../support/json-schema.js';
+import { endEverything, TOKEN } from '../../support/millrace-process.js';
+import { QUEUE_TOKEN } from '../../support/queue-process.js';
+import { WorkflowStand } from '../../support/workflow-stand.js';
+
+type Schema = Record<string, unknown>;
+interface Described {
+  readonly tags?: readonly string[];
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: Schema }> }>;
+}
+
+interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+const EMAIL = 'admin@tests.example';
+const KEY = 'mrk_key-of-the-tests-0123456789';
+
+/** Of a run in the middle of a step, or of a failure function: test/integration/workflow has them called. */
+const BY_RUNS = [
+  'POST /v2/wait/{event}',
+  'POST /v2/workflows/dlq/callback/{id}',
+  'DELETE /v2/workflows/dlq/callback/{id}',
+];
+
+describe('the OpenAPI document and the faces', function () {
+  this.timeout(180_000);
+  let stand: WorkflowStand;
+  let document: { paths: Record<string, Record<string, Described>>; components: { schemas: Record<string, Schema> } };
+  const called = new Set<string>();
+
+  before(async () => {
+    stand = await WorkflowStand.start({ MILLRACE_MGMT_EMAIL: EMAIL, MILLRACE_MGMT_KEY: KEY });
+    const response = await fetch(`${stand.queue.millrace.addresses.mgmt}/openapi.json`);
+    document = (await response.json()) as typeof document;
+  });
+  after(async () => {
+    await stand.stop();
+    await endEverything();
+  });
+
+  /** @param name `GET /v2/queues/{name}`, as it is documented. @returns the answer's JSON */
+  async function call(name: string, url: string, token: string, { headers, body }: CallOptions = {}) {
+    const [method = '', path = ''] = name.split(' ');
+    const described = document.paths[path]?.[method.toLowerCase()];
+    if (described === undefined) throw new Error(`${name} is not in the document`);
+    const response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream ? '' : await response.text();
+    if (isStream) await response.body?.cancel();
+    expect(response.status, `${name} ${text}`).to.be.within(200, 299);
+    const { content } = described.responses['2XX'] ?? described.responses[response.status] ?? { content: undefined };
+    expect(content, name).to.not.equal(undefined);
+    if (isStream) expect(content, name).to.have.property('text/event-stream');
+    const json: unknown = text === '' ? undefined : JSON.parse(text);
+    const schema = content?.['application/json']?.schema;
+    if (!isStream && method !== 'HEAD') {
+      expect(misfits(json, schema ?? {}, document.components.schemas), `${name} ${text}`).to.deep.equal([]);
+    }
+    called.add(name);
+    return json as never;
+  }
+
+  const never = (tag: string) =>
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .filter(([, { tags = [] }]) => tags.includes(tag))
+        .map(([method]) => `${method.toUpperCase()} ${path}`)
+        .filter((name) => !called.has(name)),
+    );
+
+  it('agree on the key-value face', async () => {
+    const { kvUrl } = stand.queue.millrace;
+    const kv = (name: string, target: string, options?: CallOptions) => call(name, kvUrl + target, TOKEN, options);
+    const path = '/{command}/{arguments}';
+    await kv('POST /', '/', { body: ['SET', 'a', '1'] });
+    await kv('POST /', '/', { body: ['LRANGE', 'none', 0, -1] });
+    await kv(`GET ${path}`, '/get/a');
+    await kv(`HEAD ${path}`, '/get/a');
+    await kv(`PUT ${path}`, '/incr/a');
+    await kv(`POST ${path}`, '/append/a', { body: 'text' });
+    const commands = [
+      ['SET', 'b', '1'],
+      ['LPUSH', 'b', '2'],
+      ['GET', 'none'],
+    ];
+    await kv('POST /pipeline', '/pipeline', { body: commands });
+    await kv('POST /multi-exec', '/multi-exec', { body: commands });
+    const headers = { accept: 'text/event-stream' };
+    await kv('POST /monitor', '/monitor', { headers });
+    await kv('POST /subscribe/{channel}', '/subscribe/news', { headers });
+    await kv('POST /publish/{channel}/{message}', '/publish/news/hello');
+    expect(never('kv')).to.deep.equal([]);
+  });
+
+  it('agree on the queue face', async () => {
+    const { queue } = stand;
+    const token = QUEUE_TOKEN;
+    const q = (name: string, target = name.split(' ')[1] as string, options?: CallOptions) =>
+      call(name, queue.url + target, token, options);
+    const sink = (path: string) => queue.sink.url(path);
+    const fails = { headers: { 'svc-retries': '0' } };
+    queue.sink.answer('/fails', { status: 500 });
+
+    await q('POST /v2/topics/{name}/endpoints', '/v2/topics/g/endpoints', {
+      body: { endpoints: [{ url: sink('/g') }] },
+    });
+    await q('GET /v2/topics');
+    await q('GET /v2/topics/{name}', '/v2/topics/g');
+    await q('PATCH /v2/topics/{name}', '/v2/topics/g', { body: { headers: { 'Svc-Retries': '1' } } });
+    await q('POST /v2/publish/{destination}', '/v2/publish/g');
+    await q('DELETE /v2/topics/{name}/endpoints', '/v2/topics/g/endpoints', {
+      body: { endpoints: [{ url: sink('/g') }] },
+    });
+    await q('POST /v2/topics/{name}/endpoints', '/v2/topics/g/endpoints', {
+      body: { endpoints: [{ url: sink('/g') }] },
+    });
+    await q('DELETE /v2/topics/{name}', '/v2/topics/g');
+
+    await q('POST /v2/queues', '/v2/queues', { body: { queueName: 'line', parallelism: 2 } });
+    await q('GET /v2/queues');
+    await q('GET /v2/queues/{name}', '/v2/queues/line');
+    await q('POST /v2/queues/{name}/pause', '/v2/queues/line/pause');
+    await q('POST /v2/queues/{name}/resume', '/v2/queues/line/resume');
+    await q('POST /v2/enqueue/{queue}/{destination}', `/v2/enqueue/line/${sink('/a')}`);
+    await q('DELETE /v2/queues/{name}', '/v2/queues/line');
+
+    const later = { headers: { 'svc-delay': '1h', 'svc-flow-control-key': 'k', 'svc-flow-control-value': 'rate=1' } };
+    const { messageId } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
+    await q('GET /v2/messages/{id}', `/v2/messages/${messageId}`);
+    await q('GET /v2/flowControl');
+    await q('GET /v2/flowControl/{key}', '/v2/flowControl/k');
+    await q('GET /v2/globalParallelism');
+    await q('DELETE /v2/messages/{id}', `/v2/messages/${messageId}`);
+    const { messageId: second } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
+    await q('DELETE /v2/messages', `/v2/messages?messageIds=${second}`);
+    await q('POST /v2/batch', '/v2/batch', { body: [{ destination: sink('/a') }, { destination: sink('/b') }] });
+    await q('GET /v2/logs');
+    await q('GET /v2/events');
+
+    const { scheduleId } = await q('POST /v2/schedules/{destination}', `/v2/schedules/${sink('/a')}`, {
+      headers: { 'svc-cron': '0 0 1 1 *' },
+    });
+    await q('GET /v2/schedules');
+    await q('GET /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
+    await q('POST /v2/schedules/{id}/pause', `/v2/schedules/${scheduleId}/pause`);
+    await q('POST /v2/schedules/{id}/resume', `/v2/schedules/${scheduleId}/resume`);
+    await q('DELETE /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
+
+    const failed = [];
+    for (let count = 0; count < 4; count += 1) {
+      const sent = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/fails')}`, fails);
+      failed.push((await queue.deadLetterOf((sent as { messageId: string }).messageId)).dlqId);
+    }
+    await q('GET /v2/dlq');
+    await q('GET /v2/dlq/{id}', `/v2/dlq/${failed[0]}`);
+    await q('POST /v2/dlq/retry/{id}', `/v2/dlq/retry/${failed[0]}`);
+    await q('POST /v2/dlq/retry', `/v2/dlq/retry?dlqIds=${failed[1]}`);
+    await q('DELETE /v2/dlq/{id}', `/v2/dlq/${failed[2]}`);
+    await q('DELETE /v2/dlq', `/v2/dlq?dlqIds=${failed[3]}`);
+
+    await q('GET /v2/keys');
+    await q('POST /v2/keys/rotate');
+    const notOfWorkflows = never('queue').filter((name) => !/workflows|wait|notify|trigger/.test(name));
+    expect(notOfWorkflows).to.deep.equal([]);
+  });
+
+  it('agree on search indexes', async () => {
+    const { mgmt } = stand.queue.millrace.addresses;
+    const made = await fetch(`${mgmt}/v2/search`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}` },
+      body: JSON.stringify({ name: 'papers', region: 'eu-west-1', type: 'payg' }),
+    });
+    const { id, token } = (await made.json()) as { id: string; token: string };
+    const s = (method: string, command: string, options?: CallOptions, name = 'news') => {
+      const isNamed = !['rename-namespace', 'list-namespaces', 'info'].includes(command);
+      const path = `/search/{id}/${command}${isNamed ? '/{index}' : ''}`;
+      return call(`${method} ${path}`, mgmt + path.replace('{id}', id).replace('{index}', name), token, options);
+    };
+    // An answer that leaves before every edge has heard of the index would be refused here.
+    const papers = [1, 2, 3].map((number) => ({
+      id: `p${number}`,
+      content: { text: `paper ${number}` },
+      metadata: { number },
+    }));
+    await s('POST', 'upsert-data', { body: papers });
+    await s('POST', 'upsert-data', { body: { id: 4, content: { text: 'paper 4' }, vector: [0.6, 0.8] } });
+    await eventually(async () => {
+      const { result } = await s('POST', 'info', { body: [] });
+      expect((result as { pendingVectorCount: number }).pendingVectorCount).to.equal(0);
+    });
+    await s('GET', 'info');
+    await s('POST', 'search', { body: { query: 'paper', topK: 2, includeData: true, includeMetadata: true } });
+    await s('POST', 'fetch', { body: { ids: ['p1', 'none'], includeData: true, includeMetadata: true } });
+    await s('POST', 'fetch', { body: { ids: [4], includeVectors: true } });
+    await s('POST', 'range', { body: { cursor: '0', limit: 2, includeData: true } });
+    await s('POST', 'list-namespaces', { body: [] });
+    await s('GET', 'list-namespaces');
+    await s('POST', 'delete', { body: { ids: ['p1'] } });
+    await s('DELETE', 'delete', { body: { ids: ['p2'] } });
+    await s('POST', 'rename-namespace', { body: { namespace: 'news', newNamespace: 'olds' } });
+    await s('POST', 'reset', { body: [] }, 'olds');
+    await s('DELETE', 'reset', {}, 'olds');
+    await s('POST', 'delete-namespace', { body: [] }, 'olds');
+    await s('POST', 'upsert-data', { body: papers[0] }, 'olds');
+    await s('DELETE', 'delete-namespace', {}, 'olds');
+    await s('GET', 'range');
+    await call('POST /search/{id}/reset', `${mgmt}/search/${id}/reset?all`, token, { body: [] });
+    await call('DELETE /search/{id}/reset', `${mgmt}/search/${id}/reset?all`, token);
+    // Its ids are in the body, which programs of this language do not send with GET.
+    expect(never('search')).to.deep.equal(['GET /search/{id}/fetch/{index}']);
+  });
+
+  it('agree on workflows', async () => {
+    const { queue } = stand;
+    const token = QUEUE_TOKEN;
+    const q = (name: string, target = name.split(' ')[1] as string, options?: CallOptions) =>
+      call(name, queue.url + target, token, options);
+    const waits = stand.serve('waits', async (context) => {
+      await context.waitForEvent('news', 'paper', { timeout: '1h' });
+    });
+    const breaks = stand.serve('breaks', async (context) => {
+      await context.run('work', () => {
+        throw new Error('out of order');
+      });
+    });
+    // The published client, which serves these, reads its own spelling alone.
+    const headers = { 'Upstash-Retries': '0' };
+
+    await q('POST /v2/trigger/{destination}', `/v2/trigger/${waits}`, { headers });
+    const runs = await q('POST /v2/batch/trigger', '/v2/batch/trigger', { body: [{ destination: waits, headers }] });
+    const { workflowRunId } = (runs as { workflowRunId: string }[])[0] as { workflowRunId: string };
+    await eventually(async () => {
+      expect((await q('GET /v2/waiters/{event}', '/v2/waiters/paper')) as unknown[]).to.have.length(2);
+    });
+    await q('GET /v2/workflows/runs/{id}', `/v2/workflows/runs/${workflowRunId}`);
+    await q('DELETE /v2/workflows/runs/{id}', `/v2/workflows/runs/${workflowRunId}`);
+    await q('POST /v2/notify/{event}', '/v2/notify/paper', { body: '"today"' });
+    await q('DELETE /v2/workflows/runs', '/v2/workflows/runs', { body: { workflowUrl: 'https://nobody.example' } });
+    await q('GET /v2/workflows/logs');
+    await q('GET /v2/workflows/events');
+
+    const dlqIds: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const run = await stand.trigger(breaks);
+      await stand.logOf(run, 'RUN_FAILED');
+      await eventually(async () => {
+        const { messages } = (await q('GET /v2/workflows/dlq', `/v2/workflows/dlq?workflowRunId=${run}`)) as {
+          messages: { dlqId: string }[];
+        };
+        expect(messages).to.have.length(1);
+        dlqIds.push((messages[0] as { dlqId: string }).dlqId);
+      });
+    }
+    const [a, b, c, d, e, f] = dlqIds;
+    await q('GET /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${a}`);
+    await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
+    await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);
+    await q('POST /v2/workflows/dlq/restart', `/v2/workflows/dlq/restart?dlqIds=${c}`);
+    await q('POST /v2/workflows/dlq/restart/{id}', `/v2/workflows/dlq/restart/${d}`);
+    await q('DELETE /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${e}`);
+    await q('DELETE /v2/workflows/dlq', `/v2/workflows/dlq?dlqIds=${f}`);
+    expect(never('queue')).to.deep.equal(BY_RUNS);
+  });
+});

@@ -1,0 +1,266 @@
+/**
+ * The management face on a free port, over the real decider in memory. Every answer is held against the OpenAPI document
+ * that the face itself serves.
+ */
+import { ManagementGrants } from '../../src/actors/control/index.js';
+import { NodeRandom } from '../../src/adapters/node/index.js';
+import { createManagementServer, type ManagementServerParts } from '../../src/edge/index.js';
+import { type AccountId, type BackupId, type DatabaseId, MillraceError } from '../../src/kernel/index.js';
+import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/messages/index.js';
+import type { Backups } from '../../src/ports/index.js';
+import { misfits } from './json-schema.js';
+import { MemoryLog } from './kv-face.js';
+import { SaidStatistics } from './management-statistics.js';
+import { MemoryControl, namedSealing } from './memory-control.js';
+import { realTime } from './real-time.js';
+
+export const MANAGEMENT_ALIAS = { headerWord: 'Acme', queueWord: 'acmeq', kvWord: 'store', partnerWord: 'host' };
+
+/** Who calls, and with what. */
+export interface Caller {
+  readonly email: string;
+  readonly key: string;
+}
+
+export interface ManagementAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Undefined for an empty body. */
+  readonly json: unknown;
+  /** What of the answer does not fit the document. */
+  readonly misfits: readonly string[];
+}
+
+export interface CallOptions {
+  /** Undefined: the first account; null: nobody. */
+  readonly as?: Caller | null;
+  /** Texts go out as they are, everything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes backups as a test says. */
+export class SaidBackups implements Backups {
+  readonly started: { database: DatabaseId; backup: BackupId }[] = [];
+  readonly restored: { database: DatabaseId; manifests: readonly string[] }[] = [];
+  readonly deleted: string[] = [];
+  failure: Error | undefined;
+
+  start(database: DatabaseId, backup: BackupId): void {
+    this.started.push({ database, backup });
+  }
+
+  async restore(database: DatabaseId, manifests: readonly string[]): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.restored.push({ database, manifests });
+  }
+
+  async delete(manifests: readonly string[]): Promise<void> {
+    this.deleted.push(...manifests);
+  }
+}
+
+interface DescribedOperation {
+  readonly tags?: readonly string[];
+  readonly responses: Record<string, { content: Record<string, { schema: object }> }>;
+}
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, DescribedOperation>>;
+  readonly components: { readonly schemas: Record<string, Record<string, unknown>> };
+}
+
+export class ManagementHarness {
+  readonly control = new MemoryControl();
+  readonly statistics = new SaidStatistics();
+  readonly backups = new SaidBackups();
+  /** Of what was deleted: id and partitions. */
+  readonly removed: (readonly [DatabaseId, number])[] = [];
+  readonly log = new MemoryLog();
+  readonly sealing = namedSealing();
+  readonly random = new NodeRandom();
+  isControlStale = false;
+  owner!: Caller;
+  ownerAccount!: AccountId;
+  document!: OpenApi;
+  /** `GET /v2/kv/databases` of each that was answered with 200. */
+  readonly answered = new Set<string>();
+  readonly #server;
+  #url = '';
+
+  constructor(parts: Partial<ManagementServerParts> = {}) {
+    const grants = new ManagementGrants({
+      state: this.control.state,
+      requireFresh: () => {
+        if (this.isControlStale) throw new MillraceError('CONTROL_STALE', 'no word from control');
+      },
+    });
+    this.#server = createManagementServer({
+      control: this.control,
+      access: grants,
+      sealing: () => this.sealing,
+      statistics: this.statistics,
+      backups: this.backups,
+      removal: { remove: (database, partitions) => void this.removed.push([database, partitions]) },
+      clock: { nowMs: () => this.control.nowMs, monotonicMs: () => realTime.monotonicMs() },
+      timers: realTime,
+      random: this.random,
+      log: this.log,
+      publicUrls: {
+        kv: 'https://kv.example',
+        queue: 'https://queue.example',
+        search: 'https://search.example/at',
+      },
+      respPort: 6379,
+      version: '0.0.0-test',
+      deliveryAddresses: ['192.0.2.1/32'],
+      limits: { maxCallsPerSecond: 0 },
+      ...parts,
+    });
+  }
+
+  async start(): Promise<this> {
+    const { port } = await this.#server.listen(0, '127.0.0.1');
+    this.#url = `http://127.0.0.1:${port}`;
+    const { caller, account } = await this.newPerson('owner@example.com');
+    this.owner = caller;
+    this.ownerAccount = account;
+    this.document = (await this.call('GET', '/openapi.json', { as: null })).json as OpenApi;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.close(AbortSignal.timeout(500));
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** A person with an account of their own, and the key of it. */
+  async newPerson(email: string): Promise<{ caller: Caller; account: AccountId }> {
+    const key = newSecretText(this.random, 'mrk_');
+    const seal = (text: string) => ({ sha256: hashSecret(text), sealed: this.sealing.seal(text) });
+    const id = newAccountId(this.random);
+    const reply = await this.control.send({
+      type: 'CreateAccount',
+      account: {
+        id,
+        name: email,
+        email,
+        secrets: {
+          mgmtKey: seal(key),
+          queueToken: seal(newQueueToken(this.random)),
+          signingKeyCurrent: seal(newSecretText(this.random, 'sig_')),
+          signingKeyNext: seal(newSecretText(this.random, 'sig_')),
+        },
+        readOnlyToken: seal(newSecretText(this.random, 'mrq_')),
+      },
+    });
+    if (reply.type === 'Rejected') throw new Error(reply.message);
+    return { caller: { email, key }, account: id };
+  }
+
+  /** Another key of a person. @param more `readonly`, `team_id` */
+  async newKey(of: Caller, name: string, more: object = {}): Promise<Caller> {
+    const { json } = await this.ok('POST', '/apikey', { as: of, body: { name, ...more } });
+    return { email: of.email, key: (json as { api_key: string }).api_key };
+  }
+
+  async readOnlyKey(of = this.owner): Promise<Caller> {
+    return this.newKey(of, `looks only ${this.control.state.apiKeys.byId.size}`, { readonly: true });
+  }
+
+  /** Of the team that the owner made. @returns a key that acts for it with that role */
+  async memberOf(team: string, role: 'admin' | 'dev' | 'finance', email = `${role}@example.com`): Promise<Caller> {
+    const { caller } = await this.newPerson(email);
+    const body = { team_id: team, member_email: email, member_role: role };
+    await this.ok('POST', '/v2/teams/member', { body });
+    return this.newKey(caller, `of ${team.slice(0, 8)}`, { team_id: team });
+  }
+
+  async newTeam(name = 'crew', as = this.owner): Promise<string> {
+    const { json } = await this.ok('POST', '/v2/team', { as, body: { team_name: name, copy_cc: true } });
+    return (json as { team_id: string }).team_id;
+  }
+
+  async newDatabase(more: object = {}, as = this.owner): Promise<string> {
+    const body = { database_name: 'first', region: 'global', primary_region: 'us-east-1', ...more };
+    return ((await this.ok('POST', '/v2/kv/database', { as, body })).json as { database_id: string }).database_id;
+  }
+
+  async newSearchIndex(more: object = {}, as = this.owner): Promise<string> {
+    const body = { name: 'papers', region: 'eu-west-1', type: 'payg', ...more };
+    return ((await this.ok('POST', '/v2/search', { as, body })).json as { id: string }).id;
+  }
+
+  /** Of the queue that the owner began with. */
+  get queue(): string {
+    return uuidOf(this.ownerAccount);
+  }
+
+  /** As `call`; throws unless it was answered with 200 and fits the document. */
+  async ok(method: string, path: string, options: CallOptions = {}): Promise<ManagementAnswer> {
+    const answer = await this.call(method, path, options);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    if (answer.misfits.length > 0) throw new Error(`${method} ${path}: ${answer.misfits.join('; ')}`);
+    return answer;
+  }
+
+  async call(
+    method: string,
+    path: string,
+    { as = this.owner, body, headers }: CallOptions = {},
+  ): Promise<ManagementAnswer> {
+    const authorization = as === null ? {} : { authorization: basic(as.email, as.key) };
+    const response = await fetch(this.#url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...authorization, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json: unknown = text === '' ? undefined : JSON.parse(text);
+    const found = this.document === undefined ? undefined : this.#operationOf(method, path);
+    if (found !== undefined && response.status === 200) this.answered.add(found.name);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json,
+      misfits: found === undefined || method === 'HEAD' ? [] : this.#misfits(found.responses, response.status, json),
+    };
+  }
+
+  /** Every method and path of the management API that the document describes. */
+  get documented(): string[] {
+    return Object.entries(this.document.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { tags }]) =>
+        tags?.includes('management') ? [`${method.toUpperCase()} ${path}`] : [],
+      ),
+    );
+  }
+
+  #operationOf(method: string, target: string) {
+    const parts = (target.split('?')[0] as string).split('/');
+    const fitting = Object.entries(this.document.paths).filter(([path]) => {
+      const pattern = path.split('/');
+      return pattern.length === parts.length && pattern.every((part, at) => part.startsWith('{') || part === parts[at]);
+    });
+    const [best] = fitting.sort(([a], [b]) => (a.match(/\{/g)?.length ?? 0) - (b.match(/\{/g)?.length ?? 0));
+    const operation = best?.[1][method.toLowerCase()];
+    return best === undefined || operation === undefined
+      ? undefined
+      : { name: `${method} ${best[0]}`, responses: operation.responses };
+  }
+
+  #misfits(responses: DescribedOperation['responses'], status: number, json: unknown): string[] {
+    const schema = (responses[status] ?? responses.default)?.content['application/json']?.schema;
+    if (schema === undefined) return [`an answer of ${status} is not described`];
+    return misfits(json, schema as Record<string, unknown>, this.document.components.schemas);
+  }
+}
+
+export function basic(email: string, key: string): string {
+  return `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
+}

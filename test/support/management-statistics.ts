@@ -1,0 +1,139 @@
+/** Statistics that a test says: every series has one known value in each step. */
+import {
+  daysOfMonth,
+  firstDayOfMonth,
+  lastFiveDays,
+  type Period,
+  seriesTimes,
+} from '../../src/domain/statistics/index.js';
+import type { DatabaseId } from '../../src/kernel/index.js';
+import {
+  type AccountSeries,
+  type DatabaseSeries,
+  MESSAGE_METRICS,
+  type SearchSeries,
+  type SearchTotals,
+  type Statistics,
+  WORKFLOW_METRICS,
+} from '../../src/ports/index.js';
+
+const DAY_MS = 86_400_000;
+
+export class SaidStatistics implements Statistics {
+  readonly asked: { what: string; id: string; period: Period }[] = [];
+  /** Thrown instead of answers. */
+  failure: Error | undefined;
+
+  async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
+    const { times, each } = this.#series('database', id, period, nowMs);
+    return {
+      times,
+      commands: each(90),
+      reads: each(60),
+      writes: each(30),
+      hits: each(45),
+      misses: each(15),
+      bandwidthBytes: each(1000),
+      connections: each(2),
+      keys: each(7),
+      storageBytes: each(4096),
+      latency: { mean: each(0.25), p99: each(2) },
+      readLatency: { mean: each(0.2), p99: each(1) },
+      writeLatency: { mean: each(0.3), p99: each(3) },
+      commandCounts: [
+        { name: 'GET', counts: each(60) },
+        { name: 'SET', counts: each(30) },
+      ],
+      days: daysUpTo(nowMs).map((day) => ({
+        day,
+        commands: 1000,
+        writes: 400,
+        scripts: 3,
+        bandwidthBytes: 5000,
+        storageBytes: 4096,
+      })),
+      current: { connections: 2, keys: 7, storageBytes: 4096 },
+    };
+  }
+
+  async account(id: string, period: Period, nowMs: number): Promise<AccountSeries> {
+    const { times, each } = this.#series('account', id, period, nowMs);
+    const today = Math.floor(nowMs / DAY_MS);
+    return {
+      times,
+      requests: each(6),
+      workflowRequests: each(2),
+      bandwidthBytes: each(600),
+      messages: recordOf(MESSAGE_METRICS, each(1)),
+      workflows: recordOf(WORKFLOW_METRICS, each(0)),
+      days: daysOfMonth(nowMs).map((day) => {
+        const isOver = day <= today;
+        return {
+          day,
+          requests: isOver ? 100 : 0,
+          workflowRequests: isOver ? 20 : 0,
+          workflowRuns: isOver ? 5 : 0,
+          bandwidthBytes: isOver ? 9000 : 0,
+        };
+      }),
+      dlqMessages: 4,
+    };
+  }
+
+  async search(id: DatabaseId, period: Period, nowMs: number): Promise<SearchSeries> {
+    const { times, each } = this.#series('search', id, period, nowMs);
+    const latency = { mean: each(1.5), p99: each(9) };
+    return {
+      times,
+      queries: each(12),
+      updates: each(6),
+      queryLatency: latency,
+      updateLatency: latency,
+      embeddingLatency: latency,
+      rerankLatency: latency,
+      documents: each(11),
+      storageBytes: each(2048),
+      days: daysUpTo(nowMs).map((day) => ({
+        day,
+        queries: 10,
+        updates: 5,
+        reranks: 1,
+        bandwidthBytes: 700,
+        storageBytes: 2048,
+      })),
+      current: { documents: 11, storageBytes: 2048 },
+    };
+  }
+
+  async searchTotals(ids: readonly DatabaseId[], nowMs: number): Promise<SearchTotals> {
+    this.#series('totals', ids.join(), '1h', nowMs);
+    const count = ids.length;
+    return {
+      documents: 11 * count,
+      storageBytes: 2048 * count,
+      queries: 10 * count,
+      updates: 5 * count,
+      reranks: count,
+      bandwidthBytes: 700 * count,
+      days: [],
+    };
+  }
+
+  #series(what: string, id: string, period: Period, nowMs: number) {
+    if (this.failure !== undefined) throw this.failure;
+    this.asked.push({ what, id, period });
+    const times = seriesTimes(period, nowMs);
+    return { times, each: (value: number) => Array.from({ length: times.count }, () => value) };
+  }
+}
+
+/** From the first of the month that the day four days ago is in. */
+function daysUpTo(nowMs: number): number[] {
+  const lastFive = lastFiveDays(nowMs);
+  const first = firstDayOfMonth(lastFive[0] as number);
+  return Array.from({ length: (lastFive[4] as number) - first + 1 }, (_, at) => first + at);
+}
+
+function recordOf<Name extends string>(names: readonly Name[], counts: readonly number[]) {
+  return Object.fromEntries(names.map((name) => [name, counts])) as Record<Name, readonly number[]>;
+}

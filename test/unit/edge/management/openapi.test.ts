@@ -1,0 +1,78 @@
+/** The document: it is one of OpenAPI 3.1, whole in itself, and says what the declarations say. */
+import { expect } from 'chai';
+import { requestOf } from '../../../../src/edge/management/request-class.js';
+import { CreateDatabaseRequest } from '../../../../src/edge/management/requests/database-requests.js';
+import { MANAGEMENT_ROUTES } from '../../../../src/edge/management/routes/index.js';
+import { openApiDocument } from '../../../../src/edge/openapi/index.js';
+import { schemaOf } from '../../../../src/edge/openapi/schemas.js';
+
+const URLS = { kv: 'kv.example', queue: 'https://queue.example', search: 'search.example' };
+const METHODS = new Set(['get', 'put', 'post', 'delete', 'patch', 'head']);
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument(MANAGEMENT_ROUTES, URLS, '1.2.3');
+  const text = JSON.stringify(document);
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) =>
+      METHODS.has(method) ? [{ path, method, operation: operation as unknown as Record<string, unknown> }] : [],
+    ),
+  );
+
+  it('defines everything that it refers to, and refers to everything that it defines', () => {
+    const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name));
+    expect([...referred].sort()).to.deep.equal(Object.keys(document.components.schemas).sort());
+  });
+
+  it('names each operation once, and every parameter of its path', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const { path, method, operation } of operations) {
+      const named = (operation.parameters as { name: string; in: string }[]).filter((each) => each.in === 'path');
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(
+        named.map(({ name }) => name),
+        `${method} ${path}`,
+      ).to.deep.equal(inPath);
+    }
+  });
+
+  it('has a success, a failure and a summary for each', () => {
+    for (const { path, method, operation } of operations) {
+      const { responses, summary } = operation as { responses: object; summary: string };
+      expect(responses, `${method} ${path}`).to.have.property('default');
+      expect(
+        Object.keys(responses).some((status) => status.startsWith('2')),
+        path,
+      ).to.equal(true);
+      expect(summary, path).to.match(/^[A-Z].*\.$/);
+    }
+  });
+
+  it('is of all three areas, each where its server is', () => {
+    const tags = new Set(operations.flatMap(({ operation }) => operation.tags as string[]));
+    expect([...tags].sort()).to.deep.equal(['kv', 'management', 'queue', 'search']);
+    expect(document.paths['/pipeline']?.servers).to.deep.equal([{ url: 'http://kv.example' }]);
+    expect(document.paths['/v2/dlq']?.servers).to.deep.equal([{ url: 'https://queue.example' }]);
+    expect(document.paths['/v2/search']?.servers).to.equal(undefined);
+  });
+
+  it('speaks the language of 3.1', () => {
+    expect(document.openapi).to.equal('3.1.0');
+    expect(text).to.not.include('nullable');
+  });
+
+  it('describes a body as it is judged', () => {
+    const { properties, required } = schemaOf(CreateDatabaseRequest) as {
+      properties: Record<string, Record<string, unknown>>;
+      required?: string[];
+    };
+    expect(required).to.equal(undefined);
+    expect(properties.budget).to.deep.include({ type: 'integer', minimum: 0 });
+    expect(properties.plan?.enum).to.include('fixed_500gb');
+    expect(properties.database_name).to.deep.include({ type: 'string', minLength: 1, maxLength: 64 });
+    expect(properties.read_regions).to.deep.include({ type: 'array' });
+    const asked = requestOf(CreateDatabaseRequest, { name: 'x', other: 1 });
+    expect(asked).to.have.property('name', 'x');
+    expect(asked).to.not.have.property('other');
+  });
+});

@@ -1,0 +1,49 @@
+/** What the control actor refuses, and what fails on the way, as a client of the management API hears it. */
+import { expect } from 'chai';
+import { controlRefusal, managementRefusalOf } from '../../../../src/edge/error-map.js';
+import { mayDo } from '../../../../src/edge/management/permissions.js';
+import { ERROR_CODES, type ErrorCode, MillraceError } from '../../../../src/kernel/index.js';
+
+const STATUSES = [400, 401, 403, 404, 405, 406, 413, 429, 500, 503];
+
+describe('management: refusals', () => {
+  it('say of what is not there what it is, and not its inner id', () => {
+    for (const [reason, text] of [
+      ['UNKNOWN_DATABASE', 'database not found'],
+      ['UNKNOWN_SEARCH_INDEX', 'search index not found'],
+      ['UNKNOWN_TEAM', 'team not found'],
+      ['UNKNOWN_BACKUP', 'backup not found'],
+      ['UNKNOWN_KEY', 'API key not found'],
+    ] as const) {
+      expect(controlRefusal(reason, 'there is none with db-aaaaaaaaaaaaaaaa')).to.deep.equal({ status: 404, text });
+    }
+  });
+
+  it('say of what is not possible why', () => {
+    for (const reason of ['TOO_MANY', 'CONFLICTS', 'BAD_VALUE', 'BAD_NAME', 'NAME_TAKEN'] as const) {
+      expect(controlRefusal(reason, 'because')).to.deep.equal({ status: 400, text: 'because' });
+    }
+  });
+
+  it('have one of the statuses that the API knows, for every failure', () => {
+    for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
+      const { status, text } = managementRefusalOf(new MillraceError(code, 'inside'));
+      expect(STATUSES, code).to.include(status);
+      expect(text, code)
+        .to.be.a('string')
+        .and.not.match(/inside|queue|^ERR/);
+    }
+    expect(managementRefusalOf(new Error('inside'))).to.include({ status: 500, text: 'internal error' });
+  });
+});
+
+describe('management: roles', () => {
+  it('may do what the table of the guide says', () => {
+    const may = (role: Parameters<typeof mayDo>[0]) =>
+      (['read', 'databases', 'payment', 'members', 'owner'] as const).filter((permission) => mayDo(role, permission));
+    expect(may('owner')).to.deep.equal(['read', 'databases', 'payment', 'members', 'owner']);
+    expect(may('admin')).to.deep.equal(['read', 'databases', 'payment', 'members']);
+    expect(may('dev')).to.deep.equal(['read', 'databases']);
+    expect(may('finance')).to.deep.equal(['read', 'payment']);
+  });
+});
