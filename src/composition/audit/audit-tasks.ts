@@ -1,0 +1,224 @@
+/** What a thread of the journal's auditors does: each task as a walk that yields texts of JSON. */
+
+import {
+  type AuditProgress,
+  type AuditReport,
+  auditOfPartition,
+  exportLines,
+  type Finding,
+  type InstallationPorts,
+  type KeyChange,
+  type KeyLook,
+  verifyInstallation,
+  verifyShard,
+  wordJson,
+} from '../../journal/index.js';
+import type { ShardName } from '../../kernel/index.js';
+import { MillraceError, type PartitionName } from '../../kernel/index.js';
+import { kvPartition, queuePartition, shardOf } from '../../messages/index.js';
+import type { AuditedPlace, AuditTask } from '../../ports/index.js';
+import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from '../replay/index.js';
+
+export interface AuditWorld extends InstallationPorts, ReplayPorts {
+  readonly kvShards: number;
+  readonly queueShards: number;
+}
+
+type TaskOf<Kind extends AuditTask['kind']> = Extract<AuditTask, { readonly kind: Kind }>;
+
+/** @throws as `JournalAudit.run` */
+export function walk(world: AuditWorld, task: AuditTask): AsyncIterable<string> {
+  switch (task.kind) {
+    case 'timeline':
+      return timeline(world, task);
+    case 'state':
+      return state(world, task);
+    case 'diff':
+      return diff(world, task);
+    case 'verify':
+      return task.of === undefined ? verifyAll(world) : verifyPlace(world, task.of);
+  }
+}
+
+/** Shards one after the other: each has positions of its own. */
+async function* timeline(world: AuditWorld, { of, from, to, limit }: TaskOf<'timeline'>): AsyncIterable<string> {
+  const places = placesOf(world, of);
+  if (places.size > 1 && (from?.kind === 'position' || to?.kind === 'position')) throw ambiguous();
+  let left = limit;
+  for (const [shard, partitions] of places) {
+    let line = '';
+    for await (const piece of exportLines(world, shard, new Set(partitions), { from, to })) {
+      line += piece;
+      if (!piece.endsWith('\n')) continue;
+      yield line.trimEnd();
+      line = '';
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
+}
+
+async function* state(world: AuditWorld, task: TaskOf<'state'>): AsyncIterable<string> {
+  const { of, at, after, limit, withValues } = task;
+  const places = placesOf(world, of);
+  if (places.size > 1 && at.kind === 'position') throw ambiguous();
+  const replayed = await replayDatabase(world, places, at);
+  const { atMs } = replayed;
+  const folds = replayed.parts.map(({ fold }) => fold);
+  const total = folds
+    .map((fold) => fold.visibleAt(atMs))
+    .reduce((a, b) => ({ keys: a.keys + b.keys, bytes: a.bytes + b.bytes }));
+  const shards = replayed.shards.map(({ shard, head, entries }) => ({ shard, position: head.position, entries }));
+  const parts = replayed.parts.map(({ partition, index, hash }) => ({ partition, index, hash: hexOf(hash) }));
+  yield JSON.stringify({ time: new Date(atMs).toISOString(), ...total, shards, partitions: parts });
+  let left = limit;
+  const keys = folds.flatMap((fold) => [...fold.keys()].map((key) => ({ key, fold })));
+  keys.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  for (const { key, fold } of keys) {
+    if (left === 0) return;
+    if (after !== undefined && key <= after) continue;
+    const look = fold.look(key, atMs, withValues);
+    if (look === undefined) continue;
+    left -= 1;
+    yield `{"key":${wordJson(key)},${lookJson(look).slice(1)}`;
+  }
+}
+
+async function* diff(world: AuditWorld, task: TaskOf<'diff'>): AsyncIterable<string> {
+  const { of, from, to, limit, withValues } = task;
+  const places = placesOf(world, of);
+  if (places.size > 1 && (from.kind === 'position' || to.kind === 'position')) throw ambiguous();
+  let left = limit;
+  for await (const [, found] of diffDatabase(world, places, { from, to }, { withValues })) {
+    for (const change of found.changes) {
+      if (left === 0) return;
+      left -= 1;
+      yield changeJson(change);
+    }
+  }
+}
+
+async function* verifyPlace(world: AuditWorld, of: AuditedPlace): AsyncIterable<string> {
+  let isFine = true;
+  for (const [shard, partitions] of placesOf(world, of)) {
+    yield* withProgress(async function* (onProgress) {
+      const audit = await verifyShard(world, shard, { onProgress });
+      isFine &&= audit.findings.length === 0;
+      const { entries, firstPosition, lastPosition, head } = audit;
+      const ofPartitions = partitions.map((partition) => ({ partition, ...auditOfPartition(audit, partition) }));
+      const hash = hexOf(head.hash);
+      yield reportText(
+        { shard, entries, firstPosition, lastPosition, number: head.number, hash, ofPartitions },
+        audit.findings.map((finding) => withoutNeighbours(finding, partitions)),
+      );
+    });
+  }
+  yield JSON.stringify({ done: { isFine } });
+}
+
+/** A journal is shared: that it is damaged matters to all in it, but what is said of other tenants is none of theirs. */
+function withoutNeighbours(finding: Finding, own: readonly PartitionName[]): Finding {
+  const { partition, position } = finding;
+  if (partition === undefined || own.includes(partition)) return finding;
+  return { reason: 'something else in this journal is damaged', position };
+}
+
+async function* verifyAll(world: AuditWorld): AsyncIterable<string> {
+  let isFine = true;
+  yield* withProgress(async function* (onProgress) {
+    for await (const report of verifyInstallation(world, { onProgress })) {
+      isFine &&= report.findings.length === 0;
+      yield reportText(summaryOf(report), report.findings);
+    }
+  });
+  yield JSON.stringify({ done: { isFine } });
+}
+
+function summaryOf(report: AuditReport): object {
+  switch (report.kind) {
+    case 'missing':
+      return { shard: report.shard };
+    case 'log': {
+      const { shard, records, firstPosition, lastPosition } = report.audit;
+      return { shard, records, firstPosition, lastPosition };
+    }
+    case 'shard': {
+      const { shard, entries, firstPosition, lastPosition, head } = report.audit;
+      const { snapshots } = report.snapshots;
+      return { shard, entries, firstPosition, lastPosition, number: head.number, hash: hexOf(head.hash), snapshots };
+    }
+  }
+}
+
+function reportText(summary: object, findings: readonly Finding[]): string {
+  return JSON.stringify({ report: { ...summary, findings } });
+}
+
+/** Progress comes while its report is awaited: it is put before it. */
+async function* withProgress(
+  work: (onProgress: (progress: AuditProgress) => void) => AsyncIterable<string>,
+): AsyncIterable<string> {
+  const said: string[] = [];
+  let wake: () => void = () => {};
+  const items = work((progress) => {
+    said.push(JSON.stringify({ progress }));
+    wake();
+  })[Symbol.asyncIterator]();
+  let next = items.next();
+  for (;;) {
+    const isWoken = new Promise<'woken'>((resolve) => {
+      wake = () => resolve('woken');
+    });
+    if (said.length === 0) await Promise.race([isWoken, next]);
+    yield* said.splice(0);
+    const item = await Promise.race([next, Promise.resolve('not yet' as const)]);
+    if (item === 'not yet') continue;
+    if (item.done === true) return;
+    yield item.value;
+    next = items.next();
+  }
+}
+
+function placesOf({ kvShards, queueShards }: AuditWorld, of: AuditedPlace): PartitionsByShard {
+  const partitions =
+    of.kind === 'database'
+      ? Array.from({ length: of.partitions }, (_, index) => kvPartition(of.database, index))
+      : [queuePartition(of.account)];
+  const places = new Map<ShardName, PartitionName[]>();
+  for (const partition of partitions) {
+    const shard = shardOf(
+      of.kind === 'database' ? 'kv' : 'queue',
+      partition,
+      of.kind === 'database' ? kvShards : queueShards,
+    );
+    const known = places.get(shard);
+    if (known === undefined) places.set(shard, [partition]);
+    else known.push(partition);
+  }
+  return places;
+}
+
+function changeJson({ partition, key, change, before, after, hasExpired, entryCount, entries }: KeyChange): string {
+  const listed = entries.map(({ atMs, ...entry }) => ({ ...entry, time: new Date(atMs).toISOString() }));
+  const rest = JSON.stringify({ partition, change, hasExpired, entryCount, entries: listed });
+  const looks = `"before":${lookJson(before)},"after":${lookJson(after)}`;
+  return `{"key":${key === undefined ? 'null' : wordJson(key)},${looks},${rest.slice(1)}`;
+}
+
+function lookJson(look: KeyLook | undefined): string {
+  if (look === undefined) return 'null';
+  const { type, digest, value } = look;
+  const commands = value?.map((words) => `[${words.map(wordJson).join(',')}]`).join(',');
+  return `{"type":"${type}","digest":"${digest}"${commands === undefined ? '' : `,"commands":[${commands}]`}}`;
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex');
+}
+
+function ambiguous(): MillraceError {
+  return new MillraceError(
+    'INVALID',
+    'this database lies in several journals, each with positions of its own: name an instant',
+  );
+}

@@ -1,0 +1,130 @@
+/** One call of the operators' API: what was asked for, by whom, and the only place that answers. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ControlCommand, ControlReply } from '../../domain/control/index.js';
+import { assert, type ByteString } from '../../kernel/index.js';
+import { accountIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
+import type { AuditedPlace, AuditMoment, ManagementGrant } from '../../ports/index.js';
+import { controlRefusal, notFound } from '../error-map.js';
+import { endInOnePiece } from '../http/index.js';
+import { invalid, Refused } from '../queue/refused.js';
+import type { AdminFace } from './admin-face.js';
+import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
+
+type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
+
+/** Answers hold data of tenants. */
+export const ADMIN_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+
+/** A day or an instant of ISO 8601; an instant without a zone would mean another one on each machine. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+export class AdminCall {
+  readonly #stop = new AbortController();
+
+  constructor(
+    readonly face: AdminFace,
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    readonly grant: ManagementGrant,
+    private readonly lookUp: () => ManagementGrant | undefined,
+    readonly query: URLSearchParams,
+    /** The id in the path; '' for routes without one. */
+    readonly id: string,
+  ) {
+    response.on('close', () => this.#stop.abort());
+  }
+
+  /** Aborted when nobody waits for the answer any more. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Would the call still be let in, for the same account? For answers that go on. @throws CONTROL_STALE */
+  isStillGranted(): boolean {
+    return this.lookUp()?.account === this.grant.account;
+  }
+
+  /** @throws Refused */
+  async ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ReplyOf<Type>> {
+    const reply = await this.face.parts.control.send(command);
+    if (reply.type === 'Rejected') throw new Refused(controlRefusal(reply.reason, reply.message));
+    assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
+    return reply as ReplyOf<Type>;
+  }
+
+  /** The database of the path, which must be the caller's. @throws Refused 404 */
+  async database(): Promise<Extract<AuditedPlace, { readonly kind: 'database' }>> {
+    const id = databaseIdOfUuid(this.id);
+    if (id === undefined) throw new Refused(notFound('database'));
+    const { account } = this.grant;
+    const { database } = await this.ask({ type: 'GetDatabase', account, database: id }, 'OneDatabase');
+    return { kind: 'database', database: database.id, partitions: database.partitions };
+  }
+
+  /** The queue of the path, which must be the caller's. @throws Refused 404 */
+  async queue(): Promise<Extract<AuditedPlace, { readonly kind: 'queue' }>> {
+    const id = accountIdOfUuid(this.id);
+    const { accounts } = await this.ask({ type: 'ListQueues', account: this.grant.account }, 'Accounts');
+    const found = accounts.find((account) => account.id === id);
+    if (found === undefined) throw new Refused(notFound('queue'));
+    return { kind: 'queue', account: found.id };
+  }
+
+  /** A position, or an instant. @throws Refused 400 */
+  moment(name: string): AuditMoment | undefined {
+    const text = this.query.get(name);
+    if (text === null || text === '') return undefined;
+    if (/^[1-9]\d{0,15}$/.test(text)) return { kind: 'position', position: Number(text) };
+    const atMs = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+    if (Number.isNaN(atMs)) throw invalid(`${name}: is a position or an instant like 2026-05-01T12:00:00Z`);
+    return { kind: 'time', atMs };
+  }
+
+  requiredMoment(name: string): AuditMoment {
+    const moment = this.moment(name);
+    if (moment === undefined) throw invalid(`${name}: is required`);
+    return moment;
+  }
+
+  limit(most = MAX_ADMIN_PAGE): number {
+    const text = this.query.get('limit');
+    if (text === null) return Math.min(DEFAULT_ADMIN_PAGE, most);
+    const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+    if (limit < 1 || limit > most) throw invalid(`limit: is a number from 1 to ${most}`);
+    return limit;
+  }
+
+  /** A key as its bytes: text, or base64 under the name with `_base64` behind it. @throws Refused 400 */
+  keyBytes(name: string): ByteString | undefined {
+    const encoded = this.query.get(`${name}_base64`);
+    if (encoded === null) {
+      const text = this.query.get(name);
+      return text === null ? undefined : (Buffer.from(text, 'utf8').toString('latin1') as ByteString);
+    }
+    // A plus that was not escaped has become a space.
+    const standard = encoded.replaceAll(' ', '+').replaceAll('-', '+').replaceAll('_', '/');
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(standard)) throw invalid(`${name}_base64: is base64`);
+    return Buffer.from(standard, 'base64').toString('latin1') as ByteString;
+  }
+
+  isAsked(name: string): boolean {
+    const text = this.query.get(name);
+    if (text === null || text === 'false') return false;
+    if (text !== 'true' && text !== '') throw invalid(`${name}: is true or false`);
+    return true;
+  }
+
+  json(text: string, headers: Readonly<Record<string, string>> = {}, status = 200): void {
+    const { response } = this;
+    if (response.destroyed || response.headersSent) return;
+    const bytes = Buffer.byteLength(text);
+    response.writeHead(status, {
+      'Content-Type': 'application/json',
+      'Content-Length': bytes,
+      ...ADMIN_HEADERS,
+      ...(this.face.isDraining ? { Connection: 'close' } : {}),
+      ...headers,
+    });
+    endInOnePiece(response, text, 'utf8', bytes);
+  }
+}

@@ -1,0 +1,20 @@
+/** Every bound of the operators' API, with its reason. */
+
+/** Entries, keys or changes of one answer where the call does not say how many. */
+export const DEFAULT_ADMIN_PAGE = 100;
+/** At most so many: a page of them is some megabytes. */
+export const MAX_ADMIN_PAGE = 1000;
+/** Changes between two moments: they are read in one go, since a later page would read the journal again. */
+export const MAX_DIFF_CHANGES = 10_000;
+/** Bytes of one answer; what comes behind it is left out and said to be. */
+export const MAX_ADMIN_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Streams of one process that are open at once: each asks a read model once a second. */
+export const ADMIN_STREAMS = { ofAll: 200, ofAccount: 100 } as const;
+/** Walks of one account at once, other than of the operators': the process has two for everybody. */
+export const ADMIN_WALKS = { ofAll: Number.POSITIVE_INFINITY, ofAccount: 1 } as const;
+/** Between two looks for what is new, and for whether a stream may go on. */
+export const FEED_EVERY_MS = 1_000;
+/** Without a word for so long, a stream says that it is still there. */
+export const KEEPALIVE_EVERY_MS = 15_000;
+/** Events that are read at once; there are as many reads as it takes. */
+export const FEED_EVENTS = 200;

@@ -1,0 +1,120 @@
+/**
+ * One answer that does not end by itself: server-sent events, the last answer of its connection.
+ *
+ *  ES1 the stream ends when its reader goes, when the server drains, and when its permission is gone
+ *  ES2 a reader that does not keep up holds up whoever writes to it, and nobody else
+ *  ES3 nothing is answered before `begin`: until then a call may still be refused
+ */
+import type { Timer } from '../../ports/index.js';
+import type { AdminCall } from './admin-call.js';
+import { FEED_EVERY_MS, KEEPALIVE_EVERY_MS } from './admin-limits.js';
+
+export class EventStream {
+  readonly #stop = new AbortController();
+  #guard: Timer | undefined;
+  #quietMs = 0;
+
+  constructor(private readonly call: AdminCall) {
+    const { signal } = call;
+    if (signal.aborted) this.#stop.abort();
+    else signal.addEventListener('abort', () => this.#ended(), { once: true });
+    this.#guardLater();
+  }
+
+  /** Aborted when the stream is over. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  begin(): void {
+    const { response } = this.call;
+    if (response.destroyed) return;
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Accel-Buffering': 'no',
+      Connection: 'close',
+    });
+    response.flushHeaders();
+  }
+
+  /** @param json one line. Resolves when there is room for more, or the stream is over */
+  async send(event: string, json: string): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    this.#quietMs = 0;
+    const { response } = this.call;
+    if (response.write(`event: ${event}\ndata: ${json}\n\n`)) return;
+    await this.#until((done) => {
+      response.once('drain', done);
+      return () => response.off('drain', done);
+    });
+  }
+
+  /** Resolves after that time, or when the stream is over. */
+  pause(ms: number): Promise<void> {
+    return this.#until((done) => {
+      const timer = this.call.face.parts.timers.after(ms, done);
+      return () => timer.cancel();
+    });
+  }
+
+  end(): void {
+    this.#ended();
+    const { response } = this.call;
+    if (!response.headersSent) return;
+    // Whoever has not read until now is not waited for: a stop of the server would wait too.
+    if (response.writableNeedDrain) response.destroy();
+    else response.end();
+  }
+
+  /** @param start takes what to call when it has happened; @returns what undoes it */
+  #until(start: (done: () => void) => () => void): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        undo();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const undo = start(done);
+      signal.addEventListener('abort', done);
+    });
+  }
+
+  #ended(): void {
+    this.#guard?.cancel();
+    this.#stop.abort();
+  }
+
+  #guardLater(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#guard = this.call.face.parts.timers.after(FEED_EVERY_MS, () => {
+      if (!this.#mayGoOn()) {
+        this.#ended();
+        return;
+      }
+      this.#keepAlive();
+      this.#guardLater();
+    });
+  }
+
+  #mayGoOn(): boolean {
+    try {
+      return !this.call.face.isDraining && this.call.isStillGranted();
+    } catch {
+      // Nobody can say whether the permission is still there.
+      return false;
+    }
+  }
+
+  /** Keeps whoever is in between from closing a quiet stream. */
+  #keepAlive(): void {
+    const { response } = this.call;
+    this.#quietMs += FEED_EVERY_MS;
+    if (this.#quietMs < KEEPALIVE_EVERY_MS || !response.headersSent || response.writableNeedDrain) return;
+    this.#quietMs = 0;
+    response.write(': keepalive\n\n');
+  }
+}

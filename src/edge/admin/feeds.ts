@@ -1,0 +1,69 @@
+/**
+ * What goes on right now, as it is seen by the read models: events of messages, and the last steps of statistics.
+ *
+ *  FD1 an event is sent once, and none is left out for being of the same millisecond as another
+ */
+import { eventRecord } from '../queue/records/event-record.js';
+import { invalid } from '../queue/refused.js';
+import { NEUTRAL_SPELLING } from '../wire-alias.js';
+import type { AdminCall } from './admin-call.js';
+import { FEED_EVENTS, FEED_EVERY_MS } from './admin-limits.js';
+import type { EventStream } from './event-stream.js';
+import { openStream } from './streams.js';
+
+/** Events `log`, each an entry of the message log, from now on or from `?from=` (milliseconds). */
+export async function logFeed(call: AdminCall): Promise<void> {
+  const { account } = await call.queue();
+  const { messageLog, clock } = call.face.parts;
+  const from = call.query.get('from');
+  if (from !== null && !/^\d{1,15}$/.test(from)) throw invalid('from: is a number of milliseconds');
+  let fromMs = from === null ? Math.trunc(clock.nowMs()) : Number(from);
+  // The log grows at its end alone: of the newest millisecond so many were sent, and more may come.
+  let sentOfIt = 0;
+  await everySecond(call, async (stream) => {
+    let left = sentOfIt;
+    let cursor: string | undefined;
+    const filter = { fromMs };
+    do {
+      const query = { filter, states: [], order: 'earliestFirst', count: FEED_EVENTS, cursor } as const;
+      const page = await messageLog.events(account, query, 0);
+      for (const event of page.events) {
+        if (left > 0 && event.atMs === filter.fromMs) {
+          left -= 1;
+          continue;
+        }
+        await stream.send('log', JSON.stringify(eventRecord(event, NEUTRAL_SPELLING)));
+        sentOfIt = event.atMs === fromMs ? sentOfIt + 1 : 1;
+        fromMs = event.atMs;
+      }
+      cursor = page.cursor;
+    } while (cursor !== undefined && !stream.signal.aborted);
+  });
+}
+
+/** Events `statistics`: the last hour of a database (`/databases/`) or a queue, its newest step last. */
+export async function statisticsFeed(call: AdminCall, of: 'database' | 'queue'): Promise<void> {
+  const { statistics, clock } = call.face.parts;
+  const place = of === 'database' ? await call.database() : await call.queue();
+  let last = '';
+  await everySecond(call, async (stream) => {
+    const nowMs = clock.nowMs();
+    const series =
+      place.kind === 'database'
+        ? await statistics.database(place.database, '1h', nowMs)
+        : await statistics.account(place.account, '1h', nowMs);
+    const text = JSON.stringify(series);
+    if (text !== last) await stream.send('statistics', text);
+    last = text;
+  });
+}
+
+async function everySecond(call: AdminCall, look: (stream: EventStream) => Promise<void>): Promise<void> {
+  await openStream(call, async (stream) => {
+    stream.begin();
+    while (!stream.signal.aborted) {
+      await look(stream);
+      await stream.pause(FEED_EVERY_MS);
+    }
+  });
+}

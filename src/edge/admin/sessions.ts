@@ -1,0 +1,76 @@
+/**
+ * Sessions of people at the console: a sealed text that holds who signed in, with which key, and until when. Nothing is
+ * kept on the server, so every process that has the key file knows it; it is worth as much as its key is worth at that
+ * moment, and no longer than `SESSION_MS`.
+ */
+import type { Clock, ManagementAccess, ManagementGrant, Sealing } from '../../ports/index.js';
+import type { BasicCredentials } from '../management/basic-credentials.js';
+
+export const SESSION_COOKIE = 'millrace_session';
+/** A working day; who stays longer signs in again. */
+export const SESSION_MS = 12 * 3_600_000;
+/** Longer ones are none of ours. */
+const MAX_SESSION_CHARACTERS = 4096;
+const BEARER = /^bearer +(\S+) *$/i;
+
+interface Session extends BasicCredentials {
+  readonly untilMs: number;
+}
+
+export interface SessionPorts {
+  readonly access: ManagementAccess;
+  readonly sealing: () => Sealing;
+  readonly clock: Clock;
+}
+
+export class Sessions {
+  constructor(private readonly ports: SessionPorts) {}
+
+  /** @returns the session's text; the credentials are those of a grant that was just looked up */
+  begin({ email, key }: BasicCredentials): { readonly text: string; readonly untilMs: number } {
+    const untilMs = Math.trunc(this.ports.clock.nowMs()) + SESSION_MS;
+    return { text: this.ports.sealing().seal(JSON.stringify({ email, key, untilMs } satisfies Session)), untilMs };
+  }
+
+  /** Undefined for what is no session, is over, or has a key that opens nothing any more. @throws CONTROL_STALE */
+  grantFor(text: string): ManagementGrant | undefined {
+    const session = this.#opened(text);
+    if (session === undefined || session.untilMs <= this.ports.clock.nowMs()) return undefined;
+    return this.ports.access.grantForKey(session.email, session.key);
+  }
+
+  #opened(text: string): Session | undefined {
+    if (text.length > MAX_SESSION_CHARACTERS) return undefined;
+    try {
+      const opened: unknown = JSON.parse(this.ports.sealing().open(text));
+      return isSession(opened) ? opened : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Other things are sealed with the same key file. */
+function isSession(opened: unknown): opened is Session {
+  const { email, key, untilMs } = (opened ?? {}) as Partial<Record<keyof Session, unknown>>;
+  return typeof email === 'string' && typeof key === 'string' && typeof untilMs === 'number';
+}
+
+/** Of a request: of its bearer token, or of its cookie. */
+export function sessionIn(authorization: string | undefined, cookie: string | undefined): string | undefined {
+  const bearer = BEARER.exec(authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  for (const part of cookie?.split(';') ?? []) {
+    const [name = '', value] = part.trim().split('=', 2);
+    if (name === SESSION_COOKIE && value !== undefined && value !== '') return decodeURIComponentSafe(value);
+  }
+  return undefined;
+}
+
+function decodeURIComponentSafe(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+/** What accounts have of something that a process has so many of: one that takes all of it leaves nothing to the others. */
+import type { AccountId } from '../../kernel/index.js';
+import { MANAGEMENT_REFUSALS } from '../error-map.js';
+import { Refused } from '../queue/refused.js';
+
+export interface ShareLimits {
+  readonly ofAll: number;
+  readonly ofAccount: number;
+}
+
+export class Shares {
+  readonly #byAccount = new Map<AccountId, number>();
+  #all = 0;
+
+  constructor(private readonly limits: ShareLimits) {}
+
+  /** @returns what gives it back, once. @throws Refused 503 */
+  take(account: AccountId, ofAccount = this.limits.ofAccount): () => void {
+    const own = this.#byAccount.get(account) ?? 0;
+    if (this.#all >= this.limits.ofAll || own >= ofAccount) throw new Refused(MANAGEMENT_REFUSALS.overloaded);
+    this.#change(account, 1);
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#change(account, -1);
+      isTaken = false;
+    };
+  }
+
+  #change(account: AccountId, by: 1 | -1): void {
+    this.#all += by;
+    const own = (this.#byAccount.get(account) ?? 0) + by;
+    if (own === 0) this.#byAccount.delete(account);
+    else this.#byAccount.set(account, own);
+  }
+}

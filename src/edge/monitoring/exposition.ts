@@ -1,0 +1,37 @@
+/** The text format that scrapers read: families of samples, a line each. */
+
+export type MetricType = 'counter' | 'gauge';
+
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: MetricType;
+  readonly samples: readonly Sample[];
+}
+
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** @param common labels of every sample. Families without samples are left out */
+export function expositionOf(families: readonly Family[], common: Readonly<Record<string, string>>): string {
+  let text = '';
+  for (const { name, help, type, samples } of families) {
+    if (samples.length === 0) continue;
+    text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const { labels, value } of samples) text += `${name}${labelled({ ...common, ...labels })} ${value}\n`;
+  }
+  return text;
+}
+
+function labelled(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return `{${pairs.join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

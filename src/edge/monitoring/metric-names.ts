@@ -1,0 +1,30 @@
+/**
+ * Which metrics a scrape asks for: `match[]`, any number of times, each a name or `{__name__="name"}`, or the beginning of
+ * names, `{__name__=~"millrace_kv_.*"}`. Whoever asks for none has all. Labels are not looked at: a token shows one
+ * database anyway.
+ */
+import { invalid } from '../queue/refused.js';
+
+const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const SELECTOR = /^\{\s*__name__\s*(=~?)\s*"([a-zA-Z0-9_:]*)(\.[*+])?"\s*,?\s*\}$/;
+/** More are a mistake. */
+const MAX_MATCHES = 100;
+
+/** @throws Refused 400 */
+export function wantedNames(matches: readonly string[]): (name: string) => boolean {
+  if (matches.length === 0) return () => true;
+  if (matches.length > MAX_MATCHES) throw invalid(`match[]: is given ${MAX_MATCHES} times at most`);
+  const all = matches.map(wanted);
+  return (name) => all.some((isWanted) => isWanted(name));
+}
+
+function wanted(match: string): (name: string) => boolean {
+  const text = match.trim();
+  if (NAME.test(text)) return (name) => name === text;
+  const [, operator, stem = '', rest] = SELECTOR.exec(text) ?? [];
+  if (operator === undefined || (operator === '=' && rest !== undefined)) {
+    throw invalid('match[]: is the name of a metric, or {__name__="name"}, or {__name__=~"beginning.*"}');
+  }
+  if (rest === undefined) return (name) => name === stem;
+  return (name) => name.startsWith(stem) && (rest === '.*' || name.length > stem.length);
+}
