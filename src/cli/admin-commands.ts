@@ -1,10 +1,14 @@
 /** `millrace db` and `millrace journal`, given the world they ask. */
-import { openAdminWorld } from '../composition/index.js';
-import { type Environment, loadConfig } from '../config/index.js';
-import type { PartitionName } from '../kernel/index.js';
+import { readFile } from 'node:fs/promises';
+import { CONTROL_SHARD, METER_SHARD, shardNames } from '../adapters/nats/index.js';
+import { type AdminWorld, openAdminWorld } from '../composition/index.js';
+import { foldOfPartition, serveReplay } from '../composition/replay/index.js';
+import { type Config, type Environment, loadConfig } from '../config/index.js';
+import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { accountCommand } from './account-command.js';
+import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import { dbCommand } from './db-command.js';
-import { journalCommand } from './journal-command.js';
+import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 
 export async function runDbCommand(argv: readonly string[], env: Environment): Promise<number> {
   const { config } = loadConfig(env);
@@ -52,19 +56,46 @@ export async function runJournalCommand(argv: readonly string[], env: Environmen
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());
   try {
-    return await journalCommand(argv, {
-      journal: world.journal,
-      objects: world.objects,
-      log: world.log,
-      resolveDatabase: (nameOrId) => world.placeOf(nameOrId),
-      resolveAccount: (id) => world.placeOfAccount(id),
-      write: writeOut,
-      writeError: (line) => void process.stderr.write(`${line}\n`),
-      signal: stop.signal,
-    });
+    return await journalCommand(argv, journalDeps(world, config, stop.signal));
   } finally {
     await world.close();
   }
+}
+
+function journalDeps(world: AdminWorld, config: Config, signal: AbortSignal): JournalCommandDeps {
+  const { journal, objects, leases, log, clock, timers, random, layout } = world;
+  const { kv, queue } = shardNames(layout);
+  const keyFile = checkpointKeyFile(config.storage.sealKeyFile);
+  const { wireAlias } = config.faces;
+  return {
+    journal,
+    objects,
+    leases,
+    log,
+    clock,
+    random,
+    foldFactory: foldOfPartition,
+    shards: [CONTROL_SHARD, ...kv, ...queue],
+    logs: [METER_SHARD],
+    checkpoints: {
+      clusterId: layout.clusterId,
+      signingKey: () => openCheckpointKey(keyFile),
+      fingerprint: () => checkpointFingerprint(keyFile),
+      readFile: readText,
+      writeFile: writeNewFile,
+    },
+    resolveDatabase: (nameOrId) => world.placeOf(nameOrId),
+    resolveAccount: (id) => world.placeOfAccount(id),
+    serveReplay: async (database, replayed, at) =>
+      serveReplay({ clock, timers, random, log, access: await world.followControl() }, database, replayed, {
+        ...at,
+        maxCommandBytes: config.bounds.maxCommandBytes,
+        aliases: wireAlias === undefined ? [] : [wireAlias],
+      }),
+    write: writeOut,
+    writeError: (line) => void process.stderr.write(`${line}\n`),
+    signal,
+  };
 }
 
 // A reader that has seen enough (`| head`) is no error of ours.
@@ -77,4 +108,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 function writeOut(output: string | Uint8Array): Promise<void> | void {
   if (process.stdout.write(output)) return;
   return new Promise((resolve) => process.stdout.once('drain', resolve));
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new MillraceError('NOT_FOUND', `cannot read ${path}`, {}, cause);
+  }
 }

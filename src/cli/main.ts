@@ -4,6 +4,7 @@ import 'reflect-metadata';
 import { VERSION } from '../composition/index.js';
 import { describeError } from '../kernel/index.js';
 import { runAccountCommand, runDbCommand, runJournalCommand } from './admin-commands.js';
+import { backupCommand } from './backup-command.js';
 import { clusterCommand } from './cluster-command.js';
 import { configCommand } from './config-command.js';
 import { serveCommand } from './serve-command.js';
@@ -13,9 +14,11 @@ const USAGE = `usage: millrace <command>
   serve                       starts this process; settings come from MILLRACE_* variables (docs/settings.md)
   config                      prints the effective settings, secrets masked
   cluster init|verify         creates, or compares, the streams on the NATS of MILLRACE_NATS_URL
-  db create|list|limits|reset-password|delete
+  db create|list|limits|reset-password|suspend|activate|delete
   account create|list|show|suspend|activate|limits|reset-tokens
-  journal verify|export|tail --database <name or id> | --account <id>
+  journal verify|export|tail|replay|diff --database <name or id> | --account <id>
+  journal verify --all [--against FILE], journal checkpoint --to FILE
+  backup create|verify|restore  copies a whole installation, proves the copy, fills an empty one from it
   tools                       finds or fetches the nats-server to embed, and prints its path
   version`;
 
@@ -43,6 +46,8 @@ async function run(): Promise<number> {
       return runAccountCommand(rest, process.env);
     case 'journal':
       return runJournalCommand(rest, process.env);
+    case 'backup':
+      return backupCommand(rest, process.env, { write, writeError: (text) => void process.stderr.write(text) });
     case 'tools':
       return toolsCommand(process.env, write);
     case 'version':

@@ -10,6 +10,7 @@ import {
   type ClusterLayout,
   connect,
   JetStreamJournal,
+  JetStreamLeaseStore,
   JetStreamObjectStore,
   Names,
   NatsBus,
@@ -25,6 +26,7 @@ import {
   streamLines,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
+import type { Database } from '../domain/control/index.js';
 import {
   type AccountId,
   type DatabaseId,
@@ -34,20 +36,36 @@ import {
   type SessionId,
   type ShardName,
 } from '../kernel/index.js';
-import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
-import type { Journal, KvGateway, Log, ObjectStore, Random, Sealing } from '../ports/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartition, queuePartition, shardOf } from '../messages/index.js';
+import type {
+  Clock,
+  Journal,
+  KvGateway,
+  LeaseStore,
+  Log,
+  ObjectStore,
+  Random,
+  Sealing,
+  Timers,
+} from '../ports/index.js';
 import { openNatsWorld, verifiedLayout } from './nats-world.js';
 import { callLimitsOf } from './runtime-parts.js';
 
 export interface AdminWorld {
+  readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   readonly random: Random;
+  readonly layout: ClusterLayout;
   readonly journal: Journal;
   readonly objects: ObjectStore;
+  readonly leases: LeaseStore;
   readonly client: ControlGateway;
   readonly gateway: KvGateway;
   sealing(): Promise<Sealing>;
-  /** @throws NOT_FOUND, CONFLICT when several databases have the name */
+  /** A copy of the control state that follows its journal until the world is closed. */
+  followControl(): Promise<ControlView>;
+  /** A database, or a search index, by name, id or UUID. @throws NOT_FOUND, CONFLICT when several have the name */
   placeOf(nameOrId: string): Promise<DatabasePlace>;
   /** Of the account's queue. @throws NOT_FOUND */
   placeOfAccount(id: string): Promise<PartitionPlace>;
@@ -79,35 +97,55 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
   const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
   const gatewayLimits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: 50 };
   const session = 'command' as SessionId;
-  /** The control state as it is now. */
-  const controlView = async (): Promise<ControlView> => {
+  const followers: ControlView[] = [];
+  const followControl = async (): Promise<ControlView> => {
     const view = new ControlView(
       { journal, objects, timers, log, bus, clock },
       { session, staleMs: config.ownership.controlStaleMs },
     );
     await view.start();
+    followers.push(view);
+    return view;
+  };
+  /** The control state as it is now. */
+  const controlView = async (): Promise<ControlView> => {
+    const view = await followControl();
     view.stop();
     return view;
   };
   return {
+    clock,
+    timers,
     log,
     random,
+    layout,
     journal,
     objects,
+    leases: new JetStreamLeaseStore(connections, names),
+    followControl,
     client: new ControlGateway(caller, undefined),
     gateway: new KvShardGateway({ clock, timers, caller, host: undefined }, gatewayLimits, layout.kvShards),
     sealing: () => openKeyFile(config.storage.sealKeyFile, random),
     placeOf: async (nameOrId) => placeOf(await controlView(), nameOrId, layout),
     placeOfAccount: async (id) => placeOfAccount(await controlView(), id, layout),
-    close,
+    close: async () => {
+      for (const view of followers) view.stop();
+      await close();
+    },
   };
 }
 
+type Named = Pick<Database, 'id' | 'name' | 'deletedAtMs'>;
+
 function placeOf(view: ControlView, nameOrId: string, layout: ClusterLayout): DatabasePlace {
-  const all = [...view.state.databases.values()];
-  const found = all.filter(
-    ({ id, name, deletedAtMs }) => id === nameOrId || (name === nameOrId && deletedAtMs === undefined),
-  );
+  const { databases, search } = view.state;
+  const asked = databaseIdOfUuid(nameOrId) ?? nameOrId;
+  const isMeant = ({ id, name, deletedAtMs }: Named) =>
+    id === asked || (name === nameOrId && deletedAtMs === undefined);
+  const named = [...databases.values()].filter(isMeant);
+  // Documents of a search index are keys of a database that has no other tokens.
+  const indexes = [...search.byId.values()].filter(isMeant).map(({ id }) => ({ id, partitions: 1 }));
+  const found = named.length > 0 ? named : indexes;
   const [database] = found;
   if (database === undefined) throw new MillraceError('NOT_FOUND', `there is no database ${nameOrId}`);
   if (found.length > 1) {
@@ -118,19 +156,21 @@ function placeOf(view: ControlView, nameOrId: string, layout: ClusterLayout): Da
   return { id: database.id, partitions, shards };
 }
 
-function placeOfAccount(view: ControlView, id: string, { queueShards }: ClusterLayout): PartitionPlace {
-  if (!view.state.accounts.has(id as AccountId)) throw new MillraceError('NOT_FOUND', `there is no account ${id}`);
-  const partition = queuePartition(id as AccountId);
+function placeOfAccount(view: ControlView, idOrUuid: string, { queueShards }: ClusterLayout): PartitionPlace {
+  const id = (accountIdOfUuid(idOrUuid) ?? idOrUuid) as AccountId;
+  if (!view.state.accounts.has(id)) throw new MillraceError('NOT_FOUND', `there is no account ${idOrUuid}`);
+  const partition = queuePartition(id);
   return { partitions: [partition], shards: [shardOf('queue', partition, queueShards)] };
 }
 
-interface Opened {
+export interface Opened {
   readonly connections: NatsConnections;
   readonly layout: ClusterLayout;
   close(): Promise<void>;
 }
 
-async function openConnections(config: Config, log: Log, needsOwner: boolean): Promise<Opened> {
+/** @param needsOwner as above. @throws SHARD_UNAVAILABLE, and what opening a NATS throws */
+export async function openConnections(config: Config, log: Log, needsOwner: boolean): Promise<Opened> {
   if (!config.isEmbedded) return openNatsWorld(config, log, () => undefined);
   const { dataDir } = config.storage;
   const running = await runningServer(config);

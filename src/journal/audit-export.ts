@@ -8,18 +8,14 @@
  *  E3 nothing is read ahead of whoever takes the output
  */
 import type { ReadEntry } from '../codec/envelope/index.js';
-import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { PartitionName, ShardName } from '../kernel/index.js';
 import type { AuditPorts } from './audit.js';
+import { isAfter, isBefore, type Moment, tooEarly } from './audit-moment.js';
 import { Chain } from './chain.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { FoldFactory } from './partition-fold.js';
 import { linesOf } from './section-lines.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
-
-/** A moment of a shard: a position of its journal, or an instant of its clock. Both ends are inclusive. */
-export type Moment =
-  | { readonly kind: 'position'; readonly position: number }
-  | { readonly kind: 'time'; readonly atMs: number };
 
 export interface ExportRange {
   readonly from?: Moment | undefined;
@@ -146,16 +142,4 @@ async function* entriesUpTo(
     if (to !== undefined && isAfter(read.position, read.entry.clockMs, to)) return;
     yield read;
   }
-}
-
-function isBefore(position: number, clockMs: number, moment: Moment): boolean {
-  return moment.kind === 'position' ? position < moment.position : clockMs < moment.atMs;
-}
-
-function isAfter(position: number, clockMs: number, moment: Moment): boolean {
-  return moment.kind === 'position' ? position > moment.position : clockMs > moment.atMs;
-}
-
-function tooEarly(shard: ShardName, reason: string): MillraceError {
-  return new MillraceError('INVALID', `${shard}: earlier than what is kept: ${reason}`, { shard });
 }

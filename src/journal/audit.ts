@@ -1,14 +1,16 @@
 /**
  * Proves a shard's history, or says where it does not hold: numbers, hashes, epochs and clocks of entries,
- * the chain of every partition's sections, positions without a gap, and that snapshots end on this chain.
- * It goes on behind a finding, so that one report shows all of them.
+ * the chain of every partition's sections, positions without a gap, that snapshots end on this chain, and that the
+ * entries somebody vouches for are in it. Every finding is reported, in order of position.
+ *
+ *  A1 what the server does not give back any more is a finding at its position, and what is behind it is read
+ *  A2 a front that is let go of while it is read is no damage: the audit begins again behind it
  */
-import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
-import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { Manifest } from '../messages/index.js';
+import type { PartitionName, ShardName } from '../kernel/index.js';
 import type { Journal, Log, ObjectStore } from '../ports/index.js';
-import { Chain, type ChainHead, EMPTY_HEAD } from './chain.js';
-import { chainAfter } from './entry-reader.js';
+import { type Anchor, ChainAudit, type EntryMark, type Finding, type PartitionAudit } from './audit-chain.js';
+import { gapReason, readWithGaps } from './audit-reading.js';
+import type { ChainHead } from './chain.js';
 import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
 
 export interface AuditPorts {
@@ -17,16 +19,20 @@ export interface AuditPorts {
   readonly log: Log;
 }
 
-export interface Finding {
-  readonly reason: string;
-  readonly position?: number | undefined;
-  readonly partition?: PartitionName | undefined;
+export interface AuditProgress {
+  readonly shard: ShardName;
+  readonly phase: 'entries' | 'snapshots';
+  /** Positions, or snapshots, done of all. */
+  readonly done: number;
+  readonly total: number;
 }
 
-export interface PartitionAudit {
-  /** Sections met, and the index of the last one. */
-  sections: number;
-  lastIndex: number;
+export interface AuditOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called every thousand messages or so, and at the end of each phase. */
+  readonly onProgress?: ((progress: AuditProgress) => void) | undefined;
+  /** Entries that must be on the chain. */
+  readonly marks?: readonly EntryMark[] | undefined;
 }
 
 export interface ShardAudit {
@@ -37,158 +43,89 @@ export interface ShardAudit {
   readonly firstNumber: number;
   readonly head: ChainHead;
   /** `beginning`: from entry 1; `snapshot`: from where a snapshot ends; `trusted`: the first entry had to be believed. */
-  readonly anchoredBy: 'beginning' | 'snapshot' | 'trusted';
+  readonly anchoredBy: Anchor;
   /** Manifests whose end was found on the chain. */
   readonly manifestsOnChain: number;
+  /** Of those given, the ones that were found as they were said to be. */
+  readonly marksMet: number;
+  /** Of entries from before what is kept: nothing here can be compared with them. */
+  readonly marksTooOld: readonly EntryMark[];
   readonly partitions: ReadonlyMap<PartitionName, PartitionAudit>;
+  /** In order of position; those without one at the end. */
   readonly findings: readonly Finding[];
 }
 
-/** A journal that is broken everywhere needs no longer list. */
-const MAX_FINDINGS = 100;
+/** A2: the front of a busy shard moves once in a while, not all the time. */
+const MAX_RESTARTS = 3;
 
 /** Reads all of the shard's journal. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted; damage is reported, not thrown */
 export async function verifyShard(
   ports: AuditPorts,
   shard: ShardName,
-  { signal }: { signal?: AbortSignal } = {},
+  options: AuditOptions = {},
 ): Promise<ShardAudit> {
-  const manifests: StoredManifest[] = [];
-  for await (const stored of new SnapshotStore(ports.objects, ports.log).newestFirst(shard)) manifests.push(stored);
-  const tail = await ports.journal.tail(shard);
-  const audit = new Audit(shard, tail.first, manifests);
-  if (tail.holes > 0) audit.find({ reason: `${tail.holes} messages are missing in the middle` });
-  try {
-    if (tail.last >= tail.first) {
-      for await (const { position, bytes } of ports.journal.read(shard, tail.first, tail.last)) {
-        audit.add(position, bytes);
-        if (audit.isFull) break;
-        if (signal?.aborted === true) throw new MillraceError('SHUTTING_DOWN', 'the audit was interrupted');
-      }
-    }
-  } catch (error) {
-    if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
-    audit.find({ reason: describeError(error) });
+  for (let restarts = 0; ; restarts += 1) {
+    const { audit, hasMoved } = await auditOnce(ports, shard, options);
+    if (!hasMoved || restarts >= MAX_RESTARTS) return audit;
   }
-  return audit.end(tail.first, tail.last);
 }
 
-class Audit {
-  readonly #findings: Finding[] = [];
-  readonly #partitions = new Map<PartitionName, PartitionAudit>();
-  readonly #anchor: StoredManifest | undefined;
-  #assembler = new EntryAssembler();
-  #chain: Chain;
-  #entries = 0;
-  #firstNumber = 0;
-  #manifestsOnChain = 0;
-  /** Manifests whose end is still to come. */
-  readonly #expected: Map<number, StoredManifest>;
-
-  constructor(
-    private readonly shard: ShardName,
-    private readonly first: number,
-    manifests: readonly StoredManifest[],
-  ) {
-    // The front is cut right behind a snapshot: what it covers proves the first entry left.
-    this.#anchor = first === 1 ? undefined : manifests.find(({ manifest }) => manifest.head.position === first - 1);
-    this.#chain = this.#anchor === undefined ? this.#freshChain() : chainAfter(shard, this.#anchor.manifest);
-    this.#expected = new Map(
-      manifests.filter(({ manifest }) => manifest.head.position >= first).map((m) => [m.manifest.head.number, m]),
-    );
-  }
-
-  get isFull(): boolean {
-    return this.#findings.length >= MAX_FINDINGS;
-  }
-
-  find(finding: Finding): void {
-    if (!this.isFull) this.#findings.push(finding);
-  }
-
-  add(position: number, bytes: Uint8Array): void {
-    let read: ReadEntry | undefined;
-    try {
-      read = this.#assembler.add(position, bytes);
-    } catch (error) {
-      this.find({ reason: describeError(error), position });
-      this.#assembler = new EntryAssembler();
+async function auditOnce(
+  { journal, objects, log }: AuditPorts,
+  shard: ShardName,
+  { signal, onProgress, marks = [] }: AuditOptions,
+): Promise<{ audit: ShardAudit; hasMoved: boolean }> {
+  const manifests: StoredManifest[] = [];
+  for await (const stored of new SnapshotStore(objects, log).newestFirst(shard)) manifests.push(stored);
+  const { first, last, holes } = await journal.tail(shard);
+  const audit = new ChainAudit(shard, first, manifests, marks);
+  const reading = {
+    signal,
+    onProgress: (done: number, total: number) => onProgress?.({ shard, phase: 'entries', done, total }),
+  };
+  let hasMoved = false;
+  let missing = 0;
+  for await (const step of readWithGaps(journal, shard, { first, last }, reading)) {
+    if (step.kind === 'message') {
+      audit.add(step.message.position, step.message.bytes);
+    } else {
+      const { from, to } = step;
+      hasMoved ||= from === first && (await journal.tail(shard)).first > first;
+      missing += to - from + 1;
+      audit.find({ reason: gapReason(from, to), position: from });
+      audit.skip();
     }
-    if (read !== undefined) this.#follow(read);
+    if (audit.isFull) break;
   }
+  if (first > 1 && !manifests.some(({ manifest }) => manifest.head.position >= first - 1)) {
+    audit.find({ reason: 'what was before this position is gone, and no snapshot covers it', position: first });
+  }
+  // Of a server that counts what it has lost and gives back everything else.
+  if (holes > missing) audit.find({ reason: `${holes} messages are missing in the middle` });
+  const marksTooOld = audit.end();
+  return {
+    hasMoved,
+    audit: {
+      shard,
+      firstPosition: first,
+      lastPosition: last,
+      entries: audit.entries,
+      firstNumber: audit.firstNumber,
+      head: audit.head,
+      anchoredBy: audit.anchoredBy,
+      manifestsOnChain: audit.manifestsOnChain,
+      marksMet: audit.marksMet,
+      marksTooOld,
+      partitions: audit.partitions,
+      findings: inOrder(audit.findings),
+    },
+  };
+}
 
-  #follow(read: ReadEntry): void {
-    try {
-      this.#chain.follow(read);
-    } catch (error) {
-      if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
-      const partition = error.details.partition as PartitionName | undefined;
-      this.find({ reason: describeError(error), position: read.position, partition });
-      // Behind a break the next entry is taken at its word, and followed from there.
-      this.#chain = new Chain(this.shard, undefined);
-      if (read.entry.shard === this.shard) this.#chain.follow(read);
-    }
-    const { entry } = read;
-    if (this.#entries === 0) this.#firstNumber = entry.number;
-    this.#entries += 1;
-    if (entry.body.kind === 'batch') {
-      for (const { partition, index } of entry.body.sections) {
-        const known = this.#partitions.get(partition);
-        if (known === undefined) this.#partitions.set(partition, { sections: 1, lastIndex: index });
-        else {
-          known.sections += 1;
-          known.lastIndex = index;
-        }
-      }
-    }
-    this.#compareWithManifest(read);
-  }
-
-  #compareWithManifest({ entry, hash, position }: ReadEntry): void {
-    const stored = this.#expected.get(entry.number);
-    if (stored === undefined) return;
-    this.#expected.delete(entry.number);
-    const { head } = stored.manifest;
-    if (head.position !== position || Buffer.compare(head.hash, hash) !== 0) {
-      this.find({ reason: `${stored.name} covers another entry than the one that is here`, position });
-      return;
-    }
-    this.#manifestsOnChain += 1;
-    this.#compareSections(stored.name, stored.manifest, position);
-  }
-
-  #compareSections(name: string, manifest: Manifest, position: number): void {
-    const covered = new Map(manifest.partitions.map((partition) => [partition.name, partition]));
-    for (const [partition, link] of this.#chain.sections()) {
-      const there = covered.get(partition);
-      if (there !== undefined && there.index === link.number && Buffer.compare(there.hash, link.hash) === 0) continue;
-      this.find({ reason: `${name} has another history of ${partition}`, position, partition });
-    }
-  }
-
-  end(firstPosition: number, lastPosition: number): ShardAudit {
-    if (!this.isFull) {
-      for (const { name, manifest } of this.#expected.values()) {
-        this.find({ reason: `${name} covers entry ${manifest.head.number}, which is not here` });
-      }
-    }
-    return {
-      shard: this.shard,
-      firstPosition,
-      lastPosition,
-      entries: this.#entries,
-      firstNumber: this.#firstNumber,
-      head: this.#chain.head,
-      anchoredBy: this.first === 1 ? 'beginning' : this.#anchor === undefined ? 'trusted' : 'snapshot',
-      manifestsOnChain: this.#manifestsOnChain,
-      partitions: this.#partitions,
-      findings: this.#findings,
-    };
-  }
-
-  #freshChain(): Chain {
-    return new Chain(this.shard, this.first === 1 ? EMPTY_HEAD : undefined);
-  }
+/** The first bad entry first. */
+export function inOrder(findings: readonly Finding[]): Finding[] {
+  const at = ({ position }: Finding) => position ?? Number.POSITIVE_INFINITY;
+  return [...findings].sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
 }
 
 /** What of a shard's audit concerns one partition: its own sections, and whatever is not known to concern only others. */

@@ -10,19 +10,12 @@
  *  B4 one old and one new segment are in memory at a time
  */
 import { type BodyIndex, decodeBodyIndex, encodeBodyIndex } from '../codec/envelope/index.js';
-import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import { MillraceError, type PartitionName } from '../kernel/index.js';
 import type { BodySegmentRef } from '../messages/index.js';
 import { BodyBlock } from './body-block.js';
 import type { BodySource } from './partition-fold.js';
+import type { PartitionTarget } from './snapshot-partition.js';
 import type { SnapshotStore } from './snapshot-store.js';
-
-/** What new segments are named after. */
-export interface BodyTarget {
-  readonly shard: ShardName;
-  /** Of the last entry that the snapshot covers. */
-  readonly number: number;
-  readonly partition: PartitionName;
-}
 
 /** Bounds the index of tiny bodies to half a megabyte. */
 const MAX_BODIES = 64 * 1024;
@@ -36,7 +29,7 @@ const MAX_SPREAD = 2 ** 32 - 1;
  */
 export async function writeBodySegments(
   store: SnapshotStore,
-  target: BodyTarget,
+  target: PartitionTarget,
   before: readonly BodySegmentRef[],
   bodies: BodySource,
   segmentBytes: number,
@@ -120,7 +113,7 @@ class BodySegmentWriter {
 
   constructor(
     private readonly store: SnapshotStore,
-    private readonly target: BodyTarget,
+    private readonly target: PartitionTarget,
     private readonly segmentBytes: number,
   ) {}
 

@@ -16,7 +16,7 @@ import {
   MillraceError,
   type PartitionName,
 } from '../kernel/index.js';
-import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../messages/index.js';
+import type { BodySegmentRef, ManifestPartition } from '../messages/index.js';
 import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../messages/index.js';
 import type { Clock, CompactionJob, CompactionResult, Journal, Log, ObjectStore } from '../ports/index.js';
 import { readBodySegment, writeBodySegments } from './body-segments.js';
@@ -25,6 +25,7 @@ import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { BodySource, FoldFactory } from './partition-fold.js';
 import { type AuditRetention, DEFAULT_AUDIT_RETENTION, planRetention } from './retention.js';
+import { manifestPartition, type PartitionTarget, writeSegments } from './snapshot-partition.js';
 import { SnapshotStore, type StoredManifest, segmentsOf, segmentsOfPartition } from './snapshot-store.js';
 
 export interface CompactionPorts {
@@ -195,30 +196,18 @@ class Compaction {
       }
     }
     for (const block of effects.blocks()) fold.apply(block);
-    const { number } = this.#chain.head;
-    const segments: SegmentRef[] = [];
-    for (const bytes of fold.segments(limits.segmentBytes)) {
-      segments.push(await store.writeSegment(job.shard, number, name, segments.length, bytes));
-    }
-    const bodySegments = fold.bodies === undefined ? [] : await this.#writeBodies(name, fold.bodies, before);
+    const target = { shard: job.shard, number: this.#chain.head.number, partition: name };
+    const segments = await writeSegments(store, target, fold, limits.segmentBytes);
+    const bodySegments = fold.bodies === undefined ? [] : await this.#writeBodies(target, fold.bodies, before);
     const link = this.#chain.sectionLink(name);
-    this.#partitions.set(name, {
-      name,
-      index: link.number,
-      hash: link.hash,
-      keys: fold.size,
-      digest: fold.digest(),
-      segments,
-      ...(bodySegments.length === 0 ? {} : { bodySegments }),
-    });
+    this.#partitions.set(name, manifestPartition(name, link, fold, segments, bodySegments));
   }
 
   async #writeBodies(
-    partition: PartitionName,
+    target: PartitionTarget,
     bodies: BodySource,
     before: ManifestPartition | undefined,
   ): Promise<BodySegmentRef[]> {
-    const target = { shard: this.job.shard, number: this.#chain.head.number, partition };
     try {
       return await writeBodySegments(this.store, target, before?.bodySegments ?? [], bodies, this.limits.segmentBytes);
     } catch (cause) {

@@ -68,7 +68,8 @@ function* commandsOf({ effects, partition }: Section, position: number): Iterabl
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function wordJson(word: ByteString): string {
+/** A byte string as JSON: text where it is UTF-8. */
+export function wordJson(word: ByteString): string {
   if (isAscii(word)) return JSON.stringify(word);
   const bytes = Buffer.from(word, 'latin1');
   try {

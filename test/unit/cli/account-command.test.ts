@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { NodeRandom } from '../../../src/adapters/node/index.js';
 import { accountCommand } from '../../../src/cli/account-command.js';
-import { evolve } from '../../../src/domain/control/index.js';
-import { hashSecret } from '../../../src/messages/index.js';
+import { auditActionText, evolve } from '../../../src/domain/control/index.js';
+import type { AccountId } from '../../../src/kernel/index.js';
+import { hashSecret, uuidOf } from '../../../src/messages/index.js';
 import { ACCOUNT, INSTALLED } from '../../spec/control/given.js';
+import { TEAM, teamOf } from '../../spec/control/management-given.js';
 import { MemoryControl, namedSealing } from '../../support/memory-control.js';
 
 describe('millrace account', () => {
@@ -54,6 +56,37 @@ describe('millrace account', () => {
     const reader = control.state.queueTokens.get(hashSecret(field(out, 'queue-readonly-token')));
     expect(reader?.role).to.equal('read-only');
     expect((await run('show')).err).to.contain('there are 2 such accounts');
+  });
+
+  it('shows the UUID that the management API has for it, and finds it by that', async () => {
+    const { out } = await run('create', '--name', 'two', '--email', 'c@d.example');
+    const id = field(out, 'id') as AccountId;
+    const shown = await run('show', id);
+    expect(field(shown.out, 'uuid')).to.equal(uuidOf(id));
+    expect((await run('show', uuidOf(id))).out).to.equal(shown.out);
+  });
+
+  it('means a person by an e-mail, and by no name at all, never a team of the person', async () => {
+    for (const event of teamOf()) evolve(control.state, event);
+    expect(field((await run('show', 'A@B.example')).out, 'id')).to.equal(ACCOUNT);
+    expect(field((await run('show')).out, 'id')).to.equal(ACCOUNT);
+    expect(field((await run('show', TEAM)).out, 'id')).to.equal(TEAM);
+  });
+
+  it('notes what was done in the audit log of the account', async () => {
+    await run('suspend');
+    await run('suspend');
+    await run('activate');
+    await run('limits', 'maxRetries=5');
+    await run('reset-tokens');
+    const noted = [...control.state.audit.all()];
+    expect(noted.map(({ action }) => auditActionText(action))).to.deep.equal([
+      'Suspend Account',
+      'Activate Account',
+      'Update Limits',
+      'Rotate Queue Token',
+    ]);
+    expect(new Set(noted.map(({ account }) => account))).to.deep.equal(new Set([ACCOUNT]));
   });
 
   it('resets tokens: the old ones are gone, the new ones are shown', async () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { NodeRandom } from '../../../src/adapters/node/index.js';
 import { type DbCommandDeps, dbCommand } from '../../../src/cli/db-command.js';
-import { evolve } from '../../../src/domain/control/index.js';
-import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
-import { hashSecret } from '../../../src/messages/index.js';
+import { auditActionText, type ControlEvent, evolve } from '../../../src/domain/control/index.js';
+import { type AccountId, type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
+import { hashSecret, uuidOf } from '../../../src/messages/index.js';
 import { INSTALLED } from '../../spec/control/given.js';
 import { MemoryControl, namedSealing } from '../../support/memory-control.js';
 
@@ -109,6 +109,33 @@ describe('millrace db', () => {
     expect((await run('delete', 'shop', '--yes')).code).to.equal(0);
     expect(flushed).to.deep.equal([`kv:${id}:0`, `kv:${id}:1`]);
     expect((await run('list')).out).to.not.contain('shop');
+  });
+
+  it('suspends and activates, and shows in the audit log what was done', async () => {
+    const { out: made } = await run('create', '--name', 'shop');
+    const id = field(made, 'id') as DatabaseId;
+    expect((await run('suspend', 'shop')).out).to.equal(`${id} state=suspended\n`);
+    expect(control.state.live(id)?.settings?.isSuspended).to.equal(true);
+    expect((await run('activate', 'shop')).out).to.equal(`${id} state=active\n`);
+    expect((await run('activate', 'nobody')).code).to.equal(1);
+    const noted = [...control.state.audit.all()];
+    expect(noted.map(({ action }) => auditActionText(action))).to.deep.equal([
+      'Create Database',
+      'Suspend Database',
+      'Activate Database',
+    ]);
+    expect(noted[0]).to.include({ actor: 'operator', source: 'COMMAND LINE', entity: 'shop', account: 'ac-first' });
+  });
+
+  it('knows databases and accounts by the UUIDs of the management API too', async () => {
+    const account = 'ac-abcdefghijklmnop' as AccountId;
+    const [{ type: _, ...first }] = INSTALLED as [Extract<ControlEvent, { type: 'AccountCreated' }>];
+    evolve(control.state, { type: 'AccountCreated', ...first, id: account, email: 'c@d.example' });
+    const { out: made } = await run('create', '--name', 'shop', '--account', uuidOf(account));
+    const id = field(made, 'id') as DatabaseId;
+    expect(control.state.live(id)?.account).to.equal(account);
+    expect((await run('limits', uuidOf(id), '--max-requests-per-day', '7')).out).to.contain(id);
+    expect((await run('delete', uuidOf(id).toUpperCase(), '--yes')).code).to.equal(0);
   });
 
   it('can be asked again to remove the data of a database that is deleted already', async () => {

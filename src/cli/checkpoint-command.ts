@@ -1,0 +1,63 @@
+/** `millrace journal checkpoint`, and reading one back: what all shards had come to, signed, in a file. */
+import { createPublicKey } from 'node:crypto';
+import {
+  type CheckpointStatement,
+  checkpointOf,
+  fingerprintOf,
+  readCheckpoint,
+  type ShardCheckpoint,
+  signCheckpoint,
+} from '../journal/index.js';
+import { MillraceError } from '../kernel/index.js';
+import type { JournalCommandDeps } from './journal-deps.js';
+
+/** @throws JOURNAL_DAMAGED when a journal does not hold; CONFLICT when the file is there */
+export async function takeCheckpoint(deps: JournalCommandDeps, file: string): Promise<void> {
+  const { checkpoints, clock } = deps;
+  const shards: ShardCheckpoint[] = [];
+  for (const shard of deps.shards) {
+    if (deps.signal.aborted) throw new MillraceError('SHUTTING_DOWN', 'interrupted: no checkpoint was written');
+    shards.push(await checkpointOf(deps, shard));
+  }
+  const { clusterId } = checkpoints;
+  const statement: CheckpointStatement = { clusterId, takenAt: new Date(clock.nowMs()).toISOString(), shards };
+  const key = await checkpoints.signingKey();
+  await checkpoints.writeFile(file, signCheckpoint(statement, key));
+  for (const { shard, number, position, hash } of shards) {
+    await deps.write(`${shard}: entry ${number} at position ${position}${number === 0 ? '' : ` has hash ${hash}`}\n`);
+  }
+  const fingerprint = fingerprintOf(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+  await deps.write(`wrote ${file}, signed with key ${fingerprint}\n`);
+}
+
+export interface OpenedCheckpoint {
+  readonly statement: CheckpointStatement;
+  /** What is wrong with it as a whole, a line each. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Says whose signature it has.
+ * @param signedBy  the fingerprint that it must have
+ * @throws INVALID when it is no checkpoint or was changed, NOT_FOUND
+ */
+export async function openCheckpoint(
+  deps: JournalCommandDeps,
+  file: string,
+  signedBy: string | undefined,
+): Promise<OpenedCheckpoint> {
+  const { checkpoints } = deps;
+  const { statement, fingerprint } = readCheckpoint(await checkpoints.readFile(file));
+  const own = await checkpoints.fingerprint();
+  const whose =
+    fingerprint === own ? "this installation's" : 'not the one here: compare it with the fingerprint that you kept';
+  await deps.write(`checkpoint of ${statement.takenAt}, signed with key ${fingerprint}, ${whose}\n`);
+  const problems: string[] = [];
+  if (signedBy !== undefined && signedBy.toLowerCase() !== fingerprint) {
+    problems.push(`the checkpoint: signed with key ${fingerprint}, not with ${signedBy}`);
+  }
+  if (statement.clusterId !== checkpoints.clusterId) {
+    problems.push(`the checkpoint: of installation ${statement.clusterId}, this is ${checkpoints.clusterId}`);
+  }
+  return { statement, problems };
+}

@@ -1,0 +1,83 @@
+/** What `millrace journal` stands on, and what its verbs have in common. */
+import type { KeyObject } from 'node:crypto';
+import type { KvKeyedFold, Replayed, ReplayServer } from '../composition/replay/index.js';
+import type { AuditPorts, InstallationPorts } from '../journal/index.js';
+import type { DatabaseId, PartitionName, ShardName } from '../kernel/index.js';
+import type { Clock, Random } from '../ports/index.js';
+
+export interface PartitionPlaces {
+  readonly partitions: readonly PartitionName[];
+  readonly shards: readonly ShardName[];
+}
+
+/** What the checkpoint verbs need. */
+export interface CheckpointDeps {
+  readonly clusterId: string;
+  /** The private key that checkpoints are signed with; made by the first that asks. */
+  signingKey(): Promise<KeyObject>;
+  /** Of that key, where there is one already. */
+  fingerprint(): Promise<string | undefined>;
+  /** @throws NOT_FOUND */
+  readFile(path: string): Promise<string>;
+  /** Whole or not at all. @throws CONFLICT when there is a file of that name */
+  writeFile(path: string, text: string): Promise<void>;
+}
+
+export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, keyof AuditPorts> {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly checkpoints: CheckpointDeps;
+  /** @throws NOT_FOUND. `shards[i]` holds `partitions[i]`. */
+  resolveDatabase(nameOrId: string): Promise<PartitionPlaces>;
+  /** Of the account's queue. @throws NOT_FOUND */
+  resolveAccount(id: string): Promise<PartitionPlaces>;
+  /** Lets clients ask a replayed database. @throws what listening throws */
+  serveReplay(
+    database: DatabaseId,
+    replayed: Replayed<KvKeyedFold>,
+    at: { readonly host: string; readonly port: number },
+  ): Promise<ReplayServer>;
+  /** Standard output; resolves when there is room for more. */
+  write(output: string | Uint8Array): Promise<void> | void;
+  /** Standard error: one line. */
+  writeError(line: string): void;
+  /** Ends `tail` and a replay that is served, and interrupts the others. */
+  readonly signal: AbortSignal;
+}
+
+/** Where each partition lies, in order of index. */
+export interface Place {
+  readonly partition: PartitionName;
+  readonly shard: ShardName;
+}
+
+export function placesOf({ partitions, shards }: PartitionPlaces): Place[] {
+  return partitions.map((partition, i) => ({ partition, shard: shards[i] as ShardName }));
+}
+
+export function byShard(places: readonly Place[]): Map<ShardName, PartitionName[]> {
+  const partitionsByShard = new Map<ShardName, PartitionName[]>();
+  for (const { shard, partition } of places) {
+    const known = partitionsByShard.get(shard);
+    if (known === undefined) partitionsByShard.set(shard, [partition]);
+    else known.push(partition);
+  }
+  return partitionsByShard;
+}
+
+const SHOW_EVERY_MS = 1000;
+
+/** Shows how far a long verb is, a line on standard error once a second. */
+export function progressLines({ clock, writeError }: JournalCommandDeps): (line: () => string) => void {
+  let shownAtMs = clock.monotonicMs();
+  return (line) => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - shownAtMs < SHOW_EVERY_MS) return;
+    shownAtMs = nowMs;
+    writeError(line());
+  };
+}
+
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,60 @@
+/** `millrace journal export`: the history of a database or a queue, as lines of JSON or as RESP commands. */
+import { replayFold } from '../actors/kv-shard/index.js';
+import { encodeCommand, RespCommandReader } from '../codec/resp/index.js';
+import {
+  DEFAULT_COMPACTION_LIMITS,
+  type ExportRange,
+  exportCommands,
+  exportLines,
+  exportState,
+} from '../journal/index.js';
+import { MillraceError } from '../kernel/index.js';
+import { byShard, type JournalCommandDeps, type Place } from './journal-deps.js';
+
+export async function exportNdjson(
+  deps: JournalCommandDeps,
+  places: readonly Place[],
+  range: ExportRange,
+): Promise<void> {
+  for (const [shard, partitions] of byShard(places)) {
+    await pour(deps, exportLines(deps, shard, new Set(partitions), range));
+  }
+}
+
+export async function exportResp(
+  deps: JournalCommandDeps,
+  places: readonly Place[],
+  range: ExportRange,
+): Promise<void> {
+  const { segmentBytes } = DEFAULT_COMPACTION_LIMITS;
+  for (const { shard, partition } of places) {
+    // One partition: its history as it was. Several: a FLUSHALL of one must not empty the others.
+    const output =
+      places.length === 1
+        ? exportCommands(deps, shard, partition, range)
+        : exportState(deps, shard, partition, range, replayFold, segmentBytes);
+    await pour(deps, withoutParameters(output));
+  }
+}
+
+/** Parameters are of the server that keeps them: one that loads an export must not obey ours. */
+async function* withoutParameters(output: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array | string> {
+  for await (const piece of output) {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    if (!bytes.includes('\r\nCONFIG\r\n')) {
+      yield piece;
+      continue;
+    }
+    let kept = '';
+    for (const words of new RespCommandReader(bytes)) if (words[0] !== 'CONFIG') kept += encodeCommand(words);
+    yield Buffer.from(kept, 'latin1');
+  }
+}
+
+async function pour(deps: JournalCommandDeps, output: AsyncIterable<string | Uint8Array>): Promise<void> {
+  for await (const piece of output) {
+    if (deps.signal.aborted)
+      throw new MillraceError('SHUTTING_DOWN', 'interrupted: what was written is not everything');
+    await deps.write(piece);
+  }
+}

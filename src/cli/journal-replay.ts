@@ -1,0 +1,81 @@
+/** `millrace journal replay`: a database as it was at a moment, summed up or served; a queue summed up. */
+import {
+  countsOf,
+  type Replayed,
+  type ReplayedPart,
+  replayDatabase,
+  replayQueue,
+} from '../composition/replay/index.js';
+import type { Moment, PartitionFold } from '../journal/index.js';
+import { MillraceError } from '../kernel/index.js';
+import { parseKvPartition } from '../messages/index.js';
+import { byShard, hex, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
+import type { Whose } from './journal-question.js';
+
+export interface ReplayQuestion {
+  readonly whose: Whose;
+  readonly at: Moment;
+  readonly serve: { readonly host: string; readonly port: number } | undefined;
+}
+
+export async function replayMoment(
+  deps: JournalCommandDeps,
+  places: readonly Place[],
+  { whose, at, serve }: ReplayQuestion,
+): Promise<void> {
+  const show = progressLines(deps);
+  const options = {
+    signal: deps.signal,
+    onProgress: ({ shard, position, last }: { shard: string; position: number; last: number }) =>
+      show(() => `${shard}: position ${position} of ${last}`),
+  };
+  if (whose.of === 'account') {
+    const queue = await replayQueue(deps, byShard(places), at, options);
+    await deps.write(headLines(whose.name, queue));
+    for (const part of queue.parts) {
+      const { messages, dlq, schedules, queues, groups, runs } = countsOf(part.fold);
+      const counts =
+        `${messages} messages, ${dlq} in the DLQ, ${schedules} schedules, ${queues} queues, ` +
+        `${groups} groups, ${runs} workflow runs`;
+      await deps.write(partLine(part, counts));
+    }
+    return;
+  }
+  const database = await replayDatabase(deps, byShard(places), at, options);
+  await deps.write(headLines(whose.name, database));
+  const sum = { keys: 0, bytes: 0 };
+  for (const part of database.parts) {
+    const { keys, bytes } = part.fold.visibleAt(database.atMs);
+    sum.keys += keys;
+    sum.bytes += bytes;
+    await deps.write(partLine(part, `${keys} keys, ${bytes} bytes`));
+  }
+  await deps.write(`${sum.keys} keys, ${sum.bytes} bytes\n`);
+  if (serve === undefined) return;
+  const [first] = places;
+  if (first === undefined) throw new MillraceError('DEFECT', 'a database without partitions', { name: whose.name });
+  const server = await deps.serveReplay(parseKvPartition(first.partition).database, database, serve);
+  await deps.write(`token ${server.token}\nready kv=${server.url}\n`);
+  await aborted(deps.signal);
+  await server.close();
+}
+
+function headLines<F extends PartitionFold>(name: string, { atMs, shards }: Replayed<F>): string {
+  const lines = shards.map(({ shard, head, snapshot, entries }) => {
+    const since = snapshot === undefined ? 'its beginning' : snapshot;
+    if (head.number === 0) return `${shard}: nothing was stored yet`;
+    const time = new Date(head.clockMs).toISOString();
+    return `${shard}: entry ${head.number} at position ${head.position} of ${time}, hash ${hex(head.hash)}; ${entries} entries replayed from ${since}`;
+  });
+  return `${[`${name} as it was at ${new Date(atMs).toISOString()}`, ...lines].join('\n')}\n`;
+}
+
+function partLine<F extends PartitionFold>({ partition, index, hash, fold }: ReplayedPart<F>, counts: string): string {
+  const section = index === 0 ? 'no sections' : `section ${index} with hash ${hex(hash)}`;
+  return `${partition}: ${counts}; ${section}, state ${fold.digest()}\n`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

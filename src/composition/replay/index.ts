@@ -1,0 +1,16 @@
+/** The past of databases and queues, brought back; without the parts that a process is made of. */
+export {
+  countsOf,
+  diffDatabase,
+  type PartitionsByShard,
+  type QueueCounts,
+  type Replayed,
+  type ReplayedPart,
+  type ReplayPorts,
+  replayDatabase,
+  replayQueue,
+} from './database.js';
+export { foldOfPartition, keyedKvFold } from './folds.js';
+export { type ReplayedPartition, ReplayGateway } from './gateway.js';
+export { KvKeyedFold } from './keyed-fold.js';
+export { type ReplayServer, type ReplayServerOptions, type ReplayServerPorts, serveReplay } from './server.js';

@@ -1,0 +1,109 @@
+/**
+ * The audit of everything: each shard's chain, its snapshots, and the entries that its lease and a checkpoint vouch
+ * for; the meter's log. A shard at a time, so that whoever asks sees how far it is.
+ *
+ *  AI1 a lease is read before the end of its journal: what it vouches for must be there by then
+ *  AI2 the stream is the one that the lease, and the checkpoint, have seen
+ */
+import { decodeMeterRecord } from '../codec/control/index.js';
+import { decodeShardLease } from '../codec/leases/index.js';
+import { isMillraceError, type ShardName } from '../kernel/index.js';
+import type { LeaseStore } from '../ports/index.js';
+import { type AuditOptions, type AuditPorts, inOrder, type ShardAudit, verifyShard } from './audit.js';
+import type { EntryMark, Finding } from './audit-chain.js';
+import { type LogAudit, verifyLog } from './audit-log.js';
+import { type SnapshotAudit, verifySnapshots } from './audit-snapshots.js';
+import type { CheckpointStatement, ShardCheckpoint } from './checkpoints.js';
+import type { FoldFactory } from './partition-fold.js';
+
+export interface InstallationPorts extends AuditPorts {
+  readonly leases: Pick<LeaseStore, 'get'>;
+  readonly foldFactory: FoldFactory;
+  /** Those with a chain: of databases, of queues, of the control state. */
+  readonly shards: readonly ShardName[];
+  /** Those without: the meter's log. */
+  readonly logs: readonly ShardName[];
+}
+
+export interface InstallationAuditOptions extends Pick<AuditOptions, 'signal' | 'onProgress'> {
+  /** What an operator kept, its signature proven. */
+  readonly against?: CheckpointStatement | undefined;
+}
+
+export type AuditReport =
+  | {
+      readonly kind: 'shard';
+      readonly audit: ShardAudit;
+      readonly snapshots: SnapshotAudit;
+      /** Of entries, of snapshots, of the stream itself; in order of position. */
+      readonly findings: readonly Finding[];
+    }
+  | { readonly kind: 'log'; readonly audit: LogAudit; readonly findings: readonly Finding[] }
+  /** It could not be read at all. */
+  | { readonly kind: 'missing'; readonly shard: ShardName; readonly findings: readonly Finding[] };
+
+/** A report for each shard, as it is done. @throws JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted */
+export async function* verifyInstallation(
+  ports: InstallationPorts,
+  options: InstallationAuditOptions = {},
+): AsyncGenerator<AuditReport> {
+  const checkpoints = new Map(options.against?.shards.map((checkpoint) => [checkpoint.shard, checkpoint]));
+  for (const shard of ports.shards) {
+    yield await orMissing(shard, () => reportOf(ports, shard, checkpoints.get(shard), options));
+    checkpoints.delete(shard);
+  }
+  for (const shard of ports.logs) {
+    yield await orMissing(shard, async () => {
+      const audit = await verifyLog(ports.journal, shard, decodeMeterRecord, options);
+      return { kind: 'log', audit, findings: audit.findings };
+    });
+  }
+  for (const shard of checkpoints.keys()) {
+    yield { kind: 'missing', shard, findings: [{ reason: 'the checkpoint has seen it, and it is not here' }] };
+  }
+}
+
+async function reportOf(
+  ports: InstallationPorts,
+  shard: ShardName,
+  checkpoint: ShardCheckpoint | undefined,
+  { signal, onProgress }: InstallationAuditOptions,
+): Promise<AuditReport> {
+  const record = await ports.leases.get(shard);
+  const lease = record === undefined ? undefined : decodeShardLease(record.value);
+  const { createdAt } = await ports.journal.tail(shard);
+  const ofStream: Finding[] = [];
+  if (lease !== undefined && lease.createdAt !== createdAt) {
+    ofStream.push({ reason: `its stream was made at ${createdAt}, the lease says ${lease.createdAt}` });
+  }
+  if (checkpoint !== undefined && checkpoint.createdAt !== createdAt) {
+    ofStream.push({ reason: `its stream was made at ${createdAt}, the checkpoint says ${checkpoint.createdAt}` });
+  }
+  const marks: EntryMark[] = [];
+  if (lease?.highWater !== undefined) marks.push({ source: 'the lease', ...lease.highWater });
+  if (checkpoint !== undefined && checkpoint.number > 0) marks.push(markOf(checkpoint));
+  const audit = await verifyShard(ports, shard, { signal, onProgress, marks });
+  const snapshots = await verifySnapshots(ports, shard, ports.foldFactory, { signal, onProgress });
+  const findings = [...ofStream, ...inOrder([...audit.findings, ...snapshots.findings])];
+  return { kind: 'shard', audit, snapshots, findings };
+}
+
+function markOf({ number, hash, position, partitions }: ShardCheckpoint): EntryMark {
+  const bytes = (hex: string) => Buffer.from(hex, 'hex');
+  return {
+    source: 'the checkpoint',
+    number,
+    hash: bytes(hash),
+    position,
+    partitions: partitions.map((partition) => ({ ...partition, hash: bytes(partition.hash) })),
+  };
+}
+
+async function orMissing(shard: ShardName, audit: () => Promise<AuditReport>): Promise<AuditReport> {
+  try {
+    return await audit();
+  } catch (error) {
+    if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
+    return { kind: 'missing', shard, findings: [{ reason: error.message }] };
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The manifest of a backup, `manifest.json`: what was copied, from where to where, and the digest of every file. It is
+ * written last: a backup without one did not come to its end.
+ *
+ *   {"sha256": "<of the JSON text of contents>", "contents": { … }}
+ *
+ *  BM1 a manifest that was changed by as much as a bit is refused
+ */
+import { createHash } from 'node:crypto';
+import { MillraceError, type ShardName } from '../../kernel/index.js';
+import type { ChainHead } from '../chain.js';
+import type { BackupFiles, FileRef } from './backup-files.js';
+
+export const BACKUP_FORMAT = 1;
+export const MANIFEST_FILE = 'manifest.json';
+
+export interface BackupHead extends Omit<ChainHead, 'hash'> {
+  /** 64 hex digits. */
+  readonly hash: string;
+}
+
+/** A shard with an owner: a snapshot, and every message of its journal behind it up to `to`. */
+export interface JournalBackup {
+  readonly shard: ShardName;
+  /** Name of the snapshot's manifest among the objects; null: there was none, the journal is copied from its beginning. */
+  readonly snapshot: string | null;
+  /** Positions of the messages, both inclusive; `to` is below `from` where the snapshot covers all there was. */
+  readonly from: number;
+  readonly to: number;
+  /** The last entry copied. Number 0: nothing was ever written. */
+  readonly head: BackupHead;
+  readonly objects: readonly FileRef[];
+  readonly entries: readonly FileRef[];
+}
+
+/** A log with many writers and without a chain: an intake, or the meter's. */
+export interface LogBackup {
+  readonly shard: ShardName;
+  readonly from: number;
+  readonly to: number;
+  readonly records: readonly FileRef[];
+}
+
+export interface BackupManifest {
+  readonly format: typeof BACKUP_FORMAT;
+  /** Version of the program. */
+  readonly madeBy: string;
+  readonly clusterId: string;
+  readonly kvShards: number;
+  readonly queueShards: number;
+  /** Which key file secrets are sealed with; the key itself is not in the backup. */
+  readonly keyId: string;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly journals: readonly JournalBackup[];
+  readonly intakes: readonly LogBackup[];
+  readonly meter: LogBackup;
+  /** Objects of moments of databases, under the names that they have in the installation. */
+  readonly kept: readonly FileRef[];
+}
+
+export function filesOf({ journals, intakes, meter, kept }: BackupManifest): FileRef[] {
+  return [
+    ...journals.flatMap(({ objects, entries }) => [...objects, ...entries]),
+    ...[...intakes, meter].flatMap(({ records }) => records),
+    ...kept,
+  ];
+}
+
+export async function writeManifest(files: BackupFiles, contents: BackupManifest): Promise<void> {
+  const text = JSON.stringify(contents);
+  const whole = Buffer.from(`{"sha256":"${digestOf(text)}","contents":${text}}\n`);
+  await files.write(
+    MANIFEST_FILE,
+    (async function* () {
+      yield whole;
+    })(),
+  );
+}
+
+/** @throws INVALID when there is none, or of a format that is not known; JOURNAL_DAMAGED (BM1) */
+export async function readManifest(files: BackupFiles): Promise<BackupManifest> {
+  const pieces = await files.read(MANIFEST_FILE);
+  if (pieces === undefined) {
+    throw new MillraceError('INVALID', 'this is no complete backup: it has no manifest.json, which is written last');
+  }
+  const read: Uint8Array[] = [];
+  for await (const piece of pieces) read.push(piece);
+  const { sha256, contents } = parsed(Buffer.concat(read).toString('utf8'));
+  // Written and parsed, JSON of lists, texts and whole numbers is the same text again.
+  if (sha256 !== digestOf(JSON.stringify(contents))) throw damaged('it does not have its digest');
+  if (contents?.format !== BACKUP_FORMAT) {
+    throw new MillraceError(
+      'INVALID',
+      `a backup of format ${String(contents?.format)}, which this release cannot read`,
+    );
+  }
+  return contents;
+}
+
+function parsed(text: string): { sha256?: string; contents?: BackupManifest } {
+  try {
+    const value = JSON.parse(text) as { sha256?: string; contents?: BackupManifest } | null;
+    return value ?? {};
+  } catch (cause) {
+    throw damaged('it is no JSON', cause);
+  }
+}
+
+function digestOf(text: string | undefined): string {
+  return createHash('sha256')
+    .update(text ?? '', 'utf8')
+    .digest('hex');
+}
+
+function damaged(reason: string, cause?: unknown): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `the manifest of the backup cannot be read: ${reason}`, {}, cause);
+}
+
+export function headToJson({ number, hash, epoch, clockMs, position }: ChainHead): BackupHead {
+  return { number, hash: Buffer.from(hash).toString('hex'), epoch, clockMs, position };
+}

@@ -1,0 +1,60 @@
+/** Messages of a stream as records of a backup and back, and copying a log that has no chain. */
+import { decodeMessage } from '../../codec/envelope/index.js';
+import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Journal, StoredMessage } from '../../ports/index.js';
+import type { BackupFiles, FileRef } from './backup-files.js';
+import type { LogBackup } from './backup-manifest.js';
+import { type BackupRecord, readRecords, writeRecords } from './record-files.js';
+
+type Reader = { readonly journal: Pick<Journal, 'read' | 'readAt' | 'tail'> };
+
+/** The front of an intake goes while it is read, once a record is accepted; more often only by chance. */
+const TRIES = 20;
+
+export function recordOf({ position, storedAtMs, bytes }: StoredMessage): BackupRecord {
+  return { name: `${position} ${storedAtMs}`, content: bytes };
+}
+
+/** Every message of the files. @throws JOURNAL_DAMAGED */
+export async function* readMessages(files: BackupFiles, refs: readonly FileRef[]): AsyncGenerator<StoredMessage> {
+  for await (const { name, content } of readRecords(files, refs)) {
+    const [position = Number.NaN, storedAtMs = Number.NaN] = name.split(' ').map(Number);
+    if (!Number.isSafeInteger(position) || !Number.isSafeInteger(storedAtMs)) {
+      throw new MillraceError('JOURNAL_DAMAGED', 'a message of the backup has no position', { name });
+    }
+    yield { position, storedAtMs, bytes: content };
+  }
+}
+
+/** All that is there now. @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED */
+export async function copyLog({ journal }: Reader, files: BackupFiles, shard: ShardName): Promise<LogBackup> {
+  for (let tries = 1; ; tries += 1) {
+    const { first: from, last: to } = await journal.tail(shard);
+    await files.removeAll(`${shard}/`);
+    const messages = async function* (): AsyncGenerator<BackupRecord> {
+      for await (const message of journal.read(shard, from, to)) yield recordOf(message);
+    };
+    try {
+      return { shard, from, to, records: await writeRecords(files, `${shard}/records-`, messages()) };
+    } catch (error) {
+      const { first } = await journal.tail(shard);
+      const isTrimmed = isMillraceError(error) && first > from;
+      if (!isTrimmed || tries === TRIES) throw error;
+    }
+  }
+}
+
+/**
+ * Where the last entry that is whole now ends; 0 in an empty journal. Behind it may be the beginning of a chunk set.
+ * @throws JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
+ */
+export async function lastWholeEntry({ journal }: Reader, shard: ShardName): Promise<number> {
+  const { first, last } = await journal.tail(shard);
+  for (let position = last; position >= first; position -= 1) {
+    const bytes = await journal.readAt(shard, position);
+    if (bytes === undefined) throw new MillraceError('JOURNAL_UNAVAILABLE', `${shard}: its end cannot be read yet`);
+    if (decodeMessage(bytes).kind !== 'chunk') return position;
+  }
+  if (last === 0) return 0;
+  throw new MillraceError('JOURNAL_DAMAGED', `${shard}: no whole entry is left`, { shard, last });
+}

@@ -1,0 +1,194 @@
+/**
+ * A backup of an installation while it works: of each shard the newest verified snapshot and every entry behind it, up
+ * to a position that is fixed in the beginning.
+ *
+ *  CB1 everything that was acknowledged before it began is in it, and of each shard nothing from behind its position
+ *  CB2 intakes come before the queues: what an owner takes over meanwhile is in one of the two
+ *  CB3 the meter's log comes last: it has every record that the control state has counted
+ *  CB4 nothing is copied that does not read back: objects have their digests, entries their chain
+ *  CB5 a shard whose snapshot is swept meanwhile is copied anew, from the one that there is then
+ */
+import { EntryAssembler, type ReadEntry, sha256 } from '../../codec/envelope/index.js';
+import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import type { Clock, Journal, Log, ObjectStore } from '../../ports/index.js';
+import { type Chain, EMPTY_HEAD } from '../chain.js';
+import { chainAfter } from '../entry-reader.js';
+import { SnapshotStore, type StoredManifest, segmentsOfPartition } from '../snapshot-store.js';
+import type { BackupFiles, FileRef } from './backup-files.js';
+import {
+  BACKUP_FORMAT,
+  type BackupManifest,
+  headToJson,
+  type JournalBackup,
+  type LogBackup,
+  writeManifest,
+} from './backup-manifest.js';
+import { copyLog, lastWholeEntry, recordOf } from './copy-log.js';
+import { isManifest, KEPT_PREFIX } from './kept-objects.js';
+import { type BackupRecord, writeRecords } from './record-files.js';
+import { snapshotUpTo } from './snapshot-up-to.js';
+
+export interface BackupSource {
+  readonly journal: Pick<Journal, 'read' | 'readAt' | 'tail'>;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What an installation consists of. */
+export interface Installation {
+  readonly clusterId: string;
+  readonly kvShards: number;
+  readonly queueShards: number;
+  /** Shards with owners. The control shard comes last: a database deleted meanwhile is not brought back empty. */
+  readonly journals: readonly ShardName[];
+  readonly intakes: readonly ShardName[];
+  readonly meter: ShardName;
+}
+
+export interface BackupMaker {
+  readonly madeBy: string;
+  readonly keyId: string;
+}
+
+/** A snapshot is swept after two more of its shard: twice in a row only where copying is far too slow. */
+const TRIES = 5;
+
+/** @throws JOURNAL_UNAVAILABLE; JOURNAL_DAMAGED when something of the installation does not read back; of the files */
+export async function createBackup(
+  source: BackupSource,
+  files: BackupFiles,
+  installation: Installation,
+  maker: BackupMaker,
+): Promise<BackupManifest> {
+  const startedAtMs = source.clock.nowMs();
+  const intakes: LogBackup[] = [];
+  for (const shard of installation.intakes) intakes.push(await copyLog(source, files, shard));
+  const ends = new Map<ShardName, number>();
+  for (const shard of installation.journals) ends.set(shard, await lastWholeEntry(source, shard));
+  const kept = await copyKept(source, files);
+  const journals: JournalBackup[] = [];
+  for (const shard of installation.journals) {
+    journals.push(await copyJournal(source, files, shard, installation.clusterId, ends.get(shard) ?? 0));
+  }
+  const meter = await copyLog(source, files, installation.meter);
+  const { clusterId, kvShards, queueShards } = installation;
+  const manifest: BackupManifest = {
+    format: BACKUP_FORMAT,
+    ...maker,
+    clusterId,
+    kvShards,
+    queueShards,
+    startedAtMs,
+    finishedAtMs: source.clock.nowMs(),
+    journals,
+    intakes,
+    meter,
+    kept,
+  };
+  await writeManifest(files, manifest);
+  return manifest;
+}
+
+/** Moments of databases. One that is deleted meanwhile is left out. */
+async function copyKept({ objects }: BackupSource, files: BackupFiles): Promise<FileRef[]> {
+  await files.removeAll('kept/');
+  const found = await objects.list(KEPT_PREFIX);
+  const whole = new Set(found.filter(({ name }) => isManifest(name)).map(({ name }) => folderOf(name)));
+  const records = async function* (): AsyncGenerator<BackupRecord> {
+    for (const { name } of found) {
+      const content = whole.has(folderOf(name)) ? await objects.get(name) : undefined;
+      if (content !== undefined) yield { name, content };
+    }
+  };
+  return writeRecords(files, 'kept/objects-', records());
+}
+
+function folderOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('/'));
+}
+
+/** CB5. */
+async function copyJournal(
+  source: BackupSource,
+  files: BackupFiles,
+  shard: ShardName,
+  clusterId: string,
+  fixedEnd: number,
+): Promise<JournalBackup> {
+  for (let tries = 1; ; tries += 1) {
+    await files.removeAll(`${shard}/`);
+    try {
+      // Entries only ever follow: a later position is as good, and its snapshot is there.
+      const end = tries === 1 ? fixedEnd : await lastWholeEntry(source, shard);
+      return await new JournalCopy(source, files, shard, clusterId, end).run();
+    } catch (error) {
+      if (!isMillraceError(error, 'JOURNAL_DAMAGED') || tries === TRIES) throw error;
+      source.log.warn('backup.shard-again', { shard, tries, reason: error.message });
+    }
+  }
+}
+
+class JournalCopy {
+  constructor(
+    private readonly source: BackupSource,
+    private readonly files: BackupFiles,
+    private readonly shard: ShardName,
+    private readonly clusterId: string,
+    private readonly end: number,
+  ) {}
+
+  async run(): Promise<JournalBackup> {
+    const { source, files, shard } = this;
+    const store = new SnapshotStore(source.objects, source.log);
+    const base = await snapshotUpTo(store, shard, this.end);
+    const manifest = base?.manifest;
+    this.#checkCluster(manifest?.clusterId ?? this.clusterId);
+    const chain = chainAfter(shard, manifest);
+    const from = chain.head.position + 1;
+    const to = Math.max(this.end, from - 1);
+    const { first } = await source.journal.tail(shard);
+    if (first > from && to >= from) throw this.#damage('entries behind the snapshot are missing');
+    const objects =
+      base === undefined ? [] : await writeRecords(files, `${shard}/objects-`, this.#objects(store, base));
+    const entries = await writeRecords(files, `${shard}/entries-`, this.#entries(chain, from, to));
+    if (chain.head.position !== to) throw this.#damage('no entry ends where the copy has to');
+    const head = headToJson(to === 0 ? EMPTY_HEAD : chain.head);
+    return { shard, snapshot: base?.name ?? null, from, to, head, objects, entries };
+  }
+
+  /** CB4. */
+  async *#objects(store: SnapshotStore, { name, manifest, digest }: StoredManifest): AsyncGenerator<BackupRecord> {
+    const bytes = await this.source.objects.get(name);
+    if (bytes === undefined || Buffer.compare(sha256(bytes), digest) !== 0) throw this.#damage('a snapshot was swept');
+    yield { name, content: bytes };
+    for (const partition of manifest.partitions) {
+      for (const ref of segmentsOfPartition(partition)) {
+        yield { name: ref.object, content: await store.readObject(partition.name, ref) };
+      }
+    }
+  }
+
+  async *#entries(chain: Chain, from: number, to: number): AsyncGenerator<BackupRecord> {
+    if (to < from) return;
+    const assembler = new EntryAssembler();
+    for await (const message of this.source.journal.read(this.shard, from, to)) {
+      const read = assembler.add(message.position, message.bytes);
+      if (read !== undefined) this.#follow(chain, read);
+      yield recordOf(message);
+    }
+  }
+
+  #follow(chain: Chain, read: ReadEntry): void {
+    chain.follow(read);
+    if (read.entry.body.kind === 'claim') this.#checkCluster(read.entry.body.clusterId);
+  }
+
+  #checkCluster(clusterId: string): void {
+    if (clusterId !== this.clusterId) throw this.#damage('it belongs to another installation');
+  }
+
+  #damage(reason: string): MillraceError {
+    return new MillraceError('JOURNAL_DAMAGED', `${this.shard}: ${reason}`, { shard: this.shard, end: this.end });
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The state of every partition of a backed-up shard, one at a time, from its snapshot and the entries behind it.
+ *
+ *  FB1 every link of the chain is checked before the first state is handed over, up to the head that the manifest names
+ *  FB2 segments have the bytes and the number of keys that their manifest says before anything is applied to them. Another
+ *     digest is told: of a backup that this release made it is damage, of another release's it may be that states are
+ *     written down in another way now
+ *  FB3 memory is bounded by the largest partition and `stepBytes` of effects: entries are read again for each step
+ */
+import { EntryAssembler, type ReadEntry } from '../../codec/envelope/index.js';
+import { MillraceError, type PartitionName } from '../../kernel/index.js';
+import type { Manifest, ManifestPartition } from '../../messages/index.js';
+import type { Log } from '../../ports/index.js';
+import type { Chain, ChainLink } from '../chain.js';
+import { CollectedEffects } from '../collected-effects.js';
+import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
+import { chainAfter } from '../entry-reader.js';
+import type { PartitionFold } from '../partition-fold.js';
+import { SnapshotStore } from '../snapshot-store.js';
+import type { BackupFiles } from './backup-files.js';
+import { headToJson, type JournalBackup } from './backup-manifest.js';
+import { BackupObjects } from './backup-objects.js';
+import { readMessages } from './copy-log.js';
+import type { BackupPlanes } from './planes.js';
+
+export interface FoldedPartition {
+  readonly name: PartitionName;
+  readonly fold: PartitionFold;
+  /** Its last section. */
+  readonly link: ChainLink;
+  /** As the snapshot has it: where its bodies lie. */
+  readonly before: ManifestPartition | undefined;
+  /** Objects of the shard's backup. */
+  readonly objects: BackupObjects;
+}
+
+export interface FoldOptions {
+  readonly files: BackupFiles;
+  readonly clusterId: string;
+  readonly planes: BackupPlanes;
+  readonly log: Log;
+  readonly stepBytes?: number;
+  /** FB2. */
+  readonly isOfThisRelease: boolean;
+}
+
+/** In order of name. @throws JOURNAL_DAMAGED naming what does not hold */
+export async function* foldBackup(backup: JournalBackup, options: FoldOptions): AsyncGenerator<FoldedPartition> {
+  const { files, planes, log, stepBytes = DEFAULT_COMPACTION_LIMITS.stepBytes } = options;
+  const objects = await BackupObjects.open(files, backup.objects);
+  const store = new SnapshotStore(objects, log);
+  const manifest = await snapshotOf(backup, store, options.clusterId);
+  const { chain, bytesByPartition } = await followed(backup, options, manifest);
+  const known = new Map(manifest?.partitions.map((partition) => [partition.name, partition]));
+  const names = [...new Set([...known.keys(), ...bytesByPartition.keys()])].sort();
+  for (const some of inSteps(names, bytesByPartition, stepBytes)) {
+    const effects = await effectsOf(backup, files, some, bytesByPartition);
+    for (const name of some) {
+      const fold = planes.fold(name);
+      const before = known.get(name);
+      if (before !== undefined) await load(store, before, fold, options);
+      for (const block of effects.get(name)?.blocks() ?? []) fold.apply(block);
+      effects.delete(name);
+      yield { name, fold, link: chain.sectionLink(name), before, objects };
+    }
+  }
+}
+
+/** FB2. */
+async function load(
+  store: SnapshotStore,
+  before: ManifestPartition,
+  fold: PartitionFold,
+  { isOfThisRelease, log }: FoldOptions,
+): Promise<void> {
+  await store.loadWhole(before, fold, { checkDigest: isOfThisRelease });
+  if (fold.digest() !== before.digest) log.warn('backup.other-digest', { partition: before.name });
+}
+
+async function snapshotOf(
+  { shard, snapshot, from }: JournalBackup,
+  store: SnapshotStore,
+  clusterId: string,
+): Promise<Manifest | undefined> {
+  if (snapshot === null) return undefined;
+  const stored = await store.newest(shard);
+  const manifest = stored?.name === snapshot ? stored.manifest : undefined;
+  if (manifest === undefined || manifest.clusterId !== clusterId || manifest.head.position !== from - 1) {
+    throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the snapshot of the backup cannot be used`, { snapshot });
+  }
+  return manifest;
+}
+
+/** FB1. */
+async function followed(
+  backup: JournalBackup,
+  { files, clusterId }: FoldOptions,
+  manifest: Manifest | undefined,
+): Promise<{ chain: Chain; bytesByPartition: Map<PartitionName, number> }> {
+  const { shard } = backup;
+  const chain = chainAfter(shard, manifest);
+  const bytesByPartition = new Map<PartitionName, number>();
+  for await (const read of entriesOf(backup, files)) {
+    chain.follow(read);
+    const { body } = read.entry;
+    if (body.kind === 'claim' && body.clusterId !== clusterId) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${shard}: a claim of another installation`, { at: read.position });
+    }
+    if (body.kind !== 'batch') continue;
+    for (const { partition, effects } of body.sections) {
+      bytesByPartition.set(partition, (bytesByPartition.get(partition) ?? 0) + effects.length);
+    }
+  }
+  const reached = headToJson(chain.head);
+  if (reached.hash !== backup.head.hash || reached.number !== backup.head.number) {
+    const details = { reached: reached.number, wanted: backup.head.number };
+    throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the entries do not end where the manifest says`, details);
+  }
+  return { chain, bytesByPartition };
+}
+
+async function* entriesOf(backup: JournalBackup, files: BackupFiles): AsyncGenerator<ReadEntry> {
+  const assembler = new EntryAssembler();
+  let expected = backup.from;
+  for await (const { position, bytes } of readMessages(files, backup.entries)) {
+    if (position !== expected) {
+      throw new MillraceError('JOURNAL_DAMAGED', `${backup.shard}: the backup has a hole`, { expected, position });
+    }
+    expected += 1;
+    const read = assembler.add(position, bytes);
+    if (read !== undefined) yield read;
+  }
+}
+
+/** FB3. */
+function* inSteps(
+  names: readonly PartitionName[],
+  bytesByPartition: ReadonlyMap<PartitionName, number>,
+  stepBytes: number,
+): Iterable<readonly PartitionName[]> {
+  let some: PartitionName[] = [];
+  let bytes = 0;
+  for (const name of names) {
+    const added = bytesByPartition.get(name) ?? 0;
+    if (some.length > 0 && bytes + added > stepBytes) {
+      yield some;
+      [some, bytes] = [[], 0];
+    }
+    some.push(name);
+    bytes += added;
+  }
+  if (some.length > 0) yield some;
+}
+
+async function effectsOf(
+  backup: JournalBackup,
+  files: BackupFiles,
+  names: readonly PartitionName[],
+  bytesByPartition: ReadonlyMap<PartitionName, number>,
+): Promise<Map<PartitionName, CollectedEffects>> {
+  const collected = new Map<PartitionName, CollectedEffects>();
+  for (const name of names) if (bytesByPartition.has(name)) collected.set(name, new CollectedEffects());
+  if (collected.size === 0) return collected;
+  for await (const { entry } of entriesOf(backup, files)) {
+    if (entry.body.kind !== 'batch') continue;
+    for (const { partition, effects } of entry.body.sections) collected.get(partition)?.add(effects);
+  }
+  return collected;
+}

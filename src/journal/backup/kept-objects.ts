@@ -1,0 +1,98 @@
+/**
+ * What is kept of moments of databases (kept-state.ts), read and removed.
+ *
+ *  KO1 a manifest is removed before its segments: one without them must never look whole
+ *  KO2 what nobody names, because whoever wrote it died, is found and removed by the backup's name
+ */
+import { decodeManifest } from '../../codec/envelope/index.js';
+import { type BackupId, MillraceError } from '../../kernel/index.js';
+import type { ManifestPartition } from '../../messages/index.js';
+import type { Log, ObjectStore } from '../../ports/index.js';
+import type { PartitionFold } from '../partition-fold.js';
+import { SnapshotStore } from '../snapshot-store.js';
+
+export interface KeptObjects {
+  readonly objects: ObjectStore;
+  readonly log: Log;
+}
+
+/** Outside the names of shards, below which snapshots are swept. */
+export const KEPT_PREFIX = 'backup/';
+
+export function prefixOf(backup: BackupId): string {
+  return `${KEPT_PREFIX}${backup}/`;
+}
+
+export function isManifest(name: string): boolean {
+  return name.endsWith('/manifest');
+}
+
+/** What a kept manifest names. @throws NOT_FOUND when it is gone, JOURNAL_DAMAGED */
+export async function readKept(objects: ObjectStore, manifest: string): Promise<ManifestPartition> {
+  const bytes = await objects.get(manifest);
+  if (bytes === undefined) throw new MillraceError('NOT_FOUND', `nothing is kept under ${manifest}`, { manifest });
+  const [partition, more] = decodeManifest(bytes).partitions;
+  if (partition === undefined || more !== undefined) {
+    throw new MillraceError('JOURNAL_DAMAGED', 'a kept manifest has not just one partition', { manifest });
+  }
+  return partition;
+}
+
+/** Of a partition, in order: effects that rebuild it. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+export async function* keptSegments(
+  { objects, log }: KeptObjects,
+  partition: ManifestPartition,
+  pause?: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  const store = new SnapshotStore(objects, log);
+  for (const ref of partition.segments) yield await store.readObject(partition.name, ref, pause);
+}
+
+/**
+ * Fills an empty fold, in slices of about 2 ms with a pause between.
+ * @returns the segments, as they were kept
+ * @throws NOT_FOUND when it is gone, INVALID when it has more than `maxBytes`, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
+ */
+export async function loadKept(
+  kept: KeptObjects,
+  manifest: string,
+  fold: PartitionFold,
+  maxBytes: number,
+  pause: () => Promise<void>,
+): Promise<Uint8Array[]> {
+  const partition = await readKept(kept.objects, manifest);
+  const bytes = partition.segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  if (bytes > maxBytes) {
+    const message = `the kept state has ${bytes} bytes: at most ${maxBytes} can take a partition's place at once`;
+    throw new MillraceError('INVALID', message, { manifest, bytes, maxBytes });
+  }
+  const segments: Uint8Array[] = [];
+  for await (const segment of keptSegments(kept, partition, pause)) {
+    for (const _ of fold.applyInSlices(segment)) await pause();
+    segments.push(segment);
+  }
+  if (fold.size === partition.keys) return segments;
+  throw new MillraceError('JOURNAL_DAMAGED', 'a kept state has another number of keys', { manifest });
+}
+
+/** KO1. What is not there is as good as removed. @param manifests names that `keepStates` gave */
+export async function removeKept(objects: ObjectStore, manifests: readonly string[]): Promise<void> {
+  for (const manifest of manifests) await removeBelow(objects, manifest.slice(0, manifest.lastIndexOf('/') + 1));
+}
+
+/** KO2. */
+export function removeAllOf(objects: ObjectStore, backup: BackupId): Promise<void> {
+  return removeBelow(objects, prefixOf(backup));
+}
+
+/** Whose objects there are, named by anybody or not. */
+export async function keptBackups(objects: ObjectStore): Promise<Set<BackupId>> {
+  const found = await objects.list(KEPT_PREFIX);
+  return new Set(found.map(({ name }) => name.slice(KEPT_PREFIX.length).split('/')[0] as BackupId));
+}
+
+async function removeBelow(objects: ObjectStore, prefix: string): Promise<void> {
+  const names = (await objects.list(prefix)).map(({ name }) => name);
+  for (const name of names.filter(isManifest)) await objects.delete(name);
+  for (const name of names.filter((name) => !isManifest(name))) await objects.delete(name);
+}

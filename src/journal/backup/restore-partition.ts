@@ -1,0 +1,96 @@
+/** One partition of a backup, written as segments of its new shard and read back. */
+import type { PartitionName, ShardName } from '../../kernel/index.js';
+import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../../messages/index.js';
+import type { Log, ObjectInfo, ObjectStore } from '../../ports/index.js';
+import { readBodySegment, writeBodySegments } from '../body-segments.js';
+import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
+import { manifestPartition, writeSegments } from '../snapshot-partition.js';
+import { SnapshotStore } from '../snapshot-store.js';
+import type { FoldedPartition } from './fold-backup.js';
+import type { BackupPlanes } from './planes.js';
+
+export interface NewPlace {
+  readonly objects: ObjectStore;
+  readonly log: Log;
+  readonly shard: ShardName;
+  /** Of the entry that the snapshot covers. */
+  readonly number: number;
+}
+
+/**
+ * Everything that the manifest of the new shard will name is there when this resolves, was read back, and gives the
+ * same state.
+ * @throws JOURNAL_DAMAGED when it does not; JOURNAL_UNAVAILABLE
+ */
+export async function restorePartition(
+  { name, fold, link, before, objects }: FoldedPartition,
+  place: NewPlace,
+  planes: BackupPlanes,
+): Promise<ManifestPartition> {
+  const { shard, number, log } = place;
+  const store = new SnapshotStore(place.objects, log);
+  const { segmentBytes } = DEFAULT_COMPACTION_LIMITS;
+  const target = { shard, number, partition: name };
+  const segments = await writeSegments(store, target, fold, segmentBytes);
+  const bodySegments: BodySegmentRef[] = [];
+  if (fold.bodies !== undefined) {
+    const both = new SnapshotStore(new CopiedBetween(objects, place.objects), log);
+    const refs = await writeBodySegments(both, target, before?.bodySegments ?? [], fold.bodies, segmentBytes);
+    bodySegments.push(...(await moved(refs, before, both, place, name)));
+  }
+  // The partition's own chain goes on: the next section names the last one that was backed up.
+  const partition = manifestPartition(name, link, fold, segments, bodySegments);
+  await store.loadWhole(partition, planes.fold(name), { checkDigest: true });
+  for (const ref of bodySegments) await readBodySegment(store, name, ref);
+  return partition;
+}
+
+/** Segments that were carried over unread lie in the backup still: they are copied as they are. */
+async function moved(
+  refs: readonly BodySegmentRef[],
+  before: ManifestPartition | undefined,
+  both: SnapshotStore,
+  { shard, number }: NewPlace,
+  partition: PartitionName,
+): Promise<BodySegmentRef[]> {
+  // The same objects, not the same names: a backup of what was restored has names like ours.
+  const carried = new Set(before?.bodySegments);
+  let ordinal = refs.filter((ref) => !carried.has(ref)).length;
+  const placed: BodySegmentRef[] = [];
+  for (const ref of refs) {
+    if (!carried.has(ref)) {
+      placed.push(ref);
+      continue;
+    }
+    const copy = async (of: SegmentRef, suffix: string) =>
+      both.writeSegment(shard, number, partition, suffix, await both.readObject(partition, of));
+    const bodies = await copy(ref.bodies, `b${ordinal}`);
+    placed.push({ ...ref, bodies, index: await copy(ref.index, `i${ordinal}`) });
+    ordinal += 1;
+  }
+  return placed;
+}
+
+/** Reads in the backup and writes in the new installation. */
+class CopiedBetween implements ObjectStore {
+  constructor(
+    private readonly from: ObjectStore,
+    private readonly to: ObjectStore,
+  ) {}
+
+  get(name: string): Promise<Uint8Array | undefined> {
+    return this.from.get(name);
+  }
+
+  list(prefix: string): Promise<ObjectInfo[]> {
+    return this.from.list(prefix);
+  }
+
+  put(name: string, bytes: Uint8Array): Promise<void> {
+    return this.to.put(name, bytes);
+  }
+
+  delete(name: string): Promise<void> {
+    return this.to.delete(name);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Proves a backup by itself: the digest of every file, the chain of every shard, every snapshot against a fold of its
+ * segments, bodies that lie beside them; and says each partition's digest, which a restore has to arrive at.
+ */
+import { createHash } from 'node:crypto';
+import { MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
+import type { Log } from '../../ports/index.js';
+import { readBodySegment } from '../body-segments.js';
+import { SnapshotStore } from '../snapshot-store.js';
+import type { BackupFiles, FileRef } from './backup-files.js';
+import { type BackupManifest, filesOf, readManifest } from './backup-manifest.js';
+import { BackupObjects } from './backup-objects.js';
+import { readMessages } from './copy-log.js';
+import { type FoldedPartition, foldBackup } from './fold-backup.js';
+import { isManifest, keptSegments, readKept } from './kept-objects.js';
+import type { BackupPlanes } from './planes.js';
+
+export interface PartitionDigest {
+  readonly partition: PartitionName;
+  readonly shard: ShardName;
+  /** Keys, or whatever is counted in its plane. */
+  readonly keys: number;
+  /** Index of its last section. */
+  readonly sections: number;
+  /** Of its state as a restore makes it. */
+  readonly digest: string;
+}
+
+export interface BackupReader {
+  readonly files: BackupFiles;
+  readonly planes: BackupPlanes;
+  readonly log: Log;
+  /** Version of the program. */
+  readonly release: string;
+}
+
+/**
+ * @param tell called with each partition as soon as it is known to hold
+ * @throws INVALID when the backup is not complete, JOURNAL_DAMAGED naming the first thing that does not hold
+ */
+export async function verifyBackup(
+  reader: BackupReader,
+  tell: (digest: PartitionDigest) => void,
+): Promise<BackupManifest> {
+  const { files, planes, log, release } = reader;
+  const manifest = await openBackup(files);
+  const isOfThisRelease = manifest.madeBy === release;
+  const { clusterId, meter } = manifest;
+  for (const backup of manifest.journals) {
+    for await (const folded of foldBackup(backup, { files, planes, log, clusterId, isOfThisRelease })) {
+      await checkBodies(folded, log);
+      tell(digestOf(folded, backup.shard, planes, meter.from));
+    }
+  }
+  await checkKept(files, manifest, log);
+  for (const { shard, from, to, records } of [...manifest.intakes, meter]) {
+    let expected = from;
+    for await (const { position } of readMessages(files, records)) {
+      if (position !== expected) throw hole(shard, expected);
+      expected += 1;
+    }
+    if (expected !== to + 1) throw hole(shard, expected);
+  }
+  return manifest;
+}
+
+/** The manifest of a backup whose files are all there as they were written. @throws INVALID, JOURNAL_DAMAGED */
+export async function openBackup(files: BackupFiles): Promise<BackupManifest> {
+  const manifest = await readManifest(files);
+  for (const ref of filesOf(manifest)) await checkFile(files, ref);
+  return manifest;
+}
+
+/** Brings the state to what a restore makes of it. */
+export function digestOf(
+  { name: partition, fold, link }: FoldedPartition,
+  shard: ShardName,
+  planes: BackupPlanes,
+  meterFrom: number,
+): PartitionDigest {
+  const effects = planes.rebased(fold, { meterFrom });
+  if (effects !== undefined) fold.apply(effects);
+  return { partition, shard, keys: fold.size, sections: link.number, digest: fold.digest() };
+}
+
+async function checkBodies({ name, before, objects }: FoldedPartition, log: Log): Promise<void> {
+  const store = new SnapshotStore(objects, log);
+  for (const ref of before?.bodySegments ?? []) await readBodySegment(store, name, ref);
+}
+
+/** Each moment of a database is whole. */
+async function checkKept(files: BackupFiles, { kept }: BackupManifest, log: Log): Promise<void> {
+  const objects = await BackupObjects.open(files, kept);
+  for (const { name } of await objects.list('')) {
+    if (!isManifest(name)) continue;
+    for await (const _ of keptSegments({ objects, log }, await readKept(objects, name)));
+  }
+}
+
+async function checkFile(files: BackupFiles, { name, bytes, sha256 }: FileRef): Promise<void> {
+  const pieces = await files.read(name);
+  if (pieces === undefined) throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup is not there`);
+  const hash = createHash('sha256');
+  let read = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    read += piece.length;
+  }
+  if (read === bytes && hash.digest('hex') === sha256) return;
+  throw new MillraceError('JOURNAL_DAMAGED', `${name} of the backup has other bytes than it was written with`);
+}
+
+function hole(shard: ShardName, position: number): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: the backup has a hole`, { position });
+}

@@ -1,0 +1,130 @@
+/**
+ * Checkpoints: what every shard's journal had come to at some time, signed, for an operator to keep elsewhere. A
+ * journal that is shorter, or another one, than a checkpoint of it was altered, whoever holds its server.
+ *
+ * A file is JSON: `{ "format": "millrace-checkpoint-1", "statement": { … }, "publicKey": …, "signature": … }`.
+ * What is signed is the format's name, a line feed, and the statement as JSON without blanks, its fields in the order
+ * of the file; key and signature are Ed25519, base64 (the key as SubjectPublicKeyInfo, DER). Hashes are SHA-256, hex.
+ *
+ *  CP1 what is stated was read link by link from a snapshot on, not taken from anybody
+ *  CP2 a statement of which a character was changed has no valid signature; whose key it is, the fingerprint tells
+ */
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { AuditPorts } from './audit.js';
+import { chainAfter, readEntries } from './entry-reader.js';
+import { SnapshotStore } from './snapshot-store.js';
+
+export interface ShardCheckpoint {
+  readonly shard: ShardName;
+  /** When its stream was made. */
+  readonly createdAt: string;
+  /** Of the last entry; 0, 0 and zeros for an empty journal. */
+  readonly number: number;
+  readonly position: number;
+  readonly hash: string;
+  readonly epoch: number;
+  /** Of the entry, by its owner's clock, ISO 8601. */
+  readonly time: string;
+  /** In order of name. */
+  readonly partitions: readonly { readonly name: PartitionName; readonly index: number; readonly hash: string }[];
+}
+
+export interface CheckpointStatement {
+  readonly clusterId: string;
+  /** ISO 8601. */
+  readonly takenAt: string;
+  readonly shards: readonly ShardCheckpoint[];
+}
+
+export interface ReadCheckpoint {
+  readonly statement: CheckpointStatement;
+  readonly fingerprint: string;
+}
+
+const FORMAT = 'millrace-checkpoint-1';
+/** Of SHA-256 of the public key: enough that nobody makes a second one. */
+const FINGERPRINT_DIGITS = 32;
+
+/** @throws JOURNAL_DAMAGED when the journal does not hold from its newest snapshot on; JOURNAL_UNAVAILABLE */
+export async function checkpointOf(ports: AuditPorts, shard: ShardName): Promise<ShardCheckpoint> {
+  const stored = await new SnapshotStore(ports.objects, ports.log).newest(shard);
+  const { first, last, createdAt } = await ports.journal.tail(shard);
+  const chain = chainAfter(shard, stored?.manifest);
+  const from = chain.head.position + 1;
+  if (first > from || last < from - 1) {
+    const message = `${shard}: the journal does not follow its newest snapshot`;
+    throw new MillraceError('JOURNAL_DAMAGED', message, { shard, needed: from, first, last });
+  }
+  for await (const _ of readEntries(ports.journal, shard, from, last, chain));
+  const { number, position, hash, epoch, clockMs } = chain.head;
+  const partitions = [...chain.sections()]
+    .map(([name, link]) => ({ name, index: link.number, hash: hex(link.hash) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    shard,
+    createdAt,
+    number,
+    position,
+    hash: hex(hash),
+    epoch,
+    time: new Date(clockMs).toISOString(),
+    partitions,
+  };
+}
+
+/** The file's text. @param key  a private Ed25519 key */
+export function signCheckpoint(statement: CheckpointStatement, key: KeyObject): string {
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
+  const signature = sign(null, signedBytes(statement), key).toString('base64');
+  return `${JSON.stringify({ format: FORMAT, statement, publicKey, signature }, undefined, 2)}\n`;
+}
+
+/** @throws INVALID when it is no checkpoint, or was changed since it was signed */
+export function readCheckpoint(text: string): ReadCheckpoint {
+  const file = parsed(text);
+  const { statement } = file;
+  const spki = Buffer.from(file.publicKey, 'base64');
+  let isSigned: boolean;
+  try {
+    const key = createPublicKey({ key: spki, type: 'spki', format: 'der' });
+    isSigned = verify(null, signedBytes(statement), key, Buffer.from(file.signature, 'base64'));
+  } catch (cause) {
+    throw new MillraceError('INVALID', 'the key of the checkpoint is not one', {}, cause);
+  }
+  if (!isSigned) throw new MillraceError('INVALID', 'the checkpoint was changed after it was signed');
+  return { statement, fingerprint: fingerprintOf(spki) };
+}
+
+/** 32 hex digits. @param spki  the public key as in the file, decoded */
+export function fingerprintOf(spki: Uint8Array): string {
+  return createHash('sha256').update(spki).digest('hex').slice(0, FINGERPRINT_DIGITS);
+}
+
+interface CheckpointFile {
+  readonly statement: CheckpointStatement;
+  readonly publicKey: string;
+  readonly signature: string;
+}
+
+function parsed(text: string): CheckpointFile {
+  let file: Partial<CheckpointFile & { format: string }> | null;
+  try {
+    file = JSON.parse(text) as typeof file;
+  } catch (cause) {
+    throw new MillraceError('INVALID', 'not a checkpoint: it is no JSON', {}, cause);
+  }
+  const { format, statement, publicKey, signature } = file ?? {};
+  if (format !== FORMAT) throw new MillraceError('INVALID', `not a checkpoint of the format ${FORMAT}`);
+  const isWhole = typeof publicKey === 'string' && typeof signature === 'string' && Array.isArray(statement?.shards);
+  if (!isWhole) throw new MillraceError('INVALID', 'a checkpoint with parts missing');
+  return file as CheckpointFile;
+}
+
+function signedBytes(statement: CheckpointStatement): Buffer {
+  return Buffer.from(`${FORMAT}\n${JSON.stringify(statement)}`, 'utf8');
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

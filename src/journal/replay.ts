@@ -1,0 +1,184 @@
+/**
+ * Partitions of a shard as they were at a moment: the newest snapshot at or before it, and the entries from there,
+ * followed link by link. A replay goes on to later moments; never back.
+ *
+ *  RP1 an earlier moment than what is kept is refused, with the earliest that is kept; so is a position that the
+ *      journal has not reached
+ *  RP2 a snapshot that does not load to what it says is passed over, the one before it is used
+ *  RP3 an entry belongs to a moment when its last message, or its clock, is not behind it
+ */
+import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
+import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import type { Section } from '../messages/index.js';
+import type { AuditPorts } from './audit.js';
+import { isAfter, type Moment, tooEarly } from './audit-moment.js';
+import { type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';
+import { chainAfter, readEntries } from './entry-reader.js';
+import type { PartitionFold } from './partition-fold.js';
+import { SnapshotStore, type StoredManifest } from './snapshot-store.js';
+
+export interface ReplayProgress {
+  readonly shard: ShardName;
+  /** Position that has been replayed, and the journal's last. */
+  readonly position: number;
+  readonly last: number;
+}
+
+export interface ReplayOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called every thousand entries or so. */
+  readonly onProgress?: ((progress: ReplayProgress) => void) | undefined;
+}
+
+/** Called before a section is applied to its fold. */
+export type SectionVisitor<F> = (read: ReadEntry, section: Section, fold: F) => void;
+
+const PROGRESS_EVERY = 1000;
+
+export class ShardReplay<F extends PartitionFold> {
+  /** Entries applied, or passed over because they hold nothing of these partitions. */
+  entries = 0;
+  #head: ChainHead;
+  readonly #reads: AsyncGenerator<ReadEntry>;
+  /** Read, and behind the moment that was asked for. */
+  #ahead: ReadEntry | undefined;
+  readonly #sections = new Map<PartitionName, Section>();
+
+  private constructor(
+    ports: AuditPorts,
+    readonly shard: ShardName,
+    /** One for each partition that was asked for, empty where nothing was stored yet. */
+    readonly folds: ReadonlyMap<PartitionName, F>,
+    /** The snapshot that it began with; undefined: the journal's beginning. */
+    readonly base: StoredManifest | undefined,
+    private readonly last: number,
+    private readonly options: ReplayOptions,
+  ) {
+    const chain = chainAfter(shard, base?.manifest);
+    this.#head = base === undefined ? EMPTY_HEAD : chain.head;
+    this.#reads = readEntries(ports.journal, shard, this.#head.position + 1, last, chain);
+  }
+
+  /**
+   * The state at `at`. Whoever opens a replay closes it.
+   * @throws INVALID (RP1), JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE, SHUTTING_DOWN when aborted
+   */
+  static async open<F extends PartitionFold>(
+    ports: AuditPorts,
+    shard: ShardName,
+    partitions: Iterable<PartitionName>,
+    at: Moment,
+    foldFactory: (partition: PartitionName) => F,
+    options: ReplayOptions = {},
+  ): Promise<ShardReplay<F>> {
+    const names = [...partitions];
+    const broken = new Set<string>();
+    for (;;) {
+      const { base, last } = await baseFor(ports, shard, at, broken);
+      const folds = new Map(names.map((name) => [name, foldFactory(name)] as const));
+      try {
+        await load(ports, base, folds);
+      } catch (error) {
+        if (base === undefined || !isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
+        ports.log.error('snapshot.broken', { shard, manifest: base.name, reason: describeError(error) });
+        broken.add(base.name);
+        continue;
+      }
+      const replay = new ShardReplay(ports, shard, folds, base, last, options);
+      await replay.advance(at);
+      return replay;
+    }
+  }
+
+  /** The last entry that is in the state. */
+  get head(): ChainHead {
+    return this.#head;
+  }
+
+  /** A partition's last section in the state; number 0 where there is none. */
+  link(partition: PartitionName): ChainLink {
+    const section = this.#sections.get(partition);
+    if (section !== undefined) return { number: section.index, hash: hashSection(section) };
+    const covered = this.base?.manifest.partitions.find(({ name }) => name === partition);
+    return covered === undefined ? { number: 0, hash: NO_HASH } : { number: covered.index, hash: covered.hash };
+  }
+
+  /** On to a later moment. @throws as `open` */
+  async advance(to: Moment, visit: SectionVisitor<F> = () => {}): Promise<void> {
+    if (to.kind === 'position' && to.position > this.last) throw beyondEnd(this.shard, to.position, this.last);
+    for (;;) {
+      const read = this.#ahead ?? (await this.#next());
+      if (read === undefined) return;
+      this.#ahead = read;
+      if (isAfter(read.position, read.entry.clockMs, to)) return;
+      this.#ahead = undefined;
+      this.#apply(read, visit);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#reads.return(undefined);
+  }
+
+  async #next(): Promise<ReadEntry | undefined> {
+    if (this.options.signal?.aborted === true) throw new MillraceError('SHUTTING_DOWN', 'the replay was interrupted');
+    const { done, value } = await this.#reads.next();
+    return done === true ? undefined : value;
+  }
+
+  #apply(read: ReadEntry, visit: SectionVisitor<F>): void {
+    const { entry, hash, position } = read;
+    if (entry.body.kind === 'batch') {
+      for (const section of entry.body.sections) {
+        const fold = this.folds.get(section.partition);
+        if (fold === undefined) continue;
+        visit(read, section, fold);
+        fold.apply(section.effects);
+        this.#sections.set(section.partition, section);
+      }
+    }
+    const { number, epoch, clockMs } = entry;
+    this.#head = { number, epoch, clockMs, hash, position };
+    this.entries += 1;
+    const { onProgress } = this.options;
+    if (this.entries % PROGRESS_EVERY === 0) onProgress?.({ shard: this.shard, position, last: this.last });
+  }
+}
+
+/** RP1. */
+async function baseFor(
+  { journal, objects, log }: AuditPorts,
+  shard: ShardName,
+  at: Moment,
+  broken: ReadonlySet<string>,
+): Promise<{ base: StoredManifest | undefined; last: number }> {
+  const { first, last } = await journal.tail(shard);
+  if (at.kind === 'position' && at.position > last) throw beyondEnd(shard, at.position, last);
+  let earliest: StoredManifest | undefined;
+  for await (const stored of new SnapshotStore(objects, log).newestFirst(shard, broken)) {
+    const { position, clockMs } = stored.manifest.head;
+    if (position < first - 1) break;
+    if (!isAfter(position, clockMs, at)) return { base: stored, last };
+    earliest = stored;
+  }
+  if (first === 1) return { base: undefined, last };
+  if (earliest === undefined) throw tooEarly(shard, 'no snapshot is kept that its journal follows');
+  const { position, clockMs } = earliest.manifest.head;
+  throw tooEarly(shard, `the earliest is position ${position}, ${new Date(clockMs).toISOString()}`);
+}
+
+async function load<F extends PartitionFold>(
+  { objects, log }: AuditPorts,
+  base: StoredManifest | undefined,
+  folds: ReadonlyMap<PartitionName, F>,
+): Promise<void> {
+  const store = new SnapshotStore(objects, log);
+  for (const partition of base?.manifest.partitions ?? []) {
+    const fold = folds.get(partition.name);
+    if (fold !== undefined) await store.loadWhole(partition, fold, { checkDigest: true });
+  }
+}
+
+function beyondEnd(shard: ShardName, position: number, last: number): MillraceError {
+  return new MillraceError('INVALID', `${shard}: there is no position ${position} yet, the last is ${last}`, { shard });
+}

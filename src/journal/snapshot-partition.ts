@@ -1,0 +1,47 @@
+/** One partition of a snapshot: its segments as objects, and what the manifest says of it. */
+import type { PartitionName, ShardName } from '../kernel/index.js';
+import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../messages/index.js';
+import type { ChainLink } from './chain.js';
+import type { PartitionFold } from './partition-fold.js';
+import type { SnapshotStore } from './snapshot-store.js';
+
+/** What new objects are named after. */
+export interface PartitionTarget {
+  readonly shard: ShardName;
+  /** Of the last entry that the snapshot covers. */
+  readonly number: number;
+  readonly partition: PartitionName;
+}
+
+/** Each segment is made when the one before it is stored. @throws JOURNAL_UNAVAILABLE */
+export async function writeSegments(
+  store: SnapshotStore,
+  { shard, number, partition }: PartitionTarget,
+  fold: PartitionFold,
+  segmentBytes: number,
+): Promise<SegmentRef[]> {
+  const segments: SegmentRef[] = [];
+  for (const bytes of fold.segments(segmentBytes)) {
+    segments.push(await store.writeSegment(shard, number, partition, segments.length, bytes));
+  }
+  return segments;
+}
+
+/** @param link of the partition's own chain: the next section names it */
+export function manifestPartition(
+  name: PartitionName,
+  link: ChainLink,
+  fold: PartitionFold,
+  segments: readonly SegmentRef[],
+  bodySegments: readonly BodySegmentRef[],
+): ManifestPartition {
+  return {
+    name,
+    index: link.number,
+    hash: link.hash,
+    keys: fold.size,
+    digest: fold.digest(),
+    segments,
+    ...(bodySegments.length === 0 ? {} : { bodySegments }),
+  };
+}

@@ -1,0 +1,312 @@
+/** A database as it was, asked over REST, and what changed between two moments; beside the process that goes on writing. */
+import { expect } from 'chai';
+import type { DatabaseId } from '../../src/kernel/index.js';
+import { uuidOf } from '../../src/messages/index.js';
+import { eventually } from '../support/eventually.js';
+import { KvClient } from '../support/kv-client.js';
+import {
+  type Environment,
+  embeddedEnvironment,
+  endEverything,
+  type MillraceProcess,
+  READONLY_TOKEN,
+  type RunningCommand,
+  runMillrace,
+  startMillrace,
+  TOKEN,
+  watchMillrace,
+} from '../support/millrace-process.js';
+
+/** Enough for a snapshot or two on the way. */
+const KEYS = 120;
+
+interface Served extends RunningCommand {
+  readonly url: string;
+  readonly token: string;
+}
+
+describe('the past of a database', function () {
+  this.timeout(120_000);
+  let millrace: MillraceProcess;
+  let environment: Environment;
+  let spread: { id: DatabaseId; token: string };
+  let served: Served | undefined;
+  const clients: KvClient[] = [];
+  /** Instants between two batches of writes, and all that the database held then. */
+  const moments: { readonly at: string; readonly everything: Readonly<Record<string, unknown>> }[] = [];
+
+  const journal = (verb: string, ...options: string[]) => runMillrace(['journal', verb, ...options], environment);
+
+  before(async () => {
+    millrace = await startMillrace({ env: { MILLRACE_SNAPSHOT_ENTRIES: '40' } });
+    environment = await embeddedEnvironment(millrace.dataDir);
+    spread = await createDatabase('spread', 4);
+    for (let at = 0; at < KEYS; at += 1) await millrace.kv.ask('SET', `key:${at}`, `first ${at}`);
+    await millrace.kv.ask('RPUSH', 'list', 'a', 'b', 'c');
+    await millrace.kv.ask('SET', 'short', 'lived', 'PX', '8000');
+    await note();
+    for (let at = 0; at < KEYS; at += 2) await millrace.kv.ask('SET', `key:${at}`, `second ${at}`);
+    await millrace.kv.ask('DEL', 'key:1');
+    await millrace.kv.ask('LPOP', 'list');
+    await millrace.kv.ask('HSET', 'hash', 'ÿ\n', 'new');
+    await eventually(async () => expect(await millrace.kv.ask('GET', 'short')).to.equal(null), { timeoutMs: 20_000 });
+    await note();
+    await millrace.kv.ask('FLUSHALL');
+    await millrace.kv.ask('SET', 'after', 'everything');
+    await note();
+  });
+  afterEach(async () => {
+    await served?.stop();
+    served = undefined;
+    for (const client of clients.splice(0)) client.close();
+  });
+  after(() => endEverything());
+
+  async function createDatabase(name: string, partitions: number): Promise<{ id: DatabaseId; token: string }> {
+    const made = await runMillrace(['db', 'create', '--name', name, '--partitions', String(partitions)], environment);
+    expect(made.code, made.stderr).to.equal(0);
+    const field = (label: string) => new RegExp(`^${label} +(\\S+)$`, 'm').exec(made.stdout.toString())?.[1] as string;
+    return { id: field('id') as DatabaseId, token: field('token') };
+  }
+
+  /** The journal's clock has milliseconds: the instant is one in which nothing is written. */
+  async function note(): Promise<void> {
+    const nowMs = async () => {
+      const [seconds, micros] = (await millrace.kv.ask('TIME')) as [string, string];
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    };
+    const everything = await everythingIn(millrace.kv);
+    const atMs = (await nowMs()) + 1;
+    await eventually(async () => expect(await nowMs()).to.be.greaterThan(atMs), { everyMs: 1 });
+    moments.push({ at: new Date(atMs).toISOString(), everything });
+  }
+
+  async function serve(...options: string[]): Promise<Served> {
+    const running = watchMillrace(['journal', 'replay', ...options, '--serve', '0'], environment);
+    const lines = await eventually(
+      () => {
+        expect(running.lines.join('\n')).to.match(/^ready kv=/m);
+        return running.lines.join('\n');
+      },
+      { timeoutMs: 20_000 },
+    );
+    const field = (pattern: RegExp) => pattern.exec(lines)?.[1] as string;
+    served = { ...running, lines: running.lines, url: field(/^ready kv=(\S+)$/m), token: field(/^token (\S+)$/m) };
+    return served;
+  }
+
+  function clientOf(url: string, token: string): KvClient {
+    const client = new KvClient({ url, token });
+    clients.push(client);
+    return client;
+  }
+
+  it('is served as it was at each moment, whatever came after', async () => {
+    for (const { at, everything } of moments) {
+      const { url, token, stop } = await serve('--database', 'default', '--at', at);
+      expect(await everythingIn(clientOf(url, token))).to.deep.equal(everything);
+      expect((await stop()).code).to.equal(0);
+    }
+    expect(Object.keys(moments[0]?.everything ?? {})).to.have.length(KEYS + 2);
+    expect(moments[2]?.everything).to.deep.equal({ after: 'everything' });
+  });
+
+  it('has the expiries of then', async () => {
+    const { url, token } = await serve('--database', 'default', '--at', moments[0]?.at as string);
+    const kv = clientOf(url, token);
+    expect(await kv.ask('GET', 'short')).to.equal('lived');
+    expect(await kv.ask('PTTL', 'short')).to.be.within(1, 8000);
+    const [seconds, micros] = (await kv.ask('TIME')) as [string, string];
+    expect(Number(seconds) * 1000 + Number(micros) / 1000).to.equal(Date.parse(moments[0]?.at as string));
+  });
+
+  it('cannot be changed, whoever asks', async () => {
+    const { at, everything } = moments[0] as (typeof moments)[0];
+    const { url, token } = await serve('--database', 'default', '--at', at);
+    const kv = clientOf(url, token);
+    const writes = [
+      ['SET', 'key:0', 'x'],
+      ['FLUSHALL'],
+      ['LPOP', 'list'],
+      ['GETDEL', 'key:0'],
+      ['EXPIRE', 'key:0', '1'],
+      ['CONFIG', 'SET', 'maxmemory', '1'],
+      ['EVAL', "return redis.call('SET', KEYS[1], 'x')", '1', 'key:0'],
+    ];
+    for (const words of writes) {
+      const outcome = await kv.command(...words);
+      expect(JSON.stringify(outcome), words.join(' ')).to.contain('READONLY this is the database as it was at');
+    }
+    expect(
+      (
+        await kv.transaction([
+          ['SET', 'key:0', 'x'],
+          ['GET', 'key:0'],
+        ])
+      ).kind,
+    ).to.equal('done');
+    expect(await kv.ask('EVAL', "return redis.call('GET', KEYS[1])", '1', 'key:0')).to.equal('first 0');
+    expect(await everythingIn(kv)).to.deep.equal(everything);
+  });
+
+  it('is opened by the tokens that open it now, with what they may do, and by no other', async () => {
+    const { url } = await serve('--database', 'default', '--at', moments[0]?.at as string);
+    expect(await clientOf(url, TOKEN).ask('GET', 'key:1')).to.equal('first 1');
+    const reader = clientOf(url, READONLY_TOKEN);
+    expect(await reader.ask('GET', 'key:1')).to.equal('first 1');
+    expect(JSON.stringify(await reader.command('KEYS', '*'))).to.contain('NOPERM');
+    for (const token of [spread.token, 'nobody']) {
+      expect(JSON.stringify(await clientOf(url, token).command('GET', 'key:1'))).to.contain('WRONGPASS');
+    }
+  });
+
+  it('is summed up with the hashes of its entries and its state', async () => {
+    const { code, stdout, stderr } = await journal('replay', '--database', 'default', '--at', moments[0]?.at as string);
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    const out = stdout.toString();
+    expect(out).to.match(/^KV_\d: entry \d+ at position \d+ of 20\S+Z, hash [0-9a-f]{64}; \d+ entries replayed from /m);
+    expect(out).to.match(new RegExp(`^${KEYS + 2} keys, \\d+ bytes$`, 'm'));
+    const position = /at position (\d+)/.exec(out)?.[1] as string;
+    const again = await journal('replay', '--database', 'default', '--at', position);
+    const digest = /state (\S+)$/m;
+    expect(digest.exec(again.stdout.toString())?.[1]).to.equal(digest.exec(out)?.[1]);
+  });
+
+  it('is found by name, by id and by UUID, also when it lies in several journals', async () => {
+    const kv = clientOf(millrace.kvUrl, spread.token);
+    for (let at = 0; at < 40; at += 1) await kv.ask('SET', `spread:${at}`, at);
+    const everything = await everythingIn(kv);
+    const at = new Date().toISOString();
+    await eventually(() => expect(new Date().toISOString()).not.to.equal(at), { everyMs: 1 });
+    await kv.ask('FLUSHALL');
+    const { url, token } = await serve('--database', uuidOf(spread.id), '--at', at);
+    expect(await everythingIn(clientOf(url, token))).to.deep.equal(everything);
+    const byId = await journal('replay', '--database', spread.id, '--at', at);
+    expect(byId.stdout.toString()).to.match(/^40 keys, /m);
+    expect(byId.stdout.toString().match(/^kv:/gm)).to.have.length(4);
+    const ambiguous = await journal('replay', '--database', 'spread', '--at', '3');
+    expect(ambiguous.code).to.equal(2);
+    expect(ambiguous.stderr).to.contain('lies in several journals');
+  });
+
+  it('can be read when the database has been deleted, with a token of its own', async () => {
+    const { id, token: live } = await createDatabase('gone', 1);
+    const kv = clientOf(millrace.kvUrl, live);
+    await kv.ask('SET', 'k', 'v');
+    const at = new Date().toISOString();
+    await eventually(() => expect(new Date().toISOString()).not.to.equal(at), { everyMs: 1 });
+    expect((await runMillrace(['db', 'delete', 'gone', '--yes'], environment)).code).to.equal(0);
+    const { url, token } = await serve('--database', id, '--at', at);
+    expect(await clientOf(url, token).ask('GET', 'k')).to.equal('v');
+    expect(JSON.stringify(await clientOf(url, live).command('GET', 'k'))).to.contain('WRONGPASS');
+  });
+
+  it('has a queue that is summed up', async () => {
+    const published = await publish('https://destination.example/', { 'svc-delay': '1h' });
+    expect(published.status, published.text).to.equal(200);
+    const account = await accountId();
+    const at = new Date().toISOString();
+    await eventually(() => expect(new Date().toISOString()).not.to.equal(at), { everyMs: 1 });
+    const { code, stdout, stderr } = await journal('replay', '--account', account, '--at', at);
+    expect(code, stderr).to.equal(0);
+    expect(stdout.toString()).to.match(/: 1 messages, 0 in the DLQ, 0 schedules, 0 queues, 0 groups, 0 workflow runs;/);
+    expect(stdout.toString()).to.match(/state [0-9a-f]{64}$/m);
+  });
+
+  it('refuses a moment that has not come, and a position that is not there', async () => {
+    for (const at of ['2999-01-01T00:00:00Z', '999999']) {
+      const { code, stderr } = await journal('replay', '--database', 'default', '--at', at);
+      expect(code).to.equal(2);
+      expect(stderr).to.match(/has not come yet|there is no position 999999 yet/);
+    }
+  });
+
+  it('says which keys changed between two moments, and by which entries', async () => {
+    const [from, to] = moments.map(({ at }) => at) as [string, string];
+    const range = ['--database', 'default', '--from', from, '--to', to];
+    const { code, stdout, stderr } = await journal('diff', ...range, '--format', 'ndjson', '--values');
+    expect(code, stderr).to.equal(0);
+    const changes = stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown> & { key: string; change: string });
+    expect(changes.map(({ key }) => key)).to.deep.equal([...changes.map(({ key }) => key)].sort());
+    const byKey = new Map(changes.map((change) => [change.key, change]));
+    expect(byKey.size).to.equal(KEYS / 2 + 4);
+    expect(byKey.get('key:1')).to.deep.include({ change: 'deleted', after: null, entryCount: 1 });
+    expect(byKey.get('hash')).to.deep.include({ change: 'created', before: null });
+    expect(byKey.get('short')?.change).to.equal('deleted');
+    const changed = byKey.get('key:2') as Record<string, { commands: unknown }>;
+    expect(changed.change).to.equal('changed');
+    expect(changed.before?.commands).to.deep.equal([['SET', 'key:2', 'first 2']]);
+    expect(changed.after?.commands).to.deep.equal([['SET', 'key:2', 'second 2']]);
+    const [entry] = changed.entries as unknown as {
+      position: number;
+      index: number;
+      commands: string[];
+      time: string;
+    }[];
+    expect(entry?.commands).to.deep.equal(['SET']);
+    const exported = await journal(
+      'export',
+      '--database',
+      'default',
+      '--from',
+      `${entry?.position}`,
+      '--to',
+      `${entry?.position}`,
+    );
+    const line = JSON.parse(exported.stdout.toString()) as { index: number; effects: string[][]; time: string };
+    expect(line).to.deep.include({ index: entry?.index, time: entry?.time, effects: [['SET', 'key:2', 'second 2']] });
+  });
+
+  it('shows no value that it was not asked for, and says in lines what changed', async () => {
+    const [, from, to] = moments.map(({ at }) => at) as [string, string, string];
+    const { code, stdout } = await journal('diff', '--database', 'default', '--from', from, '--to', to);
+    expect(code).to.equal(0);
+    const out = stdout.toString();
+    expect(out).not.to.contain('everything').and.not.to.contain('second');
+    expect(out).to.match(/^created {2}string "after"\n {9}position \d+, entry \d+, section \d+, \S+Z: SET$/m);
+    expect(out).to.match(/^deleted {2}string "key:0"\n {9}position .*: FLUSHALL$/m);
+    expect(out).to.match(new RegExp(`^1 created, 0 changed, ${KEYS + 1} deleted, 0 as before$`, 'm'));
+  });
+
+  async function accountId(): Promise<string> {
+    const { stdout } = await runMillrace(['account', 'list'], environment);
+    return /\b(ac-[a-z2-7]{16})\b/.exec(stdout.toString())?.[1] as string;
+  }
+
+  async function publish(
+    destination: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string }> {
+    const shown = await runMillrace(['account', 'show', '--show-secrets'], environment);
+    const token = /^queue-token=(\S+)$/m.exec(shown.stdout.toString())?.[1] as string;
+    const response = await fetch(`${millrace.addresses.queue}/v2/publish/${destination}`, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      body: 'hello',
+    });
+    return { status: response.status, text: await response.text() };
+  }
+});
+
+/** Every key with its value, whatever its type. */
+async function everythingIn(kv: KvClient): Promise<Record<string, unknown>> {
+  const everything: Record<string, unknown> = {};
+  for (const key of (await kv.ask('KEYS', '*')) as string[]) {
+    switch (await kv.ask('TYPE', key)) {
+      case 'string':
+        everything[key] = await kv.ask('GET', key);
+        break;
+      case 'list':
+        everything[key] = await kv.ask('LRANGE', key, '0', '-1');
+        break;
+      default:
+        everything[key] = await kv.ask('HGETALL', key);
+    }
+  }
+  return everything;
+}

@@ -1,0 +1,111 @@
+/** Random programs of every family: each moment of their history can be brought back, and differences leave nothing out. */
+import { expect } from 'chai';
+import { keyedKvFold } from '../../../src/composition/replay/index.js';
+import { admit, ErrorReply } from '../../../src/domain/kv/index.js';
+import { diffShard, type KeyLook, ShardReplay } from '../../../src/journal/index.js';
+import { ALPHA, SHARD } from '../../spec/journal/shard-history.js';
+import { World } from '../../spec/journal/world.js';
+import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
+
+const SEED = Number(process.env.PROPERTY_SEED ?? 1) || 1;
+const COMMANDS = 250;
+const MOMENTS = 6;
+/** Replay throws no dice. */
+const NO_RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0 };
+const KEEP_ALL = { stepBytes: 2000, segmentBytes: 500, retention: { maxAgeMs: 1e15, maxBytes: 1e15 } };
+
+const newFold = () => keyedKvFold(NO_RANDOM, () => 0);
+const position = (at: number) => ({ kind: 'position' as const, position: at });
+
+/** A journal of what the commands did, with snapshots on the way, and the live state's digest at each position. */
+async function historyOf(family: string): Promise<{ world: World; digests: Map<number, string> }> {
+  const world = new World();
+  const { history } = world;
+  const dice = new Dice(SEED);
+  const shapes = (PROGRAMS.get(family) as NonNullable<ReturnType<typeof PROGRAMS.get>>)(dice, 8);
+  const live = keyedKvFold({ ...NO_RANDOM, float: new Dice(SEED + 3).float }, () => history.clockMs);
+  const { engine } = live;
+  const digests = new Map<number, string>();
+  await history.claim();
+  digests.set(history.head.position, live.digest());
+  for (let i = 0; i < COMMANDS; i += 1) {
+    history.clockMs += 10;
+    const words = i % 97 === 96 ? ['FLUSHALL'] : dice.pick(shapes)();
+    const spec = admit(words);
+    if (spec instanceof ErrorReply) continue;
+    engine.execute(spec, words, history.clockMs);
+    const { effects } = engine;
+    if (effects.count === 0) continue;
+    const section = history.section(ALPHA, Buffer.from(effects.take(), 'latin1'));
+    await history.append({ kind: 'batch', commandIds: [], sections: [section] });
+    digests.set(history.head.position, live.digest());
+    if (dice.chance(0.03)) await world.compact(KEEP_ALL);
+  }
+  return { world, digests };
+}
+
+for (const family of PROGRAMS.keys()) {
+  describe(`the past of ${family} commands (PROPERTY_SEED=${SEED})`, () => {
+    it('comes back with the digest that the live state had, at each moment, from wherever the replay begins', async () => {
+      const { world, digests } = await historyOf(family);
+      expect(digests.size).to.be.greaterThan(10);
+      const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(1), newFold);
+      for (const [at, digest] of digests) {
+        await replay.advance(position(at));
+        expect(replay.folds.get(ALPHA)?.digest(), `position ${at}`).to.equal(digest);
+      }
+      await replay.close();
+      const dice = new Dice(SEED + 1);
+      for (const at of Array.from({ length: MOMENTS }, () => dice.pick([...digests.keys()]))) {
+        const again = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(at), newFold);
+        await again.close();
+        expect(again.folds.get(ALPHA)?.digest(), `position ${at}`).to.equal(digests.get(at));
+      }
+    });
+
+    it('differs between two moments in the keys that the difference names, and in no others', async () => {
+      const { world, digests } = await historyOf(family);
+      const dice = new Dice(SEED + 2);
+      for (let i = 0; i < MOMENTS; i += 1) {
+        const [from, to] = [dice.pick([...digests.keys()]), dice.pick([...digests.keys()])].sort((a, b) => a - b) as [
+          number,
+          number,
+        ];
+        const range = { from: position(from), to: position(to) };
+        const { changes } = await diffShard(world.ports, SHARD, [ALPHA], range, newFold);
+        const found = new Map([...changes].map((change) => [change.key, change]));
+        const before = await looksAt(world, from);
+        const after = await looksAt(world, to);
+        for (const key of new Set([...before.keys(), ...after.keys(), ...found.keys()])) {
+          if (key === undefined) continue;
+          const change = found.get(key);
+          const [was, is] = [before.get(key), after.get(key)];
+          const expected = expectedChange(was, is);
+          if (expected === 'same' && change === undefined) continue;
+          expect(change?.change, `${key} from ${from} to ${to}`).to.equal(expected);
+          expect([change?.before?.digest, change?.after?.digest]).to.deep.equal([was?.digest, is?.digest]);
+          if (expected !== 'same' && change?.hasExpired !== true) expect(change?.entryCount).to.be.greaterThan(0);
+        }
+      }
+    });
+  });
+}
+
+/** Every key that is visible at the end of the entry. */
+async function looksAt(world: World, at: number): Promise<Map<string, KeyLook>> {
+  const replay = await ShardReplay.open(world.ports, SHARD, [ALPHA], position(at), newFold);
+  await replay.close();
+  const fold = replay.folds.get(ALPHA) as ReturnType<typeof newFold>;
+  const looks = new Map<string, KeyLook>();
+  for (const key of fold.keys()) {
+    const look = fold.look(key, replay.head.clockMs, false);
+    if (look !== undefined) looks.set(key, look);
+  }
+  return looks;
+}
+
+function expectedChange(was: KeyLook | undefined, is: KeyLook | undefined): string {
+  if (was === undefined) return is === undefined ? 'same' : 'created';
+  if (is === undefined) return 'deleted';
+  return was.digest === is.digest ? 'same' : 'changed';
+}
