@@ -7,12 +7,12 @@ import { ControlFold } from '../actors/control/index.js';
 import { replayFold } from '../actors/kv-shard/index.js';
 import { QueueFold } from '../actors/queue/index.js';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
-import { type CompactorMessage, type CompactorTask, SystemClock } from '../adapters/node/index.js';
+import { type CompactorTask, SystemClock } from '../adapters/node/index.js';
 import { type CompactionLimits, compactShard, type PartitionFold } from '../journal/index.js';
-import { describeError, MillraceError, type PartitionName } from '../kernel/index.js';
+import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { CONTROL_PARTITION } from '../messages/index.js';
 import type { CompactionResult } from '../ports/index.js';
-import { lowerPriority, plainFields, threadLog } from './worker-thread.js';
+import { lowerPriority, outcomeOf, threadLog } from './worker-thread.js';
 
 /** What this thread needs beside its job. */
 export interface CompactorWorld {
@@ -29,22 +29,8 @@ const port = parentPort;
 if (port === null) throw new MillraceError('DEFECT', 'the compactor has to be started as a thread');
 
 const log = threadLog((message) => port.postMessage(message));
-port.postMessage(await outcomeOf(workerData as CompactorTask<CompactorWorld>));
-
-async function outcomeOf(task: CompactorTask<CompactorWorld>): Promise<CompactorMessage> {
-  try {
-    lowerPriority(NICENESS, log);
-    return { kind: 'done', result: await compact(task) };
-  } catch (error) {
-    const details = error instanceof MillraceError ? plainFields(error.details) : {};
-    return {
-      kind: 'failed',
-      code: error instanceof MillraceError ? error.code : 'DEFECT',
-      message: describeError(error),
-      details,
-    };
-  }
-}
+lowerPriority(NICENESS, log);
+port.postMessage(await outcomeOf(() => compact(workerData as CompactorTask<CompactorWorld>)));
 
 async function compact({ job, world }: CompactorTask<CompactorWorld>): Promise<CompactionResult> {
   const connections = await connect({ ...world.nats, name: `compactor ${job.shard}` });

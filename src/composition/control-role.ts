@@ -14,19 +14,37 @@ import {
   type ControlWork,
   DEFAULT_METER_OPTIONS,
   firstStart,
+  ManagementGrants,
   MeterWriter,
   QuotaSlices,
   Revocations,
+  SearchGrants,
   serveControl,
 } from '../actors/control/index.js';
 import { type ShardActor, ShardCaller, type ShardHost } from '../actors/runtime/index.js';
 import { JetStreamMeterLog } from '../adapters/nats/index.js';
 import { CredentialsFile, credentialLines, givenCredentials, openKeyFile } from '../adapters/node/index.js';
-import { MillraceError } from '../kernel/index.js';
+import { searchReranks } from '../domain/control/index.js';
+import type { SearchMonth } from '../edge/index.js';
+import { type AccountId, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD } from '../messages/index.js';
-import type { Access, AclAdmin, Compactor, Meter, Quota, RespAccess, Sealing } from '../ports/index.js';
+import type {
+  Access,
+  AclAdmin,
+  Compactor,
+  DataLimits,
+  ManagementAccess,
+  ManagementControl,
+  Meter,
+  Quota,
+  RespAccess,
+  Sealing,
+  SearchAccess,
+} from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';
 import { ownedShards } from './owned-shards.js';
+import { planLimits } from './plan-limits.js';
+import { pricesOf } from './prices.js';
 import { ANSWER_MEMORY, callLimitsOf } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
@@ -35,7 +53,26 @@ export interface ControlRole {
   readonly users: AclAdmin;
   /** Whom queue tokens let in, limits, signing keys. */
   readonly accounts: Accounts;
+  /** Who may use the management API. */
+  readonly management: ManagementAccess;
+  /** Whom tokens of search indexes let in, and which indexes there are. */
+  readonly search: SearchAccess;
+  readonly searchMonth: SearchMonth;
+  /** This process's copy of the control state. */
+  readonly view: Pick<ControlView, 'state' | 'isFresh'>;
+  /** Does this process own the control shard at this moment? */
+  isOwner(): boolean;
+  /** Whose people operate the installation, as far as this process has heard. */
+  firstAccount(): AccountId | undefined;
+  /** To the control actor, wherever it is. */
+  readonly client: ManagementControl;
+  /** Of the key file; from `start` on. */
+  readonly sealing: () => Sealing;
+  /** The daily limit of a database, behind the rate of its plan. */
   readonly quota: Quota;
+  /** Of what has no plan. */
+  readonly dailyQuota: Quota;
+  readonly dataLimits: DataLimits;
   readonly meter: Meter;
   /** Resolves when tokens can be judged here, and with what to show a person once, if anything. */
   start(): Promise<string | undefined>;
@@ -75,22 +112,19 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
     { journal, objects, timers, log, bus, clock },
     { session: processId, staleMs: config.ownership.controlStaleMs },
   );
-  const quota = new QuotaSlices({ client, clock, log }, processId);
-  view.onBackInTouch = (silentForMs) => quota.backInTouch(silentForMs);
+  const slices = new QuotaSlices({ client, clock, log }, processId);
+  view.onBackInTouch = (silentForMs) => slices.backInTouch(silentForMs);
+  const plans = planLimits({ clock, timers, log, view, client, daily: slices }, pricesOf(config));
   const meter = new MeterWriter({ meterLog, clock, timers, log }, processId, DEFAULT_METER_OPTIONS);
 
-  let sealing: Sealing | undefined;
+  let keyFile: Sealing | undefined;
+  const sealing = () => {
+    if (keyFile === undefined) throw new MillraceError('DEFECT', 'the key file is asked for before it was opened');
+    return keyFile;
+  };
   const accounts = new Accounts(
-    {
-      view,
-      client,
-      random,
-      sealing: () => {
-        if (sealing === undefined) throw new MillraceError('DEFECT', 'the key file is asked for before it was opened');
-        return sealing;
-      },
-    },
-    { centsPer100kMessages: config.delivery.queuePriceCents },
+    { view, client, random, sealing },
+    { centsPer100kMessages: config.prices.queuePriceCents },
   );
 
   const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
@@ -116,14 +150,28 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
     access: view,
     users: new AclAdministration(client, view, random),
     accounts,
-    quota,
+    management: new ManagementGrants(view),
+    search: new SearchGrants(view),
+    searchMonth: {
+      // Each unit is counted as one command of this subject.
+      rerankUnits: (index) => view.state.commandsThisMonth(searchReranks(index), clock.nowMs()),
+      bytes: (index) => view.state.bytesThisMonth(index, clock.nowMs()),
+    },
+    view,
+    isOwner: () => owner?.host.actorOf(CONTROL_SHARD)?.state === 'serving',
+    firstAccount: () => view.state.firstStart?.account,
+    client,
+    sealing,
+    quota: plans.quota,
+    dailyQuota: slices,
+    dataLimits: plans.dataLimits,
     meter,
     start: async () => {
-      sealing = await openKeyFile(config.storage.sealKeyFile, random);
+      keyFile = await openKeyFile(config.storage.sealKeyFile, random);
       owner?.start();
       meter.start();
       const isReady = view.start();
-      const credentials = owner === undefined ? undefined : await prepareFirstDatabase(sealing);
+      const credentials = owner === undefined ? undefined : await prepareFirstDatabase(keyFile);
       await isReady;
       // The copy may be a moment behind the answer: a token that was just printed must be known here.
       while (owner !== undefined && view.state.firstStart === undefined) await pause(VIEW_PAUSE_MS);
@@ -131,7 +179,8 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
     },
     isFresh: () => view.isFresh,
     stop: async () => {
-      await quota.giveBack();
+      plans.stop();
+      await slices.giveBack();
       await meter.stop();
       view.stop();
       await owner?.stop();

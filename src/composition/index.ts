@@ -1,5 +1,6 @@
 /** What the command line starts. */
 export { type AdminWorld, type DatabasePlace, openAdminWorld } from './admin-world.js';
+export { makeBackup, proveBackup, restoreInto } from './backup.js';
 export { natsOptionsOf } from './nats-world.js';
 export { type RunningProcess, startProcess } from './serve.js';
 export { VERSION } from './version.js';

@@ -1,12 +1,13 @@
 /** The kv role: this process may own kv shards. */
 import type { DependencyContainer } from 'tsyringe';
-import { KvFold, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
+import { KvFold, KvGauges, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
 import type { ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
-import type { Compactor, StorageGauge } from '../ports/index.js';
+import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
+import { keptLoader } from './backup-kept-loader.js';
 import { ownedShards, type PlaneWorld } from './owned-shards.js';
 import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
@@ -26,19 +27,22 @@ export interface KvRoleOptions {
   readonly compactor: Compactor;
   readonly storage: StorageGauge;
   readonly facts: ServerFacts;
+  readonly meter: Meter;
+  readonly dataLimits: DataLimits;
   /** Tells a process, this one or another, what its clients listen to. */
   deliver(edge: SessionId, delivery: KvDelivery): void;
 }
 
 export function kvRole(
   c: DependencyContainer,
-  { isExclusive, compactor, storage, facts, deliver }: KvRoleOptions,
+  { isExclusive, compactor, storage, facts, meter, dataLimits, deliver }: KvRoleOptions,
 ): KvRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
   const random = c.resolve(tokens.RANDOM);
   const log = c.resolve(tokens.LOG);
+  const objects = c.resolve(tokens.OBJECTS);
   const bus = c.resolve(tokens.BUS);
   const shards = shardNames(c.resolve(tokens.LAYOUT)).kv;
   const silence = silenceWatchOf(config, clock, timers);
@@ -56,6 +60,8 @@ export function kvRole(
         history,
         createFold: (audience) => new KvFold(new KvEngine(random, facts, audience)),
         loadPartition,
+        loadKept: keptLoader({ objects, log, clock, timers }),
+        dataLimits,
       },
       {
         expiryKeysPerTick: config.bounds.expiryKeys,
@@ -85,14 +91,21 @@ export function kvRole(
     timers.after(PASSIVATE_EVERY_MS, sweep);
   };
 
+  function* partitions() {
+    for (const actor of host.actors()) yield* owned.planeOf(actor)?.loaded() ?? [];
+  }
+  const gauges = new KvGauges({ clock, timers, meter, partitions });
+
   return {
     host,
     start: () => {
       owned.start();
+      gauges.start();
       timers.after(PASSIVATE_EVERY_MS, sweep);
     },
     stop: async () => {
       isStopped = true;
+      gauges.stop();
       await owned.stop();
     },
   };

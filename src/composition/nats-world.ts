@@ -23,6 +23,7 @@ import { readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
+import { markFile, markRecord, refuseUnfinishedRestore } from './restore-mark.js';
 
 export interface NatsWorld {
   readonly options: NatsOptions;
@@ -38,11 +39,21 @@ export interface NatsWorld {
 /** Where `make run` and earlier starts put a fetched server, relative to the working directory. */
 const TOOLS_DIR = resolve('.tools');
 /** Written when the first start has made everything: from then on what is missing was lost. */
-const LAYOUT_MARK = 'layout.json';
+export const LAYOUT_MARK = 'layout.json';
 
 /** @throws MillraceError with one clear line for whoever started the process */
-export async function openNatsWorld(config: Config, log: Log, onGiveUp: (why: string) => void): Promise<NatsWorld> {
-  return config.isEmbedded ? openEmbedded(config, log, onGiveUp) : openRunning(config);
+export async function openNatsWorld(
+  config: Config,
+  log: Log,
+  onGiveUp: (why: string) => void,
+  { isRestoring = false }: { readonly isRestoring?: boolean } = {},
+): Promise<NatsWorld> {
+  const { dataDir } = config.storage;
+  if (config.isEmbedded) {
+    if (!isRestoring) await refuseUnfinishedRestore(markFile(dataDir), dataDir);
+    return openEmbedded(config, log, onGiveUp);
+  }
+  return openRunning(config, isRestoring);
 }
 
 async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) => void): Promise<NatsWorld> {
@@ -104,12 +115,13 @@ async function embeddedLayout(connections: NatsConnections, config: Config): Pro
   return layout;
 }
 
-async function openRunning(config: Config): Promise<NatsWorld> {
+async function openRunning(config: Config, isRestoring: boolean): Promise<NatsWorld> {
   const options = natsOptionsOf(config);
   const connections = await connect(options);
   try {
     const { natsPrefix: prefix } = config.nats;
     const layout = await verifiedLayout(connections, prefix);
+    if (!isRestoring) await refuseUnfinishedRestore(markRecord(connections, prefix), 'this NATS');
     return {
       options,
       connections,

@@ -1,14 +1,15 @@
 /** Settings and metrics in the shape the actor runtime takes them. */
-import type {
-  ActorLimits,
-  CallLimits,
-  HostTimes,
-  RuntimeMetrics,
-  SessionTimes,
-  ShardHost,
-  SilenceWatch,
-  SnapshotPolicy,
-  Work,
+import {
+  type ActorLimits,
+  Breathing,
+  type CallLimits,
+  type HostTimes,
+  type RuntimeMetrics,
+  type SessionTimes,
+  type ShardHost,
+  type SilenceWatch,
+  type SnapshotPolicy,
+  type Work,
 } from '../actors/runtime/index.js';
 import type { Config } from '../config/index.js';
 import type { PartitionFold, SnapshotStore } from '../journal/index.js';
@@ -20,8 +21,6 @@ import type { Clock, Metrics, Timers } from '../ports/index.js';
 export const APPEND_RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
 /** Answers kept for callers in other processes that ask again. */
 export const ANSWER_MEMORY = { maxAnswers: 10_000, maxBytes: 16 * 1024 * 1024 };
-/** Loading a snapshot lets others run after this much of it. */
-const BREATHE_AFTER_MS = 2;
 /** Cost that one database may spend before the next one's turn: about one large pipeline. */
 const FAIR_QUANTUM = 64 * 1024;
 
@@ -108,12 +107,8 @@ export async function loadBreathing(
   clock: Clock,
   timers: Timers,
 ): Promise<void> {
-  let breathedAtMs = clock.monotonicMs();
-  for await (const _ of snapshots.loadPartition(partition, fold)) {
-    if (clock.monotonicMs() - breathedAtMs < BREATHE_AFTER_MS) continue;
-    await new Promise<void>((resolve) => timers.soon(resolve));
-    breathedAtMs = clock.monotonicMs();
-  }
+  const breathing = new Breathing(clock, timers);
+  for await (const _ of snapshots.loadPartition(partition, fold)) if (breathing.isDue) await breathing.take();
 }
 
 /** What is asked of the actors only when somebody looks: depth, epoch and position of every shard. */

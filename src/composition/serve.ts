@@ -1,37 +1,31 @@
-/**
- * A whole process: its roles started in order, one `ready` line when every port accepts, and all of it
- * taken down in reverse when a signal says so.
- */
-import { readFile } from 'node:fs/promises';
 import type { DependencyContainer } from 'tsyringe';
-import { KvHub, KvShardGateway } from '../actors/kv-shard/index.js';
-import { ShardCaller } from '../actors/runtime/index.js';
+import { DailyBackups, DeletedData } from '../actors/control/index.js';
+import { type KvHub, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
 import { JetStreamIntakeLog } from '../adapters/nats/index.js';
 import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
-import { decodeKvDelivery, encodeKvDelivery } from '../codec/remote/index.js';
+import { encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
-import { AclCommands, createKvServer, type createQueueServer, createRespServer } from '../edge/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
-import { describeError, MillraceError, type SessionId } from '../kernel/index.js';
+import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
+import type { Backups, DataRemoval } from '../ports/index.js';
 import { ROOMY, type StorageGauge } from '../ports/index.js';
+import { backupRole } from './backup-role.js';
 import type { CompactorWorld } from './compactor-worker.js';
-import { controlRole } from './control-role.js';
+import { type ControlRole, controlRole } from './control-role.js';
+import { at, startFaces } from './faces.js';
 import { healthChecks } from './health-checks.js';
+import { kvGateway } from './kv-gateway.js';
 import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
-import { projectionRole, remoteReadModels } from './projection-role.js';
-import { queueFace } from './queue-edge.js';
+import { projectionRole, remoteReadModels, remoteStatistics } from './projection-role.js';
 import { queueRole } from './queue-role.js';
-import { callLimitsOf } from './runtime-parts.js';
-import { ProcessFacts, REDIS_VERSION } from './server-facts.js';
+import { remoteSearch, type SearchRoleOptions, searchRole } from './search-role.js';
+import { ProcessFacts } from './server-facts.js';
 import * as tokens from './tokens.js';
-
-/** Between two looks for an owner, while a request is held. */
-const ROUTE_RETRY_MS = 50;
 
 export interface RunningProcess {
   /** `name=url`, in the order they are listed on the ready line. */
@@ -103,7 +97,17 @@ async function startRoles(
     if (hub !== undefined) hub.receive(delivery);
     else bus.publish({ kind: 'edge', session: edge }, encodeKvDelivery(delivery));
   };
-  const kv = has('kv') ? kvRole(c, { isExclusive: world.isExclusive, compactor, storage, facts, deliver }) : undefined;
+  const kv = has('kv')
+    ? kvRole(c, {
+        isExclusive: world.isExclusive,
+        compactor,
+        storage,
+        facts,
+        meter: control.meter,
+        dataLimits: control.dataLimits,
+        deliver,
+      })
+    : undefined;
   kv?.start();
   if (kv !== undefined) undo.push(() => kv.stop());
   const intake = new JetStreamIntakeLog(world.connections, world.names, c.resolve(tokens.JOURNAL));
@@ -117,64 +121,48 @@ async function startRoles(
   const readModels = has('projection') ? projectionRole(c, { world, accounts }) : undefined;
   await readModels?.start();
   if (readModels !== undefined) undo.push(() => readModels.stop());
+  const searches = has('projection') ? searchRole(c, { world, ...searchIndexesOf(control) }) : undefined;
+  await searches?.start();
+  if (searches !== undefined) undo.push(() => searches.stop());
   const credentials = await control.start();
+
+  const gateway = kvGateway(c, world, kv?.host);
+  const keeping = backupRole(c, { world, gateway, control: control.client, view: control.view });
+  undo.push(() => keeping.stop());
+  const removal = new PartitionRemoval({ gateway, timers: c.resolve(tokens.TIMERS), log });
+  undo.push(() => removal.stop());
+  for (const duty of controlDuties(c, control, keeping.backups, removal)) {
+    duty.start();
+    undo.push(() => duty.stop());
+  }
 
   const addresses: string[] = [];
   if (has('edge')) {
-    const gateway = gatewayOf(c, world, kv?.host);
-    const events = new KvHub(gateway, c.resolve(tokens.TIMERS), log, session.processId);
-    hubs.push(events);
-    const ear = bus.subscribe({ kind: 'edge', session: events.edge }, (payload) =>
-      events.receive(decodeKvDelivery(payload)),
+    addresses.push(
+      ...(await startFaces(c, undo, {
+        world,
+        control,
+        facts,
+        hubs,
+        gateway,
+        backups: keeping.backups,
+        removal,
+        queueHost: queue?.host,
+        intake,
+        http,
+        models: {
+          readModels: readModels?.readModels ?? remoteReadModels(c),
+          statistics: readModels?.statistics ?? remoteStatistics(c),
+          search: searches?.search ?? remoteSearch(c),
+        },
+      })),
     );
-    undo.push(() => ear.stop());
-    const clock = c.resolve(tokens.CLOCK);
-    const users = new AclCommands({ admin: control.users, clock, random: c.resolve(tokens.RANDOM) });
-    const { access, quota, meter } = control;
-    const shared = { gateway, events, access, quota, meter, clock, timers: c.resolve(tokens.TIMERS), log };
-    const secured = await tlsOf(config);
-    const server = createKvServer({ ...shared, users, ...faceOptionsOf(config), ...secured });
-    const { host, kvPort, queuePort, respPort } = config.faces;
-    const address = await listening(server.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort);
-    undo.push(() => server.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
-    addresses.push(`kv=${config.faces.tlsCert === undefined ? 'http' : 'https'}://${at(host, address.port)}`);
-    const messages = queueFace(c, {
-      world,
-      host: queue?.host,
-      accounts,
-      intake,
-      http,
-      readModels: readModels?.readModels ?? remoteReadModels(c),
-      face: { ...queueFaceOptionsOf(config), ...secured },
-    });
-    const bound = await listening(messages.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort);
-    undo.push(() => messages.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
-    addresses.push(`queue=${config.faces.tlsCert === undefined ? 'http' : 'https'}://${at(host, bound.port)}`);
-    if (respPort > 0) {
-      const resp = createRespServer({
-        ...shared,
-        acl: users,
-        redisVersion: REDIS_VERSION,
-        ...respOptionsOf(config),
-        ...secured,
-      });
-      const bound = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
-      undo.push(() => resp.close(AbortSignal.timeout(config.process.shutdownMs / 2)));
-      facts.face = {
-        host,
-        port: bound.port,
-        maxClients: config.http.httpMaxConnections,
-        connections: () => resp.connections,
-        accepted: () => resp.accepted,
-      };
-      addresses.push(`resp=${config.faces.tlsCert === undefined ? 'redis' : 'rediss'}://${at(host, bound.port)}`);
-    }
   }
   const hosts = [kv?.host, queue?.host].filter((host) => host !== undefined);
   const health = await startHealthServer({
     host: config.faces.host,
     port: config.faces.metricsPort,
-    checks: healthChecks(world, { hosts, control, readModels }),
+    checks: healthChecks(world, { hosts, control, readModels, searches }),
     metrics: () => metrics.page(),
     timers: c.resolve(tokens.TIMERS),
     log,
@@ -183,22 +171,6 @@ async function startRoles(
   addresses.push(`metrics=http://${at(health.host, health.port)}`);
   log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
   return { addresses, credentials, failed, stop };
-}
-
-function gatewayOf(
-  c: DependencyContainer,
-  world: NatsWorld,
-  host: ReturnType<typeof kvRole>['host'] | undefined,
-): KvShardGateway {
-  const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const caller = world.isExclusive
-    ? undefined
-    : new ShardCaller(c.resolve(tokens.BUS), clock, timers, random, callLimitsOf(config));
-  const limits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: ROUTE_RETRY_MS };
-  return new KvShardGateway({ clock, timers, caller, host }, limits, world.layout.kvShards);
 }
 
 /** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
@@ -222,28 +194,6 @@ function compactionLimitsOf(config: Config): CompactorWorld['limits'] {
   return { ...DEFAULT_COMPACTION_LIMITS, retention };
 }
 
-function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
-  return {
-    limits: {
-      headersTimeoutMs: http.httpHeadersTimeoutMs,
-      requestTimeoutMs: http.httpRequestTimeoutMs,
-      connectionsCheckingIntervalMs: http.httpConnectionsCheckMs,
-      keepAliveTimeoutMs: http.httpKeepAliveMs,
-      maxConnections: http.httpMaxConnections,
-      maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
-      maxBodyBytes: http.httpMaxBodyBytes,
-    },
-    aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
-  };
-}
-
-/** A message is bounded by its account's plan, and the face by its own defaults. */
-function queueFaceOptionsOf(config: Config): Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases'> {
-  const { limits = {}, aliases = [] } = faceOptionsOf(config);
-  const { maxBodyBytes: _, ...shared } = limits;
-  return { limits: shared, aliases };
-}
-
 function httpOutOf({ destinations, delivery }: Config): UndiciHttpOut {
   return new UndiciHttpOut({
     allowPrivate: destinations.allowPrivateDestinations,
@@ -253,41 +203,27 @@ function httpOutOf({ destinations, delivery }: Config): UndiciHttpOut {
   });
 }
 
-function respOptionsOf({ http }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {
-  const { httpMaxConnections: maxConnections, httpMaxConnectionsPerAddress: maxConnectionsPerAddress } = http;
-  return { limits: { maxConnections, maxConnectionsPerAddress } };
+/** What the owner of the control shard does beside answering, with the data of databases. */
+function controlDuties(c: DependencyContainer, control: ControlRole, backups: Backups, removal: DataRemoval) {
+  const shared = {
+    state: () => control.view.state,
+    isOwner: () => control.isOwner(),
+    clock: c.resolve(tokens.CLOCK),
+    timers: c.resolve(tokens.TIMERS),
+  };
+  return [
+    new DailyBackups({ ...shared, control: control.client, backups, log: c.resolve(tokens.LOG) }),
+    new DeletedData({ ...shared, removal }),
+  ];
 }
 
-async function tlsOf({ faces }: Config): Promise<{ tls?: { cert: Buffer; key: Buffer } }> {
-  if (faces.tlsCert === undefined || faces.tlsKey === undefined) return {};
-  const [cert, key] = await Promise.all([
-    fileOf(faces.tlsCert, 'MILLRACE_TLS_CERT'),
-    fileOf(faces.tlsKey, 'MILLRACE_TLS_KEY'),
-  ]);
-  return { tls: { cert, key } };
-}
-
-async function fileOf(path: string, variable: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    throw new MillraceError('BAD_CONFIG', `${variable}: cannot read ${path}`, {}, cause);
-  }
-}
-
-async function listening<T>(listen: Promise<T>, variable: string, port: number): Promise<T> {
-  try {
-    return await listen;
-  } catch (cause) {
-    throw new MillraceError(
-      'BAD_CONFIG',
-      `${variable}: cannot listen on port ${port}: ${describeError(cause)}`,
-      {},
-      cause,
-    );
-  }
-}
-
-function at(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+function searchIndexesOf({
+  search,
+}: Pick<ControlRole, 'search'>): Pick<SearchRoleOptions, 'indexes' | 'onIndexesChanged'> {
+  return {
+    *indexes() {
+      for (const { id } of search.searchIndexes()) yield id;
+    },
+    onIndexesChanged: (changed) => search.whenSearchIndexesChange(changed),
+  };
 }

@@ -1,15 +1,10 @@
 /** What threads of this process have in common: a log that the main thread writes, and a place behind live commands. */
 import { setPriority } from 'node:os';
-import { describeError } from '../kernel/index.js';
+import type { JobOutcome, LogMessage, PlainFailure } from '../adapters/node/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
 import type { Log, LogFields } from '../ports/index.js';
 
-/** As a thread sends it. */
-export interface LogMessage {
-  readonly kind: 'log';
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly event: string;
-  readonly fields: LogFields;
-}
+export type { LogMessage };
 
 export function threadLog(send: (message: LogMessage) => void, context: LogFields = {}): Log {
   const write =
@@ -28,6 +23,22 @@ export function threadLog(send: (message: LogMessage) => void, context: LogField
 /** What can be cloned to another thread, whatever it was. */
 export function plainFields(fields: LogFields): LogFields {
   return JSON.parse(JSON.stringify(fields)) as LogFields;
+}
+
+/** What went wrong, as the main thread can make it again; DEFECT for what is no MillraceError. */
+export function plainFailure(error: unknown): PlainFailure {
+  const { code, details } =
+    error instanceof MillraceError ? error : ({ code: 'DEFECT', details: {} } satisfies Partial<PlainFailure>);
+  return { code, message: describeError(error), details: plainFields(details) };
+}
+
+/** Of the one job of a thread. */
+export async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {
+  try {
+    return { kind: 'done', result: await work() };
+  } catch (error) {
+    return { kind: 'failed', ...plainFailure(error) };
+  }
 }
 
 /** On Linux this is the priority of the calling thread alone; elsewhere it would be the whole process's. */

@@ -1,0 +1,175 @@
+/**
+ * A thread that answers questions, seen from the process that lives from its main one.
+ *
+ *  AN1 a thread that dies takes its questions with it, and nothing else; another one is started after a pause, which
+ *      doubles up to a bound while threads die before they have everything
+ *  AN2 questions are bounded in number and in time
+ */
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { describeError, MillraceError } from '../kernel/index.js';
+import type { Log, Timer, Timers } from '../ports/index.js';
+import type { FromAnswering, ToAnswering } from './answering-worker.js';
+
+export interface AnsweringThreadOptions<Task> {
+  readonly entry: URL;
+  /** What the thread is started with: plain data. */
+  readonly task: Task;
+  readonly log: Log;
+  readonly timers: Timers;
+  /** Heap of the thread. */
+  readonly maxHeapMb?: number;
+  readonly restartMs?: number;
+  /** Longer than a question may wait and search. */
+  readonly answerMs?: number;
+}
+
+/** What is the same for every thread of a kind. */
+export interface AnsweringKind<Status> {
+  /** As sentences have it: `read models`. */
+  readonly name: string;
+  /** The first word of its events in the log: `read-model`. */
+  readonly events: string;
+  readonly limits: ResourceLimits;
+  /** Questions under way. */
+  readonly maxQuestions: number;
+  /** Of the pause before another thread; none: it does not grow. */
+  readonly maxRestartMs?: number;
+  readonly isCaughtUp: (status: Status) => boolean;
+}
+
+interface Asked {
+  readonly resolve: (bytes: Uint8Array) => void;
+  readonly reject: (error: MillraceError) => void;
+  readonly timer: Timer;
+}
+
+const DEFAULT_RESTART_MS = 1000;
+const DEFAULT_ANSWER_MS = 5000;
+const STOP_MS = 5000;
+
+/** `Word`: what a thread of this kind is told beside questions. */
+export abstract class AnsweringThread<Task, Word, Status> {
+  #worker: Worker | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #status: Status | undefined;
+  #isStopped = false;
+  #restart: Timer | undefined;
+  /** Threads in a row that died before they had everything. */
+  #earlyEnds = 0;
+  #lastId = 0;
+  readonly #asked = new Map<number, Asked>();
+
+  protected constructor(
+    protected readonly options: AnsweringThreadOptions<Task>,
+    private readonly kind: AnsweringKind<Status>,
+  ) {}
+
+  start(): void {
+    const { entry, task, log, timers } = this.options;
+    const { name, events, limits, isCaughtUp } = this.kind;
+    const worker = new Worker(entry, { name, workerData: task, resourceLimits: limits });
+    this.#worker = worker;
+    worker.on('message', (message: FromAnswering<Status>) => this.#hear(message));
+    worker.on('error', (error) => log.error(`${events}.thread-failed`, { reason: describeError(error) }));
+    this.#ended = new Promise((resolve) => {
+      worker.on('exit', (code) => {
+        const hadEverything = this.#status !== undefined && isCaughtUp(this.#status);
+        this.#earlyEnds = hadEverything ? 0 : this.#earlyEnds + 1;
+        this.#worker = undefined;
+        this.#status = undefined;
+        this.#refuseAll(`the thread of the ${name} has ended`);
+        if (!this.#isStopped) {
+          log.warn(`${events}.thread-ended`, { code });
+          this.#restart = timers.after(this.#pauseMs(), () => this.start());
+        }
+        resolve();
+      });
+    });
+    this.begun();
+  }
+
+  /** A thread has begun, the first one or another: what it has to be told. */
+  protected abstract begun(): void;
+
+  /** Lost where there is no thread. */
+  protected tell(word: Word): void {
+    this.#send({ kind: 'word', word });
+  }
+
+  /** As the thread last said it; undefined while there is none. */
+  protected get lastStatus(): Status | undefined {
+    return this.#status;
+  }
+
+  /** @throws SHARD_UNAVAILABLE, MAILBOX_FULL, TIMED_OUT, and what the thread throws */
+  ask(question: Uint8Array): Promise<Uint8Array> {
+    const { name, maxQuestions } = this.kind;
+    if (this.#worker === undefined || this.#isStopped) {
+      return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', `the ${name} are not there`));
+    }
+    if (this.#asked.size >= maxQuestions) {
+      return Promise.reject(new MillraceError('MAILBOX_FULL', `too many questions to the ${name}`));
+    }
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      const timer = this.options.timers.after(this.options.answerMs ?? DEFAULT_ANSWER_MS, () => {
+        this.#asked.delete(id);
+        reject(new MillraceError('TIMED_OUT', `the ${name} did not answer in time`));
+      });
+      this.#asked.set(id, { resolve, reject, timer });
+      this.#send({ kind: 'ask', id, question });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#restart?.cancel();
+    this.#refuseAll('the process is stopping');
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#send({ kind: 'stop' });
+    // It keeps nothing that could be lost: what it has not written by then is folded again at the next start.
+    const timer = this.options.timers.after(STOP_MS, () => void worker.terminate());
+    await this.#ended;
+    timer.cancel();
+  }
+
+  #send(message: ToAnswering<Word>): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #pauseMs(): number {
+    const { restartMs = DEFAULT_RESTART_MS } = this.options;
+    const { maxRestartMs = restartMs } = this.kind;
+    return Math.min(maxRestartMs, restartMs * 2 ** Math.max(0, this.#earlyEnds - 1));
+  }
+
+  #hear(message: FromAnswering<Status>): void {
+    switch (message.kind) {
+      case 'status':
+        this.#status = message.status;
+        return;
+      case 'log':
+        this.options.log[message.level](message.event, message.fields);
+        return;
+      case 'answer':
+        this.#taken(message.id)?.resolve(message.bytes);
+        return;
+      case 'failure':
+        this.#taken(message.id)?.reject(new MillraceError(message.code, message.message, message.details));
+        return;
+    }
+  }
+
+  #taken(id: number): Asked | undefined {
+    const asked = this.#asked.get(id);
+    asked?.timer.cancel();
+    this.#asked.delete(id);
+    return asked;
+  }
+
+  #refuseAll(reason: string): void {
+    for (const id of [...this.#asked.keys()]) this.#taken(id)?.reject(new MillraceError('SHARD_UNAVAILABLE', reason));
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * A backup's files in a directory, for the owner alone.
+ *
+ *  BD1 a directory that holds something else, or a backup that is whole, is not written into
+ *  BD2 an attempt leaves `incomplete` until the manifest is there: the next one begins by removing what it left
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  ensureDirectory,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  readFileIfThere,
+  syncDirectory,
+  writeFileAtomic,
+} from '../adapters/node/index.js';
+import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../journal/backup/index.js';
+import { MillraceError } from '../kernel/index.js';
+
+const INCOMPLETE_FILE = 'incomplete';
+/** What an attempt that was killed within its first moments leaves alone. */
+const INCOMPLETE_DRAFT = `.${INCOMPLETE_FILE}.`;
+const INCOMPLETE_TEXT = 'A backup is being written here, or was interrupted. Asked for again, it begins anew.\n';
+/** Of our names: a word or two, never something to climb out with. */
+const NAME = /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)?(\.json)?\/?$/;
+const READ_BYTES = 1024 * 1024;
+
+export class BackupDirectory implements BackupFiles {
+  constructor(private readonly path: string) {}
+
+  /** BD1, BD2. @throws CONFLICT; the error of the file system */
+  async begin(): Promise<void> {
+    await ensureDirectory(this.path);
+    const found = await readdir(this.path);
+    if (found.includes(MANIFEST_FILE)) {
+      throw new MillraceError('CONFLICT', `${this.path} holds a backup already: name another directory`);
+    }
+    const others = found.filter((name) => !name.startsWith(INCOMPLETE_DRAFT));
+    if (others.length > 0 && !others.includes(INCOMPLETE_FILE)) {
+      throw new MillraceError('CONFLICT', `${this.path} is not empty: name another directory`);
+    }
+    await writeFileAtomic(join(this.path, INCOMPLETE_FILE), INCOMPLETE_TEXT, PRIVATE_FILE);
+    for (const name of found) {
+      if (name !== INCOMPLETE_FILE) await rm(join(this.path, name), { recursive: true });
+    }
+  }
+
+  /** The manifest is there. */
+  async end(): Promise<void> {
+    await rm(join(this.path, INCOMPLETE_FILE), { force: true });
+  }
+
+  async write(name: string, pieces: AsyncIterable<Uint8Array>): Promise<FileRef> {
+    const path = this.#pathOf(name);
+    const folder = dirname(path);
+    await mkdir(folder, { recursive: true, mode: PRIVATE_DIRECTORY });
+    const draft = `${path}.part`;
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const file = await open(draft, 'w', PRIVATE_FILE);
+    try {
+      for await (const piece of pieces) {
+        hash.update(piece);
+        bytes += piece.length;
+        await file.writeFile(piece);
+      }
+      await file.sync();
+    } catch (error) {
+      await file.close();
+      await rm(draft, { force: true });
+      throw error;
+    }
+    await file.close();
+    await rename(draft, path);
+    // Both the folder and its name in the directory above.
+    await syncDirectory(folder);
+    if (folder !== this.path) await syncDirectory(this.path);
+    return { name, bytes, sha256: hash.digest('hex') };
+  }
+
+  async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    if (name === MANIFEST_FILE) {
+      const whole = await readFileIfThere(this.#pathOf(name));
+      return whole === undefined ? undefined : onePiece(whole);
+    }
+    try {
+      const file = await open(this.#pathOf(name), 'r');
+      return file.createReadStream({ highWaterMark: READ_BYTES });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async readAt(name: string, offset: number, bytes: number): Promise<Uint8Array> {
+    const file = await open(this.#pathOf(name), 'r');
+    try {
+      const buffer = Buffer.alloc(bytes);
+      let filled = 0;
+      while (filled < bytes) {
+        const { bytesRead } = await file.read(buffer, filled, bytes - filled, offset + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async removeAll(prefix: string): Promise<void> {
+    await rm(this.#pathOf(prefix), { recursive: true, force: true });
+  }
+
+  /** A manifest says which files to open: it may have been made by somebody else. */
+  #pathOf(name: string): string {
+    if (!NAME.test(name)) throw new MillraceError('JOURNAL_DAMAGED', 'the backup names a file that is none of ours');
+    return join(this.path, name);
+  }
+}
+
+async function* onePiece(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece;
+}

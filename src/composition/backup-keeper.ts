@@ -1,0 +1,210 @@
+/**
+ * Moments of databases, kept and put back as the management API asks for it. Made one at a time, in a thread.
+ *
+ *  DK1 the control actor is told how each ended, until it has answered; what it does not know as completed is removed
+ *  DK2 nothing of a database is taken away before all that shall take its place was found to be there
+ *  DK3 objects that belong to no moment the control state knows, because a process died, are removed after the next one
+ */
+import type { ControlReply } from '../domain/control/index.js';
+import {
+  type KeepRequest,
+  type Kept,
+  keptBackups,
+  readKept,
+  removeAllOf,
+  removeKept,
+} from '../journal/backup/index.js';
+import {
+  type BackupId,
+  type DatabaseId,
+  describeError,
+  isMillraceError,
+  MillraceError,
+  type PartitionName,
+} from '../kernel/index.js';
+import { kvPartition, shardOf } from '../messages/index.js';
+import type { Backups, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../ports/index.js';
+
+export interface KeeperPorts {
+  readonly objects: ObjectStore;
+  readonly gateway: KvGateway;
+  readonly control: ManagementControl;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** How many partitions a live database has, as far as this process has heard; undefined: it has not heard of it. */
+  partitionsOf(database: DatabaseId): number | undefined;
+  /** The moments that the control state knows, failed ones left out; undefined while this process may have missed some. */
+  knownBackups(): ReadonlySet<BackupId> | undefined;
+  /** @throws MillraceError */
+  keep(request: KeepRequest): Promise<Kept>;
+}
+
+export interface KeeperOptions {
+  readonly clusterId: string;
+  readonly kvShards: number;
+  /** Of segments of one partition that can be put in place at once. */
+  readonly maxPartitionBytes: number;
+  /** Longer than a copy of the control state may be behind. */
+  readonly settleMs: number;
+  readonly retryMs: number;
+}
+
+/** Of telling the control actor: a minute of retries, as of looking for a database that was just created. */
+const TRIES = 60;
+const RESTORE_TRIES = 3;
+
+export class DatabaseKeeper implements Backups {
+  #last: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(
+    private readonly ports: KeeperPorts,
+    private readonly options: KeeperOptions,
+  ) {}
+
+  start(database: DatabaseId, backup: BackupId): void {
+    this.#last = this.#last.then(() => this.#make(database, backup));
+  }
+
+  async restore(database: DatabaseId, manifests: readonly string[]): Promise<void> {
+    const partitions = await this.#partitionsOf(database);
+    await this.#checkFits(partitions, manifests);
+    for (const [index, partition] of partitions.entries()) {
+      await this.#replace(database, partition, manifests[index] as string);
+    }
+  }
+
+  delete(manifests: readonly string[]): Promise<void> {
+    return removeKept(this.ports.objects, manifests);
+  }
+
+  /** Lets what is under way come to its end; what has not begun is left. */
+  async close(): Promise<void> {
+    this.#isStopped = true;
+    await this.#last;
+  }
+
+  /** Never rejects. */
+  async #make(database: DatabaseId, backup: BackupId): Promise<void> {
+    if (this.#isStopped) return;
+    const { objects, log } = this.ports;
+    try {
+      const kept = await this.#keep(database, backup);
+      const isKnown = await this.#end(backup, kept, '');
+      if (isKnown) log.info('backup.kept', { database, backup, bytes: kept.bytes });
+      else await removeAllOf(objects, backup);
+      if (isKnown) await this.#sweep(backup);
+    } catch (error) {
+      log.error('backup.failed', { database, backup, cause: describeError(error) });
+      await this.#giveUp(backup, error);
+    }
+  }
+
+  async #keep(database: DatabaseId, backup: BackupId): Promise<Kept> {
+    const { clusterId, kvShards } = this.options;
+    const partitions = await this.#partitionsOf(database);
+    const shards = partitions.map((partition) => shardOf('kv', partition, kvShards));
+    return this.ports.keep({ clusterId, backup, partitions, shards });
+  }
+
+  async #giveUp(backup: BackupId, why: unknown): Promise<void> {
+    const { objects, log } = this.ports;
+    try {
+      await this.#end(backup, undefined, isMillraceError(why) ? why.code : 'DEFECT');
+      await removeAllOf(objects, backup);
+    } catch (error) {
+      log.error('backup.not-ended', { backup, cause: describeError(error) });
+    }
+  }
+
+  /** DK1. @returns whether it is completed for the control state, too */
+  async #end(backup: BackupId, kept: Kept | undefined, reason: string): Promise<boolean> {
+    const { bytes, manifests } = kept ?? { bytes: 0, manifests: [] };
+    const state = kept === undefined ? 'failed' : 'completed';
+    const reply = await this.#patiently(() =>
+      this.ports.control.send({ type: 'EndBackup', backup, state, bytes, manifests, reason }),
+    );
+    return isCompleted(reply);
+  }
+
+  async #partitionsOf(database: DatabaseId): Promise<PartitionName[]> {
+    const count = await this.#patiently(async () => {
+      const known = this.ports.partitionsOf(database);
+      if (known !== undefined) return known;
+      throw new MillraceError('SHARD_UNAVAILABLE', `${database} is not known here`);
+    }, RESTORE_TRIES);
+    return Array.from({ length: count }, (_, index) => kvPartition(database, index));
+  }
+
+  /** DK2. */
+  async #checkFits(partitions: readonly PartitionName[], manifests: readonly string[]): Promise<void> {
+    if (manifests.length !== partitions.length) {
+      const message = `the backup is of ${manifests.length} partitions, the database has ${partitions.length}`;
+      throw new MillraceError('CONFLICT', message);
+    }
+    for (const manifest of manifests) {
+      const { segments } = await readKept(this.ports.objects, manifest);
+      const lengths = new Map(
+        (await this.ports.objects.list(folderOf(manifest))).map(({ name, bytes }) => [name, bytes]),
+      );
+      for (const { object, bytes } of segments) {
+        if (lengths.get(object) !== bytes) throw new MillraceError('NOT_FOUND', `${object} is not there in full`);
+      }
+      const bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
+      if (bytes <= this.options.maxPartitionBytes) continue;
+      throw new MillraceError('CONFLICT', `a partition of the backup has ${bytes} bytes: too many to be put in place`);
+    }
+  }
+
+  /** One that nobody knows the outcome of is done again: it ends alike. */
+  async #replace(database: DatabaseId, partition: PartitionName, manifest: string): Promise<void> {
+    const request = {
+      database,
+      partition,
+      mode: 'replace',
+      commands: [[manifest]],
+      bytes: manifest.length,
+      waiter: `replace ${manifest}`,
+    } as const;
+    await this.#patiently(() => this.ports.gateway.execute(request), RESTORE_TRIES);
+  }
+
+  /** DK3. */
+  async #sweep(own: BackupId): Promise<void> {
+    const { objects, log } = this.ports;
+    const found = await keptBackups(objects);
+    await this.#pause(this.options.settleMs);
+    const known = this.ports.knownBackups();
+    // A copy that has not heard of the one just made has not heard of others either.
+    if (known?.has(own) !== true) return;
+    for (const backup of found) {
+      if (known.has(backup)) continue;
+      await removeAllOf(objects, backup);
+      log.info('backup.swept', { backup });
+    }
+  }
+
+  async #patiently<T>(step: () => Promise<T>, tries = TRIES): Promise<T> {
+    for (let left = tries; ; left -= 1) {
+      try {
+        return await step();
+      } catch (error) {
+        const mayRepeat = isMillraceError(error) && (error.retryable || error.code === 'OUTCOME_UNKNOWN');
+        if (!mayRepeat || left <= 1 || this.#isStopped) throw error;
+        await this.#pause(this.options.retryMs);
+      }
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.ports.timers.after(ms, resolve));
+  }
+}
+
+function isCompleted(reply: ControlReply): boolean {
+  return reply.type === 'OneBackup' && reply.backup.state === 'completed';
+}
+
+function folderOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,55 @@
+/** The planes of this release, as a backup folds them. */
+import { ControlFold } from '../actors/control/index.js';
+import { replayFold } from '../actors/kv-shard/index.js';
+import { QueueFold } from '../actors/queue/index.js';
+import { encodeControlEvent } from '../codec/control/index.js';
+import { decodeIntakeRecord, encodeQueueEvent } from '../codec/queue/index.js';
+import { rebuildingEvents } from '../domain/control/index.js';
+import type { BackupPlanes } from '../journal/backup/index.js';
+import type { PartitionFold } from '../journal/index.js';
+import { type AccountId, MillraceError, type PartitionName } from '../kernel/index.js';
+import { CONTROL_PARTITION } from '../messages/index.js';
+
+export const BACKUP_PLANES: BackupPlanes = {
+  fold: (partition) => foldOf(partition),
+  intakeTaken: (fold) => (fold instanceof QueueFold ? fold.engine.intakePosition : 0),
+  rebased: (fold, { meterFrom }) => {
+    if (fold instanceof QueueFold) return withoutIntake(fold);
+    return fold instanceof ControlFold ? withMeterFrom(fold, meterFrom) : undefined;
+  },
+  accountOfIntake: (record) => accountOf(record),
+};
+
+function foldOf(partition: PartitionName): PartitionFold {
+  if (partition.startsWith('kv:')) return replayFold();
+  if (partition.startsWith('queue:')) return new QueueFold();
+  if (partition === CONTROL_PARTITION) return new ControlFold();
+  throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
+}
+
+/** The event of snapshots that sets an account's counters, again, with the beginning of an intake. */
+function withoutIntake({ engine }: QueueFold): Uint8Array | undefined {
+  if (engine.intakePosition === 0) return undefined;
+  for (const event of engine.rebuildingEvents()) {
+    if (event.type === 'AccountRestored') return encodeQueueEvent({ ...event, intakePosition: 0 });
+  }
+  return undefined;
+}
+
+/** Records before the first one that is there were counted, and are position 0 and below now. */
+function withMeterFrom({ state }: ControlFold, meterFrom: number): Uint8Array | undefined {
+  if (meterFrom === 1 || state.meterPosition === 0) return undefined;
+  for (const event of rebuildingEvents(state)) {
+    if (event.type !== 'MeterRestored') continue;
+    return encodeControlEvent({ ...event, position: Math.max(0, event.position - meterFrom + 1) });
+  }
+  return undefined;
+}
+
+function accountOf(record: Uint8Array): AccountId | undefined {
+  try {
+    return decodeIntakeRecord(record).account;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+/** Moments of databases in one process: what the management face is given as `Backups`. */
+import type { DependencyContainer } from 'tsyringe';
+import type { ControlView } from '../actors/control/index.js';
+import { MAX_REPLACEMENT_BYTES } from '../actors/kv-shard/index.js';
+import type { Backups, KvGateway, ManagementControl } from '../ports/index.js';
+import { DatabaseKeeper } from './backup-keeper.js';
+import { KeeperThread } from './backup-keeper-thread.js';
+import type { NatsWorld } from './nats-world.js';
+import * as tokens from './tokens.js';
+
+export interface BackupRoleOptions {
+  readonly world: NatsWorld;
+  readonly gateway: KvGateway;
+  readonly control: ManagementControl;
+  /** This process's copy of the control state. */
+  readonly view: Pick<ControlView, 'state' | 'isFresh'>;
+}
+
+export interface BackupRole {
+  readonly backups: Backups;
+  stop(): Promise<void>;
+}
+
+const RETRY_MS = 1000;
+
+export function backupRole(c: DependencyContainer, { world, gateway, control, view }: BackupRoleOptions): BackupRole {
+  const config = c.resolve(tokens.CONFIG);
+  const log = c.resolve(tokens.LOG);
+  const timers = c.resolve(tokens.TIMERS);
+  const thread = new KeeperThread({
+    entry: new URL('./backup-keeper-worker.js', import.meta.url),
+    task: { nats: world.options, prefix: config.nats.natsPrefix },
+    log,
+  });
+  const keeper = new DatabaseKeeper(
+    {
+      objects: c.resolve(tokens.OBJECTS),
+      gateway,
+      control,
+      timers,
+      log,
+      partitionsOf: (database) => view.state.live(database)?.partitions,
+      knownBackups: () => {
+        if (!view.isFresh) return undefined;
+        const known = [...view.state.backups.byId.values()].filter(({ state }) => state !== 'failed');
+        return new Set(known.map(({ id }) => id));
+      },
+      keep: (request) => thread.keep(request),
+    },
+    {
+      clusterId: world.layout.clusterId,
+      kvShards: world.layout.kvShards,
+      maxPartitionBytes: MAX_REPLACEMENT_BYTES,
+      settleMs: 2 * config.ownership.controlStaleMs,
+      retryMs: RETRY_MS,
+    },
+  );
+  return {
+    backups: keeper,
+    stop: async () => {
+      const ended = keeper.close();
+      await thread.close();
+      await ended;
+    },
+  };
+}

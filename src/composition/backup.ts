@@ -1,0 +1,125 @@
+/** Making, proving and restoring backups of a whole installation: the steps of each command, in their order. */
+import { resolve, sep } from 'node:path';
+import { PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
+import type { Config } from '../config/index.js';
+import {
+  type BackupManifest,
+  checkKey,
+  createBackup,
+  openBackup,
+  type PartitionDigest,
+  type RestoredShard,
+  refuseUsedInstallation,
+  restoreBackup,
+  verifyBackup,
+} from '../journal/backup/index.js';
+import { MillraceError } from '../kernel/index.js';
+import { BackupDirectory } from './backup-directory.js';
+import { BACKUP_PLANES } from './backup-planes.js';
+import { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
+import type { MarkKeeper, RestoreMark } from './restore-mark.js';
+import { VERSION } from './version.js';
+
+type Tell = (digest: PartitionDigest) => void;
+
+/**
+ * Copies the installation of the settings into `directory`, which must be empty or hold an interrupted attempt.
+ * @param keyTo where the key file is copied, outside the backup; left out: it is kept by somebody else
+ * @throws CONFLICT, BAD_CONFIG, JOURNAL_UNAVAILABLE, JOURNAL_DAMAGED
+ */
+export async function makeBackup(
+  config: Config,
+  directory: string,
+  keyTo: string | undefined,
+): Promise<BackupManifest> {
+  const { sealKeyFile } = config.storage;
+  if (keyTo !== undefined && resolve(keyTo).startsWith(resolve(directory) + sep)) {
+    throw new MillraceError(
+      'BAD_CONFIG',
+      'the key file does not go into the backup: whoever has both has every secret',
+    );
+  }
+  const log = backupLog(config);
+  const world = await openSourceWorld(config, log);
+  try {
+    const keyId = await keyIdOf(sealKeyFile);
+    const files = new BackupDirectory(directory);
+    await files.begin();
+    if (keyTo !== undefined) await copyKey(sealKeyFile, keyTo);
+    const manifest = await createBackup(world.source, files, world.installation, { madeBy: VERSION, keyId });
+    await files.end();
+    return manifest;
+  } finally {
+    await world.close();
+  }
+}
+
+/** @throws INVALID when it is not complete, JOURNAL_DAMAGED with what does not hold */
+export function proveBackup(config: Config, directory: string, tell: Tell): Promise<BackupManifest> {
+  const files = new BackupDirectory(directory);
+  const reader = { files, planes: BACKUP_PLANES, log: backupLog(config), release: VERSION };
+  return verifyBackup(reader, tell);
+}
+
+/**
+ * Fills the empty installation of the settings. What is left when it fails, or is killed, is marked as such, and nothing
+ * serves it.
+ * @param key where a copy of the key file is, which is put where the settings say unless that is there already; left
+ *            out: it is there. `isLost`: there is none any more, and nothing sealed will be readable
+ * @throws INVALID, JOURNAL_DAMAGED for the backup; BAD_CONFIG, CONFLICT for the place; JOURNAL_UNAVAILABLE
+ */
+export async function restoreInto(
+  config: Config,
+  directory: string,
+  key: { readonly from?: string | undefined; readonly isLost: boolean },
+  tell: Tell,
+): Promise<{ readonly manifest: BackupManifest; readonly shards: readonly RestoredShard[] }> {
+  const log = backupLog(config);
+  const reader = { files: new BackupDirectory(directory), planes: BACKUP_PLANES, log, release: VERSION };
+  const manifest = await openBackup(reader.files);
+  const { sealKeyFile } = config.storage;
+  if (!key.isLost) checkKey(manifest, await keyIdOf(key.from ?? sealKeyFile));
+  const mark = runningMark(manifest);
+  let isMarked = false;
+  const begin = async (keeper: MarkKeeper) => {
+    if (!isMarked) await keeper.write(mark);
+    isMarked = true;
+  };
+  const world = await openTargetWorld(config, log, begin);
+  try {
+    await refuseUsedInstallation(world.target);
+    await begin(world.mark);
+    if (key.from !== undefined) await installKey(manifest, key.from, sealKeyFile);
+    const shards = await restoreBackup(reader, world.target, manifest, tell);
+    const places = shards.map(({ shard, epoch, claim }) => ({ shard, epoch, claim }));
+    await world.mark.write({ ...mark, state: 'complete', finishedAt: new Date().toISOString(), shards: places });
+    return { manifest, shards };
+  } finally {
+    await world.close();
+  }
+}
+
+function runningMark({ clusterId, startedAtMs, journals }: BackupManifest): RestoreMark {
+  const heads = journals.map(({ shard, head: { number, hash } }) => ({ shard, number, hash }));
+  return {
+    format: 1,
+    state: 'running',
+    startedAt: new Date().toISOString(),
+    backup: { clusterId, madeAt: new Date(startedAtMs).toISOString(), heads },
+  };
+}
+
+async function copyKey(from: string, to: string): Promise<void> {
+  const key = await readFileIfThere(from);
+  if (key === undefined) throw new MillraceError('BAD_CONFIG', `the key file ${from} is not there`);
+  const there = await readFileIfThere(to);
+  if (there !== undefined && Buffer.compare(there, key) !== 0) {
+    throw new MillraceError('CONFLICT', `${to} is another key file: it is not overwritten`);
+  }
+  await writeFileAtomic(to, key, PRIVATE_FILE);
+}
+
+async function installKey(manifest: BackupManifest, from: string, to: string): Promise<void> {
+  if ((await readFileIfThere(to)) === undefined) await copyKey(from, to);
+  else checkKey(manifest, await keyIdOf(to));
+}

@@ -1,0 +1,231 @@
+/** The faces of this process: every port on which clients are served, opened one after the other. */
+import { readFile } from 'node:fs/promises';
+import type { DependencyContainer } from 'tsyringe';
+import { KvHub } from '../actors/kv-shard/index.js';
+import type { QueueWork } from '../actors/queue/index.js';
+import type { ShardHost } from '../actors/runtime/index.js';
+import { shardNames } from '../adapters/nats/index.js';
+import { decodeKvDelivery } from '../codec/remote/index.js';
+import type { Config } from '../config/index.js';
+import { AclCommands, createKvServer, type createQueueServer, createRespServer } from '../edge/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
+import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
+import type {
+  Backups,
+  DataRemoval,
+  HttpOut,
+  IntakeLog,
+  KvGateway,
+  MessageLog,
+  RunLog,
+  SearchQueries,
+  Statistics,
+} from '../ports/index.js';
+import { AuditThreads } from './audit/audit-thread.js';
+import type { ControlRole } from './control-role.js';
+import { managementFace } from './management-edge.js';
+import type { NatsWorld } from './nats-world.js';
+import { queueFace } from './queue-edge.js';
+import { type ProcessFacts, REDIS_VERSION } from './server-facts.js';
+import * as tokens from './tokens.js';
+
+export interface FaceWorld {
+  readonly world: NatsWorld;
+  readonly control: ControlRole;
+  readonly facts: ProcessFacts;
+  /** Takes the ear of this process, so that its own owners reach it without the bus. */
+  readonly hubs: KvHub[];
+  readonly gateway: KvGateway;
+  readonly backups: Backups;
+  readonly removal: DataRemoval;
+  /** Undefined in a process that owns none. */
+  readonly queueHost: ShardHost<QueueWork> | undefined;
+  readonly intake: IntakeLog;
+  readonly http: HttpOut;
+  /** Of this process, or another's. */
+  readonly models: {
+    readonly readModels: MessageLog & RunLog;
+    readonly statistics: Statistics;
+    readonly search: SearchQueries;
+  };
+}
+
+type Undo = () => Promise<void> | void;
+
+/**
+ * @param undo takes what ends each face
+ * @returns `name=url` of each, for the ready line
+ * @throws BAD_CONFIG when a port cannot be listened on
+ */
+export async function startFaces(c: DependencyContainer, undo: Undo[], parts: FaceWorld): Promise<string[]> {
+  const { world, control, facts, hubs, gateway, backups, removal, queueHost, intake, http, models } = parts;
+  const config = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const timers = c.resolve(tokens.TIMERS);
+  const log = c.resolve(tokens.LOG);
+  const bus = c.resolve(tokens.BUS);
+  const { host, kvPort, queuePort, mgmtPort, respPort } = config.faces;
+  const secured = await tlsOf(config);
+  const [httpScheme, respScheme] = secured.tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
+  const deadline = () => AbortSignal.timeout(config.process.shutdownMs / 2);
+
+  const events = new KvHub(gateway, timers, log, c.resolve(tokens.SESSION).processId);
+  hubs.push(events);
+  const ear = bus.subscribe({ kind: 'edge', session: events.edge }, (payload) =>
+    events.receive(decodeKvDelivery(payload)),
+  );
+  undo.push(() => ear.stop());
+  const users = new AclCommands({ admin: control.users, clock, random: c.resolve(tokens.RANDOM) });
+  const { access, quota, meter, accounts } = control;
+  const shared = { gateway, events, access, quota, meter, clock, timers, log };
+  const options = faceOptionsOf(config);
+
+  const kv = createKvServer({
+    ...shared,
+    users,
+    trustedProxies: config.faces.trustedProxies,
+    ...options,
+    ...secured,
+  });
+  const kvAt = at(host, (await listening(kv.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort)).port);
+  undo.push(() => kv.close(deadline()));
+
+  const queue = queueFace(c, {
+    world,
+    host: queueHost,
+    accounts,
+    intake,
+    http,
+    readModels: models.readModels,
+    face: { ...withoutBodyLimit(options), ...secured },
+  });
+  const queueAt = at(host, (await listening(queue.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort)).port);
+  undo.push(() => queue.close(deadline()));
+
+  const urls = [`kv=${httpScheme}://${kvAt}`, `queue=${httpScheme}://${queueAt}`];
+  let shownRespPort = 0;
+  let respAt: string | undefined;
+  if (respPort > 0) {
+    const resp = createRespServer({
+      ...shared,
+      acl: users,
+      redisVersion: REDIS_VERSION,
+      ...respOptionsOf(config),
+      ...secured,
+    });
+    const bound = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
+    undo.push(() => resp.close(deadline()));
+    facts.face = {
+      host,
+      port: bound.port,
+      maxClients: config.http.httpMaxConnections,
+      connections: () => resp.connections,
+      accepted: () => resp.accepted,
+    };
+    shownRespPort = bound.port;
+    respAt = `resp=${respScheme}://${at(host, bound.port)}`;
+  }
+
+  const { kv: kvShards, queue: queueShards } = shardNames(world.layout);
+  const audit = new AuditThreads({
+    entry: new URL('./audit/audit-worker.js', import.meta.url),
+    work: {
+      nats: world.options,
+      prefix: config.nats.natsPrefix,
+      kvShards: kvShards.length,
+      queueShards: queueShards.length,
+      shards: [CONTROL_SHARD, ...kvShards, ...queueShards],
+      logs: [METER_SHARD],
+    },
+    log,
+  });
+  undo.push(() => audit.stop());
+  let mgmtAt = at(host, mgmtPort);
+  const management = managementFace(c, {
+    control,
+    gateway,
+    backups,
+    removal,
+    queries: models.search,
+    statistics: models.statistics,
+    messageLog: models.readModels,
+    audit,
+    addresses: {
+      kv: kvAt,
+      queue: queueAt,
+      get search() {
+        return mgmtAt;
+      },
+    },
+    respPort: shownRespPort,
+    face: { ...withoutBodyLimit(options), ...secured },
+  });
+  mgmtAt = at(host, (await listening(management.listen(mgmtPort, host), 'MILLRACE_MGMT_PORT', mgmtPort)).port);
+  undo.push(() => management.close(deadline()));
+  urls.push(`mgmt=${httpScheme}://${mgmtAt}`);
+  if (respAt !== undefined) urls.push(respAt);
+  return urls;
+}
+
+function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
+  return {
+    limits: {
+      headersTimeoutMs: http.httpHeadersTimeoutMs,
+      requestTimeoutMs: http.httpRequestTimeoutMs,
+      connectionsCheckingIntervalMs: http.httpConnectionsCheckMs,
+      keepAliveTimeoutMs: http.httpKeepAliveMs,
+      maxConnections: http.httpMaxConnections,
+      maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
+      maxBodyBytes: http.httpMaxBodyBytes,
+    },
+    aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
+  };
+}
+
+/** A message is bounded by its account's plan, and the management API by its own defaults. */
+function withoutBodyLimit({
+  limits = {},
+  aliases = [],
+}: ReturnType<typeof faceOptionsOf>): Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases'> {
+  const { maxBodyBytes: _, ...shared } = limits;
+  return { limits: shared, aliases };
+}
+
+function respOptionsOf({ http }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {
+  const { httpMaxConnections: maxConnections, httpMaxConnectionsPerAddress: maxConnectionsPerAddress } = http;
+  return { limits: { maxConnections, maxConnectionsPerAddress } };
+}
+
+async function tlsOf({ faces }: Config): Promise<{ tls?: { cert: Buffer; key: Buffer } }> {
+  if (faces.tlsCert === undefined || faces.tlsKey === undefined) return {};
+  const [cert, key] = await Promise.all([
+    fileOf(faces.tlsCert, 'MILLRACE_TLS_CERT'),
+    fileOf(faces.tlsKey, 'MILLRACE_TLS_KEY'),
+  ]);
+  return { tls: { cert, key } };
+}
+
+async function fileOf(path: string, variable: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw new MillraceError('BAD_CONFIG', `${variable}: cannot read ${path}`, {}, cause);
+  }
+}
+
+async function listening<T>(listen: Promise<T>, variable: string, port: number): Promise<T> {
+  try {
+    return await listen;
+  } catch (cause) {
+    throw new MillraceError(
+      'BAD_CONFIG',
+      `${variable}: cannot listen on port ${port}: ${describeError(cause)}`,
+      {},
+      cause,
+    );
+  }
+}
+
+export function at(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,118 @@
+/** The management face of this process, with the data plane of search indexes on the same port. */
+import type { DependencyContainer } from 'tsyringe';
+import type { FaceServer, TlsTexts } from '../edge/http/index.js';
+import {
+  createAdminHandler,
+  createManagementServer,
+  createSearchHandler,
+  type PublicUrls,
+  pendingDocuments,
+} from '../edge/index.js';
+import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
+import type {
+  Backups,
+  DataRemoval,
+  JournalAudit,
+  KvGateway,
+  MessageLog,
+  SearchQueries,
+  Statistics,
+} from '../ports/index.js';
+import type { ControlRole } from './control-role.js';
+import { pricesOf } from './prices.js';
+import * as tokens from './tokens.js';
+import { VERSION } from './version.js';
+
+export interface ManagementEdgeOptions {
+  readonly control: ControlRole;
+  readonly gateway: KvGateway;
+  readonly backups: Backups;
+  readonly removal: DataRemoval;
+  readonly queries: SearchQueries;
+  readonly statistics: Statistics;
+  readonly messageLog: MessageLog;
+  readonly audit: JournalAudit;
+  /** As clients reach the faces, where no setting says so. */
+  readonly addresses: PublicUrls;
+  /** 0: it is off. */
+  readonly respPort: number;
+  readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases'> & { readonly tls?: TlsTexts };
+}
+
+export function managementFace(c: DependencyContainer, options: ManagementEdgeOptions): FaceServer {
+  const { control, gateway, backups, removal, queries, statistics, messageLog, audit, addresses, respPort, face } =
+    options;
+  const config = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const log = c.resolve(tokens.LOG);
+  const { publicUrlKv, publicUrlQueue, publicUrlMgmt } = config.faces;
+  let isDraining = false;
+  const search = createSearchHandler({
+    access: control.search,
+    gateway,
+    queries,
+    quota: control.dailyQuota,
+    usage: control.searchMonth,
+    meter: control.meter,
+    clock,
+    timers: c.resolve(tokens.TIMERS),
+    log,
+    isDraining: () => isDraining,
+  });
+  const admin = createAdminHandler({
+    access: control.management,
+    control: control.client,
+    sealing: control.sealing,
+    audit,
+    messageLog,
+    statistics,
+    clock,
+    timers: c.resolve(tokens.TIMERS),
+    log,
+    // What is in front of this process may speak TLS for it.
+    isSecure: face.tls !== undefined || publicUrlMgmt?.startsWith('https:') === true,
+    isDraining: () => isDraining,
+    isOperator: ({ account }) => control.firstAccount() === account,
+  });
+  const scrape = createScrapeHandler({
+    access: new ScrapeGrants(control.view),
+    statistics,
+    clock,
+    log,
+    isDraining: () => isDraining,
+  });
+  const prices = pricesOf(config);
+  const server = createManagementServer({
+    control: control.client,
+    access: control.management,
+    sealing: control.sealing,
+    statistics,
+    backups,
+    removal,
+    pendingDocuments: pendingDocuments(gateway, queries),
+    pricesOf: () => prices,
+    clock,
+    timers: c.resolve(tokens.TIMERS),
+    random: c.resolve(tokens.RANDOM),
+    log,
+    trustedProxies: config.faces.trustedProxies,
+    publicUrls: {
+      kv: publicUrlKv ?? addresses.kv,
+      queue: publicUrlQueue ?? addresses.queue,
+      get search() {
+        return publicUrlMgmt ?? addresses.search;
+      },
+    },
+    respPort,
+    version: VERSION,
+    mount: { search, others: [admin, scrape] },
+    ...face,
+  });
+  return {
+    listen: (port, host) => server.listen(port, host),
+    close: (signal) => {
+      isDraining = true;
+      return server.close(signal);
+    },
+  };
+}

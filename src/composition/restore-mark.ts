@@ -1,0 +1,91 @@
+/**
+ * What says that an installation was restored, and whether the restore came to its end: `<data dir>/restore.json` of
+ * an embedded server, and the key `restore` of the bucket `layout` on a running NATS.
+ *
+ *  RM1 the mark is there, as `running`, before anything is restored; `complete` replaces it when all is there
+ *  RM2 while it says `running`, nothing is served, and no command but another restore's refusal is carried out
+ */
+import { join } from 'node:path';
+import { JetStreamLeaseStore, Names, type NatsConnections } from '../adapters/nats/index.js';
+import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
+import { MillraceError } from '../kernel/index.js';
+
+export interface RestoreMark {
+  readonly format: 1;
+  readonly state: 'running' | 'complete';
+  readonly startedAt: string;
+  readonly finishedAt?: string;
+  /** Of the installation that was backed up: where its chains ended. */
+  readonly backup: {
+    readonly clusterId: string;
+    readonly madeAt: string;
+    readonly heads: readonly { readonly shard: string; readonly number: number; readonly hash: string }[];
+  };
+  /** Where the new chains begin. */
+  readonly shards?: readonly { readonly shard: string; readonly epoch: number; readonly claim: string }[];
+}
+
+const MARK_FILE = 'restore.json';
+/** What a restore that was killed within its first moments leaves alone. */
+export const MARK_DRAFT = `.${MARK_FILE}.`;
+const MARK_KEY = 'restore';
+
+export interface MarkKeeper {
+  read(): Promise<RestoreMark | undefined>;
+  write(mark: RestoreMark): Promise<void>;
+}
+
+/** Beside the store of an embedded server. */
+export function markFile(dataDir: string): MarkKeeper {
+  const path = join(dataDir, MARK_FILE);
+  return {
+    read: async () => {
+      const found = await readFileIfThere(path);
+      return found === undefined ? undefined : parsed(found);
+    },
+    write: async (mark) => {
+      await ensureDirectory(dataDir);
+      await writeFileAtomic(path, `${JSON.stringify(mark, undefined, 2)}\n`, PRIVATE_FILE);
+    },
+  };
+}
+
+/** On the NATS that several processes share. */
+export function markRecord(connections: NatsConnections, prefix: string): MarkKeeper {
+  const store = new JetStreamLeaseStore(connections, new Names(prefix), { bucket: 'layout' });
+  return {
+    read: async () => {
+      const found = await store.get(MARK_KEY);
+      return found === undefined ? undefined : parsed(found.value);
+    },
+    write: async (mark) => {
+      const value = Buffer.from(JSON.stringify(mark));
+      const found = await store.get(MARK_KEY);
+      const outcome = await (found === undefined
+        ? store.create(MARK_KEY, value)
+        : store.update(MARK_KEY, value, found.revision));
+      if (outcome.kind === 'stored') return;
+      const now = await store.get(MARK_KEY);
+      if (now !== undefined && Buffer.compare(now.value, value) === 0) return;
+      throw new MillraceError('CONFLICT', 'somebody else is restoring into this installation');
+    },
+  };
+}
+
+/** RM2. @param where what an operator has to empty. @throws BAD_CONFIG, one clear line */
+export async function refuseUnfinishedRestore(keeper: MarkKeeper, where: string): Promise<void> {
+  const mark = await keeper.read();
+  if (mark === undefined || mark.state === 'complete') return;
+  throw new MillraceError(
+    'BAD_CONFIG',
+    `a restore into ${where} did not come to its end: empty it, and restore the backup again`,
+  );
+}
+
+function parsed(bytes: Uint8Array): RestoreMark {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as RestoreMark;
+  } catch (cause) {
+    throw new MillraceError('BAD_CONFIG', 'the mark of a restore cannot be read', {}, cause);
+  }
+}

@@ -1,0 +1,68 @@
+/** The owner killed while a moment of a database takes the place of what is there: one or the other, never a mixture. */
+import { expect } from 'chai';
+import { type BackupId, isMillraceError } from '../../src/kernel/index.js';
+import { kvPartition } from '../../src/messages/index.js';
+import { MomentsStand } from '../support/backup-moments-stand.js';
+import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
+
+const KILLS = Number(process.env.CHAOS_BACKUP_KILLS ?? '5');
+const MS_FOR_A_KILL = 45_000;
+/** An entry in some thirty chunks. */
+const KEYS = 2500;
+const VALUE = 'v'.repeat(6000);
+/** Loading and storing it take some of this: the kill falls before, into or behind either. */
+const WITHIN_MS = [300, 3000] as const;
+const BACKUP = 'd2f4c9a0-54d9-4b0c-8a9e-4f6f0c1b7e22' as BackupId;
+
+describe('a moment of a database and a killed owner', function () {
+  this.timeout(120_000 + KILLS * MS_FOR_A_KILL);
+  const seed = seedOfThisRun();
+  const random = seededRandom(seed);
+  let stand: MomentsStand;
+
+  before(async () => {
+    console.log(replayLine(seed, 'backup-moments'));
+    stand = await MomentsStand.start({ MILLRACE_KV_SHARDS: '1' });
+  });
+  after(() => stand?.stop());
+
+  it('is all there, or nothing of it is', async () => {
+    for (let n = 0; n < KEYS; n += 50) {
+      const some = Array.from({ length: 50 }, (_, i) => ['SET', `key:${n + i}`, `${n + i} ${VALUE}`]);
+      expect((await stand.millrace.kv.pipeline(some)).kind).to.equal('done');
+    }
+    const { database, manifests } = await stand.keep(BACKUP);
+    const partition = kvPartition(database, 0);
+    const found = { before: 0, after: 0 };
+    for (let round = 0; round < KILLS; round += 1) {
+      await stand.millrace.kv.ask('FLUSHALL');
+      await stand.millrace.kv.ask('SET', 'round', round);
+      const commands = [[manifests[0] as string]];
+      // Asked once: a caller that goes on asking has the next owner do it.
+      const request = { database, partition, mode: 'replace', commands, bytes: 100 } as const;
+      const outcome = await stand.hasty.execute(request).catch((error: unknown) => error);
+      expect(isMillraceError(outcome, 'OUTCOME_UNKNOWN')).to.equal(true);
+      const killAtMs = performance.now() + random.below(random.pick(WITHIN_MS));
+      while (performance.now() < killAtMs) await new Promise((resolve) => setImmediate(resolve));
+      await stand.restart();
+      const { kv } = stand.millrace;
+      const size = await kv.ask('DBSIZE');
+      if (size === 1) {
+        found.before += 1;
+        expect(await kv.ask('GET', 'round')).to.equal(String(round));
+      } else {
+        found.after += 1;
+        expect(size).to.equal(KEYS);
+        const n = random.below(KEYS);
+        expect(await kv.ask('GET', `key:${n}`)).to.equal(`${n} ${VALUE}`);
+      }
+    }
+    expect(found.before + found.after).to.equal(KILLS);
+    console.log(`      as it was ${found.before} times, replaced ${found.after} times`);
+    await stand.keeper.restore(database, manifests);
+    expect(await stand.millrace.kv.ask('DBSIZE')).to.equal(KEYS);
+    const { code, stdout } = await stand.cluster.run(['journal', 'verify', '--database', 'default']);
+    expect(stdout.toString()).to.contain('ok\n');
+    expect(code).to.equal(0);
+  });
+});

@@ -1,0 +1,220 @@
+/** What is in a backup of an installation at work, and what a damaged one is told by. */
+import { expect } from 'chai';
+import { replayFold } from '../../../src/actors/kv-shard/index.js';
+import { type BackupManifest, filesOf } from '../../../src/journal/backup/index.js';
+import { isMillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
+import type { Journal, LogFields, ObjectStore } from '../../../src/ports/index.js';
+import { ALPHA, BETA, effects, type ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
+import { BODY_PLANES, MemoryFiles, MemoryInstallation, verify } from './stand.js';
+
+function digestOfKeys(...commands: readonly string[]): string {
+  const fold = replayFold();
+  fold.apply(effects(...commands));
+  return fold.digest();
+}
+
+const shardOf = (manifest: BackupManifest, shard: string) => {
+  const found = manifest.journals.find((backup) => backup.shard === shard);
+  if (found === undefined) throw new Error(`no ${shard} in the backup`);
+  return found;
+};
+
+/** KV_0 with a snapshot of two keys and an entry behind it. */
+async function kvWorld(): Promise<{ world: MemoryInstallation; history: ShardHistory }> {
+  const world = new MemoryInstallation(1, 1);
+  const history = world.history('KV_0', 200);
+  await history.claim();
+  await history.batch({ [ALPHA]: ['SET a 1'], [BETA]: ['SET b 1'] });
+  await world.compact(history);
+  await history.batch({ [ALPHA]: ['SET a 2'] });
+  return { world, history };
+}
+
+describe('backup: create', () => {
+  it('has the newest snapshot and every entry behind it', async () => {
+    const { world, history } = await kvWorld();
+    const files = new MemoryFiles();
+    const manifest = await world.backup(files);
+    const { snapshot, from, to, head } = shardOf(manifest, 'KV_0');
+    expect(snapshot).to.equal('KV_0/manifest/0000000000000002');
+    expect([from, to, head.number]).to.deep.equal([history.head.position, history.head.position, 3]);
+    expect(head.hash).to.equal(Buffer.from(history.head.hash).toString('hex'));
+    expect(await verify(files)).to.deep.equal({
+      [ALPHA]: digestOfKeys('SET a 2'),
+      [BETA]: digestOfKeys('SET b 1'),
+    });
+  });
+
+  it('has the whole journal where there is no snapshot, and nothing of a shard that nobody wrote to', async () => {
+    const world = new MemoryInstallation(2, 1);
+    const history = world.history('KV_1');
+    await history.claim();
+    await history.batch({ [ALPHA]: ['SET a 1'] });
+    const files = new MemoryFiles();
+    const manifest = await world.backup(files);
+    expect(shardOf(manifest, 'KV_1')).to.include({ snapshot: null, from: 1, to: 2 });
+    expect(shardOf(manifest, 'KV_0')).to.include({ snapshot: null, from: 1, to: 0 });
+    expect(shardOf(manifest, 'KV_0').head.number).to.equal(0);
+    expect(await verify(files)).to.deep.equal({ [ALPHA]: digestOfKeys('SET a 1') });
+  });
+
+  it('ends at the last whole entry where an owner died inside a chunk set', async () => {
+    const { world, history } = await kvWorld();
+    await history.abandon(effects(`SET large ${'x'.repeat(900)}`), 3);
+    expect(history.lastPosition).to.equal(history.head.position + 3);
+    const files = new MemoryFiles();
+    const { to } = shardOf(await world.backup(files), 'KV_0');
+    expect(to).to.equal(history.head.position);
+    expect((await verify(files))[ALPHA]).to.equal(digestOfKeys('SET a 2'));
+  });
+
+  it('has entries in chunks, and chunks that were left behind among them', async () => {
+    const { world, history } = await kvWorld();
+    await history.abandon(effects(`SET lost ${'x'.repeat(900)}`), 2);
+    await history.claim();
+    const large = `SET large ${'y'.repeat(2000)}`;
+    await history.batch({ [ALPHA]: [large] });
+    const files = new MemoryFiles();
+    await world.backup(files);
+    expect((await verify(files))[ALPHA]).to.equal(digestOfKeys('SET a 2', large));
+  });
+
+  it('has of each shard nothing from behind the position that was fixed when it began', async () => {
+    const { world, history } = await kvWorld();
+    const { memoryJournal } = world;
+    let hasWritten = false;
+    world.journal = onRead(memoryJournal, async (shard) => {
+      if (shard !== 'KV_0' || hasWritten) return;
+      hasWritten = true;
+      await history.batch({ [ALPHA]: ['SET a late'] });
+    });
+    const files = new MemoryFiles();
+    await world.backup(files);
+    expect(hasWritten).to.equal(true);
+    expect((await verify(files))[ALPHA]).to.equal(digestOfKeys('SET a 2'));
+  });
+
+  it('copies a shard anew when its snapshot is swept meanwhile', async () => {
+    const { world, history } = await kvWorld();
+    let sweeps = 0;
+    world.objects = onGet(world.memoryObjects, async (name) => {
+      if (!name.includes('/segment/') || sweeps > 1) return;
+      sweeps += 1;
+      // Two more snapshots let go of the first.
+      for (let i = 0; i < 2; i += 1) {
+        await history.batch({ [ALPHA]: [`SET sweep ${sweeps}.${i}`], [BETA]: [`SET sweep ${sweeps}.${i}`] });
+        await world.compact(history);
+      }
+    });
+    const files = new MemoryFiles();
+    const manifest = await world.backup(files);
+    expect(sweeps).to.equal(2);
+    expect(await verify(files)).to.deep.equal({
+      [ALPHA]: digestOfKeys('SET a 2', 'SET sweep 2.1'),
+      [BETA]: digestOfKeys('SET b 1', 'SET sweep 2.1'),
+    });
+    // Of the tries before, nothing is left.
+    expect([...files.files.keys()].sort()).to.deep.equal(
+      [...filesOf(manifest).map(({ name }) => name), 'manifest.json'].sort(),
+    );
+  });
+
+  it('has every record of an intake whose front goes while it is read', async () => {
+    const world = new MemoryInstallation(1, 1);
+    for (let n = 1; n <= 5; n += 1) await world.put('INTAKE_0', Buffer.from(`record ${n}`));
+    const { memoryJournal } = world;
+    let trims = 0;
+    world.journal = onRead(memoryJournal, async (shard) => {
+      if (shard !== 'INTAKE_0' || trims > 0) return;
+      trims += 1;
+      await memoryJournal.truncateFront(shard, 3);
+    });
+    const { intakes } = await world.backup(new MemoryFiles());
+    expect(trims).to.equal(1);
+    expect(intakes[0]).to.include({ from: 3, to: 5 });
+  });
+
+  it('fails, and leaves no manifest, when something of the installation does not read back', async () => {
+    const { world } = await kvWorld();
+    const [segment] = await world.memoryObjects.list('KV_0/segment/');
+    world.memoryObjects.damage(segment?.name ?? '');
+    const files = new MemoryFiles();
+    const error = await world.backup(files).catch((cause: unknown) => cause);
+    expect(isMillraceError(error, 'JOURNAL_DAMAGED')).to.equal(true);
+    expect(files.files.has('manifest.json')).to.equal(false);
+  });
+
+  it('refuses a journal of another installation', async () => {
+    const world = new MemoryInstallation(1, 1, 'another-cluster');
+    await world.history('KV_0').claim();
+    const error = await world.backup(new MemoryFiles()).catch((cause: unknown) => cause);
+    expect(isMillraceError(error, 'JOURNAL_DAMAGED')).to.equal(true);
+  });
+});
+
+describe('backup: verify', () => {
+  it('finds a bit that is another in any file', async () => {
+    const { world } = await kvWorld();
+    await world.put('METER', Buffer.from('a record'));
+    const files = new MemoryFiles();
+    const manifest = await world.backup(files);
+    expect(filesOf(manifest)).to.have.length(3);
+    for (const { name, bytes } of filesOf(manifest)) {
+      const whole = files.files.get(name) as Buffer;
+      for (const at of [0, Math.floor(bytes / 2), bytes - 1]) {
+        const damaged = Buffer.from(whole);
+        damaged[at] = (damaged[at] as number) ^ 4;
+        files.files.set(name, damaged);
+        const error = await verify(files).catch((cause: unknown) => cause);
+        expect(isMillraceError(error, 'JOURNAL_DAMAGED'), `${name} at ${at}`).to.equal(true);
+        expect(String(error)).to.contain(name);
+      }
+      files.files.set(name, whole);
+    }
+    await verify(files);
+  });
+
+  it('finds a file that is gone', async () => {
+    const { world } = await kvWorld();
+    const files = new MemoryFiles();
+    await world.backup(files);
+    files.files.delete('KV_0/entries-00000');
+    const error = await verify(files).catch((cause: unknown) => cause);
+    expect(String(error)).to.contain('KV_0/entries-00000');
+  });
+
+  it('does not take the word of a snapshot for its state', async () => {
+    const { world } = await kvWorld();
+    const files = new MemoryFiles();
+    await world.backup(files);
+    const forgetful = {
+      ...BODY_PLANES,
+      fold: (name: PartitionName) => Object.assign(BODY_PLANES.fold(name), { digest: () => 'another' }),
+    };
+    const error = await verify(files, forgetful).catch((cause: unknown) => cause);
+    expect(String(error)).to.contain('a snapshot loads to another state');
+    // Another release may have written states down in another way: that is told, and is no damage.
+    const warned: unknown[] = [];
+    const log = { ...silentLog, warn: (event: string, fields?: LogFields) => warned.push([event, fields]) };
+    await verify(files, forgetful, { release: '0.0.1-other', log });
+    expect(warned).to.deep.equal([ALPHA, BETA].map((partition) => ['backup.other-digest', { partition }]));
+  });
+});
+
+function onRead(journal: Journal, before: (shard: ShardName) => Promise<void>): Journal {
+  return Object.assign(Object.create(journal) as Journal, {
+    async *read(shard: ShardName, from: number, to: number) {
+      await before(shard);
+      yield* journal.read(shard, from, to);
+    },
+  });
+}
+
+function onGet(objects: ObjectStore, before: (name: string) => Promise<void>): ObjectStore {
+  return Object.assign(Object.create(objects) as ObjectStore, {
+    async get(name: string) {
+      await before(name);
+      return objects.get(name);
+    },
+  });
+}

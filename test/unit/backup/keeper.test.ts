@@ -1,0 +1,208 @@
+/** Moments of databases as the management API asks for them: what the control actor is told, and what is left behind. */
+import { expect } from 'chai';
+import { DatabaseKeeper, type KeeperPorts } from '../../../src/composition/backup-keeper.js';
+import type { ControlCommand, ControlReply } from '../../../src/domain/control/index.js';
+import { keepStates } from '../../../src/journal/backup/index.js';
+import {
+  type BackupId,
+  type DatabaseId,
+  type ErrorCode,
+  isMillraceError,
+  MillraceError,
+} from '../../../src/kernel/index.js';
+import { type KvRequest, kvPartition, shardOf } from '../../../src/messages/index.js';
+import { silentLog } from '../../spec/journal/shard-history.js';
+import { eventually } from '../../support/eventually.js';
+import { realTime } from '../../support/real-time.js';
+import { BODY_PLANES, MemoryInstallation } from './stand.js';
+
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+const PARTITIONS = 3;
+const SHARDS = 2;
+const MAX_BYTES = 10_000;
+const id = (name: string) => name as BackupId;
+
+type Ended = Extract<ControlCommand, { type: 'EndBackup' }>;
+
+class World {
+  readonly installation = new MemoryInstallation(SHARDS, 1);
+  readonly ended: Ended[] = [];
+  readonly requests: KvRequest[] = [];
+  /** Thrown instead of an answer, in turn. */
+  readonly controlFailures: ErrorCode[] = [];
+  readonly gatewayFailures: ErrorCode[] = [];
+  isDeleted = false;
+  /** Undefined: this process may have missed some. */
+  known: ReadonlySet<BackupId> | undefined;
+  keeping: Promise<void> = Promise.resolve();
+  underWay = 0;
+  mostUnderWay = 0;
+  readonly keeper: DatabaseKeeper;
+
+  constructor(parts: Partial<KeeperPorts> = {}) {
+    const { memoryJournal: journal, memoryObjects: objects, clock } = this.installation;
+    const ports: KeeperPorts = {
+      objects,
+      timers: realTime,
+      log: silentLog,
+      control: { send: (command) => this.#answer(command as Ended) },
+      gateway: {
+        execute: async (request) => {
+          this.requests.push(request);
+          const failure = this.gatewayFailures.shift();
+          if (failure !== undefined) throw new MillraceError(failure, 'as the test wants');
+          return { replies: [], syncToken: '1-0' };
+        },
+      },
+      partitionsOf: () => PARTITIONS,
+      knownBackups: () => this.known,
+      keep: async (request) => {
+        this.underWay += 1;
+        this.mostUnderWay = Math.max(this.mostUnderWay, this.underWay);
+        await this.keeping;
+        this.underWay -= 1;
+        return keepStates({ journal, objects, clock, log: silentLog }, request, BODY_PLANES.fold);
+      },
+      ...parts,
+    };
+    const options = { clusterId: 'cluster', kvShards: SHARDS, maxPartitionBytes: MAX_BYTES, settleMs: 1, retryMs: 1 };
+    this.keeper = new DatabaseKeeper(ports, options);
+  }
+
+  async #answer(command: Ended): Promise<ControlReply> {
+    const failure = this.controlFailures.shift();
+    if (failure !== undefined) throw new MillraceError(failure, 'as the test wants');
+    this.ended.push(command);
+    if (this.isDeleted) return { type: 'Rejected', reason: 'UNKNOWN_BACKUP', message: 'it is gone' } as ControlReply;
+    return { type: 'OneBackup', backup: { ...command } } as unknown as ControlReply;
+  }
+
+  /** A value in each partition. */
+  async fill(bytes = 10): Promise<this> {
+    const histories = new Map<string, Awaited<ReturnType<MemoryInstallation['history']>>>();
+    for (let index = 0; index < PARTITIONS; index += 1) {
+      const partition = kvPartition(DATABASE, index);
+      const shard = shardOf('kv', partition, SHARDS);
+      const history = histories.get(shard) ?? this.installation.history(shard);
+      if (!histories.has(shard)) await history.claim();
+      histories.set(shard, history);
+      await history.batch({ [partition]: [`SET key${index} ${'x'.repeat(bytes)}`] });
+    }
+    return this;
+  }
+
+  names(): Promise<string[]> {
+    return this.installation.memoryObjects.list('backup/').then((found) => found.map(({ name }) => name));
+  }
+
+  async kept(name: string): Promise<readonly string[]> {
+    this.keeper.start(DATABASE, id(name));
+    const ended = await eventually(() => {
+      const found = this.ended.find(({ backup }) => backup === name);
+      if (found === undefined) throw new Error(`${name} has not ended`);
+      return found;
+    });
+    return ended.manifests;
+  }
+}
+
+describe('keeping moments of databases', () => {
+  it('tells the control actor what is kept, for every partition in order', async () => {
+    const world = await new World().fill();
+    world.known = new Set([id('one')]);
+    const manifests = await world.kept('one');
+    expect(manifests).to.deep.equal([0, 1, 2].map((index) => `backup/one/${index}/manifest`));
+    expect(world.ended[0]).to.include({ state: 'completed', reason: '' });
+    expect(world.ended[0]?.bytes).to.be.greaterThan(30);
+    await world.keeper.close();
+    expect(await world.names()).to.have.length(6);
+    await world.keeper.delete(manifests);
+    expect(await world.names()).to.deep.equal([]);
+  });
+
+  it('tells it again until it has answered', async () => {
+    const world = await new World().fill();
+    world.controlFailures.push('SHARD_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'TIMED_OUT');
+    await world.kept('one');
+    expect(world.controlFailures).to.deep.equal([]);
+  });
+
+  it('says that it failed, and leaves nothing behind', async () => {
+    const failing = new World({ keep: () => Promise.reject(new MillraceError('JOURNAL_DAMAGED', 'a hole')) });
+    await failing.installation.memoryObjects.put('backup/one/0/0', Buffer.from('half'));
+    expect(await failing.kept('one')).to.deep.equal([]);
+    expect(failing.ended[0]).to.include({ state: 'failed', bytes: 0, reason: 'JOURNAL_DAMAGED' });
+    await failing.keeper.close();
+    expect(await failing.names()).to.deep.equal([]);
+  });
+
+  it('removes what the control actor does not take, because the database has gone', async () => {
+    const world = await new World().fill();
+    world.isDeleted = true;
+    await world.kept('one');
+    await world.keeper.close();
+    expect(await world.names()).to.deep.equal([]);
+  });
+
+  it('removes what nobody knows of, and nothing while it may have missed something', async () => {
+    const world = await new World().fill();
+    await world.installation.memoryObjects.put('backup/orphan/0/0', Buffer.from('half'));
+    for (const heard of [undefined, new Set<BackupId>()]) {
+      world.known = heard;
+      await world.kept(`one ${heard?.size}`);
+      // When the next one has ended, all that follows the one before is done.
+      await world.kept(`two ${heard?.size}`);
+      expect(await world.names()).to.include('backup/orphan/0/0');
+    }
+    world.known = new Set(['one undefined', 'two undefined', 'one 0', 'two 0', 'last'].map(id));
+    await world.kept('last');
+    await world.keeper.close();
+    expect((await world.names()).filter((name) => name.includes('orphan'))).to.deep.equal([]);
+    expect(await world.names()).to.have.length(30);
+  });
+
+  it('keeps one at a time', async () => {
+    const world = await new World().fill();
+    let open: () => void = () => {};
+    world.keeping = new Promise((resolve) => {
+      open = resolve;
+    });
+    world.known = new Set([id('one'), id('two')]);
+    world.keeper.start(DATABASE, id('one'));
+    world.keeper.start(DATABASE, id('two'));
+    await eventually(() => expect(world.underWay).to.equal(1));
+    open();
+    await eventually(() => expect(world.ended).to.have.length(2));
+    expect(world.mostUnderWay).to.equal(1);
+  });
+});
+
+describe('putting moments of databases back', () => {
+  async function refusal(world: World, manifests: readonly string[]): Promise<unknown> {
+    const error = await world.keeper.restore(DATABASE, manifests).catch((cause: unknown) => cause);
+    expect(world.requests).to.deep.equal([]);
+    return isMillraceError(error) ? error.code : error;
+  }
+
+  it('asks the owner of each partition, and again when nobody knows what came of it', async () => {
+    const world = await new World().fill();
+    const manifests = await world.kept('one');
+    world.gatewayFailures.push('OUTCOME_UNKNOWN');
+    await world.keeper.restore(DATABASE, manifests);
+    expect(world.requests.map(({ partition, mode, commands }) => [partition, mode, commands[0]?.[0]])).to.deep.equal(
+      [0, 0, 1, 2].map((index) => [kvPartition(DATABASE, index), 'replace', manifests[index]]),
+    );
+    expect(world.requests.every(({ waiter }) => waiter !== undefined)).to.equal(true);
+  });
+
+  it('takes nothing away when not all of it is there, or it does not fit', async () => {
+    const world = await new World().fill();
+    const manifests = await world.kept('one');
+    expect(await refusal(world, manifests.slice(1))).to.equal('CONFLICT');
+    expect(await refusal(world, [...manifests.slice(1), 'backup/none/0/manifest'])).to.equal('NOT_FOUND');
+    await world.installation.memoryObjects.delete('backup/one/2/0');
+    expect(await refusal(world, manifests)).to.equal('NOT_FOUND');
+    const large = await new World().fill(MAX_BYTES + 1);
+    expect(await refusal(large, await large.kept('one'))).to.equal('CONFLICT');
+  });
+});
