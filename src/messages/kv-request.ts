@@ -8,8 +8,10 @@ import type { ByteString, DatabaseId, PartitionName, SessionId } from '../kernel
  * `watch`: one `WATCH key …`; its reply is the mark that a later transaction gives back.
  * `unblock`: one `[waiter, 'TIMEOUT' | 'ERROR' | 'GONE']`; 1 if that command was waiting, else 0.
  * `listen`: no commands; see `listen`.
+ * `replace`: one `[manifest]`, the name of a kept state, which takes the place of all that the partition has. Takes as
+ * long as loading it: to be sent with a `waiter`.
  */
-export type KvMode = 'single' | 'pipeline' | 'transaction' | 'watch' | 'unblock' | 'listen';
+export type KvMode = 'single' | 'pipeline' | 'transaction' | 'watch' | 'unblock' | 'listen' | 'replace';
 
 /** Who sent it, as far as the owner has to know. */
 export interface KvClient {

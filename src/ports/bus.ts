@@ -17,6 +17,8 @@ export type Topic =
   | { readonly kind: 'heartbeat' }
   /** Questions to the read models, for any process that keeps them. */
   | { readonly kind: 'query' }
+  /** Questions to the search indexes, for any process that keeps them. */
+  | { readonly kind: 'search' }
   /** Something about a shard that every process may want to know at once. */
   | { readonly kind: 'notice'; readonly shard: ShardName };
 

@@ -38,6 +38,13 @@ export const GAUGES = {
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
   millrace_read_model_behind_positions: { help: 'Messages of the journals that the read models have not folded yet.' },
   millrace_read_model_behind_seconds: { help: 'How far behind the read model of the slowest shard is.' },
+  millrace_statistics_behind_positions: {
+    help: 'Messages of the journals and of the meter that the statistics have not counted yet.',
+  },
+  millrace_statistics_behind_seconds: { help: 'How far behind the statistics of the slowest of them are.' },
+  millrace_search_behind_positions: { help: 'Messages of the journals that the search indexes do not have yet.' },
+  millrace_search_behind_seconds: { help: 'How far behind the search indexes of the slowest shard are.' },
+  millrace_search_documents: { help: 'Documents in the search indexes of this process.' },
   millrace_appends_unresolved: { help: 'Appends without a definite outcome at this moment.' },
 } as const;
 

@@ -23,7 +23,7 @@ import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import { assert, type MessageId, MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
-import type { RecoveryStep, SectionEffects, ShardPlane, Turn } from '../runtime/index.js';
+import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
 import type { DeliveryRoom } from './delivery-room.js';
 import { DueWork, type DueWorkLimits } from './due-work.js';
 import { QueueFold } from './queue-fold.js';
@@ -67,8 +67,6 @@ export const DEFAULT_QUEUE_PLANE_LIMITS: QueuePlaneLimits = {
   holdMs: 5000,
 };
 
-/** A replay lets others run after this much of it. */
-const BREATHE_AFTER_MS = 2;
 /** Between two looks for an account that has not been heard of. */
 const FACTS_POLL_MS = 50;
 
@@ -89,13 +87,14 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   /** The turn that is being filled, and the command that fills it; undefined: what is due by itself. */
   #turn: Turn | undefined;
   #current: QueueWork | undefined;
-  #lastBreathAtMs = 0;
+  readonly #breathing: Breathing;
   #isLeaving = false;
 
   constructor(
     private readonly ports: QueuePlanePorts,
     private readonly limits: QueuePlaneLimits = DEFAULT_QUEUE_PLANE_LIMITS,
   ) {
+    this.#breathing = new Breathing(ports.clock, ports.timers);
     this.#due = new DueWork(ports, limits, () => this.onReady());
   }
 
@@ -269,27 +268,17 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       if (entry.body.kind === 'batch') await this.#replay(entry.body.sections, position);
     }
     for (const slot of this.slots()) {
-      for (const _ of slot.fold.engine.prepare(nowMs)) if (this.#needsBreath()) await this.#breathe();
+      for (const _ of slot.fold.engine.prepare(nowMs)) if (this.#breathing.isDue) await this.#breathing.take();
     }
   }
 
   async #replay(sections: readonly SectionEffects[], position: number): Promise<void> {
     for (const { partition, effects } of sections) {
       const slot = this.#slotOf(partition);
-      for (const _ of slot.fold.applyInSlices(effects)) if (this.#needsBreath()) await this.#breathe();
+      for (const _ of slot.fold.applyInSlices(effects)) if (this.#breathing.isDue) await this.#breathing.take();
       slot.bodies.replayedAt(position);
     }
-    if (this.#needsBreath()) await this.#breathe();
-  }
-
-  /** Asked often, so that it costs no promise while there is time. */
-  #needsBreath(): boolean {
-    return this.ports.clock.monotonicMs() - this.#lastBreathAtMs >= BREATHE_AFTER_MS;
-  }
-
-  async #breathe(): Promise<void> {
-    await new Promise<void>((resolve) => this.ports.timers.soon(resolve));
-    this.#lastBreathAtMs = this.ports.clock.monotonicMs();
+    if (this.#breathing.isDue) await this.#breathing.take();
   }
 
   #slotOf(partition: PartitionName): QueueSlot {

@@ -1,4 +1,5 @@
 export type { Activation, ActorLimits, ActorPorts, ActorState, TurnLimits } from './activation.js';
+export { Breathing } from './breathing.js';
 export { CommandMemory } from './command-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox, type MailboxLimits } from './mailbox.js';

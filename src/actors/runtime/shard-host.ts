@@ -74,6 +74,7 @@ export class ShardHost<W extends Work> {
   /** Shards whose lease may be in our name although nothing here owns them (H3), and with which epoch. */
   readonly #leftBehind = new Map<ShardName, number>();
   readonly #stopped = new Map<ShardName, MillraceError>();
+  readonly #lookFailures = new Map<ShardName, string>();
   readonly #damageSeen = new Map<ShardName, number>();
   readonly #notBeforeMs = new Map<ShardName, number>();
   #look: Timer | undefined;
@@ -100,6 +101,11 @@ export class ShardHost<W extends Work> {
 
   actors(): ShardActor<W>[] {
     return [...this.#held.values()].map(({ actor }) => actor);
+  }
+
+  /** Why the last look at a shard came to nothing; those that came to something are not there. */
+  lookFailures(): ReadonlyMap<ShardName, string> {
+    return this.#lookFailures;
   }
 
   /** Shards that were stopped because their journal is in doubt, with why. */
@@ -141,7 +147,12 @@ export class ShardHost<W extends Work> {
     const held = this.#held.get(shard);
     const step = held === undefined ? this.#tryToTake(shard) : this.#tend(shard, held);
     step
-      .catch((error: unknown) => this.ports.log.warn('shard.look-failed', { shard, cause: describeError(error) }))
+      .then(() => this.#lookFailures.delete(shard))
+      .catch((error: unknown) => {
+        this.#lookFailures.set(shard, describeError(error));
+        this.ports.log.warn('shard.look-failed', { shard, cause: describeError(error) });
+        if (isMillraceError(error, 'JOURNAL_DAMAGED')) this.#countDamage(shard, error);
+      })
       .finally(() => this.#busy.delete(shard));
   }
 
@@ -243,8 +254,11 @@ export class ShardHost<W extends Work> {
     if (why.code === 'SHUTTING_DOWN') return;
     this.#notBeforeMs.set(shard, this.ports.clock.monotonicMs() + this.times.restartBackoffMs);
     this.ports.log.warn('shard.ended', { shard, epoch: actor.epoch, code: why.code, cause: describeError(why) });
-    if (!isMillraceError(why, 'JOURNAL_DAMAGED')) return;
-    // J7: a lagging replica can look like damage once; what stays is damage.
+    if (isMillraceError(why, 'JOURNAL_DAMAGED')) this.#countDamage(shard, why);
+  }
+
+  /** J7: a lagging replica can look like damage once; what stays is damage. */
+  #countDamage(shard: ShardName, why: MillraceError): void {
     const seen = (this.#damageSeen.get(shard) ?? 0) + 1;
     this.#damageSeen.set(shard, seen);
     if (seen >= DAMAGE_TRIES) this.#stopShard(shard, why);

@@ -106,6 +106,7 @@ export class Names {
         return `${this.#root}.edge.${token(topic.session)}`;
       case 'heartbeat':
       case 'query':
+      case 'search':
         return `${this.#root}.${topic.kind}`;
       case 'notice':
         return `${this.#root}.notice.${token(topic.shard)}`;

@@ -40,7 +40,8 @@ async function writeAndSync(path: string, content: string | Uint8Array, mode: nu
   }
 }
 
-async function syncDirectory(path: string): Promise<void> {
+/** What was made, renamed or removed in it stays so. */
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
     await directory.sync();

@@ -7,5 +7,6 @@ export * from './process-watch.js';
 export * from './prom-metrics.js';
 export * from './random.js';
 export * from './sealing.js';
+export * from './thread-job.js';
 export * from './timers.js';
 export * from './worker-compactor.js';

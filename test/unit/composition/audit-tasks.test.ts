@@ -1,0 +1,118 @@
+/** What the walks of the operators' API say, over a journal in memory that several tenants share. */
+import { expect } from 'chai';
+import { type AuditWorld, walk } from '../../../src/composition/audit/audit-tasks.js';
+import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
+import type { AuditedPlace, AuditTask } from '../../../src/ports/index.js';
+import { ALPHA, BETA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
+import { World } from '../../spec/journal/world.js';
+import { journalTools } from '../../support/journal-tools.js';
+
+const OWN: Extract<AuditedPlace, { kind: 'database' }> = {
+  kind: 'database',
+  database: 'db-aaaaaaaaaaaaaaaa' as DatabaseId,
+  partitions: 1,
+};
+
+describe('walks through the journal', () => {
+  let world: World;
+
+  beforeEach(async () => {
+    world = new World();
+    await world.history.claim();
+    for (const value of ['1', '2', '3']) {
+      world.history.clockMs += 1000;
+      await world.history.batch({ [ALPHA]: [`SET a ${value}`], [BETA]: [`SET secret ${value}`] });
+    }
+  });
+
+  async function walked(task: AuditTask): Promise<Record<string, never>[]> {
+    const { journal, objects } = world;
+    const auditWorld: AuditWorld = {
+      ...journalTools(SHARD),
+      journal,
+      objects,
+      log: silentLog,
+      kvShards: 1,
+      queueShards: 1,
+    };
+    const texts: Record<string, never>[] = [];
+    for await (const text of walk(auditWorld, task)) {
+      expect(text).to.not.include('\n');
+      texts.push(JSON.parse(text) as Record<string, never>);
+    }
+    return texts;
+  }
+  const position = (at: number) => ({ kind: 'position', position: at }) as const;
+  const timeline = (more: Partial<Extract<AuditTask, { kind: 'timeline' }>> = {}) =>
+    walked({ kind: 'timeline', of: OWN, from: undefined, to: undefined, limit: 100, ...more });
+
+  it('list the entries of one tenant and say nothing of the others', async () => {
+    const entries = await timeline();
+    expect(entries.map(({ effects }) => effects)).to.deep.equal(['1', '2', '3'].map((value) => [['SET', 'a', value]]));
+    expect(JSON.stringify(entries)).to.not.include('secret').and.not.include(BETA);
+    expect(await timeline({ limit: 2 })).to.deep.equal(entries.slice(0, 2));
+    expect(await timeline({ from: position(3), to: position(3) })).to.deep.equal(entries.slice(1, 2));
+  });
+
+  it('show a state and what led to it', async () => {
+    const [whole, ...keys] = await walked({
+      kind: 'state',
+      of: OWN,
+      at: position(3),
+      after: undefined,
+      limit: 10,
+      withValues: true,
+    });
+    expect(whole).to.include({ keys: 1 });
+    expect(keys.map(({ key, commands }) => [key, commands])).to.deep.equal([['a', [['SET', 'a', '2']]]]);
+    const changes = await walked({
+      kind: 'diff',
+      of: OWN,
+      from: position(2),
+      to: position(4),
+      limit: 10,
+      withValues: false,
+    });
+    expect(changes.map(({ key, entryCount }) => [key, entryCount])).to.deep.equal([['a', 2]]);
+  });
+
+  it('refuse a position that has not come', async () => {
+    const task = { kind: 'state', of: OWN, at: position(99), after: undefined, limit: 1, withValues: false } as const;
+    const failure = await walked(task).catch((error: MillraceError) => error);
+    expect((failure as MillraceError).code).to.equal('INVALID');
+  });
+
+  it('report progress, then the journal, then that all is well', async () => {
+    const texts = await walked({ kind: 'verify', of: OWN });
+    const names = texts.flatMap((text) => Object.keys(text));
+    expect(names.slice(-2)).to.deep.equal(['report', 'done']);
+    expect(new Set(names.slice(0, -2))).to.deep.equal(new Set(['progress']));
+    expect(texts.at(-1)).to.deep.equal({ done: { isFine: true } });
+    expect(texts.at(-2)?.report).to.deep.include({
+      shard: SHARD,
+      entries: 4,
+      findings: [],
+      ofPartitions: [{ partition: ALPHA, sections: 3, lastIndex: 3, findings: [] }],
+    });
+  });
+
+  it('say that a neighbour is damaged without saying who', async () => {
+    world.history.section(BETA, Uint8Array.of(1));
+    await world.history.batch({ [BETA]: ['SET secret x'] });
+    const texts = await walked({ kind: 'verify', of: OWN });
+    const findings = (texts.at(-2)?.report as { findings: object[] } | undefined)?.findings;
+    expect(findings).to.deep.equal([{ reason: 'something else in this journal is damaged', position: 5 }]);
+    expect(JSON.stringify(texts)).to.not.include('bbbb');
+    expect(texts.at(-1)).to.deep.equal({ done: { isFine: false } });
+    const all = await walked({ kind: 'verify', of: undefined });
+    expect(JSON.stringify(all)).to.include(BETA);
+  });
+
+  it('name what is damaged to whom it belongs', async () => {
+    world.history.section(ALPHA, Uint8Array.of(1));
+    await world.history.batch({ [ALPHA]: ['SET a x'] });
+    const texts = await walked({ kind: 'verify', of: OWN });
+    const findings = (texts.at(-2)?.report as { findings: object[] } | undefined)?.findings;
+    expect(findings?.[0]).to.deep.include({ partition: ALPHA, position: 5 });
+  });
+});

@@ -1,0 +1,41 @@
+/** The thread of the read models, when it dies. */
+import { expect } from 'chai';
+import { ProjectionThread } from '../../../src/composition/projection-thread.js';
+import type { Timers } from '../../../src/ports/index.js';
+import { silentLog } from '../../spec/journal/shard-history.js';
+import { eventually } from '../../support/eventually.js';
+
+const DYING = new URL('data:text/javascript,process.exit(3)');
+const TASK = {
+  nats: { servers: [] },
+  prefix: '',
+  file: '',
+  statsFile: '',
+  options: { clusterId: '', shards: [] },
+};
+
+describe('the thread of the read models', () => {
+  it('is started again after pauses that do not grow, and says each time that it has begun', async () => {
+    const pauses: number[] = [];
+    let begun = 0;
+    const mostPauses = 4;
+    const timers: Timers = {
+      after: (delayMs, action) => {
+        pauses.push(delayMs);
+        if (pauses.length < mostPauses) setImmediate(action);
+        return { cancel() {} };
+      },
+      soon: (action) => void setImmediate(action),
+    };
+    const onBegun = () => {
+      begun += 1;
+    };
+    const dying = new ProjectionThread({ entry: DYING, task: TASK, log: silentLog, timers, onBegun });
+    dying.start();
+    await eventually(() => expect(pauses).to.have.length(mostPauses));
+    expect(pauses).to.deep.equal([1000, 1000, 1000, 1000]);
+    expect(begun).to.equal(mostPauses);
+    expect([dying.status, dying.statistics]).to.deep.equal([undefined, undefined]);
+    await dying.stop();
+  });
+});

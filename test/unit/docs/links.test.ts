@@ -1,0 +1,84 @@
+/** The pages hold together: every link and every heading that a link names is there. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+import { SETTINGS } from '../../../src/config/index.js';
+
+const ROOT = resolve('.');
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...pagesBelow('docs')];
+
+describe('the pages', () => {
+  for (const page of PAGES) {
+    it(`${page}: links lead somewhere`, () => {
+      const missing = linksOf(page).filter((link) => !leadsSomewhere(page, link));
+      expect(missing).to.deep.equal([]);
+    });
+  }
+
+  it('name settings that there are', () => {
+    const known = new Set(SETTINGS.map(({ variable }) => variable));
+    const named = PAGES.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\bMILLRACE_[A-Z][A-Z0-9_]*[A-Z0-9]\b(?!_)/g)].map(([name]) => name),
+    );
+    expect(named.filter((name) => !known.has(name))).to.deep.equal([]);
+  });
+
+  it('are all reachable from the README', () => {
+    const reached = new Set<string>();
+    const follow = (page: string): void => {
+      if (reached.has(page) || !page.endsWith('.md')) return;
+      reached.add(page);
+      for (const link of linksOf(page)) {
+        const target = relative(ROOT, resolve(dirname(page), pathOf(link)));
+        if (pathOf(link) !== '' && existsSync(target)) follow(target);
+      }
+    };
+    follow('README.md');
+    // Decisions are a folder that readers are led to.
+    const decisions = PAGES.filter((page) => page.startsWith('docs/adr/'));
+    expect(PAGES.filter((page) => !reached.has(page) && !decisions.includes(page))).to.deep.equal([]);
+  });
+});
+
+function pagesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return pagesBelow(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+}
+
+/** Of this repository; what stands in code is none. */
+function linksOf(page: string): string[] {
+  const text = readFileSync(page, 'utf8')
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '``');
+  return [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link));
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const path = pathOf(link);
+  const target = path === '' ? page : join(dirname(page), path);
+  if (!existsSync(target)) return false;
+  const [, heading] = link.split('#');
+  return heading === undefined || headingsOf(target).has(heading);
+}
+
+function pathOf(link: string): string {
+  return link.split('#')[0] ?? '';
+}
+
+/** As code hosts name them in links. */
+function headingsOf(page: string): ReadonlySet<string> {
+  const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading.replaceAll(/[`*]/g, ''));
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replaceAll(/\s/g, '-'),
+    ),
+  );
+}
