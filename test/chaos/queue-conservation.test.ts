@@ -3,8 +3,9 @@
  * nats-server are killed, stopped and put to sleep. What was accepted is delivered or kept, in order and within
  * its limits, and nothing else is.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { type JournalReader, openJournalReader } from '../support/journal-reader.js';
@@ -22,7 +23,9 @@ import { type NatsServer, startNatsServer } from '../support/nats-server.js';
 import { ConservationLoad } from '../support/queue-conservation-load.js';
 import { BACK_TIMEOUT_MS, ConservationRun, QUEUE_SETTINGS, SHARD } from '../support/queue-conservation-run.js';
 import { HostileSinks, NOWHERE } from '../support/queue-conservation-sinks.js';
-import { SIGNING_KEYS } from '../support/queue-process.js';
+import { QUEUE_TOKEN, SIGNING_KEYS } from '../support/queue-process.js';
+import { countedStates, loggedCounts, ReadSide, type ReadSideState } from '../support/read-side.js';
+import { MGMT_EMAIL, MGMT_KEY, SEARCH_ENVIRONMENT } from '../support/search-process.js';
 import { replayLine, seededRandom, seedOfThisRun } from '../support/seeded-random.js';
 
 /** One of each kind, which is what CI has time for; more with CHAOS_QUEUE_FAULTS and CHAOS_QUEUE_KILLS. */
@@ -33,6 +36,21 @@ const ACCEPTED_BETWEEN_FAULTS = 40;
 /** Longer than a takeover takes. */
 const SLEEP_MS = 2500;
 const SHORT_SLEEP_MS = 700;
+
+/** Read models are made anew: all of the run is folded. */
+const REBUILT = { timeoutMs: 2 * BACK_TIMEOUT_MS, everyMs: 250 };
+
+/** What a process shows of all of it, once its statistics have counted what its log has. */
+async function shownBy({ addresses }: MillraceProcess): Promise<ReadSideState> {
+  const [queueUrl, mgmtUrl] = [addresses.queue as string, addresses.mgmt as string];
+  const readSide = new ReadSide({ queueUrl, queueToken: QUEUE_TOKEN, mgmtUrl, email: MGMT_EMAIL, key: MGMT_KEY });
+  return eventually(async () => {
+    const path = `/v2/msgq/stats/${(await readSide.manage('GET', '/v2/msgq/user')).id}`;
+    const state = await readSide.state([path]);
+    expect(countedStates(state, path)).to.deep.equal(loggedCounts(state));
+    return state;
+  }, REBUILT);
+}
 
 function pause(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
@@ -54,7 +72,10 @@ describe('messages in three processes on one nats-server', function () {
     const [password, systemPassword] = ['app-secret', 'sys-secret'];
     nats = await startNatsServer({ syncAlways: true, user: 'app', password, systemPassword });
     const facts = { url: nats.url, user: 'app', password, sysUser: 'sys', sysPassword: systemPassword };
-    cluster = await MillraceCluster.prepare({ ...facts, stop: nats.stop }, QUEUE_SETTINGS);
+    cluster = await MillraceCluster.prepare(
+      { ...facts, stop: nats.stop },
+      { ...QUEUE_SETTINGS, ...SEARCH_ENVIRONMENT },
+    );
     for (const region of regions) ports.set(region, await freePort());
     const sinks = await HostileSinks.start(SIGNING_KEYS.current, random);
     const urls = [...ports.values()].map((port) => `http://127.0.0.1:${port}`);
@@ -85,6 +106,17 @@ describe('messages in three processes on one nats-server', function () {
     }
     await run.progress(10);
     await run.judge(`http://127.0.0.1:${ports.get(NOWHERE)}`, journal as JournalReader);
+  });
+
+  it('are shown alike by all, and by one that begins with nothing', async () => {
+    const [region, ...others] = regions as [string, ...string[]];
+    const shown = await shownBy(alive.get(region) as MillraceProcess);
+    const same = (other: string) =>
+      eventually(async () => expect(await shownBy(alive.get(other) as MillraceProcess)).to.deep.equal(shown), REBUILT);
+    for (const other of others) await same(other);
+    await gone(region, alive.get(region) as MillraceProcess, 'SIGKILL');
+    await start(region);
+    await same(region);
   });
 
   async function start(region: string): Promise<void> {
@@ -172,6 +204,7 @@ describe('messages in the embedded default', function () {
     environment = {
       ...(await embeddedEnvironment(dataDir)),
       ...QUEUE_SETTINGS,
+      ...SEARCH_ENVIRONMENT,
       MILLRACE_QUEUE_PORT: String(await freePort()),
     };
     const sinks = await HostileSinks.start(SIGNING_KEYS.current, random);
@@ -204,6 +237,14 @@ describe('messages in the embedded default', function () {
     await run.progress(10);
     journal = await reader();
     await run.judge(millrace.addresses.queue as string, journal);
+  });
+
+  it('are shown alike by read models that are made anew', async () => {
+    const shown = await shownBy(millrace);
+    await millrace.kill();
+    await rm(join(dataDir, 'read-models'), { recursive: true });
+    await start();
+    await eventually(async () => expect(await shownBy(millrace)).to.deep.equal(shown), REBUILT);
   });
 
   async function start(): Promise<void> {

@@ -71,7 +71,7 @@ export class KvFaceHarness {
           return this.isQuotaRemote ? Promise.resolve(fits) : fits;
         },
       },
-      meter: { recordKv: (_database, usage) => this.usages.push(usage) },
+      meter: { recordKv: (_database, usage) => this.usages.push(usage), connected: () => {} },
       clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
       log: this.log,
       ...parts,

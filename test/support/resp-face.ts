@@ -47,7 +47,7 @@ export class RespFaceHarness {
           return fits;
         },
       },
-      meter: { recordKv: (_database, usage) => this.usages.push(usage) },
+      meter: { recordKv: (_database, usage) => this.usages.push(usage), connected: () => {} },
       clock: realTime,
       timers: realTime,
       log: this.log,

@@ -57,6 +57,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
       nats: { servers: [server.url] },
       prefix: PREFIX,
       file: join(folder, 'messages.db'),
+      statsFile: join(folder, 'stats.db'),
       options: {
         clusterId: CLUSTER,
         shards: [QUEUE_SHARD],
@@ -123,7 +124,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
     expect(restarted.events.slice(0, -1)).to.deep.equal(before.events);
     expect(restarted.events.at(-1)?.messageId).to.equal('msg_2');
     await thread.stop();
-    expect(readdirSync(folder)).to.deep.equal(['messages.db']);
+    expect(readdirSync(folder)).to.deep.equal(['messages.db', 'stats.db']);
     rmSync(join(folder, 'messages.db'));
     thread = newThread();
     expect(await answers()).to.deep.equal(restarted);

@@ -13,6 +13,7 @@ import type { ByteString } from '../../../src/kernel/index.js';
 import { ALPHA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
 import { World } from '../../spec/journal/world.js';
 import { eventually } from '../../support/eventually.js';
+import { journalTools } from '../../support/journal-tools.js';
 import { RespClient } from '../../support/resp-client.js';
 
 const REDIS = '/usr/bin/redis-server';
@@ -67,6 +68,7 @@ describe('journal export piped into a real Redis', function () {
     });
     const ended = once(pipe, 'exit');
     const code = await journalCommand(['export', '--database', 'mine', '--format', 'resp'], {
+      ...journalTools(SHARD),
       ...world.ports,
       log: silentLog,
       signal: new AbortController().signal,

@@ -4,6 +4,7 @@ import { journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeQueueEvent } from '../../../src/codec/queue/index.js';
 import type { QueueEvent } from '../../../src/domain/queue/index.js';
 import { MillraceError, type PartitionName } from '../../../src/kernel/index.js';
+import { journalTools } from '../../support/journal-tools.js';
 import { ALPHA, SHARD, silentLog } from './shard-history.js';
 import { World } from './world.js';
 
@@ -19,6 +20,7 @@ async function run(world: World, words: string): Promise<{ code: number; out: st
   let out = '';
   let errors = '';
   const code = await journalCommand(words.split(' '), {
+    ...journalTools(SHARD),
     journal: world.journal,
     objects: world.objects,
     log: silentLog,

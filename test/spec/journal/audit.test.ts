@@ -6,6 +6,7 @@ import { tailLines, verifyPartition, verifyShard } from '../../../src/journal/in
 import { MillraceError, type PartitionName, type ShardName } from '../../../src/kernel/index.js';
 import type { Journal } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
+import { journalTools } from '../../support/journal-tools.js';
 import { ALPHA, BETA, CLUSTER, SHARD, type ShardHistory, silentLog } from './shard-history.js';
 import { World } from './world.js';
 
@@ -35,6 +36,7 @@ class Terminal {
 
   get deps(): JournalCommandDeps {
     return {
+      ...journalTools(SHARD),
       journal: this.world.journal,
       objects: this.world.objects,
       log: silentLog,

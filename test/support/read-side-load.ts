@@ -1,0 +1,164 @@
+/**
+ * Publishes, runs, commands and documents without pause, one lane each, to an edge that answers all of them: what was
+ * acknowledged is counted by hand.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client as QueueClient, Receiver } from '@upstash/qstash';
+import { Client, serve } from '@upstash/workflow';
+import { describeOutcome, KvClient } from './kv-client.js';
+import { QUEUE_TOKEN, SIGNING_KEYS } from './queue-process.js';
+import type { QueueSink } from './queue-sink.js';
+import { type SearchDatabase, searchCall } from './search-process.js';
+import { type Handler, WorkflowApp } from './workflow-app.js';
+
+export interface ReadSideLoadParts {
+  readonly queueUrl: string;
+  readonly sink: QueueSink;
+  readonly kv: KvClient;
+  readonly search: SearchDatabase;
+}
+
+export interface Accepted {
+  /** Of messages, by whether their destination takes them. */
+  readonly ids: { readonly good: readonly string[]; readonly bad: readonly string[] };
+  readonly messages: number;
+  /** Ids of runs, each of two steps. */
+  readonly runs: readonly string[];
+  readonly commands: number;
+  readonly documents: number;
+}
+
+/** Messages of one batch, every fifth of them to a destination that refuses. */
+const BATCH = 5;
+const COMMANDS = 20;
+const DOCUMENTS = 3;
+/** Steady work, of which a rebuild takes no minutes. */
+const PAUSE_MS = 25;
+/** Each takes four deliveries. */
+const RUN_PAUSE_MS = 200;
+
+export class ReadSideLoad {
+  readonly #good: string[] = [];
+  readonly #bad: string[] = [];
+  readonly #runs: string[] = [];
+  readonly #queue: KvClient;
+  readonly #client: Client;
+  readonly #workflow: string;
+  #commands = 0;
+  #documents = 0;
+  #isStopping = false;
+  #working: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    private readonly parts: ReadSideLoadParts,
+    private readonly app: WorkflowApp,
+  ) {
+    this.#queue = new KvClient({ url: parts.queueUrl, token: QUEUE_TOKEN });
+    parts.sink.answer('/bad', { status: 500, body: 'no' });
+    this.#client = new Client({ baseUrl: parts.queueUrl, token: QUEUE_TOKEN });
+    const receiver = new Receiver({ currentSigningKey: SIGNING_KEYS.current, nextSigningKey: SIGNING_KEYS.next });
+    const qstashClient = new QueueClient({ baseUrl: parts.queueUrl, token: QUEUE_TOKEN });
+    const { handler } = serve(
+      async (context) => {
+        const one = await context.run('one', () => 1);
+        await context.run('two', () => one + 1);
+      },
+      { qstashClient, receiver },
+    );
+    this.#workflow = app.route('workflow', handler as Handler);
+  }
+
+  static async over(parts: ReadSideLoadParts): Promise<ReadSideLoad> {
+    return new ReadSideLoad(parts, await WorkflowApp.listening());
+  }
+
+  /** @throws while the queue is not open yet; nothing is done */
+  async prepare(): Promise<void> {
+    const { status } = await this.#queue.raw('/v2/queues');
+    if (status !== 200) throw new Error(`queues answer ${status}`);
+    const info = await searchCall(this.parts.search, 'info');
+    if (info.status !== 200) throw new Error(`the search index answers ${info.status}`);
+  }
+
+  start(): void {
+    const lanes = [() => this.#publish(), () => this.#command(), () => this.#upsert()];
+    const running = this.#repeat(() => this.#run(), RUN_PAUSE_MS);
+    this.#working = Promise.all([running, ...lanes.map((lane) => this.#repeat(lane))]);
+    // Whoever stops it hears of it.
+    this.#working.catch(() => {});
+  }
+
+  /** @throws when something was not acknowledged: then nothing can be counted */
+  async stop(): Promise<Accepted> {
+    this.#isStopping = true;
+    await this.#working;
+    this.#queue.close();
+    const [good, bad] = [this.#good, this.#bad];
+    return {
+      ids: { good, bad },
+      messages: good.length + bad.length,
+      runs: this.#runs,
+      commands: this.#commands,
+      documents: this.#documents,
+    };
+  }
+
+  /** Messages that were accepted until now. */
+  get count(): number {
+    return this.#good.length + this.#bad.length;
+  }
+
+  /** Runs go on until their endpoint is closed. */
+  close(): Promise<void> {
+    return this.app.close();
+  }
+
+  async #repeat(lane: () => Promise<void>, pauseMs = PAUSE_MS): Promise<void> {
+    while (!this.#isStopping) {
+      await lane();
+      await pause(pauseMs);
+    }
+  }
+
+  async #publish(): Promise<void> {
+    const { sink } = this.parts;
+    const items = Array.from({ length: BATCH }, (_, at) => ({
+      destination: sink.url(at === 0 ? '/bad' : '/good'),
+      headers: { 'Svc-Retries': '0' },
+      body: 'hello',
+    }));
+    const headers = { 'content-type': 'application/json' };
+    const { status, body } = await this.#queue.raw('/v2/batch', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(items),
+    });
+    const text = body.toString('utf8');
+    if (status !== 200) throw new Error(`a batch is answered ${status} ${text}`);
+    const [bad, ...good] = (JSON.parse(text) as { messageId: string }[]).map(({ messageId }) => messageId);
+    this.#bad.push(bad as string);
+    this.#good.push(...good);
+  }
+
+  async #run(): Promise<void> {
+    const { workflowRunId } = await this.#client.trigger({ url: this.#workflow, retries: 0 });
+    this.#runs.push(workflowRunId);
+  }
+
+  async #command(): Promise<void> {
+    const words = Array.from({ length: COMMANDS }, (_, at) => [at % 2 === 0 ? 'INCR' : 'GET', `counter-${at >> 1}`]);
+    const outcome = await this.parts.kv.pipeline(words);
+    if (outcome.kind !== 'done') throw new Error(`a pipeline ended: ${describeOutcome(outcome)}`);
+    this.#commands += COMMANDS;
+  }
+
+  async #upsert(): Promise<void> {
+    const documents = Array.from({ length: DOCUMENTS }, (_, at) => {
+      const number = this.#documents + at;
+      return { id: `d${number}`, content: { text: `document ${number}: word${number % 10} of number ${number % 37}` } };
+    });
+    const { status, body } = await searchCall(this.parts.search, 'upsert-data/notes', documents);
+    if (status !== 200) throw new Error(`an upsert is answered ${status} ${JSON.stringify(body)}`);
+    this.#documents += DOCUMENTS;
+  }
+}
