@@ -14,7 +14,9 @@ import { queueLatency } from './queue-latency.js';
 import { queuePublish } from './queue-publish.js';
 import { resp } from './resp.js';
 import { restart } from './restart.js';
+import { search } from './search.js';
 import { stalls } from './stalls.js';
+import { statistics } from './statistics.js';
 import { subscribers } from './subscribers.js';
 import { throughput } from './throughput.js';
 import { workflowSleeping } from './workflow-sleeping.js';
@@ -25,6 +27,8 @@ const BENCHES: readonly Bench[] = [
   ...[throughput, resp, memory, collections, restart, stalls, subscribers],
   ...QUEUE_BENCHES,
   ...[workflowSteps, workflowSleeping],
+  statistics,
+  search,
 ];
 const RESULTS_DIRECTORY = 'bench/results';
 

@@ -50,6 +50,7 @@ export class Millrace {
         MILLRACE_DATA_DIR: this.directory,
         MILLRACE_KV_PORT: '0',
         MILLRACE_QUEUE_PORT: '0',
+        MILLRACE_MGMT_PORT: '0',
         MILLRACE_RESP_PORT: `${this.#respPort}`,
         MILLRACE_METRICS_PORT: '0',
         MILLRACE_KV_TOKEN: TOKEN,
