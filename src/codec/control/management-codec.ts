@@ -1,6 +1,5 @@
 /** The management API's commands and answers, as parts of the unions of command-codec.ts. */
 import type {
-  AccountPlan,
   ControlCommand,
   DatabaseChange,
   DatabaseLimits,
@@ -61,6 +60,8 @@ const databaseChange = record<DatabaseChange>({
   limits: absent(some<DatabaseLimits>(databaseLimitFields)),
 });
 
+type PlanChange = Extract<ControlCommand, { readonly type: 'ChangeAccountPlan' }>['plan'];
+
 const ofAccount = record({ account: accountId });
 const ofDatabase = record({ account: accountId, database: databaseId });
 const ofIndex = record({ account: accountId, index: databaseId });
@@ -86,7 +87,10 @@ export function managementCommands(every: () => Shape<ControlCommand>): UnionCas
       26,
       record({
         account: accountId,
-        plan: some<AccountPlan>(accountPlanFields),
+        plan: some<Required<PlanChange>>({
+          ...accountPlanFields,
+          prometheusToken: nullable(sealedSecret),
+        }) as Shape<PlanChange>,
         limits: some<AccountLimits>(accountLimitFields),
       }),
     ],

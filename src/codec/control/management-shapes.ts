@@ -20,7 +20,7 @@ import {
   type TeamMember,
 } from '../../domain/control/index.js';
 import { accountId, apiKeyId, backupId, databaseId, sealedSecret } from './plain-shapes.js';
-import { flag, listOf, oneOf, optional, record, type Shape, text, whole } from './shapes.js';
+import { absent, flag, listOf, oneOf, optional, record, type Shape, text, whole } from './shapes.js';
 
 export const databaseSettingsFields = {
   platform: text(),
@@ -47,6 +47,7 @@ export const accountPlanFields = {
   region: oneOf(...QUEUE_REGIONS),
   budgetDollars: whole,
   lastPlanUpgradeAtMs: whole,
+  prometheusToken: absent(sealedSecret),
 };
 export const accountPlan: Shape<AccountPlan> = record<AccountPlan>(accountPlanFields);
 

@@ -109,7 +109,10 @@ function changedSettings(before: DatabaseSettings, { settings = {} }: DatabaseCh
 
 function refuseScrapeToken({ prometheusToken }: DatabaseSettings, id: DatabaseId, state: ControlState) {
   const owner = prometheusToken === undefined ? undefined : state.scrapeTokens.get(prometheusToken.sha256);
-  return owner === undefined || owner === id ? undefined : rejected('SECRET_TAKEN', 'a token is in use already');
+  const isQueues = prometheusToken !== undefined && state.queueScrapeTokens.has(prometheusToken.sha256);
+  return !isQueues && (owner === undefined || owner === id)
+    ? undefined
+    : rejected('SECRET_TAKEN', 'a token is in use already');
 }
 
 function changes(before: Database, after: Database, atMs: number): ControlEvent[] {

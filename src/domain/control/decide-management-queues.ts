@@ -35,8 +35,10 @@ export function decidePlan(command: CommandOf<'ChangeAccountPlan'>, state: Contr
   if (before === undefined) return unknownAccount(command.account);
   const planBefore = before.plan ?? DEFAULT_ACCOUNT_PLAN;
   const limitsBefore = before.limits ?? DEFAULT_ACCOUNT_LIMITS;
-  const wanted: AccountPlan = { ...planBefore, ...said(command.plan) };
-  const refusal = refusePlan(wanted);
+  const { prometheusToken = planBefore.prometheusToken, ...plain } = command.plan;
+  const { prometheusToken: _, ...others } = { ...planBefore, ...said(plain) };
+  const wanted: AccountPlan = { ...others, ...(prometheusToken && { prometheusToken }) };
+  const refusal = refusePlan(wanted) ?? refuseScrapeToken(wanted, before, state);
   if (refusal !== undefined) return refusal;
   const hasOtherPlan = accountPlanName(wanted) !== accountPlanName(planBefore);
   const isDated = command.plan.lastPlanUpgradeAtMs !== undefined;
@@ -61,6 +63,13 @@ export function decidePlan(command: CommandOf<'ChangeAccountPlan'>, state: Contr
     ...(limitEvents.length > 0 ? { limits } : {}),
   };
   return decided({ type: 'OneAccount', account: after }, ...planEvents, ...limitEvents);
+}
+
+function refuseScrapeToken({ prometheusToken }: AccountPlan, { id }: Account, state: ControlState) {
+  const sha256 = prometheusToken?.sha256 ?? '';
+  const owner = state.queueScrapeTokens.get(sha256);
+  const isTaken = state.scrapeTokens.has(sha256) || (owner !== undefined && owner !== id);
+  return isTaken ? rejected('SECRET_TAKEN', 'a token is in use already') : undefined;
 }
 
 function refusePlan(plan: AccountPlan): Decision | undefined {

@@ -77,7 +77,10 @@ export type ManagementCommand =
   | {
       readonly type: 'ChangeAccountPlan';
       readonly account: AccountId;
-      readonly plan: Partial<AccountPlan>;
+      /** `prometheusToken` null: switched off. */
+      readonly plan: Partial<Omit<AccountPlan, 'prometheusToken'>> & {
+        readonly prometheusToken?: AccountPlan['prometheusToken'] | null;
+      };
       readonly limits: Partial<AccountLimits>;
     }
   /** Queues of an account: its own unless that was moved away, and those that were moved to it. Answered as `Accounts`. */

@@ -78,6 +78,8 @@ export interface AccountPlan {
   readonly budgetDollars: number;
   /** 0: never. */
   readonly lastPlanUpgradeAtMs: number;
+  /** Opens the scrape endpoint for this queue and the databases of its owner; undefined: it is off. */
+  readonly prometheusToken?: SealedSecret | undefined;
 }
 
 /** Of an account that nobody gave a plan. */

@@ -61,6 +61,8 @@ export class ControlState extends DayCounts {
   readonly userTokens = new Map<string, UserToken>();
   /** By SHA-256 of the token. */
   readonly scrapeTokens = new Map<string, DatabaseId>();
+  /** The same of queues. */
+  readonly queueScrapeTokens = new Map<string, AccountId>();
   readonly #idsByName = new Owned<string, DatabaseId>();
   readonly #owned = new Owned<AccountId, DatabaseId>();
   #liveCount = 0;
@@ -100,7 +102,8 @@ export class ControlState extends DayCounts {
     if (before !== undefined) this.#unindexAccount(before);
     this.accounts.set(account.id, account);
     this.people.add(account);
-    const { id, secrets, readOnlyToken } = account;
+    const { id, secrets, readOnlyToken, plan } = account;
+    if (plan?.prometheusToken !== undefined) this.queueScrapeTokens.set(plan.prometheusToken.sha256, id);
     this.queueTokens.set(secrets.queueToken.sha256, { account: id, role: 'standard' });
     if (readOnlyToken !== undefined) this.queueTokens.set(readOnlyToken.sha256, { account: id, role: 'read-only' });
   }
@@ -116,6 +119,8 @@ export class ControlState extends DayCounts {
 
   #unindexAccount(account: Account): void {
     for (const token of queueTokensOf(account)) this.queueTokens.delete(token.sha256);
+    const scrapeToken = account.plan?.prometheusToken;
+    if (scrapeToken !== undefined) this.queueScrapeTokens.delete(scrapeToken.sha256);
     this.people.remove(account);
   }
 

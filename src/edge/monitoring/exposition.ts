@@ -16,13 +16,34 @@ export interface Family {
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** @param common labels of every sample. Families without samples are left out */
-export function expositionOf(families: readonly Family[], common: Readonly<Record<string, string>>): string {
+/** Families of one thing, and the labels that tell it from others. */
+export interface Labelled {
+  readonly families: readonly Family[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** One family for each name, with the samples of all things: the format wants them together. */
+export function merged(things: readonly Labelled[]): Family[] {
+  const byName = new Map<string, Family & { readonly samples: Sample[] }>();
+  for (const { families, labels } of things) {
+    for (const family of families) {
+      const known = byName.get(family.name) ?? { ...family, samples: [] };
+      for (const sample of family.samples) {
+        known.samples.push({ value: sample.value, labels: { ...labels, ...sample.labels } });
+      }
+      byName.set(family.name, known);
+    }
+  }
+  return [...byName.values()];
+}
+
+/** Families without samples are left out. */
+export function expositionOf(families: readonly Family[]): string {
   let text = '';
   for (const { name, help, type, samples } of families) {
     if (samples.length === 0) continue;
     text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-    for (const { labels, value } of samples) text += `${name}${labelled({ ...common, ...labels })} ${value}\n`;
+    for (const { labels, value } of samples) text += `${name}${labelled(labels ?? {})} ${value}\n`;
   }
   return text;
 }

@@ -1,7 +1,7 @@
 /**
  * Which metrics a scrape asks for: `match[]`, any number of times, each a name or `{__name__="name"}`, or the beginning of
  * names, `{__name__=~"millrace_kv_.*"}`. Whoever asks for none has all. Labels are not looked at: a token shows one
- * database anyway.
+ * database, or one account, anyway.
  */
 import { invalid } from '../queue/refused.js';
 

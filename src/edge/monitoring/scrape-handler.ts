@@ -1,5 +1,5 @@
 /**
- * The scrape endpoint of a database, for whoever has the port: `GET /monitoring/prometheus/federate` with
+ * The scrape endpoint of a database or an account, for whoever has the port: `GET /monitoring/prometheus/federate` with
  * `Authorization: Bearer <monitoring token>`. The token alone says whose numbers are shown; they are never anybody
  * else's.
  *
@@ -13,12 +13,13 @@ import { MANAGEMENT_REFUSALS, managementRefusalOf, QUEUE_REFUSALS } from '../err
 import { discardBody, FaceRequest } from '../http/index.js';
 import { Refused } from '../queue/refused.js';
 import { databaseMetrics } from './database-metrics.js';
-import { EXPOSITION_TYPE, expositionOf } from './exposition.js';
+import { EXPOSITION_TYPE, expositionOf, type Labelled, merged } from './exposition.js';
 import { wantedNames } from './metric-names.js';
+import { queueMetrics } from './queue-metrics.js';
 import type { ScrapeGrants } from './scrape-grants.js';
 
 export interface ScrapeHandlerParts {
-  readonly access: Pick<ScrapeGrants, 'databaseOf'>;
+  readonly access: Pick<ScrapeGrants, 'scopeOf'>;
   readonly statistics: Statistics;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,8 +50,8 @@ export function createScrapeHandler(parts: ScrapeHandlerParts): ScrapeHandler {
 /** @throws Refused; CONTROL_STALE; what the statistics throw */
 async function scraped({ access, statistics, clock }: ScrapeHandlerParts, request: IncomingMessage, target: string) {
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  const database = token === undefined ? undefined : access.databaseOf(token);
-  if (database === undefined) {
+  const scope = token === undefined ? undefined : access.scopeOf(token);
+  if (scope === undefined) {
     throw new Refused(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
   }
   const [path, ...rest] = target.split('?');
@@ -60,11 +61,17 @@ async function scraped({ access, statistics, clock }: ScrapeHandlerParts, reques
   }
   const isWanted = wantedNames(new URLSearchParams(rest.join('?')).getAll('match[]'));
   const countedMs = clock.nowMs() - COUNTED_AFTER_MS;
-  const families = databaseMetrics(await statistics.database(database.id, '1h', countedMs), countedMs);
-  return expositionOf(
-    families.filter(({ name }) => isWanted(name)),
-    { database_id: uuidOf(database.id), database_name: database.name },
-  );
+  const scraped: Labelled[] = [];
+  const { queue, databases } = scope;
+  if (queue !== undefined) {
+    const families = queueMetrics(await statistics.account(queue.id, '1h', countedMs), countedMs);
+    scraped.push({ families, labels: { queue_id: uuidOf(queue.id), queue_name: queue.name } });
+  }
+  for (const { id, name } of databases) {
+    const families = databaseMetrics(await statistics.database(id, '1h', countedMs), countedMs);
+    scraped.push({ families, labels: { database_id: uuidOf(id), database_name: name } });
+  }
+  return expositionOf(merged(scraped).filter(({ name }) => isWanted(name)));
 }
 
 function refuse(parts: ScrapeHandlerParts, response: ServerResponse, failure: unknown): void {

@@ -55,6 +55,7 @@ const REFERENCE = [
 const OURS = [
   ...['GET /v2/auditlogs', 'POST /v2/apikey', 'GET /v2/apikeys', 'DELETE /apikey/{name}', 'DELETE /v2/apikey/{name}'],
   ...['POST /v2/kv/enable-prometheus/{id}', 'POST /v2/kv/disable-prometheus/{id}'],
+  ...['POST /v2/msgq/enable-prometheus/{id}', 'POST /v2/msgq/disable-prometheus/{id}'],
   'GET /openapi.json',
 ];
 
@@ -195,6 +196,8 @@ describe('management: every route of the document', function () {
     await face.ok('PATCH', `/v2/msgq/update-budget/${face.queue}`, body('PATCH /v2/msgq/update-budget/{id}'));
     await face.ok('POST', `/v2/msgq/enable-prodpack/${face.queue}`);
     await face.ok('POST', `/v2/msgq/disable-prodpack/${face.queue}`);
+    await face.ok('POST', `/v2/msgq/enable-prometheus/${face.queue}`);
+    await face.ok('POST', `/v2/msgq/disable-prometheus/${face.queue}`);
     await face.ok('GET', '/v2/msgq/ipv4', { as: null });
     await face.ok('POST', '/v2/msgq/move-to-team', { body: { msgq_id: face.queue, target_team_id: other } });
 

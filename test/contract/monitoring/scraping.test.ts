@@ -32,6 +32,20 @@ class ScrapeStand extends ManagementHarness {
     });
   }
 
+  /** @returns the token that shows the queue of the owner, and all databases */
+  async switchQueueOn(token: string): Promise<string> {
+    const prometheusToken = { sha256: hashSecret(token), sealed: this.sealing.seal(token) };
+    const account = this.ownerAccount;
+    const reply = await this.control.send({
+      type: 'ChangeAccountPlan',
+      account,
+      plan: { prometheusToken },
+      limits: {},
+    });
+    if (reply.type === 'Rejected') throw new Error(reply.message);
+    return token;
+  }
+
   /** @returns the token that shows the database */
   async switchOn(uuid: string, token: string): Promise<string> {
     const prometheusToken = { sha256: hashSecret(token), sealed: this.sealing.seal(token) };
@@ -103,6 +117,18 @@ describe('monitoring: scraping', function () {
       expect(line).to.match(/^(# (HELP|TYPE) \w+ .+|\w+\{(\w+="[^"]*",?)+\} [\d.e+-]+)$/);
     }
     expect(new Set(namesIn(text)).size, 'each family once').to.equal(namesIn(text).length);
+  });
+
+  it('of an account shows its queue, and each of its databases in the same families', async () => {
+    const second = await stand.newDatabase({ database_name: 'second' });
+    const { status, text } = await stand.scrape(await stand.switchQueueOn('mrm_queue'));
+    expect(status).to.equal(200);
+    expect(namesIn(text)).to.include.members(['millrace_queue_requests_total', 'millrace_kv_keys']);
+    expect(new Set(namesIn(text)).size, 'each family once').to.equal(namesIn(text).length);
+    expect(text).to.match(/^millrace_queue_dlq_messages\{queue_id="[^"]+",queue_name="[^"]+"\} \d+$/m);
+    for (const id of [database, second]) expect(text).to.include(`millrace_kv_keys{database_id="${id}",`);
+    expect(text).to.match(/^millrace_queue_minute_messages\{queue_id="[^"]+",queue_name="[^"]+",state="delivered"\} /m);
+    expect(namesIn((await stand.scrape(token)).text)).to.not.include('millrace_queue_requests_total');
   });
 
   it('counts from the beginning of the month, whatever days are kept', async () => {

@@ -59,6 +59,19 @@ describe('management: monitoring of a database', function () {
     expect(text).to.not.include(token);
   });
 
+  it('is switched for a queue likewise', async () => {
+    const [queue] = (await face.ok('GET', '/v2/msgq/users')).json as { id: string }[];
+    const at = async (verb: string) =>
+      (await face.ok('POST', `/v2/msgq/${verb}-prometheus/${queue?.id}`)).json as Shown;
+    const on = await at('enable');
+    expect(on.prometheus_enabled).to.equal('true');
+    expect(on.prometheus_token).to.match(/^mrm_[\w-]{32}$/);
+    expect(await at('enable')).to.not.have.property('prometheus_token');
+    expect(face.control.state.queueScrapeTokens.size).to.equal(1);
+    expect((await at('disable')).prometheus_enabled).to.equal('false');
+    expect(face.control.state.queueScrapeTokens.size).to.equal(0);
+  });
+
   it("refuses a key that may only look, and does not know another's database", async () => {
     const looker = await face.readOnlyKey();
     const { caller: stranger } = await face.newPerson('stranger@example.com');

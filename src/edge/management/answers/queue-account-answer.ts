@@ -109,7 +109,7 @@ export function queueAccountAnswer(call: ManagementCall, account: Account): Queu
     reserved_type: plan.reserved,
     reserved_price: ACCOUNT_PLAN_TERMS[accountPlanName(plan)].reservedPrice,
     prod_pack_enabled: plan.hasProdPack,
-    prometheus_enabled: textFlag(false),
+    prometheus_enabled: textFlag(plan.prometheusToken !== undefined),
     enterprise: { enabled: false },
     region: plan.region,
     budget: plan.budgetDollars,

@@ -2,7 +2,6 @@
 import {
   ACCOUNT_PLAN_TERMS,
   type Account,
-  type AccountPlan,
   type AuditAction,
   type ControlCommand,
 } from '../../../domain/control/index.js';
@@ -76,7 +75,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
       const tokens = call.face.secrets.ofQueue();
       return queueAccountAnswer(
         call,
-        await changed(call, path.id, 'rotateQueueToken', ({ id }) => ({
+        await changedQueue(call, path.id, 'rotateQueueToken', ({ id }) => ({
           type: 'ResetQueueTokens',
           account: id,
           tokens,
@@ -92,7 +91,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     answer: OK_ANSWER,
     async handle(call, { path, body: { plan_name } }) {
       const { type, reserved } = ACCOUNT_PLAN_TERMS[plan_name];
-      await changed(call, path.id, 'setQueuePlan', ({ id }) => planChange(id, { type, reserved }), plan_name);
+      await changedQueue(call, path.id, 'setQueuePlan', ({ id }) => planChange(id, { type, reserved }), plan_name);
       return OK;
     },
   }),
@@ -105,7 +104,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     async handle(call, { path, body }) {
       const budgetDollars = queueBudgetOf(body);
       const said = String(budgetDollars);
-      await changed(call, path.id, 'updateQueueBudget', ({ id }) => planChange(id, { budgetDollars }), said);
+      await changedQueue(call, path.id, 'updateQueueBudget', ({ id }) => planChange(id, { budgetDollars }), said);
       return OK;
     },
   }),
@@ -146,20 +145,21 @@ function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action:
     permission: 'payment',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      await changed(call, path.id, action, ({ id }) => planChange(id, { hasProdPack }));
+      await changedQueue(call, path.id, action, ({ id }) => planChange(id, { hasProdPack }));
       return OK;
     },
   });
 }
 
 /** Its limits follow from the plan and the budget. */
-function planChange(account: AccountId, plan: Partial<AccountPlan>): Change {
+export function planChange(account: AccountId, plan: PlanChange): Change {
   return { type: 'ChangeAccountPlan', account, plan, limits: {} };
 }
 
 type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
+type PlanChange = Extract<Change, { readonly type: 'ChangeAccountPlan' }>['plan'];
 
-async function changed(
+export async function changedQueue(
   call: ManagementCall,
   uuid: string | undefined,
   action: AuditAction,
@@ -175,7 +175,7 @@ async function queuesOf(call: ManagementCall): Promise<readonly Account[]> {
 }
 
 /** @throws Refused 404 */
-async function queueOf(call: ManagementCall, uuid: string | undefined): Promise<Account> {
+export async function queueOf(call: ManagementCall, uuid: string | undefined): Promise<Account> {
   const id = queueIdIn(uuid);
   const found = (await queuesOf(call)).find((queue) => queue.id === id);
   if (found === undefined) throw new Refused(notFound('message queue account'));
