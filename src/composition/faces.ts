@@ -17,6 +17,7 @@ import type {
   IntakeLog,
   KvGateway,
   MessageLog,
+  ReadModelCare,
   RunLog,
   SearchQueries,
   Statistics,
@@ -47,6 +48,8 @@ export interface FaceWorld {
     readonly readModels: MessageLog & RunLog;
     readonly statistics: Statistics;
     readonly search: SearchQueries;
+    /** Of this process; undefined where it keeps none. */
+    readonly care: ReadModelCare | undefined;
   };
 }
 
@@ -150,6 +153,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     statistics: models.statistics,
     messageLog: models.readModels,
     audit,
+    care: models.care,
     addresses: {
       kv: kvAt,
       queue: queueAt,

@@ -15,6 +15,7 @@ import type {
   JournalAudit,
   KvGateway,
   MessageLog,
+  ReadModelCare,
   SearchQueries,
   Statistics,
 } from '../ports/index.js';
@@ -32,6 +33,8 @@ export interface ManagementEdgeOptions {
   readonly statistics: Statistics;
   readonly messageLog: MessageLog;
   readonly audit: JournalAudit;
+  /** Undefined in a process that keeps no read models. */
+  readonly care: ReadModelCare | undefined;
   /** As clients reach the faces, where no setting says so. */
   readonly addresses: PublicUrls;
   /** 0: it is off. */
@@ -40,8 +43,20 @@ export interface ManagementEdgeOptions {
 }
 
 export function managementFace(c: DependencyContainer, options: ManagementEdgeOptions): FaceServer {
-  const { control, gateway, backups, removal, queries, statistics, messageLog, audit, addresses, respPort, face } =
-    options;
+  const {
+    control,
+    gateway,
+    backups,
+    removal,
+    queries,
+    statistics,
+    messageLog,
+    audit,
+    care,
+    addresses,
+    respPort,
+    face,
+  } = options;
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const log = c.resolve(tokens.LOG);
@@ -66,6 +81,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     audit,
     messageLog,
     statistics,
+    readModels: care,
     clock,
     timers: c.resolve(tokens.TIMERS),
     log,

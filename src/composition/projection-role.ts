@@ -16,6 +16,8 @@ import * as tokens from './tokens.js';
 export interface ProjectionRole {
   readonly readModels: MessageLog & RunLog;
   readonly statistics: Statistics;
+  /** Makes it anew beside the one that answers. */
+  rebuild(model: 'messages' | 'statistics'): void;
   /** @throws CONFLICT when another process keeps its read models in the same data directory */
   start(): Promise<void>;
   /** For `/readyz`: ready once everything that was stored at the start has been folded. */
@@ -65,6 +67,7 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
   return {
     readModels: new AskedReadModels((question) => thread.ask(question)),
     statistics: new AskedStatistics((question) => thread.ask(question)),
+    rebuild: (model) => thread.rebuild(model),
     start: async () => {
       const lock = await lockDataDir(folder);
       thread.start();

@@ -5,7 +5,7 @@
 import type { ReadModelStatus, StatisticsStatus } from '../projections/index.js';
 import { AnsweringThread, type AnsweringThreadOptions } from './answering-thread.js';
 import type { EventLimit } from './event-limits.js';
-import type { ProjectionStatus, ProjectionTask } from './projection-worker.js';
+import type { ProjectionStatus, ProjectionTask, ProjectionWord } from './projection-worker.js';
 
 export interface ProjectionThreadOptions extends AnsweringThreadOptions<ProjectionTask> {
   /** A thread has begun, the first one or another. */
@@ -19,7 +19,7 @@ const YOUNG_GENERATION_MB = 16;
 /** Each may bring a page of some MB. */
 const MAX_QUESTIONS = 64;
 
-export class ProjectionThread extends AnsweringThread<ProjectionTask, readonly EventLimit[], ProjectionStatus> {
+export class ProjectionThread extends AnsweringThread<ProjectionTask, ProjectionWord, ProjectionStatus> {
   readonly #onBegun: () => void;
 
   constructor(options: ProjectionThreadOptions) {
@@ -38,7 +38,12 @@ export class ProjectionThread extends AnsweringThread<ProjectionTask, readonly E
 
   /** How many events of these accounts are kept from now on. Lost where there is no thread: the next one knows none. */
   limitEvents(limits: readonly EventLimit[]): void {
-    this.tell(limits);
+    this.tell({ kind: 'limits', limits });
+  }
+
+  /** Beside the one that answers. Lost where there is no thread. */
+  rebuild(model: 'messages' | 'statistics'): void {
+    this.tell({ kind: 'rebuild', model });
   }
 
   get status(): ReadModelStatus | undefined {

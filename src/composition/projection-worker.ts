@@ -19,6 +19,7 @@ import {
 import { answer } from '../query/index.js';
 import { answerUntilStopped } from './answering-worker.js';
 import type { EventLimit } from './event-limits.js';
+import { RebuiltBeside } from './rebuilt-beside.js';
 import { lowerPriority, threadLog } from './worker-thread.js';
 
 /** What the thread is started with: plain data. */
@@ -31,6 +32,11 @@ export interface ProjectionTask {
   readonly statsFile: string;
   readonly options: ReadModelOptions;
 }
+
+/** What the thread is told beside questions. */
+export type ProjectionWord =
+  | { readonly kind: 'limits'; readonly limits: readonly EventLimit[] }
+  | { readonly kind: 'rebuild'; readonly model: 'messages' | 'statistics' };
 
 export interface ProjectionStatus {
   readonly readModels: ReadModelStatus;
@@ -60,20 +66,45 @@ async function serve(to: MessagePort, { nats, prefix, file, statsFile, options }
   const timers = new NodeTimers();
   const bodies = new BodyReader({ journal, objects, timers, log }, carriedBodies);
   const ports = { journal, objects, bodies, timers, log, clock: new SystemClock() };
-  const models = new ReadModels(ports, new SqliteFiles(file), options);
   const { clusterId, shards } = options;
-  const statistics = new StatisticsModel(ports, new SqliteFiles(statsFile, { cacheKib: STATISTICS_CACHE_KIB }), {
-    clusterId,
-    shards,
+  const eventLimits = new Map<EventLimit[0], EventLimit[1]>();
+  const messages = new RebuiltBeside({
+    name: 'messages',
+    files: new SqliteFiles(file),
+    beside: new SqliteFiles(`${file}.next`),
+    create: (files) => {
+      const models = new ReadModels(ports, files, options);
+      models.limitEvents(eventLimits);
+      return models;
+    },
+    timers,
+    log,
   });
-  models.start();
+  const cached = { cacheKib: STATISTICS_CACHE_KIB };
+  const statistics = new RebuiltBeside({
+    name: 'statistics',
+    files: new SqliteFiles(statsFile, cached),
+    beside: new SqliteFiles(`${statsFile}.next`, cached),
+    create: (files) => new StatisticsModel(ports, files, { clusterId, shards }),
+    timers,
+    log,
+  });
+  messages.start();
   statistics.start();
-  await answerUntilStopped<readonly EventLimit[], ProjectionStatus>(to, {
-    answer: (question) => answer(models, question, statistics),
-    hear: (limits) => models.limitEvents(limits),
-    status: () => ({ readModels: models.status(), statistics: statistics.status() }),
+  const hear = (word: ProjectionWord) => {
+    if (word.kind === 'rebuild') {
+      void (word.model === 'messages' ? messages : statistics).rebuild();
+      return;
+    }
+    for (const [account, limit] of word.limits) eventLimits.set(account, limit);
+    for (const models of messages.all) models.limitEvents(word.limits);
+  };
+  await answerUntilStopped<ProjectionWord, ProjectionStatus>(to, {
+    answer: async (question) => answer(await messages.answering(), question, await statistics.answering()),
+    hear,
+    status: () => ({ readModels: messages.current.status(), statistics: statistics.current.status() }),
   });
-  await Promise.all([models.stop(), statistics.stop()]);
+  await Promise.all([messages.stop(), statistics.stop()]);
   await connections.close();
   to.close();
 }

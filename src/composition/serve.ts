@@ -10,8 +10,7 @@ import type { Config } from '../config/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
-import type { Backups, DataRemoval } from '../ports/index.js';
-import { ROOMY, type StorageGauge } from '../ports/index.js';
+import { type Backups, type DataRemoval, type ReadModelCare, ROOMY, type StorageGauge } from '../ports/index.js';
 import { backupRole } from './backup-role.js';
 import type { CompactorWorld } from './compactor-worker.js';
 import { type ControlRole, controlRole } from './control-role.js';
@@ -21,9 +20,9 @@ import { kvGateway } from './kv-gateway.js';
 import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
-import { projectionRole, remoteReadModels, remoteStatistics } from './projection-role.js';
+import { type ProjectionRole, projectionRole, remoteReadModels, remoteStatistics } from './projection-role.js';
 import { queueRole } from './queue-role.js';
-import { remoteSearch, type SearchRoleOptions, searchRole } from './search-role.js';
+import { remoteSearch, type SearchRole, type SearchRoleOptions, searchRole } from './search-role.js';
 import { ProcessFacts } from './server-facts.js';
 import * as tokens from './tokens.js';
 
@@ -154,6 +153,7 @@ async function startRoles(
           readModels: readModels?.readModels ?? remoteReadModels(c),
           statistics: readModels?.statistics ?? remoteStatistics(c),
           search: searches?.search ?? remoteSearch(c),
+          care: careOf(readModels, searches),
         },
       })),
     );
@@ -226,4 +226,9 @@ function searchIndexesOf({
     },
     onIndexesChanged: (changed) => search.whenSearchIndexesChange(changed),
   };
+}
+
+function careOf(models: ProjectionRole | undefined, searches: SearchRole | undefined): ReadModelCare | undefined {
+  if (models === undefined || searches === undefined) return undefined;
+  return { rebuild: (model) => (model === 'search' ? searches.rebuild() : models.rebuild(model)) };
 }

@@ -243,6 +243,7 @@ export const MANAGEMENT_REFUSALS = {
   overloaded: unavailable(MANAGEMENT_TEXTS.MAILBOX_FULL, SOON_SECONDS),
   noBackups: unavailable('backups are not available on this server'),
   noStatistics: unavailable('statistics are not available on this server'),
+  noReadModels: unavailable('this process keeps no read models: ask the one that does'),
 } as const satisfies Record<string, Refusal>;
 
 /** Of somebody who may sign in, but not do this. */

@@ -6,7 +6,7 @@
  *  - The library marks a lock by a directory beside the file, which outlives a killed process. Whoever opens a file
  *    is its only user (the data directory belongs to one process), so a mark that is found is a dead one's.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { describeError } from '../../kernel/index.js';
@@ -62,6 +62,14 @@ export class SqliteFiles implements SqlFiles {
 
   remove(): void {
     for (const companion of COMPANIONS) rmSync(`${this.path}${companion}`, { recursive: true, force: true });
+  }
+
+  /** Takes the other's place, whatever that holds. Nobody may have either open. */
+  moveTo(other: SqliteFiles): void {
+    other.remove();
+    for (const companion of COMPANIONS) {
+      if (existsSync(`${this.path}${companion}`)) renameSync(`${this.path}${companion}`, `${other.path}${companion}`);
+    }
   }
 
   get exists(): boolean {

@@ -6,6 +6,7 @@ import type {
   ManagementAccess,
   ManagementControl,
   MessageLog,
+  ReadModelCare,
   Sealing,
   Statistics,
   Timers,
@@ -22,6 +23,8 @@ export interface AdminHandlerParts {
   readonly audit: JournalAudit;
   readonly messageLog: MessageLog;
   readonly statistics: Statistics;
+  /** Undefined in a process that keeps none. */
+  readonly readModels: ReadModelCare | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;

@@ -8,8 +8,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
-import type { ManagementGrant } from '../../ports/index.js';
-import { forbidden, MANAGEMENT_REFUSALS } from '../error-map.js';
+import { type ManagementGrant, READ_MODEL_NAMES } from '../../ports/index.js';
+import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
 import { discardBody, endInOnePiece, FaceRequest } from '../http/index.js';
 import { basicCredentials } from '../management/basic-credentials.js';
 import { mustBeAllowed, type Permission } from '../management/permissions.js';
@@ -49,6 +49,7 @@ const ROUTES: readonly (readonly [
   ['GET', 'queues/:id/logs', 'databases', logFeed],
   ['GET', 'queues/:id/statistics', 'read', (call) => statisticsFeed(call, 'queue')],
   ['GET', 'verify', 'read', verifyEverything],
+  ['POST', 'read-models/:id/rebuild', 'read', rebuildReadModel],
 ];
 
 export function createAdminHandler(parts: AdminHandlerParts): AdminHandler {
@@ -141,6 +142,18 @@ async function verifyEverything(call: AdminCall): Promise<void> {
     throw new Refused(forbidden('only people of the first account may verify the whole installation'));
   }
   await verify(call, undefined);
+}
+
+/** Of this process, for operators. */
+async function rebuildReadModel(call: AdminCall): Promise<void> {
+  const { readModels, isOperator } = call.face.parts;
+  if (call.grant.isReadOnly) throw new Refused(MANAGEMENT_REFUSALS.readOnly);
+  if (!isOperator(call.grant)) throw new Refused(forbidden('only people of the first account may rebuild read models'));
+  const model = READ_MODEL_NAMES.find((name) => name === call.id);
+  if (model === undefined) throw new Refused(notFound('read model'));
+  if (readModels === undefined) throw new Refused(MANAGEMENT_REFUSALS.noReadModels);
+  readModels.rebuild(model);
+  call.json(JSON.stringify({ rebuilding: model }));
 }
 
 function shown({ face, grant }: AdminCall) {

@@ -12,6 +12,7 @@ import type {
   LogQuery,
   MessageLog,
   MessageState,
+  ReadModelName,
 } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
@@ -93,6 +94,8 @@ export class AdminStand extends ManagementHarness {
   readonly time = new ManualTime();
   isDraining = false;
   isSecure = false;
+  keepsReadModels = true;
+  readonly rebuilt: ReadModelName[] = [];
   readonly #open: ReadStream[] = [];
   #waiting = 0;
 
@@ -122,6 +125,11 @@ export class AdminStand extends ManagementHarness {
       audit: this.audit,
       messageLog: this.messageLog,
       statistics: this.statistics,
+      get readModels() {
+        return stand.keepsReadModels
+          ? { rebuild: (model: ReadModelName) => void stand.rebuilt.push(model) }
+          : undefined;
+      },
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => 0 },
       timers: this.time,
       log: this.log,

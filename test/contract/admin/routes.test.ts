@@ -56,6 +56,27 @@ describe('operators: routes', function () {
     await refusedAs('session', 401, /^unauthorized/, { email: stand.owner.email, key: 'mrk_wrong' });
   });
 
+  it('has a read model made anew for operators, where there is one', async () => {
+    const rebuild = (name: string, as = stand.owner) =>
+      stand.call('POST', `/v2/admin/read-models/${name}/rebuild`, { as });
+    for (const name of ['messages', 'statistics', 'search']) {
+      const { status, json } = await rebuild(name);
+      expect([status, json]).to.deep.equal([200, { rebuilding: name }]);
+    }
+    expect(stand.rebuilt).to.deep.equal(['messages', 'statistics', 'search']);
+    expect((await rebuild('nothing')).status).to.equal(404);
+    expect((await rebuild('messages', stranger)).status).to.equal(403);
+    const looking = await rebuild('messages', await stand.readOnlyKey());
+    expect(looking.status).to.equal(403);
+    expect(errorOf(looking)).to.match(/^Readonly API key/);
+    stand.keepsReadModels = false;
+    expect((await rebuild('messages')).status).to.equal(503);
+    stand.keepsReadModels = true;
+    expect(stand.rebuilt).to.have.length(3);
+    const other = await get('read-models/messages/rebuild');
+    expect([other.status, other.headers.get('allow')]).to.deep.equal([405, 'POST']);
+  });
+
   it('answers what it does not know with 404', async () => {
     const beside = ['', 'nothing', 'databases', `databases/${database}`, `databases/${database}/state/more`];
     const spelled = [
