@@ -39,7 +39,7 @@ export interface NatsServer {
 }
 
 /** Recovering a large store on a busy machine takes a while. */
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 30_000;
 
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-nats-'));

@@ -55,9 +55,9 @@ export type EventRecord = Readonly<Record<string, unknown>> & { readonly state: 
 export type DlqRecord = Readonly<Record<string, unknown>> & { readonly dlqId: string; readonly messageId: string };
 
 /** From the ready line until another process owns the queue. */
-const READY_TIMEOUT_MS = 15_000;
+const READY_TIMEOUT_MS = 60_000;
 /** The longest that clients wait for what must be listed. */
-const LISTED_TIMEOUT_MS = 10_000;
+const LISTED_TIMEOUT_MS = 30_000;
 
 export class QueueProcess {
   readonly url: string;

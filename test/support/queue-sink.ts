@@ -30,7 +30,7 @@ interface Kept extends SinkCall {
 }
 
 /** Deliveries on a machine that does much else. */
-const ARRIVAL_TIMEOUT_MS = 15_000;
+const ARRIVAL_TIMEOUT_MS = 30_000;
 
 export class QueueSink {
   readonly #calls = new Map<string, Kept[]>();

@@ -29,7 +29,7 @@ const NOT_TYPED_IN = /^(?:node |q\(\))/;
 const TOKEN = 'eyJVc2VySUQiOiJtZSJ9';
 const END = '@@ end';
 /** Lists are behind by a second at most; the rest is for a busy machine. */
-const LISTED_TIMEOUT_MS = 10_000;
+const LISTED_TIMEOUT_MS = 30_000;
 
 /** One shell for a page: what a command sets, the next ones have. */
 class Shell {

@@ -136,7 +136,7 @@ describe('millrace db', function () {
     const environment = await embeddedEnvironment(dataDir);
     const commands = Array.from({ length: 250 }, () => ['GET', 'k']);
     expect((await counted.kv.pipeline(commands)).kind).to.equal('done');
-    await eventually(async () => expect(await meteredCommands(dataDir)).to.be.at.least(250), { timeoutMs: 10_000 });
+    await eventually(async () => expect(await meteredCommands(dataDir)).to.be.at.least(250), { timeoutMs: 30_000 });
     await counted.kill();
     counted = await startMillrace({ dataDir });
     await eventually(
