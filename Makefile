@@ -49,11 +49,12 @@ format: node_modules/.installed ## formats every file
 test: dist/.built ## unit, spec, contract and fuzz tests, no server; FUZZ_SECONDS=n fuzzes longer
 	$(MOCHA) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
 
-# Most of these wait for something: two halves side by side take little more than the longer one.
+# Most of these wait for something: two halves side by side take little more than the longer one. What a failed test
+# leaves open does not keep its half from ending.
 INTEGRATION_HALF := dist/test/integration/{queue,workflow}/**/*.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
-	@$(MOCHA) --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
-	$(MOCHA) --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
+	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
+	$(MOCHA) --exit --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
 	wait $$half && exit $$failures
 
 test-differential: dist/.built ## same commands, same replies as a real Redis
@@ -64,7 +65,7 @@ test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so man
 	$(if $(SEED),SIM_SEED=$(SEED)) $(MOCHA) --timeout 540000 'dist/test/simulation/**/*.test.js'
 
 test-chaos: dist/.built ## kills, freezes and cuts off real processes
-	$(MOCHA) --timeout 540000 'dist/test/chaos/**/*.test.js'
+	$(MOCHA) --exit --timeout 540000 'dist/test/chaos/**/*.test.js'
 
 bench: dist/.built ## prints ratios against the alternatives in the same run
 	node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
