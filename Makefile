@@ -51,7 +51,7 @@ test: dist/.built ## unit, spec, contract and fuzz tests, no server; FUZZ_SECOND
 
 # Most of these wait for something: two halves side by side take little more than the longer one. What a failed test
 # leaves open does not keep its half from ending.
-INTEGRATION_HALF := dist/test/integration/{queue,workflow}/**/*.test.js
+INTEGRATION_HALF := dist/test/integration/{queue,workflow,serve,resp}/**/*.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
 	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
 	$(MOCHA) --exit --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
