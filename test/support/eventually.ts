@@ -1,7 +1,7 @@
 /** Waits for a condition, never for a time: retries `check` until it stops throwing, then returns its value. */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 9_000, everyMs = 20 }: { timeoutMs?: number; everyMs?: number } = {},
+  { timeoutMs = 30_000, everyMs = 20 }: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

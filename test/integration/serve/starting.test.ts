@@ -37,7 +37,9 @@ describe('millrace serve', function () {
     expect(await millrace.kv.ask('PING')).to.equal('PONG');
     for (const path of ['/livez', '/metrics'])
       expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
-    await eventually(async () => expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200));
+    await eventually(async () => expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200), {
+      timeoutMs: 60_000,
+    });
   });
 
   it('prints the credentials of the first start once, and keeps them for our user alone', async () => {
