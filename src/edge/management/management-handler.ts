@@ -80,6 +80,8 @@ export class ManagementHandler {
     const query = mark < 0 ? '' : target.slice(mark + 1);
     refuseOtherSites(request);
     const grant = this.openPaths.has(path) ? undefined : this.#grantFor(request);
+    // Asked as of a proxy; nothing here is one.
+    if (!path.startsWith('/')) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
     const pass = (body: Buffer) => this.application(request, response, { call, path, query, fields, body });
     if (BODILESS.has(request.method)) {

@@ -1,4 +1,5 @@
 /** What holds for every call of the management API: bodies, methods, errors, limits, and the second spelling. */
+import { request } from 'node:http';
 import { expect } from 'chai';
 import { basic, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
 
@@ -18,6 +19,22 @@ describe('management: conventions', function () {
     for (const body of [undefined, '', '{}', '[]', 'null', '{"unknown": 1}']) {
       const { status, text } = await face.call('POST', `/v2/kv/enable-eviction/${id}`, { body });
       expect([status, text]).to.deep.equal([200, '"OK"']);
+    }
+  });
+
+  it('knows no route by a target that is no path', async () => {
+    for (const target of ['http://[', 'http://example.com/v2/kv/databases', '*']) {
+      const { hostname, port } = new URL(face.url);
+      const headers = { authorization: basic(face.owner.email, face.owner.key) };
+      const status = await new Promise((resolve, reject) => {
+        request({ hostname, port, path: target, headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+      expect([target, status]).to.deep.equal([target, 404]);
     }
   });
 
