@@ -3,19 +3,21 @@
  * goes, with a meter's record for each second of a day beside them; then every period is asked for again and again, as
  * an edge does. One process, one thread, the same code as in the thread of the read models.
  */
+
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SqliteFiles } from '../src/adapters/sqlite/index.js';
 import type { ReadEntry } from '../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../src/codec/queue/index.js';
-import type { Envelope, QueueEvent } from '../src/domain/queue/index.js';
+import type { QueueEvent } from '../src/domain/queue/index.js';
 import { PERIODS } from '../src/domain/statistics/index.js';
 import type { AccountId, DatabaseId, MessageId, SessionId, ShardName } from '../src/kernel/index.js';
 import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, queuePartition } from '../src/messages/index.js';
 import type { Statistics } from '../src/ports/index.js';
 import { type Checkpoint, type StatsCheckpoint, StatsReader, StatsStore } from '../src/projections/index.js';
 import { AskedStatistics, answer } from '../src/query/index.js';
+import { PLAIN_ENVELOPE } from '../test/support/plain-delivery.js';
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { sized } from './queue-load.js';
 
@@ -138,29 +140,6 @@ async function ask(store: StatsStore, progress: (line: string) => void): Promise
   return figures;
 }
 
-const ENVELOPE: Envelope = {
-  url: 'https://example.com/hook',
-  settings: {
-    method: 'POST',
-    header: [['Content-Type', 'application/json']],
-    maxRetries: 3,
-    retryDelay: undefined,
-    timeoutSeconds: undefined,
-    delaySeconds: 0,
-    callback: undefined,
-    failureCallback: undefined,
-    flowControl: undefined,
-    labels: [],
-    redact: undefined,
-  },
-  queueName: undefined,
-  scheduleId: undefined,
-  topicName: undefined,
-  endpointName: undefined,
-  callerIp: '192.0.2.1',
-  isAlias: false,
-  callbackOf: undefined,
-};
 const CONTENT = new Uint8Array(200);
 
 function entryOf(number: number, atMs: number): ReadEntry {
@@ -179,7 +158,7 @@ function entryOf(number: number, atMs: number): ReadEntry {
 function lifeOf(id: MessageId, atMs: number): QueueEvent[] {
   return [
     {
-      ...{ type: 'MessageAccepted', id, atMs, envelope: ENVELOPE, notBeforeMs: atMs },
+      ...{ type: 'MessageAccepted', id, atMs, envelope: PLAIN_ENVELOPE, notBeforeMs: atMs },
       body: { number: 1, bytes: CONTENT.length, content: CONTENT },
       ...{ deduplication: undefined, retryOf: undefined, holdsPlaceOf: undefined },
     },

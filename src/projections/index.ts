@@ -1,3 +1,4 @@
+export type { Checkpoint } from './checkpoint.js';
 export * from './message-log/index.js';
 export { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
 export * from './search-index/index.js';

@@ -11,7 +11,7 @@ import { describeError, MillraceError, type ShardName } from '../kernel/index.js
 import type { Clock, StoredMessage } from '../ports/index.js';
 import { SqlFailure } from '../ports/index.js';
 import { follow } from './bounded-feed.js';
-import type { Checkpoint } from './message-log/index.js';
+import type { Checkpoint } from './checkpoint.js';
 import type { RestorePorts } from './snapshot-restore.js';
 
 export interface FollowerPorts extends RestorePorts {

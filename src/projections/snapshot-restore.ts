@@ -9,7 +9,8 @@ import { SnapshotStore } from '../journal/index.js';
 import type { AccountId, ShardName } from '../kernel/index.js';
 import { type ManifestPartition, parseQueuePartition, queuePartition, shardOf } from '../messages/index.js';
 import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
-import type { Checkpoint, MessageLogStore } from './message-log/index.js';
+import type { Checkpoint } from './checkpoint.js';
+import type { MessageLogStore } from './message-log/index.js';
 
 /** Bodies that lie beside a snapshot. */
 export interface SnapshotBodies {

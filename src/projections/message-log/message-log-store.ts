@@ -12,25 +12,13 @@ import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, describeError, type ShardName } from '../../kernel/index.js';
 import { parseQueuePartition } from '../../messages/index.js';
 import { type Log, SqlFailure, type SqlFile, type SqlFiles, type SqlStatement } from '../../ports/index.js';
+import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
 import { LogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
 import { DEFAULT_RETENTION, Retention, type RetentionLimits } from './retention.js';
 import { SCHEMA, SCHEMA_VERSION } from './schema.js';
-
-export interface Checkpoint {
-  /** Of the stream: another value is another journal. */
-  readonly createdAt: string;
-  /** Of the last message of the last entry. */
-  readonly position: number;
-  /** Number and hash of that entry; 0 before the first one. */
-  readonly entry: number;
-  readonly hash: Uint8Array;
-  readonly clockMs: number;
-  /** Entries were truncated before they could be folded: older events may be missing. */
-  readonly hasGap: boolean;
-}
 
 export interface MessageLogStoreOptions {
   readonly clusterId: string;
@@ -63,16 +51,7 @@ export class MessageLogStore {
 
   checkpoint(shard: ShardName): Checkpoint | undefined {
     const row = this.#parts.sql.readShard.get([shard]);
-    return (
-      row && {
-        createdAt: row.created_at as string,
-        position: row.position as number,
-        entry: row.entry as number,
-        hash: row.hash as Uint8Array,
-        clockMs: row.clock_ms as number,
-        hasGap: row.has_gap === 1,
-      }
-    );
+    return row && checkpointIn(row);
   }
 
   /** Entries that follow the shard's checkpoint. @returns rows added to the log. @throws JOURNAL_DAMAGED, SqlFailure */

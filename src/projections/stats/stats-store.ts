@@ -11,7 +11,7 @@ import type { QueueEvent } from '../../domain/queue/index.js';
 import type { AccountId, ShardName } from '../../kernel/index.js';
 import { type MeterRecord, parseQueuePartition } from '../../messages/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
-import type { Checkpoint } from '../message-log/index.js';
+import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { type Prepared, prepared } from '../statements.js';
 import { BucketRows } from './bucket-rows.js';
 import { Deltas } from './deltas.js';
@@ -63,17 +63,7 @@ export class StatsStore {
 
   checkpoint(shard: ShardName): StatsCheckpoint | undefined {
     const row = this.#parts.sql.readShard.get([shard]);
-    return (
-      row && {
-        createdAt: row.created_at as string,
-        position: row.position as number,
-        entry: row.entry as number,
-        hash: row.hash as Uint8Array,
-        clockMs: row.clock_ms as number,
-        hasGap: row.has_gap === 1,
-        dlqFrom: row.dlq_from as number,
-      }
-    );
+    return row && { ...checkpointIn(row), dlqFrom: row.dlq_from as number };
   }
 
   /** Entries that follow the shard's checkpoint. @returns entries counted. @throws JOURNAL_DAMAGED, SqlFailure */
