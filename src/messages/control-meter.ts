@@ -61,6 +61,8 @@ export interface MeterKvGauge {
   readonly index: number;
   readonly keys: number;
   readonly storageBytes: number;
+  /** Of that owner, among those of the shard; left out in old records. */
+  readonly epoch?: number | undefined;
 }
 
 export interface MeterSearchGauge {

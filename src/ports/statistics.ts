@@ -8,13 +8,18 @@
  *
  * Promises every implementation keeps
  *  ST1 what is counted is counted once, also after a kill of any process
- *  ST2 an answer is about two seconds behind: nobody's own writes are promised to be in it
+ *  ST2 an answer is about two seconds behind: nobody's own writes are promised to be in it. One that is more than
+ *      `FRESH_MS` behind says so
  *  ST3 an id that nothing was counted for has zeros everywhere
  */
 import type { Period, SeriesTimes } from '../domain/statistics/index.js';
 import type { AccountId, DatabaseId } from '../kernel/index.js';
+import type { MaybeBehind } from './behind.js';
 
 export type { Period, SeriesTimes };
+
+/** Counting is a second or two behind by itself, and a busy machine adds some. */
+export const FRESH_MS = 5000;
 
 /** Latencies of a series: milliseconds, 0 for a step without any. */
 export interface LatencySeries {
@@ -37,7 +42,7 @@ export interface DatabaseDay {
   readonly storageBytes: number;
 }
 
-export interface DatabaseSeries {
+export interface DatabaseSeries extends MaybeBehind {
   readonly times: SeriesTimes;
   /** Counts of the step; `commands` = `reads` + `writes`. */
   readonly commands: readonly number[];
@@ -80,7 +85,7 @@ export interface AccountDay {
   readonly bandwidthBytes: number;
 }
 
-export interface AccountSeries {
+export interface AccountSeries extends MaybeBehind {
   readonly times: SeriesTimes;
   readonly requests: readonly number[];
   readonly workflowRequests: readonly number[];
@@ -106,7 +111,7 @@ export interface SearchDay {
   readonly storageBytes: number;
 }
 
-export interface SearchSeries {
+export interface SearchSeries extends MaybeBehind {
   readonly times: SeriesTimes;
   readonly queries: readonly number[];
   readonly updates: readonly number[];
@@ -124,7 +129,7 @@ export interface SearchSeries {
 }
 
 /** Of all the indexes together, in the current month. */
-export interface SearchTotals {
+export interface SearchTotals extends MaybeBehind {
   readonly documents: number;
   readonly storageBytes: number;
   readonly queries: number;

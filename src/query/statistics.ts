@@ -1,8 +1,16 @@
 /** Questions to the statistics: how they are asked, and how they are answered where the tables are. */
 import { type AccountId, type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
-import type { AccountSeries, DatabaseSeries, Period, SearchSeries, SearchTotals, Statistics } from '../ports/index.js';
+import type {
+  AccountSeries,
+  DatabaseSeries,
+  MaybeBehind,
+  Period,
+  SearchSeries,
+  SearchTotals,
+  Statistics,
+} from '../ports/index.js';
 import { decodePlain, encodePlain, encodeQuestion } from './question-codec.js';
-import type { Ask } from './read-models.js';
+import { type Ask, type OnBehind, toldIfBehind } from './read-models.js';
 
 export type StatisticsQuestion =
   | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
@@ -11,7 +19,10 @@ export type StatisticsQuestion =
   | { readonly of: 'search-totals'; readonly ids: readonly DatabaseId[]; readonly nowMs: number };
 
 export class AskedStatistics implements Statistics {
-  constructor(private readonly ask: Ask) {}
+  constructor(
+    private readonly ask: Ask,
+    private readonly onBehind?: OnBehind,
+  ) {}
 
   async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
     return this.#ask({ of: 'database', id, period, nowMs });
@@ -29,8 +40,9 @@ export class AskedStatistics implements Statistics {
     return this.#ask({ of: 'search-totals', ids, nowMs });
   }
 
-  async #ask<Answer>(question: StatisticsQuestion): Promise<Answer> {
-    return decodePlain<Answer>(await this.ask(encodeQuestion({ kind: 'statistics', question })));
+  async #ask<Answer extends MaybeBehind>(question: StatisticsQuestion): Promise<Answer> {
+    const answer = decodePlain<Answer>(await this.ask(encodeQuestion({ kind: 'statistics', question })));
+    return toldIfBehind(answer, this.onBehind);
   }
 }
 

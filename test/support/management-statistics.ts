@@ -9,6 +9,7 @@ import {
 import type { DatabaseId } from '../../src/kernel/index.js';
 import {
   type AccountSeries,
+  type Behind,
   type DatabaseSeries,
   MESSAGE_METRICS,
   type SearchSeries,
@@ -21,12 +22,15 @@ const DAY_MS = 86_400_000;
 
 export class SaidStatistics implements Statistics {
   readonly asked: { what: string; id: string; period: Period }[] = [];
+  /** Said with every answer. */
+  behind: Behind | undefined;
   /** Thrown instead of answers. */
   failure: Error | undefined;
 
   async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
     const { times, each } = this.#series('database', id, period, nowMs);
     return {
+      ...(this.behind === undefined ? {} : { behind: this.behind }),
       times,
       commands: each(90),
       reads: each(60),
@@ -60,6 +64,7 @@ export class SaidStatistics implements Statistics {
     const { times, each } = this.#series('account', id, period, nowMs);
     const today = Math.floor(nowMs / DAY_MS);
     return {
+      ...(this.behind === undefined ? {} : { behind: this.behind }),
       times,
       requests: each(6),
       workflowRequests: each(2),
@@ -84,6 +89,7 @@ export class SaidStatistics implements Statistics {
     const { times, each } = this.#series('search', id, period, nowMs);
     const latency = { mean: each(1.5), p99: each(9) };
     return {
+      ...(this.behind === undefined ? {} : { behind: this.behind }),
       times,
       queries: each(12),
       updates: each(6),
@@ -109,6 +115,7 @@ export class SaidStatistics implements Statistics {
     this.#series('totals', ids.join(), '1h', nowMs);
     const count = ids.length;
     return {
+      ...(this.behind === undefined ? {} : { behind: this.behind }),
       documents: 11 * count,
       storageBytes: 2048 * count,
       queries: 10 * count,

@@ -34,8 +34,8 @@ export class MeterGauges {
     this.#untold.set(database, true);
   }
 
-  setKv({ database, index, keys, storageBytes }: KvGauge): void {
-    this.#kv.set(`${database}:${index}`, { database, index, keys, storageBytes });
+  setKv({ database, index, keys, storageBytes, epoch }: KvGauge): void {
+    this.#kv.set(`${database}:${index}`, { database, index, keys, storageBytes, epoch });
   }
 
   setSearch(index: DatabaseId, documents: number, storageBytes: number): void {

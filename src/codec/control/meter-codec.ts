@@ -15,7 +15,7 @@ import type {
   MeterSearchRow,
 } from '../../messages/index.js';
 import { accountId, databaseId, sessionId } from './control-shapes.js';
-import { listOf, optional, record, type Shape, text, whole } from './shapes.js';
+import { absent, listOf, optional, record, type Shape, text, whole } from './shapes.js';
 
 const VERSION = 2;
 
@@ -72,12 +72,20 @@ const searchRow = record<MeterSearchRow>({
   rerank: work,
 });
 
+const kvGauge = record<MeterKvGauge>({
+  database: databaseId,
+  index: whole,
+  keys: whole,
+  storageBytes: whole,
+  epoch: absent(whole),
+});
+
 const version2 = record<Required<MeterRecord>>({
   ...recordFields,
   rows: listOf(row) as Shape<readonly MeterRow[]>,
   searches: listOf(searchRow),
   queues: listOf(record<MeterQueueRow>({ account: accountId, bytesIn: whole, bytesOut: whole })),
-  kvGauges: listOf(record<MeterKvGauge>({ database: databaseId, index: whole, keys: whole, storageBytes: whole })),
+  kvGauges: listOf(kvGauge),
   searchGauges: listOf(record<MeterSearchGauge>({ index: databaseId, documents: whole, storageBytes: whole })),
 });
 

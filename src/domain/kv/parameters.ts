@@ -9,6 +9,10 @@ import { parseInt64 } from './numbers.js';
 /** The value in the form it is kept and shown in, or why it cannot be: the end of Redis's sentence. */
 export type CheckedValue = { readonly value: ByteString } | { readonly problem: string };
 
+/** Entries of ACL LOG, and as many as there may be: some 14 MB of the longest. */
+export const DEFAULT_ACL_LOG = 128;
+export const MAX_ACL_LOG = 10_000;
+
 export interface Parameter {
   readonly name: string;
   readonly standard: ByteString;
@@ -111,6 +115,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { name: 'lfu-decay-time', standard: '1', check: integer(0, 2147483647) },
   { name: 'tracking-table-max-keys', standard: '1000000', check: integer(0, MAX_COUNT) },
   { name: 'slowlog-log-slower-than', standard: '10000', check: integer(-1, MAX_COUNT) },
+  { name: 'acllog-max-len', standard: String(DEFAULT_ACL_LOG), check: integer(0, MAX_ACL_LOG) },
   { name: 'slowlog-max-len', standard: '128', check: integer(0, 100_000) },
   { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
   { name: 'busy-reply-threshold', standard: '250', check: integer(1, 2000), alias: 'lua-time-limit' },

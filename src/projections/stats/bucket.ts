@@ -1,4 +1,4 @@
-/** Numbers of one subject in one span of time, and their form in the file. */
+/** Numbers of one subject in one span of time, and their form in the file and in snapshots, where old ones are read for ever. */
 import { decode, encode } from '@msgpack/msgpack';
 
 export class Bucket {

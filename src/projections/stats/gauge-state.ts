@@ -11,9 +11,13 @@ import { GAUGES } from './metrics.js';
 /** Processes tell once a minute while there are any (MG1); some seconds for records that are late. */
 export const CONNECTIONS_LAST_MS = 150_000;
 
-interface Size {
+export interface Size {
   readonly items: number;
   readonly bytes: number;
+}
+
+interface Told extends Size {
+  readonly epoch: number;
 }
 
 interface Open {
@@ -22,7 +26,7 @@ interface Open {
 }
 
 interface State {
-  readonly parts: Map<number, Size>;
+  readonly parts: Map<number, Told>;
   readonly sessions: Map<string, Open>;
 }
 
@@ -36,10 +40,19 @@ export class GaugeState {
     this.#sql = prepared(file, STATEMENTS);
   }
 
-  setSize(subject: number, part: number, { items, bytes }: Size): Size {
+  /**
+   * What an owner says that has a successor is passed over: a process that stood still may tell it late.
+   * @param epoch of the owner; undefined: nobody knows, and it is taken at its word
+   * @returns of all parts
+   */
+  setSize(subject: number, part: number, { items, bytes }: Size, epoch: number | undefined): Size {
     const { parts } = this.#stateOf(subject);
-    parts.set(part, { items, bytes });
-    this.#sql.setSize.run([subject, part, items, bytes]);
+    const known = parts.get(part)?.epoch ?? 0;
+    if (epoch === undefined || epoch >= known) {
+      const told = { items, bytes, epoch: epoch ?? known };
+      parts.set(part, told);
+      this.#sql.setSize.run([subject, part, items, bytes, told.epoch]);
+    }
     return sumOf(parts);
   }
 
@@ -82,7 +95,8 @@ export class GaugeState {
     if (known !== undefined) return known;
     const state: State = { parts: new Map(), sessions: new Map() };
     for (const row of this.#sql.sizes.all([subject])) {
-      state.parts.set(row.part as number, { items: row.items as number, bytes: row.bytes as number });
+      const { part, items, bytes, epoch } = row as Record<string, number>;
+      state.parts.set(part as number, { items, bytes, epoch } as unknown as Told);
     }
     for (const row of this.#sql.sessions.all([subject])) {
       state.sessions.set(row.session as string, { open: row.open as number, atMs: row.at_ms as number });
@@ -110,8 +124,8 @@ function sumOf(parts: ReadonlyMap<number, Size>): Size {
 }
 
 const STATEMENTS = {
-  sizes: 'SELECT part, items, bytes FROM sizes WHERE subject = ?',
-  setSize: 'INSERT OR REPLACE INTO sizes VALUES (?, ?, ?, ?)',
+  sizes: 'SELECT part, items, bytes, epoch FROM sizes WHERE subject = ?',
+  setSize: 'INSERT OR REPLACE INTO sizes VALUES (?, ?, ?, ?, ?)',
   sessions: 'SELECT session, open, at_ms FROM connections WHERE subject = ?',
   setSession: 'INSERT OR REPLACE INTO connections VALUES (?, ?, ?, ?)',
   dropSession: 'DELETE FROM connections WHERE subject = ? AND session = ?',

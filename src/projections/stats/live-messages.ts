@@ -56,6 +56,16 @@ export class LiveMessages {
     if (held.isStored) this.#ended.push(held);
   }
 
+  /** Before an account's messages are told anew. */
+  clear(account: number): void {
+    for (const [key, held] of this.#held) {
+      if (held.account !== account) continue;
+      this.#held.delete(key);
+      this.#unstored.delete(held);
+    }
+    this.#sql.clear.run([account]);
+  }
+
   /** At the end of a transaction. */
   flush(): void {
     for (const { account, id } of this.#ended) this.#sql.drop.run([account, id]);
@@ -101,5 +111,6 @@ function keyOf(account: number, id: MessageId): string {
 const STATEMENTS = {
   read: 'SELECT bytes, is_of_run, at_ms FROM live WHERE account = ? AND id = ?',
   write: 'INSERT OR REPLACE INTO live VALUES (?, ?, ?, ?, ?)',
+  clear: 'DELETE FROM live WHERE account = ?',
   drop: 'DELETE FROM live WHERE account = ? AND id = ?',
 } as const;

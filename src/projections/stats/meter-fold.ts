@@ -7,7 +7,7 @@
 import { DAY_MS } from '../../domain/statistics/index.js';
 import type { LatencyClasses, MeterRecord, MeterRow, MeterSearchRow } from '../../messages/index.js';
 import type { Delta, Deltas } from './deltas.js';
-import type { GaugeState } from './gauge-state.js';
+import type { GaugeState, Size } from './gauge-state.js';
 import { type Kind, KV, KV_READS, KV_WRITES, QUEUE, SCRIPT_COMMANDS, SEARCH, SEARCH_WORK } from './metrics.js';
 
 /** Of the whole of a search index, which has no parts. */
@@ -34,19 +34,20 @@ export class MeterFold {
     for (const { account, bytesIn, bytesOut } of queues) {
       this.deltas.of(this.subjectOf('queue', account), inDayMs).add(QUEUE.apiBytes, bytesIn + bytesOut);
     }
-    for (const { database, index, keys, storageBytes } of kvGauges) {
-      this.#size(this.subjectOf('kv', database), index, keys, storageBytes, inDayMs);
+    for (const { database, index, keys: items, storageBytes: bytes, epoch } of kvGauges) {
+      const subject = this.subjectOf('kv', database);
+      this.#size(subject, this.gauges.setSize(subject, index, { items, bytes }, epoch), inDayMs);
     }
-    for (const { index, documents, storageBytes } of searchGauges) {
-      this.#size(this.subjectOf('search', index), WHOLE, documents, storageBytes, inDayMs);
+    for (const { index, documents: items, storageBytes: bytes } of searchGauges) {
+      const subject = this.subjectOf('search', index);
+      this.#size(subject, this.gauges.setSize(subject, WHOLE, { items, bytes }, undefined), inDayMs);
     }
   }
 
-  #size(subject: number, part: number, items: number, bytes: number, atMs: number): void {
+  #size(subject: number, { items, bytes }: Size, atMs: number): void {
     const delta = this.deltas.of(subject, atMs);
-    const whole = this.gauges.setSize(subject, part, { items, bytes });
-    delta.gauge('items', whole.items);
-    delta.gauge('bytes', whole.bytes);
+    delta.gauge('items', items);
+    delta.gauge('bytes', bytes);
   }
 }
 

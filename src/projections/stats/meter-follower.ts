@@ -7,7 +7,8 @@ import { describeError, type ShardName } from '../../kernel/index.js';
 import { METER_SHARD, type MeterRecord } from '../../messages/index.js';
 import { type Clock, type Journal, type Log, SqlFailure, type StoredMessage, type Timers } from '../../ports/index.js';
 import { follow } from '../bounded-feed.js';
-import type { FollowerOptions, ShardLag } from '../shard-follower.js';
+import { Progress, type ShardLag } from '../progress.js';
+import type { FollowerOptions } from '../shard-follower.js';
 import type { StatsCheckpoint, StatsStore } from './stats-store.js';
 
 export interface MeterFollowerPorts {
@@ -21,24 +22,38 @@ export interface MeterFollowerPorts {
 const TRANSACTION_RECORDS = 500;
 const NO_HASH = new Uint8Array();
 
-/** The log is not the one that the checkpoint is of. */
+/** The log is not the one that the checkpoint is of, or goes on far behind it. */
 class OtherLog extends Error {}
 
 export class MeterFollower {
   readonly shard: ShardName = METER_SHARD;
-  lag: ShardLag = { positions: 0, ms: 0 };
   /** Has folded what was stored when it began. */
   isCaughtUp = false;
   hasGap = false;
-  /** Why nothing is folded at the moment. */
-  trouble: string | undefined;
+  readonly #progress: Progress;
   #lastAtStart = 0;
 
   constructor(
     private readonly ports: MeterFollowerPorts,
     private readonly store: StatsStore,
     private readonly options: FollowerOptions,
-  ) {}
+    /** Whether a snapshot has all that stood before the log's first position. */
+    private readonly knowsWhatIsGone: (first: number) => Promise<boolean> = async () => false,
+  ) {
+    this.#progress = new Progress(ports.clock);
+  }
+
+  get lag(): ShardLag {
+    return this.#progress.lag;
+  }
+
+  get ageMs(): number | undefined {
+    return this.#progress.ageMs;
+  }
+
+  get trouble(): string | undefined {
+    return this.#progress.trouble;
+  }
 
   /** @returns the reason why the whole file has to be discarded; undefined when it was stopped */
   async run(signal: AbortSignal): Promise<string | undefined> {
@@ -49,9 +64,10 @@ export class MeterFollower {
         if (signal.aborted) return undefined;
         if (error instanceof OtherLog) return error.message;
         if (error instanceof SqlFailure && error.isDamaged) return describeError(error);
-        this.trouble = describeError(error);
+        const reason = describeError(error);
+        this.#progress.trouble = reason;
         const { model } = this.options;
-        this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason: this.trouble });
+        this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason });
         await new Promise<void>((resolve) => this.ports.timers.after(this.options.retryMs, resolve));
       }
     }
@@ -59,27 +75,24 @@ export class MeterFollower {
   }
 
   async #followFromCheckpoint(signal: AbortSignal): Promise<void> {
-    const { journal, timers, clock } = this.ports;
+    const { journal, timers } = this.ports;
     const { lingerMs, maxQueuedBytes } = this.options;
     let checkpoint = await this.#beginning();
-    const onIdle = () => {
-      this.lag = { positions: 0, ms: 0 };
-      this.trouble = undefined;
-    };
+    const onIdle = () => this.#progress.idle();
     const feed = { signal, lingerMs, maxQueuedBytes, onIdle };
     for await (const batch of follow(journal, timers, this.shard, checkpoint.position + 1, feed)) {
       const newest = batch.at(-1) as StoredMessage;
       for (let at = 0; at < batch.length; at += TRANSACTION_RECORDS) {
         const some = batch.slice(at, at + TRANSACTION_RECORDS);
+        for (let busy = this.store.whenFree(); busy !== undefined; busy = this.store.whenFree()) await busy;
+        if (signal.aborted) return;
         checkpoint = this.store.applyMeter(
           this.shard,
           some.map((message) => ({ position: message.position, record: this.#read(message) })),
           checkpoint,
         );
-        this.trouble = undefined;
-        const positions = newest.position - checkpoint.position;
-        const { storedAtMs } = some.at(-1) as StoredMessage;
-        this.lag = { positions, ms: positions === 0 ? 0 : Math.max(0, clock.nowMs() - storedAtMs) };
+        this.#progress.knownLast = Math.max(this.#progress.knownLast, newest.position);
+        this.#progress.folded(checkpoint.position, (some.at(-1) as StoredMessage).storedAtMs);
         this.#stand(checkpoint);
         await new Promise<void>((resolve) => timers.soon(resolve));
         if (signal.aborted) return;
@@ -95,6 +108,7 @@ export class MeterFollower {
     const none = { createdAt, position: 0, entry: 0, hash: NO_HASH, clockMs: 0, hasGap: false, dlqFrom: 0 };
     let checkpoint = known ?? none;
     if (checkpoint.position + 1 < first) {
+      if (await this.knowsWhatIsGone(first)) throw new OtherLog("the front of the meter's log is in a snapshot alone");
       checkpoint = { ...checkpoint, position: first - 1, hasGap: true };
       this.ports.log.warn('read-model.incomplete', {
         model: this.options.model,
@@ -105,7 +119,7 @@ export class MeterFollower {
       this.store.setCheckpoint(this.shard, checkpoint);
     }
     this.#lastAtStart = last;
-    this.lag = { positions: Math.max(0, last - checkpoint.position), ms: 0 };
+    this.#progress.begins(checkpoint.position, last, checkpoint.clockMs);
     this.#stand(checkpoint);
     return checkpoint;
   }

@@ -1,6 +1,6 @@
 /**
- * What is counted, by kind of subject: each number has its place in a bucket. Places are part of the file's format:
- * another order is another `SCHEMA_VERSION`.
+ * What is counted, by kind of subject: each number has its place in a bucket. Places, kinds and gauges are part of the
+ * file's format, and of snapshots', which are read for ever: new ones come last, and none ever moves.
  */
 import { LATENCY_BOUNDS_MS } from '../../messages/index.js';
 

@@ -1,7 +1,7 @@
 /** Tables of the statistics. Instants are milliseconds since the Unix epoch. */
 
 /** Of tables, of the places in a bucket, of what is counted: a file of another one is made anew. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 export const SCHEMA = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -33,10 +33,11 @@ CREATE TABLE live (
 -- The last record of each process.
 CREATE TABLE sessions (name TEXT PRIMARY KEY, number INTEGER NOT NULL, day INTEGER NOT NULL) WITHOUT ROWID;
 
--- What a subject is made of, as it was told last: partitions by index, -1 for a whole; connections by process.
+-- What a subject is made of, as it was told last: partitions by index, with the epoch of the owner that told of it, -1
+-- for a whole; connections by process.
 CREATE TABLE sizes (
   subject INTEGER NOT NULL, part INTEGER NOT NULL, items INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  PRIMARY KEY (subject, part)
+  epoch INTEGER NOT NULL, PRIMARY KEY (subject, part)
 ) WITHOUT ROWID;
 CREATE TABLE connections (
   subject INTEGER NOT NULL, session TEXT NOT NULL, open INTEGER NOT NULL, at_ms INTEGER NOT NULL,

@@ -5,12 +5,16 @@
  *  SM1 what is folded is a second's worth at a time, so that a busy second costs a few rows
  *  SM2 a file that turns out to be of no use is removed, and everything folded anew
  *  SM3 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
+ *  SM4 what is counted is also in snapshots, which outlive the file and the front of the meter's log
  */
 import type { Period } from '../../domain/statistics/index.js';
-import { type AccountId, type DatabaseId, MillraceError, type ShardName } from '../../kernel/index.js';
+import { type AccountId, type DatabaseId, describeError, MillraceError, type ShardName } from '../../kernel/index.js';
+import { METER_SHARD } from '../../messages/index.js';
 import {
   type AccountSeries,
+  type Behind,
   type DatabaseSeries,
+  FRESH_MS,
   type SearchSeries,
   type SearchTotals,
   SqlFailure,
@@ -27,6 +31,11 @@ import {
 } from '../shard-follower.js';
 import { MeterFollower } from './meter-follower.js';
 import { factsFromSnapshot } from './snapshot-facts.js';
+import {
+  DEFAULT_SNAPSHOTTER_OPTIONS,
+  type SnapshotterOptions,
+  StatisticsSnapshotter,
+} from './statistics-snapshotter.js';
 import { StatsReader } from './stats-reader.js';
 import { StatsStore } from './stats-store.js';
 
@@ -35,9 +44,14 @@ export interface StatisticsOptions {
   /** `QUEUE_0` … in order. */
   readonly shards: readonly ShardName[];
   readonly follower?: Partial<Omit<FollowerOptions, 'model'>>;
+  /** Snapshots of what is counted; `writer` is a name that no other process has. */
+  readonly snapshots?: Partial<Omit<SnapshotterOptions, 'clusterId'>>;
 }
 
-export type StatisticsStatus = Omit<ReadModelStatus, 'rows'>;
+export interface StatisticsStatus extends Omit<ReadModelStatus, 'rows'> {
+  /** Position up to which the meter's log is in two snapshots; 0: nowhere. */
+  readonly meterCoveredUpTo: number;
+}
 
 const MODEL = 'statistics';
 /** SM1. */
@@ -51,11 +65,12 @@ const PRUNE_SUBJECTS = 50;
 /** Indexes of one question. */
 const MAX_INDEXES = 1000;
 
-type Follower = Pick<MeterFollower, 'shard' | 'lag' | 'isCaughtUp' | 'hasGap' | 'trouble' | 'run'>;
+type Follower = Pick<MeterFollower, 'shard' | 'lag' | 'ageMs' | 'isCaughtUp' | 'hasGap' | 'trouble' | 'run'>;
 
 export class StatisticsModel implements Statistics {
   readonly #store: StatsStore;
   readonly #reader: StatsReader;
+  readonly #snapshotter: StatisticsSnapshotter;
   #followers: readonly Follower[] = [];
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -72,6 +87,12 @@ export class StatisticsModel implements Statistics {
     const { clusterId } = options;
     this.#store = new StatsStore(files, ports.log, { clusterId, nowMs: () => ports.clock.nowMs() });
     this.#reader = new StatsReader(this.#store);
+    this.#snapshotter = new StatisticsSnapshotter(ports, {
+      ...DEFAULT_SNAPSHOTTER_OPTIONS,
+      writer: 'one',
+      ...options.snapshots,
+      clusterId,
+    });
   }
 
   start(): void {
@@ -95,6 +116,7 @@ export class StatisticsModel implements Statistics {
       isCaughtUp: followers.length > 0 && followers.every((one) => one.isCaughtUp),
       incompleteShards: followers.filter(({ hasGap }) => hasGap).map(({ shard }) => shard),
       troubles: followers.flatMap(({ shard, trouble }) => (trouble === undefined ? [] : [[shard, trouble] as const])),
+      meterCoveredUpTo: this.#snapshotter.coveredUpTo,
     };
   }
 
@@ -121,7 +143,18 @@ export class StatisticsModel implements Statistics {
     return followers.length > 0 && followers.every((one) => one.isCaughtUp || one.trouble !== undefined);
   }
 
-  async #answer<T>(read: () => T): Promise<T> {
+  /** ST2. Of those that are more than that behind: all that they lack, and since when the slowest does. */
+  get #behind(): Behind | undefined {
+    const slow = this.#followers.filter(({ ageMs }) => ageMs === undefined || ageMs > FRESH_MS);
+    if (slow.length === 0) return undefined;
+    const ages = slow.flatMap(({ ageMs }) => ageMs ?? []);
+    return {
+      positions: slow.reduce((sum, { lag }) => sum + lag.positions, 0),
+      ms: ages.length < slow.length ? undefined : Math.max(...ages),
+    };
+  }
+
+  async #answer<T extends object>(read: () => T): Promise<T & { readonly behind?: Behind }> {
     const { clock, timers } = this.ports;
     const endMs = clock.monotonicMs() + WAIT_MS;
     while (!this.#isReady && !this.#isStopped && clock.monotonicMs() < endMs) {
@@ -131,7 +164,8 @@ export class StatisticsModel implements Statistics {
     if (this.#isStopped) throw new MillraceError('SHUTTING_DOWN', 'the read models are stopping');
     if (!this.#isReady) throw new MillraceError('SHARD_UNAVAILABLE', 'the statistics are being folded');
     try {
-      return read();
+      const behind = this.#behind;
+      return behind === undefined ? read() : { ...read(), behind };
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;
       if (error.isDamaged) this.#restart(error.message);
@@ -148,10 +182,16 @@ export class StatisticsModel implements Statistics {
     while (!this.#isStopped) {
       this.#stop = new AbortController();
       const { signal } = this.#stop;
-      this.#followers = [
-        ...shards.map((shard) => new ShardFollower(ports, store, restore, shard, options, () => {})),
-        new MeterFollower(ports, store, options),
-      ];
+      this.#followers = [];
+      await this.#begin(signal);
+      const knowsWhatIsGone = (first: number) => this.#snapshotter.knowsWhatIsGone(first);
+      if (!signal.aborted) {
+        this.#followers = [
+          ...shards.map((shard) => new ShardFollower(ports, store, restore, shard, options, () => {})),
+          new MeterFollower(ports, store, options, knowsWhatIsGone),
+        ];
+      }
+      const snapshots = this.#snapshotter.run(store, () => this.#isReady, signal);
       const reasons = await Promise.all(
         this.#followers.map(async (one) => {
           const reason = await one.run(signal);
@@ -159,8 +199,24 @@ export class StatisticsModel implements Statistics {
           return reason;
         }),
       );
+      await snapshots;
       if (this.#isStopped) return;
       store.discard(reasons.find((reason) => reason !== undefined) ?? this.#why);
+    }
+  }
+
+  /** A file that has counted nothing begins with a snapshot, where there is one. */
+  async #begin(signal: AbortSignal): Promise<void> {
+    const { timers, log } = this.ports;
+    const { retryMs } = { ...DEFAULT_FOLLOWER_OPTIONS, ...this.options.follower };
+    while (!signal.aborted) {
+      try {
+        return await this.#snapshotter.load(this.#store, signal);
+      } catch (error) {
+        if (error instanceof SqlFailure && error.isDamaged) return this.#restart(describeError(error));
+        log.warn('read-model.held-up', { model: MODEL, shard: METER_SHARD, reason: describeError(error) });
+        await new Promise<void>((resolve) => timers.after(retryMs, resolve));
+      }
     }
   }
 
@@ -181,6 +237,7 @@ export class StatisticsModel implements Statistics {
   #prune(): void {
     try {
       this.#prunedUpTo = this.#store.prune(this.#prunedUpTo, PRUNE_SUBJECTS);
+      this.#store.giveBack();
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;
       this.ports.log.warn('read-model.not-pruned', { model: MODEL, reason: error.message });

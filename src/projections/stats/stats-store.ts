@@ -4,12 +4,19 @@
  *  SS1 an entry of a journal, a record of a process is counted once: what the checkpoint, or the process's last number,
  *      covers is passed over
  *  SS2 what a transaction that failed has added in memory is forgotten with it
+ *  SS3 while it is held (`hold`) nothing of it changes: followers wait, pruning is put off
  */
 import type { ReadEntry } from '../../codec/envelope/index.js';
 import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
-import type { AccountId, ShardName } from '../../kernel/index.js';
-import { type MeterRecord, parseQueuePartition } from '../../messages/index.js';
+import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
+import {
+  type MeterRecord,
+  parseQueuePartition,
+  type StatisticsMark,
+  type StatisticsRow,
+  type StatisticsTable,
+} from '../../messages/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -21,6 +28,7 @@ import { MeterFold } from './meter-fold.js';
 import { QueueFold } from './queue-fold.js';
 import { Sessions } from './sessions.js';
 import { StatsFile } from './stats-file.js';
+import { StatsTables } from './stats-tables.js';
 import { Subjects } from './subjects.js';
 
 export interface StatsStoreOptions {
@@ -39,6 +47,7 @@ const QUEUE_PREFIX = 'queue:';
 export class StatsStore {
   readonly #file: StatsFile;
   #parts: Parts;
+  #held: Promise<void> | undefined;
 
   constructor(
     files: SqlFiles,
@@ -59,6 +68,42 @@ export class StatsStore {
 
   get subjects(): Subjects {
     return this.#parts.subjects;
+  }
+
+  /** SS3. Undefined: it may be changed at once. */
+  whenFree(): Promise<void> | undefined {
+    return this.#held;
+  }
+
+  /** SS3. One at a time. */
+  async hold<T>(work: (tables: StatsTables) => Promise<T>): Promise<T> {
+    let free = () => {};
+    this.#held = new Promise((resolve) => {
+      free = resolve;
+    });
+    try {
+      return await work(this.#parts.tables);
+    } finally {
+      this.#held = undefined;
+      free();
+    }
+  }
+
+  /** Begins to take everything from a snapshot: nothing is here until `load` and, last, `setMarks`. */
+  clear(): void {
+    this.#transaction(() => this.#parts.tables.clear());
+    this.#forget();
+  }
+
+  load(table: StatisticsTable, rows: readonly StatisticsRow[]): void {
+    this.#transaction(() => this.#parts.tables.load(table, rows));
+  }
+
+  setMarks(marks: readonly StatisticsMark[]): void {
+    this.#transaction(() => {
+      for (const { shard, ...mark } of marks) this.#writeCheckpoint(shard, mark);
+    });
+    this.#forget();
   }
 
   checkpoint(shard: ShardName): StatsCheckpoint | undefined {
@@ -115,9 +160,12 @@ export class StatsStore {
   /** What a snapshot knows of an account: messages that are alive, entries in the DLQ. @param isFirst of its events */
   restore(account: AccountId, events: readonly QueueEvent[], isFirst: boolean): void {
     this.#transaction(() => {
-      const { queue, subjects } = this.#parts;
+      const { queue, subjects, live } = this.#parts;
       const id = subjects.idOf('queue', account);
-      if (isFirst) subjects.setDlq(id, 0);
+      if (isFirst) {
+        subjects.setDlq(id, 0);
+        live.clear(id);
+      }
       let dlq = 0;
       for (const event of events) {
         queue.restored(id, event);
@@ -129,6 +177,7 @@ export class StatsStore {
 
   /** Removes what is older than is kept, of some subjects at a time. @returns the subject to go on after; 0: begin again */
   prune(after: number, count: number): number {
+    if (this.#held !== undefined) return after;
     const nowMs = this.options.nowMs();
     return this.#transaction(() => {
       const { subjects, rows, sessions } = this.#parts;
@@ -138,6 +187,12 @@ export class StatsStore {
       sessions.prune(nowMs);
       return 0;
     });
+  }
+
+  /** What was pruned leaves the file too. @returns bytes given back in one step; 0: nothing to do */
+  giveBack(): number {
+    if (this.#held !== undefined) return 0;
+    return this.#file.sql.giveBack();
   }
 
   /** Removes everything; what follows is folded from the beginning. */
@@ -151,7 +206,8 @@ export class StatsStore {
   }
 
   #transaction<T>(work: () => T): T {
-    const { deltas, rows, live, gauges, subjects, sessions } = this.#parts;
+    if (this.#held !== undefined) throw new MillraceError('SHARD_UNAVAILABLE', 'the statistics are being written down');
+    const { deltas, rows, live, sessions } = this.#parts;
     try {
       return this.#file.sql.transaction(() => {
         const result = work();
@@ -162,10 +218,16 @@ export class StatsStore {
         return result;
       });
     } catch (error) {
-      for (const part of [rows, live, gauges, subjects, sessions]) part.forget();
-      deltas.clear();
+      this.#forget();
       throw error;
     }
+  }
+
+  /** SS2. */
+  #forget(): void {
+    const { deltas, rows, live, gauges, subjects, sessions } = this.#parts;
+    for (const part of [rows, live, gauges, subjects, sessions]) part.forget();
+    deltas.clear();
   }
 
   #writeCheckpoint(shard: ShardName, at: StatsCheckpoint): void {
@@ -183,6 +245,7 @@ interface Parts {
   readonly sessions: Sessions;
   readonly queue: QueueFold;
   readonly meter: MeterFold;
+  readonly tables: StatsTables;
   readonly sql: Prepared<typeof STATEMENTS>;
 }
 
@@ -205,6 +268,7 @@ function partsOf(file: SqlFile): Parts {
     sessions: new Sessions(file),
     queue: new QueueFold(deltas, live),
     meter: new MeterFold(deltas, gauges, (kind, name) => subjects.idOf(kind, name)),
+    tables: new StatsTables(file),
     sql: prepared(file, STATEMENTS),
   };
 }

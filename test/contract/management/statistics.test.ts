@@ -268,4 +268,24 @@ describe('management: statistics', function () {
     face.statistics.failure = undefined;
     expect([status, headers.get('retry-after')]).to.deep.equal([503, '1']);
   });
+
+  it('say how far behind they are when counting does not keep up, and nothing else', async () => {
+    const paths = [
+      `/v2/kv/stats/${database}`,
+      `/v2/msgq/stats/${face.queue}`,
+      '/v2/search/stats',
+      `/v2/search/${index}/stats`,
+      `/v2/search/${index}`,
+    ];
+    for (const path of paths) {
+      face.statistics.behind = undefined;
+      const fresh = await face.ok('GET', path);
+      expect(fresh.headers.get('millrace-stale'), path).to.equal(null);
+      face.statistics.behind = { positions: 7, ms: 61_000 };
+      const stale = await face.ok('GET', path);
+      expect(stale.headers.get('millrace-stale'), path).to.equal('positions=7, seconds=61');
+      expect(stale.text).to.equal(fresh.text);
+    }
+    face.statistics.behind = undefined;
+  });
 });

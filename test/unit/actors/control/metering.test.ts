@@ -135,7 +135,8 @@ describe('meter writer, beside what databases use', () => {
     writer.recordSearch(db('index'), { updates: 100, bytesOut: 4, updateMs: 5000 });
     for (const bytesIn of [1, 2]) writer.recordQueue(account, { bytesIn, bytesOut: 10 });
     writer.gaugeSearch(db('index'), 7, 700);
-    for (const keys of [1, 2]) writer.gaugeKv({ database: db('first'), index: 3, keys, storageBytes: keys * 100 });
+    for (const keys of [1, 2])
+      writer.gaugeKv({ database: db('first'), index: 3, keys, storageBytes: keys * 100, epoch: 1 });
     await writer.flush();
     await writer.flush();
     const [record, ...others] = await recordsOf(installation);
@@ -159,7 +160,7 @@ describe('meter writer, beside what databases use', () => {
     ]);
     expect(record?.queues).to.deep.equal([{ account, bytesIn: 3, bytesOut: 20 }]);
     expect(record?.searchGauges).to.deep.equal([{ index: db('index'), documents: 7, storageBytes: 700 }]);
-    expect(record?.kvGauges).to.deep.equal([{ database: db('first'), index: 3, keys: 2, storageBytes: 200 }]);
+    expect(record?.kvGauges).to.deep.equal([{ database: db('first'), index: 3, keys: 2, storageBytes: 200, epoch: 1 }]);
   });
 
   it('tells of connections when they change, and once a minute while there are any', async () => {

@@ -58,6 +58,13 @@ describe('meter records', () => {
     expect(decodeMeterRecord(Buffer.from(fixture.v2 as string, 'hex'))).to.deep.equal(VERSION_2);
   });
 
+  it('say of which epoch the owner was that told a size', () => {
+    const [gauge] = VERSION_2.kvGauges ?? [];
+    const withEpoch: MeterRecord = { ...VERSION_2, kvGauges: [{ ...gauge!, epoch: 300 }] };
+    expect(hex(encodeMeterRecord(withEpoch))).to.equal(fixture['v2-epoch']);
+    expect(decodeMeterRecord(Buffer.from(fixture['v2-epoch'] as string, 'hex'))).to.deep.equal(withEpoch);
+  });
+
   it('have nothing where nothing was given', () => {
     const { rows, searches, queues, kvGauges, searchGauges } = decodeMeterRecord(
       encodeMeterRecord(GOLDEN_METER_RECORD),

@@ -1,6 +1,8 @@
 /** Databases and search indexes: what the meter's log says of them. */
 import { expect } from 'chai';
 import type { MeterSearchRow } from '../../../../src/messages/index.js';
+import { FRESH_MS } from '../../../../src/ports/index.js';
+import { ACCOUNT } from '../../../support/message-log-stand.js';
 import { CLASSES, DATABASE, DAY, fromEnd, HOUR, INDEX, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
 
 function classes(...at: readonly (readonly [place: number, count: number])[]): number[] {
@@ -102,6 +104,28 @@ describe('statistics of databases', () => {
     expect(days.at(-1)?.scripts).to.equal(5);
   });
 
+  it('say how far behind they are once that is more than counting takes, and no longer when they have all', async () => {
+    await stand.meter(now - MINUTE, { rows: [kvRow({ commands: 1 })] });
+    const { journal } = stand.queue;
+    const { follow } = journal;
+    const model = await stand.open();
+    const ask = () => model.database(DATABASE, '1h', now);
+    expect((await ask()).behind).to.equal(undefined);
+    await stand.close(model);
+    // A journal that is there and is not heard.
+    journal.follow = () => ({ stop: () => undefined });
+    const deaf = stand.begin();
+    await stand.counted(deaf);
+    expect((await deaf.database(DATABASE, '1h', now)).behind).to.equal(undefined);
+    stand.nowMs += FRESH_MS + 1;
+    expect((await deaf.database(DATABASE, '1h', now)).behind).to.deep.equal({ positions: 0, ms: FRESH_MS + 1 });
+    expect((await deaf.searchTotals([INDEX], now)).behind?.ms).to.equal(FRESH_MS + 1);
+    await stand.close(deaf);
+    journal.follow = follow;
+    const again = await stand.open();
+    expect((await again.account(ACCOUNT, '1h', now)).behind).to.equal(undefined);
+  });
+
   it('add up the partitions of a database, and keep a size until another is told', async () => {
     const size = (atMs: number, index: number, keys: number) =>
       stand.meter(atMs, { kvGauges: [{ database: DATABASE, index, keys, storageBytes: keys * 100 }] });
@@ -116,6 +140,27 @@ describe('statistics of databases', () => {
     expect(days.slice(-5).map((day) => day.storageBytes)).to.deep.equal([0, 100, 100, 100, 1300]);
     const week = await model.database(DATABASE, '7d', now);
     expect([week.keys[0], week.keys.at(-2), week.keys.at(-1)]).to.deep.equal([0, 1, 13]);
+  });
+
+  it('pass over the size that an owner tells when it has a successor, also after a restart', async () => {
+    const size = (atMs: number, process: string, epoch: number | undefined, keys: number) =>
+      stand.meter(
+        atMs,
+        { kvGauges: [{ database: DATABASE, index: 0, keys, storageBytes: keys * 100, epoch }] },
+        process,
+      );
+    await size(now - 30 * MINUTE, 'old', undefined, 10);
+    await size(now - 20 * MINUTE, 'old', 3, 530);
+    await size(now - 10 * MINUTE, 'new', 4, 540);
+    await size(now - 9 * MINUTE, 'old', 3, 530);
+    const model = await stand.open();
+    const { current, keys } = await model.database(DATABASE, '1h', now);
+    expect(current).to.deep.equal({ connections: 0, keys: 540, storageBytes: 54_000 });
+    expect(keys.slice(-31)).to.deep.equal([...Array(10).fill(10), ...Array(10).fill(530), ...Array(11).fill(540)]);
+    await stand.close(model);
+    await size(now - 8 * MINUTE, 'old', 3, 531);
+    await size(now - 7 * MINUTE, 'new', 4, 541);
+    expect((await (await stand.open()).database(DATABASE, '1h', now)).current.keys).to.equal(541);
   });
 
   it('add up the connections of processes, and forget those of a process that says nothing any more', async () => {

@@ -339,6 +339,7 @@ function killedAt(files: SqlFiles, at: number): { files: SqlFiles; leave(): void
     close = () => file.close();
     return {
       exec: (sql: string) => file.exec(sql),
+      giveBack: () => file.giveBack(),
       close: () => file.close(),
       transaction: <T>(work: () => T): T => {
         file.exec('BEGIN');

@@ -6,8 +6,8 @@ import { decodeMeterRecord, encodeMeterRecord } from '../../../../src/codec/cont
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
 import type { AccountId, DatabaseId, SessionId } from '../../../../src/kernel/index.js';
 import { LATENCY_BOUNDS_MS, METER_SHARD, type MeterRecord, type MeterRow } from '../../../../src/messages/index.js';
-import type { SqlFiles } from '../../../../src/ports/index.js';
-import { StatisticsModel, StatsStore } from '../../../../src/projections/index.js';
+import type { ObjectStore, SqlFiles } from '../../../../src/ports/index.js';
+import { StatisticsModel, type StatisticsOptions, StatsStore } from '../../../../src/projections/index.js';
 import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
 import { MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
@@ -45,6 +45,8 @@ export class StatsStand {
   readonly queue = new MessageLogStand();
   /** What the followers take for now: decides what is too old to be kept. */
   nowMs = MONDAY + DAY;
+  /** None are made unless a test says when. */
+  snapshots: StatisticsOptions['snapshots'] = { lookEveryMs: 2 ** 31 - 1 };
   readonly #meterLog: MemoryMeterLog;
   readonly #numbers = new Map<string, number>();
   readonly #opened = new Set<StatisticsModel>();
@@ -100,19 +102,21 @@ export class StatsStand {
   }
 
   /** Resolves when all that is stored has been counted. */
-  async open(name?: string, clusterId = CLUSTER): Promise<StatisticsModel> {
-    const model = this.begin(name, clusterId);
+  async open(name?: string, clusterId = CLUSTER, objects?: ObjectStore): Promise<StatisticsModel> {
+    const model = this.begin(name, clusterId, objects);
     await this.counted(model);
     return model;
   }
 
-  begin(name?: string, clusterId = CLUSTER): StatisticsModel {
-    const { journal, objects } = this.queue;
+  begin(name?: string, clusterId = CLUSTER, objects: ObjectStore = this.queue.objects): StatisticsModel {
+    const { journal } = this.queue;
     const clock = { nowMs: () => this.nowMs, monotonicMs: () => realTime.monotonicMs() };
     const bodies = { read: async () => new Uint8Array() };
     const ports = { clock, timers: realTime, journal, objects, bodies, log: silentLog };
     const follower = { lingerMs: 1, retryMs: 10 };
-    const model = new StatisticsModel(ports, this.files(name), { clusterId, shards: [QUEUE_SHARD], follower });
+    const snapshots = { writer: `process${this.#opened.size}`, ...this.snapshots };
+    const options = { clusterId, shards: [QUEUE_SHARD], follower, snapshots };
+    const model = new StatisticsModel(ports, this.files(name), options);
     model.start();
     this.#opened.add(model);
     return model;

@@ -1,0 +1,43 @@
+/** A snapshot of the statistics: all that was counted up to a position of the meter's log, and of each queue's journal. */
+import type { ShardName } from '../kernel/index.js';
+import type { SegmentRef } from './manifest.js';
+
+/** How far a journal was counted. */
+export interface StatisticsMark {
+  readonly shard: ShardName;
+  /** Of the stream: another value is another journal. */
+  readonly createdAt: string;
+  readonly position: number;
+  /** Number and hash of the last entry; 0 of the meter's log, which has no chain. */
+  readonly entry: number;
+  readonly hash: Uint8Array;
+  readonly clockMs: number;
+  readonly hasGap: boolean;
+  /** Entries up to this one changed the DLQ before its number was taken from a snapshot. */
+  readonly dlqFrom: number;
+}
+
+export interface StatisticsManifest {
+  readonly clusterId: string;
+  readonly createdAtMs: number;
+  /** The meter's log first. */
+  readonly marks: readonly StatisticsMark[];
+  readonly segments: readonly SegmentRef[];
+}
+
+/** A row of a table, its columns in the order of `STATISTICS_TABLES`. */
+export type StatisticsRow = readonly (number | string | Uint8Array)[];
+
+/**
+ * What a snapshot is made of, with the columns that name a row first. A column is only ever added at the end, among
+ * `later`: rows of old snapshots do not have it, and it is 0 there.
+ */
+export const STATISTICS_TABLES = {
+  subjects: { key: ['id'], more: ['kind', 'name', 'dlq'], later: [] },
+  buckets: { key: ['subject', 'resolution', 'at_ms'], more: ['data'], later: [] },
+  live: { key: ['account', 'id'], more: ['bytes', 'is_of_run', 'at_ms'], later: [] },
+  sessions: { key: ['name'], more: ['number', 'day'], later: [] },
+  sizes: { key: ['subject', 'part'], more: ['items', 'bytes'], later: ['epoch'] },
+  connections: { key: ['subject', 'session'], more: ['open', 'at_ms'], later: [] },
+} as const;
+export type StatisticsTable = keyof typeof STATISTICS_TABLES;

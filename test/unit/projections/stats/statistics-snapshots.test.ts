@@ -1,0 +1,276 @@
+/** What was counted outlives the file, and the front of the meter's log, in snapshots. */
+import { expect } from 'chai';
+import { MemoryObjectStore } from '../../../../src/adapters/memory/index.js';
+import { StatisticsSnapshots, type StoredStatistics } from '../../../../src/journal/index.js';
+import type { DatabaseId } from '../../../../src/kernel/index.js';
+import { METER_SHARD, type SegmentRef, STATISTICS_TABLES } from '../../../../src/messages/index.js';
+import type { StatisticsModel } from '../../../../src/projections/index.js';
+import { silentLog } from '../../../spec/journal/shard-history.js';
+import { eventually } from '../../../support/eventually.js';
+import {
+  ACCOUNT,
+  accepted,
+  deadLettered,
+  delivered,
+  failed,
+  QUEUE_SHARD,
+  started,
+} from '../../../support/message-log-stand.js';
+import { DATABASE, HOUR, INDEX, kvRow, MINUTE, MONDAY, StatsStand, sum } from './stats-stand.js';
+
+const OTHER = 'db-cccccccccccccccc' as DatabaseId;
+/** Any record more is worth a snapshot. */
+const AT_ONCE = { maxAgeMs: 0, lookEveryMs: 5 };
+
+describe('statistics in snapshots', () => {
+  let stand: StatsStand;
+  let loaded: number;
+
+  beforeEach(() => {
+    stand = new StatsStand();
+    stand.nowMs = MONDAY + 10 * HOUR;
+    stand.snapshots = AT_ONCE;
+    loaded = 0;
+  });
+  afterEach(() => stand.end());
+
+  /** Minutes of a little of everything; messages that end after the next minute's were accepted. */
+  async function load(minutes: number): Promise<void> {
+    for (const end = loaded + minutes; loaded < end; loaded += 1) {
+      const atMs = MONDAY + 5 * HOUR + loaded * MINUTE;
+      const row = {
+        commands: 3,
+        writes: 1,
+        bytesIn: 10,
+        latencies: [3],
+        commandCounts: [
+          ['GET', 2],
+          ['SET', 1],
+        ] as const,
+      };
+      await stand.meter(
+        atMs,
+        {
+          rows: [kvRow(row), kvRow({ database: OTHER, commands: loaded, connections: loaded % 5 })],
+          kvGauges: [{ database: DATABASE, index: loaded % 2, keys: loaded, storageBytes: loaded * 100 }],
+          searchGauges: [{ index: INDEX, documents: loaded, storageBytes: loaded * 10 }],
+          queues: [{ account: ACCOUNT, bytesIn: 7, bytesOut: 3 }],
+        },
+        loaded % 2 === 0 ? 'a' : 'b',
+      );
+      const id = `msg_${loaded}`;
+      await stand.store([accepted(id, { atMs }), started(id, atMs)]);
+      const before = `msg_${loaded - 1}`;
+      if (loaded % 3 === 1) await stand.store([delivered(before, atMs)]);
+      if (loaded % 3 === 2)
+        await stand.store([failed(before, atMs, undefined), deadLettered(before, `dlq_${loaded}`, atMs)]);
+    }
+  }
+
+  async function everything(model: StatisticsModel) {
+    await stand.counted(model);
+    const { nowMs } = stand;
+    return {
+      database: await model.database(DATABASE, '12h', nowMs),
+      other: await model.database(OTHER, '3h', nowMs),
+      account: await model.account(ACCOUNT, '1d', nowMs),
+      search: await model.search(INDEX, '30d', nowMs),
+    };
+  }
+
+  /** What a file shows that is folded from whole logs, without snapshots. */
+  async function expected() {
+    stand.snapshots = { lookEveryMs: 2 ** 31 - 1 };
+    const model = await stand.open('whole.db', undefined, new MemoryObjectStore());
+    const all = await everything(model);
+    await stand.close(model);
+    stand.files('whole.db').remove();
+    stand.snapshots = AT_ONCE;
+    return all;
+  }
+
+  /** Waits until so much of the meter's log is in two snapshots, and lets go of that. */
+  async function trim(model: StatisticsModel, atLeast: number): Promise<number> {
+    const upTo = await eventually(() => {
+      const { meterCoveredUpTo } = model.status();
+      if (meterCoveredUpTo < atLeast) throw new Error(`covered up to ${meterCoveredUpTo}`);
+      return meterCoveredUpTo;
+    });
+    await stand.queue.journal.truncateFront(METER_SHARD, upTo);
+    return upTo;
+  }
+
+  /** Until a snapshot has all that was loaded. */
+  async function written(): Promise<void> {
+    const { last } = await stand.queue.journal.tail(METER_SHARD);
+    await eventually(async () => {
+      const [newest] = await stored();
+      if (!newest?.name.endsWith(String(last).padStart(16, '0')))
+        throw new Error(`${newest?.name} is the newest, at ${last}`);
+    });
+  }
+
+  /** The same of a load, and of another one behind it. */
+  async function loadTwice(minutes: number): Promise<void> {
+    for (let time = 0; time < 2; time += 1) {
+      await load(minutes);
+      await written();
+    }
+  }
+
+  async function stored(): Promise<StoredStatistics[]> {
+    const found: StoredStatistics[] = [];
+    for await (const one of new StatisticsSnapshots(stand.queue.objects, silentLog).newestFirst()) found.push(one);
+    return found;
+  }
+
+  it('have every column of every table of the file', () => {
+    const store = stand.newStore();
+    store.close();
+    const file = stand.files().open();
+    const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all([]);
+    const columns = file.prepare('SELECT name FROM pragma_table_info(?)');
+    const found = tables.map(({ name }) => [
+      name,
+      columns
+        .all([name as string])
+        .map((column) => column.name)
+        .sort(),
+    ]);
+    file.close();
+    const written = Object.entries(STATISTICS_TABLES).map(([name, { key, more, later }]) => {
+      return [name, [...key, ...more, ...later].sort()];
+    });
+    // How far journals are folded is in the manifest; what the file is of stands for itself.
+    const others = found.filter(([name]) => name === 'meta' || name === 'shards');
+    expect(found.sort()).to.deep.equal([...written, ...others].sort());
+  });
+
+  it('give the same numbers when the file is lost and the front of the logs is gone', async () => {
+    const live = await stand.open();
+    await loadTwice(10);
+    const whole = await expected();
+    expect(sum(whole.database.commands)).to.equal(3 * 20);
+    expect(sum(whole.account.messages.created)).to.equal(20);
+    expect(await everything(live)).to.deep.equal(whole);
+    const upTo = await trim(live, 10);
+    await stand.close(live);
+    const marks = (await stored())[0]?.manifest.marks ?? [];
+    const folded = marks.find(({ shard }) => shard === QUEUE_SHARD)?.position ?? 0;
+    await stand.queue.journal.truncateFront(QUEUE_SHARD, folded);
+    expect((await stand.queue.journal.tail(METER_SHARD)).first).to.equal(upTo);
+
+    stand.files().remove();
+    const again = await stand.open();
+    expect(await everything(again)).to.deep.equal(whole);
+    expect(again.status().incompleteShards).to.deep.equal([]);
+    await load(3);
+    await eventually(async () => {
+      const { database, account } = await everything(again);
+      expect([sum(database.commands), account.dlqMessages]).to.deep.equal([3 * 23, 7]);
+    });
+  });
+
+  it('keep two that count, and nothing that none of them names', async () => {
+    const model = await stand.open();
+    for (let round = 0; round < 5; round += 1) {
+      await load(2);
+      await written();
+    }
+    await eventually(async () => {
+      const kept = await stored();
+      const named = kept.flatMap(({ name, manifest }) => [name, ...manifest.segments.map(({ object }) => object)]);
+      const found = (await stand.queue.objects.list('statistics/')).map(({ name }) => name);
+      expect([kept.length, found.sort()]).to.deep.equal([2, named.sort()]);
+    });
+    await stand.close(model);
+  });
+
+  it('are not due while little has come', async () => {
+    stand.snapshots = { lookEveryMs: 5, meterBytes: 1024 * 1024 };
+    const model = await stand.open();
+    await load(1);
+    await eventually(async () => expect(await stored()).to.have.length(1));
+    await load(30);
+    await stand.counted(model);
+    stand.nowMs += 23 * HOUR;
+    await load(1);
+    await stand.counted(model);
+    expect([(await stored()).length, model.status().meterCoveredUpTo]).to.deep.equal([1, 0]);
+    stand.nowMs += HOUR;
+    await eventually(async () => expect(await stored()).to.have.length(2));
+    await eventually(() => expect(model.status().meterCoveredUpTo).to.be.above(0));
+  });
+
+  it('take the one before, when the newest is damaged', async () => {
+    const live = await stand.open();
+    await loadTwice(10);
+    const whole = await expected();
+    await trim(live, 10);
+    await stand.close(live);
+    const [newest] = await stored();
+    const { object, bytes } = (newest as StoredStatistics).manifest.segments[0] as SegmentRef;
+    await stand.queue.objects.delete(object);
+    await stand.queue.objects.put(object, new Uint8Array(bytes).fill(7));
+    stand.files().remove();
+    expect(await everything(await stand.open())).to.deep.equal(whole);
+  });
+
+  it('begin a load anew that was interrupted', async () => {
+    const live = await stand.open();
+    await loadTwice(10);
+    const whole = await expected();
+    await trim(live, 10);
+    await stand.close(live);
+    stand.files().remove();
+    const [newest] = await stored();
+    const store = stand.newStore();
+    for await (const { table, rows } of new StatisticsSnapshots(stand.queue.objects, silentLog).segments(
+      (newest as StoredStatistics).manifest,
+    )) {
+      store.load(table, rows.slice(0, 1));
+    }
+    store.close();
+    expect(await everything(await stand.open())).to.deep.equal(whole);
+  });
+
+  it('serve a process whose file is older than the front of the log', async () => {
+    const late = await stand.open('late.db');
+    await load(5);
+    await stand.counted(late);
+    await stand.close(late);
+    const live = await stand.open();
+    await loadTwice(15);
+    const whole = await expected();
+    await trim(live, 20);
+    const again = await stand.open('late.db');
+    expect(await everything(again)).to.deep.equal(whole);
+    expect(again.status().incompleteShards).to.deep.equal([]);
+  });
+
+  it('may be written by several processes at once', async () => {
+    const processes = [await stand.open('one.db'), await stand.open('two.db'), await stand.open('three.db')];
+    for (let round = 0; round < 6; round += 1) {
+      await load(5);
+      await written();
+    }
+    const whole = await expected();
+    for (const model of processes) await trim(model, 10);
+    for (const model of processes) {
+      expect(await everything(model)).to.deep.equal(whole);
+      await stand.close(model);
+    }
+    stand.files('two.db').remove();
+    expect(await everything(await stand.open('two.db'))).to.deep.equal(whole);
+  });
+
+  it('of another installation are not taken', async () => {
+    const live = await stand.open();
+    await loadTwice(5);
+    await trim(live, 5);
+    await stand.close(live);
+    stand.files().remove();
+    const other = await stand.open(undefined, 'another-cluster');
+    expect(other.status().incompleteShards).to.deep.equal([METER_SHARD]);
+  });
+});
