@@ -1,6 +1,6 @@
 /**
  * Which processes are alive, by their heartbeats on plain NATS. Silence counts only while our own
- * connection is up, and only on our own monotonic clock: nobody compares clocks of two machines.
+ * connection is up, and only on our own monotonic clock: whether somebody lives is judged by nobody's wall clock.
  */
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from '../../codec/leases/index.js';
 import type { SessionId } from '../../kernel/index.js';
@@ -9,6 +9,7 @@ import type { Bus, Clock, Subscription } from '../../ports/index.js';
 interface Member {
   canOwn: boolean;
   isLeaving: boolean;
+  isSure: boolean;
   readonly firstHeardAtMs: number;
   lastHeardAtMs: number;
 }
@@ -22,6 +23,7 @@ export class Membership {
   #subscription: Subscription | undefined;
   #listeningSinceMs = 0;
   #wasConnected = true;
+  readonly #listeners: ((heartbeat: Heartbeat, isNew: boolean) => void)[] = [];
 
   constructor(
     private readonly bus: Bus,
@@ -35,6 +37,11 @@ export class Membership {
 
   stop(): void {
     this.#subscription?.stop();
+  }
+
+  /** Calls `listener` with every heartbeat; `isNew`: of a process that had not been heard before. */
+  whenHeard(listener: (heartbeat: Heartbeat, isNew: boolean) => void): void {
+    this.#listeners.push(listener);
   }
 
   announce(heartbeat: Heartbeat): void {
@@ -80,23 +87,40 @@ export class Membership {
     return this.bus.isConnected() ? this.clock.monotonicMs() - this.#listeningSinceMs : 0;
   }
 
-  /** Sessions heard within `withinMs` that may own shards and mean to stay. */
+  /** Sessions heard within `withinMs` that may own shards and mean to stay: those sure of their clocks, if there are any. */
   candidates(withinMs: number, heardForMs = 0): SessionId[] {
+    const alive = this.#ableToOwn(withinMs, heardForMs);
+    const sure = alive.filter(([, { isSure }]) => isSure);
+    return (sure.length > 0 ? sure : alive).map(([session]) => session);
+  }
+
+  /** Is there one that is sure of its clock? */
+  hasSureCandidate(withinMs: number): boolean {
+    return this.#ableToOwn(withinMs, 0).some(([, { isSure }]) => isSure);
+  }
+
+  #ableToOwn(withinMs: number, heardForMs: number): [SessionId, Member][] {
     const nowMs = this.clock.monotonicMs();
-    const alive: SessionId[] = [];
-    for (const [session, member] of this.#members) {
+    return [...this.#members].filter(([, member]) => {
       const isAlive = nowMs - member.lastHeardAtMs <= withinMs && nowMs - member.firstHeardAtMs >= heardForMs;
-      if (member.canOwn && !member.isLeaving && isAlive) alive.push(session);
-    }
-    return alive;
+      return member.canOwn && !member.isLeaving && isAlive;
+    });
   }
 
   forget(session: SessionId): void {
     this.#members.delete(session);
   }
 
-  #hear({ session, canOwn, isLeaving, process }: Heartbeat): void {
+  #hear(heartbeat: Heartbeat): void {
+    const isNew = !this.#processHeardAtMs.has(heartbeat.process);
+    this.#note(heartbeat);
+    for (const listener of this.#listeners) listener(heartbeat, isNew);
+  }
+
+  #note({ session, canOwn, isLeaving, process, clock }: Heartbeat): void {
     const nowMs = this.clock.monotonicMs();
+    // Older versions say nothing of their clocks.
+    const isSure = clock?.isSure ?? true;
     this.#processHeardAtMs.set(process, nowMs);
     for (const [silent, heardAtMs] of this.#processHeardAtMs) {
       if (nowMs - heardAtMs > FORGET_AFTER_MS) this.#processHeardAtMs.delete(silent);
@@ -106,11 +130,12 @@ export class Membership {
       for (const [old, { lastHeardAtMs }] of this.#members) {
         if (nowMs - lastHeardAtMs > FORGET_AFTER_MS) this.#members.delete(old);
       }
-      this.#members.set(session, { canOwn, isLeaving, firstHeardAtMs: nowMs, lastHeardAtMs: nowMs });
+      this.#members.set(session, { canOwn, isLeaving, isSure, firstHeardAtMs: nowMs, lastHeardAtMs: nowMs });
       return;
     }
     member.canOwn = canOwn;
     member.isLeaving = isLeaving;
+    member.isSure = isSure;
     member.lastHeardAtMs = nowMs;
   }
 }

@@ -48,6 +48,12 @@ export function unavailable(message: string): MillraceError {
   return new MillraceError('SHARD_UNAVAILABLE', message);
 }
 
+/** For work that waited until after its deadline. Of a pipeline some may have been executed in time; that stays. */
+export function tooLate(shard: ShardName, { hasBegun }: Work): MillraceError {
+  if (!hasBegun) return unavailable(`${shard}: its time was over before its turn came`);
+  return new MillraceError('OUTCOME_UNKNOWN', `${shard}: time was over in the middle of it`, { isExecuted: true });
+}
+
 function notApplied(shard: ShardName, cause: MillraceError): MillraceError {
   return new MillraceError('NOT_APPLIED', `${shard}: the owner ended before anything was stored`, { shard }, cause);
 }

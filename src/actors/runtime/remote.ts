@@ -5,14 +5,19 @@
  *  Q2 an owner that is asked again gives the same answer (from memory, while it lives)
  *  Q3 a successor tells from the journal whether the command was executed: only one that surely was not
  *     is executed now; for one that was, the caller hears that the outcome cannot be told any more
+ *  Q4 an owner begins no command that was meant for another, and none after its deadline; asked what became of one
+ *     that it has not begun, it says so and never begins it
+ *
+ * The caller's side of this is in remote-call.ts.
  */
 import {
-  decodeAnswer,
   decodeRemoteCommand,
   encodeAnswer,
   encodeFailure,
-  encodeRemoteCommand,
+  type OwnerInstant,
+  type RemoteCommand,
 } from '../../codec/remote/index.js';
+import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import {
   type CommandId,
   describeError,
@@ -22,21 +27,15 @@ import {
   type ShardName,
 } from '../../kernel/index.js';
 import type { Bus, Clock, Subscription, Timers } from '../../ports/index.js';
+import { OwnerReadings } from './owner-readings.js';
+import { type CallLimits, RemoteCall } from './remote-call.js';
 import type { ShardActor } from './shard-actor.js';
 import type { Work } from './work.js';
-
-export interface CallLimits {
-  /** How long a caller goes on trying. */
-  readonly deadlineMs: number;
-  /** How long one try waits for an answer before the same is asked again. */
-  readonly tryMs: number;
-  /** Pause before the next try when nobody was there. */
-  readonly pauseMs: number;
-}
 
 export class ShardCaller {
   #count = 0;
   readonly #prefix: string;
+  readonly #readings: OwnerReadings;
 
   constructor(
     private readonly bus: Bus,
@@ -46,63 +45,28 @@ export class ShardCaller {
     private readonly limits: CallLimits,
   ) {
     this.#prefix = Buffer.from(random.bytes(12)).toString('base64url');
+    this.#readings = new OwnerReadings(clock);
   }
 
   /**
    * @param isRead  has no effect, so it may be executed any number of times
    * @param isPatient  the owner may take any time to answer: asking again tells it that somebody still waits
+   * @param endMs  of this process's monotonic clock: nothing is begun after it. An answer may come a little later
    * @throws SHARD_UNAVAILABLE (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers
    */
-  async call(shard: ShardName, body: Uint8Array, isRead: boolean, isPatient = false): Promise<Uint8Array> {
+  call(
+    shard: ShardName,
+    body: Uint8Array,
+    isRead: boolean,
+    isPatient = false,
+    endMs = this.clock.monotonicMs() + this.limits.deadlineMs,
+  ): Promise<Uint8Array> {
     this.#count += 1;
     const commandId = `${this.#prefix}-${this.#count}` as CommandId;
-    let endMs = this.clock.monotonicMs() + this.limits.deadlineMs;
-    let mayBeExecuted = false;
-    for (;;) {
-      const payload = encodeRemoteCommand({ commandId, isRetry: mayBeExecuted, body });
-      const askedAtMs = this.clock.monotonicMs();
-      const leftMs = endMs - askedAtMs;
-      try {
-        return decodeAnswer(
-          await this.bus.request({ kind: 'command', shard }, payload, Math.min(leftMs, this.limits.tryMs)),
-        );
-      } catch (error) {
-        if (!(error instanceof MillraceError)) throw error;
-        if (isFinal(error)) throw error;
-        // Somebody serves the shard and has nothing to answer yet.
-        if (isPatient && error.code === 'TIMED_OUT') endMs = this.clock.monotonicMs() + this.limits.deadlineMs;
-        // Whoever answered may not be the only one who received it: an owner that was replaced answers too.
-        if (!isRead && !isUnreceived(error)) mayBeExecuted = true;
-        if (this.clock.monotonicMs() + this.limits.pauseMs >= endMs) throw giveUp(shard, mayBeExecuted, error);
-      }
-      await new Promise<void>((resolve) => this.timers.after(this.limits.pauseMs, resolve));
-    }
+    const { bus, clock, timers } = this;
+    const ports = { bus, clock, timers, readings: this.#readings };
+    return new RemoteCall(ports, this.limits, { shard, commandId, body, isRead, isPatient }, endMs).run();
   }
-}
-
-/** Nobody served the topic; told by the bus, not by an owner. */
-function isUnreceived(error: MillraceError): boolean {
-  return error.code === 'SHARD_UNAVAILABLE' && error.details.isUnserved === true;
-}
-
-/** Answers that another try would not change. */
-function isFinal(error: MillraceError): boolean {
-  switch (error.code) {
-    case 'TIMED_OUT':
-    case 'SHARD_UNAVAILABLE':
-    case 'NOT_APPLIED':
-    case 'SHUTTING_DOWN':
-      return false;
-    case 'OUTCOME_UNKNOWN':
-      return error.details.isExecuted === true;
-    default:
-      return true;
-  }
-}
-
-function giveUp(shard: ShardName, mayBeExecuted: boolean, cause: MillraceError): MillraceError {
-  if (mayBeExecuted) return new MillraceError('OUTCOME_UNKNOWN', `${shard} did not answer`, { shard }, cause);
-  return new MillraceError('SHARD_UNAVAILABLE', `${shard} has no owner that answers`, { shard }, cause);
 }
 
 export interface AnswerMemoryLimits {
@@ -111,13 +75,18 @@ export interface AnswerMemoryLimits {
 }
 
 interface Answer {
+  /** The reply; rejects with what was answered instead. */
   readonly answer: Promise<Uint8Array>;
   bytes: number;
   /** On the monotonic clock. */
   askedAtMs: number;
   isPending: boolean;
+  /** On the owner's clock: it is not begun after this. */
+  deadlineMs: number;
   work: Work | undefined;
 }
+
+const NOTHING = new Uint8Array();
 
 /** How an owner notices that nobody waits for an answer any more. */
 export interface SilenceWatch {
@@ -167,72 +136,120 @@ export class ShardServer<W extends Work> {
   }
 
   #answer(payload: Uint8Array): Promise<Uint8Array> {
-    const { commandId, isRetry, body } = decodeRemoteCommand(payload);
+    return this.#outcomeOf(decodeRemoteCommand(payload)).then(
+      (body) => encodeAnswer(body, this.#now()),
+      (error: unknown) => encodeFailure(asMillraceError(error), this.#now()),
+    );
+  }
+
+  #now(): OwnerInstant {
+    return { epoch: this.actor.epoch, atMs: this.actor.monotonicMs };
+  }
+
+  #outcomeOf(command: RemoteCommand): Promise<Uint8Array> {
+    const { commandId, ask, before } = command;
+    if (ask === 'greet') return Promise.resolve(NOTHING);
+    if (ask === 'settle') return this.#settle(commandId);
+    const { shard, epoch } = this.actor;
+    // Q4. Who is meant knows better than one that was replaced: whichever answers first is heard.
+    if (before !== undefined && before.epoch > epoch) return new Promise(() => {});
+    if (before !== undefined && before.epoch < epoch && !isBugOn('executed-past-its-deadline')) {
+      return refusal(`${shard} has another owner`, { isElsewhere: true });
+    }
+    const deadlineMs = before?.atMs ?? Number.POSITIVE_INFINITY;
     const known = this.#answersById.get(commandId);
-    const nowMs = this.silence?.clock.monotonicMs() ?? 0;
     if (known !== undefined) {
-      known.askedAtMs = nowMs;
+      known.askedAtMs = this.actor.monotonicMs;
+      known.deadlineMs = Math.max(known.deadlineMs, deadlineMs);
+      if (known.work !== undefined) known.work.deadlineMs = known.deadlineMs;
       return known.answer;
     }
     let onWork: (work: W) => void = () => {};
-    const answer = this.#execute(commandId, isRetry, body, (work) => onWork(work));
-    const entry = this.#remember(commandId, answer, nowMs);
+    const answer = this.#execute(command, (work) => onWork(work));
+    const entry = this.#remember(commandId, answer, deadlineMs);
     onWork = (work) => {
       entry.work = work;
+      work.deadlineMs = entry.deadlineMs;
     };
     return answer;
   }
 
-  async #execute(
-    commandId: CommandId,
-    isRetry: boolean,
-    body: Uint8Array,
-    onWork: (work: W) => void,
-  ): Promise<Uint8Array> {
+  async #execute({ commandId, isRetry, body }: RemoteCommand, onWork: (work: W) => void): Promise<Uint8Array> {
     // Whoever asked is to know the work by then.
     await Promise.resolve();
+    let isChecked = false;
     try {
       if (isRetry) {
-        await this.actor.serving.catch((cause: unknown) => {
-          throw new MillraceError('SHARD_UNAVAILABLE', `${this.actor.shard} did not come up`, {}, cause);
-        });
-        if (this.actor.wasExecuted(commandId)) {
-          const { shard } = this.actor;
-          throw new MillraceError('OUTCOME_UNKNOWN', `${shard}: executed, the reply was lost`, {
-            shard,
-            isExecuted: true,
-          });
-        }
+        await this.#untilServing();
+        if (this.actor.wasExecuted(commandId)) throw this.#executedBefore();
+        isChecked = true;
       }
-      const reply = await new Promise<Uint8Array>((resolve, reject) => {
+      return await new Promise<Uint8Array>((resolve, reject) => {
         const work = this.workFor(body, commandId, resolve, reject);
         onWork(work);
         this.actor.submit(work);
       });
-      return encodeAnswer(reply);
     } catch (error) {
       // A failure is no outcome to remember: the same command may be asked again and be executed then.
       this.#forget(commandId);
-      if (isMillraceError(error)) return encodeFailure(error);
-      return encodeFailure(new MillraceError('DEFECT', describeError(error)));
+      if (!isChecked || !isMillraceError(error)) throw error;
+      throw new MillraceError(error.code, error.message, { ...error.details, isChecked }, error);
     }
   }
 
-  #remember(commandId: CommandId, answer: Promise<Uint8Array>, askedAtMs: number): Answer {
-    const entry: Answer = { answer, bytes: 0, askedAtMs, isPending: true, work: undefined };
-    this.#answersById.set(commandId, entry);
-    void answer.then((bytes) => {
-      entry.isPending = false;
-      entry.work = undefined;
-      if (this.#answersById.get(commandId) !== entry) return;
-      entry.bytes = bytes.length;
-      this.#bytes += bytes.length;
-      for (const id of this.#answersById.keys()) {
-        if (this.#answersById.size <= this.limits.maxAnswers && this.#bytes <= this.limits.maxBytes) break;
-        this.#forget(id);
-      }
+  /** Q4. What comes of it after this answer is nothing, unless the answer says otherwise. */
+  async #settle(commandId: CommandId): Promise<Uint8Array> {
+    await this.#untilServing();
+    const { shard } = this.actor;
+    const known = this.#answersById.get(commandId);
+    if (known !== undefined) {
+      const { isPending, work } = known;
+      if (!isPending) return known.answer;
+      if (work?.hasBegun === true) return refusal(`${shard}: it is being stored`, { isBeingStored: true });
+      known.deadlineMs = Number.NEGATIVE_INFINITY;
+      if (work !== undefined) work.deadlineMs = known.deadlineMs;
+    } else if (this.actor.wasExecuted(commandId)) {
+      throw this.#executedBefore();
+    }
+    return refusal(`${shard} has not executed it`, { isChecked: true });
+  }
+
+  #executedBefore(): MillraceError {
+    const { shard } = this.actor;
+    return new MillraceError('OUTCOME_UNKNOWN', `${shard}: executed, the reply was lost`, { shard, isExecuted: true });
+  }
+
+  async #untilServing(): Promise<void> {
+    await this.actor.serving.catch((cause: unknown) => {
+      throw new MillraceError('SHARD_UNAVAILABLE', `${this.actor.shard} did not come up`, {}, cause);
     });
+  }
+
+  #remember(commandId: CommandId, answer: Promise<Uint8Array>, deadlineMs: number): Answer {
+    const askedAtMs = this.actor.monotonicMs;
+    const entry: Answer = { answer, bytes: 0, askedAtMs, isPending: true, deadlineMs, work: undefined };
+    this.#answersById.set(commandId, entry);
+    answer.then(
+      (bytes) => {
+        entry.isPending = false;
+        entry.work = undefined;
+        if (this.#answersById.get(commandId) !== entry) return;
+        entry.bytes = bytes.length;
+        this.#bytes += bytes.length;
+        this.#forgetOldest();
+      },
+      // Forgotten by then; whoever asked hears of it.
+      () => undefined,
+    );
     return entry;
+  }
+
+  #forgetOldest(): void {
+    for (const [id, { isPending }] of this.#answersById) {
+      if (this.#answersById.size <= this.limits.maxAnswers && this.#bytes <= this.limits.maxBytes) break;
+      // One that is under way would be executed a second time.
+      if (!isPending) this.#forget(id);
+    }
   }
 
   #forget(commandId: CommandId): void {
@@ -241,4 +258,12 @@ export class ShardServer<W extends Work> {
     this.#bytes -= entry.bytes;
     this.#answersById.delete(commandId);
   }
+}
+
+function refusal(message: string, details: Record<string, unknown>): Promise<never> {
+  return Promise.reject(new MillraceError('SHARD_UNAVAILABLE', message, details));
+}
+
+function asMillraceError(error: unknown): MillraceError {
+  return isMillraceError(error) ? error : new MillraceError('DEFECT', describeError(error));
 }

@@ -4,26 +4,27 @@
  *
  *  S1 reads are answered only within the read lease, counted from when the last acknowledged renewal was *sent*
  *  S2 a successor marks the record dead before it takes our shards; from then on no renewal succeeds
- *  S3 a jump between the monotonic and the wall clock (a suspended machine) loses the session
+ *  S3 a jump between the monotonic and the wall clock (a suspended machine, a clock that was set) loses the session,
+ *     and so does a clock that is off those of others. Where nobody else can own anything it goes on: see ClockWatch
  *  S4 a lost session is over for good: everything held in its name is given up before a new one, with
  *     a new id, begins
  */
 import { decodeSessionRecord, encodeSessionRecord } from '../../codec/leases/index.js';
-import { describeError, type Random, type SessionId } from '../../kernel/index.js';
+import { describeError, type Random, type SessionId, type ShardName } from '../../kernel/index.js';
 import type { Clock, LeaseStore, Log, Timer, Timers } from '../../ports/index.js';
+import type { ClockWatch } from './clock-watch.js';
 import type { Membership } from './membership.js';
 
 export interface SessionTimes {
   readonly heartbeatMs: number;
   readonly renewMs: number;
   readonly readLeaseMs: number;
-  /** Clocks drifting apart faster than this between two heartbeats is a suspended machine. */
-  readonly clockJumpMs: number;
 }
 
 export interface SessionPorts {
   readonly leases: LeaseStore;
   readonly clock: Clock;
+  readonly clocks: ClockWatch;
   readonly timers: Timers;
   readonly random: Random;
   readonly log: Log;
@@ -41,7 +42,7 @@ export class Session {
   #isLeaving = false;
   #heartbeat: Timer | undefined;
   #renewal: Timer | undefined;
-  #clockOffsetMs = 0;
+  #hasBegun = false;
 
   constructor(
     private readonly ports: SessionPorts,
@@ -51,6 +52,10 @@ export class Session {
   ) {
     this.#id = this.#newId();
     this.processId = this.#id;
+    // A newcomer needs our clock before it can own anything, and soon.
+    this.membership.whenHeard(({ process }, isNew) => {
+      if (isNew && process !== this.processId && this.isLive) this.ports.timers.soon(() => this.#announceIfLive());
+    });
   }
 
   get id(): SessionId {
@@ -70,13 +75,12 @@ export class Session {
   mayAnswerReads(lastAppendSentAtMs: number): boolean {
     if (this.#state !== 'live') return false;
     const nowMs = this.ports.clock.monotonicMs();
-    if (this.#hasJumped()) return false;
+    if (!this.ports.clocks.isSteady()) return false;
     return nowMs < this.#readableUntilMs || nowMs < lastAppendSentAtMs + this.times.readLeaseMs;
   }
 
   /** Writes the record; retries until it is there. */
   async start(): Promise<void> {
-    this.#clockOffsetMs = this.#offsetMs();
     while (this.#state !== 'closed') {
       const sentAtMs = this.ports.clock.monotonicMs();
       const outcome = await this.ports.leases.create(this.#key(), encodeSessionRecord({ counter: 0, isDead: false }));
@@ -94,8 +98,45 @@ export class Session {
       }
       await new Promise<void>((resolve) => this.ports.timers.after(this.times.heartbeatMs, resolve));
     }
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      await this.ports.clocks.begin(this.processId, () => this.#livingOthers());
+    }
     this.#beat();
     if (this.#state === 'live') this.#scheduleRenewal();
+  }
+
+  /** May shards be taken? Not before our clock has been compared. */
+  get mayTake(): boolean {
+    return this.isLive && this.ports.clocks.isDecided;
+  }
+
+  /** True when our clock is in doubt and others' are not. */
+  get isExcluded(): boolean {
+    return this.ports.clocks.isExcluded;
+  }
+
+  noteJournal(shard: ShardName, clockMs: number): void {
+    this.ports.clocks.noteJournal(shard, clockMs);
+  }
+
+  async #livingOthers(): Promise<SessionId[]> {
+    const { leases, log } = this.ports;
+    const living: SessionId[] = [];
+    const look = async (key: string) => {
+      const record = await leases.get(key);
+      if (record !== undefined && !decodeSessionRecord(record.value).isDead) {
+        living.push(key.slice(KEY_PREFIX.length) as SessionId);
+      }
+    };
+    try {
+      const keys = await leases.keys(KEY_PREFIX);
+      await Promise.all(keys.filter((key) => key !== this.#key()).map(look));
+    } catch (error) {
+      // Whoever is there is heard all the same, but not waited for.
+      log.warn('session.others-unknown', { cause: describeError(error) });
+    }
+    return living;
   }
 
   /** Says that this process means to go: nobody should give it shards any more. */
@@ -119,11 +160,11 @@ export class Session {
 
   #beat(): void {
     if (this.#state !== 'live') return;
-    if (this.#hasJumped()) {
-      this.#lose('the clock jumped: the machine was suspended');
+    const why = this.ports.clocks.look();
+    if (why !== undefined) {
+      this.#lose(why);
       return;
     }
-    this.#clockOffsetMs = this.#offsetMs();
     this.membership.watchConnection();
     this.#announce();
     this.#heartbeat = this.ports.timers.after(this.times.heartbeatMs, () => this.#beat());
@@ -131,7 +172,12 @@ export class Session {
 
   #announce(): void {
     const { id: session, canOwn, processId } = this;
-    this.membership.announce({ session, canOwn, isLeaving: this.#isLeaving, process: processId });
+    const clock = this.ports.clocks.reading();
+    this.membership.announce({ session, canOwn, isLeaving: this.#isLeaving, process: processId, clock });
+  }
+
+  #announceIfLive(): void {
+    if (this.isLive) this.#announce();
   }
 
   #scheduleRenewal(): void {
@@ -173,6 +219,7 @@ export class Session {
     this.ports.log.warn('session.lost', { session: this.id, why });
     this.#stop('lost');
     for (const listener of this.#onLost) listener(why);
+    this.ports.clocks.settle();
     this.ports.timers.after(this.times.heartbeatMs, () => {
       if (this.#state !== 'lost') return;
       this.#id = this.#newId();
@@ -195,21 +242,15 @@ export class Session {
     this.membership.forget(this.id);
   }
 
-  #hasJumped(): boolean {
-    return Math.abs(this.#offsetMs() - this.#clockOffsetMs) > this.times.clockJumpMs;
-  }
-
-  #offsetMs(): number {
-    return this.ports.clock.nowMs() - this.ports.clock.monotonicMs();
-  }
-
   #key(): string {
     return sessionKey(this.id);
   }
 }
 
+const KEY_PREFIX = 'session.';
+
 export function sessionKey(session: SessionId): string {
-  return `session.${session}`;
+  return `${KEY_PREFIX}${session}`;
 }
 
 /** S2: after this, the session cannot renew. False when it showed a sign of life meanwhile, or nobody knows. */

@@ -9,6 +9,7 @@
  *  A4 a refused append ends the actor: nothing is repaired in memory
  *  A5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
  *  A6 nothing is answered before the replay has reached the actor's own claim
+ *  A7 nothing is begun after its deadline, however long it has waited and wherever
  */
 import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
@@ -19,7 +20,17 @@ import { CommandMemory } from './command-memory.js';
 import { readClaimableEnd, readJournalEnd } from './journal-end.js';
 import { Mailbox } from './mailbox.js';
 import { NextTick } from './next-tick.js';
-import { asFailure, NO_TURN, newPending, noteUnknown, type Pending, rejectAll, unavailable } from './pending.js';
+import {
+  asFailure,
+  NO_TURN,
+  newPending,
+  noteUnknown,
+  type Pending,
+  rejectAll,
+  tooLate,
+  unavailable,
+} from './pending.js';
+import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
@@ -40,7 +51,7 @@ export class ShardActor<W extends Work> {
   #lastAppendSentAtMs = Number.NEGATIVE_INFINITY;
   /** On the monotonic clock; known once the claim is stored. */
   #quietUntilMs = Number.POSITIVE_INFINITY;
-  #lastClockMs = 0;
+  readonly #time: ShardTime;
   #isDrainSoon = false;
   readonly #tick: NextTick;
   #holdSweep: Timer | undefined;
@@ -56,6 +67,7 @@ export class ShardActor<W extends Work> {
     this.#mailbox = new Mailbox(limits.mailbox);
     this.#tick = new NextTick(ports.timers, ports.clock, () => this.#drainSoon());
     this.#memory = new CommandMemory(limits.commandMemoryMs);
+    this.#time = new ShardTime(ports.clock);
     this.#open = newPending(1);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -78,6 +90,11 @@ export class ShardActor<W extends Work> {
 
   get epoch(): number {
     return this.activation.epoch;
+  }
+
+  /** What deadlines of commands for this activation are on. */
+  get monotonicMs(): number {
+    return this.ports.clock.monotonicMs();
   }
 
   /** The last entry that is definitely stored; undefined before the claim is. */
@@ -156,7 +173,7 @@ export class ShardActor<W extends Work> {
       this.#afterEntry.push(async () => {
         try {
           const body = { kind: 'snapshot', manifest, digest, coveredNumber } as const;
-          await this.#pen().appendSnapshot(body, this.#nowMs(), this.#watch());
+          await this.#pen().appendSnapshot(body, this.#time.nowMs(), this.#watch());
           resolve();
         } catch (error) {
           reject(error);
@@ -215,7 +232,7 @@ export class ShardActor<W extends Work> {
     const { shard, epoch, clusterId, quietMs } = this.activation;
     const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
-    this.#lastClockMs = head.clockMs;
+    this.#time.follow(head.clockMs);
     const breathe = () => new Promise<void>((resolve) => timers.soon(resolve));
     this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head, breathe);
     if (isBugOn('skip-claim')) {
@@ -223,7 +240,7 @@ export class ShardActor<W extends Work> {
       return;
     }
     const sentAtMs = clock.monotonicMs();
-    await this.#writer.appendClaim(clusterId, this.#nowMs(), this.#watch());
+    await this.#writer.appendClaim(clusterId, this.#time.nowMs(), this.#watch());
     this.#lastAppendSentAtMs = sentAtMs;
     this.#quietUntilMs = clock.monotonicMs() + quietMs;
   }
@@ -250,7 +267,7 @@ export class ShardActor<W extends Work> {
         const { entry, totalBytes } = step.read;
         this.replayed.entries += 1;
         this.replayed.bytes += totalBytes;
-        this.#lastClockMs = Math.max(this.#lastClockMs, entry.clockMs);
+        this.#time.follow(entry.clockMs);
         if (entry.body.kind === 'batch') this.#memory.add(entry.body.commandIds, entry.clockMs);
       }
       yield step;
@@ -285,7 +302,7 @@ export class ShardActor<W extends Work> {
     const { turn } = pending;
     const startedAtMs = clock.monotonicMs();
     const deadlineMs = startedAtMs + maxMs;
-    turn.nowMs = this.#nowMs();
+    turn.nowMs = this.#time.nowMs();
     let sinceLook = 0;
     const stopAt = turn.commands + maxCommands;
     const isFull = () =>
@@ -299,9 +316,15 @@ export class ShardActor<W extends Work> {
     for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
     // What is midway has to get on: nothing can be sealed before it is done.
     const hasRoom = () => !isFull() || this.#isMidway;
-    while (hasRoom() && turn.commands < stopAt && clock.monotonicMs() <= deadlineMs) {
-      const work = this.#mailbox.next();
+    while (hasRoom() && turn.commands < stopAt) {
+      const nowMs = clock.monotonicMs();
+      const work = nowMs <= deadlineMs ? this.#mailbox.next() : undefined;
       if (work === undefined) break;
+      if (isTooLate(work, nowMs)) {
+        this.#mailbox.spend(work, 0, 0, true);
+        work.reject(tooLate(this.shard, work));
+        continue;
+      }
       const commandsBefore = turn.commands;
       const bytesBefore = turn.effectBytes;
       const step = this.plane.execute(work, turn, shouldStop);
@@ -315,7 +338,7 @@ export class ShardActor<W extends Work> {
     this.#finishWaiters(pending);
     this.#sealIfReady();
     if (this.#mailbox.size > 0 && hasRoom()) this.#drainSoon();
-    if (this.#state === 'serving') this.#tick.schedule(this.plane.nextTickInMs());
+    if (this.#state === 'serving') this.#tick.schedule(this.plane.nextTickInMs(this.#time.nowMs()));
     this.#wakeIfIdle();
     this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
   }
@@ -383,7 +406,6 @@ export class ShardActor<W extends Work> {
     const { turn } = pending;
     const effects = this.plane.seal(turn);
     const sentAtMs = clock.monotonicMs();
-    this.#lastClockMs = Math.max(this.#lastClockMs, turn.nowMs);
     const head = await this.#appendBatch(pending, effects);
     if (this.isEnded) return;
     this.#lastAppendSentAtMs = sentAtMs;
@@ -440,10 +462,6 @@ export class ShardActor<W extends Work> {
     this.#holdSweep = this.ports.timers.after(this.limits.holdMs / 10, () => this.#rejectOverdue());
   }
 
-  #nowMs(): number {
-    return Math.max(this.ports.clock.nowMs(), this.#lastClockMs);
-  }
-
   #pen(): ShardWriter {
     if (this.#writer === undefined) throw new MillraceError('DEFECT', `${this.shard} has not been claimed`);
     return this.#writer;
@@ -452,4 +470,9 @@ export class ShardActor<W extends Work> {
   #watch() {
     return { signal: this.#stop.signal, onUnknown: noteUnknown(this.ports, this.shard) };
   }
+}
+
+/** A7. */
+function isTooLate(work: Work, nowMs: number): boolean {
+  return work.deadlineMs < nowMs && work.isHalfway !== true && !isBugOn('executed-past-its-deadline');
 }

@@ -128,8 +128,11 @@ export class ShardHost<W extends Work> {
   }
 
   #endAll(why: string): void {
-    for (const { actor } of this.#held.values()) {
-      actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
+    for (const [shard, held] of this.#held) {
+      const { head } = held.actor;
+      held.actor.end(new MillraceError('FENCED', `the session is over: ${why}`, { outcome: 'unknown' }));
+      // Nobody has to wait for our silence. Whoever has the lease by now keeps it: another revision is a conflict.
+      if (head !== undefined) void this.#save(shard, held, head, true).catch(() => undefined);
     }
     this.#held.clear();
   }
@@ -163,7 +166,7 @@ export class ShardHost<W extends Work> {
 
   async #tryToTake(shard: ShardName): Promise<void> {
     const { leases, journal } = this.ports;
-    if (!this.session.isLive) return;
+    if (!this.session.mayTake) return;
     if (!this.#isMine(shard)) {
       if (this.#leftBehind.has(shard)) await this.#letGo(shard);
       return;
@@ -172,6 +175,7 @@ export class ShardHost<W extends Work> {
     const lease = record === undefined ? undefined : decodeShardLease(record.value);
     if (lease !== undefined && !(await this.#isFree(lease))) return;
     const end = await readJournalEnd(journal, shard);
+    this.session.noteJournal(shard, end.head.clockMs);
     if (lease !== undefined && lease.createdAt !== end.createdAt) {
       this.#stopShard(shard, new MillraceError('JOURNAL_DAMAGED', `${shard}: its stream is not the one it was`));
       return;
@@ -286,7 +290,7 @@ export class ShardHost<W extends Work> {
   async #shouldMove(shard: ShardName): Promise<boolean> {
     if (this.options.isExclusive || this.#isHandingOver) return false;
     const candidates = this.membership.candidates(this.times.takeoverMs / 2, this.times.settleMs);
-    if (!candidates.includes(this.session.id)) return false;
+    if (!candidates.includes(this.session.id)) return candidates.length > 0 && this.session.isExcluded;
     return rendezvousOwner(shard, candidates) !== this.session.id;
   }
 

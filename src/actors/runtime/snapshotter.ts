@@ -3,6 +3,7 @@
  * says that it has, and its front is purged below what two verified snapshots cover.
  *
  *  C1 nothing is purged before its snapshot is verified and its entry is in the journal
+ *  C3 a shard that nobody writes to lets go of its history too: the newest snapshot is looked at again now and then
  *  C2 a failed compaction changes nothing; it is tried again after a pause
  */
 import type { ChainHead } from '../../journal/index.js';
@@ -18,6 +19,8 @@ export interface SnapshotPolicy {
   readonly bytes: number;
   /** A shard that has been quiet this long is snapshotted too, so that idle partitions do not pin its front. */
   readonly idleMs: number;
+  /** After a snapshot, how often what is kept of the past is decided anew (C3). */
+  readonly retainMs: number;
   readonly retryMs: number;
 }
 
@@ -41,6 +44,9 @@ interface Progress<W extends Work> {
   entries: number;
   bytes: number;
   snapshotBytes: number;
+  /** Position that the newest snapshot covers; 0: not known. */
+  coveredPosition: number;
+  retainedAtMs: number;
   lastStoredAtMs: number;
   notBeforeMs: number;
   isRunning: boolean;
@@ -77,6 +83,8 @@ export class Snapshotter<W extends Work> {
       entries,
       bytes,
       snapshotBytes: 0,
+      coveredPosition: 0,
+      retainedAtMs: 0,
       lastStoredAtMs: this.ports.clock.monotonicMs(),
       notBeforeMs: 0,
       isRunning: false,
@@ -106,26 +114,32 @@ export class Snapshotter<W extends Work> {
     const isLarge = progress.bytes >= Math.max(policy.bytes, progress.snapshotBytes / 2);
     const isLong = progress.entries >= policy.entries && progress.bytes >= progress.snapshotBytes / 8;
     const isIdle = progress.entries > 0 && nowMs - progress.lastStoredAtMs >= policy.idleMs;
-    if (isLarge || isLong || isIdle) void this.#run(progress, progress.head);
+    const isOver = progress.coveredPosition > 0 && nowMs - progress.retainedAtMs >= policy.retainMs;
+    if (isLarge || isLong || isIdle) void this.#run(progress, progress.head.position);
+    else if (isOver) void this.#run(progress, progress.coveredPosition);
   }
 
-  async #run(progress: Progress<W>, head: ChainHead): Promise<void> {
+  async #run(progress: Progress<W>, upToPosition: number): Promise<void> {
     const { actor } = progress;
     const { shard } = actor;
     const { compactor, journal, log, clock } = this.ports;
     progress.isRunning = true;
-    const { entries, bytes } = progress;
+    const isNew = upToPosition > progress.coveredPosition;
+    const { entries, bytes } = isNew ? progress : { entries: 0, bytes: 0 };
     const startedAtMs = clock.monotonicMs();
     try {
-      const result = await compactor.compact({ shard, clusterId: this.clusterId, upToPosition: head.position });
-      await actor.appendSnapshot(result.manifest, result.manifestDigest, result.coveredNumber);
+      const result = await compactor.compact({ shard, clusterId: this.clusterId, upToPosition });
+      if (isNew) await actor.appendSnapshot(result.manifest, result.manifestDigest, result.coveredNumber);
       await this.ports.onSnapshot(shard, result);
       await journal.truncateFront(shard, result.purgeBelow);
       progress.entries -= entries;
       progress.bytes -= bytes;
       progress.snapshotBytes = result.snapshotBytes;
+      progress.coveredPosition = result.coveredPosition;
+      progress.retainedAtMs = clock.monotonicMs();
       const durationMs = Math.round(clock.monotonicMs() - startedAtMs);
       progress.notBeforeMs = clock.monotonicMs() + durationMs * REST;
+      if (!isNew) return;
       this.ports.metrics.snapshotted(shard);
       log.info('shard.snapshotted', { shard, number: result.coveredNumber, bytes: result.snapshotBytes, durationMs });
     } catch (error) {

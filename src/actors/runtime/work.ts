@@ -15,6 +15,12 @@ export interface Work {
   readonly commands: number;
   /** Of a remote caller; written into the entry, so that a successor can tell what became of it. */
   readonly commandId?: CommandId | undefined;
+  /** On the actor's monotonic clock: it is not begun after this. Infinite for those who wait in this process. */
+  deadlineMs: number;
+  /** True once any of it may have been executed. */
+  readonly hasBegun: boolean;
+  /** True while one of its commands is half done: that one has to come to its end. */
+  readonly isHalfway?: boolean;
   /** Monotonic instant it was put in, for the longest wait while state is loading. */
   enteredAtMs: number;
   /** The turn whose entry the answer depends on; 0: none. */
@@ -59,8 +65,8 @@ export interface ShardPlane<W extends Work> {
   execute(work: W, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused';
   /** A share of the drain for what falls due by itself (expiry). */
   tick(turn: Turn): void;
-  /** When `tick` wants to run though no work arrives; undefined: not at all. Milliseconds from now. */
-  nextTickInMs(): number | undefined;
+  /** When `tick` wants to run though no work arrives, by the shard's time; undefined: not at all. Milliseconds from now. */
+  nextTickInMs(nowMs: number): number | undefined;
   /** Takes the effects of the turn, by partition. From now on they are in flight. */
   seal(turn: Turn): SectionEffects[];
   /** The entry in flight is stored: what waited for it is committed. */

@@ -7,7 +7,7 @@ export class SystemClock implements Clock {
     return Date.now();
   }
 
-  /** Stands still while a virtual machine is suspended; see `clockJumpMs` in the configuration. */
+  /** Stands still while a machine is suspended. */
   monotonicMs(): number {
     return performance.now();
   }
