@@ -8,7 +8,10 @@
  *     must the address inside
  *  R4 what an operator's list names is allowed on the port it names; nothing else of the forbidden ranges is
  *
- * With `allowPrivate` there are no rules: everything may be called.
+ *  R5 link-local addresses, where clouds answer with credentials of the machine, are allowed by nothing but a listed
+ *     range that lies within theirs
+ *
+ * With `allowPrivate` everything else may be called.
  */
 import type { Destination } from '../../config/index.js';
 import { FORBIDDEN_RANGES, type ForbiddenRange } from './address-ranges.js';
@@ -49,18 +52,22 @@ export class AddressRules {
 
   /** Why the address may not be called on that port; undefined when it may. Text that is no address may not. */
   refusalOf(address: string, port: number): AddressKind | undefined {
-    if (this.#allowPrivate) return undefined;
     const bytes = parseIp(address);
-    if (bytes === undefined) return 'reserved';
-    return this.#judge(carriedIpv4(bytes) ?? bytes, port);
+    const kind = bytes === undefined ? 'reserved' : this.#judge(carriedIpv4(bytes) ?? bytes, port);
+    return this.#allowPrivate && kind !== 'link-local' ? undefined : kind;
   }
 
   #judge(bytes: IpBytes, port: number): AddressKind | undefined {
     const inner = reachedIpv4(bytes);
     const innerRefusal = inner && this.#judge(inner, port);
     if (innerRefusal !== undefined) return innerRefusal;
-    if (this.#allow.some((range) => isInRange(bytes, range) && (range.port ?? port) === port)) return undefined;
-    return FORBIDDEN.find((range) => isInRange(bytes, range))?.kind;
+    const forbidden = FORBIDDEN.find((range) => isInRange(bytes, range));
+    if (forbidden === undefined) return undefined;
+    const minBits = forbidden.kind === 'link-local' ? forbidden.prefixBits : 0;
+    const isListed = this.#allow.some(
+      (range) => range.prefixBits >= minBits && (range.port ?? port) === port && isInRange(bytes, range),
+    );
+    return isListed ? undefined : forbidden.kind;
   }
 }
 

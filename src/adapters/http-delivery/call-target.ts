@@ -6,6 +6,7 @@
  * place, and `good.example@evil.example` misleads. Credentials go into a forwarded Authorization header.
  */
 import { isIP } from 'node:net';
+import { readUrl } from '../../kernel/index.js';
 import type { AddressRules } from './address-rules.js';
 
 export interface CallTarget {
@@ -21,8 +22,8 @@ export type TargetOutcome =
 
 /** Never throws. Names are not looked up here. */
 export function readTarget(url: string, rules: AddressRules): TargetOutcome {
-  if (!URL.canParse(url)) return refused('endpoint is not a valid URL');
-  const parsed = new URL(url);
+  const parsed = readUrl(url);
+  if (parsed === undefined) return refused('endpoint is not a valid URL');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     return refused('endpoint has invalid scheme, add http:// or https://');
   }

@@ -1,5 +1,6 @@
 /**
- * Sockets to destinations: name lookup, judgement of addresses, TCP, TLS, within one time limit.
+ * Sockets to destinations: name lookup, judgement of addresses, TCP, TLS. The lookup has a time limit, and all that
+ * comes after it another.
  *
  * Invariants
  *  C1 a socket is opened only when every address of the name is allowed, and only to those that were judged
@@ -9,6 +10,7 @@
  *
  * TLS is that of Node with its trust store, HTTP/1.1 alone is offered.
  */
+import type { LookupAddress } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { AddressRules } from './address-rules.js';
@@ -29,7 +31,7 @@ export type Connected = (...result: [null, Socket] | [Error, null]) => void;
 export interface ConnectorOptions {
   readonly rules: AddressRules;
   readonly lookup: NameLookup;
-  /** From the lookup to the end of the TLS handshake. */
+  /** From the end of the lookup to that of the TLS handshake. */
   readonly connectTimeoutMs: number;
   /** PEM certificates to trust instead of the system's. */
   readonly ca?: string | undefined;
@@ -47,11 +49,11 @@ export class Connector {
     const isTls = target.protocol === 'https:';
     const host = bareHost(target.hostname);
     const port = Number(target.port) || (isTls ? 443 : 80);
-    const { lookup, progress } = this.#judgedLookup(port);
+    const attempt = new Attempt(port, this.options);
     const tcp = {
       host,
       port,
-      lookup,
+      lookup: attempt.lookup,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
@@ -66,53 +68,73 @@ export class Connector {
           ...(isIP(host) === 0 ? { servername: host.replace(/\.$/, '') } : {}),
         })
       : connectTcp(tcp);
-    this.#watch(socket, isTls ? 'secureConnect' : 'connect', port, progress, connected);
+    this.#watch(socket, isTls ? 'secureConnect' : 'connect', attempt, connected);
     return socket;
   }
 
-  #watch(socket: Socket, readyEvent: string, port: number, progress: { phase: string }, connected: Connected): void {
+  #watch(socket: Socket, readyEvent: string, attempt: Attempt, connected: Connected): void {
     let isOver = false;
     const over = (...result: [null, Socket] | [Error, null]) => {
       if (isOver) return;
       isOver = true;
-      clearTimeout(timer);
+      attempt.end();
       connected(...result);
     };
-    const timer = setTimeout(
-      () => socket.destroy(new CallFailure(`${progress.phase} timed out`)),
-      this.options.connectTimeoutMs,
-    );
+    attempt.onTimeout = () => socket.destroy(new CallFailure('connecting timed out'));
     socket.once(readyEvent, () => {
       const address = socket.remoteAddress ?? '';
-      const kind = this.options.rules.refusalOf(address, port);
+      const kind = this.options.rules.refusalOf(address, attempt.port);
       if (kind === undefined) over(null, socket);
       else socket.destroy(notAllowed(address, kind));
     });
     socket.on('error', (error) => over(error, null));
     socket.once('close', () => over(new CallFailure('connection closed'), null));
   }
+}
 
-  /** A lookup for one socket; `progress` tells how far it came, for the words of a timeout. */
-  #judgedLookup(port: number): { lookup: LookupFunction; progress: { phase: string } } {
-    const progress = { phase: 'connecting' };
-    const lookup: LookupFunction = (name, options, done) => {
-      progress.phase = 'name lookup';
-      this.options.lookup.addressesOf(name).then(
-        (addresses) => {
-          progress.phase = 'connecting';
-          for (const { address } of addresses) {
-            const kind = this.options.rules.refusalOf(address, port);
-            if (kind !== undefined) return done(notAllowed(address, kind), '', 0);
-          }
-          const first = addresses[0];
-          if (first === undefined) return done(new CallFailure('no such host'), '', 0);
-          if (options.all) return done(null, [...addresses]);
-          return done(null, first.address, first.family);
-        },
-        (error) => done(error as Error, '', 0),
-      );
-    };
-    return { lookup, progress };
+/** The clock and the lookup of one socket that is being made. The lookup has a limit of its own, and comes first. */
+class Attempt {
+  onTimeout: () => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #leaveLookup: (() => void) | undefined;
+
+  constructor(
+    readonly port: number,
+    readonly options: ConnectorOptions,
+  ) {
+    this.#startClock();
+  }
+
+  /** For node:net, which calls it for names alone. */
+  readonly lookup: LookupFunction = (name, { all }, done) => {
+    clearTimeout(this.#timer);
+    this.#leaveLookup = this.options.lookup.ask(name, (error, addresses) => {
+      this.#startClock();
+      const failure = error ?? this.#refusalOf(addresses);
+      const first = addresses[0];
+      if (failure !== undefined || first === undefined) done(failure ?? new CallFailure('no such host'), '', 0);
+      else if (all) done(null, [...addresses]);
+      else done(null, first.address, first.family);
+    });
+  };
+
+  /** Connected, failed or given up. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#leaveLookup?.();
+  }
+
+  #startClock(): void {
+    this.#timer = setTimeout(() => this.onTimeout(), this.options.connectTimeoutMs);
+  }
+
+  /** C1 */
+  #refusalOf(addresses: readonly LookupAddress[]): CallFailure | undefined {
+    for (const { address } of addresses) {
+      const kind = this.options.rules.refusalOf(address, this.port);
+      if (kind !== undefined) return notAllowed(address, kind);
+    }
+    return undefined;
   }
 }
 

@@ -6,10 +6,13 @@
  *  D1 there is exactly one outcome, whichever of response, failure, time limit and interruption comes first
  *  D2 with the outcome the call holds nothing any more: no timer, no place, no connection
  *  D3 no method throws: undici would end the connection's client with it
+ *  D4 of all that arrives, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
+ *  D5 a connection that was used before may have been closed while the request was on its way. When it ends without a
+ *     byte of an answer, the call goes out again on a new one, once
  */
 import type { Dispatcher } from 'undici';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
-import { CallFailure, failureWords, timeoutWords } from './failure-words.js';
+import { CallFailure, failureWords, isConnectionLost, timeoutWords } from './failure-words.js';
 import type { Connection, OriginConnections, Passenger } from './origin-connections.js';
 import { ResponseBody } from './response-body.js';
 import { responseHeaders } from './response-headers.js';
@@ -21,6 +24,7 @@ export interface CallPlan {
   readonly call: OutgoingCall;
   readonly connections: OriginConnections;
   readonly dispatch: Dispatcher.DispatchOptions;
+  readonly maxOverheadBytes: number;
   /** Called once, when nothing of the call is left. */
   readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
 }
@@ -34,6 +38,10 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
   #status = 0;
   #headers: OutgoingCall['headers'] = [];
   #interimResponses = 0;
+  /** Of the connection, since this call has it. */
+  #receivedBytes = 0;
+  #bodyBytes = 0;
+  #wentOutAgain = false;
   #isOver = false;
 
   constructor(plan: CallPlan) {
@@ -55,6 +63,13 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
     connection.client.dispatch(this.#plan.dispatch, this);
   }
 
+  received(bytes: number): void {
+    this.#receivedBytes += bytes;
+    if (this.#receivedBytes - this.#bodyBytes > this.#plan.maxOverheadBytes) {
+      this.#fail('response too large beside its body');
+    }
+  }
+
   interrupt(): void {
     this.#end({ kind: 'interrupted' }, false);
   }
@@ -74,6 +89,7 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onData(chunk: Buffer): boolean {
+    this.#bodyBytes += chunk.length;
     if (!this.#isOver && this.#body.add(chunk)) this.#respond(true);
     return true;
   }
@@ -83,6 +99,13 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
+    if (this.#isOver) return;
+    const connection = this.#connection;
+    if (connection?.isReused && this.#receivedBytes === 0 && !this.#wentOutAgain && isConnectionLost(error)) {
+      this.#wentOutAgain = true;
+      this.#plan.connections.replace(connection, this);
+      return;
+    }
     this.#fail(failureWords(error));
   }
 

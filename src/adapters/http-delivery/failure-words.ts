@@ -21,7 +21,6 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     ENODATA: 'no such host',
     EAI_AGAIN: 'name lookup failed',
     EAI_FAIL: 'name lookup failed',
-    ELOOKUPS: 'name lookup failed',
     EMFILE: 'no sockets left',
     ENFILE: 'no sockets left',
     UND_ERR_SOCKET: 'connection closed before the response was complete',
@@ -50,6 +49,13 @@ export function failureWords(error: unknown): string {
   if (error instanceof Error && error.name === 'HTTPParserError') return 'response is not valid HTTP/1.1';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'TLS handshake failed';
   return code === '' ? 'connection failed' : `connection failed (${code})`;
+}
+
+const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** The other end closed or reset an established connection. */
+export function isConnectionLost(error: unknown): boolean {
+  return LOST.has(codeOf(error));
 }
 
 /** `timed out after 30s`. */

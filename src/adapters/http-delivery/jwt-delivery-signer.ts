@@ -6,16 +6,14 @@
  */
 import { hash } from 'node:crypto';
 import { createSigner } from 'fast-jwt';
+import { calledUrl } from '../../kernel/index.js';
 import type { DeliverySigner, Random, SignedCall, SigningKeyBook } from '../../ports/index.js';
 
 export interface SignerOptions {
   readonly keys: SigningKeyBook;
   readonly random: Random;
-  /** The issuer's word for alias messages; undefined: they get the neutral one. */
-  readonly aliasIssuer: string | undefined;
 }
 
-export const NEUTRAL_ISSUER = 'Svc';
 export const CLOCK_SLACK_SECONDS = 15;
 export const SIGNATURE_LIFE_SECONDS = 300;
 /** Keys whose signers are kept; a key more pushes the oldest out. */
@@ -30,13 +28,13 @@ export class JwtDeliverySigner implements DeliverySigner {
 
   constructor(readonly options: SignerOptions) {}
 
-  sign({ account, url, body, bodyHash, nowMs, isAlias }: SignedCall): string | undefined {
+  sign({ account, url, body, bodyHash, nowMs, issuer }: SignedCall): string | undefined {
     const key = this.options.keys.signingKeysOf(account)?.current;
     if (key === undefined) return undefined;
     const nowSeconds = Math.floor(nowMs / 1000);
     return this.#signerOf(key)({
-      iss: (isAlias ? this.options.aliasIssuer : undefined) ?? NEUTRAL_ISSUER,
-      sub: url,
+      iss: issuer,
+      sub: calledUrl(url),
       iat: nowSeconds - CLOCK_SLACK_SECONDS,
       nbf: nowSeconds - CLOCK_SLACK_SECONDS,
       exp: nowSeconds + SIGNATURE_LIFE_SECONDS,

@@ -1,75 +1,155 @@
 /**
- * Names into addresses: by the operating system's resolver, so that hosts files and search domains count.
+ * Names into addresses for everybody who calls: shared, remembered, and bounded.
  *
  * Invariants
- *  L1 at most MAX_LOOKUPS run at once: each holds a thread of the pool that files and ciphers need too, and a name
- *     whose servers never answer holds it for long
- *  L2 a name is looked up once however many ask meanwhile; its answer, good or bad, serves for CACHE_MS
- *  L3 what waits for its turn is bounded; beyond that a lookup fails at once
+ *  L1 a name is looked up once however many ask meanwhile
+ *  L2 an answer serves for as long as it says, a denial too; a failure for a second
+ *  L3 no lookup waits for another. Beyond `maxLookups` the one that has been unanswered longest fails: a name that
+ *     gets an answer is not held up by those that get none, however many they are
+ *  L4 a lookup ends after `timeoutMs`, and at once when nobody waits for it any more
  *
- * Whoever asks has a time limit of its own, judges the addresses each time and connects to exactly those: a name
- * that changes its mind between the two has no effect.
+ * Whoever asks judges the addresses each time and connects to exactly those: a name that changes its mind between the
+ * two has no effect.
  */
-import { promises as dns, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { type Metrics, UNWATCHED } from '../../ports/index.js';
+import { CallFailure } from './failure-words.js';
+import type { ResolveName } from './resolve-name.js';
 
-export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
-
-/** The pool has four threads unless an operator says otherwise. */
-const MAX_LOOKUPS = 3;
-const MAX_WAITING_LOOKUPS = 1000;
-/** Bounds what the memory of answers holds; the oldest are forgotten. */
-const MAX_CACHED_NAMES = 1000;
-/** Long enough for a burst of connections, short enough for a failover by DNS. */
-const CACHE_MS = 5000;
-
-interface Answer {
-  readonly addresses: Promise<readonly LookupAddress[]>;
-  /** Infinity while it is looked up. */
-  expiresAtMs: number;
+export interface NameLookupOptions {
+  readonly resolve: ResolveName;
+  /** Of one lookup, whatever it takes. */
+  readonly timeoutMs: number;
+  /** At the same time. */
+  readonly maxLookups: number;
+  readonly metrics?: Metrics | undefined;
+  /** Monotonic. */
+  readonly nowMs?: () => number;
 }
+
+/** Exactly one of the two is given. */
+export type Resolved = (error: Error | undefined, addresses: readonly LookupAddress[]) => void;
+
+interface Running {
+  readonly waiting: Set<Resolved>;
+  readonly abort: AbortController;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface Known {
+  readonly error: Error | undefined;
+  readonly addresses: readonly LookupAddress[];
+  readonly expiresAtMs: number;
+}
+
+type Outcome = 'found' | 'none' | 'failed' | 'timed-out' | 'displaced' | 'dropped';
+
+/** Bounds what the memory of answers holds; the oldest are forgotten. */
+const MAX_KNOWN_NAMES = 10_000;
+/** A failure is often over in a moment; RFC 9520 wants it remembered for a second at least. */
+const FAILURE_MS = 1000;
+/** Whoever gives longer ones makes mistakes last. */
+const MAX_TTL_MS = 24 * 3600_000;
+const MAX_DENIAL_MS = 5 * 60_000;
 
 export class NameLookup {
-  readonly #answers = new Map<string, Answer>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  /** By age. */
+  readonly #known = new Map<string, Known>();
+  /** By age. */
+  readonly #running = new Map<string, Running>();
+  readonly #metrics: Metrics;
+  readonly #nowMs: () => number;
 
-  constructor(readonly resolve: ResolveName = resolveBySystem) {}
+  constructor(readonly options: NameLookupOptions) {
+    this.#metrics = options.metrics ?? UNWATCHED;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#metrics.gauge('millrace_name_lookups_in_flight', () => this.#running.size);
+  }
 
-  /** All addresses of the name. @throws what the resolver threw; an error with the code ELOOKUPS beyond L3 */
-  addressesOf(name: string): Promise<readonly LookupAddress[]> {
-    const known = this.#answers.get(name);
-    if (known !== undefined && known.expiresAtMs > performance.now()) return known.addresses;
-    const answer: Answer = { addresses: this.#lookUp(name), expiresAtMs: Number.POSITIVE_INFINITY };
-    const expire = () => {
-      answer.expiresAtMs = performance.now() + CACHE_MS;
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** @param resolved called once, later, unless the function that is returned is called before */
+  ask(name: string, resolved: Resolved): () => void {
+    const known = this.#known.get(name);
+    if (known !== undefined && known.expiresAtMs > this.#nowMs()) {
+      this.#metrics.counter('millrace_name_cache_hits_total').add();
+      return soon(() => resolved(known.error, known.addresses));
+    }
+    const running = this.#running.get(name) ?? this.#start(name);
+    running.waiting.add(resolved);
+    return () => {
+      running.waiting.delete(resolved);
+      if (running.waiting.size === 0 && this.#running.get(name) === running) this.#end(name, running, 'dropped');
     };
-    answer.addresses.then(expire, expire);
-    this.#answers.delete(name);
-    this.#answers.set(name, answer);
-    if (this.#answers.size > MAX_CACHED_NAMES) this.#answers.delete(this.#answers.keys().next().value as string);
-    return answer.addresses;
   }
 
-  async #lookUp(name: string): Promise<readonly LookupAddress[]> {
-    if (this.#running < MAX_LOOKUPS) this.#running += 1;
-    else await this.#turn();
-    try {
-      return await this.resolve(name);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+  #start(name: string): Running {
+    const { maxLookups, timeoutMs, resolve } = this.options;
+    if (this.#running.size >= maxLookups) {
+      const [longest, displaced] = this.#running.entries().next().value as [string, Running];
+      this.#fail(longest, displaced, 'displaced', new CallFailure('too many name lookups'));
+    }
+    const abort = new AbortController();
+    const timer = setTimeout(
+      () => this.#fail(name, running, 'timed-out', new CallFailure('name lookup timed out')),
+      timeoutMs,
+    );
+    const running: Running = { waiting: new Set(), abort, timer };
+    this.#running.set(name, running);
+    resolve(name, abort.signal).then(
+      ({ addresses, ttlMs }) => this.#succeed(name, running, addresses, ttlMs),
+      (error) => this.#fail(name, running, 'failed', error as Error),
+    );
+    return running;
+  }
+
+  #succeed(name: string, running: Running, addresses: readonly LookupAddress[], ttlMs: number): void {
+    if (addresses.length === 0) {
+      this.#conclude(name, running, 'none', new CallFailure('no such host'), [], Math.min(ttlMs, MAX_DENIAL_MS));
+    } else {
+      this.#conclude(name, running, 'found', undefined, addresses, Math.min(ttlMs, MAX_TTL_MS));
     }
   }
 
-  #turn(): Promise<void> {
-    if (this.#waiting.length >= MAX_WAITING_LOOKUPS) {
-      throw Object.assign(new Error('too many name lookups are waiting'), { code: 'ELOOKUPS' });
+  #fail(name: string, running: Running, outcome: Outcome, error: Error): void {
+    // One that had to make room says nothing of its name.
+    this.#conclude(name, running, outcome, error, [], outcome === 'displaced' ? 0 : FAILURE_MS);
+  }
+
+  #conclude(
+    name: string,
+    running: Running,
+    outcome: Outcome,
+    error: Error | undefined,
+    addresses: readonly LookupAddress[],
+    keptMs: number,
+  ): void {
+    if (this.#running.get(name) !== running) return;
+    this.#end(name, running, outcome);
+    this.#known.delete(name);
+    if (keptMs > 0) {
+      this.#known.set(name, { error, addresses, expiresAtMs: this.#nowMs() + keptMs });
+      if (this.#known.size > MAX_KNOWN_NAMES) this.#known.delete(this.#known.keys().next().value as string);
     }
-    return new Promise((go) => this.#waiting.push(go));
+    for (const resolved of running.waiting) resolved(error, addresses);
+  }
+
+  #end(name: string, { abort, timer }: Running, outcome: Outcome): void {
+    this.#running.delete(name);
+    clearTimeout(timer);
+    abort.abort();
+    this.#metrics.counter('millrace_name_lookups_total', outcome).add();
   }
 }
 
-function resolveBySystem(name: string): Promise<readonly LookupAddress[]> {
-  return dns.lookup(name, { all: true });
+function soon(call: () => void): () => void {
+  let isWanted = true;
+  queueMicrotask(() => {
+    if (isWanted) call();
+  });
+  return () => {
+    isWanted = false;
+  };
 }

@@ -5,6 +5,8 @@
  * Invariants
  *  K1 no more than `maxSockets` connections at a time, whatever state they are in
  *  K2 calls beyond that wait in order of arrival; one that ends meanwhile leaves at once
+ *  K3 a connection without a call is closed by whatever it brings: no call may take it for its answer, and nobody
+ *     counts it
  */
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
@@ -15,6 +17,8 @@ import { readInPieces } from './read-in-pieces.js';
 export interface Passenger {
   /** Sends itself; tells `release` when it is over. */
   board(connection: Connection): void;
+  /** Bytes that came from its connection, before anything looks at them; those of TLS itself are not among them. */
+  received(bytes: number): void;
 }
 
 export interface OriginOptions {
@@ -26,12 +30,17 @@ export interface OriginOptions {
 export class Connection {
   readonly client: Client;
   #socket: Socket | undefined;
+  #passenger: Passenger | undefined;
+  /** Calls that came to a clean end on the present socket. */
+  #callsBefore = 0;
 
   constructor(origin: string, { connector, maxHeaderBytes }: OriginOptions) {
     this.client = new Client(origin, {
       connect: (target, connected) => {
-        this.#socket = connector.connect(target, (...result) => connected(...result));
-        readInPieces(this.#socket);
+        const socket = connector.connect(target, (...result) => connected(...result));
+        this.#socket = socket;
+        this.#callsBefore = 0;
+        readInPieces(socket, (bytes) => this.#received(socket, bytes));
       },
       pipelining: 1,
       maxHeaderSize: maxHeaderBytes,
@@ -39,6 +48,28 @@ export class Connection {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+  }
+
+  /** The socket has carried a call before: its other end may have closed it since. */
+  get isReused(): boolean {
+    return this.#callsBefore > 0;
+  }
+
+  carry(passenger: Passenger): void {
+    this.#passenger = passenger;
+    passenger.board(this);
+  }
+
+  /** Its call came to a clean end. */
+  empty(): void {
+    this.#passenger = undefined;
+    this.#callsBefore += 1;
+  }
+
+  /** K3 */
+  #received(socket: Socket, bytes: number): void {
+    if (this.#passenger === undefined) socket.destroy();
+    else this.#passenger.received(bytes);
   }
 
   /** Also while it is being made. */
@@ -75,7 +106,14 @@ export class OriginConnections {
   enter(passenger: Passenger): void {
     const connection = this.#waiting.size === 0 ? this.#take() : undefined;
     if (connection === undefined) this.#waiting.add(passenger);
-    else passenger.board(connection);
+    else connection.carry(passenger);
+  }
+
+  /** Takes the passenger off a connection that was lost, and has it board a new one in its place. */
+  replace(lost: Connection, passenger: Passenger): void {
+    this.#all.delete(lost);
+    lost.destroy();
+    this.#make().carry(passenger);
   }
 
   /** A waiting one leaves. */
@@ -86,6 +124,7 @@ export class OriginConnections {
   /** @param isClean the call came to its end and left nothing behind */
   release(connection: Connection, isClean: boolean): void {
     if (isClean) {
+      connection.empty();
       this.#free.push(connection);
     } else {
       this.#all.delete(connection);
@@ -110,7 +149,7 @@ export class OriginConnections {
       const connection = this.#take();
       if (connection === undefined) return;
       this.#waiting.delete(passenger);
-      passenger.board(connection);
+      connection.carry(passenger);
     }
   }
 
@@ -118,6 +157,10 @@ export class OriginConnections {
   #take(): Connection | undefined {
     const free = this.#free.pop();
     if (free !== undefined || this.#all.size >= this.options.maxSockets) return free;
+    return this.#make();
+  }
+
+  #make(): Connection {
     const made = new Connection(this.origin, this.options);
     this.#all.add(made);
     return made;

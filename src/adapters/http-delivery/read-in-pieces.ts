@@ -9,14 +9,21 @@ import type { Socket } from 'node:net';
 /** The headers of most responses fit; beyond an overflow a few hundred of four bytes are looked at. */
 const PIECE_BYTES = 1024;
 
-/** To be called before the socket is read from, by `read()` until it gives null. */
-export function readInPieces(socket: Socket): void {
+/**
+ * To be called before the socket is read from, by `read()` until it gives null.
+ *
+ * @param received told of each piece before the parser has it; it may destroy the socket, and the piece is dropped
+ */
+export function readInPieces(socket: Socket, received: (bytes: number) => void): void {
   const read = socket.read;
   let rest: Buffer | null = null;
   socket.read = (size?: number) => {
     if (socket.destroyed) return null;
     const chunk: Buffer | null = rest ?? read.call(socket, size);
-    rest = chunk !== null && chunk.length > PIECE_BYTES ? chunk.subarray(PIECE_BYTES) : null;
-    return rest === null ? chunk : (chunk as Buffer).subarray(0, PIECE_BYTES);
+    if (chunk === null) return null;
+    rest = chunk.length > PIECE_BYTES ? chunk.subarray(PIECE_BYTES) : null;
+    received(Math.min(chunk.length, PIECE_BYTES));
+    if (socket.destroyed) return null;
+    return rest === null ? chunk : chunk.subarray(0, PIECE_BYTES);
   };
 }

@@ -3,30 +3,38 @@
  * Redirects, decoding and proxies of the environment are features of layers that are not used here.
  *
  * One time limit holds for a whole call: waiting for a connection, lookup, connecting, request, headers and body.
- * Within it connecting has a shorter one. There is none between two bytes: a destination may take its time, and one
+ * Within it the lookup and connecting have one each. There is none between two bytes: a destination may take its time, and one
  * that drips is ended by the whole.
  */
 import type { Dispatcher } from 'undici';
-import type { CallOutcome, HttpOut, OutgoingCall } from '../../ports/index.js';
+import type { CallOutcome, HttpOut, Metrics, OutgoingCall } from '../../ports/index.js';
 import { type AddressRuleOptions, AddressRules } from './address-rules.js';
 import { readTarget, type TargetOutcome } from './call-target.js';
 import { Connector } from './connector.js';
 import { DeliveryCall } from './delivery-call.js';
 import { Interruptions } from './interruptions.js';
-import { NameLookup, type ResolveName } from './name-lookup.js';
+import { NameLookup } from './name-lookup.js';
 import { Origins } from './origins.js';
+import { type ResolveName, resolverOfThisMachine } from './resolve-name.js';
 
 export interface HttpOutOptions extends AddressRuleOptions {
   /** Connections to one origin. Default 100: a receiver that takes a second answers 100 a second. */
   readonly socketsPerOrigin?: number;
-  /** Lookup, TCP and TLS together. Default 5 s: packets that were lost are sent three times by then. */
+  /** TCP and TLS together. Default 5 s: packets that were lost are sent three times by then. */
   readonly connectTimeoutMs?: number;
+  /** Of a name's addresses, before connecting. Default 5 s: a server that is silent is asked three times by then. */
+  readonly lookupTimeoutMs?: number;
+  /** Names that are looked up at once. Default 1000: as many as there are calls. */
+  readonly maxLookups?: number;
+  /** All of an answer that is not its body: status lines, headers, framing, trailers. Default 1 MiB. */
+  readonly maxOverheadBytes?: number;
   /** Origins whose connections are kept. Default 1000. */
   readonly maxOrigins?: number;
   /** An origin without calls is closed after that. Default a minute. */
   readonly idleOriginMs?: number;
-  /** Default: the operating system's resolver. */
+  /** Default: hosts file and name servers of this machine. */
   readonly resolve?: ResolveName;
+  readonly metrics?: Metrics;
   /** PEM certificates to trust instead of the system's. */
   readonly ca?: string;
 }
@@ -37,7 +45,15 @@ export interface HttpOutFigures {
   readonly waiting: number;
 }
 
-const DEFAULTS = { socketsPerOrigin: 100, connectTimeoutMs: 5000, maxOrigins: 1000, idleOriginMs: 60_000 };
+const DEFAULTS = {
+  socketsPerOrigin: 100,
+  connectTimeoutMs: 5000,
+  lookupTimeoutMs: 5000,
+  maxLookups: 1000,
+  maxOverheadBytes: 1024 * 1024,
+  maxOrigins: 1000,
+  idleOriginMs: 60_000,
+};
 /** All header lines of a response. */
 const MAX_RESPONSE_HEADER_BYTES = 32 * 1024;
 /** URLs that were read before; longer ones are read each time, so that the memory of them stays small. */
@@ -65,12 +81,18 @@ export class UndiciHttpOut implements HttpOut {
   readonly #interruptions = new Interruptions();
   readonly #running = new Set<DeliveryCall>();
   readonly #knownUrls = new Map<string, TargetOutcome>();
+  readonly #maxOverheadBytes: number;
   #isClosed = false;
 
   constructor(options: HttpOutOptions) {
-    const { connectTimeoutMs, socketsPerOrigin, maxOrigins, idleOriginMs } = { ...DEFAULTS, ...options };
+    const { connectTimeoutMs, socketsPerOrigin, maxOverheadBytes, maxOrigins, idleOriginMs, ...given } = {
+      ...DEFAULTS,
+      ...options,
+    };
+    this.#maxOverheadBytes = maxOverheadBytes;
     this.#rules = new AddressRules(options);
-    const lookup = new NameLookup(options.resolve);
+    const { lookupTimeoutMs: timeoutMs, maxLookups, metrics, resolve = resolverOfThisMachine() } = given;
+    const lookup = new NameLookup({ resolve, timeoutMs, maxLookups, metrics });
     this.#origins = new Origins({
       connector: new Connector({ rules: this.#rules, lookup, connectTimeoutMs, ca: options.ca }),
       maxSockets: socketsPerOrigin,
@@ -100,6 +122,7 @@ export class UndiciHttpOut implements HttpOut {
         call: call.timeoutMs > MAX_TIMER_MS ? { ...call, timeoutMs: MAX_TIMER_MS } : call,
         connections,
         dispatch: dispatchOptions(call, path),
+        maxOverheadBytes: this.#maxOverheadBytes,
         over: (ended, outcome) => {
           this.#running.delete(ended);
           this.#interruptions.delete(ended);

@@ -7,7 +7,7 @@
  *  A3 an attempt that crashes interrupted too often counts as a failed one: a message cannot kill its owner for ever
  */
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
-import type { DlqId, MessageId } from '../../kernel/index.js';
+import { calledUrl, type DlqId, type MessageId } from '../../kernel/index.js';
 import { concludeForRun } from '../workflow/outcomes.js';
 import { expireBeyondLimit } from '../workflow/run-end.js';
 import { type CallbackSource, callbackBody } from './callback-body.js';
@@ -24,11 +24,11 @@ import type { Turn } from './turn.js';
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
 
-/** How headers are spelled, here and at destinations. */
+/** How destinations may spell headers of answers. */
 export interface AttemptWords {
   /** Names of the header by which a destination refuses for good, in every spelling that counts. */
   readonly nonRetryableNames: readonly string[];
-  /** Of the alias's headers; undefined: there is no alias. */
+  /** Of the alias's headers, which an endpoint may answer with; undefined: there is no alias. */
   readonly aliasHeaderWord: string | undefined;
 }
 
@@ -86,7 +86,7 @@ function conclude(
   const atMs = turn.context.nowMs;
   const status = outcome.kind === 'response' ? outcome.status : 0;
   const sent = { message, sentBody, outcome };
-  if (settings.callback !== undefined) callBack(settings.callback, 'callback', sent, undefined, turn, words);
+  if (settings.callback !== undefined) callBack(settings.callback, 'callback', sent, undefined, turn);
   if (status >= 200 && status < 300) {
     turn.apply({ type: 'MessageDelivered', id, atMs, status, durationMs });
     return;
@@ -109,7 +109,7 @@ function conclude(
     return;
   }
   const dlqId = dlqIdOf(atMs, turn.state.nextDlq);
-  if (settings.failureCallback !== undefined) callBack(settings.failureCallback, 'failure', sent, dlqId, turn, words);
+  if (settings.failureCallback !== undefined) callBack(settings.failureCallback, 'failure', sent, dlqId, turn);
   turn.apply({ ...failed, nextAtMs: undefined });
   const carried = carriedBody(response, turn);
   turn.apply({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carried });
@@ -128,15 +128,14 @@ function callBack(
   { message, sentBody, outcome }: Sent,
   dlqId: DlqId | undefined,
   turn: Turn,
-  { aliasHeaderWord }: AttemptWords,
 ): void {
   const { state, context, apply } = turn;
   const { id, retried, createdAtMs, notBeforeMs } = message;
   const source = message.shared.envelope;
   const described: CallbackSource = { id, envelope: source, body: sentBody, createdAtMs, notBeforeMs, retried };
-  const content = callbackBody(described, outcome, dlqId, context.account.limits.maxMessageBytes, aliasHeaderWord);
+  const content = callbackBody(described, outcome, dlqId, context.account.limits.maxMessageBytes, turn.deliveredWords);
   const envelope: Envelope = {
-    url,
+    url: calledUrl(url),
     settings,
     queueName: undefined,
     scheduleId: undefined,
@@ -164,8 +163,8 @@ export function callbackId(of: MessageId, kind: 'callback' | 'failure', retried:
   return derivedMessageId(`${of} ${kind} ${retried}`);
 }
 
-/** What was interrupted is not made again for a run that is over; its failure function is called all the same. */
-function isOfEndedRun(message: Message, { state }: Turn): boolean {
+/** Nothing is sent, or sent again, for a run that is over; its failure function is called all the same. */
+export function isOfEndedRun(message: Message, { state }: Pick<Turn, 'state'>): boolean {
   if (message.shared.envelope.workflow === undefined) return false;
   const place = state.runs.placeOf(message.id);
   return place !== undefined && place.part.role !== 'failure' && (place.run === undefined || place.run.isOver);

@@ -9,7 +9,7 @@
  */
 import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { AttemptOutcome } from './commands.js';
-import { spelledHeaderName } from './header-names.js';
+import { spelledHeader } from './header-names.js';
 import type { Envelope, HeaderList } from './records.js';
 
 /** The message whose attempt came to an end. */
@@ -29,7 +29,7 @@ const EMPTY = new Uint8Array(0);
 /**
  * @param dlqId of a failure callback
  * @param maxBytes of the whole JSON; kept unless it is smaller than the fields that name the message
- * @param aliasWord of the alias's headers; messages that an alias request brought are told about in its spelling
+ * @param headerWords of the spellings that deliveries are in
  * @param more members behind all others
  */
 export function callbackBody(
@@ -37,11 +37,12 @@ export function callbackBody(
   outcome: AttemptOutcome,
   dlqId: DlqId | undefined,
   maxBytes: number,
-  aliasWord?: string,
+  headerWords: readonly string[],
   more?: Readonly<Record<string, string | number>>,
 ): Uint8Array {
   const responseHeader = outcome.kind === 'response' ? outcome.header : [];
-  const sourceHeader = sourceHeaderOf(source.envelope, aliasWord);
+  // As the destination was sent them.
+  const sourceHeader = spelledHeader(source.envelope.settings.header, headerWords);
   let frame = frameOf(source, outcome, dlqId, responseHeader, sourceHeader, more);
   if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], sourceHeader, more);
   if (frame.bytes > maxBytes) frame = frameOf(source, outcome, dlqId, [], [], more);
@@ -104,12 +105,6 @@ function frameOf(
   const between = `",${middle.slice(1, -1)},"sourceBody":"`;
   const after = `",${last.slice(1)}`;
   return { before, between, after, bytes: Buffer.byteLength(before + between + after) };
-}
-
-/** As the destination was sent them. */
-function sourceHeaderOf({ settings, isAlias }: Envelope, aliasWord: string | undefined): HeaderList {
-  if (!isAlias || aliasWord === undefined) return settings.header;
-  return settings.header.map(([name, value]) => [spelledHeaderName(name, aliasWord), value]);
 }
 
 /** Without a prototype: a destination may call a header whatever it likes. */

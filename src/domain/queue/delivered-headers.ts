@@ -1,28 +1,38 @@
 /**
- * The headers of an attempt. What the queue says itself comes under the neutral names or, for a message that was
- * accepted by an alias request, under the alias's; forwarded headers are stored neutral and spelled the same way.
+ * The headers of an attempt. What the queue says itself comes under the alias's names where there is an alias, else
+ * under the neutral ones, whatever spelling the message was accepted in: receivers of one installation look for one.
+ * Forwarded headers are stored neutral and spelled the same way.
  *
  * Invariants
  *  H1 a name of the queue's own is never forwarded, in either spelling, also where the queue leaves it out: a
  *     receiver may trust what it reads there
- *  H2 one attempt carries one spelling
+ *  H2 one attempt carries one spelling, or everything in both where both are asked for
  *  H3 a message to a workflow's endpoint says which run it is of and what it is to the run, whatever was forwarded; a
  *     call that a run makes to others says nothing of the run, and what it was given goes through
+ *  H4 what has no body is not described as if it had one
  */
 import type { MessageId } from '../../kernel/index.js';
 import type { RunPart } from '../workflow/records.js';
-import { outgoingHeaderProblem, spelledHeaderName } from './header-names.js';
-import type { DeliverySettings, Envelope, FlowControlSetting, HeaderList } from './records.js';
+import { outgoingHeaderProblem, spelledHeader } from './header-names.js';
+import {
+  carriesBody,
+  type DeliverySettings,
+  type Envelope,
+  type FlowControlSetting,
+  type HeaderList,
+} from './records.js';
 
-/** The alias's words: of headers without the dash, and of the queue, capitalized where it names the sender. */
-export interface DeliveryAlias {
+/** The words of a spelling: of headers without the dash, and of the queue, capitalized where it names the sender. */
+export interface DeliveryWords {
   readonly headerWord: string;
   readonly queueWord: string;
 }
 
 export interface DeliveredHeadersOptions {
-  /** Undefined: alias messages are delivered in the neutral spelling. */
-  readonly alias: DeliveryAlias | undefined;
+  /** Undefined: deliveries are in the neutral spelling. */
+  readonly alias: DeliveryWords | undefined;
+  /** The neutral spelling beside the alias's. */
+  readonly isBoth?: boolean;
   /** `EU-CENTRAL-1`; undefined: receivers are not told. */
   readonly region: string | undefined;
 }
@@ -31,14 +41,15 @@ export interface AttemptIdentity {
   readonly messageId: MessageId;
   /** 0 for the first attempt. */
   readonly retried: number;
-  readonly signature: string;
+  /** One for each of `headerWords`. */
+  readonly signatures: readonly string[];
   /** Of a message of a workflow's run. */
   readonly part?: RunPart | undefined;
   /** The endpoint is to fetch the list of entries itself. */
   readonly isListLeftOut?: boolean | undefined;
 }
 
-const NEUTRAL: DeliveryAlias = { headerWord: 'Svc', queueWord: 'msgq' };
+const NEUTRAL: DeliveryWords = { headerWord: 'Svc', queueWord: 'msgq' };
 const NEUTRAL_PREFIX = 'svc-';
 const OWN_NAMES = ['message-id', 'retried', 'signature', 'caller-ip', 'schedule-id', 'topic-name', 'region'] as const;
 /** Beside those, of every message to a workflow's endpoint. */
@@ -66,16 +77,20 @@ type Kind = 'plain' | keyof typeof ROLE_NAMES;
 const KINDS: readonly Kind[] = ['plain', 'step', 'result', 'failure'];
 
 export class DeliveredHeaders {
+  /** Of headers, and the issuers of signatures: one for each spelling that deliveries carry. */
+  readonly headerWords: readonly string[];
   readonly #region: string | undefined;
-  readonly #alias: DeliveryAlias | undefined;
+  /** The first names the sender: of `User-Agent` there is one. */
+  readonly #spellings: readonly [DeliveryWords, ...DeliveryWords[]];
   readonly #reserved: ReadonlyMap<Kind, ReadonlySet<string>>;
   /** What all attempts for an envelope share. */
   readonly #shared: ReadonlyMap<Kind, WeakMap<Envelope, HeaderList>> = new Map(
     KINDS.map((kind) => [kind, new WeakMap()]),
   );
 
-  constructor({ alias, region }: DeliveredHeadersOptions) {
-    this.#alias = alias;
+  constructor({ alias, isBoth = false, region }: DeliveredHeadersOptions) {
+    this.#spellings = alias === undefined ? [NEUTRAL] : isBoth ? [alias, NEUTRAL] : [alias];
+    this.headerWords = this.#spellings.map(({ headerWord }) => headerWord);
     this.#region = region;
     const prefixes = [NEUTRAL_PREFIX, ...(alias ? [`${alias.headerWord.toLowerCase()}-`] : [])];
     const reservedFor = (kind: Kind) => {
@@ -85,18 +100,19 @@ export class DeliveredHeaders {
     this.#reserved = new Map(KINDS.map((kind) => [kind, reservedFor(kind)]));
   }
 
-  of(envelope: Envelope, { messageId, retried, signature, part, isListLeftOut }: AttemptIdentity): HeaderList {
-    const { headerWord } = this.#wordsFor(envelope);
+  of(envelope: Envelope, { messageId, retried, signatures, part, isListLeftOut }: AttemptIdentity): HeaderList {
     const kind = part === undefined || part.role === 'call' ? 'plain' : part.role;
     const shared = this.#sharedOf(envelope, kind);
     const headers: HeaderList[number][] = isListLeftOut ? [...shared.filter(isNotContentType), JSON_TYPE] : [...shared];
-    if (part !== undefined && kind !== 'plain') {
-      headers.push([`${headerWord}-Workflow-RunId`, part.runId]);
-      headers.push([`${headerWord}-Workflow-CreatedAt`, String(part.runCreatedAtMs)]);
-    }
-    headers.push([`${headerWord}-Message-Id`, messageId]);
-    headers.push([`${headerWord}-Retried`, String(retried)]);
-    headers.push([`${headerWord}-Signature`, signature]);
+    this.#spellings.forEach(({ headerWord }, index) => {
+      if (part !== undefined && kind !== 'plain') {
+        headers.push([`${headerWord}-Workflow-RunId`, part.runId]);
+        headers.push([`${headerWord}-Workflow-CreatedAt`, String(part.runCreatedAtMs)]);
+      }
+      headers.push([`${headerWord}-Message-Id`, messageId]);
+      headers.push([`${headerWord}-Retried`, String(retried)]);
+      headers.push([`${headerWord}-Signature`, signatures[index] as string]);
+    });
     return headers;
   }
 
@@ -104,12 +120,16 @@ export class DeliveredHeaders {
     const sharedOfKind = this.#shared.get(kind) as WeakMap<Envelope, HeaderList>;
     const known = sharedOfKind.get(envelope);
     if (known !== undefined) return known;
-    const { headerWord, queueWord } = this.#wordsFor(envelope);
+    const [sender] = this.#spellings;
     const reserved = this.#reserved.get(kind) as ReadonlySet<string>;
-    const headers: HeaderList[number][] = [['User-Agent', `${headerWord}-${capitalized(queueWord)}`]];
-    for (const [name, value] of envelope.settings.header) {
-      if (!reserved.has(name.toLowerCase())) headers.push([spelledHeaderName(name, headerWord), value]);
-    }
+    const isDescribed = kind !== 'plain' || carriesBody(envelope.settings.method);
+    const forwarded = envelope.settings.header.filter(
+      ([name]) => !reserved.has(name.toLowerCase()) && (isDescribed || name.toLowerCase() !== 'content-type'),
+    );
+    const headers: HeaderList[number][] = [
+      ['User-Agent', `${sender.headerWord}-${capitalized(sender.queueWord)}`],
+      ...spelledHeader(forwarded, this.headerWords),
+    ];
     if (kind === 'step' && headers.every(isNotContentType)) headers.push(JSON_TYPE);
     const own = [
       ['Caller-Ip', envelope.callerIp],
@@ -118,13 +138,11 @@ export class DeliveredHeaders {
       ['Region', this.#region],
       ...(kind === 'plain' ? [] : settingsInForce(envelope.settings)),
     ] as const;
-    for (const [name, value] of own) if (value) headers.push([`${headerWord}-${name}`, value]);
+    for (const { headerWord } of this.#spellings) {
+      for (const [name, value] of own) if (value) headers.push([`${headerWord}-${name}`, value]);
+    }
     sharedOfKind.set(envelope, headers);
     return headers;
-  }
-
-  #wordsFor(envelope: Envelope): DeliveryAlias {
-    return (envelope.isAlias ? this.#alias : undefined) ?? NEUTRAL;
   }
 }
 

@@ -1,10 +1,12 @@
 /**
- * The text of a URL that messages are sent to. Kept as it was sent: it is what records show and what the signature
- * names. Whether its host may be called is judged elsewhere, when it is resolved.
+ * The text of a URL that messages are sent to. It is kept as it was sent where it is a setting: of a schedule, a group, a
+ * callback. A message is told of by the URL that is called (`calledUrl`). Whether its host may be called is judged
+ * elsewhere, when it is resolved.
  *
  * Refused is whatever two parsers could read differently: white space, control characters, backslashes in front of
  * the query, more or fewer than two slashes.
  */
+import { readUrl } from '../../kernel/index.js';
 import { MAX_URL_BYTES } from './limits.js';
 
 export type DestinationOutcome =
@@ -29,6 +31,6 @@ export function parseDestinationUrl(text: string, what = 'destination'): Destina
   const query = url.indexOf('?');
   const backslash = url.indexOf('\\');
   if (backslash >= 0 && (query < 0 || backslash < query)) return problem('endpoint has a backslash');
-  if (url[scheme.length] === '/' || !URL.canParse(url)) return problem('endpoint is not a URL');
+  if (url[scheme.length] === '/' || readUrl(url) === undefined) return problem('endpoint is not a URL');
   return { isOk: true, url };
 }

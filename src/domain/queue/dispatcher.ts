@@ -13,8 +13,9 @@ import type { FlowView } from './commands.js';
 import { DelayLine, OverdueLine } from './delay-line.js';
 import type { FlowKey } from './flow-control.js';
 import { IndexedHeap } from './indexed-heap.js';
-import { FlowGate, Lane, type LaneKind, LaneList, OriginGate } from './lanes.js';
+import { FlowGate, Lane, type LaneKind, LaneList, type OriginGate, type Standing } from './lanes.js';
 import { ACTIVE, DELIVERED, type Message } from './messages.js';
+import { OriginShares } from './origin-shares.js';
 import type { OrderedQueue } from './queues.js';
 import type { AccountState, DispatchHooks } from './state.js';
 
@@ -30,6 +31,8 @@ export interface Room {
   readonly attempts: number;
   /** Attempts of the account that may be open. */
   readonly parallelism: number;
+  /** Attempts that the process has room for, now or later; `attempts` is what one step may start of them. */
+  readonly spare: number;
 }
 
 export class Dispatcher implements DispatchHooks {
@@ -39,7 +42,7 @@ export class Dispatcher implements DispatchHooks {
   readonly #wheel = new LaneList();
   readonly #restarts = new LaneList();
   readonly #flowGates = new Map<string, FlowGate>();
-  readonly #originGates = new Map<string, OriginGate>();
+  readonly #origins: OriginShares;
   readonly #queueGates = new Map<OrderedQueue, LaneList>();
   readonly #windows = new IndexedHeap<FlowGate>(
     (a, b) => a.wakeAtMs < b.wakeAtMs || (a.wakeAtMs === b.wakeAtMs && a.flow.key < b.flow.key),
@@ -49,9 +52,10 @@ export class Dispatcher implements DispatchHooks {
 
   constructor(
     private readonly state: AccountState,
-    private readonly maxInFlightPerOrigin: number,
+    maxInFlightPerOrigin: number,
     nowMs: number,
   ) {
+    this.#origins = new OriginShares(() => state.messages.active.size, maxInFlightPerOrigin);
     this.#nowMs = nowMs;
     this.#overdue = new OverdueLine(nowMs);
   }
@@ -77,6 +81,11 @@ export class Dispatcher implements DispatchHooks {
     return this.#isBehind;
   }
 
+  /** More would start if the process had more room. */
+  get waitsForRoom(): boolean {
+    return this.#origins.waitsForSpare;
+  }
+
   /** When `run` has something to do, if nothing else happens. */
   nextDueAtMs(): number | undefined {
     let next: number | undefined;
@@ -89,6 +98,8 @@ export class Dispatcher implements DispatchHooks {
   /** Starts what can start. @returns how many were started */
   run(nowMs: number, room: Room, start: Start): number {
     this.#nowMs = Math.max(this.#nowMs, nowMs);
+    this.#origins.setRoom(room.parallelism, room.spare);
+    this.#wakeOrigin();
     const hasReleasedAll = this.#release();
     let started = 0;
     let looks = 0;
@@ -123,18 +134,14 @@ export class Dispatcher implements DispatchHooks {
   }
 
   attemptStarted(message: Message): void {
-    this.#originGate(message.shared.origin).inFlight += 1;
+    this.#origins.started(this.#originGate(message));
   }
 
-  attemptEnded(message: Message): void {
+  attemptEnded(message: Message, hasAnswered: boolean | undefined): void {
     // One that a crash interrupted, and that was not made again.
     if (message.waitsIn !== undefined) message.waitsIn.leave(message);
-    else {
-      const gate = this.#originGate(message.shared.origin);
-      gate.inFlight -= 1;
-      this.#wakeNext(gate);
-      this.#dropIfUnused(gate);
-    }
+    else this.#origins.ended(this.#originGate(message), standingAfter(hasAnswered));
+    this.#wakeOrigin();
     const key = message.shared.envelope.settings.flowControl?.key;
     if (key !== undefined) this.flowChanged(key);
   }
@@ -187,7 +194,7 @@ export class Dispatcher implements DispatchHooks {
     if (lane.list === undefined) this.#turnable(lane);
     else if (kind === 'line' && lane.messages.top === message && lane.list !== this.#wheel) {
       // What the line waits for is what its first message waits for.
-      lane.list.delete(lane);
+      this.#unlist(lane);
       this.#turnable(lane);
     }
   }
@@ -196,14 +203,21 @@ export class Dispatcher implements DispatchHooks {
     const gate = this.#flowGateOf(message);
     if (gate !== undefined) gate.waiting -= 1;
     if (lane.messages.size === 0) {
-      lane.list?.delete(lane);
+      this.#unlist(lane);
       this.#lanes.delete(lane.key);
       this.#settleWake(this.#takeWake(lane));
     } else if (lane.kind === 'line' && lane.list !== undefined && lane.list !== this.#wheel) {
-      lane.list.delete(lane);
+      this.#unlist(lane);
       this.#turnable(lane);
     }
     if (gate !== undefined) this.#dropGateIfUnused(gate);
+  }
+
+  #unlist(lane: Lane): void {
+    lane.list?.delete(lane);
+    const gate = lane.parkedAt;
+    lane.parkedAt = undefined;
+    if (gate !== undefined) this.#origins.parkedChanged(gate);
   }
 
   #turnable(lane: Lane): void {
@@ -246,20 +260,38 @@ export class Dispatcher implements DispatchHooks {
         return true;
       }
     }
-    const originGate = this.#originGate(message.shared.origin);
+    // Its call was under way before the crash: its place is its own.
+    if (isRestart) return false;
+    const originGate = this.#originGate(message);
     // A lane that comes anew goes behind those that wait there, or the few in the wheel would share what becomes free.
     const hasTurn = woke === originGate || originGate.parked.first === undefined;
-    if (hasTurn && this.#hasRoom(originGate)) return false;
+    if (hasTurn && this.#origins.hasRoom(originGate)) return false;
     originGate.parked.push(lane);
+    lane.parkedAt = originGate;
+    this.#origins.parkedChanged(originGate);
     return true;
   }
 
   #wakeNext(gate: FlowGate | OriginGate): void {
-    const lane = gate instanceof FlowGate ? this.#nextOfFlow(gate) : this.#nextOfOrigin(gate);
+    if (!(gate instanceof FlowGate)) {
+      this.#wakeOrigin();
+      return;
+    }
+    const lane = this.#nextOfFlow(gate);
     if (lane === undefined) return;
     lane.list?.delete(lane);
     lane.wokenBy = gate;
-    if (gate instanceof OriginGate) gate.woken += 1;
+    this.#turnable(lane);
+  }
+
+  /** Lanes that were woken have their places reserved, so that none is woken for nothing and loses its turn. */
+  #wakeOrigin(): void {
+    const gate = this.#origins.next();
+    const lane = gate?.parked.first;
+    if (gate === undefined || lane === undefined) return;
+    lane.wokenBy = gate;
+    this.#origins.woke(gate, 1);
+    this.#unlist(lane);
     this.#turnable(lane);
   }
 
@@ -273,15 +305,6 @@ export class Dispatcher implements DispatchHooks {
     return parkedRestarts.first ?? (flow.hasFreeToken() ? parked.first : undefined);
   }
 
-  #nextOfOrigin(gate: OriginGate): Lane | undefined {
-    return this.#hasRoom(gate) ? gate.parked.first : undefined;
-  }
-
-  /** Lanes that were woken have their places reserved, so that none is woken for nothing and loses its turn. */
-  #hasRoom(gate: OriginGate): boolean {
-    return gate.inFlight + gate.woken < this.maxInFlightPerOrigin;
-  }
-
   /** The lane has had, or lost, what it was woken for: the next may have it. */
   #settleWake(woke: FlowGate | OriginGate | undefined): void {
     if (woke !== undefined) this.#wakeNext(woke);
@@ -291,7 +314,7 @@ export class Dispatcher implements DispatchHooks {
   #takeWake(lane: Lane): FlowGate | OriginGate | undefined {
     const woke = lane.wokenBy;
     lane.wokenBy = undefined;
-    if (woke instanceof OriginGate) woke.woken -= 1;
+    if (woke !== undefined && !(woke instanceof FlowGate)) this.#origins.woke(woke, -1);
     return woke;
   }
 
@@ -328,13 +351,8 @@ export class Dispatcher implements DispatchHooks {
     return gate;
   }
 
-  #originGate(origin: string): OriginGate {
-    let gate = this.#originGates.get(origin);
-    if (gate === undefined) {
-      gate = new OriginGate(origin);
-      this.#originGates.set(origin, gate);
-    }
-    return gate;
+  #originGate({ shared }: Message): OriginGate {
+    return this.#origins.gateOf(shared.origin);
   }
 
   #queueGate(queue: OrderedQueue): LaneList {
@@ -344,11 +362,6 @@ export class Dispatcher implements DispatchHooks {
       this.#queueGates.set(queue, parked);
     }
     return parked;
-  }
-
-  #dropIfUnused(gate: OriginGate): void {
-    if (gate.inFlight === 0 && gate.woken === 0 && gate.parked.first === undefined)
-      this.#originGates.delete(gate.origin);
   }
 
   #dropGateIfUnused(gate: FlowGate): void {
@@ -368,4 +381,9 @@ function laneKeyOf(kind: LaneKind, message: Message): string {
     default:
       return `${kind}\n${envelope.queueName ?? ''}\n${lane}`;
   }
+}
+
+function standingAfter(hasAnswered: boolean | undefined): Standing | undefined {
+  if (hasAnswered === undefined) return undefined;
+  return hasAnswered ? 'answers' : 'silent';
 }

@@ -9,7 +9,7 @@ import type { RunEntry, RunPart } from '../workflow/records.js';
 import { cancelRuns, endRunByCommand, getRun } from '../workflow/run-commands.js';
 import { cancelLeftovers } from '../workflow/run-end.js';
 import { listWaiters, notify, timeOutWaits, wait } from '../workflow/waits.js';
-import { type AttemptWords, recordAttempt, startAttempt } from './attempts.js';
+import { type AttemptWords, isOfEndedRun, recordAttempt, startAttempt } from './attempts.js';
 import { cancelMessage, cancelMessages, isShown } from './cancel.js';
 import type { QueueCommand, QueueCommandOf, QueueReply } from './commands.js';
 import { type QueueContext, rejection } from './decision.js';
@@ -42,8 +42,10 @@ export interface EngineOptions {
   readonly maxInFlightPerOrigin?: number;
   /** Names of the header by which a destination refuses for good, in every spelling that counts. */
   readonly nonRetryableNames?: readonly string[];
-  /** Of the alias's headers: callbacks tell of messages that came under it in its spelling. */
+  /** Of the alias's headers, which workflow endpoints may answer with. */
   readonly aliasHeaderWord?: string | undefined;
+  /** Of the headers of deliveries: callbacks tell of messages as their destinations were sent them. */
+  readonly deliveredWords?: readonly string[];
 }
 
 /** An attempt as whoever makes the call needs it. */
@@ -65,6 +67,7 @@ export interface OpenRunAttempt {
 
 const MAX_IN_FLIGHT_PER_ORIGIN = 200;
 const NON_RETRYABLE_NAMES = ['Svc-NonRetryable-Error'];
+const NEUTRAL_WORDS = ['Svc'];
 /** Messages that `prepare` places in one step, DLQ entries that expire in one call of `work`: about a millisecond. */
 const PLACED_AT_ONCE = 1000;
 const EXPIRED_AT_ONCE = 100;
@@ -75,6 +78,7 @@ export class QueueEngine {
   readonly #state: AccountState;
   readonly #maxInFlightPerOrigin: number;
   readonly #words: AttemptWords;
+  readonly #deliveredWords: readonly string[];
   #dispatcher: Dispatcher | undefined;
   #isBehind = false;
 
@@ -85,6 +89,7 @@ export class QueueEngine {
     this.#state = new AccountState(bodies);
     const { maxInFlightPerOrigin = MAX_IN_FLIGHT_PER_ORIGIN, nonRetryableNames = NON_RETRYABLE_NAMES } = options;
     this.#maxInFlightPerOrigin = maxInFlightPerOrigin;
+    this.#deliveredWords = options.deliveredWords ?? NEUTRAL_WORDS;
     this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
   }
 
@@ -126,9 +131,10 @@ export class QueueEngine {
   /**
    * What is due by itself: attempts, ticks of schedules, the DLQ's age. Bounded in work; call again while `isBehind`.
    * @param room attempts that may be started
+   * @param spare attempts that the process has room for; `room` is what this call may start of them
    * @returns how many were started: the `AttemptStarted` among the recorded
    */
-  work(context: QueueContext, room: number, record: Record): number {
+  work(context: QueueContext, room: number, record: Record, spare = room): number {
     const turn = this.#turn(context, record);
     const { schedules } = this.#state;
     const hasMoreTicks = schedules.dueTicks(context, (message) => acceptTick(message, turn), turn.apply);
@@ -140,7 +146,7 @@ export class QueueEngine {
     const started =
       state === 'passive'
         ? 0
-        : turn.dispatcher.run(context.nowMs, { attempts: room, parallelism }, (message) =>
+        : turn.dispatcher.run(context.nowMs, { attempts: room, parallelism, spare }, (message) =>
             startAttempt(message, turn, this.#words),
           );
     this.#noteDailyLimit(turn);
@@ -152,6 +158,11 @@ export class QueueEngine {
   /** More of `work` is due now and was left out for want of time or room. */
   get isBehind(): boolean {
     return this.#isBehind;
+  }
+
+  /** More would be started if the process had more room for attempts. */
+  get waitsForRoom(): boolean {
+    return this.#dispatcher?.waitsForRoom ?? false;
   }
 
   /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
@@ -192,6 +203,12 @@ export class QueueEngine {
     return this.#state.size;
   }
 
+  /** Is it pending for a run that has ended? */
+  isOfEndedRun(id: MessageId): boolean {
+    const message = this.#state.messages.get(id);
+    return message !== undefined && isOfEndedRun(message, { state: this.#state });
+  }
+
   /** What the open attempt of a message is made of; undefined when there is none. */
   attemptOf(id: MessageId): OpenAttempt | undefined {
     const message = this.#state.messages.get(id);
@@ -218,6 +235,7 @@ export class QueueEngine {
     return {
       state,
       dispatcher,
+      deliveredWords: this.#deliveredWords,
       get context() {
         // Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set
         // back does not make what was found due, or a window that was found over, undone.

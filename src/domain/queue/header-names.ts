@@ -59,10 +59,16 @@ export function canonicalHeaderName(name: string): string {
   return canonical;
 }
 
-/** A stored name as one spelling has it: `Svc-Label` → `Word-Label`; names of others are left as they are. */
-export function spelledHeaderName(name: string, headerWord: string): string {
-  const isNeutral = name.slice(0, NEUTRAL_PREFIX.length).toLowerCase() === NEUTRAL_PREFIX;
-  return isNeutral ? headerWord + name.slice(NEUTRAL_PREFIX.length - 1) : name;
+/**
+ * Stored headers as deliveries have them: `Svc-Label` as `Word-Label` in each of the words; names of others as they are.
+ * @param headerWords `Svc` for the neutral spelling
+ */
+export function spelledHeader(header: HeaderList, headerWords: readonly string[]): HeaderList {
+  return header.flatMap(([name, value]): HeaderList[number][] => {
+    const isNeutral = name.slice(0, NEUTRAL_PREFIX.length).toLowerCase() === NEUTRAL_PREFIX;
+    if (!isNeutral) return [[name, value]];
+    return headerWords.map((word) => [word + name.slice(NEUTRAL_PREFIX.length - 1), value]);
+  });
 }
 
 /** A name that a message may not set, in lower case and in the neutral spelling. */

@@ -28,3 +28,4 @@ export * from './redaction.js';
 export * from './retry-delay.js';
 export * from './retry-policy.js';
 export { OPTION_NAMES } from './setting-options.js';
+export * from './trimmed-body.js';

@@ -19,6 +19,8 @@ export class Lane implements WaitingLine {
   list: LaneList | undefined;
   previous: Lane | undefined;
   next: Lane | undefined;
+  /** The origin's gate that it is parked at. */
+  parkedAt: OriginGate | undefined;
   /** Which gate let it go; owed a look for the next in its list. */
   wokenBy: FlowGate | OriginGate | undefined;
 
@@ -88,12 +90,27 @@ export class FlowGate implements HeapItem {
   constructor(readonly flow: FlowKey) {}
 }
 
-/** Where lanes wait for a destination's origin to have fewer calls in flight. */
-export class OriginGate {
+/** What is known of an origin: its last call got an answer, any; it got none; there has been no call. */
+export type Standing = 'answers' | 'silent' | 'untried';
+
+/** Where lanes wait for their origin to have a larger share of the places, or fewer calls in flight. */
+export class OriginGate implements HeapItem {
   readonly parked = new LaneList();
   inFlight = 0;
   /** Lanes that it let go and that have not had their turn. */
   woken = 0;
+  /** When it last let one go, by number. */
+  turn = 0;
+  heapIndex = -1;
+  /** Something is under way or parked. */
+  isKept = false;
 
-  constructor(readonly origin: string) {}
+  constructor(
+    readonly origin: string,
+    public standing: Standing,
+  ) {}
+
+  get taken(): number {
+    return this.inFlight + this.woken;
+  }
 }

@@ -1,5 +1,5 @@
 /** Which messages, or DLQ entries, a filter means: values of one criterion are or-ed, criteria are and-ed. */
-import type { MessageId } from '../../kernel/index.js';
+import { type MessageId, readUrl } from '../../kernel/index.js';
 import type { MessageFilter } from './commands.js';
 import type { Envelope } from './records.js';
 
@@ -14,15 +14,14 @@ export interface FilteredFacts {
 }
 
 interface UrlParts {
-  /** With the port, where the URL names one that is not its scheme's own. */
-  readonly host: string;
-  readonly hostname: string;
-  readonly path: string;
+  readonly hosts: readonly string[];
+  readonly path: string | undefined;
 }
 
 /** Envelopes are shared by many messages: their URL is taken apart once. */
 const partsByEnvelope = new WeakMap<Envelope, UrlParts>();
-const NO_PARTS: UrlParts = { host: '', hostname: '', path: '' };
+const SCHEME_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+const NO_HOST: readonly string[] = [];
 
 /** Prepared once for going over many; each look at a message is then a few set look-ups. */
 export function messageMatcher(filter: MessageFilter): (facts: FilteredFacts) => boolean {
@@ -44,11 +43,8 @@ export function messageMatcher(filter: MessageFilter): (facts: FilteredFacts) =>
   oneOf(filter.callerIp, (facts) => facts.envelope.callerIp);
   oneOf(filter.path, (facts) => urlPartsOf(facts.envelope).path);
   if (filter.host !== undefined) {
-    const wanted = new Set(filter.host.map((host) => host.toLowerCase()));
-    tests.push(({ envelope }) => {
-      const { host, hostname } = urlPartsOf(envelope);
-      return wanted.has(host) || wanted.has(hostname);
-    });
+    const wanted = wantedHosts(filter.host);
+    tests.push(({ envelope }) => urlPartsOf(envelope).hosts.some((host) => wanted.has(host)));
   }
   if (filter.label !== undefined) {
     const wanted = new Set(filter.label);
@@ -62,6 +58,19 @@ export function messageMatcher(filter: MessageFilter): (facts: FilteredFacts) =>
   if (fromMs !== undefined) tests.push((facts) => facts.atMs >= fromMs);
   if (toMs !== undefined) tests.push((facts) => facts.atMs <= toMs);
   return (facts) => tests.every((test) => test(facts));
+}
+
+/** Names of a destination's host by which filters find it: without its port, and with it, also where the URL has none. */
+export function hostsOf(url: string): readonly string[] {
+  const read = readUrl(url);
+  if (read === undefined) return NO_HOST;
+  const { hostname, port, protocol } = read;
+  return [hostname, `${hostname}:${port === '' ? SCHEME_PORTS[protocol] : port}`];
+}
+
+/** As `hostsOf` spells them. */
+export function wantedHosts(values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.map((host) => host.toLowerCase()));
 }
 
 /** For one message; `messageMatcher` for many. */
@@ -79,7 +88,5 @@ function urlPartsOf(envelope: Envelope): UrlParts {
 }
 
 function partsOf(url: string): UrlParts {
-  if (!URL.canParse(url)) return NO_PARTS;
-  const { host, hostname, pathname } = new URL(url);
-  return { host, hostname, path: pathname };
+  return { hosts: hostsOf(url), path: readUrl(url)?.pathname };
 }

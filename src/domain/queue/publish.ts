@@ -6,7 +6,7 @@
  *  P3 a deduplication id is reserved by the event that accepts its message; within a call the first item has it
  *  P4 what was told (acknowledged from the intake) is accepted whatever the limits say now
  */
-import type { MessageId } from '../../kernel/index.js';
+import { calledUrl, type MessageId } from '../../kernel/index.js';
 import { isRunItem, type RunItem } from '../workflow/run-items.js';
 import { acceptRunItem, countsForLimits, refusalForRuns, runItemRefusal } from '../workflow/submissions.js';
 import type { Published, PublishItem, QueueCommandOf, QueueReply } from './commands.js';
@@ -132,7 +132,8 @@ function planForItem(item: PublishItem, isRepeat: boolean, turn: Turn): PlannedI
 function planForUrl(item: PublishItem, turn: Turn): PlannedItem | QueueReply {
   const { destination } = item;
   if (destination.kind !== 'url') return noSuchGroup();
-  const { url, settings } = destination;
+  const { settings } = destination;
+  const url = calledUrl(destination.url);
   const envelope = envelopeOf(item, url, settings, undefined, undefined);
   const deduplication =
     item.deduplication === undefined
@@ -162,7 +163,7 @@ function planForGroup(item: PublishItem, { state, context }: Turn): PlannedItem 
   const dueAtMs = item.notBeforeMs ?? notBeforeMs ?? context.nowMs + settings.delaySeconds * 1000;
   const messages = group.endpoints.map((endpoint, at) => ({
     id: messageIdAt(id, at),
-    envelope: envelopeOf(item, endpoint.url, settings, group.name, endpoint.name),
+    envelope: envelopeOf(item, calledUrl(endpoint.url), settings, group.name, endpoint.name),
     notBeforeMs: dueAtMs,
     deduplication:
       deduplication === undefined

@@ -6,8 +6,14 @@
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
 import type { WorkflowMark } from '../workflow/records.js';
 
-export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+/** Stored by their place: new ones come last. */
+export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
+
+/** A body has no meaning with the others, and many servers refuse a request for it. */
+export function carriesBody(method: HttpMethod): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
 
 /** In the order in which they are sent; a name may come more than once. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -70,7 +76,7 @@ export interface Envelope {
   readonly endpointName: string | undefined;
   /** The publisher's address. */
   readonly callerIp: string;
-  /** Accepted by an alias request: delivered, with all that follows from it, in that spelling. */
+  /** Accepted by an alias request: its records are in that spelling for a reader who shows neither. */
   readonly isAlias: boolean;
   /** Set on a callback message: whose outcome it carries. */
   readonly callbackOf: MessageId | undefined;

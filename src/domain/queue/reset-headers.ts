@@ -1,6 +1,6 @@
 /**
  * What a destination says about when to come again: the first usable of four response headers, each a number of
- * seconds, an RFC 1123 date or a duration with units from nanoseconds to hours.
+ * seconds, a Unix time, an RFC 1123 date or a duration with units from nanoseconds to hours.
  */
 import { MAX_RETRY_DELAY_MS } from './limits.js';
 import type { HeaderList } from './records.js';
@@ -26,6 +26,10 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ]);
 const SECONDS = /^\d{1,15}(?:\.\d{1,9})?$/;
+/** In 2001 as a Unix time, and thirty years as seconds to wait. */
+const FIRST_UNIX_SECONDS = 1e9;
+/** In the year 5138 as seconds, in 1973 as milliseconds, in which some servers count. */
+const FIRST_UNIX_MILLISECONDS = 1e11;
 const RFC_1123 = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|UT|[+-]\d{4})$/;
 const GROUP = /(\d{1,15}(?:\.\d{1,9})?)([a-z\u00b5\u03bc\u00c2]{1,3})/y;
 /** Longer texts are none of the forms. */
@@ -45,12 +49,18 @@ export function resetDelayMs(header: HeaderList, nowMs: number): number | undefi
 
 function parseResetMs(text: string, nowMs: number): number | undefined {
   if (text === '' || text.length > MAX_CHARACTERS) return undefined;
-  if (SECONDS.test(text)) return Number(text) * 1000;
+  if (SECONDS.test(text)) return numberMs(Number(text), nowMs);
   if (RFC_1123.test(text)) {
     const atMs = Date.parse(text);
     return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
   }
   return parseUnitsMs(text);
+}
+
+/** A number that cannot be of seconds is an instant. */
+function numberMs(given: number, nowMs: number): number {
+  if (given < FIRST_UNIX_SECONDS) return given * 1000;
+  return Math.max(0, (given < FIRST_UNIX_MILLISECONDS ? given * 1000 : given) - nowMs);
 }
 
 function parseUnitsMs(text: string): number | undefined {

@@ -2,7 +2,7 @@
  * What one tick of a schedule makes: a message, or one for each endpoint of its group. Ids follow from the
  * schedule and the instant, so that a tick which is made again, by whomever, is the same messages.
  */
-import type { MessageId } from '../../kernel/index.js';
+import { calledUrl, type MessageId } from '../../kernel/index.js';
 import type { QueueContext } from './decision.js';
 import { derivedMessageId, messageIdAt } from './ids.js';
 import { parseSettings, withDefaults } from './publish-settings.js';
@@ -51,7 +51,7 @@ function message(
   { nowMs }: QueueContext,
 ): TickMessage {
   const envelope: Envelope = {
-    url: to.url,
+    url: calledUrl(to.url),
     settings,
     queueName: schedule.queueName,
     scheduleId: schedule.id,

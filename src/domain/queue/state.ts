@@ -28,7 +28,8 @@ export interface DispatchHooks {
   /** It is about to be no longer waiting. */
   leaves(message: Message): void;
   attemptStarted(message: Message): void;
-  attemptEnded(message: Message): void;
+  /** @param hasAnswered whether its destination has; undefined: nothing is known of that */
+  attemptEnded(message: Message, hasAnswered: boolean | undefined): void;
   flowChanged(key: string): void;
   queueChanged(queue: OrderedQueue): void;
 }
@@ -303,11 +304,11 @@ export class AccountState {
 
   #deliver({ id, atMs }: QueueEventOf<'MessageDelivered'>): void {
     const message = this.messages.pending(id);
-    this.#end(message, atMs, 'SUCCESS');
+    this.#end(message, atMs, 'SUCCESS', true);
     this.messages.setDelivered(message, atMs);
   }
 
-  #failAttempt({ id, atMs, nextAtMs }: QueueEventOf<'AttemptFailed'>): void {
+  #failAttempt({ id, atMs, status, nextAtMs }: QueueEventOf<'AttemptFailed'>): void {
     const message = this.messages.pending(id);
     if (nextAtMs === undefined) return;
     this.#closeAttempt(message);
@@ -318,14 +319,14 @@ export class AccountState {
     message.dueAtMs = nextAtMs;
     const queue = this.queueOf(message.shared.envelope);
     if (queue !== undefined) queue.waiting += 1;
-    this.dispatch?.attemptEnded(message);
+    this.dispatch?.attemptEnded(message, status > 0);
     this.dispatch?.waits(message);
   }
 
   #deadLetter(event: QueueEventOf<'MessageDeadLettered'>): void {
     const { id, atMs, dlqId, status, header, error, response } = event;
     const message = this.messages.pending(id);
-    this.#end(message, atMs, 'FAIL');
+    this.#end(message, atMs, 'FAIL', status > 0);
     this.messages.delete(message);
     this.#takeBody(response);
     const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
@@ -356,19 +357,19 @@ export class AccountState {
 
   #cancel({ id, atMs }: QueueEventOf<'MessageCancelled' | 'MessageFailed'>): void {
     const message = this.messages.pending(id);
-    this.#end(message, atMs, 'FAIL');
+    this.#end(message, atMs, 'FAIL', undefined);
     this.messages.delete(message);
     this.#letGo(message);
   }
 
-  #end(message: Message, atMs: number, outcome: 'SUCCESS' | 'FAIL'): void {
+  #end(message: Message, atMs: number, outcome: 'SUCCESS' | 'FAIL', hasAnswered: boolean | undefined): void {
     const { envelope } = message.shared;
     const { queues } = this;
     const queue = this.queueOf(envelope);
     if (queue !== undefined && !message.isCancelRequested) queue.lag -= 1;
     if (message.status === ACTIVE) {
       this.#closeAttempt(message);
-      this.dispatch?.attemptEnded(message);
+      this.dispatch?.attemptEnded(message, hasAnswered);
     } else {
       this.dispatch?.leaves(message);
       if (queue !== undefined) queue.waiting -= 1;

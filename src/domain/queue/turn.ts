@@ -8,6 +8,8 @@ export interface Turn {
   readonly state: AccountState;
   readonly dispatcher: Dispatcher;
   readonly context: QueueContext;
+  /** Of headers, in the spellings that deliveries are in: `Svc`, or an alias's. */
+  readonly deliveredWords: readonly string[];
   /** Applies the event and records it: what is asked of the state next has it in. */
   readonly apply: (event: QueueEvent) => void;
 }

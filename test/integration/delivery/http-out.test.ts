@@ -13,6 +13,9 @@ import { RawDestination } from '../../support/raw-destination.js';
 import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
 
 const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 };
+const found =
+  (...addresses: LookupAddress[]) =>
+  async () => ({ addresses, ttlMs: 60_000 });
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 describe('calls to destinations', () => {
@@ -316,7 +319,7 @@ describe('calls to destinations', () => {
     it('has no address', async () => {
       const resolve = () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' }));
       expect(errorOf(await httpOut({ resolve }).send(callTo('http://gone.example/')))).to.equal('no such host');
-      const empty = httpOut({ resolve: async () => [] });
+      const empty = httpOut({ resolve: found() });
       expect(errorOf(await empty.send(callTo('http://empty.example/')))).to.equal('no such host');
     });
 
@@ -331,7 +334,7 @@ describe('calls to destinations', () => {
 
     it('has a certificate for another host', async () => {
       const { port, certificate } = await secureServer();
-      const out = httpOut({ ca: certificate, resolve: async () => [LOOPBACK] });
+      const out = httpOut({ ca: certificate, resolve: found(LOOPBACK) });
       const outcome = await out.send(callTo(`https://other.example:${port}/`));
       expect(errorOf(outcome)).to.equal('certificate is for another host');
       expect(textOf(await out.send(callTo(`https://here.example:${port}/`)))).to.equal('here.example');
@@ -375,12 +378,23 @@ describe('calls to destinations', () => {
       expect((await first).kind).to.equal('interrupted');
     });
 
-    it('holds while a name is looked up, and connecting has a shorter one', async () => {
+    it('holds while a name is looked up, which has a shorter one', async () => {
       const resolve = () => new Promise<never>(() => {});
       const byCall = await httpOut({ resolve }).send(callTo('http://slow.example/', { timeoutMs: 100 }));
       expect(errorOf(byCall)).to.equal('timed out after 0.1s');
-      const byConnecting = await httpOut({ resolve, connectTimeoutMs: 100 }).send(callTo('http://slow.example/'));
-      expect(errorOf(byConnecting)).to.equal('name lookup timed out');
+      const byLookup = await httpOut({ resolve, lookupTimeoutMs: 100 }).send(callTo('http://slow.example/'));
+      expect(errorOf(byLookup)).to.equal('name lookup timed out');
+    });
+
+    it('of connecting begins when the name has been looked up', async () => {
+      const destination = await raw((socket) => socket.write(OK));
+      const connectTimeoutMs = 300;
+      const resolve = () =>
+        new Promise<{ addresses: LookupAddress[]; ttlMs: number }>((resolve) =>
+          setTimeout(() => resolve({ addresses: [LOOPBACK], ttlMs: 0 }), 2 * connectTimeoutMs),
+        );
+      const outcome = await httpOut({ resolve, connectTimeoutMs }).send(callTo(destination.url('/', 'slow.example')));
+      expect(textOf(outcome)).to.equal('ok');
     });
 
     it('of connecting includes the TLS handshake', async () => {
@@ -472,7 +486,7 @@ describe('calls to destinations', () => {
     });
 
     it('of the origin that is idle longest make room for another', async () => {
-      const out = httpOut({ maxOrigins: 2, resolve: async () => [LOOPBACK] });
+      const out = httpOut({ maxOrigins: 2, resolve: found(LOOPBACK) });
       const hosts = ['a.example', 'b.example', 'c.example'];
       for (const host of hosts) {
         const call = out.send(callTo(url().replace('127.0.0.1', host)));
@@ -485,7 +499,7 @@ describe('calls to destinations', () => {
   });
 
   describe('forbidden addresses', () => {
-    const strict = (resolve: (name: string) => Promise<LookupAddress[]>) => httpOut({ allowPrivate: false, resolve });
+    const strict = (resolve: NonNullable<HttpOutOptions['resolve']>) => httpOut({ allowPrivate: false, resolve });
 
     it('are refused as literals before anything is opened', async () => {
       const destination = await raw((socket) => socket.write(OK));
@@ -499,7 +513,7 @@ describe('calls to destinations', () => {
 
     it('are refused behind a name', async () => {
       const destination = await raw((socket) => socket.write(OK));
-      const out = strict(async () => [LOOPBACK]);
+      const out = strict(found(LOOPBACK));
       expect(errorOf(await out.send(callTo(destination.url('/', 'inside.example'))))).to.equal(
         'destination address is not allowed: 127.0.0.1 (loopback)',
       );
@@ -528,7 +542,7 @@ describe('calls to destinations', () => {
         [{ address: 'fe80::1%eth0', family: 6 }],
       ];
       for (const addresses of mixed) {
-        const out = strict(async () => addresses);
+        const out = strict(found(...addresses));
         const outcome = await out.send(callTo(destination.url('/', 'mixed.example')));
         expect(errorOf(outcome)).to.match(/^destination address is not allowed/);
       }
@@ -541,7 +555,7 @@ describe('calls to destinations', () => {
       const allowed = { address: '127.0.0.1', prefixBits: 32, port: destination.port };
       const resolve = async () => {
         asked += 1;
-        return asked === 1 ? [LOOPBACK] : [{ address: '127.0.0.2', family: 4 }];
+        return { addresses: asked === 1 ? [LOOPBACK] : [{ address: '127.0.0.2', family: 4 }], ttlMs: 60_000 };
       };
       const out = httpOut({ allowPrivate: false, allow: [allowed], resolve });
       expect(textOf(await out.send(callTo(destination.url('/', 'flips.example'))))).to.equal('ok');

@@ -14,8 +14,8 @@ describe('a delivery signature and the published receiver', () => {
 
   function signed(body: string, { key = CURRENT, nowMs = Date.now() } = {}): string {
     const keys = { signingKeysOf: () => ({ current: key, next: 'sig_unused' }) };
-    const signer = new JwtDeliverySigner({ keys, random: new NodeRandom(), aliasIssuer: 'Upstash' });
-    const call = { account: 'ac-1' as AccountId, url: URL_CALLED, body: Buffer.from(body), nowMs, isAlias: true };
+    const signer = new JwtDeliverySigner({ keys, random: new NodeRandom() });
+    const call = { account: 'ac-1' as AccountId, url: URL_CALLED, body: Buffer.from(body), nowMs, issuer: 'Upstash' };
     return signer.sign(call) as string;
   }
 

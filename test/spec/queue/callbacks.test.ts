@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
+import type { MessageId } from '../../../src/kernel/index.js';
 import { type ItemOptions, item, noResponse, QueueSpec, response, SETTINGS } from '../../support/queue-spec.js';
 
 const callback = { url: 'https://cb.example/', settings: { ...SETTINGS, maxRetries: 1 } };
@@ -44,14 +45,24 @@ describe('queue: callbacks', () => {
     expect(bodyOf(second)).to.deep.include({ status: 200, retried: 1 });
   });
 
-  it('tell of a message that came under the alias in its spelling', () => {
-    const queue = new QueueSpec({ aliasHeaderWord: 'Word' });
+  it('tell of a message as its destination was sent it', () => {
+    const queue = new QueueSpec({ deliveredWords: ['Word', 'Svc'] });
     const header = [['Svc-Extra', '1']] as const;
     queue.publish({ ...item('a', { callback, failureCallback, maxRetries: 0, header }), isAlias: true });
     queue.work();
     queue.outcome('a', 500);
     const told = calls(queue).map((call) => [call.envelope.isAlias, bodyOf(call).sourceHeader]);
-    expect(told).to.deep.equal(Array(2).fill([true, { 'Word-Extra': '1' }]));
+    expect(told).to.deep.equal(Array(2).fill([true, { 'Word-Extra': '1', 'Svc-Extra': '1' }]));
+  });
+
+  it('go to the URL that was given as it is called, and show the one that was given', () => {
+    const given = { ...callback, url: 'https://CB.example?a=1' };
+    const queue = attempted({ callback: given });
+    queue.outcome('a', 200);
+    expect(calls(queue)[0]?.envelope.url).to.equal('https://cb.example/?a=1');
+    expect(queue.engine.attemptOf('a' as MessageId), 'it is over').to.equal(undefined);
+    const reply = queue.ask({ type: 'GetMessage', id: 'a' as MessageId });
+    expect(reply.type === 'Message' && reply.message.envelope.settings.callback?.url).to.equal(given.url);
   });
 
   it('have an id that follows from the attempt', () => {

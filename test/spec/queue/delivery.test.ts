@@ -102,7 +102,7 @@ describe('queue: delivery', () => {
 
   it('keeps to the parallelism of the account, and to the room that there is', () => {
     const queue = new QueueSpec().limit({ maxGlobalParallelism: 3 });
-    queue.publish(item('a'), item('b'), item('c'), item('d'));
+    queue.publish(...['a', 'b', 'c', 'd'].map((id) => item(id, { url: `https://${id}.example/` })));
     expect(queue.work(2)).to.equal(2);
     expect(queue.engine.isBehind).to.equal(true);
     expect(queue.work()).to.equal(1);

@@ -20,6 +20,7 @@ import {
   started,
   T0,
 } from '../../support/message-log-stand.js';
+import { ALL_RUN_EVENTS, ALL_RUNS } from '../../support/run-log-stand.js';
 
 describe('the message log', () => {
   let stand: MessageLogStand;
@@ -140,6 +141,16 @@ describe('the message log', () => {
     const cases: readonly [string, LogQuery['filter'], readonly string[]][] = [
       ['one URL', { url: ['https://one.example/x?y=1'] }, ['msg_a']],
       ['a host with its port', { host: ['two.example:8443'] }, ['msg_b', 'msg_c']],
+      ['a host without the port that its URL names', { host: ['two.example'] }, ['msg_b', 'msg_c']],
+      ['a host with the port that its URL leaves out', { host: ['one.example:443'] }, ['msg_a']],
+      ['a host in any case of letters', { host: ['TWO.example:8443'] }, ['msg_b', 'msg_c']],
+      [
+        'a host with another port than its own',
+        { host: ['two.example:443', 'one.example:80', 'one.example:8443'] },
+        [],
+      ],
+      ['what a host begins with', { host: ['two.exampl', 'two.example:844', 'two.example:'] }, []],
+      ['two hosts', { host: ['two.example', 'one.example:443'] }, ['msg_a', 'msg_b', 'msg_c']],
       ['a path', { path: ['/x'] }, ['msg_a', 'msg_b']],
       ['host and path: both hold', { host: ['two.example:8443'], path: ['/x'] }, ['msg_b']],
       ['several values: any holds', { label: ['a', 'c'] }, ['msg_a', 'msg_c']],
@@ -276,8 +287,18 @@ describe('the message log', () => {
     await ask({});
     const impatient = stand.open({ waitMs: 20 }, 'impatient.db');
     await stand.all(impatient);
-    const { events } = await impatient.events(ACCOUNT, ANYTHING, seen() + 1);
+    expect((await impatient.events(ACCOUNT, ANYTHING, seen())).behind).to.equal(undefined);
+    const { events, behind } = await impatient.events(ACCOUNT, ANYTHING, seen() + 3);
     expect(events).to.have.length(1);
+    expect(behind?.positions).to.equal(3);
+    expect(behind?.ms).to.be.a('number');
+    const selector = { kind: 'filter', filter: {}, count: 9, after: undefined, order: 'earliestFirst' } as const;
+    const others = [
+      await impatient.dlq(ACCOUNT, selector, seen() + 3),
+      await impatient.runs(ACCOUNT, ALL_RUNS, seen() + 3),
+      await impatient.runEvents(ACCOUNT, ALL_RUN_EVENTS, seen() + 3),
+    ];
+    expect(others.map((page) => page.behind?.positions)).to.deep.equal([3, 3, 3]);
   });
 
   describe('of the DLQ', () => {

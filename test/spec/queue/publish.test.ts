@@ -6,6 +6,7 @@ import {
   type PublishItem,
   type QueueReply,
 } from '../../../src/domain/queue/index.js';
+import type { MessageId } from '../../../src/kernel/index.js';
 import { groupItem, item, NOW_MS, QueueSpec } from '../../support/queue-spec.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -30,6 +31,33 @@ describe('queue: publishing', () => {
     const queue = new QueueSpec();
     const reply = queue.publish(item('a', { url: 'https://a.example/?b=1' }));
     expect(results(reply)).to.deep.equal([{ messageId: 'a', url: 'https://a.example/?b=1', isDuplicate: false }]);
+  });
+
+  it('answers with the URL that is called, however the destination was spelled, and records name it', () => {
+    const queue = new QueueSpec();
+    for (const [at, [given, called]] of [
+      ['HTTPS://A.example:443', 'https://a.example/'],
+      ['http://a.example:8080/b/../c?d=1', 'http://a.example:8080/c?d=1'],
+    ].entries()) {
+      const reply = queue.publish(item(`m${at}`, { url: given as string }));
+      expect(results(reply)).to.deep.equal([{ messageId: `m${at}`, url: called, isDuplicate: false }]);
+      queue.work();
+      expect(queue.engine.attemptOf(`m${at}` as MessageId)?.envelope.url).to.equal(called);
+    }
+  });
+
+  it('keeps what a group has as it was given, and calls it as it is called', () => {
+    const queue = new QueueSpec();
+    const endpoints = [{ url: 'https://One.example', name: undefined }];
+    queue.ask({ type: 'UpsertEndpoints', group: 'team', endpoints });
+    expect(queue.ask({ type: 'GetGroup', group: 'team' })).to.have.deep.nested.property(
+      'groups[0].endpoints',
+      endpoints,
+    );
+    const [list] = results(queue.publish(groupItem('a', 'team'))) as { messageId: MessageId; url: string }[][];
+    expect(list?.map(({ url }) => url)).to.deep.equal(['https://one.example/']);
+    queue.work();
+    expect(queue.engine.attemptOf(list?.[0]?.messageId as MessageId)?.envelope.url).to.equal('https://one.example/');
   });
 
   it('can be read back at once', () => {

@@ -52,6 +52,12 @@ describe('the delay before a retry', () => {
       ['1500\u00c2\u00b5s', 2],
       ['2000000ns', 2],
       ['1m0.5s', 60_500],
+      // Unix times, which lie far beyond any number of seconds that is waited for: of 2026-01-01T00:00:45 and before.
+      ['1767225645', 45_000],
+      ['1767225645.5', 45_500],
+      ['1767225645250', 45_250],
+      ['1767225540', 0],
+      ['1767312000', DAY_MS],
     ];
     for (const name of names) {
       for (const [text, delayMs] of forms) {
@@ -63,9 +69,12 @@ describe('the delay before a retry', () => {
     }
 
     it('is passed over beyond a day', () => {
-      for (const text of ['86401', '24h1ns', 'Fri, 02 Jan 2026 00:00:01 GMT', '1767225600']) {
-        expect(delayOf([['Retry-After', text]], '7777')).to.equal(7777);
-        expect(delayOf([['Retry-After', text]])).to.equal(BACKOFF_MS);
+      const texts = ['86401', '999999999', '24h1ns', 'Fri, 02 Jan 2026 00:00:01 GMT', '1767312001', '1767312000001'];
+      for (const text of texts) {
+        for (const name of names) {
+          expect(delayOf([[name, text]], '7777'), text).to.equal(7777);
+          expect(delayOf([[name, text]]), text).to.equal(BACKOFF_MS);
+        }
       }
     });
 

@@ -153,6 +153,14 @@ describe('schedules', () => {
       expect(parts.accepted.map(({ notBeforeMs }) => notBeforeMs)).to.deep.equal([minutes(1) + 90_000]);
     });
 
+    it('call their destination as it is called, and show it as it was given', () => {
+      const { settings } = parse({});
+      parts.schedule(setSchedule('one', { destination: { kind: 'url', url: 'HTTPS://A.example:443', settings } }));
+      parts.workAt(minutes(1));
+      expect(parts.accepted.map(({ envelope }) => envelope.url)).to.deep.equal(['https://a.example/']);
+      expect(parts.the('one').destination).to.include({ url: 'HTTPS://A.example:443' });
+    });
+
     it('make one message for each endpoint of their group, as the group is then', () => {
       parts.group(upsert('all', ['https://a.example/', 'first']));
       parts.schedule(setSchedule('one', { destination: toGroup('all') }));

@@ -224,7 +224,11 @@ describe('the settings of a publish', () => {
 
   describe("are refused, by the header's name,", () => {
     const refusals: [what: string, headers: Record<string, string>, text: RegExp][] = [
-      ['a method that is none', { 'svc-method': 'TRACE' }, /^svc-method must be one of GET, POST, PUT, PATCH, DELETE$/],
+      [
+        'a method that is none',
+        { 'svc-method': 'TRACE' },
+        /^svc-method must be one of GET, POST, PUT, PATCH, DELETE, HEAD$/,
+      ],
       ['retries that are no number', { 'svc-retries': '-1' }, /^svc-retries must be a whole number, 0 or more$/],
       ['too many retries', { 'svc-retries': '21' }, /^quota maxRetries exceeded, current limit: 20$/],
       ['a delay that is none', { 'svc-delay': '5x' }, /^svc-delay must be a duration/],

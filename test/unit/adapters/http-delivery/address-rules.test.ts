@@ -140,8 +140,26 @@ describe('address rules', () => {
     expect(rules.refusalOf('64:ff9b::127.0.0.1', 80)).to.equal('loopback');
   });
 
-  it('do not exist where private destinations are allowed', () => {
+  it('leave nothing but link-local ones where private destinations are allowed', () => {
     const rules = new AddressRules({ allowPrivate: true, allow: [] });
-    for (const { cidr } of FORBIDDEN_RANGES) expect(rules.refusalOf(edges(cidr).first, 80)).to.equal(undefined);
+    for (const { cidr, kind } of FORBIDDEN_RANGES) {
+      const expected = kind === 'link-local' ? kind : undefined;
+      expect(rules.refusalOf(edges(cidr).first, 80), cidr).to.equal(expected);
+    }
+    for (const metadata of ['169.254.169.254', '::ffff:169.254.169.254', '64:ff9b::169.254.169.254', 'fe80::1%eth0']) {
+      expect(rules.refusalOf(metadata, 80), metadata).to.equal('link-local');
+    }
+  });
+
+  it('open link-local addresses to a listed range that lies within theirs, and to no wider one', () => {
+    for (const allowPrivate of [true, false]) {
+      const wide = { address: '128.0.0.0', prefixBits: 1, port: undefined };
+      const near = { address: '169.254.169.0', prefixBits: 24, port: 80 };
+      expect(new AddressRules({ allowPrivate, allow: [wide] }).refusalOf('169.254.169.254', 80)).to.equal('link-local');
+      const rules = new AddressRules({ allowPrivate, allow: [wide, near] });
+      expect(rules.refusalOf('169.254.169.254', 80)).to.equal(undefined);
+      expect(rules.refusalOf('169.254.169.254', 81)).to.equal('link-local');
+      expect(rules.refusalOf('169.254.170.2', 80)).to.equal('link-local');
+    }
   });
 });

@@ -2,8 +2,12 @@
 import { expect } from 'chai';
 import { AddressRules } from '../../../../src/adapters/http-delivery/address-rules.js';
 import { readTarget } from '../../../../src/adapters/http-delivery/call-target.js';
+import { calledUrl } from '../../../../src/kernel/index.js';
 
 const RULES = new AddressRules({ allowPrivate: false, allow: [] });
+
+/** Four times what Node 20 needed. */
+const TIMES_UNTIL_COMPILED = 20_000;
 
 function reasonFor(url: string): string | undefined {
   const read = readTarget(url, RULES);
@@ -20,6 +24,36 @@ describe('call target', () => {
       isOk: true,
       target: { origin: 'http://a.example', path: '/' },
     });
+  });
+
+  for (const [given, called] of [
+    ['https://a.example', 'https://a.example/'],
+    ['https://a.example/b', 'https://a.example/b'],
+    ['https://a.example:443/b', 'https://a.example/b'],
+    ['http://a.example:80?x=1', 'http://a.example/?x=1'],
+    ['HTTP://A.example:81//b/../c?x=%20&y=http://z\\', 'http://a.example:81//c?x=%20&y=http://z\\'],
+    ['http://a.example/?foo=bar#part', 'http://a.example/?foo=bar'],
+    ['http://a.example/?', 'http://a.example/'],
+    ['http://[2001:DB8::0:1]/', 'http://[2001:db8::1]/'],
+    ['http://0x5db8d822/', 'http://93.184.216.34/'],
+    ['https://b\u00fccher.example/\u00fc?\u00fc', 'https://xn--bcher-kva.example/%C3%BC?%C3%BC'],
+  ] as const) {
+    it(`is what a record names of ${given}: ${called}`, () => {
+      const read = readTarget(given, new AddressRules({ allowPrivate: true, allow: [] }));
+      expect(read.isOk && read.target.origin + read.target.path).to.equal(called);
+      expect(calledUrl(given)).to.equal(called);
+      expect(calledUrl(called)).to.equal(called);
+    });
+  }
+
+  it('is the same however often it was read, for names with letters of Latin 1', () => {
+    // Enough of them for the engine to compile what reads them.
+    for (let time = 0; time < TIMES_UNTIL_COMPILED; time += 1)
+      expect(reasonFor('https://b\u00fccher.example/')).to.equal(undefined);
+  });
+
+  it('has no other spelling of what is not called', () => {
+    for (const url of ['https://User:p@A.example', 'A.example', 'data:X', '']) expect(calledUrl(url)).to.equal(url);
   });
 
   for (const host of [

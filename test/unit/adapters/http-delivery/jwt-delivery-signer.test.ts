@@ -9,7 +9,7 @@ const ACCOUNT = 'ac-one' as AccountId;
 const KEY = 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs';
 const NOW_MS = 1_700_000_000_789;
 
-function signer(key: () => string | undefined = () => KEY, aliasIssuer?: string): JwtDeliverySigner {
+function signer(key: () => string | undefined = () => KEY): JwtDeliverySigner {
   return new JwtDeliverySigner({
     keys: {
       signingKeysOf: () => {
@@ -18,7 +18,6 @@ function signer(key: () => string | undefined = () => KEY, aliasIssuer?: string)
       },
     },
     random: new NodeRandom(),
-    aliasIssuer,
   });
 }
 
@@ -33,7 +32,7 @@ function parts(token: string | undefined): {
   return { header: decoded(header), claims: decoded(claims), signed: `${header}.${claims}`, mac };
 }
 
-const call = { account: ACCOUNT, url: 'https://a.example/x?y=1', nowMs: NOW_MS, isAlias: false };
+const call = { account: ACCOUNT, url: 'https://a.example/x?y=1', nowMs: NOW_MS, issuer: 'Svc' };
 
 describe('delivery signature', () => {
   it('is an HS256 token under the UTF-8 of the whole key', () => {
@@ -56,6 +55,15 @@ describe('delivery signature', () => {
     expect(jti).to.match(/^jwt_[A-Za-z0-9_-]{24}$/);
   });
 
+  it('names the destination as it is called, however a message of an earlier release spells it', () => {
+    for (const [url, sub] of [
+      ['HTTPS://A.example:443', 'https://a.example/'],
+      ['http://a.example:8080/x/../y?#', 'http://a.example:8080/y'],
+    ] as const) {
+      expect(parts(signer().sign({ ...call, url, body: Buffer.from('') })).claims.sub).to.equal(sub);
+    }
+  });
+
   it('takes the hash of the body where it is known', () => {
     const body = Buffer.from('hello');
     const bodyHash = createHash('sha256').update(body).digest('base64url');
@@ -76,11 +84,9 @@ describe('delivery signature', () => {
     expect(new Set(ids).size).to.equal(100);
   });
 
-  it('carries the alias as issuer for alias messages, where one is configured', () => {
-    const alias = { ...call, isAlias: true, body: Buffer.from('') };
-    expect(parts(signer(() => KEY, 'Brand').sign(alias)).claims.iss).to.equal('Brand');
-    expect(parts(signer(() => KEY, 'Brand').sign({ ...alias, isAlias: false })).claims.iss).to.equal('Svc');
-    expect(parts(signer().sign(alias)).claims.iss).to.equal('Svc');
+  it('carries the issuer that it is asked for', () => {
+    const aliased = signer().sign({ ...call, issuer: 'Brand', body: Buffer.from('') });
+    expect(parts(aliased).claims.iss).to.equal('Brand');
   });
 
   it('follows the current key from one call to the next', () => {

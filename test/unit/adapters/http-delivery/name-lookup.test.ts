@@ -1,53 +1,173 @@
-/** Looking names up without letting one hold up the others for ever. */
+/** Looking names up without letting one hold up the others. */
 import type { LookupAddress } from 'node:dns';
 import { expect } from 'chai';
 import { NameLookup } from '../../../../src/adapters/http-delivery/name-lookup.js';
+import type { ResolvedName } from '../../../../src/adapters/http-delivery/resolve-name.js';
+import { PromMetrics } from '../../../../src/adapters/node/index.js';
 import { eventually } from '../../../support/eventually.js';
 
 const ADDRESS: LookupAddress = { address: '93.184.215.14', family: 4 };
 
+/** A lookup whose answers a test gives, with a clock that it turns. */
+class Stand {
+  nowMs = 0;
+  readonly running = new Map<
+    string,
+    { finish: (resolved: ResolvedName) => void; fail: (error: Error) => void; signal: AbortSignal }
+  >();
+  started = 0;
+  readonly metrics = new PromMetrics({ withProcess: false });
+  readonly lookup: NameLookup;
+
+  constructor(limits: { timeoutMs?: number; maxLookups?: number } = {}) {
+    this.lookup = new NameLookup({
+      timeoutMs: 60_000,
+      maxLookups: 3,
+      ...limits,
+      metrics: this.metrics,
+      nowMs: () => this.nowMs,
+      resolve: (name, signal) => {
+        this.started += 1;
+        return new Promise((finish, fail) => this.running.set(name, { finish, fail, signal }));
+      },
+    });
+  }
+
+  /** What came of it: addresses, or words. */
+  ask(name: string): Promise<string> {
+    return new Promise((resolve) => {
+      this.lookup.ask(name, (error, addresses) => resolve(error?.message ?? addresses.map((a) => a.address).join()));
+    });
+  }
+
+  /** Lets it be looked up, with that answer. */
+  async resolved(name: string, addresses: LookupAddress[], ttlMs: number): Promise<string> {
+    const answer = this.ask(name);
+    this.running.get(name)?.finish({ addresses, ttlMs });
+    return answer;
+  }
+}
+
 describe('name lookup', () => {
   it('asks once for a name that many ask for', async () => {
-    let asked = 0;
-    const lookup = new NameLookup(async () => {
-      asked += 1;
-      return [ADDRESS];
-    });
-    const answers = await Promise.all([lookup.addressesOf('a'), lookup.addressesOf('a')]);
-    await lookup.addressesOf('a');
-    expect(answers[0]).to.deep.equal([ADDRESS]);
-    expect(asked).to.equal(1);
+    const stand = new Stand();
+    const answers = [stand.ask('a'), stand.ask('a')];
+    stand.running.get('a')?.finish({ addresses: [ADDRESS], ttlMs: 1000 });
+    expect(await Promise.all(answers)).to.deep.equal([ADDRESS.address, ADDRESS.address]);
+    expect(stand.started).to.equal(1);
+    expect(stand.lookup.inFlight).to.equal(0);
   });
 
-  it('remembers a failure as it remembers an answer', async () => {
-    let asked = 0;
-    const lookup = new NameLookup(async () => {
-      asked += 1;
-      throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
-    });
-    const codes: (string | undefined)[] = [];
-    for (let time = 0; time < 2; time += 1) {
-      await lookup.addressesOf('a').catch((error: NodeJS.ErrnoException) => codes.push(error.code));
+  it('remembers an answer for as long as it lives, and a denial too', async () => {
+    const stand = new Stand();
+    for (const [name, addresses, words] of [
+      ['a', [ADDRESS], ADDRESS.address],
+      ['none', [], 'no such host'],
+    ] as const) {
+      stand.nowMs = 0;
+      stand.started = 0;
+      expect(await stand.resolved(name, [...addresses], 7000)).to.equal(words);
+      stand.nowMs = 6999;
+      expect(await stand.ask(name)).to.equal(words);
+      expect(stand.started).to.equal(1);
+      stand.nowMs = 7000;
+      void stand.ask(name);
+      expect(stand.started, name).to.equal(2);
     }
-    expect(codes).to.deep.equal(['ENOTFOUND', 'ENOTFOUND']);
-    expect(asked).to.equal(1);
+    const { text: page } = await stand.metrics.page();
+    expect(page).to.include('millrace_name_cache_hits_total 2');
+    expect(page).to.include('millrace_name_lookups_total{outcome="found"} 1');
+    expect(page).to.include('millrace_name_lookups_total{outcome="none"} 1');
+    expect(page).to.include('millrace_name_lookups_in_flight 2');
   });
 
-  it('runs three lookups at once and the others in their turn', async () => {
-    const running: { name: string; finish: (addresses: LookupAddress[]) => void }[] = [];
-    const lookup = new NameLookup((name) => new Promise((finish) => running.push({ name, finish })));
-    const answers = ['a', 'b', 'c', 'd'].map((name) => lookup.addressesOf(name));
-    expect(running.map(({ name }) => name)).to.deep.equal(['a', 'b', 'c']);
-    running[1]?.finish([ADDRESS]);
-    await eventually(() => expect(running.map(({ name }) => name)).to.deep.equal(['a', 'b', 'c', 'd']));
-    for (const { finish } of running) finish([ADDRESS]);
-    expect(await Promise.all(answers)).to.have.length(4);
+  it('remembers nothing whose life is over at once', async () => {
+    const stand = new Stand();
+    await stand.resolved('a', [ADDRESS], 0);
+    void stand.ask('a');
+    expect(stand.started).to.equal(2);
   });
 
-  it('fails at once when a thousand wait already', async () => {
-    const lookup = new NameLookup(() => new Promise(() => {}));
-    for (let n = 0; n < 1003; n += 1) void lookup.addressesOf(`n${n}`);
-    const code = await lookup.addressesOf('one more').catch((error: NodeJS.ErrnoException) => error.code);
-    expect(code).to.equal('ELOOKUPS');
+  it('remembers an answer for a day at most, and a denial for five minutes', async () => {
+    const stand = new Stand();
+    await stand.resolved('a', [ADDRESS], Number.MAX_SAFE_INTEGER);
+    await stand.resolved('none', [], Number.MAX_SAFE_INTEGER);
+    stand.nowMs = 5 * 60_000;
+    void stand.ask('none');
+    expect(stand.started).to.equal(3);
+    stand.nowMs = 24 * 3600_000 - 1;
+    await stand.ask('a');
+    expect(stand.started).to.equal(3);
+    stand.nowMs += 1;
+    void stand.ask('a');
+    expect(stand.started).to.equal(4);
+  });
+
+  it('remembers a failure for a second', async () => {
+    const stand = new Stand();
+    const first = stand.ask('a');
+    stand.running.get('a')?.fail(new Error('broken'));
+    expect(await first).to.equal('broken');
+    stand.nowMs = 999;
+    expect(await stand.ask('a')).to.equal('broken');
+    expect(stand.started).to.equal(1);
+    stand.nowMs = 1000;
+    void stand.ask('a');
+    expect(stand.started).to.equal(2);
+  });
+
+  it('remembers ten thousand names', async () => {
+    const stand = new Stand();
+    for (let n = 0; n <= 10_000; n += 1) await stand.resolved(`n${n}`, [ADDRESS], 1000);
+    await stand.ask('n1');
+    expect(stand.started).to.equal(10_001);
+    void stand.ask('n0');
+    expect(stand.started).to.equal(10_002);
+  });
+
+  it('makes no lookup wait: beyond the bound the one that is unanswered longest makes room', async () => {
+    const stand = new Stand({ maxLookups: 3 });
+    const answers = ['dead 1', 'dead 2', 'dead 3', 'well'].map((name) => stand.ask(name));
+    expect(stand.started).to.equal(4);
+    expect(stand.lookup.inFlight).to.equal(3);
+    expect(stand.running.get('dead 1')?.signal.aborted).to.equal(true);
+    expect(await answers[0]).to.equal('too many name lookups');
+    stand.running.get('well')?.finish({ addresses: [ADDRESS], ttlMs: 1000 });
+    expect(await answers[3]).to.equal(ADDRESS.address);
+    // It says nothing of the name that made room.
+    void stand.ask('dead 1');
+    expect(stand.started).to.equal(5);
+  });
+
+  it('drops a lookup that nobody waits for any more', async () => {
+    const stand = new Stand();
+    const heard: string[] = [];
+    const leave = [0, 1].map((n) => stand.lookup.ask('a', () => heard.push(`${n}`)));
+    leave[0]?.();
+    expect(stand.running.get('a')?.signal.aborted).to.equal(false);
+    leave[1]?.();
+    expect(stand.running.get('a')?.signal.aborted).to.equal(true);
+    expect(stand.lookup.inFlight).to.equal(0);
+    const again = stand.ask('a');
+    expect(stand.started).to.equal(2);
+    stand.running.get('a')?.finish({ addresses: [ADDRESS], ttlMs: 1000 });
+    await again;
+    expect(heard).to.deep.equal([]);
+  });
+
+  it('tells nobody who has left, of what was known either', async () => {
+    const stand = new Stand();
+    await stand.resolved('a', [ADDRESS], 1000);
+    const heard: string[] = [];
+    stand.lookup.ask('a', () => heard.push('left'))();
+    await stand.ask('a');
+    expect(heard).to.deep.equal([]);
+  });
+
+  it('ends a lookup after its time', async () => {
+    const stand = new Stand({ timeoutMs: 20 });
+    expect(await stand.ask('a')).to.equal('name lookup timed out');
+    await eventually(() => expect(stand.running.get('a')?.signal.aborted).to.equal(true));
+    expect((await stand.metrics.page()).text).to.include('millrace_name_lookups_total{outcome="timed-out"} 1');
   });
 });

@@ -5,7 +5,7 @@ import type { MessageId, ScheduleId } from '../../../../src/kernel/index.js';
 import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
 
 const ALIAS = { headerWord: 'Brand', queueWord: 'courier' };
-const ATTEMPT = { messageId: 'msg_1' as MessageId, retried: 2, signature: 'a.b.c' };
+const ATTEMPT = { messageId: 'msg_1' as MessageId, retried: 2, signatures: ['a.b.c'] };
 
 function envelope(header: HeaderList, more: Partial<Envelope> = {}): Envelope {
   return {
@@ -25,6 +25,7 @@ function envelope(header: HeaderList, more: Partial<Envelope> = {}): Envelope {
 describe('delivered headers', () => {
   const neutral = new DeliveredHeaders({ alias: undefined, region: undefined });
   const aliased = new DeliveredHeaders({ alias: ALIAS, region: 'EU-CENTRAL-1' });
+  const both = new DeliveredHeaders({ alias: ALIAS, isBoth: true, region: undefined });
 
   it('name the message, the attempt and the caller beside what is forwarded', () => {
     const header: HeaderList = [
@@ -52,17 +53,19 @@ describe('delivered headers', () => {
     expect(names).to.deep.include(['Svc-Region', 'US-EAST-1']);
   });
 
-  it('are spelled by the alias for a message that an alias request brought', () => {
+  it('are spelled by the alias, whatever spelling the message came in', () => {
     const header: HeaderList = [['Svc-Workflow-RunId', 'wfr_1']];
-    expect(aliased.of(envelope(header, { isAlias: true }), ATTEMPT)).to.deep.equal([
-      ['User-Agent', 'Brand-Courier'],
-      ['Brand-Workflow-RunId', 'wfr_1'],
-      ['Brand-Caller-Ip', '192.0.2.7'],
-      ['Brand-Region', 'EU-CENTRAL-1'],
-      ['Brand-Message-Id', 'msg_1'],
-      ['Brand-Retried', '2'],
-      ['Brand-Signature', 'a.b.c'],
-    ]);
+    for (const isAlias of [false, true]) {
+      expect(aliased.of(envelope(header, { isAlias }), ATTEMPT)).to.deep.equal([
+        ['User-Agent', 'Brand-Courier'],
+        ['Brand-Workflow-RunId', 'wfr_1'],
+        ['Brand-Caller-Ip', '192.0.2.7'],
+        ['Brand-Region', 'EU-CENTRAL-1'],
+        ['Brand-Message-Id', 'msg_1'],
+        ['Brand-Retried', '2'],
+        ['Brand-Signature', 'a.b.c'],
+      ]);
+    }
   });
 
   it('name the sender with the capitals that the alias has', () => {
@@ -71,12 +74,33 @@ describe('delivered headers', () => {
     expect(headers).to.deep.include(['User-Agent', 'Brand-CourierQ']);
   });
 
-  it('stay neutral for other messages, and where no alias is configured', () => {
+  it('stay neutral where no alias is configured, also of a message that an alias request brought', () => {
     const header: HeaderList = [['Svc-Workflow-RunId', 'wfr_1']];
-    expect(aliased.of(envelope(header), ATTEMPT)).to.deep.include(['Svc-Workflow-RunId', 'wfr_1']);
     const fallen = neutral.of(envelope(header, { isAlias: true }), ATTEMPT);
     expect(fallen).to.deep.include(['Svc-Workflow-RunId', 'wfr_1']);
     expect(fallen).to.deep.include(['Svc-Signature', 'a.b.c']);
+  });
+
+  it('are there in both spellings where both are asked for, each with its own signature and the alias as sender', () => {
+    const header: HeaderList = [
+      ['X-Trace', '1'],
+      ['Svc-Workflow-RunId', 'wfr_1'],
+    ];
+    expect(both.headerWords).to.deep.equal(['Brand', 'Svc']);
+    expect(both.of(envelope(header), { ...ATTEMPT, signatures: ['of.the.alias', 'a.b.c'] })).to.deep.equal([
+      ['User-Agent', 'Brand-Courier'],
+      ['X-Trace', '1'],
+      ['Brand-Workflow-RunId', 'wfr_1'],
+      ['Svc-Workflow-RunId', 'wfr_1'],
+      ['Brand-Caller-Ip', '192.0.2.7'],
+      ['Svc-Caller-Ip', '192.0.2.7'],
+      ['Brand-Message-Id', 'msg_1'],
+      ['Brand-Retried', '2'],
+      ['Brand-Signature', 'of.the.alias'],
+      ['Svc-Message-Id', 'msg_1'],
+      ['Svc-Retried', '2'],
+      ['Svc-Signature', 'a.b.c'],
+    ]);
   });
 
   it('hold none of our own names from a publisher, in either spelling and any case', () => {
@@ -88,8 +112,8 @@ describe('delivered headers', () => {
       ['Svc-Message-Id', 'forged'],
       ['Svc-Region', 'forged'],
     ];
-    for (const isAlias of [false, true]) {
-      const values = aliased.of(envelope(forged, { isAlias }), ATTEMPT).map(([, value]) => value);
+    for (const headers of [aliased, both]) {
+      const values = headers.of(envelope(forged), ATTEMPT).map(([, value]) => value);
       expect(values).to.not.include('forged');
     }
   });

@@ -58,6 +58,22 @@ describe('a filter of messages', () => {
     expect(matches({ queueName: [] }, facts)).to.equal(false);
   });
 
+  it('takes a host with its port and without, whether its URL names the port or not', () => {
+    const at = (url: string, ...host: string[]) =>
+      matches({ host }, { ...facts, envelope: { ...facts.envelope, url } });
+    for (const host of ['a.example', 'a.example:443', 'A.Example', 'A.EXAMPLE:443']) {
+      expect(at('https://a.example/x', host), host).to.equal(true);
+      expect(at('https://a.example:443/x', host), host).to.equal(true);
+    }
+    expect(at('http://a.example/x', 'a.example:80')).to.equal(true);
+    expect(at('http://a.example:8080/x', 'a.example', 'b.example')).to.equal(true);
+    expect(at('http://[::1]:8080/x', '[::1]')).to.equal(true);
+    expect(at('http://[::1]/x', '[::1]:80')).to.equal(true);
+    for (const host of ['a.example:80', 'a.example:8443', 'a.exampl', 'a.example:', '443']) {
+      expect(at('https://a.example/x', host), host).to.equal(false);
+    }
+  });
+
   it('misses what a message does not have', () => {
     const envelope = { ...facts.envelope, queueName: undefined, settings: parse({}).settings };
     const plain = { ...facts, envelope, responseStatus: undefined };

@@ -20,7 +20,7 @@ import {
 import { answered, callItem, entryItem, message, triggerItem, WorkflowSpec } from '../../../support/workflow-spec.js';
 
 const ALIAS = { headerWord: 'Brand', queueWord: 'courier' };
-const ATTEMPT = { messageId: 'msg_1' as MessageId, retried: 2, signature: 'a.b.c' };
+const ATTEMPT = { messageId: 'msg_1' as MessageId, retried: 2, signatures: ['a.b.c'] };
 const FIRST = stepPart(0);
 const LATER = stepPart(3);
 const FAILURE = failurePart({ number: 1, bytes: 1 });
@@ -39,6 +39,7 @@ function valueIn(headers: HeaderList, name: string): string | undefined {
 describe("headers of a message to a workflow's endpoint", () => {
   const neutral = new DeliveredHeaders({ alias: undefined, region: undefined });
   const aliased = new DeliveredHeaders({ alias: ALIAS, region: undefined });
+  const both = new DeliveredHeaders({ alias: ALIAS, isBoth: true, region: undefined });
 
   it('name the run, the entry, the attempt and the settings in force', () => {
     const header: HeaderList = [
@@ -84,8 +85,8 @@ describe("headers of a message to a workflow's endpoint", () => {
     expect(valueIn(headers, 'Svc-Flow-Control-Value')).to.equal(undefined);
   });
 
-  it('are spelled by the alias for a run that an alias request started', () => {
-    const headers = aliased.of(envelope({}, { isAlias: true }), { ...ATTEMPT, part: LATER });
+  it('are spelled by the alias, whatever spelling the run was started in', () => {
+    const headers = aliased.of(envelope(), { ...ATTEMPT, part: LATER });
     expect(valueIn(headers, 'Brand-Workflow-RunId')).to.equal(RUN_ID);
     expect(valueIn(headers, 'Brand-Workflow-CreatedAt')).to.equal(String(RUN_CREATED_AT_MS));
     expect(valueIn(headers, 'Brand-Max-Retries')).to.equal('3');
@@ -105,8 +106,9 @@ describe("headers of a message to a workflow's endpoint", () => {
       ['Svc-Flow-Control-Value', 'forged'],
     ];
     for (const part of [FIRST, LATER, RESULT_PART, FAILURE]) {
-      for (const isAlias of [false, true]) {
-        const headers = aliased.of(envelope({ header: forged }, { isAlias }), { ...ATTEMPT, part });
+      for (const spelled of [aliased, both]) {
+        const signatures = spelled.headerWords.map((word) => `of ${word}`);
+        const headers = spelled.of(envelope({ header: forged }), { ...ATTEMPT, signatures, part });
         expect(headers.map(([, value]) => value)).to.not.include('forged');
         const names = headers.map(([name]) => name.toLowerCase());
         expect(new Set(names).size).to.equal(names.length);
@@ -156,18 +158,19 @@ describe('headers of a call that a run makes', () => {
       ['Svc-Workflow-RunId', 'of another'],
       ['Svc-Max-Retries', '9'],
     ];
+    const given = header.map(([name, value]) => [name.replace('Svc-', 'Brand-'), value]);
     const flowControl = { key: 'k', parallelism: 2, rate: undefined, periodSeconds: 1 };
     const same = envelope({ header, flowControl });
     expect(headers.of(same, { ...ATTEMPT, part: CALL_PART })).to.deep.equal(headers.of(same, ATTEMPT));
-    expect(headers.of(same, { ...ATTEMPT, part: CALL_PART })).to.deep.include.members([...header]);
+    expect(headers.of(same, { ...ATTEMPT, part: CALL_PART })).to.deep.include.members(given);
   });
 
   it('are told apart from those of a step that was asked for alike', () => {
     const same = envelope();
     const step = headers.of(same, { ...ATTEMPT, part: LATER });
     const call = headers.of(same, { ...ATTEMPT, part: CALL_PART });
-    expect(valueIn(step, 'Svc-Max-Retries')).to.equal('3');
-    expect(valueIn(call, 'Svc-Max-Retries')).to.equal(undefined);
+    expect(valueIn(step, 'Brand-Max-Retries')).to.equal('3');
+    expect(valueIn(call, 'Brand-Max-Retries')).to.equal(undefined);
   });
 });
 
@@ -182,7 +185,7 @@ describe('headers of the messages that a run makes', () => {
 
   function seen(spec: WorkflowSpec, name: string): HeaderList {
     const { id, envelope: made, retried, run } = spec.attempt(name);
-    return headers.of(made, { messageId: id, retried, signature: 's', part: run?.part });
+    return headers.of(made, { messageId: id, retried, signatures: ['s'], part: run?.part });
   }
 
   function started(): WorkflowSpec {

@@ -1,0 +1,154 @@
+/** All that a destination sends in one answer is bounded, whatever part it calls it. */
+import type { Socket } from 'node:net';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
+import { expect } from 'chai';
+import { type HttpOutOptions, UndiciHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import type { CallOutcome } from '../../../src/ports/index.js';
+import { eventually } from '../../support/eventually.js';
+import { RawDestination } from '../../support/raw-destination.js';
+import { selfSignedCertificate } from '../../support/self-signed-certificate.js';
+
+const MAX_OVERHEAD_BYTES = 64 * 1024;
+const TOO_LARGE = 'response too large beside its body';
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+/** What the kernel and a socket hold between a sender and a reader that stopped. */
+const UNDER_WAY_BYTES = 16 * 1024 * 1024;
+
+describe('the bytes of an answer', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  function httpOut(options: Partial<HttpOutOptions> = {}): UndiciHttpOut {
+    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], maxOverheadBytes: MAX_OVERHEAD_BYTES, ...options });
+    closing.push(() => out.close());
+    return out;
+  }
+
+  /** Pours the piece into each connection for as long as it is taken. */
+  class Flood {
+    sentBytes = 0;
+    openSockets = 0;
+
+    pour(socket: Socket, begin: string, piece: string): void {
+      this.openSockets += 1;
+      socket.on('close', () => {
+        this.openSockets -= 1;
+      });
+      socket.on('error', () => socket.destroy());
+      const pieces = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)), 'latin1');
+      const more = () => {
+        while (socket.writable) {
+          this.sentBytes += pieces.length;
+          if (!socket.write(pieces)) break;
+        }
+      };
+      socket.on('drain', more);
+      socket.write(begin);
+      more();
+    }
+  }
+
+  async function flooded(begin: string, piece: string, options: Partial<HttpOutOptions> = {}) {
+    const flood = new Flood();
+    const destination = await RawDestination.listening((socket) => flood.pour(socket, begin, piece));
+    closing.push(() => destination.close());
+    const out = httpOut(options);
+    const outcome = await call(out, destination.url());
+    return { outcome, flood };
+  }
+
+  function call(out: UndiciHttpOut, url: string, maxResponseBytes = 1000): Promise<CallOutcome> {
+    const signal = new AbortController().signal;
+    return out.send({
+      url,
+      method: 'POST',
+      headers: [],
+      body: Buffer.from('b'),
+      timeoutMs: 30_000,
+      maxResponseBytes,
+      signal,
+    });
+  }
+
+  const errorOf = (outcome: CallOutcome) =>
+    outcome.kind === 'no-response' ? outcome.error : `was ${JSON.stringify(outcome)}`;
+
+  const parts: [string, string, string, string][] = [
+    ['a status line', 'HTTP/1.1 200 ', 'O', TOO_LARGE],
+    ['empty lines before the answer', '', '\r\n', TOO_LARGE],
+    ['header names', 'HTTP/1.1 200 OK\r\nX', 'X', 'response headers too large'],
+    ['header values', 'HTTP/1.1 200 OK\r\nX: ', 'x', 'response headers too large'],
+    ['space before a header value', 'HTTP/1.1 200 OK\r\nX:', ' ', TOO_LARGE],
+    ['headers', 'HTTP/1.1 200 OK\r\n', `X: ${'y'.repeat(100)}\r\n`, 'response headers too large'],
+    ['headers of a byte', 'HTTP/1.1 200 OK\r\n', 'X: y\r\n', TOO_LARGE],
+    ['interim responses with long headers', '', `HTTP/1.1 103 Early\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, TOO_LARGE],
+    ['the extension of one chunk', `${CHUNKED}1;`, 'e', TOO_LARGE],
+    ['extensions of chunks', CHUNKED, `1;${'e'.repeat(60_000)}\r\nx\r\n`, TOO_LARGE],
+    ['digits of a chunk size', CHUNKED, '0', TOO_LARGE],
+    ['trailers', `${CHUNKED}0\r\n`, 'X: y\r\n', TOO_LARGE],
+    ['a trailer', `${CHUNKED}0\r\nX: `, 'y', 'response headers too large'],
+  ];
+  for (const [part, begin, piece, words] of parts) {
+    it(`are bounded in ${part}: "${words}"`, async () => {
+      const { outcome, flood } = await flooded(begin, piece);
+      expect(errorOf(outcome)).to.equal(words);
+      await eventually(() => expect(flood.openSockets).to.equal(0));
+      expect(flood.sentBytes).to.be.below(UNDER_WAY_BYTES);
+    });
+  }
+
+  it('of a body are not among those beside it', async () => {
+    const body = 'x'.repeat(3 * MAX_OVERHEAD_BYTES);
+    const destination = await RawDestination.listening((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+    );
+    closing.push(() => destination.close());
+    const outcome = await call(httpOut(), destination.url(), body.length);
+    expect(outcome.kind === 'response' && Buffer.from(outcome.body).toString()).to.equal(body);
+  });
+
+  it('of earlier answers on the connection do not count', async () => {
+    const destination = await RawDestination.listening((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`),
+    );
+    closing.push(() => destination.close());
+    const out = httpOut();
+    for (let n = 0; n < 10; n += 1) expect((await call(out, destination.url())).kind).to.equal('response');
+    expect(destination.connections).to.equal(1);
+  });
+
+  it('that come when nothing was asked end the connection', async () => {
+    const flood = new Flood();
+    let hasAnswered = false;
+    const destination = await RawDestination.listening((socket) => {
+      if (!hasAnswered) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      hasAnswered = true;
+      socket.once('pour', () => flood.pour(socket, '', '\r\n'));
+      sockets.push(socket);
+    });
+    const sockets: Socket[] = [];
+    closing.push(() => destination.close());
+    const out = httpOut();
+    expect((await call(out, destination.url())).kind).to.equal('response');
+    sockets[0]?.emit('pour');
+    await eventually(() => expect(destination.openSockets).to.equal(0));
+    expect(flood.sentBytes).to.be.below(UNDER_WAY_BYTES);
+  });
+
+  it('are bounded behind TLS too', async () => {
+    const { key, certificate } = await selfSignedCertificate();
+    const flood = new Flood();
+    const server: SecureServer = createSecureServer({ key, cert: certificate }, (socket) =>
+      socket.once('data', () => flood.pour(socket, `${CHUNKED}1;`, 'e')),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(async () => server.close());
+    const { port } = server.address() as { port: number };
+    const outcome = await call(httpOut({ ca: certificate }), `https://127.0.0.1:${port}/`);
+    expect(errorOf(outcome)).to.equal(TOO_LARGE);
+    await eventually(() => expect(flood.openSockets).to.equal(0));
+    expect(flood.sentBytes).to.be.below(UNDER_WAY_BYTES);
+  });
+});

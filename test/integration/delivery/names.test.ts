@@ -1,0 +1,285 @@
+/** Destinations' names over a real name server: what it says, what it does not say, and who is held up by that. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  type HttpOutOptions,
+  resolverOfThisMachine,
+  UndiciHttpOut,
+} from '../../../src/adapters/http-delivery/index.js';
+import type { CallOutcome } from '../../../src/ports/index.js';
+import { eventually } from '../../support/eventually.js';
+import { type AnswerFor, addressesFor, NameServer, soa } from '../../support/name-server.js';
+import { RawDestination } from '../../support/raw-destination.js';
+
+/** Each call has a connection, and so a lookup, of its own. */
+const OK_AND_CLOSE = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
+const NO_FILE = '/nonexistent';
+
+describe('names of destinations', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  let destination: RawDestination;
+  beforeEach(async () => {
+    destination = await RawDestination.listening((socket) => socket.end(OK_AND_CLOSE));
+    closing.push(() => destination.close());
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function nameServer(answerFor: AnswerFor): Promise<NameServer> {
+    const server = await NameServer.listening(answerFor);
+    closing.push(() => server.close());
+    return server;
+  }
+
+  function caller(servers: readonly NameServer[], options: Partial<HttpOutOptions> = {}) {
+    const resolve = resolverOfThisMachine({
+      servers: servers.map(({ address }) => address),
+      hostsFile: NO_FILE,
+      configFile: NO_FILE,
+    });
+    return callerBy(resolve, options);
+  }
+
+  function callerBy(resolve: NonNullable<HttpOutOptions['resolve']>, options: Partial<HttpOutOptions> = {}) {
+    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], resolve, ...options });
+    closing.push(() => out.close());
+    return (name: string, timeoutMs = 30_000): Promise<CallOutcome> =>
+      out.send({
+        url: destination.url('/', name),
+        method: 'POST',
+        headers: [],
+        body: Buffer.from('b'),
+        timeoutMs,
+        maxResponseBytes: 1000,
+        signal: new AbortController().signal,
+      });
+  }
+
+  const wordsOf = (outcome: CallOutcome) =>
+    outcome.kind === 'response'
+      ? Buffer.from(outcome.body).toString()
+      : outcome.kind === 'no-response'
+        ? outcome.error
+        : outcome.kind;
+  const here = (ttl?: number) => (question: Parameters<AnswerFor>[0]) => addressesFor(question, ['127.0.0.1'], ttl);
+
+  it('are found, for both families at once, and asked for again when their life is over', async () => {
+    const server = await nameServer(here(1));
+    const call = caller([server]);
+    expect(wordsOf(await call('a.example'))).to.equal('ok');
+    expect(server.asked.sort()).to.deep.equal(['A a.example', 'AAAA a.example']);
+    await eventually(async () => {
+      expect(wordsOf(await call('a.example'))).to.equal('ok');
+      expect(server.timesAsked('a.example')).to.equal(2);
+    });
+    // Asked for once in a second at most, however many calls there were.
+    expect(destination.connections).to.be.above(2);
+  });
+
+  it('are not asked for again while they live', async () => {
+    const server = await nameServer(here(60));
+    const call = caller([server]);
+    for (let n = 0; n < 5; n += 1) expect(wordsOf(await call('a.example'))).to.equal('ok');
+    expect(destination.connections).to.equal(5);
+    expect(server.timesAsked('a.example')).to.equal(1);
+  });
+
+  it('live as long as the shortest of the records that lead to the address', async () => {
+    const server = await nameServer(({ type, name }) => ({
+      answers: [
+        { type: 'CNAME', name, ttl: 1, data: 'B.example' },
+        { type: 'CNAME', name: 'b.example', ttl: 60, data: 'c.example' },
+        ...(type === 'A' ? [{ type: 'A' as const, name: 'C.EXAMPLE', ttl: 60, data: '127.0.0.1' }] : []),
+        ...(type === 'A' ? [{ type: 'A' as const, name: 'other.example', ttl: 60, data: '127.0.0.99' }] : []),
+      ],
+    }));
+    const call = caller([server]);
+    await eventually(async () => {
+      expect(wordsOf(await call('a.example'))).to.equal('ok');
+      expect(server.timesAsked('a.example')).to.equal(2);
+    });
+  });
+
+  const denials: [string, AnswerFor][] = [
+    ['there is no such name', () => ({ code: 3, authorities: [soa(1)] })],
+    ['the name has no addresses', () => ({ authorities: [soa(3600, 1)] })],
+  ];
+  for (const [what, answer] of denials) {
+    it(`have no host when ${what}, for as long as the zone says`, async () => {
+      let isThere = false;
+      const server = await nameServer((question, isTcp) => (isThere ? here()(question) : answer(question, isTcp)));
+      const call = caller([server]);
+      expect(wordsOf(await call('new.example'))).to.equal('no such host');
+      expect(wordsOf(await call('new.example'))).to.equal('no such host');
+      expect(server.timesAsked('new.example')).to.equal(1);
+      isThere = true;
+      await eventually(async () => expect(wordsOf(await call('new.example'))).to.equal('ok'));
+    });
+  }
+
+  it('are asked for at the next server when one refuses, and fail in words when none is left', async () => {
+    const broken = await nameServer(() => ({ code: 2 }));
+    const refusing = await nameServer(() => ({ code: 5 }));
+    const well = await nameServer(here());
+    expect(wordsOf(await caller([broken, refusing, well])('a.example'))).to.equal('ok');
+    expect(wordsOf(await caller([broken, refusing])('a.example'))).to.equal('name lookup failed');
+  });
+
+  it('are asked for at the next server when one is silent, or not there', async () => {
+    const silent = await nameServer(() => undefined);
+    const gone = await NameServer.listening(() => undefined);
+    await gone.close().catch(() => {});
+    const well = await nameServer(here());
+    const resolve = resolverOfThisMachine({
+      servers: [silent.address, { address: '127.0.0.1', port: 1 }, well.address],
+      hostsFile: NO_FILE,
+      configFile: NO_FILE,
+    });
+    expect(wordsOf(await callerBy(resolve)('a.example'))).to.equal('ok');
+  });
+
+  it('are asked for over TCP when the answer does not fit', async () => {
+    const server = await nameServer((question) => ({ ...here()(question), isCut: true }));
+    expect(wordsOf(await caller([server])('a.example'))).to.equal('ok');
+    expect(server.timesAsked('a.example')).to.equal(2);
+  });
+
+  it('are found when nothing is ever said of IPv6', async () => {
+    const server = await nameServer((question) => (question.type === 'A' ? here()(question) : undefined));
+    expect(wordsOf(await caller([server])('a.example'))).to.equal('ok');
+  });
+
+  it('are not taken from answers to something else', async () => {
+    const spoils: ((bytes: Buffer) => void)[] = [
+      (bytes) => bytes.writeUInt16BE(bytes.readUInt16BE(0) ^ 1, 0),
+      (bytes) => bytes.write('x', 13),
+      (bytes) => bytes.writeUInt8((bytes[2] as number) & 0x7f, 2),
+      (bytes) => bytes.writeUInt16BE(9, 6),
+    ];
+    for (const [at, spoil] of spoils.entries()) {
+      const server = await nameServer((question) => ({ ...here()(question), spoil }));
+      const words = wordsOf(await caller([server], { lookupTimeoutMs: 300 })('a.example'));
+      expect(words, `spoil ${at}`).to.match(/^name lookup (timed out|failed)$/);
+    }
+    expect(destination.connections).to.equal(0);
+  });
+
+  describe('that nobody answers for', () => {
+    const isDead = (name: string) => name.startsWith('dead');
+    const halfDead: AnswerFor = (question) => (isDead(question.name) ? undefined : here(0)(question));
+
+    it('hold up nobody else, however many they are', async () => {
+      const server = await nameServer(halfDead);
+      const call = caller([server], { lookupTimeoutMs: 60_000 });
+      for (let n = 0; n < 500; n += 1) void call(`dead${n % 100}.example`, 60_000);
+      await eventually(() => expect(new Set(server.asked.filter(isDeadA)).size).to.equal(100));
+      const latencies: number[] = [];
+      for (let n = 0; n < 21; n += 1) {
+        const outcome = await call(`well${n}.example`);
+        expect(wordsOf(outcome)).to.equal('ok');
+        latencies.push(outcome.kind === 'response' ? outcome.durationMs : Number.POSITIVE_INFINITY);
+      }
+      expect(latencies.sort((a, b) => a - b)[10], `of ${latencies}`).to.be.at.most(100);
+    });
+    const isDeadA = (question: string) => question.startsWith('A dead');
+
+    it('make room when there are more lookups than there may be', async () => {
+      const server = await nameServer(halfDead);
+      const call = caller([server], { maxLookups: 10 });
+      const dead = Array.from({ length: 30 }, (_, n) => call(`dead${n}.example`, 500));
+      expect(wordsOf(await call('well.example'))).to.equal('ok');
+      const words = (await Promise.all(dead)).map(wordsOf);
+      expect(words.filter((each) => each === 'too many name lookups')).to.have.length(21);
+      expect(words.filter((each) => each === 'timed out after 0.5s')).to.have.length(9);
+    });
+
+    it('are given up after the time of a lookup', async () => {
+      const server = await nameServer(halfDead);
+      const call = caller([server], { lookupTimeoutMs: 100 });
+      expect(wordsOf(await call('dead.example'))).to.equal('name lookup timed out');
+    });
+
+    it('are asked for no more once nobody waits', async () => {
+      const server = await nameServer(halfDead);
+      const call = caller([server]);
+      const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'UDPWrap').length;
+      const before = sockets();
+      const outcome = call('dead.example', 1500);
+      await eventually(() => expect(server.timesAsked('dead.example')).to.equal(2));
+      expect(sockets()).to.equal(before + 2);
+      expect(wordsOf(await outcome)).to.equal('timed out after 1.5s');
+      await eventually(() => expect(sockets()).to.equal(before));
+      expect(server.timesAsked('dead.example')).to.equal(2);
+    });
+  });
+
+  describe('on this machine', () => {
+    let directory: string;
+    before(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'names-'));
+    });
+    after(() => rm(directory, { recursive: true }));
+
+    async function resolverBy(server: NameServer, hosts: string, config: string) {
+      const hostsFile = join(directory, 'hosts');
+      const configFile = join(directory, 'resolv.conf');
+      await writeFile(hostsFile, hosts);
+      await writeFile(configFile, config);
+      return resolverOfThisMachine({ servers: [server.address], hostsFile, configFile });
+    }
+
+    it('are in the hosts file before anything is asked, and localhost is here', async () => {
+      const server = await nameServer(() => undefined);
+      const call = callerBy(await resolverBy(server, '127.0.0.1 listed.example\n', ''));
+      for (const name of ['listed.example', 'LISTED.example.', 'localhost', 'a.localhost']) {
+        expect(wordsOf(await call(name)), name).to.equal('ok');
+      }
+      expect(server.asked).to.deep.equal([]);
+    });
+
+    it('are tried with the search domains', async () => {
+      const server = await nameServer((question) =>
+        question.name === 'short.inner.example' ? here()(question) : { code: 3, authorities: [soa(60)] },
+      );
+      const call = callerBy(await resolverBy(server, '', 'search outer.example inner.example\n'));
+      expect(wordsOf(await call('short'))).to.equal('ok');
+      expect(server.asked.filter((question) => question.startsWith('A '))).to.deep.equal([
+        'A short.outer.example',
+        'A short.inner.example',
+      ]);
+      expect(wordsOf(await call('short.'))).to.equal('no such host');
+    });
+  });
+
+  describe('that lead into our own network', () => {
+    it('are refused when any of their addresses is forbidden, of either family', async () => {
+      const server = await nameServer(({ type, name }) => {
+        if (name === 'six.example') {
+          if (type === 'A') return { answers: [{ type, name, ttl: 60, data: '93.184.215.14' }] };
+          return { answers: [{ type: 'AAAA', name, ttl: 60, data: '::ffff:127.0.0.1' }] };
+        }
+        return addressesFor({ type, name }, ['93.184.215.14', '127.0.0.1']);
+      });
+      const call = caller([server], { allowPrivate: false });
+      for (const name of ['six.example', 'four.example']) {
+        expect(wordsOf(await call(name))).to.match(/^destination address is not allowed: .* \(loopback\)$/);
+      }
+      expect(destination.connections).to.equal(0);
+    });
+
+    it('are judged at each answer, when they say something else each time', async () => {
+      let asked = 0;
+      const server = await nameServer((question) => {
+        if (question.type === 'A') asked += 1;
+        return addressesFor(question, [asked === 1 ? '127.0.0.1' : '127.0.0.2'], 0);
+      });
+      const allow = [{ address: '127.0.0.1', prefixBits: 32, port: destination.port }];
+      const call = caller([server], { allowPrivate: false, allow });
+      expect(wordsOf(await call('flips.example'))).to.equal('ok');
+      expect(wordsOf(await call('flips.example'))).to.equal('destination address is not allowed: 127.0.0.2 (loopback)');
+    });
+  });
+});

@@ -1,0 +1,141 @@
+/** A connection that its other end closes just as the next request is on its way. */
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { UndiciHttpOut } from '../../../src/adapters/http-delivery/index.js';
+import type { CallOutcome } from '../../../src/ports/index.js';
+import { RawDestination } from '../../support/raw-destination.js';
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const CLOSED = 'connection closed before the response was complete';
+
+describe('a connection that was used before', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  /** Answers by the number of the connection, from 1, and of the request on it. */
+  async function destinationThat(answer: (socket: Socket, connection: number, request: number) => void) {
+    const places = new WeakMap<Socket, { connection: number; requests: number }>();
+    const destination = await RawDestination.listening((socket) => {
+      const place = places.get(socket) ?? { connection: destination.connections, requests: 0 };
+      places.set(socket, place);
+      place.requests += 1;
+      answer(socket, place.connection, place.requests);
+    });
+    closing.push(() => destination.close());
+    return destination;
+  }
+
+  function caller(destination: RawDestination, socketsPerOrigin = 10) {
+    const out = new UndiciHttpOut({ allowPrivate: true, allow: [], socketsPerOrigin });
+    closing.push(() => out.close());
+    return (body = 'hello', timeoutMs = 5000): Promise<CallOutcome> =>
+      out.send({
+        url: destination.url(),
+        method: 'POST',
+        headers: [],
+        body: Buffer.from(body),
+        timeoutMs,
+        maxResponseBytes: 1000,
+        signal: new AbortController().signal,
+      });
+  }
+
+  const wordsOf = (outcome: CallOutcome) =>
+    outcome.kind === 'response' ? `${outcome.status}` : outcome.kind === 'no-response' ? outcome.error : outcome.kind;
+
+  const ends: [string, (socket: Socket) => void][] = [
+    ['closes', (socket) => socket.end()],
+    ['resets', (socket) => socket.resetAndDestroy()],
+  ];
+  for (const [what, end] of ends) {
+    it(`and ${what} without an answer has its call made again at once, with the same body`, async () => {
+      const destination = await destinationThat((socket, connection, request) => {
+        if (connection === 1 && request === 2) end(socket);
+        else socket.write(OK);
+      });
+      const call = caller(destination);
+      expect(wordsOf(await call('first'))).to.equal('200');
+      expect(wordsOf(await call('second'))).to.equal('200');
+      expect(destination.connections).to.equal(2);
+      expect(destination.requests.map((text) => text.slice(text.lastIndexOf('\n') + 1))).to.deep.equal([
+        'first',
+        'second',
+        'second',
+      ]);
+    });
+  }
+
+  it('is replaced by a new one, and by no other that was used', async () => {
+    const held: Socket[] = [];
+    const destination = await destinationThat((socket, connection, request) => {
+      if (request > 1) socket.end();
+      else if (connection <= 3) {
+        held.push(socket);
+        if (held.length === 3) for (const each of held) each.write(OK);
+      } else socket.write(OK);
+    });
+    const call = caller(destination);
+    await Promise.all([call(), call(), call()]);
+    expect(destination.connections).to.equal(3);
+    expect(wordsOf(await call())).to.equal('200');
+    expect(destination.connections).to.equal(4);
+  });
+
+  it('keeps its place: the new one is within the bound of sockets, and before those that wait', async () => {
+    const destination = await destinationThat((socket, connection, request) => {
+      if (connection === 1 && request === 2) socket.end();
+      else socket.write(OK);
+    });
+    const call = caller(destination, 1);
+    await call('first');
+    const outcomes = await Promise.all([call('second'), call('third')]);
+    expect(outcomes.map(wordsOf)).to.deep.equal(['200', '200']);
+    expect(destination.requests.map((text) => text.slice(text.lastIndexOf('\n') + 1))).to.deep.equal([
+      'first',
+      'second',
+      'second',
+      'third',
+    ]);
+  });
+
+  it('is replaced once: the new one that ends too is a failed attempt', async () => {
+    const destination = await destinationThat((socket, connection) => {
+      if (connection === 1 && socket.bytesRead < 300) socket.write(OK);
+      else socket.end();
+    });
+    const call = caller(destination);
+    expect(wordsOf(await call())).to.equal('200');
+    expect(wordsOf(await call('x'.repeat(300)))).to.equal(CLOSED);
+    expect(destination.connections).to.equal(2);
+  });
+
+  it('is not replaced once a byte of an answer has come', async () => {
+    const destination = await destinationThat((socket, _connection, request) => {
+      if (request === 1) socket.write(OK);
+      else socket.end('H');
+    });
+    const call = caller(destination);
+    await call();
+    expect(wordsOf(await call())).to.equal(CLOSED);
+    expect(destination.connections).to.equal(1);
+  });
+
+  it('is not replaced when it is silent until the time is over', async () => {
+    const destination = await destinationThat((socket, _connection, request) => {
+      if (request === 1) socket.write(OK);
+    });
+    const call = caller(destination);
+    await call();
+    expect(wordsOf(await call('hello', 100))).to.equal('timed out after 0.1s');
+    expect(destination.connections).to.equal(1);
+  });
+
+  it('has a new one that ends at once as a failed attempt', async () => {
+    const destination = await destinationThat((socket) => socket.end());
+    const call = caller(destination);
+    expect(wordsOf(await call())).to.equal(CLOSED);
+    expect(destination.connections).to.equal(1);
+  });
+});
