@@ -1,6 +1,7 @@
 /** The read models of an account's queue: what happened to its messages, and its DLQ as a list. */
 import type { DlqSelector, Envelope, HeaderList, MessageFilter } from '../domain/queue/index.js';
 import type { AccountId, DlqId, MessageId } from '../kernel/index.js';
+import type { MaybeBehind } from './behind.js';
 
 export const MESSAGE_STATES = [
   'CREATED',
@@ -22,6 +23,10 @@ export interface LogQuery {
   readonly count: number;
   /** As a page before returned it. */
   readonly cursor: string | undefined;
+  /** By message: `count` is of messages, each of which comes with all of its events that match, behind one another. */
+  readonly groupBy?: 'message' | undefined;
+  /** Bytes of each body that are wanted, of messages and of responses; 0 or less: none; undefined: all. */
+  readonly trimBytes?: number | undefined;
 }
 
 export interface LogEvent {
@@ -37,7 +42,7 @@ export interface LogEvent {
   readonly response: { readonly status: number; readonly header: HeaderList; readonly body: Uint8Array } | undefined;
 }
 
-export interface LogPage {
+export interface LogPage extends MaybeBehind {
   readonly events: readonly LogEvent[];
   /** Undefined at the end. */
   readonly cursor: string | undefined;
@@ -60,7 +65,7 @@ export interface DlqRow {
   };
 }
 
-export interface DlqPage {
+export interface DlqPage extends MaybeBehind {
   readonly entries: readonly DlqRow[];
   /** The last id of the page, when there may be more. */
   readonly after: DlqId | undefined;
@@ -69,9 +74,10 @@ export interface DlqPage {
 export interface MessageLog {
   /**
    * @param seen a position of the account's journal (`GetPosition`): answered once the read model has seen it, or
-   *             after a bounded wait with what it has
+   *             after a bounded wait with what it has, and then `behind` says how far that is
    * @throws SHARD_UNAVAILABLE when no process that serves the read model answers
    */
   events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage>;
-  dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage>;
+  /** @param trimBytes as of the log */
+  dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage>;
 }

@@ -2,13 +2,15 @@
  * The read models of one process: one file, a follower for each shard of the queue, and the questions that are asked.
  * Belongs in a thread of its own: every transaction and every step of a search holds it up for some milliseconds.
  *
- *  RM1 a question waits until its shard has been folded as far as the asker has seen, or for `waitMs`
+ *  RM1 a question waits until its shard has been folded as far as the asker has seen, or for `waitMs`; an answer that
+ *      does not have all of that says how far behind it is
  *  RM2 a file that turns out to be of no use is removed, and everything folded anew
  */
 import type { DlqSelector } from '../domain/queue/index.js';
 import { type AccountId, MillraceError, type ShardName } from '../kernel/index.js';
 import { queuePartition, shardOf } from '../messages/index.js';
 import {
+  type Behind,
   type DlqPage,
   type LogPage,
   type LogQuery,
@@ -117,23 +119,19 @@ export class ReadModels implements MessageLog, RunLog {
   }
 
   async events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
-    await this.#untilSeen(account, seen);
-    return this.#search((isLate) => this.#store.reader.events(account, query, isLate));
+    return this.#answer(account, seen, (isLate) => this.#store.reader.events(account, query, isLate));
   }
 
-  async dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage> {
-    await this.#untilSeen(account, seen);
-    return this.#search((isLate) => this.#store.reader.dlq(account, selector, isLate));
+  async dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage> {
+    return this.#answer(account, seen, (isLate) => this.#store.reader.dlq(account, selector, isLate, trimBytes));
   }
 
   async runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
-    await this.#untilSeen(account, seen);
-    return this.#search((isLate) => this.#store.runReader.runs(account, query, isLate));
+    return this.#answer(account, seen, (isLate) => this.#store.runReader.runs(account, query, isLate));
   }
 
   async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
-    await this.#untilSeen(account, seen);
-    return this.#search((isLate) => this.#store.runReader.events(account, query, isLate));
+    return this.#answer(account, seen, (isLate) => this.#store.runReader.events(account, query, isLate));
   }
 
   async #search<T>(begin: (isLate: () => boolean) => Generator<void, T>): Promise<T> {
@@ -154,9 +152,20 @@ export class ReadModels implements MessageLog, RunLog {
     }
   }
 
-  async #untilSeen(account: AccountId, seen: number): Promise<void> {
+  /** RM1. */
+  async #answer<Page extends object>(
+    account: AccountId,
+    seen: number,
+    begin: (isLate: () => boolean) => Generator<void, Page>,
+  ): Promise<Page & { readonly behind?: Behind }> {
     const shard = shardOf('queue', queuePartition(account), this.options.shards.length);
-    await this.#waiting.until(() => this.#isStopped || (this.#followers.get(shard)?.position ?? 0) >= seen);
+    const position = () => this.#followers.get(shard)?.position ?? 0;
+    await this.#waiting.until(() => this.#isStopped || position() >= seen);
+    // Looked at before the search: what is folded meanwhile may be in the page or not.
+    const positions = seen - position();
+    const ms = this.#followers.get(shard)?.ageMs;
+    const page = await this.#search(begin);
+    return positions > 0 ? { ...page, behind: { positions, ms } } : page;
   }
 
   async #run(): Promise<void> {
@@ -207,7 +216,9 @@ export class ReadModels implements MessageLog, RunLog {
         this.#lookedForOldAtMs = nowMs;
         this.#store.lookForOld();
       }
-      while (this.#store.isPruneDue && clock.monotonicMs() - nowMs < PRUNE_ROUND_MS) this.#store.prune(clock.nowMs());
+      const hasTime = () => clock.monotonicMs() - nowMs < PRUNE_ROUND_MS;
+      while (this.#store.isPruneDue && hasTime()) this.#store.prune(clock.nowMs());
+      while (hasTime() && this.#store.giveBack() > 0);
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;
       log.warn('read-model.not-pruned', { reason: error.message });

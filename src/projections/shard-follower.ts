@@ -12,6 +12,7 @@ import type { Clock, StoredMessage } from '../ports/index.js';
 import { SqlFailure } from '../ports/index.js';
 import { follow } from './bounded-feed.js';
 import type { Checkpoint } from './checkpoint.js';
+import { Progress, type ShardLag } from './progress.js';
 import type { RestorePorts } from './snapshot-restore.js';
 
 export interface FollowerPorts extends RestorePorts {
@@ -24,6 +25,8 @@ export interface FollowedModel {
   /** Folds entries that follow the checkpoint, in one transaction. @returns rows added, for a person to see that it goes on */
   apply(shard: ShardName, entries: readonly ReadEntry[], before: Checkpoint): { after: Checkpoint; rows: number };
   setCheckpoint(shard: ShardName, checkpoint: Checkpoint): void;
+  /** Where it must not be changed at the moment: until it may be. */
+  whenFree?(): Promise<void> | undefined;
 }
 
 export interface FollowerOptions {
@@ -45,25 +48,15 @@ export const DEFAULT_FOLLOWER_OPTIONS: Omit<FollowerOptions, 'model'> = {
   retryMs: 1000,
 };
 
-export interface ShardLag {
-  /** Messages of the journal that are not folded, as far as is known. */
-  readonly positions: number;
-  /** How old what was folded last was, when it is not the end. */
-  readonly ms: number;
-}
-
 /** The stream is not the one that the checkpoint is of. */
 class OtherJournal extends Error {}
 
 export class ShardFollower {
-  #position = 0;
-  #knownLast = 0;
+  readonly #progress: Progress;
   #lastAtStart = 0;
   #hasGap = false;
-  #lag: ShardLag = { positions: 0, ms: 0 };
   #isCaughtUp = false;
   #rows = 0;
-  #trouble: string | undefined;
 
   constructor(
     private readonly ports: FollowerPorts,
@@ -73,11 +66,13 @@ export class ShardFollower {
     readonly shard: ShardName,
     private readonly options: FollowerOptions,
     private readonly onProgress: () => void,
-  ) {}
+  ) {
+    this.#progress = new Progress(ports.clock);
+  }
 
   /** Position up to which everything is folded. */
   get position(): number {
-    return this.#position;
+    return this.#progress.position;
   }
 
   get hasGap(): boolean {
@@ -85,7 +80,12 @@ export class ShardFollower {
   }
 
   get lag(): ShardLag {
-    return this.#lag;
+    return this.#progress.lag;
+  }
+
+  /** Since when it has not been known to have everything, milliseconds; undefined: it has nothing yet. */
+  get ageMs(): number | undefined {
+    return this.#progress.ageMs;
   }
 
   /** Has folded what was stored when it began. */
@@ -100,7 +100,7 @@ export class ShardFollower {
 
   /** Why nothing is folded at the moment. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this.#progress.trouble;
   }
 
   /** @returns the reason why the whole file has to be discarded; undefined when it was stopped */
@@ -112,9 +112,10 @@ export class ShardFollower {
         if (signal.aborted) return undefined;
         if (error instanceof OtherJournal) return error.message;
         if (error instanceof SqlFailure && error.isDamaged) return describeError(error);
-        this.#trouble = describeError(error);
+        const reason = describeError(error);
+        this.#progress.trouble = reason;
         const { model } = this.options;
-        this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason: this.#trouble });
+        this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason });
         await new Promise<void>((resolve) => this.ports.timers.after(this.options.retryMs, resolve));
       }
     }
@@ -127,7 +128,7 @@ export class ShardFollower {
     let checkpoint = await this.#beginning();
     const entries = new EntryReader(shard, checkpoint);
     const { lingerMs, maxQueuedBytes } = options;
-    const onIdle = () => this.#atEnd();
+    const onIdle = () => this.#progress.idle();
     for await (const batch of follow(journal, timers, shard, checkpoint.position + 1, {
       signal,
       lingerMs,
@@ -136,13 +137,13 @@ export class ShardFollower {
     })) {
       const newest = batch.at(-1) as StoredMessage;
       for (const { reads, storedAtMs } of entries.inTransactions(batch, options.batchBytes)) {
+        for (let busy = this.store.whenFree?.(); busy !== undefined; busy = this.store.whenFree?.()) await busy;
+        if (signal.aborted) return;
         const { after, rows } = this.store.apply(shard, reads, checkpoint);
         checkpoint = after;
-        this.#trouble = undefined;
         this.#rows += rows;
-        this.#knownLast = Math.max(this.#knownLast, newest.position);
-        const positions = Math.max(0, this.#knownLast - after.position);
-        this.#lag = { positions, ms: positions === 0 ? 0 : Math.max(0, this.ports.clock.nowMs() - storedAtMs) };
+        this.#progress.knownLast = Math.max(this.#progress.knownLast, newest.position);
+        this.#progress.folded(after.position, storedAtMs);
         this.#stand(after);
         await new Promise<void>((resolve) => timers.soon(resolve));
         if (signal.aborted) return;
@@ -163,22 +164,16 @@ export class ShardFollower {
       checkpoint = await this.restore(shard);
       store.setCheckpoint(shard, checkpoint);
     }
-    this.#lastAtStart = this.#knownLast = tail.last;
-    this.#lag = { positions: Math.max(0, tail.last - checkpoint.position), ms: 0 };
+    this.#lastAtStart = tail.last;
+    this.#progress.begins(checkpoint.position, tail.last, checkpoint.clockMs);
     this.#stand(checkpoint);
     return checkpoint;
   }
 
   #stand({ position, hasGap }: Checkpoint): void {
-    this.#position = position;
     this.#hasGap = hasGap;
     if (position >= this.#lastAtStart) this.#isCaughtUp = true;
     this.onProgress();
-  }
-
-  #atEnd(): void {
-    this.#lag = { positions: 0, ms: 0 };
-    this.#trouble = undefined;
   }
 }
 

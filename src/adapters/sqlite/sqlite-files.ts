@@ -3,6 +3,10 @@
  *
  *  - Write-ahead log with the lock held for as long as the file is open: a commit is one sequential write, and a
  *    kill at any moment leaves the last commit. The newest commits may be gone after a power loss; they are folded anew.
+ *  - Every statement is run to its end, or ended: one that still has rows to give is a reader, and the write-ahead log
+ *    grows for as long as there is one.
+ *  - What rows have left is used again, and given back where it is much: a file is at most a third larger than what is in
+ *    it. Files made before that was so are only used again.
  *  - The library marks a lock by a directory beside the file, which outlives a killed process. Whoever opens a file
  *    is its only user (the data directory belongs to one process), so a mark that is found is a dead one's.
  */
@@ -30,6 +34,13 @@ export interface SqliteOptions {
 const DEFAULT_CACHE_KIB = 32 * 1024;
 /** Pages of the write-ahead log before they are copied into the file. */
 const CHECKPOINT_PAGES = 4000;
+/** Free pages that a file may have whatever its size, and their share beyond: used again soon, and not worth a move. */
+const SPARE_PAGES = 1000;
+const SPARE_SHARE = 1 / 4;
+/** Given back in one step: about a megabyte. */
+const STEP_PAGES = 256;
+/** Of `PRAGMA auto_vacuum`. */
+const INCREMENTAL = 2;
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '.lock'];
 /** Texts of the library for a file that cannot be read as one of its own. A full or failing disk is not among them. */
 const DAMAGE = /malformed|not a database|corrupt/i;
@@ -47,6 +58,8 @@ export class SqliteFiles implements SqlFiles {
       const database = new sqlite.Database(this.path);
       try {
         database.get('PRAGMA locking_mode = EXCLUSIVE');
+        // Before anything is written: it cannot be changed later.
+        database.exec('PRAGMA auto_vacuum = INCREMENTAL');
         database.get('PRAGMA journal_mode = WAL');
         database.exec(`PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;
           PRAGMA cache_size = -${this.options.cacheKib ?? DEFAULT_CACHE_KIB};
@@ -78,18 +91,25 @@ export class SqliteFiles implements SqlFiles {
 }
 
 class OpenFile implements SqlFile {
-  readonly #statements: Statement[] = [];
+  readonly #statements: Prepared[] = [];
 
-  constructor(private readonly database: Database) {}
+  readonly #sizes: SqlStatement;
+  #hasGivenBack = false;
+
+  constructor(private readonly database: Database) {
+    this.#sizes =
+      this.prepare(`SELECT freelist_count AS spare, page_count AS pages, auto_vacuum AS mode, page_size AS size
+      FROM pragma_freelist_count, pragma_page_count, pragma_auto_vacuum, pragma_page_size`);
+  }
 
   exec(sql: string): void {
     guarded(() => this.database.exec(sql));
   }
 
   prepare(sql: string): SqlStatement {
-    const statement = guarded(() => this.database.prepare(sql));
+    const statement = new Prepared(this.database, sql);
     this.#statements.push(statement);
-    return new Prepared(statement);
+    return statement;
   }
 
   transaction<T>(work: () => T): T {
@@ -104,32 +124,79 @@ class OpenFile implements SqlFile {
     }
   }
 
+  giveBack(): number {
+    return guarded(() => {
+      const { spare, pages, mode, size } = this.#sizes.get([]) as Readonly<Record<string, number>>;
+      if (mode !== INCREMENTAL || (spare as number) <= Math.max(SPARE_PAGES, (pages as number) * SPARE_SHARE)) {
+        // The file itself becomes shorter when the log is copied into it.
+        if (this.#hasGivenBack) this.database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+        this.#hasGivenBack = false;
+        return 0;
+      }
+      this.#hasGivenBack = true;
+      // Not a statement: each page that it gives back is a row.
+      this.database.exec(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
+      return STEP_PAGES * (size as number);
+    });
+  }
+
   close(): void {
-    for (const statement of this.#statements.splice(0)) if (!statement.isFinalized) statement.finalize();
+    for (const statement of this.#statements.splice(0)) statement.end();
     if (this.database.isOpen) guarded(() => this.database.close());
   }
 }
 
 class Prepared implements SqlStatement {
-  constructor(private readonly statement: Statement) {}
+  #statement: Statement;
+
+  constructor(
+    private readonly database: Database,
+    private readonly sql: string,
+  ) {
+    this.#statement = guarded(() => database.prepare(sql));
+  }
 
   run(values: readonly SqlValue[]): number {
-    return guarded(() => this.statement.run(values as SqlValue[]).changes);
+    return this.#ask((statement) => statement.run(values as SqlValue[]).changes);
   }
 
   insert(values: readonly SqlValue[]): number {
-    return guarded(() => {
-      const { changes, lastInsertRowid } = this.statement.run(values as SqlValue[]);
+    return this.#ask((statement) => {
+      const { changes, lastInsertRowid } = statement.run(values as SqlValue[]);
       return changes === 0 ? 0 : Number(lastInsertRowid);
     });
   }
 
   get(values: readonly SqlValue[]): SqlRow | undefined {
-    return guarded(() => (this.statement.get(values as SqlValue[]) as SqlRow | null) ?? undefined);
+    // The library's own `get` stops at the row and leaves the statement open.
+    return this.all(values)[0];
   }
 
   all(values: readonly SqlValue[]): readonly SqlRow[] {
-    return guarded(() => this.statement.all(values as SqlValue[]) as SqlRow[]);
+    return this.#ask((statement) => statement.all(values as SqlValue[]) as SqlRow[]);
+  }
+
+  end(): void {
+    if (this.#statement.isFinalized) return;
+    try {
+      this.#statement.finalize();
+    } catch (error) {
+      // It says again what the last run has failed with, and is ended all the same.
+      if (!(error instanceof sqlite.SQLite3Error)) throw error;
+    }
+  }
+
+  #ask<T>(question: (statement: Statement) => T): T {
+    return guarded(() => {
+      if (this.#statement.isFinalized) this.#statement = this.database.prepare(this.sql);
+      try {
+        return question(this.#statement);
+      } catch (error) {
+        // Half-way, and the library would refuse its next use.
+        this.end();
+        throw error;
+      }
+    });
   }
 }
 

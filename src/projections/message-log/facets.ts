@@ -2,7 +2,8 @@
  * What messages are looked for by: a few values that follow from the envelope. Messages with the same values share one
  * profile, and the tables are indexed by profile: a filter costs what it finds, however many messages there are.
  */
-import type { Envelope, MessageFilter } from '../../domain/queue/index.js';
+import { type Envelope, hostsOf, type MessageFilter, wantedHosts } from '../../domain/queue/index.js';
+import { readUrl } from '../../kernel/index.js';
 
 /** Stored as numbers: their order never changes. */
 export const FACETS = [
@@ -38,27 +39,48 @@ export function profileOf(envelope: Envelope): Profile {
   return FACETS.map((name) => values[name]);
 }
 
+const URL_FACET = FACETS.indexOf('url');
+const HOST_FACET = FACETS.indexOf('host');
+const PORT = /:\d+$/;
+
 export interface Wanted {
   readonly facet: number;
   readonly values: ReadonlySet<string>;
 }
 
+/** Where stored values of a facet lie: from the first to the last, which may be one and the same. */
+export type ValueRange = readonly [first: string, last: string];
+
 /** The parts of a filter that are about profiles; all must hold. */
 export function wantedOf(filter: MessageFilter): Wanted[] {
   return FACETS.flatMap((name, facet) => {
     const values = filter[name];
-    return values === undefined || values.length === 0 ? [] : [{ facet, values: new Set(values) }];
+    if (values === undefined || values.length === 0) return [];
+    return [{ facet, values: name === 'host' ? wantedHosts(values) : new Set(values) }];
   });
 }
 
 export function isWanted(profile: Profile, wanted: readonly Wanted[]): boolean {
-  return wanted.every(({ facet, values }) => profile[facet]?.some((value) => values.has(value)));
+  return wanted.every(({ facet, values }) => {
+    // A host is stored as its URL has it, and asked for with its port or without: the URL knows all its names.
+    const own = facet === HOST_FACET ? profile[URL_FACET]?.flatMap(hostsOf) : profile[facet];
+    return own?.some((value) => values.has(value));
+  });
+}
+
+/** Where profiles lie that may be wanted for a value; whether they are, `isWanted` tells. */
+export function rangesOf(facet: number, value: string): readonly ValueRange[] {
+  if (facet !== HOST_FACET) return [[value, value]];
+  const port = PORT.exec(value)?.[0];
+  // With any port, or the one that is named where its URL leaves it out.
+  const other: ValueRange =
+    port === undefined ? [`${value}:`, `${value}:~`] : [value.slice(0, -port.length), value.slice(0, -port.length)];
+  return [[value, value], other];
 }
 
 function placeOf(url: string): { host?: string; path?: string } {
-  if (!URL.canParse(url)) return {};
-  const { host, pathname } = new URL(url);
-  return { host, path: pathname };
+  const read = readUrl(url);
+  return read === undefined ? {} : { host: read.host, path: read.pathname };
 }
 
 function listOf(value: string | undefined): readonly string[] {

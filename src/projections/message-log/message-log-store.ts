@@ -140,6 +140,11 @@ export class MessageLogStore {
     return this.#transaction(() => this.#parts.retention.step(nowMs));
   }
 
+  /** What was pruned leaves the file too. @returns bytes given back in one step; 0: nothing to do */
+  giveBack(): number {
+    return this.#file.giveBack();
+  }
+
   /** Removes everything; what follows is folded from the beginning. */
   discard(reason: string): void {
     this.log.warn('read-model.discarded', { model: 'messages', reason });

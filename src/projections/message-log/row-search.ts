@@ -5,7 +5,7 @@
  */
 import type { MessageFilter } from '../../domain/queue/index.js';
 import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
-import { isWanted, type Profile, type Wanted, wantedOf } from './facets.js';
+import { isWanted, type Profile, rangesOf, type Wanted, wantedOf } from './facets.js';
 import { isBefore, type Order, type Place } from './log-places.js';
 import { FIRST_RARE_STATE } from './schema.js';
 
@@ -70,7 +70,7 @@ export class RowSearch {
     private readonly table: Table,
   ) {
     this.#findProfiles = file.prepare(
-      'SELECT profile FROM profile_facets WHERE account = ? AND facet = ? AND value = ? LIMIT ?',
+      'SELECT profile FROM profile_facets WHERE account = ? AND facet = ? AND value BETWEEN ? AND ? LIMIT ?',
     );
     this.#readProfile = file.prepare('SELECT facets FROM profiles WHERE id = ?');
     this.#countOfProfile = file.prepare(
@@ -155,10 +155,12 @@ export class RowSearch {
   #profilesWith(account: number, { facet, values }: Wanted): readonly number[] | undefined {
     const found = new Set<number>();
     for (const value of values) {
-      for (const row of this.#findProfiles.all([account, facet, value, MAX_STREAMS + 1])) {
-        found.add(row.profile as number);
+      for (const [first, last] of rangesOf(facet, value)) {
+        for (const row of this.#findProfiles.all([account, facet, first, last, MAX_STREAMS + 1])) {
+          found.add(row.profile as number);
+        }
+        if (found.size > MAX_STREAMS) return undefined;
       }
-      if (found.size > MAX_STREAMS) return undefined;
     }
     return [...found];
   }

@@ -91,6 +91,8 @@ export class RunRecord {
     const isDone = state === 'STEP_SUCCESS';
     const facts = this.#facts(shape);
     const settings = (shown?.envelope ?? this.head.envelope).settings;
+    // Of a call those that the step gave it; the deliveries to the endpoint have the run's.
+    const retried = (call?.envelope ?? shown?.envelope ?? this.head.envelope).settings;
     const out = mark === undefined && entry !== undefined ? this.#payload(entry) : isDone ? facts.out : undefined;
     return {
       stepId: mark?.stepId,
@@ -102,8 +104,8 @@ export class RunRecord {
       concurrent: mark?.concurrent ?? 1,
       state,
       createdAtMs: shown?.createdAtMs ?? (waiting?.atMs as number),
-      maxRetries: settings.maxRetries,
-      retryDelay: settings.retryDelay,
+      maxRetries: retried.maxRetries,
+      retryDelay: retried.retryDelay,
       header: shown === undefined ? [] : this.texts.header(settings.header, redact ?? settings.redact),
       nextDeliveryAtMs: state === 'STEP_RETRY' ? open?.nextMs : undefined,
       failures: isDone ? [] : this.#failures(open),

@@ -1,11 +1,14 @@
 /** Files of tables: what a kill leaves, and what is said of a file that is none. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SqliteFiles } from '../../../src/adapters/sqlite/index.js';
-import { SqlFailure } from '../../../src/ports/index.js';
+import { SqlFailure, type SqlFile } from '../../../src/ports/index.js';
+
+/** What is written before a checkpoint, and the largest transaction behind it. */
+const WAL_BYTES = 24 * 1024 * 1024;
 
 describe('a file of tables', () => {
   let folder: string;
@@ -65,6 +68,61 @@ describe('a file of tables', () => {
     file.close();
   });
 
+  describe('with its write-ahead log', () => {
+    const path = () => join(folder, 'some', 'tables.db');
+    const bytesOf = (name: string) => (existsSync(name) ? statSync(name).size : 0);
+
+    /** Far more pages than are written before a checkpoint. */
+    function write(file: SqlFile, betweenTransactions: () => void): void {
+      const put = file.prepare('INSERT OR REPLACE INTO t VALUES (?, ?)');
+      for (let round = 0; round < 40; round += 1) {
+        file.transaction(() => {
+          for (let id = 0; id < 100; id += 1) put.run([id, new Uint8Array(7000).fill(round)]);
+        });
+        betweenTransactions();
+      }
+    }
+
+    function begun(): SqlFile {
+      const file = files.open();
+      file.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)');
+      file.exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+        INSERT INTO t SELECT i, zeroblob(7000) FROM n`);
+      return file;
+    }
+
+    for (const [how, ask] of [
+      ['one row', (file: SqlFile) => void file.prepare('SELECT data FROM t WHERE id = ?').get([1])],
+      ['one row of several', (file: SqlFile) => void file.prepare('SELECT data FROM t ORDER BY id LIMIT 3').get([])],
+      ['all rows', (file: SqlFile) => void file.prepare('SELECT data FROM t').all([])],
+      [
+        'what fails half-way',
+        (file: SqlFile) =>
+          expect(() => file.prepare("SELECT json(CASE id WHEN 2 THEN '{' ELSE '1' END) FROM t").all([])).to.throw(),
+      ],
+    ] as const) {
+      it(`copies it into the file and begins it anew, whatever was asked before: ${how}`, () => {
+        const file = begun();
+        ask(file);
+        write(file, () => {});
+        expect(bytesOf(`${path()}-wal`)).to.be.below(WAL_BYTES);
+        file.close();
+      });
+    }
+
+    it('does so while it is asked for rows all the time', () => {
+      const file = begun();
+      const one = file.prepare('SELECT data FROM t WHERE id = ?');
+      const some = file.prepare('SELECT id FROM t WHERE id > ? ORDER BY id LIMIT 10');
+      write(file, () => {
+        one.get([5]);
+        some.all([20]);
+      });
+      expect(bytesOf(`${path()}-wal`)).to.be.below(WAL_BYTES);
+      file.close();
+    });
+  });
+
   it('says of a file that is none that it is damaged; removed, it is made anew', () => {
     files.open().close();
     writeFileSync(join(folder, 'some', 'tables.db'), 'x'.repeat(10_000));
@@ -77,6 +135,39 @@ describe('a file of tables', () => {
     files.remove();
     expect(readdirSync(join(folder, 'some'))).to.deep.equal([]);
     files.open().close();
+  });
+
+  it('gives back what has become empty, in steps, and no more often than is worth it', () => {
+    const path = join(folder, 'some', 'tables.db');
+    const file = files.open();
+    file.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)');
+    const fill = file.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+      INSERT INTO t SELECT i, zeroblob(7000) FROM n`);
+    fill.run([5000]);
+    expect(file.giveBack()).to.equal(0);
+    file.exec('DELETE FROM t WHERE id % 10 = 1');
+    expect(file.giveBack(), 'a tenth is free').to.equal(0);
+    file.exec('DELETE FROM t WHERE id > 500');
+    const steps: number[] = [];
+    for (let bytes = file.giveBack(); bytes > 0; bytes = file.giveBack()) steps.push(bytes);
+    expect(steps.length).to.be.above(10);
+    expect(file.prepare('SELECT count(*) AS rows FROM t').get([])).to.deep.equal({ rows: 450 });
+    file.close();
+    expect(statSync(path).size).to.be.below(12 * 1024 * 1024);
+    const again = files.open();
+    expect(again.prepare('SELECT count(*) AS rows FROM t WHERE length(data) = 7000').get([])).to.deep.equal({
+      rows: 450,
+    });
+    again.close();
+  });
+
+  it('runs a statement again that has failed', () => {
+    const file = files.open();
+    const statement = file.prepare('SELECT json(?) AS text');
+    expect(() => statement.get(['{'])).to.throw(SqlFailure);
+    expect(statement.get(['[1]'])).to.deep.equal({ text: '[1]' });
+    expect(() => statement.get(['{'])).to.throw(SqlFailure);
+    file.close();
   });
 
   it('says of a statement that is wrong that the file is not', () => {

@@ -411,7 +411,7 @@ function killedAt(files: SqlFiles & { remove(): void }, at: number): { files: Sq
 }
 
 function bound(file: ReturnType<SqlFiles['open']>) {
-  return { exec: (sql: string) => file.exec(sql), close: () => file.close() };
+  return { exec: (sql: string) => file.exec(sql), giveBack: () => file.giveBack(), close: () => file.close() };
 }
 
 function rowsOf(files: SqlFiles, tables: readonly string[]): number[] {

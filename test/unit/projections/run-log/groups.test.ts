@@ -213,6 +213,20 @@ describe("a run's record", () => {
       });
     });
 
+    it('shows the retries that the step gave it, from the beginning to the end', async () => {
+      const { spec } = log;
+      const shown = async () => {
+        const { callType, maxRetries, retryDelay } = await step(1);
+        return [callType, maxRetries, retryDelay];
+      };
+      expect(await shown()).to.deep.equal(['toCallback', 1, '1000']);
+      spec.answer('r#c1', answered(201, [], 'made'), 'asked');
+      expect(await shown()).to.deep.equal(['fromCallback', 1, '1000']);
+      spec.attempt('r#c1 result');
+      spec.submit(entryItem('r', 1, { type: 'Call', body: record(1, 'Call', { out }) }));
+      expect(await shown()).to.deep.equal(['step', 1, '1000']);
+    });
+
     it('tells of its retries', async () => {
       log.spec.answer('r#c1', answered(503, [], 'busy'));
       expect(await groups()).to.equal('init SUCCESS | 1 Call toCallback RETRY after 503 Service Unavailable');

@@ -1,0 +1,36 @@
+/** How many bytes lie below a directory, by part; nothing is held open, and what goes meanwhile counts nothing. */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * @param partOf which part a file belongs to, by its path below the directory
+ * @returns bytes by part; empty where there is no such directory
+ */
+export async function folderSizes(
+  directory: string,
+  partOf: (path: string) => string,
+  sizes = new Map<string, number>(),
+  below = '',
+): Promise<Map<string, number>> {
+  for (const entry of await unlessGone(readdir(join(directory, below), { withFileTypes: true }), [])) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) {
+      await folderSizes(directory, partOf, sizes, path);
+    } else if (entry.isFile()) {
+      const size = (await unlessGone(stat(join(directory, path)), undefined))?.size ?? 0;
+      const part = partOf(path);
+      sizes.set(part, (sizes.get(part) ?? 0) + size);
+    }
+  }
+  return sizes;
+}
+
+async function unlessGone<T, U>(question: Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await question;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return otherwise;
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What each part of an installation holds in bytes, for whoever watches: measured now and then, told from memory.
+ * docs/operations/disk.md says of each part what is in it and by which rule it shrinks.
+ *
+ *  DU1 parts of streams are those of the whole installation, the same at every process; the others are of the data
+ *      directory of this one
+ */
+import { folderSizes } from '../adapters/node/index.js';
+import { describeError } from '../kernel/index.js';
+import type { Log, Metrics, Timer, Timers } from '../ports/index.js';
+import type { JournalTotal } from './journal-total.js';
+
+/** Names of parts are API of whoever watches. */
+const STREAM_PARTS = [
+  [/^KV_\d+$/, 'journals-kv'],
+  [/^QUEUE_\d+$/, 'journals-queue'],
+  [/^CONTROL$/, 'journal-control'],
+  [/^INTAKE_\d+$/, 'intakes'],
+  [/^METER$/, 'meter'],
+  [/^(leases|layout)$/, 'leases'],
+  [/^snapshots$/, 'objects'],
+] as const;
+const FILE_PARTS = [
+  [/^nats\/store\//, 'jetstream-files'],
+  [/^nats\/nats\.log/, 'server-log'],
+  [/^read-models\/messages\.db/, 'message-log'],
+  [/^read-models\/stats\.db/, 'statistics'],
+  [/^/, 'other'],
+] as const;
+const JOURNALS = ['journals-kv', 'journals-queue', 'journal-control'] as const;
+
+export interface DiskUsageParts {
+  readonly dataDir: string;
+  /** Bytes of streams by their names without prefix. */
+  streamSizes(): Promise<ReadonlyMap<string, number>>;
+  readonly total: Pick<JournalTotal, 'bytes'>;
+  readonly metrics: Metrics;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+/** A few hundred files and one question. */
+const EVERY_MS = 30_000;
+
+export class DiskUsage {
+  #bytes: ReadonlyMap<string, number> = new Map();
+  #timer: Timer | undefined;
+  #gauges: { stop(): void }[] = [];
+  #isStopped = false;
+  #hasFailed = false;
+
+  constructor(private readonly parts: DiskUsageParts) {}
+
+  /** Resolves after the first look. */
+  async start(): Promise<void> {
+    const { metrics, total } = this.parts;
+    for (const [, part] of [...STREAM_PARTS, ...FILE_PARTS]) {
+      this.#gauges.push(metrics.gauge('millrace_disk_bytes', () => this.#bytes.get(part) ?? 0, part));
+    }
+    this.#gauges.push(
+      metrics.gauge('millrace_journal_total_bytes', () => total.bytes),
+      metrics.gauge('millrace_journal_excess_bytes', () => this.#excess),
+    );
+    await this.#lookAndAgain();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    for (const gauge of this.#gauges) gauge.stop();
+  }
+
+  async #lookAndAgain(): Promise<void> {
+    try {
+      this.#bytes = await measure(this.parts);
+      this.#hasFailed = false;
+    } catch (error) {
+      if (!this.#hasFailed) this.parts.log.warn('disk.not-measured', { cause: describeError(error) });
+      this.#hasFailed = true;
+    }
+    if (!this.#isStopped) this.#timer = this.parts.timers.after(EVERY_MS, () => void this.#lookAndAgain());
+  }
+
+  get #excess(): number {
+    const held = JOURNALS.reduce((sum, part) => sum + (this.#bytes.get(part) ?? 0), 0);
+    return Math.max(0, held - this.parts.total.bytes);
+  }
+}
+
+/** Bytes by part. @throws JOURNAL_UNAVAILABLE, or the error of the file system */
+export async function measure({
+  dataDir,
+  streamSizes,
+}: Pick<DiskUsageParts, 'dataDir' | 'streamSizes'>): Promise<Map<string, number>> {
+  const bytes = await folderSizes(dataDir, (path) => partOf(FILE_PARTS, path));
+  for (const [stream, size] of await streamSizes()) {
+    const part = partOf(STREAM_PARTS, stream);
+    bytes.set(part, (bytes.get(part) ?? 0) + size);
+  }
+  return bytes;
+}
+
+function partOf(parts: readonly (readonly [RegExp, string])[], name: string): string {
+  return parts.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';
+}

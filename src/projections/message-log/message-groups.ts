@@ -1,0 +1,105 @@
+/**
+ * Pages of the log by message: each message with all of its events that match, one message after the other.
+ *
+ * Invariants
+ *  MG1 a message is on one page of a list: where its first matching event, in the list's order, stands
+ *  MG2 latest first, events that happen after a list's first page are not in it: they would take their messages to
+ *      pages that have been shown already
+ */
+import { MillraceError } from '../../kernel/index.js';
+import type { LogEvent, LogPage, LogQuery } from '../../ports/index.js';
+import { isBefore, maybePlace, type Place, type Range, rangeOf, textOf } from './log-places.js';
+import { MAX_PAGE_BYTES, type PageParts } from './page-parts.js';
+import type { RowSearch } from './row-search.js';
+
+/** Of one message; what is behind them is left out: a restless one must not fill the page for ever. */
+export const MAX_GROUP_EVENTS = 1000;
+/** Of one page, before another message begins. */
+const MAX_PAGE_EVENTS = 10_000;
+/** Between two looks at the clock, about a millisecond: to look for a message's events is worth so many of its rows. */
+const STEP_WORK = 2000;
+const MESSAGE_WORK = 100;
+
+export interface GroupSearch {
+  readonly account: number;
+  readonly query: LogQuery;
+  /** Stored numbers. */
+  readonly states: readonly number[];
+}
+
+/** @param isLate asked after each step. @throws INVALID for a cursor that is none */
+export function* groupedEvents(
+  rows: RowSearch,
+  page: PageParts,
+  { account, query, states }: GroupSearch,
+  isLate: () => boolean,
+): Generator<void, LogPage> {
+  const { filter, order, count } = query;
+  const cursor = query.cursor === undefined ? undefined : cursorOf(query.cursor);
+  let top = cursor?.top;
+  const search = { account, filter, states, order, accept: () => true };
+  const seen = new Set<number>();
+  const events: LogEvent[] = [];
+  let messages = 0;
+  let work = 0;
+  let last: Place | undefined;
+  const next = (place: Place) => textOf(place) + (order === 'latestFirst' && top ? `-${textOf(top)}` : '');
+  for (const { place, row } of rows.run({ ...search, ...below(top, rangeOf(filter, order, cursor?.place)) })) {
+    if (order === 'latestFirst') top ??= place;
+    const message = row?.message as number | undefined;
+    if (message !== undefined && !seen.has(message)) {
+      const isFull = messages >= count || page.bytes >= MAX_PAGE_BYTES || events.length >= MAX_PAGE_EVENTS;
+      if (isFull) return { events, cursor: last && next(last) };
+      seen.add(message);
+      work += MESSAGE_WORK;
+      const only = [{ by: 'message', values: [message, account] }] as const;
+      const found = eventsOf(
+        rows.run({ ...search, ...below(top, rangeOf(filter, order, undefined)), only }),
+        place,
+        page,
+      );
+      events.push(...found);
+      if (found.length > 0) messages += 1;
+    }
+    last = place;
+    work += 1;
+    if (row !== undefined && work < STEP_WORK) continue;
+    if (isLate()) return { events, cursor: next(place) };
+    work = 0;
+    yield;
+  }
+  return { events, cursor: undefined };
+}
+
+/** Empty for a message that belongs to a page before: its first event is not the one at `place`. */
+function eventsOf(found: ReturnType<RowSearch['run']>, place: Place, page: PageParts): LogEvent[] {
+  const events: LogEvent[] = [];
+  for (const one of found) {
+    if (one.row === undefined) continue;
+    const isFirst = events.length === 0;
+    if (isFirst && textOf(one.place) !== textOf(place)) return events;
+    if (events.length >= MAX_GROUP_EVENTS || (!isFirst && page.bytes >= MAX_PAGE_BYTES)) return events;
+    const event = page.event(one.row, isFirst);
+    if (event === undefined) return events;
+    events.push(event);
+  }
+  return events;
+}
+
+/** The range without what is later than `top` (MG2). */
+function below(top: Place | undefined, { after, before }: Range): Range {
+  if (top === undefined) return { after, before };
+  const end = { atMs: top.atMs, n: top.n + 1 };
+  return { after, before: isBefore(end, before) ? end : before };
+}
+
+/** `<place>`, and latest first `<place>-<top>`. */
+function cursorOf(text: string): { readonly place: Place; readonly top: Place | undefined } {
+  const [atMs, n, ...rest] = text.split('-');
+  const place = maybePlace(`${atMs}-${n}`);
+  const top = rest.length === 0 ? undefined : maybePlace(rest.join('-'));
+  if (place === undefined || (rest.length > 0 && top === undefined)) {
+    throw new MillraceError('INVALID', 'not a cursor of this list');
+  }
+  return { place, top };
+}

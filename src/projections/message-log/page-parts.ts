@@ -1,0 +1,141 @@
+/** What the rows of a page of the log or of the DLQ list refer to. */
+import { type Envelope, type HeaderList, isBodyless, type Redaction, trimmedBody } from '../../domain/queue/index.js';
+import { assert, type DlqId, type MessageId } from '../../kernel/index.js';
+import {
+  type DlqRow,
+  type LogEvent,
+  MESSAGE_STATES,
+  type MessageState,
+  type SqlFile,
+  type SqlRow,
+} from '../../ports/index.js';
+import { type Prepared, prepared } from '../statements.js';
+import { decodeEnvelope } from './envelope-bytes.js';
+import { textOf } from './log-places.js';
+import { STATE_NUMBERS } from './schema.js';
+
+/** Bodies and responses of one page; it travels between threads and processes whole. */
+export const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
+const EMPTY = new Uint8Array();
+const STATES = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));
+
+const STATEMENTS = {
+  message: 'SELECT name, envelope, body, created_ms, not_before_ms FROM messages WHERE id = ?',
+  envelope: 'SELECT bytes FROM envelopes WHERE id = ?',
+  body: 'SELECT content FROM bodies WHERE id = ?',
+  response: 'SELECT status, header, body FROM responses WHERE id = ?',
+} as const;
+
+export type PageStatements = Prepared<typeof STATEMENTS>;
+
+export function pageStatements(file: SqlFile): PageStatements {
+  return prepared(file, STATEMENTS);
+}
+
+interface MessageParts {
+  readonly messageId: MessageId;
+  readonly envelope: Envelope;
+  readonly body: Uint8Array;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+}
+
+/** What the rows of a page refer to; each is read once. A row may have been pruned between two steps: then undefined. */
+export class PageParts {
+  bytes = 0;
+  readonly #messages = new Map<number, MessageParts>();
+  readonly #envelopes = new Map<number, Envelope>();
+
+  /** @param trimBytes of each body; 0 or less: none is read; undefined: all */
+  constructor(
+    private readonly sql: PageStatements,
+    private readonly trimBytes: number | undefined,
+  ) {}
+
+  /** @param isBodyCounted the body goes out with this event */
+  event(row: SqlRow, isBodyCounted = true): LogEvent | undefined {
+    const message = this.#message(row.message as number);
+    if (message === undefined) return undefined;
+    const { messageId, envelope, body } = message;
+    const state = STATES.get(row.state as number);
+    assert(state !== undefined, 'a state without a name', { state: row.state });
+    const response = row.response === null ? undefined : this.#response(row.response as number);
+    this.bytes += (isBodyCounted ? body.length : 0) + (response?.body.length ?? 0);
+    return {
+      atMs: row.at_ms as number,
+      state,
+      messageId,
+      envelope,
+      body,
+      nextDeliveryAtMs: row.next_ms === null ? undefined : (row.next_ms as number),
+      error: row.error === null ? undefined : (row.error as string),
+      response,
+    };
+  }
+
+  entry(row: SqlRow): DlqRow | undefined {
+    const message = this.#message(row.message as number);
+    if (message === undefined) return undefined;
+    const body = this.#body(row.response as number, undefined);
+    this.bytes += message.body.length + body.length;
+    return {
+      dlqId: textOf({ atMs: row.at_ms as number, n: row.n as number }) as DlqId,
+      ...message,
+      failedAtMs: row.failed_ms as number,
+      retried: row.retried as number,
+      response: {
+        status: row.status as number,
+        header: JSON.parse(row.header as string) as HeaderList,
+        body,
+        error: row.error as string,
+      },
+    };
+  }
+
+  #message(id: number): MessageParts | undefined {
+    const known = this.#messages.get(id);
+    if (known !== undefined) return known;
+    const row = this.sql.message.get([id]);
+    if (row === undefined) return undefined;
+    const envelope = this.#envelope(row.envelope as number);
+    const parts = {
+      messageId: row.name as MessageId,
+      envelope,
+      body: this.#body(row.body as number, envelope.settings.redact),
+      createdAtMs: row.created_ms as number,
+      notBeforeMs: row.not_before_ms as number,
+    };
+    this.#messages.set(id, parts);
+    return parts;
+  }
+
+  #envelope(id: number): Envelope {
+    let envelope = this.#envelopes.get(id);
+    if (envelope === undefined) {
+      const row = this.sql.envelope.get([id]);
+      assert(row !== undefined, 'a message without its envelope', { id });
+      envelope = decodeEnvelope(row.bytes as Uint8Array);
+      this.#envelopes.set(id, envelope);
+    }
+    return envelope;
+  }
+
+  /** Empty also where the body was gone before this file began. */
+  #body(id: number, redaction: Redaction | undefined): Uint8Array {
+    if (id === 0 || isBodyless(this.trimBytes)) return EMPTY;
+    const whole = (this.sql.body.get([id])?.content as Uint8Array | undefined) ?? EMPTY;
+    return trimmedBody(whole, redaction, this.trimBytes);
+  }
+
+  #response(id: number): LogEvent['response'] {
+    const row = this.sql.response.get([id]);
+    return (
+      row && {
+        status: row.status as number,
+        header: JSON.parse(row.header as string) as HeaderList,
+        body: trimmedBody(row.body as Uint8Array, undefined, this.trimBytes),
+      }
+    );
+  }
+}

@@ -1,0 +1,79 @@
+/** What each part holds, as `/metrics` shows it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { PromMetrics } from '../../../src/adapters/node/index.js';
+import { DiskUsage } from '../../../src/composition/disk-usage.js';
+import { silentLog } from '../../spec/journal/shard-history.js';
+import { realTime } from '../../support/real-time.js';
+
+describe('bytes on the disk', () => {
+  let dataDir: string;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'millrace-usage-'));
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  function put(path: string, bytes: number): void {
+    mkdirSync(dirname(join(dataDir, path)), { recursive: true });
+    writeFileSync(join(dataDir, path), new Uint8Array(bytes));
+  }
+
+  async function shown(streams: Readonly<Record<string, number>>, total: number, isAway = false) {
+    const metrics = new PromMetrics({ withProcess: false });
+    const streamSizes = () =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(new Map(Object.entries(streams)));
+    const parts = { dataDir, streamSizes, total: { bytes: total }, metrics, timers: realTime, log: silentLog };
+    const usage = new DiskUsage(parts);
+    await usage.start();
+    const { text } = await metrics.page();
+    usage.stop();
+    const lines = text.split('\n').filter((line) => /^millrace_(disk|journal)_/.test(line));
+    return Object.fromEntries(
+      lines.map((line) => {
+        const [name = '', value] = line.split(' ');
+        return [/part="([^"]+)"/.exec(name)?.[1] ?? name, Number(value)];
+      }),
+    );
+  }
+
+  it('are those of streams, by what is in them, and of files below the data directory', async () => {
+    put('nats/store/jetstream/APP/streams/KV_0/msgs/1.blk', 1000);
+    put('nats/nats.log', 20);
+    put('nats/nats.log.2026.01.01', 30);
+    put('nats/client.json', 5);
+    put('read-models/messages.db', 400);
+    put('read-models/messages.db-wal', 40);
+    put('read-models/messages.db.next', 4);
+    put('read-models/stats.db', 300);
+    put('credentials.env', 7);
+    const streams = { KV_0: 10, KV_1: 20, QUEUE_0: 40, CONTROL: 5, INTAKE_0: 6, METER: 7, leases: 8, layout: 1 };
+    expect(await shown({ ...streams, snapshots: 90 }, 70)).to.deep.equal({
+      'journals-kv': 30,
+      'journals-queue': 40,
+      'journal-control': 5,
+      intakes: 6,
+      meter: 7,
+      leases: 9,
+      objects: 90,
+      'jetstream-files': 1000,
+      'server-log': 50,
+      'message-log': 444,
+      statistics: 300,
+      other: 12,
+      millrace_journal_total_bytes: 70,
+      millrace_journal_excess_bytes: 5,
+    });
+  });
+
+  it('are none of a data directory that is not there, and unknown while NATS does not answer', async () => {
+    rmSync(dataDir, { recursive: true });
+    const bytes = await shown({ KV_0: 10 }, 10);
+    expect([bytes['journals-kv'], bytes['jetstream-files'], bytes.millrace_journal_excess_bytes]).to.deep.equal([
+      10, 0, 0,
+    ]);
+    expect((await shown({}, 10, true))['journals-kv']).to.equal(0);
+  });
+});
