@@ -8,8 +8,8 @@ export interface SignedCall {
   /** SHA-256 of the body, base64url without padding, where it is known: of a large one it takes long. */
   readonly bodyHash?: string | undefined;
   readonly nowMs: number;
-  /** Chooses the issuer's word. */
-  readonly isAlias: boolean;
+  /** The word of the spelling that the signature is sent under: `Svc`, or an alias's. */
+  readonly issuer: string;
 }
 
 export interface DeliverySigner {

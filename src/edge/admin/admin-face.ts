@@ -6,11 +6,14 @@ import type {
   ManagementAccess,
   ManagementControl,
   MessageLog,
+  Random,
   ReadModelCare,
   Sealing,
   Statistics,
   Timers,
 } from '../../ports/index.js';
+import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ADMIN_STREAMS, ADMIN_WALKS } from './admin-limits.js';
 import { Sessions } from './sessions.js';
 import { Shares } from './shares.js';
@@ -26,8 +29,12 @@ export interface AdminHandlerParts {
   /** Undefined in a process that keeps none. */
   readonly readModels: ReadModelCare | undefined;
   readonly clock: Clock;
+  readonly random: Random;
   readonly timers: Timers;
   readonly log: Log;
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
+  readonly trustedProxies?: readonly ProxyRange[] | undefined;
   /** Cookies are sent over TLS only. */
   readonly isSecure: boolean;
   readonly isDraining: () => boolean;
@@ -37,10 +44,14 @@ export interface AdminHandlerParts {
 
 export class AdminFace {
   readonly sessions: Sessions;
+  readonly signIns: SignIns;
+  readonly addresses: ClientAddresses;
   readonly streams = new Shares(ADMIN_STREAMS);
   readonly walks = new Shares(ADMIN_WALKS);
 
   constructor(readonly parts: AdminHandlerParts) {
+    this.signIns = parts.signIns ?? UNGUARDED;
+    this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.sessions = new Sessions(parts);
   }
 

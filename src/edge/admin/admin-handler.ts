@@ -9,11 +9,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import { type ManagementGrant, READ_MODEL_NAMES } from '../../ports/index.js';
-import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
-import { discardBody, endInOnePiece, FaceRequest } from '../http/index.js';
+import { forbidden, isStranger, MANAGEMENT_REFUSALS, notFound } from '../error-map.js';
+import { answerUnread, discardBody, endInOnePiece, isLongBody } from '../http/index.js';
 import { basicCredentials } from '../management/basic-credentials.js';
 import { mustBeAllowed, type Permission } from '../management/permissions.js';
 import { Refused } from '../queue/refused.js';
+import { signedIn } from '../signing-in.js';
 import { ADMIN_HEADERS, AdminCall } from './admin-call.js';
 import { AdminFace, type AdminHandlerParts } from './admin-face.js';
 import { refusedBy } from './admin-failures.js';
@@ -57,9 +58,8 @@ export function createAdminHandler(parts: AdminHandlerParts): AdminHandler {
   return (request, response) => {
     const target = request.url as string;
     if (!target.startsWith(ROOT)) return false;
-    if (request instanceof FaceRequest) discardBody(request);
     void answer(face, request, response, target.slice(ROOT.length)).catch((failure: unknown) =>
-      refuse(face, response, failure),
+      refuse(face, request, response, failure),
     );
     return true;
   };
@@ -68,6 +68,7 @@ export function createAdminHandler(parts: AdminHandlerParts): AdminHandler {
 async function answer(face: AdminFace, request: IncomingMessage, response: ServerResponse, target: string) {
   const [path = '', ...rest] = target.split('?');
   const { grant, lookUp } = grantOf(face, request, path);
+  discardBody(request);
   const matching = ROUTES.flatMap(([method, pattern, permission, run]) => {
     const id = idIn(pattern, path);
     return id === undefined ? [] : [{ method, permission, run, id }];
@@ -96,19 +97,23 @@ function idIn(pattern: string, path: string): string | undefined {
   return id;
 }
 
-/** @throws Refused 401; CONTROL_STALE */
+/** @throws Refused 401, 429; CONTROL_STALE */
 function grantOf(
-  { parts, sessions }: AdminFace,
-  { headers }: IncomingMessage,
+  { parts, sessions, signIns, addresses }: AdminFace,
+  request: IncomingMessage,
   path: string,
 ): { readonly grant: ManagementGrant; readonly lookUp: () => ManagementGrant | undefined } {
+  const { headers } = request;
   const credentials = basicCredentials(headers.authorization);
   const session = path === 'sessions' ? undefined : sessionIn(headers.authorization, headers.cookie);
   const lookUp = () => {
     if (credentials !== undefined) return parts.access.grantForKey(credentials.email, credentials.key);
     return session === undefined ? undefined : sessions.grantFor(session);
   };
-  const grant = lookUp();
+  const secret = credentials?.key ?? session;
+  const address = () => addresses.of(request);
+  const grant =
+    secret === undefined ? undefined : signedIn({ signIns, address, secret, name: credentials?.email }, lookUp);
   if (grant === undefined) {
     // A browser that is challenged asks its user itself, before the console's page can.
     const isOfConsole = session !== undefined || path === 'session' || path === 'sessions';
@@ -132,8 +137,14 @@ async function showSession(call: AdminCall): Promise<void> {
   call.json(JSON.stringify(shown(call)));
 }
 
-/** The browser forgets it. Its text stays good until its time is over, or its key is deleted. */
+/** The browser forgets it, and its text is worth nothing any more, wherever it was copied to. */
 async function endSession(call: AdminCall): Promise<void> {
+  const { authorization, cookie: cookies } = call.request.headers;
+  const text = sessionIn(authorization, cookies);
+  const session = text === undefined ? undefined : call.face.sessions.named(text);
+  if (session !== undefined) {
+    await call.ask({ type: 'SignOut', session: session.name, untilMs: session.untilMs }, 'SignedOut');
+  }
   call.json('"OK"', { 'Set-Cookie': cookie(call.face, '', 0) });
 }
 
@@ -173,8 +184,10 @@ function cookie({ parts }: AdminFace, value: string, seconds: number): string {
   return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-function refuse(face: AdminFace, response: ServerResponse, failure: unknown): void {
+function refuse(face: AdminFace, request: IncomingMessage, response: ServerResponse, failure: unknown): void {
   const { refusal, headers } = refusedBy(failure);
+  const leavesBody = isStranger(refusal) && isLongBody(request);
+  if (!leavesBody) discardBody(request);
   if (refusal.status === 500) face.parts.log.error('admin.request.failed', { error: describeError(failure) });
   if (response.destroyed) return;
   if (response.headersSent) {
@@ -188,8 +201,9 @@ function refuse(face: AdminFace, response: ServerResponse, failure: unknown): vo
     'Content-Length': bytes,
     ...ADMIN_HEADERS,
     ...(refusal.retryAfterSeconds === undefined ? {} : { 'Retry-After': refusal.retryAfterSeconds }),
-    ...(face.isDraining ? { Connection: 'close' } : {}),
+    ...(face.isDraining || leavesBody ? { Connection: 'close' } : {}),
     ...headers,
   });
-  endInOnePiece(response, text, 'utf8', bytes);
+  if (leavesBody) answerUnread(request, response, text);
+  else endInOnePiece(response, text, 'utf8', bytes);
 }

@@ -1,9 +1,10 @@
 /**
  * Sessions of people at the console: a sealed text that holds who signed in, with which key, and until when. Nothing is
- * kept on the server, so every process that has the key file knows it; it is worth as much as its key is worth at that
- * moment, and no longer than `SESSION_MS`.
+ * kept on the server but which ones were signed out of, so every process that has the key file knows it; it is worth as
+ * much as its key is worth at that moment, and no longer than `SESSION_MS`.
  */
-import type { Clock, ManagementAccess, ManagementGrant, Sealing } from '../../ports/index.js';
+import { newId } from '../../messages/index.js';
+import type { Clock, ManagementAccess, ManagementGrant, Random, Sealing } from '../../ports/index.js';
 import type { BasicCredentials } from '../management/basic-credentials.js';
 
 export const SESSION_COOKIE = 'millrace_session';
@@ -14,6 +15,8 @@ const MAX_SESSION_CHARACTERS = 4096;
 const BEARER = /^bearer +(\S+) *$/i;
 
 interface Session extends BasicCredentials {
+  /** By which it is signed out of: a sealed text can be spelled in several ways. */
+  readonly name: string;
   readonly untilMs: number;
 }
 
@@ -21,6 +24,7 @@ export interface SessionPorts {
   readonly access: ManagementAccess;
   readonly sealing: () => Sealing;
   readonly clock: Clock;
+  readonly random: Random;
 }
 
 export class Sessions {
@@ -29,14 +33,22 @@ export class Sessions {
   /** @returns the session's text; the credentials are those of a grant that was just looked up */
   begin({ email, key }: BasicCredentials): { readonly text: string; readonly untilMs: number } {
     const untilMs = Math.trunc(this.ports.clock.nowMs()) + SESSION_MS;
-    return { text: this.ports.sealing().seal(JSON.stringify({ email, key, untilMs } satisfies Session)), untilMs };
+    const session: Session = { name: newId('ses_', this.ports.random), email, key, untilMs };
+    return { text: this.ports.sealing().seal(JSON.stringify(session)), untilMs };
   }
 
-  /** Undefined for what is no session, is over, or has a key that opens nothing any more. @throws CONTROL_STALE */
+  /** Undefined for what is no session, or one that is over whatever was signed out of. */
+  named(text: string): { readonly name: string; readonly untilMs: number } | undefined {
+    const session = this.#opened(text);
+    return session === undefined || session.untilMs <= this.ports.clock.nowMs() ? undefined : session;
+  }
+
+  /** Undefined also for one that was signed out of, or has a key that opens nothing any more. @throws CONTROL_STALE */
   grantFor(text: string): ManagementGrant | undefined {
     const session = this.#opened(text);
     if (session === undefined || session.untilMs <= this.ports.clock.nowMs()) return undefined;
-    return this.ports.access.grantForKey(session.email, session.key);
+    const { access } = this.ports;
+    return access.isSignedOut(session.name) ? undefined : access.grantForKey(session.email, session.key);
   }
 
   #opened(text: string): Session | undefined {
@@ -52,8 +64,9 @@ export class Sessions {
 
 /** Other things are sealed with the same key file. */
 function isSession(opened: unknown): opened is Session {
-  const { email, key, untilMs } = (opened ?? {}) as Partial<Record<keyof Session, unknown>>;
-  return typeof email === 'string' && typeof key === 'string' && typeof untilMs === 'number';
+  const { name, email, key, untilMs } = (opened ?? {}) as Partial<Record<keyof Session, unknown>>;
+  const texts = [name, email, key];
+  return texts.every((text) => typeof text === 'string') && typeof untilMs === 'number';
 }
 
 /** Of a request: of its bearer token, or of its cookie. */

@@ -58,7 +58,8 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-function plain(address: string): string {
+/** IPv4 in its own form. */
+export function plain(address: string): string {
   if (!address.startsWith('::')) return address;
   return MAPPED_IPV4.exec(address)?.[1] ?? address;
 }

@@ -5,15 +5,20 @@
  *  S1 Node's strict parser only; a request that it refuses is answered once and its connection closed
  *  S2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
  *  S3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
+ *  S4 a request that names two hosts is refused: whoever is in front may have looked at the other one
+ *  S5 a request that nobody could judge right now waits until somebody can
  */
 import http, { type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorToJson } from '../../codec/json/index.js';
+import type { Freshness } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
 import { FaceRequest } from './request-body.js';
+
+const HOST = 'host';
 
 /** PEM texts. */
 export interface TlsTexts {
@@ -41,12 +46,26 @@ export interface FaceServer {
   close(deadline?: AbortSignal): Promise<void>;
 }
 
-export function createFaceServer(limits: HttpLimits, tls: TlsTexts | undefined, face: FaceBehaviour): FaceServer {
+/** @param freshness left out: every request is handled at once */
+export function createFaceServer(
+  limits: HttpLimits,
+  tls: TlsTexts | undefined,
+  face: FaceBehaviour,
+  freshness?: Freshness,
+): FaceServer {
   const server = boundedServer(limits, tls);
+  const handle = (request: FaceRequest, response: ServerResponse) => {
+    if (hasTwoHosts(request.rawHeaders)) {
+      refuse(response, face.protocolRefusal(undefined));
+      return;
+    }
+    if (freshness === undefined || freshness.isFresh) face.handle(request, response);
+    else void handleWhenFresh(request, () => face.handle(request, response), freshness);
+  };
   const sockets = new SocketRegister(limits.maxConnectionsPerAddress);
-  server.on('request', (request, response) => face.handle(request, response));
+  server.on('request', handle);
   // Answered before the body is sent for; the handler asks for it when it wants it.
-  server.on('checkContinue', (request, response) => face.handle(request, response));
+  server.on('checkContinue', handle);
   server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     refuseRaw(socket, face.protocolRefusal(error.code)),
@@ -77,6 +96,14 @@ export function createFaceServer(limits: HttpLimits, tls: TlsTexts | undefined, 
   };
 }
 
+/** S5. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
+async function handleWhenFresh(request: FaceRequest, handle: () => void, freshness: Freshness): Promise<void> {
+  request.hold();
+  await freshness.untilFresh();
+  // Its client may have gone meanwhile.
+  if (!request.destroyed) request.goOn(handle);
+}
+
 function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Server<typeof FaceRequest> {
   const options: http.ServerOptions<typeof FaceRequest> = {
     IncomingMessage: FaceRequest,
@@ -94,6 +121,24 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
   server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
   return server;
+}
+
+/** @param rawHeaders names and values in turn */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/** The connection's last answer. */
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  const body = errorToJson(refusal.text);
+  const head = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+  response.writeHead(refusal.status, head);
+  response.end(body);
 }
 
 /** Answers on a socket that has no response object, and ends it. */

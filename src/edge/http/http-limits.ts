@@ -27,5 +27,11 @@ export interface HttpLimits {
 
 const MIB = 1024 * 1024;
 
+/** Of the body of somebody who is refused for who they are: what is longer is not read. */
+export const MAX_STRANGERS_BODY_BYTES = 64 * 1024;
+
+/** For which a client that goes on sending such a body is left to read its answer. */
+export const STRANGERS_LINGER_MS = 2_000;
+
 /** What is still read, and thrown away, of a body whose answer is already out, so that a client gets to read it. */
 export const MAX_DISCARDED_BYTES = 64 * MIB;

@@ -2,4 +2,4 @@ export { ClientAddresses, type ProxyRange } from './client-address.js';
 export { createFaceServer, type FaceBehaviour, type FaceServer, type TlsTexts } from './face-server.js';
 export { type HttpLimits, MAX_DISCARDED_BYTES } from './http-limits.js';
 export { endInOnePiece } from './one-piece.js';
-export { type BodyOutcome, BodyReader, discardBody, FaceRequest } from './request-body.js';
+export { answerUnread, type BodyOutcome, BodyReader, discardBody, FaceRequest, isLongBody } from './request-body.js';

@@ -6,6 +6,7 @@ import { describeError } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
 import { invalid, Refused } from '../queue/refused.js';
+import { staleHeader } from '../stale-header.js';
 import { refusedBy } from './failures.js';
 import type { ManagementFace } from './management-face.js';
 import { ANSWER_HEADERS, type Application, type Arrived } from './management-handler.js';
@@ -58,6 +59,7 @@ function routerOf(routes: readonly Route[]): Router {
       const query = requestOf(route.query, context.query);
       const asked = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(body)));
       const answer = await route.handle(call, { path: context.params as PathParts, query, body: asked });
+      context.set(staleHeader(call));
       render(context, 200, fields.spelled(answer));
     });
   }

@@ -8,9 +8,10 @@ import {
 } from '../../domain/control/index.js';
 import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
-import type { ManagementGrant } from '../../ports/index.js';
+import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
 import { controlRefusal } from '../error-map.js';
 import { Refused } from '../queue/refused.js';
+import { furthest } from '../stale-header.js';
 import type { ManagementFace } from './management-face.js';
 import { mayDo } from './permissions.js';
 
@@ -37,6 +38,15 @@ export class ManagementCall {
     private readonly granted: ManagementGrant | undefined,
     private readonly ip: string,
   ) {}
+
+  /** The oldest of what its answer was made of, where that came from a read model. */
+  behind: Behind | undefined;
+
+  /** What an answer is made of: how far it is behind is said with the answer. */
+  shows<Shown extends MaybeBehind>(shown: Shown): Shown {
+    this.behind = furthest(this.behind, shown.behind);
+    return shown;
+  }
 
   get grant(): ManagementGrant {
     assert(this.granted !== undefined, 'a call without a caller');

@@ -16,6 +16,7 @@ import type {
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import { Incidents } from '../incidents.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
 import { CallLimiter } from './call-limiter.js';
 import type { ManagementFaceLimits } from './management-limits.js';
@@ -46,6 +47,8 @@ export interface ManagementFaceParts {
   readonly limits: ManagementFaceLimits;
   readonly aliases: readonly AliasWords[];
   readonly trustedProxies: readonly ProxyRange[];
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
   readonly publicUrls: PublicUrls;
   /** Of the native protocol, as clients reach it. */
   readonly respPort: number;
@@ -69,10 +72,12 @@ export class ManagementFace {
   /** Set while draining: every answer is its connection's last. */
   isDraining = false;
   readonly incidents: Incidents;
+  readonly signIns: SignIns;
 
   constructor(readonly parts: ManagementFaceParts) {
     this.spellings = new ManagementSpellings(parts.aliases);
     this.incidents = new Incidents('management', parts);
+    this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies);
     this.callLimiter = new CallLimiter(parts.clock, parts.limits.maxCallsPerSecond);
     this.secrets = new ManagementSecrets(parts.random, parts.sealing);

@@ -6,9 +6,10 @@
  * anything is looked up.
  */
 import type { ServerResponse } from 'node:http';
-import { MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
-import { BodyReader, discardBody, type FaceRequest } from '../http/index.js';
+import { isStranger, MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
+import { answerUnread, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
 import { Refused } from '../queue/refused.js';
+import { signedIn } from '../signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
 import { basicCredentials } from './basic-credentials.js';
 import { refusedBy } from './failures.js';
@@ -59,7 +60,8 @@ export class ManagementHandler {
 
   refuse(request: FaceRequest, response: ServerResponse, failure: unknown, fields?: FieldSpelling): void {
     const { refusal, headers } = refusedBy(this.face, failure);
-    discardBody(request);
+    const leavesBody = isStranger(refusal) && isLongBody(request);
+    if (!leavesBody) discardBody(request);
     if (response.destroyed || response.headersSent) return;
     const text = JSON.stringify({ error: fields?.text(refusal.text) ?? refusal.text });
     response.writeHead(refusal.status, {
@@ -67,10 +69,11 @@ export class ManagementHandler {
       'Content-Length': Buffer.byteLength(text),
       ...ANSWER_HEADERS,
       ...retryHeader(refusal),
-      ...(this.face.isDraining ? { Connection: 'close' } : {}),
+      ...(this.face.isDraining || leavesBody ? { Connection: 'close' } : {}),
       ...headers,
     });
-    response.end(text);
+    if (leavesBody) answerUnread(request, response, text);
+    else response.end(text);
   }
 
   #receive(request: FaceRequest, response: ServerResponse): void {
@@ -103,8 +106,11 @@ export class ManagementHandler {
   /** @throws Refused 401, 429; CONTROL_STALE */
   #grantFor(request: FaceRequest) {
     const credentials = basicCredentials(request.headers.authorization);
-    const grant =
-      credentials === undefined ? undefined : this.face.parts.access.grantForKey(credentials.email, credentials.key);
+    if (credentials === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
+    const { signIns, addresses, parts } = this.face;
+    const { email, key } = credentials;
+    const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
+    const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
     if (grant === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
     if (!this.face.callLimiter.take(`${grant.email} ${grant.account} ${grant.keyName}`)) {
       throw new Refused(MANAGEMENT_REFUSALS.tooManyCalls);

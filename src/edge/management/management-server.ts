@@ -1,5 +1,6 @@
 /** The management face as a server: what it is made of, put together. */
 import { NO_PRICES } from '../../domain/statistics/index.js';
+import type { Freshness } from '../../ports/index.js';
 import { MANAGEMENT_REFUSALS, queueProtocolRefusal } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
 import { openApiRoute } from '../openapi/index.js';
@@ -28,6 +29,8 @@ export interface ManagementServerParts
   readonly limits?: Partial<ManagementFaceLimits>;
   /** Without them the face speaks plain HTTP. */
   readonly tls?: TlsTexts;
+  /** Left out: nobody waits for it. */
+  readonly freshness?: Freshness;
 }
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
@@ -48,13 +51,18 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
   });
   const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES)];
   const handler = new ManagementHandler(face, openPathsOf(routes), createManagementApp(face, routes));
-  return createFaceServer(limits, parts.tls, {
-    handle: (request, response) => handler.handle(request, response),
-    connectRefusal: MANAGEMENT_REFUSALS.methodNotAllowed,
-    allowedMethods: METHODS,
-    protocolRefusal: queueProtocolRefusal,
-    drain: () => {
-      face.isDraining = true;
+  return createFaceServer(
+    limits,
+    parts.tls,
+    {
+      handle: (request, response) => handler.handle(request, response),
+      connectRefusal: MANAGEMENT_REFUSALS.methodNotAllowed,
+      allowedMethods: METHODS,
+      protocolRefusal: queueProtocolRefusal,
+      drain: () => {
+        face.isDraining = true;
+      },
     },
-  });
+    parts.freshness,
+  );
 }

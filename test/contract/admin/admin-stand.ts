@@ -130,6 +130,7 @@ export class AdminStand extends ManagementHarness {
           ? { rebuild: (model: ReadModelName) => void stand.rebuilt.push(model) }
           : undefined;
       },
+      random: this.random,
       clock: { nowMs: () => this.control.nowMs, monotonicMs: () => 0 },
       timers: this.time,
       log: this.log,

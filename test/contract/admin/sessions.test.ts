@@ -118,11 +118,30 @@ describe('operators: sessions', function () {
     );
   });
 
+  it('are worth nothing once they are ended, wherever they were copied to, and others go on', async () => {
+    const { shown: ended } = await begin();
+    const { shown: other } = await begin();
+    const headers = { authorization: `Bearer ${ended.session}` };
+    expect((await stand.call('DELETE', '/v2/admin/session', { as: null, headers })).status).to.equal(200);
+    expect(await byBearer(ended.session)).to.equal(401);
+    expect(await byBearer(other.session)).to.equal(200);
+  });
+
   it('are nothing when they were tampered with, or are something else that was sealed here', async () => {
     const { shown } = await begin();
     const sealed = (value: unknown) => stand.sealing.seal(JSON.stringify(value));
     const untilMs = stand.control.nowMs + HOUR_MS;
-    const odd = [null, 5, 'text', [], {}, { untilMs }, { email: 1, key: 2, untilMs }, { ...stand.owner, untilMs: 'x' }];
+    const odd = [
+      null,
+      5,
+      'text',
+      [],
+      {},
+      { untilMs },
+      { email: 1, key: 2, untilMs },
+      { ...stand.owner, untilMs },
+      { ...stand.owner, name: 'n', untilMs: 'x' },
+    ];
     const texts = [
       `x${shown.session}`,
       shown.session.slice(1),

@@ -36,6 +36,7 @@ describe('management: message queue accounts', function () {
       deletion_time: 0,
       last_plan_upgrade_time: 0,
     });
+    expect(account.retention, 'in seconds').to.equal(Number(account.max_dlq_retention_time_milis) / 1000);
     expect(account.enterprise).to.deep.equal({ enabled: false });
     for (const field of [
       ...['max_message_size', 'max_requests_per_day', 'max_requests_per_day_hard', 'max_endpoints_per_topic'],
@@ -76,6 +77,7 @@ describe('management: message queue accounts', function () {
       max_requests_per_day_hard: 10_000_000,
       max_message_size: 52_428_800,
       max_dlq_retention_time_milis: 2_592_000_000,
+      retention: 2_592_000,
       max_parallelism: 10,
       last_plan_upgrade_time: Math.floor(face.control.nowMs / 1000),
     });

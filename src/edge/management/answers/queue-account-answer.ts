@@ -14,8 +14,6 @@ import { uuidOf } from '../../../messages/index.js';
 import type { ManagementCall } from '../management-call.js';
 import { RecordOf, TextFlag, textFlag, unixSeconds } from './shapes.js';
 
-const DAY_MS = 86_400_000;
-
 export class Enterprise {
   @IsBoolean() readonly enabled!: boolean;
 }
@@ -102,7 +100,7 @@ export function queueAccountAnswer(call: ManagementCall, account: Account): Queu
     max_parallelism: limits.maxParallelism,
     max_global_parallelism: limits.maxGlobalParallelism,
     max_queues: limits.maxQueues,
-    retention: Math.ceil(limits.dlqRetentionMs / DAY_MS),
+    retention: Math.ceil(limits.dlqRetentionMs / 1000),
     timeout: limits.timeoutSeconds,
     rate_limit: limits.maxRequestsPerSecond,
     type: plan.type,

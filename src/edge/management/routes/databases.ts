@@ -112,7 +112,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     async handle(call, { path, query: { period = '1h' } }) {
       const database = await call.database(databaseIdIn(path.id));
       const { nowMs } = call;
-      const series = await statisticsOf(call).database(database.id, period, nowMs);
+      const series = call.shows(await statisticsOf(call).database(database.id, period, nowMs));
       return databaseStatisticsAnswer(series, nowMs, chargesOfDatabase(call, database));
     },
   }),

@@ -62,7 +62,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     async handle(call, { path, query: { period = '1h' } }) {
       const queue = await queueOf(call, path.id);
       const { nowMs } = call;
-      const series = await statisticsOf(call).account(queue.id, period, nowMs);
+      const series = call.shows(await statisticsOf(call).account(queue.id, period, nowMs));
       return queueStatisticsAnswer(series, nowMs, chargesOfQueue(call, queue));
     },
   }),

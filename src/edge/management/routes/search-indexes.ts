@@ -67,11 +67,10 @@ export const SEARCH_ROUTES: readonly Route[] = [
     async handle(call) {
       const indexes = await indexesOf(call);
       const { nowMs } = call;
-      const totalsOf = (some: readonly SearchIndex[]) =>
-        statisticsOf(call).searchTotals(
-          some.map(({ id }) => id),
-          nowMs,
-        );
+      const totalsOf = async (some: readonly SearchIndex[]) => {
+        const ids = some.map(({ id }) => id);
+        return call.shows(await statisticsOf(call).searchTotals(ids, nowMs));
+      };
       const charged = indexes.filter(isCharged);
       const totals = await totalsOf(indexes);
       const billed = charged.length === indexes.length ? totals : await totalsOf(charged);
@@ -160,7 +159,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
         statistics.search(id, period, nowMs),
         call.face.parts.pendingDocuments(id),
       ]);
-      return searchStatisticsAnswer(series, pending, nowMs, chargesOfIndex(call, index));
+      return searchStatisticsAnswer(call.shows(series), pending, nowMs, chargesOfIndex(call, index));
     },
   }),
 ];
@@ -180,12 +179,13 @@ async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIn
 }
 
 /** Of no interest to most who look at an index: while statistics are away the list is empty, and the index is there. */
-async function throughput({ face, nowMs }: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
+async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
+  const { face, nowMs } = call;
   const { statistics, timers, log } = face.parts;
   if (statistics === undefined) return [];
   try {
     const series = await inTime(statistics.search(id, '1h', nowMs), timers);
-    return series === undefined ? [] : throughputOf(series);
+    return series === undefined ? [] : throughputOf(call.shows(series));
   } catch (failure) {
     log.warn('management.throughput.unknown', { index: id, error: describeError(failure) });
     return [];
