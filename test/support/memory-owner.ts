@@ -6,8 +6,10 @@ import {
   type Audience,
   admit,
   Blocked,
+  type CommandSpec,
   compileGlob,
   ErrorReply,
+  findCommand,
   KvEngine,
   keysOf,
   type Reply,
@@ -50,6 +52,8 @@ class Owner {
           .length,
       patternCount: 0,
     };
+    const held = () => [...this.listeners].filter(({ kind, name }) => kind === 'pause' && name === 'held').length;
+    Object.defineProperty(audience, 'heldClients', { get: held });
     this.engine = new KvEngine(RANDOM, { nowMicros: () => Date.now() * 1000, info: () => new Map() }, audience);
     this.engine.keyspace.changes.onTracked = (key) => this.#changed(key);
   }
@@ -100,6 +104,8 @@ export class MemoryOwner implements KvGateway, KvEvents {
   /** Said with every answer. */
   isFull = false;
   scriptReads: readonly ByteString[] | undefined;
+  /** A subscription is confirmed behind this. */
+  subscribing: Promise<void> | undefined;
   /** Answers wait for this. */
   gate: Promise<void> | undefined;
   readonly #owners = new Map<string, Owner>();
@@ -113,6 +119,10 @@ export class MemoryOwner implements KvGateway, KvEvents {
     const { mode, commands } = request;
     if (mode === 'unblock') return response([this.#unblock(owner, commands[0] as readonly ByteString[])]);
     owner.engine.keyspace.nowMs = Date.now();
+    if (mode === 'reads-only') {
+      const reads = (words: readonly ByteString[]) => owner.engine.readsOnly(findCommand(words) as CommandSpec, words);
+      return response(commands.map((words) => (reads(words) ? 1 : 0)));
+    }
     if (mode === 'watch') {
       const { changes } = owner.engine.keyspace;
       const marks = (commands[0] as readonly ByteString[]).slice(1).map((key) => changes.watch(key));
@@ -136,6 +146,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
     let isStopped = false;
     const listener: Listener = { kind, name, onEvent: (event) => isStopped || onEvent(event) };
     owner.listeners.add(listener);
+    await this.subscribing;
     return {
       stop: () => {
         isStopped = true;

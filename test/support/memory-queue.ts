@@ -54,7 +54,6 @@ export class MemoryQueue implements QueueGateway, MessageLog {
     this.#signer = new JwtDeliverySigner({
       keys: { signingKeysOf: () => keys },
       random,
-      aliasIssuer: alias.headerWord,
     });
     this.#headers = new DeliveredHeaders({ alias, region: undefined });
   }
@@ -150,13 +149,23 @@ export class MemoryQueue implements QueueGateway, MessageLog {
     const attempt = this.#engine.attemptOf(id);
     if (attempt === undefined) return;
     const { envelope, retried, restarts } = attempt;
-    const { url, settings, isAlias } = envelope;
+    const { url, settings } = envelope;
     const body = this.#bodies.get(attempt.body.number) ?? new Uint8Array(0);
-    const signed = { account: this.options.account, url, body, nowMs: realTime.nowMs(), isAlias };
+    const signed = {
+      account: this.options.account,
+      url,
+      body,
+      nowMs: realTime.nowMs(),
+      issuer: this.options.alias.headerWord,
+    };
     const outcome = await this.#http.send({
       url,
       method: settings.method,
-      headers: this.#headers.of(envelope, { messageId: id, retried, signature: this.#signer.sign(signed) as string }),
+      headers: this.#headers.of(envelope, {
+        messageId: id,
+        retried,
+        signatures: [this.#signer.sign(signed) as string],
+      }),
       body,
       timeoutMs: 5000,
       maxResponseBytes: 65_536,

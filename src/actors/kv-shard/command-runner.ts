@@ -19,11 +19,12 @@ import {
   type SlicedCommand,
   StateInDoubt,
 } from '../../domain/kv/index.js';
-import { describeError } from '../../kernel/index.js';
+import { describeError, MillraceError } from '../../kernel/index.js';
 import type { Clock, DataLimits, Log } from '../../ports/index.js';
 import type { ShouldStop, Turn } from '../runtime/index.js';
 import { CommandClock } from './command-clock.js';
 import { isForMonitors, showToMonitors, track, trackScript } from './command-witnesses.js';
+import type { HeldData } from './held-data.js';
 import type { CompilePermissions, KvWork } from './kv-work.js';
 import type { PartitionSlot } from './partition-slot.js';
 import { PlanBounds } from './plan-bounds.js';
@@ -38,6 +39,8 @@ export interface CommandRunnerPorts {
   readonly permissionsOf: CompilePermissions;
   /** What plans let partitions hold; left out: as much as they like. */
   readonly dataLimits?: DataLimits | undefined;
+  /** Undefined: nobody counts what is held here. */
+  readonly held?: Pick<HeldData, 'maxBytesOf'> | undefined;
 }
 
 const NEVER = () => false;
@@ -67,7 +70,7 @@ export class CommandRunner {
 
   constructor(private readonly ports: CommandRunnerPorts) {
     this.#clock = new CommandClock(ports.clock);
-    this.#plans = new PlanBounds(ports.dataLimits);
+    this.#plans = new PlanBounds(ports.dataLimits, ports.held);
   }
 
   /** True while a command in slices may have changed half of what it will. */
@@ -204,6 +207,8 @@ export class CommandRunner {
     if (work.isFull) this.#plans.noteFull(slot, engine);
     work.progress += 1;
     work.replies.push(reply);
+    const { scriptDenials } = slot.audience;
+    if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
     if (tracksScript) trackScript(slot, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
     this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
@@ -270,6 +275,12 @@ export class CommandRunner {
   #serve(slot: PartitionSlot, engine: KvEngine, key: string, waiter: Waiter, turn: Turn): boolean {
     const { work, words } = waiter;
     if (!slot.waiting.isWaiting(waiter)) return false;
+    // Nobody has asked for it any more for so long that its caller may have been told so.
+    if (work.deadlineMs < this.ports.clock.monotonicMs()) {
+      slot.waiting.remove(waiter, engine.keyspace.changes);
+      work.reject(new MillraceError('SHARD_UNAVAILABLE', 'its time was over before it was served'));
+      return false;
+    }
     const spec = findCommand(words) as CommandSpec;
     const { effects } = engine;
     const effectsBefore = effects.count;
@@ -323,6 +334,15 @@ export class CommandRunner {
     const mark = watchKeys(this.ports.activation, slot, engine, keys, turn.nowMs);
     this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
     work.replies.push(mark);
+    return 'done';
+  }
+
+  /** Of scripts, whether they say that they write nothing. */
+  judge(engine: KvEngine, work: KvWork): 'done' {
+    for (const words of work.request.commands) {
+      const spec = findCommand(words);
+      work.replies.push(spec !== undefined && engine.readsOnly(spec, words) ? 1 : 0);
+    }
     return 'done';
   }
 

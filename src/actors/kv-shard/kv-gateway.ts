@@ -75,9 +75,8 @@ export class KvShardGateway implements KvGateway {
     try {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, request);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
-      return decodeKvResponse(
-        await caller.call(shard, encodeKvRequest(request), isRead(request), request.waiter !== undefined),
-      );
+      const isPatient = request.waiter !== undefined;
+      return decodeKvResponse(await caller.call(shard, encodeKvRequest(request), isRead(request), isPatient, endMs));
     } catch (error) {
       return this.#again(request, error, endMs);
     }
@@ -90,8 +89,8 @@ function submit(actor: ShardActor<KvWork>, request: KvRequest): Promise<KvRespon
 
 /** May it be executed any number of times? What is not known to only read may not: a script writes, too. */
 function isRead(request: KvRequest): boolean {
-  // Leaving and listening are said again and again without harm.
-  if (request.mode === 'listen' || request.mode === 'unblock') return true;
+  // Leaving and listening are said again and again without harm, and a question is none.
+  if (['listen', 'unblock', 'reads-only'].includes(request.mode)) return true;
   return request.commands.every((words) => findCommand(words)?.flags.includes('readonly') === true);
 }
 

@@ -5,19 +5,29 @@
  *  KG1 the size of a partition is told at most every `tellEveryMs`, and its last change always, as long as it is owned
  *  KG2 looks at keys are told once: what was counted since they were told last
  *  KG3 partitions are looked at some at a time: a new owner has thousands to tell of
+ *  KG4 told is what an owner that serves has in memory: one that still loads has a part of it, one whose lease is over
+ *      knows what once was. Until then, and of what is not loaded, the size that was told last stands
  */
 import { KEY_OVERHEAD_BYTES } from '../../domain/kv/index.js';
 import type { PartitionName } from '../../kernel/index.js';
 import { parseKvPartition } from '../../messages/index.js';
 import type { Clock, Meter, Timer, Timers } from '../../ports/index.js';
+import type { ShardActor } from '../runtime/index.js';
 import type { KvFold } from './kv-fold.js';
+import type { KvPlane } from './kv-plane.js';
+import type { KvWork } from './kv-work.js';
+
+/** Of a shard, here, in whatever state. */
+export interface GaugedOwner {
+  readonly actor: Pick<ShardActor<KvWork>, 'state' | 'epoch' | 'holdsLease'>;
+  readonly plane: Pick<KvPlane, 'loaded'>;
+}
 
 export interface KvGaugesParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly meter: Pick<Meter, 'gaugeKv' | 'recordLookups'>;
-  /** Partitions in memory that this process owns. */
-  partitions(): Iterable<readonly [PartitionName, KvFold]>;
+  owners(): Iterable<GaugedOwner>;
 }
 
 export interface KvGaugesOptions {
@@ -29,6 +39,8 @@ export const DEFAULT_KV_GAUGES: KvGaugesOptions = { lookEveryMs: 1000, tellEvery
 
 /** Well under a millisecond, when all of them have something to tell. */
 const STEP_PARTITIONS = 200;
+
+type Served = readonly [name: PartitionName, fold: KvFold, epoch: number];
 
 interface Told {
   keys: number;
@@ -51,7 +63,7 @@ export class KvGauges {
 
   start(): void {
     this.#timer = this.parts.timers.after(this.options.lookEveryMs, () => {
-      this.#lookOn(this.parts.partitions()[Symbol.iterator]());
+      this.#lookOn(this.#served());
     });
   }
 
@@ -60,11 +72,21 @@ export class KvGauges {
     this.#isStopped = true;
     this.#timer?.cancel();
     const nowMs = this.parts.clock.monotonicMs();
-    for (const [name, fold] of this.parts.partitions()) this.#lookAt(name, fold, nowMs);
+    for (const [name, fold, epoch] of this.#served()) this.#lookAt(name, fold, epoch, nowMs);
+  }
+
+  /** KG4, as it is whenever the next one is asked for. */
+  *#served(): Generator<Served, undefined> {
+    for (const { actor, plane } of this.parts.owners()) {
+      for (const [name, fold] of plane.loaded()) {
+        if (actor.state !== 'serving' || !actor.holdsLease) break;
+        yield [name, fold, actor.epoch];
+      }
+    }
   }
 
   /** KG3. */
-  #lookOn(partitions: Iterator<readonly [PartitionName, KvFold]>): void {
+  #lookOn(partitions: Iterator<Served, undefined>): void {
     if (this.#isStopped) return;
     const nowMs = this.parts.clock.monotonicMs();
     for (let looked = 0; looked < STEP_PARTITIONS; looked += 1) {
@@ -78,7 +100,7 @@ export class KvGauges {
     this.parts.timers.soon(() => this.#lookOn(partitions));
   }
 
-  #lookAt(name: PartitionName, fold: KvFold, nowMs: number): void {
+  #lookAt(name: PartitionName, fold: KvFold, epoch: number, nowMs: number): void {
     const { size: keys, bytes, hits, misses } = fold.engine.keyspace;
     const storageBytes = bytes + keys * KEY_OVERHEAD_BYTES;
     let told = this.#told.get(fold);
@@ -96,7 +118,7 @@ export class KvGauges {
       told.misses = misses;
     }
     if (!hasNewSize || nowMs - told.atMs < this.options.tellEveryMs) return;
-    this.parts.meter.gaugeKv({ database, index, keys, storageBytes });
+    this.parts.meter.gaugeKv({ database, index, keys, storageBytes, epoch });
     told.keys = keys;
     told.storageBytes = storageBytes;
     told.atMs = nowMs;

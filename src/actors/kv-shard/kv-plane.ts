@@ -93,7 +93,9 @@ export class KvPlane implements ShardPlane<KvWork> {
       return 'parked';
     }
     slot.lastUsedAtMs = turn.nowMs;
+    engine.statistics.pace.note(turn.nowMs, engine.statistics.commands);
     this.#runner.tellLimits(slot, engine);
+    if (mode === 'reads-only') return this.#runner.judge(engine, work);
     if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);
     if (mode === 'replace') return this.#replacements.execute(slot, engine, work, turn);
     slot.audience.currentClient = work.request.client?.id;
@@ -135,7 +137,8 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (!isExpiryDue) continue;
       if (!slot.audience.isEmpty) slot.audience.forgetSilent(nowMs);
       const engine = slot.engine;
-      if (engine === undefined || slot.isInDoubt || slot.isBusy || !engine.hasExpiries) continue;
+      if (engine === undefined || slot.isInDoubt || slot.isBusy || !engine.hasExpiries || slot.audience.isPaused)
+        continue;
       const { effects } = engine;
       const effectsBefore = effects.count;
       const bytesBefore = effects.bytes;
@@ -247,9 +250,11 @@ export class KvPlane implements ShardPlane<KvWork> {
     return passivated;
   }
 
-  /** For INFO-like questions and tests: the partitions in memory. */
+  /** For gauges and tests: the partitions in memory, but for those that are being built again. */
   *loaded(): IterableIterator<readonly [PartitionName, KvFold]> {
-    for (const slot of this.#slotsByPartition.values()) if (slot.fold !== undefined) yield [slot.name, slot.fold];
+    for (const { name, fold, isInDoubt } of this.#slotsByPartition.values()) {
+      if (fold !== undefined && !isInDoubt) yield [name, fold];
+    }
   }
 
   /** One that waited for something of its own; unless all that waited was taken up meanwhile. */

@@ -1,7 +1,7 @@
 /** One request for a partition of a database, on its way through an actor. */
 import { type Caller, type Permissions, REST_CALLER, type Reply, type SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
-import type { KvRequest, KvResponse } from '../../messages/index.js';
+import type { KvRequest, KvResponse, ScriptDenial } from '../../messages/index.js';
 import type { Work } from '../runtime/index.js';
 
 const REST_TRANSACTION: Caller = { isNested: true };
@@ -10,6 +10,7 @@ const REST_TRANSACTION: Caller = { isNested: true };
 export type CompilePermissions = (user: string, rules: string) => Permissions | undefined;
 
 export class KvWork implements Work {
+  deadlineMs = Number.POSITIVE_INFINITY;
   enteredAtMs = 0;
   waitsForTurn = 0;
   hasWritten = false;
@@ -28,6 +29,8 @@ export class KvWork implements Work {
   isAborted = false;
   /** Keys that its scripts have read; only when the client tracks what it reads. */
   scriptReads: string[] | undefined;
+  /** What its scripts were refused. */
+  denials: ScriptDenial[] | undefined;
   /** The database has no room, as far as its last command could tell. */
   isFull = false;
   /** The partition's latest token, asked for when a request that only read is answered. */
@@ -55,6 +58,14 @@ export class KvWork implements Work {
     return this.request.commands.length;
   }
 
+  get hasBegun(): boolean {
+    return this.progress > 0 || this.slices !== undefined || this.replies.length > 0;
+  }
+
+  get isHalfway(): boolean {
+    return this.slices !== undefined;
+  }
+
   callerFor(compile: CompilePermissions): Caller {
     if (this.#caller !== undefined) return this.#caller;
     const { client, mode, waiter } = this.request;
@@ -71,9 +82,9 @@ export class KvWork implements Work {
 
   release(position: number): void {
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
-    const { replies, isAborted, isFull, scriptReads } = this;
-    const isPlain = !isAborted && !isFull && scriptReads === undefined;
-    this.onReply(isPlain ? { replies, syncToken } : { replies, syncToken, isAborted, isFull, scriptReads });
+    const { replies, isAborted, isFull, scriptReads, denials } = this;
+    const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
+    this.onReply(isPlain ? { replies, syncToken } : { replies, syncToken, isAborted, isFull, scriptReads, denials });
   }
 
   reject(error: MillraceError): void {

@@ -6,8 +6,8 @@
  *  P2 a reply that looked at an uncommitted key waits for that entry
  */
 import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
-import type { ByteString, PartitionName } from '../../kernel/index.js';
-import type { ManifestPartition } from '../../messages/index.js';
+import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
+import { type ManifestPartition, parseKvPartition } from '../../messages/index.js';
 import type { KvFold } from './kv-fold.js';
 import type { KvWork } from './kv-work.js';
 import type { SlotAudience } from './slot-audience.js';
@@ -41,10 +41,14 @@ export class PartitionSlot {
   /** Of the limits of plans that its engine was told. */
   limitsVersion = -1;
 
+  readonly database: DatabaseId;
+
   constructor(
     readonly name: PartitionName,
     readonly audience: SlotAudience,
-  ) {}
+  ) {
+    this.database = parseKvPartition(name).database;
+  }
 
   get fold(): KvFold | undefined {
     return this.#fold;

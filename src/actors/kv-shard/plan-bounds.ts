@@ -1,17 +1,23 @@
-/** Between what plans let partitions hold and the engines that keep to it. */
+/** Between what plans, and this process, let partitions hold and the engines that keep to it. */
 import type { KvEngine } from '../../domain/kv/index.js';
 import { type DataLimits, NO_DATA_LIMITS } from '../../ports/index.js';
+import type { HeldData } from './held-data.js';
 import type { PartitionSlot } from './partition-slot.js';
 
 export class PlanBounds {
-  constructor(private readonly limits: DataLimits = NO_DATA_LIMITS) {}
+  constructor(
+    private readonly limits: DataLimits = NO_DATA_LIMITS,
+    private readonly held?: Pick<HeldData, 'maxBytesOf'>,
+  ) {}
 
-  /** The engine knows what the plan allows just now. To be called before each request. */
+  /** The engine knows what the plan allows, and the process has room for, just now. To be called before each request. */
   tell(slot: PartitionSlot, engine: KvEngine): void {
+    if (this.held !== undefined) engine.bounds.processMaxBytes = this.held.maxBytesOf(slot.database, engine);
     const { version } = this.limits;
     if (slot.limitsVersion === version) return;
     slot.limitsVersion = version;
     engine.bounds.plan = this.limits.limitOf(slot.name);
+    engine.maxCommandBytes = this.limits.maxCommandBytesOf(slot.name) ?? Number.POSITIVE_INFINITY;
   }
 
   /** A command was refused for want of room: a larger plan may help. */

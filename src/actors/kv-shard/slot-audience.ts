@@ -7,14 +7,18 @@
  */
 import { type Audience, type CommandSpec, compileGlob, type Glob, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, SessionId } from '../../kernel/index.js';
-import type { KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
+import type { KvEvent, KvListen, KvListenKind, ScriptDenial } from '../../messages/index.js';
 
 /** Keys that are remembered because a client may have cached them; beyond it the oldest are invalidated. */
 const MAX_TRACKED_KEYS = 1_000_000;
+/** Of one command, that ACL LOG hears of: a script may go on being refused. */
+const MAX_SCRIPT_DENIALS = 16;
 /** A process says every second or so that it is there. */
 export const EDGE_SILENCE_MS = 15_000;
 /** Of `invalidation`: every change, not only of keys that were read. */
 const EVERY_CHANGE = '*';
+/** Of `pause`: a client whose command is held up. */
+const HELD = 'held';
 
 interface Edge {
   heardAtMs: number;
@@ -35,6 +39,8 @@ export class SlotAudience implements Audience {
   readonly scriptCalls: (readonly ByteString[])[] = [];
   /** Keys that scripts of that command have read; only while its client wants to know. */
   scriptReads: Set<ByteString> | undefined;
+  /** What scripts of the command that is being run were refused. */
+  readonly scriptDenials: ScriptDenial[] = [];
   #maxTrackedKeys = MAX_TRACKED_KEYS;
   readonly #edges = new Map<SessionId, Edge>();
   readonly #counts: Readonly<Record<KvListenKind, Map<ByteString, Counts>>> = {
@@ -43,6 +49,7 @@ export class SlotAudience implements Audience {
     'shard-channel': new Map(),
     monitor: new Map(),
     invalidation: new Map(),
+    pause: new Map(),
   };
   readonly #globs = new Map<ByteString, Glob>();
   readonly #tracked = new Map<ByteString, Set<SessionId>>();
@@ -57,6 +64,14 @@ export class SlotAudience implements Audience {
 
   get isMonitored(): boolean {
     return this.#counts.monitor.size > 0;
+  }
+
+  get isPaused(): boolean {
+    return this.#counts.pause.has('');
+  }
+
+  get heldClients(): number {
+    return sum(this.#counts.pause.get(HELD));
   }
 
   get maxTrackedKeys(): number {
@@ -121,6 +136,10 @@ export class SlotAudience implements Audience {
 
   forgetSilent(nowMs: number): void {
     for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
+  }
+
+  noteScriptDenial({ user, reason, object }: ScriptDenial): void {
+    if (this.scriptDenials.length < MAX_SCRIPT_DENIALS) this.scriptDenials.push({ user, reason, object });
   }
 
   noteScriptCall(spec: CommandSpec, words: readonly ByteString[]): void {

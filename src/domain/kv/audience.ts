@@ -3,6 +3,7 @@
  * database's first partition; everywhere else the audience is empty.
  */
 import type { ByteString } from '../../kernel/index.js';
+import type { PermissionDenied } from './acl/permissions.js';
 import type { CommandSpec } from './command-spec.js';
 
 export interface Audience {
@@ -13,6 +14,12 @@ export interface Audience {
   subscribersOf(channel: ByteString, isSharded: boolean): number;
   /** How many different patterns somebody is subscribed to. */
   readonly patternCount: number;
+  /** Commands that write are held up somewhere: what there is stays as it is, nothing expires or is evicted. */
+  readonly isPaused?: boolean;
+  /** Clients whose commands are held up. */
+  readonly heldClients?: number;
+  /** A script was refused a command, for ACL LOG. */
+  noteScriptDenial?(denial: PermissionDenied): void;
   /** A script is about to run a command: for those who watch all commands, or cache what it reads. */
   noteScriptCall?(spec: CommandSpec, words: readonly ByteString[]): void;
 }

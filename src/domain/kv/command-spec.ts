@@ -95,11 +95,29 @@ export type KeySpec =
   /** Several of them, in order: `COPY` reads one key and writes another. */
   | { readonly kind: 'several'; readonly parts: readonly KeySpec[] }
   /** Positions that only a look at the words can tell (`XREAD … STREAMS`, `SORT … STORE`). */
-  | { readonly kind: 'found'; readonly find: (words: readonly ByteString[]) => readonly FoundKey[] };
+  | {
+      readonly kind: 'found';
+      readonly find: (words: readonly ByteString[]) => readonly FoundKey[];
+      readonly searches: readonly KeySearch[];
+    };
 
 export interface FoundKey {
   readonly position: number;
   readonly access?: KeyAccess;
+}
+
+/** How clients are told to look for such keys (COMMAND INFO). Neither `at` nor `keyword`: they cannot. */
+export interface KeySearch {
+  /** As in `keyUse`. */
+  readonly use: string;
+  readonly at?: number;
+  /** The keys stand behind this word, which is looked for from the word `from` on. */
+  readonly keyword?: string;
+  readonly from?: number;
+  /** How many words behind the first key the last one is; negative: counted from the end. */
+  readonly last?: number;
+  /** Of the words that are left only every so-maniest part are keys; 0: all. */
+  readonly limit?: number;
 }
 
 export const NO_KEYS: KeySpec = { kind: 'none' };
@@ -122,8 +140,11 @@ export function several(...parts: readonly KeySpec[]): KeySpec {
   return { kind: 'several', parts };
 }
 
-export function found(find: (words: readonly ByteString[]) => readonly FoundKey[]): KeySpec {
-  return { kind: 'found', find };
+export function found(
+  find: (words: readonly ByteString[]) => readonly FoundKey[],
+  ...searches: readonly KeySearch[]
+): KeySpec {
+  return { kind: 'found', find, searches };
 }
 
 export interface CommandContext {
@@ -138,6 +159,8 @@ export interface CommandContext {
   readonly isReplay: boolean;
   /** Parameters of this database, as CONFIG SET left them. */
   readonly settings: Settings;
+  /** What may be held of it here, `maxmemory` or less; 0: as much as it likes. */
+  readonly bounds: { readonly shownBytes: number };
   /** What has been counted about this database. */
   readonly statistics: Statistics;
   /** Those who listen: subscribers, monitors. */
@@ -154,6 +177,8 @@ export interface CommandContext {
   readonly isNested: boolean;
   /** The database has reached its bound, and there was nothing to evict: scripts may not let it grow. */
   readonly isFull: boolean;
+  /** Bytes of the longest command, and of the longest answer over REST. */
+  readonly maxCommandBytes: number;
   /** What the user may do, in ACL rules; undefined: everything. Scripts ask before each of their commands. */
   readonly permissions: Permissions | undefined;
   /** A keyspace event, for those who asked for its kind: `notify('l', 'lpush', key)`. Cheap when nobody did. */
@@ -173,12 +198,16 @@ export interface Permissions {
   /** The error a client gets instead, or undefined when the command may run. */
   refusal(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined;
   mayReach(channel: ByteString, isPattern: boolean): boolean;
+  /** Of all its sets of rules together, as they are written: `~a*`, `%R~b`; `~*`: all keys. */
+  readonly keyPatterns: readonly ByteString[];
 }
 
 /** What INFO and TIME tell that the keyspace does not know. */
 export interface ServerFacts {
   /** Microseconds since the epoch, for TIME. */
   nowMicros(): number;
+  /** Processor time of the process, in microseconds; left out: all time is taken for work. */
+  workedMicros?(): number;
   /** Section → field → value, for INFO; the keyspace section is the engine's own. */
   info(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -200,6 +229,13 @@ export interface CommandSpec {
   readonly arity: number;
   readonly flags: readonly CommandFlag[];
   readonly keys: KeySpec;
+  /**
+   * What is done with the keys, in Redis's words, one for each part of `keys`: `RO`, `RW`, `OW` (overwritten whatever
+   * it holds) or `RM`, then `access`, `update`, `insert`, `delete`. Left out: what `access` says.
+   */
+  readonly keyUse?: readonly string[];
+  /** For proxies and clients of clusters, in Redis's words (COMMAND INFO). */
+  readonly tips?: readonly string[];
   readonly handler: Handler;
   /** Used instead of `handler` outside of transactions and scripts; of `isLong`, only when that says so. */
   readonly sliced?: SlicedHandler;
@@ -218,6 +254,10 @@ export interface CommandSpec {
   readonly restProblem?: (words: readonly ByteString[]) => ErrorReply | undefined;
   /** How its answer differs from Redis's, a sentence each, for `docs/deviations.md`. */
   readonly deviations?: readonly string[];
+  /** Writes nothing here, and is held up with what does, as in Redis: CLIENT PAUSE. */
+  readonly isHeldWithWrites?: boolean;
+  /** Of one that runs a script: does what the words name say of itself that it writes nothing? */
+  readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
   readonly readOnlyToken?: boolean;
 }
@@ -231,6 +271,16 @@ export function isWrite(spec: CommandSpec): boolean {
   return spec.flags.includes('write');
 }
 
+/** Does CLIENT PAUSE WRITE hold it up? Of what runs a script, unless that says that it writes nothing. */
+export function isHeldWithWrites(spec: CommandSpec): boolean {
+  return isWrite(spec) || spec.isHeldWithWrites === true || mayRunWrites(spec);
+}
+
+/** Does it run a script that may write? */
+export function mayRunWrites({ flags }: CommandSpec): boolean {
+  return flags.includes('script') && !flags.includes('readonly');
+}
+
 /** Keys among the words, in order. Words that do not fit the spec give the keys that are there. */
 export function keysOf(spec: CommandSpec, words: readonly ByteString[]): ByteString[] {
   const keys: ByteString[] = [];
@@ -242,52 +292,57 @@ export interface AccessedKey {
   readonly key: ByteString;
   readonly position: number;
   readonly access: KeyAccess;
+  /** Of `keys`, the part that names it; 0 where that has none. */
+  readonly part: number;
 }
 
 /** The same, with what is done to each. */
 export function accessedKeysOf(spec: CommandSpec, words: readonly ByteString[]): AccessedKey[] {
   const keys: AccessedKey[] = [];
   const fallback: KeyAccess = isWrite(spec) ? 'both' : 'read';
-  eachKey(spec.keys, words, fallback, (position, access) => {
-    keys.push({ key: words[position] as ByteString, position, access: access ?? fallback });
+  eachKey(spec.keys, words, fallback, (position, access, part) => {
+    keys.push({ key: words[position] as ByteString, position, access: access ?? fallback, part });
   });
   return keys;
 }
 
-type KeyVisitor = (position: number, access: KeyAccess | undefined) => void;
+type KeyVisitor = (position: number, access: KeyAccess | undefined, part: number) => void;
 
 function eachKey(
   where: KeySpec,
   words: readonly ByteString[],
   fallback: KeyAccess | undefined,
   visit: KeyVisitor,
+  part = 0,
 ): void {
   switch (where.kind) {
     case 'none':
       return;
     case 'span': {
       const last = where.last < 0 ? words.length + where.last : where.last;
-      for (let i = where.first; i <= last && i < words.length; i += where.step) visit(i, where.access ?? fallback);
+      for (let i = where.first; i <= last && i < words.length; i += where.step)
+        visit(i, where.access ?? fallback, part);
       return;
     }
     case 'counted': {
-      for (const position of where.before) if (position < words.length) visit(position, 'write');
+      for (const position of where.before) if (position < words.length) visit(position, 'write', part);
       const count = Number(words[where.at]);
       const step = where.step ?? 1;
       const access = where.access ?? (where.before.length > 0 ? 'read' : fallback);
+      const ofCounted = where.before.length > 0 ? part + 1 : part;
       for (let i = 0; i < count; i += 1) {
         const position = where.at + 1 + i * step;
         if (position >= words.length) break;
-        visit(position, access);
+        visit(position, access, ofCounted);
       }
       return;
     }
     case 'several':
-      for (const part of where.parts) eachKey(part, words, fallback, visit);
+      for (const [index, inner] of where.parts.entries()) eachKey(inner, words, fallback, visit, index);
       return;
     case 'found':
       for (const { position, access } of where.find(words)) {
-        if (position < words.length) visit(position, access ?? fallback);
+        if (position < words.length) visit(position, access ?? fallback, part);
       }
   }
 }

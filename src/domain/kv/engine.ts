@@ -88,6 +88,7 @@ export class KvEngine {
       random,
       server,
       settings,
+      bounds: this.bounds,
       libraries,
       statistics,
       audience,
@@ -98,6 +99,7 @@ export class KvEngine {
       mayBlock: false,
       isNested: false,
       isFull: false,
+      maxCommandBytes: Number.POSITIVE_INFINITY,
       permissions: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
@@ -130,6 +132,18 @@ export class KvEngine {
     this.#prepare(words, nowMs, caller);
     try {
       return spec.isLong(this.#context);
+    } catch (refusal) {
+      if (refusal instanceof ErrorReply) return false;
+      throw refusal;
+    }
+  }
+
+  /** Of a command that runs a script: does that say of itself that it writes nothing? @param words the first two will do */
+  readsOnly(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): boolean {
+    if (spec.readsOnly === undefined) return false;
+    this.#prepare(words, 0, caller);
+    try {
+      return spec.readsOnly(this.#context);
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return false;
       throw refusal;
@@ -197,7 +211,7 @@ export class KvEngine {
   /** Makes room for growth within its bounds, as its policy says; or why not. */
   makeRoom(nowMs: number): ErrorReply | undefined {
     const { keyspace, effects, bounds } = this;
-    if (!bounds.areReached) return undefined;
+    if (!bounds.areReached || this.#context.audience.isPaused === true) return undefined;
     keyspace.nowMs = nowMs;
     for (let i = 0; i < MAX_EVICTIONS && bounds.areReached; i += 1) {
       const victim = bounds.nextVictim();
@@ -213,6 +227,11 @@ export class KvEngine {
   /** What scripts are told: set before each that runs. */
   set isFull(isFull: boolean) {
     this.#context.isFull = isFull;
+  }
+
+  /** As its database's limits have it; not part of the data. */
+  set maxCommandBytes(bytes: number) {
+    this.#context.maxCommandBytes = bytes;
   }
 
   /** Access is logged from when a policy first needs it. */

@@ -6,6 +6,7 @@ export { admit, allCommands, findCommand } from './command-table.js';
 export { digestOf, KeyspaceDigest } from './digest.js';
 export { Effects } from './effects.js';
 export { type Caller, KvEngine, REST_CALLER, type SlicedCommand, StateInDoubt } from './engine.js';
+export { storedBytes } from './eviction.js';
 export { ACL_HELP, aclCategories, aclGeneratePassword, aclWrongWords } from './families/acl/answers.js';
 export { human } from './families/server/info.js';
 export { compileGlob, type Glob, globTooLong, isGlobTooLong, MAX_GLOB_BYTES } from './glob.js';
@@ -15,6 +16,8 @@ export { type Collection, KEY_OVERHEAD_BYTES, Keyspace, type Value } from './key
 export { Libraries } from './libraries.js';
 export * from './limits.js';
 export { formatDouble } from './numbers.js';
+export { Pace } from './pace.js';
+export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
 export { Settings } from './settings.js';

@@ -1,6 +1,7 @@
 /** How large a value may get and how much one command may do, each with its reason. */
+import type { ByteString } from '../../kernel/index.js';
 import type { CommandContext } from './command-spec.js';
-import { ERRORS, ErrorReply } from './reply.js';
+import { ERRORS, ErrorReply, type Reply } from './reply.js';
 
 /** The longest string Redis knows; offsets beyond it are refused with Redis's text. */
 export const MAX_STRING_BYTES = 512 * 1024 * 1024;
@@ -17,6 +18,9 @@ export const MAX_SCAN_COUNT = 10_000;
 /** Expiry instants stay exact in a number; this is the year 287396. */
 export const MAX_EXPIRE_AT_MS = Number.MAX_SAFE_INTEGER;
 
+/** Expiries of fields end here in Redis: 2^46 ms, the year 4199. */
+export const MAX_FIELD_EXPIRY_MS = 2 ** 46 - 1;
+
 /** Words of one command above which it runs in slices: about a millisecond of lookups. */
 export const MANY_WORDS = 2000;
 /** Of them in one slice. */
@@ -31,4 +35,32 @@ const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (p
 export function requireRecordSize(context: CommandContext, bytes: number): void {
   if (bytes <= MAX_RECORD_BYTES || context.isReplay) return;
   throw bytes > MAX_STRING_BYTES ? stringTooLong : ERRORS.recordTooLarge;
+}
+
+/**
+ * Refuses to lengthen a string beyond what one command may hold: what no SET can write no GET could answer over REST.
+ * @throws ErrorReply
+ */
+export function requireLength(context: CommandContext, bytes: number): void {
+  requireRecordSize(context, bytes);
+  const { maxCommandBytes, isReplay } = context;
+  if (bytes <= maxCommandBytes || isReplay) return;
+  const sizes = `Limit: ${maxCommandBytes} bytes, Actual: ${bytes} bytes`;
+  throw new ErrorReply(`ERR string exceeds maximum allowed size. ${sizes}`);
+}
+
+/**
+ * Refuses a string that is longer than an answer over REST may be, before it is taken away: nobody would have it then.
+ * @returns the value, or null for none
+ * @throws ErrorReply
+ */
+export function answerable({ face, maxCommandBytes }: CommandContext, value: ByteString | undefined): Reply {
+  if (value === undefined) return null;
+  if (value.length <= maxCommandBytes || face === 'resp') return value;
+  throw new ErrorReply(`${requestTooLarge(maxCommandBytes, value.length).text}. GETRANGE reads it in parts`);
+}
+
+/** One command, or one answer over REST, beyond the database's limit. */
+export function requestTooLarge(limitBytes: number, actualBytes: number): ErrorReply {
+  return new ErrorReply(`ERR max request size exceeded. Limit: ${limitBytes} bytes, Actual: ${actualBytes} bytes`);
 }

@@ -1,6 +1,6 @@
 /**
- * What a partition may hold: `maxmemory`, which is a parameter of the database, and what its plan allows, which its
- * owner is told and which is no part of the data. Either one reached is a bound reached.
+ * What a partition may hold: `maxmemory`, which is a parameter of the database; what its plan allows, and what its
+ * process has room for, which its owner is told and which are no part of the data. Any one reached is a bound reached.
  */
 import type { ByteString, Random } from '../../kernel/index.js';
 import { chooseAnyVictim, chooseVictim, storedBytes, usedBytes } from './eviction.js';
@@ -16,6 +16,10 @@ export interface PlanLimit {
 
 export class MemoryBounds {
   plan: PlanLimit | undefined;
+  /** What the process that holds it has room for, compared with `storedBytes`; undefined in a fold that replays. */
+  processMaxBytes: number | undefined;
+  /** Of `storedBytes`, what that process has counted. */
+  countedBytes = 0;
 
   constructor(
     private readonly keyspace: Keyspace,
@@ -25,11 +29,11 @@ export class MemoryBounds {
 
   /** Is there any? */
   get areSet(): boolean {
-    return this.settings.maxMemoryBytes > 0 || this.plan !== undefined;
+    return this.settings.maxMemoryBytes > 0 || this.plan !== undefined || this.processMaxBytes !== undefined;
   }
 
   get areReached(): boolean {
-    return this.#isMemoryReached || this.isPlanReached;
+    return this.#isMemoryReached || this.isPlanReached || this.#isProcessReached;
   }
 
   get #isMemoryReached(): boolean {
@@ -39,6 +43,17 @@ export class MemoryBounds {
 
   get isPlanReached(): boolean {
     return this.plan !== undefined && storedBytes(this.keyspace) > this.plan.maxBytes;
+  }
+
+  get #isProcessReached(): boolean {
+    return this.processMaxBytes !== undefined && storedBytes(this.keyspace) > this.processMaxBytes;
+  }
+
+  /** The least of all, as `maxmemory` is shown to clients; 0: there is none. */
+  get shownBytes(): number {
+    const all = [this.settings.maxMemoryBytes || undefined, this.plan?.maxBytes, this.processMaxBytes];
+    const given = all.filter((bytes) => bytes !== undefined);
+    return given.length === 0 ? 0 : Math.max(0, Math.min(...given));
   }
 
   /** One is reached, and nothing would make room. */
@@ -52,7 +67,8 @@ export class MemoryBounds {
     const { keyspace, settings, random, plan } = this;
     const samples = settings.number('maxmemory-samples');
     const chosen = chooseVictim(keyspace, { policy: this.#policy, samples }, random);
-    if (chosen !== undefined || plan?.isEvicting !== true || !this.isPlanReached) return chosen;
+    if (chosen !== undefined || plan?.isEvicting !== true || !(this.isPlanReached || this.#isProcessReached))
+      return chosen;
     return chooseAnyVictim(keyspace, random);
   }
 

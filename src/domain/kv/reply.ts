@@ -69,6 +69,11 @@ export class VerbatimReply {
   ) {}
 }
 
+/** An integer of any size, from scripts. RESP3: a big number; elsewhere its text. */
+export class BigNumberReply {
+  constructor(readonly text: ByteString) {}
+}
+
 export type Aggregate = MapReply | SetReply | PairsReply | KeyedReply;
 
 export type Reply =
@@ -83,6 +88,7 @@ export type Reply =
   | DoubleReply
   | BooleanReply
   | VerbatimReply
+  | BigNumberReply
   | readonly Reply[];
 
 /** The forms of RESP2 and REST: no maps, no doubles; lists, strings, integers, statuses, errors, null. */
@@ -93,7 +99,9 @@ export function flatten(reply: Reply): FlatReply {
   if (typeof reply !== 'object' || reply === null) return reply;
   if (reply instanceof MapReply || reply instanceof SetReply || reply instanceof PairsReply) return reply.items;
   if (reply instanceof KeyedReply) return pairsOf(reply.items);
-  if (reply instanceof DoubleReply || reply instanceof VerbatimReply) return reply.text;
+  if (reply instanceof DoubleReply || reply instanceof VerbatimReply || reply instanceof BigNumberReply) {
+    return reply.text;
+  }
   if (reply instanceof BooleanReply) return reply.value ? 1 : 0;
   return reply;
 }

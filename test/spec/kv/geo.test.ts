@@ -9,8 +9,8 @@ describe('kv: keys of GEORADIUS', () => {
   it('are the source, and the destination that counts', () => {
     const words = 'GEORADIUS g 1 2 3 km STORE a STOREDIST b'.split(' ');
     expect(accessedKeysOf(findCommand(words) as CommandSpec, words)).to.deep.equal([
-      { key: 'g', position: 1, access: 'read' },
-      { key: 'b', position: 9, access: 'write' },
+      { key: 'g', position: 1, access: 'read', part: 0 },
+      { key: 'b', position: 9, access: 'write', part: 0 },
     ]);
   });
 });

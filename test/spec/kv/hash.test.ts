@@ -216,3 +216,37 @@ describe('key-value: events of hashes', () => {
     expect(heard).to.deep.equal(['hexpired h', 'del h']);
   });
 });
+
+describe('key-value: instants of fields', () => {
+  const far = 9_007_199_254_740_991;
+  const latest = 2 ** 46 - 1;
+
+  it('end over the native protocol where they end in Redis, and are judged first', () => {
+    const bench = new KvBench();
+    bench.caller = { face: 'resp' };
+    bench.line('HSET h a 1');
+    expect(bench.line(`HPEXPIREAT h ${latest} FIELDS 1 a`).reply).to.deep.equal([1]);
+    for (const [line, problem] of [
+      [`HPEXPIREAT h ${latest + 1} FIELDS 1 a`, "-ERR invalid expire time in 'hpexpireat' command"],
+      [`HPEXPIREAT none ${latest + 1} FIELDS 1 a`, "-ERR invalid expire time in 'hpexpireat' command"],
+      ['HEXPIRE none -1 FIELDS 1 a', '-ERR invalid expire time, must be >= 0'],
+      ['HGETEX none EX -1 FIELDS 1 a', '-ERR invalid expire time, must be >= 0'],
+      [`HGETEX none PXAT ${latest + 1} FIELDS 1 a`, "-ERR invalid expire time in 'hgetex' command"],
+      [`HSETEX none FXX PXAT ${latest + 1} FIELDS 1 a 1`, "-ERR invalid expire time in 'hsetex' command"],
+    ]) {
+      expect(readable(bench.line(line as string).reply), line).to.equal(problem);
+    }
+  });
+
+  it('stay as they are, but in a payload of DUMP, which Redis has to read', () => {
+    const bench = new KvBench();
+    bench.line('HSET h a 1 b 2');
+    bench.line(`HPEXPIREAT h ${far} FIELDS 1 a`);
+    bench.expectReplayed();
+    bench.expectRebuilt();
+    bench.line('COPY h copied');
+    expect(bench.line('HPEXPIRETIME copied FIELDS 1 a').reply).to.deep.equal([far]);
+    bench.run(['RESTORE', 'restored', '0', bench.line('DUMP h').reply as string]);
+    expect(bench.line('HPEXPIRETIME restored FIELDS 2 a b').reply).to.deep.equal([latest, -1]);
+  });
+});

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
-import { KvEngine, MAX_RECORD_BYTES, MAX_SCAN_COUNT } from '../../../src/domain/kv/index.js';
+import {
+  type CommandSpec,
+  findCommand,
+  KvEngine,
+  MAX_RECORD_BYTES,
+  MAX_SCAN_COUNT,
+} from '../../../src/domain/kv/index.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
+import { NOW } from '../../support/kv-case.js';
 
 const TOO_LARGE = '-ERR max single record size exceeded';
 
@@ -18,6 +25,71 @@ describe('key-value: limits', () => {
     expect(readable(bench.run(['MSET', 'i', '1', 'j', `${largest}x`]).reply)).to.equal(TOO_LARGE);
     expect(bench.line(`SETRANGE k ${MAX_RECORD_BYTES - 1} x`).reply).to.equal(MAX_RECORD_BYTES);
     expect(bench.engine.keyspace.size).to.equal(1);
+  });
+
+  it('let APPEND and SETRANGE lengthen a string to what a command of its database may hold', () => {
+    const bench = new KvBench();
+    bench.engine.maxCommandBytes = 10;
+    const tooLong = '-ERR string exceeds maximum allowed size. Limit: 10 bytes, Actual: 11 bytes';
+    bench.line('SET k 123456789');
+    expect(bench.line('APPEND k x').reply).to.equal(10);
+    expect(readable(bench.line('APPEND k x').reply)).to.equal(tooLong);
+    expect(readable(bench.line('APPEND none 12345678901').reply)).to.equal(tooLong);
+    expect(readable(bench.line('SETRANGE k 10 x').reply)).to.equal(tooLong);
+    expect(bench.line('SETRANGE k 9 y').reply).to.equal(10);
+    expect(readable(bench.run(['EVAL', "return redis.call('APPEND', KEYS[1], 'x')", '1', 'k']).reply)).to.contain(
+      'string exceeds maximum allowed size. Limit: 10 bytes, Actual: 11 bytes',
+    );
+    expect(bench.line('GET k').reply).to.equal('123456789y');
+    expect(bench.engine.keyspace.size).to.equal(1);
+    bench.expectReplayed();
+  });
+
+  it('leave a longer string as it is, to be read in parts and written within', () => {
+    const bench = new KvBench();
+    bench.engine.replay(['SET', 'k', '0123456789abc']);
+    bench.engine.maxCommandBytes = 10;
+    expect(readable(bench.line('APPEND k x').reply)).to.contain('Actual: 14 bytes');
+    expect(bench.engine.execute(findCommand(['SETRANGE']) as CommandSpec, ['SETRANGE', 'k', '12', 'C'], NOW)).to.equal(
+      13,
+    );
+    expect(bench.line('GETRANGE k 8 -1').reply).to.equal('89abC');
+  });
+
+  it('end strings that SETBIT, BITFIELD and BITOP make at the largest record', () => {
+    const bench = new KvBench();
+    bench.engine.maxCommandBytes = 10;
+    const last = MAX_RECORD_BYTES * 8 - 1;
+    expect(bench.line('SETBIT bits 87 1').reply).to.equal(0);
+    expect(readable(bench.line(`SETBIT bits ${last + 1} 1`).reply)).to.equal(TOO_LARGE);
+    expect(readable(bench.line(`BITFIELD bits SET u8 ${last - 6} 1`).reply)).to.equal(TOO_LARGE);
+    expect(bench.line(`SETBIT bits ${last} 1`).reply).to.equal(0);
+    expect(bench.line('BITOP NOT other bits').reply).to.equal(MAX_RECORD_BYTES);
+    bench.engine.replay(['APPEND', 'bits', 'x']);
+    expect(readable(bench.line('BITOP NOT other bits').reply)).to.equal(TOO_LARGE);
+  });
+
+  it('say over REST of a string that is too long for an answer how it is read, and take none such away', () => {
+    const bench = new KvBench();
+    bench.engine.maxCommandBytes = 10;
+    bench.line('SETBIT k 87 1');
+    const tooLong = '-ERR max request size exceeded. Limit: 10 bytes, Actual: 11 bytes. GETRANGE reads it in parts';
+    for (const line of [
+      'GET k',
+      'GETRANGE k 0 -1',
+      'GETEX k EX 1',
+      'GETDEL k',
+      'GETSET k x',
+      'SET k x GET',
+      'SET k x NX GET',
+    ]) {
+      expect(readable(bench.line(line).reply), line).to.equal(tooLong);
+    }
+    expect(bench.line('STRLEN k').reply).to.equal(11);
+    expect(bench.line('TTL k').reply).to.equal(-1);
+    expect(bench.line('GETRANGE k 1 -1').reply).to.have.length(10);
+    bench.caller = { face: 'resp' };
+    expect(bench.line('GETDEL k').reply).to.have.length(11);
   });
 
   it('never refuse what the journal holds already', () => {

@@ -43,6 +43,32 @@ describe('kv: the sandbox of scripts', () => {
     });
   }
 
+  describe('of a process that was stopped for a minute meanwhile', () => {
+    const SUM = 'local n=0 for i=1,100000 do n=n+i end return n';
+    /** The clock goes on by a minute at the tenth look; `workedMs` of it were work. */
+    const paused = (workedMs: number) => {
+      let looks = 0;
+      const isOver = () => looks > 10;
+      const nowMicros = () => {
+        looks += 1;
+        return isOver() ? 60_000_000 : 0;
+      };
+      return new KvEngine(seededRandom(1), {
+        nowMicros,
+        workedMicros: () => (isOver() ? workedMs * 1000 : 0),
+        info: () => new Map(),
+      });
+    };
+
+    it('goes on with a script that had time left', () => {
+      expect(run(SUM, paused(249))).to.equal(5_000_050_000);
+    });
+
+    it('stops one that worked as long', () => {
+      expect(run(SUM, paused(250))).to.match(/^-ERR Script stopped: it took longer than 250 ms/);
+    });
+  });
+
   it('leaves the state in doubt when a script is stopped that has written', () => {
     const own = new KvEngine(seededRandom(1), FACTS);
     expect(() => run("redis.call('set','k','v') while true do end", own)).to.throw(StateInDoubt, /Script stopped/);

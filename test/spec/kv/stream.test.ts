@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { Blocked, type Caller } from '../../../src/domain/kv/index.js';
+import { Blocked, type Caller, OK } from '../../../src/domain/kv/index.js';
 import { MAX_RECORD_BYTES } from '../../../src/domain/kv/limits.js';
+import type { Stream } from '../../../src/domain/kv/types/stream.js';
 import { KvBench, readable } from '../../support/kv-bench.js';
 import { STREAM_CASES } from './cases/index.js';
 import { describeCases } from './describe-cases.js';
@@ -92,6 +93,36 @@ describe('key-value commands: streams of some length', () => {
     bench.expectReplayed();
     bench.expectRebuilt();
   });
+
+  for (const entries of [10, 5000]) {
+    it(`takes what is pending and has been deleted along by COPY and by DUMP, of ${entries} entries`, () => {
+      const bench = filled(entries);
+      const kept = entries / 2;
+      bench.line('XGROUP CREATE s g 0');
+      // Names that are also words of the commands that make it again.
+      bench.line('XGROUP CREATE s ENTRIESREAD 0');
+      bench.line('XGROUP CREATE s - 0');
+      bench.line(`XREADGROUP GROUP g c COUNT ${kept} STREAMS s >`);
+      bench.line('XREADGROUP GROUP g TIME COUNT 2 STREAMS s >');
+      bench.line('XREADGROUP GROUP ENTRIESREAD d COUNT 3 STREAMS s >');
+      bench.line(`XDEL s 1-1 3-1 ${kept + 1}-1 ${entries}-1`);
+      const facts = (key: string) => [...(bench.engine.keyspace.peek(key) as Stream).facts()].join('\n');
+      const expectMoved = (title: string) => {
+        const from = facts('s');
+        expect(from, title).to.match(/^1-1 /m);
+        const payload = bench.run(['DUMP', 's']).reply as string;
+        expect(bench.run(['RESTORE', 'dumped', '0', payload, 'REPLACE']).reply).to.deep.equal(OK);
+        expect(facts('dumped'), `${title}: DUMP and RESTORE`).to.equal(from);
+        expect(bench.line('COPY s copied REPLACE').reply).to.equal(1);
+        expect(facts('copied'), `${title}: COPY`).to.equal(from);
+      };
+      expectMoved('some deleted');
+      bench.line('XTRIM s MAXLEN 0');
+      expectMoved('all deleted');
+      bench.expectReplayed();
+      bench.expectRebuilt();
+    });
+  }
 });
 
 describe('key-value commands: consumer groups over REST', () => {

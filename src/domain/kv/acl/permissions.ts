@@ -77,6 +77,10 @@ class UserPermissions implements Permissions {
     return new PermissionDenied(this.user, reason, reason === 'command' ? name : object, name);
   }
 
+  get keyPatterns(): readonly ByteString[] {
+    return this.selectors.flatMap(({ keyText }) => (keyText === '' ? [] : keyText.split(' ')));
+  }
+
   mayReach(channel: ByteString, isPattern: boolean): boolean {
     return this.selectors.some((selector) => selector.mayReach(channel, isPattern));
   }

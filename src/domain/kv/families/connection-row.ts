@@ -14,6 +14,8 @@ export interface ConnectionRow {
   readonly summary: string;
   readonly rest?: 'refused' | 'other-route';
   readonly keys?: KeySpec;
+  readonly keyUse?: readonly string[];
+  readonly tips?: readonly string[];
   readonly categories?: readonly string[];
   readonly deviations?: readonly string[];
 }

@@ -19,6 +19,8 @@ const OPEN: readonly CommandFlag[] = ['noscript', 'loading', 'stale', 'fast', 'n
 const OWN: readonly CommandFlag[] = ['noscript', 'loading', 'stale'];
 const OTHERS: readonly CommandFlag[] = ['admin', 'dangerous', 'noscript', 'loading', 'stale'];
 
+const EVERY_NODE = ['request_policy:all_nodes', 'response_policy:all_succeeded'];
+
 const OF_THIS_PROCESS = 'Knows the connections of one process: those to the same database and the same address.';
 
 function client(
@@ -35,6 +37,7 @@ function client(
 export const CONNECTION: readonly CommandSpec[] = family('connection', [
   {
     name: 'PING',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: -1,
     flags: ['fast', 'edge'],
     readOnlyToken: true,
@@ -82,16 +85,19 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
     flags: ['loading', 'stale', 'fast'],
     since: '1.0.0',
     summary: 'Accepts database 0, the only one.',
-    deviations: ['There is only database 0.'],
+    deviations: [
+      'There is only database 0: a connection that selects another one is refused everything until it selects 0.',
+    ],
   }),
   client('CACHING', 3, OWN, '6.0.0', 'Says whether the next command is tracked, in OPTIN and OPTOUT mode.'),
   client('GETNAME', 2, OWN, '2.6.9', 'Returns the name of the connection.'),
   client('GETREDIR', 2, OWN, '6.0.0', 'Returns which connection invalidations are sent to.'),
   client('HELP', 2, ['loading', 'stale'], '5.0.0', 'Lists the subcommands.'),
   client('ID', 2, OWN, '5.0.0', 'Returns the number of the connection.'),
-  client('INFO', 2, [...OWN, 'random'], '6.2.0', 'Describes the connection.'),
+  client('INFO', 2, [...OWN, 'random'], '6.2.0', 'Describes the connection.', { tips: ['nondeterministic_output'] }),
   client('KILL', -3, OTHERS, '2.4.0', 'Ends connections.', { deviations: [OF_THIS_PROCESS] }),
   client('LIST', -2, [...OTHERS, 'random'], '2.4.0', 'Describes the connections to the database.', {
+    tips: ['nondeterministic_output'],
     deviations: [OF_THIS_PROCESS, 'Fields about memory are estimates.'],
   }),
   client('NO-EVICT', 3, OTHERS, '7.0.0', 'Accepted; no connection is ended to save memory.'),
@@ -99,11 +105,14 @@ export const CONNECTION: readonly CommandSpec[] = family('connection', [
     deviations: ['Accepted; reads count as uses.'],
   }),
   client('PAUSE', -3, OTHERS, '3.0.0', 'Holds up commands of the connections to the database for a time.', {
-    deviations: [OF_THIS_PROCESS],
+    deviations: [
+      OF_THIS_PROCESS,
+      'Commands about the connection itself are never held up, and a write in a transaction with its EXEC.',
+    ],
   }),
   client('REPLY', 3, OWN, '3.2.0', 'Says whether commands are answered.'),
-  client('SETINFO', 4, OWN, '7.2.0', 'Notes the name or version of the client library.'),
-  client('SETNAME', 3, OWN, '2.6.9', 'Names the connection.'),
+  client('SETINFO', 4, OWN, '7.2.0', 'Notes the name or version of the client library.', { tips: EVERY_NODE }),
+  client('SETNAME', 3, OWN, '2.6.9', 'Names the connection.', { tips: EVERY_NODE }),
   client('TRACKING', -3, OWN, '6.0.0', 'Turns notices about changed keys that were read on or off.'),
   client('TRACKINGINFO', 2, OWN, '6.2.0', 'Describes what is tracked for the connection.'),
   client('UNBLOCK', -3, OTHERS, '5.0.0', 'Ends the wait of another connection.', { deviations: [OF_THIS_PROCESS] }),

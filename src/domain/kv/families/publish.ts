@@ -2,7 +2,7 @@
 
 import { type CommandSpec, family, type Handler, NO_KEYS } from '../command-spec.js';
 import { compileGlob } from '../glob.js';
-import { MapReply, type Reply, SimpleString } from '../reply.js';
+import { type Reply, SimpleString } from '../reply.js';
 
 /** PUBLISH channel message → how many received it. */
 function publish(isSharded: boolean): Handler {
@@ -19,12 +19,12 @@ function channels(isSharded: boolean): Handler {
   };
 }
 
-/** PUBSUB NUMSUB [channel …] → each channel with its subscribers. */
+/** PUBSUB NUMSUB [channel …] → channel, subscribers, channel, subscribers …; a flat list in RESP3 too. */
 function subscribers(isSharded: boolean): Handler {
   return ({ args, audience }) => {
     const counts: Reply[] = [];
     for (const channel of args.from(2)) counts.push(channel, audience.subscribersOf(channel, isSharded));
-    return new MapReply(counts);
+    return counts;
   };
 }
 
@@ -58,6 +58,7 @@ export const PUBLISH: readonly CommandSpec[] = family('pubsub', [
     ...told,
     flags: ['pubsub', 'loading', 'stale', 'fast'],
     handler: publish(false),
+    isHeldWithWrites: true,
     since: '2.0.0',
     summary: 'Sends a message to the subscribers of a channel.',
   },
@@ -67,6 +68,7 @@ export const PUBLISH: readonly CommandSpec[] = family('pubsub', [
     ...told,
     flags: ['pubsub', 'loading', 'stale', 'fast'],
     handler: publish(true),
+    isHeldWithWrites: true,
     since: '7.0.0',
     summary: 'Sends a message to the subscribers of a shard channel.',
   },

@@ -5,7 +5,7 @@
 import { type CommandFlag, type CommandSpec, family } from '../command-spec.js';
 import { connectionRow } from './connection-row.js';
 
-const FLAGS: readonly CommandFlag[] = ['pubsub', 'noscript', 'loading', 'stale', 'nomulti'];
+const FLAGS: readonly CommandFlag[] = ['pubsub', 'noscript', 'loading', 'stale'];
 
 function subscription(
   name: string,

@@ -24,6 +24,7 @@ export const TRANSACTIONS: readonly CommandSpec[] = family('transactions', [
   connectionRow({ name: 'DISCARD', arity: 1, flags: PLAIN, since: '2.0.0', summary: 'Forgets what is queued.' }),
   connectionRow({
     name: 'WATCH',
+    keyUse: ['RO'],
     arity: -2,
     flags: PLAIN,
     since: '2.2.0',

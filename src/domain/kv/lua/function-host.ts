@@ -137,7 +137,7 @@ export class FunctionHost {
       api.luaL_unref(state, REGISTRY_INDEX, chunk);
       furniture.setLoading(true);
       machine.run = new ScriptRun(context, scripts.random, true, undefined, false, registration);
-      machine.startMeter(() => context.server.nowMicros(), limitMs(context));
+      machine.startMeter(context.server, limitMs(context));
       const failed = api.lua_pcall(state, 0, 0, 1);
       furniture.setLoading(false);
       machine.run = undefined;

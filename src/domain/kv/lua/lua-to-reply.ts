@@ -3,8 +3,8 @@
  * `double`, `map`, `set`, `big_number`, `verbatim_string`); without one, a list up to its first nil.
  */
 import type { ByteString } from '../../../kernel/index.js';
-import { parseInt64 } from '../numbers.js';
 import {
+  BigNumberReply,
   BooleanReply,
   DoubleReply,
   ErrorReply,
@@ -100,7 +100,7 @@ class ReplyReader {
     if (machine.rawField(state, -1, 'set') === LUA.TABLE) reply = new SetReply(this.#entries(depth, false));
     machine.pop(state);
     if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'big_number') === LUA.STRING) reply = bigNumber(oneLine(this.#string()));
+    if (machine.rawField(state, -1, 'big_number') === LUA.STRING) reply = new BigNumberReply(oneLine(this.#string()));
     machine.pop(state);
     if (reply !== undefined) return reply;
     if (machine.rawField(state, -1, 'verbatim_string') === LUA.TABLE) reply = this.#verbatim();
@@ -147,11 +147,6 @@ class ReplyReader {
     this.machine.pop(this.state);
     return items;
   }
-}
-
-function bigNumber(text: ByteString): Reply {
-  const value = parseInt64(text);
-  return typeof value === 'bigint' ? value : text;
 }
 
 /** Cut toward zero. */

@@ -1,6 +1,7 @@
 /** The `redis` table of scripts: commands, replies, and what else Redis gives them. */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../kernel/index.js';
+import { PermissionDenied } from '../acl/permissions.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
 import { admit } from '../command-table.js';
 import { formatDouble } from '../numbers.js';
@@ -114,6 +115,7 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
   if (permissions !== undefined) {
     const refusal = permissions.refusal(spec, words);
     if (refusal !== undefined) {
+      if (refusal instanceof PermissionDenied) run.context.audience.noteScriptDenial?.(refusal);
       return new ErrorReply(`ERR ACL failure in script: ${refusal.text.replace(/^NOPERM /, '')}`);
     }
   }

@@ -20,6 +20,11 @@ export class ScriptCache {
     return this.#byDigest.has(digest);
   }
 
+  /** Of all sources. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get size(): number {
     return this.#byDigest.size;
   }

@@ -118,7 +118,7 @@ export class ScriptHost {
     const { api, state } = machine;
     return this.guarded(context, '', () => {
       api.lua_settop(state, 0);
-      machine.startMeter(() => context.server.nowMicros(), limitMs(context));
+      machine.startMeter(context.server, limitMs(context));
       if (machine.load(state, body, chunkName)) return api.luaL_ref(state, REGISTRY_INDEX);
       const text = machine.string(state, -1) ?? '';
       throw new ErrorReply(`ERR ${problem}: ${oneLine(text)}`);
@@ -136,7 +136,7 @@ export class ScriptHost {
       api.lua_rawgeti(state, REGISTRY_INDEX, request.callback);
       const count = request.pushArguments(machine);
       machine.run = request.run;
-      machine.startMeter(() => context.server.nowMicros(), limitMs(context));
+      machine.startMeter(context.server, limitMs(context));
       const failed = api.lua_pcall(state, count, 1, 1);
       const reply = failed === 0 ? takeReply(machine, state, request.run.protocol) : errorOf(machine, request.label);
       machine.run = undefined;

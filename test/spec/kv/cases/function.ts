@@ -151,6 +151,8 @@ export const FUNCTIONS_CASES: readonly KvCase[] = [
     '-ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.',
   ),
   kvCase('FUNCTION RESTORE needs a payload', [], 'FUNCTION RESTORE', wrongArity('function|restore')),
-  kvCase('FUNCTION HELP lists the subcommands', [], 'FUNCTION HELP', (reply) => (reply as unknown[]).includes('STATS')),
+  kvCase('FUNCTION HELP lists the subcommands', [], 'FUNCTION HELP', (reply) =>
+    (reply as unknown[]).includes('+STATS'),
+  ),
   kvCase('FUNCTION HELP takes no more words', [], 'FUNCTION HELP x', wrongArity('function|help')),
 ];

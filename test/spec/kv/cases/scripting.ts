@@ -158,6 +158,6 @@ export const SCRIPTING_CASES: readonly KvCase[] = [
   kvCase('SCRIPT FLUSH knows two modes', [], 'SCRIPT FLUSH FOO', '-ERR SCRIPT FLUSH only support SYNC|ASYNC option'),
   kvCase('SCRIPT KILL finds nothing to end', [], 'SCRIPT KILL', KILL),
   kvCase('SCRIPT KILL takes no more words', [], 'SCRIPT KILL x', wrongArity('script|kill')),
-  kvCase('SCRIPT HELP lists the subcommands', [], 'SCRIPT HELP', (reply) => (reply as unknown[]).includes('KILL')),
+  kvCase('SCRIPT HELP lists the subcommands', [], 'SCRIPT HELP', (reply) => (reply as unknown[]).includes('+KILL')),
   kvCase('SCRIPT HELP takes no more words', [], 'SCRIPT HELP x', wrongArity('script|help')),
 ];

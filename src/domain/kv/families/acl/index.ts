@@ -30,6 +30,7 @@ function acl(
   };
 }
 
+const EVERY_NODE = ['request_policy:all_nodes', 'response_policy:all_succeeded'];
 const ADMIN: Partial<CommandSpec> = { flags: ['admin', 'dangerous'] };
 const SECRET: Partial<CommandSpec> = { flags: ['admin', 'dangerous', 'skip-monitor'] };
 
@@ -38,7 +39,7 @@ export const ACL: readonly CommandSpec[] = family('acl', [
     handler: ({ args }) => aclCategories(args.words),
     deviations: ['There is a category `json` besides; commands that are not served are in none.'],
   }),
-  acl('DELUSER', -3, '6.0.0', 'Deletes users.', ADMIN),
+  acl('DELUSER', -3, '6.0.0', 'Deletes users.', { ...ADMIN, tips: EVERY_NODE }),
   acl('DRYRUN', -4, '7.0.0', 'Says whether a user may run a command.', ADMIN),
   acl('GENPASS', -2, '6.0.0', 'Makes a random password.', {
     flags: ['random'],
@@ -68,10 +69,12 @@ export const ACL: readonly CommandSpec[] = family('acl', [
   }),
   acl('SAVE', 2, '6.0.0', 'Accepted: users are stored as they change.', {
     ...ADMIN,
+    tips: EVERY_NODE,
     deviations: ['There is no file of users: always OK.'],
   }),
   acl('SETUSER', -3, '6.0.0', 'Makes a user, or changes what one may do.', {
     ...SECRET,
+    tips: EVERY_NODE,
     deviations: ['The users `default` and `default_ro` cannot be changed.'],
   }),
   acl('USERS', 2, '6.0.0', 'Lists the names of users.', ADMIN),

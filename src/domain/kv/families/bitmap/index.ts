@@ -14,6 +14,7 @@ const ends = 'Values end at 100 MB: beyond it `max single record size exceeded`.
 export const BITMAP: readonly CommandSpec[] = family('bitmap', [
   {
     name: 'SETBIT',
+    keyUse: ['RW access update'],
     arity: 4,
     flags: write,
     keys: at(1),
@@ -66,6 +67,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
   },
   {
     name: 'BITFIELD',
+    keyUse: ['RW access update'],
     arity: -2,
     flags: write,
     keys: at(1),

@@ -14,7 +14,7 @@ import {
   type SlicedHandler,
 } from '../../command-spec.js';
 import { HASH_SLOTS, hashSlot } from '../../hash-slot.js';
-import { ErrorReply, MapReply, SimpleString } from '../../reply.js';
+import { ErrorReply, MapReply, SimpleString, VerbatimReply } from '../../reply.js';
 
 const LAST_SLOT = HASH_SLOTS - 1;
 const invalidSlot = new ErrorReply('ERR Invalid or out of range slot');
@@ -35,22 +35,23 @@ function address({ server }: CommandContext): { host: string; port: number } {
 }
 
 /** CLUSTER INFO → `field:value` lines. */
-const info: Handler = () =>
-  [
-    'cluster_state:ok',
-    `cluster_slots_assigned:${HASH_SLOTS}`,
-    `cluster_slots_ok:${HASH_SLOTS}`,
-    'cluster_slots_pfail:0',
-    'cluster_slots_fail:0',
-    'cluster_known_nodes:1',
-    'cluster_size:1',
-    'cluster_current_epoch:1',
-    'cluster_my_epoch:1',
-    'cluster_stats_messages_sent:0',
-    'cluster_stats_messages_received:0',
-    'total_cluster_links_buffer_limit_exceeded:0',
-    '',
-  ].join('\r\n');
+const info: Handler = () => new VerbatimReply(INFO);
+
+const INFO = [
+  'cluster_state:ok',
+  `cluster_slots_assigned:${HASH_SLOTS}`,
+  `cluster_slots_ok:${HASH_SLOTS}`,
+  'cluster_slots_pfail:0',
+  'cluster_slots_fail:0',
+  'cluster_known_nodes:1',
+  'cluster_size:1',
+  'cluster_current_epoch:1',
+  'cluster_my_epoch:1',
+  'cluster_stats_messages_sent:0',
+  'cluster_stats_messages_received:0',
+  'total_cluster_links_buffer_limit_exceeded:0',
+  '',
+].join('\r\n');
 
 /** CLUSTER MYID → the node's id. */
 const myId: Handler = (context) => nodeId(context);
@@ -58,13 +59,14 @@ const myId: Handler = (context) => nodeId(context);
 /** CLUSTER NODES → one line. */
 const nodes: Handler = (context) => {
   const { host, port } = address(context);
-  return `${nodeId(context)} ${host}:${port}@${port} myself,master - 0 0 1 connected 0-${LAST_SLOT}\n`;
+  const line = `${nodeId(context)} ${host}:${port}@${port} myself,master - 0 0 1 connected 0-${LAST_SLOT}\n`;
+  return new VerbatimReply(line);
 };
 
 /** CLUSTER SLOTS → [[first, last, [host, port, id, []]]]. */
 const slots: Handler = (context) => {
   const { host, port } = address(context);
-  return [[0, LAST_SLOT, [host, port, nodeId(context), []]]];
+  return [[0, LAST_SLOT, [host, port, nodeId(context), new MapReply([])]]];
 };
 
 /** CLUSTER SHARDS → one shard with one node. */
@@ -142,6 +144,7 @@ const oneNode = ['A database is one node to its clients.'];
 export const CLUSTER: readonly CommandSpec[] = family('cluster', [
   {
     name: 'CLUSTER INFO',
+    tips: ['nondeterministic_output'],
     arity: 2,
     ...told,
     handler: info,
@@ -160,6 +163,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
   },
   {
     name: 'CLUSTER NODES',
+    tips: ['nondeterministic_output'],
     arity: 2,
     ...told,
     handler: nodes,
@@ -169,6 +173,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
   },
   {
     name: 'CLUSTER SLOTS',
+    tips: ['nondeterministic_output'],
     arity: 2,
     ...told,
     handler: slots,
@@ -178,6 +183,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
   },
   {
     name: 'CLUSTER SHARDS',
+    tips: ['nondeterministic_output'],
     arity: 2,
     ...told,
     handler: shards,
@@ -207,6 +213,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
   },
   {
     name: 'CLUSTER GETKEYSINSLOT',
+    tips: ['nondeterministic_output'],
     arity: 4,
     flags: ['stale', 'keyspace', 'random'],
     keys: NO_KEYS,

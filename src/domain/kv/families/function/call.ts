@@ -1,5 +1,5 @@
 /** FCALL and FCALL_RO. */
-import type { Handler } from '../../command-spec.js';
+import type { CommandContext, Handler } from '../../command-spec.js';
 import { functionHost, pushWords, ScriptRun, scriptHost } from '../../lua/index.js';
 import { ErrorReply } from '../../reply.js';
 import { NO_ROOM } from '../scripting/evaluate.js';
@@ -8,6 +8,12 @@ import { keyCount } from '../scripting/key-count.js';
 const NOT_FOUND = new ErrorReply('ERR Function not found');
 const BAD_COUNT = new ErrorReply('ERR Bad number of keys provided');
 const WRITE_FLAG = new ErrorReply('ERR Can not execute a script with write flag using *_ro command.');
+
+/** Is the function one that says of itself that it writes nothing? */
+export function functionReadsOnly(context: CommandContext): boolean {
+  const called = functionHost(context.libraries).find(context, context.args.bytes(1));
+  return called?.flags.includes('no-writes') === true;
+}
 
 /** FCALL name numkeys key … arg … → what the function returns. */
 export function callFunction(isReadOnly: boolean): Handler {

@@ -1,7 +1,8 @@
 /** Functions: one row for each command that keeps libraries of them or calls one. */
 import { type CommandFlag, type CommandSpec, counted, family, NO_KEYS } from '../../command-spec.js';
+import { SimpleString } from '../../reply.js';
 import { kill } from '../scripting/script.js';
-import { callFunction } from './call.js';
+import { callFunction, functionReadsOnly } from './call.js';
 import { dump, restore } from './dump.js';
 import { flush, list, load, remove, stats } from './libraries.js';
 
@@ -29,15 +30,17 @@ const HELP = [
   '    Put the libraries of a payload.',
   'HELP',
   '    Print this help.',
-];
+].map((line) => new SimpleString(line));
 
 export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   {
     name: 'FCALL',
+    keyUse: ['RW access update'],
     arity: -3,
     flags: CALLS,
     keys: counted(2, [], 'both'),
     handler: callFunction(false),
+    readsOnly: functionReadsOnly,
     since: '7.0.0',
     summary: 'Calls a function.',
   },
@@ -54,6 +57,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION LOAD',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: -3,
     flags: [...CHANGES, 'denyoom'],
     keys: NO_KEYS,
@@ -63,6 +67,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION DELETE',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: 3,
     flags: CHANGES,
     keys: NO_KEYS,
@@ -72,6 +77,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION FLUSH',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: -2,
     flags: CHANGES,
     keys: NO_KEYS,
@@ -81,6 +87,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION LIST',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: ['noscript'],
     keys: NO_KEYS,
@@ -91,6 +98,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION STATS',
+    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
     arity: 2,
     flags: ['noscript'],
     keys: NO_KEYS,
@@ -100,6 +108,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION KILL',
+    tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     arity: 2,
     flags: ['noscript', 'stale'],
     keys: NO_KEYS,
@@ -118,6 +127,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
   },
   {
     name: 'FUNCTION RESTORE',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: -3,
     flags: [...CHANGES, 'denyoom'],
     keys: NO_KEYS,

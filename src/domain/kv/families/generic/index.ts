@@ -1,5 +1,5 @@
 /** The Generic family: keys whatever they hold. */
-import { at, type CommandSpec, family, inOneGo, NO_KEYS, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, family, found, inOneGo, NO_KEYS, several, span } from '../../command-spec.js';
 import { dump, isLongDump, isLongRestore, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
 import { copy, countExisting, hasManyWords, remove, rename, type } from './keys.js';
@@ -17,6 +17,8 @@ const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid e
 export const GENERIC: readonly CommandSpec[] = family('generic', [
   {
     name: 'EXISTS',
+    keyUse: ['RO'],
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
@@ -28,6 +30,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'TOUCH',
+    keyUse: ['RO'],
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
@@ -39,6 +43,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'TTL',
+    tips: ['nondeterministic_output'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -48,6 +53,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'PTTL',
+    tips: ['nondeterministic_output'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -75,6 +81,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'TYPE',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -84,6 +91,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'DUMP',
+    tips: ['nondeterministic_output'],
     arity: 2,
     flags: read,
     keys: at(1),
@@ -98,6 +106,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'MEMORY USAGE',
+    keyUse: ['RO'],
     arity: -3,
     flags: read,
     keys: at(2),
@@ -108,6 +117,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'OBJECT ENCODING',
+    keyUse: ['RO'],
+    tips: ['nondeterministic_output'],
     arity: 3,
     flags: read,
     keys: at(2),
@@ -118,6 +129,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'OBJECT FREQ',
+    keyUse: ['RO'],
+    tips: ['nondeterministic_output'],
     arity: 3,
     flags: read,
     keys: at(2),
@@ -127,6 +140,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'OBJECT IDLETIME',
+    keyUse: ['RO'],
+    tips: ['nondeterministic_output'],
     arity: 3,
     flags: read,
     keys: at(2),
@@ -137,6 +152,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'OBJECT REFCOUNT',
+    keyUse: ['RO'],
+    tips: ['nondeterministic_output'],
     arity: 3,
     flags: read,
     keys: at(2),
@@ -157,6 +174,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'RANDOMKEY',
+    tips: ['request_policy:all_shards', 'response_policy:special', 'nondeterministic_output'],
     arity: 1,
     flags: ['readonly', 'keyspace', 'random'],
     keys: NO_KEYS,
@@ -166,6 +184,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'SCAN',
+    tips: ['nondeterministic_output', 'request_policy:special', 'response_policy:special'],
     arity: -2,
     flags: ['readonly', 'keyspace', 'random'],
     readOnlyToken: false,
@@ -180,6 +199,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'KEYS',
+    tips: ['request_policy:all_shards', 'nondeterministic_output_order'],
     arity: 2,
     flags: ['readonly', 'dangerous', 'keyspace'],
     keys: NO_KEYS,
@@ -203,6 +223,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'DEL',
+    keyUse: ['RM delete'],
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
     arity: -2,
     flags: ['write'],
     keys: span(1, -1),
@@ -214,6 +236,8 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'UNLINK',
+    keyUse: ['RM delete'],
+    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
     arity: -1,
     flags: writeFast,
     keys: span(1, -1),
@@ -275,6 +299,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'RENAME',
+    keyUse: ['RW access delete', 'OW update'],
     arity: 3,
     flags: ['write'],
     keys: several(at(1, 'both'), at(2, 'write')),
@@ -284,6 +309,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'RENAMENX',
+    keyUse: ['RW access delete', 'OW insert'],
     arity: 3,
     flags: writeFast,
     keys: several(at(1, 'both'), at(2, 'write')),
@@ -293,6 +319,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'RESTORE',
+    keyUse: ['OW update'],
     arity: -4,
     flags: ['write', 'denyoom', 'dangerous'],
     keys: at(1),
@@ -321,7 +348,10 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     flags: read,
     categories: ['set', 'sortedset', 'list', 'dangerous'],
     // BY and GET read keys that only the elements name.
-    keys: several(at(1), { kind: 'found', find: () => [] }),
+    keys: several(
+      at(1),
+      found(() => [], { use: 'RO access' }),
+    ),
     handler: inOneGo(sort(false)),
     sliced: sort(false),
     isLong: isLongSort,
@@ -330,6 +360,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'WAIT',
+    tips: ['request_policy:all_shards', 'response_policy:agg_min'],
     arity: 3,
     flags: [],
     keys: NO_KEYS,
@@ -339,6 +370,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
   },
   {
     name: 'WAITAOF',
+    tips: ['request_policy:all_shards', 'response_policy:agg_min'],
     arity: 4,
     flags: [],
     keys: NO_KEYS,

@@ -53,21 +53,26 @@ export function isLongSort({ args, keyspace }: CommandContext): boolean {
 }
 
 /** The key, and the last word behind a STORE. */
-export const SORT_KEYS: KeySpec = found((words) => {
-  const keys: FoundKey[] = [{ position: 1, access: 'read' }];
-  let storeAt = 0;
-  for (let i = 2; i < words.length; i += 1) {
-    const option = (words[i] as ByteString).toUpperCase();
-    if (option === 'LIMIT') i += 2;
-    else if (option === 'BY' || option === 'GET') i += 1;
-    else if (option === 'STORE') {
-      i += 1;
-      storeAt = i;
+export const SORT_KEYS: KeySpec = found(
+  (words) => {
+    const keys: FoundKey[] = [{ position: 1, access: 'read' }];
+    let storeAt = 0;
+    for (let i = 2; i < words.length; i += 1) {
+      const option = (words[i] as ByteString).toUpperCase();
+      if (option === 'LIMIT') i += 2;
+      else if (option === 'BY' || option === 'GET') i += 1;
+      else if (option === 'STORE') {
+        i += 1;
+        storeAt = i;
+      }
     }
-  }
-  if (storeAt > 0) keys.push({ position: storeAt, access: 'write' });
-  return keys;
-});
+    if (storeAt > 0) keys.push({ position: storeAt, access: 'write' });
+    return keys;
+  },
+  { use: 'RO access', at: 1 },
+  { use: 'RO access' },
+  { use: 'OW update' },
+);
 
 function readOptions(context: CommandContext, mayStore: boolean): Options {
   const { args, permissions } = context;

@@ -12,7 +12,7 @@ import {
 import { NIL_ARRAY } from '../../reply.js';
 import { SORTED_SET } from '../sorted-set/index.js';
 import { add, distanceBetween, hashes, positions } from './members.js';
-import { isLongSearch, keysOfRadius, searching } from './search.js';
+import { isLongSearch, keysOfRadius, radiusSearches, searching } from './search.js';
 
 const read = ['readonly'] as const;
 const write = ['write', 'denyoom'] as const;
@@ -85,7 +85,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     name: 'GEORADIUS',
     arity: -6,
     flags: write,
-    keys: found(keysOfRadius(6)),
+    keys: found(keysOfRadius(6), ...radiusSearches(6)),
     ...long(searching({ kind: 'around-place', stores: 'option' }), isLongSearch(1)),
     since: '3.2.0',
     summary: 'Returns or stores the members within a circle around a place.',
@@ -103,7 +103,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     name: 'GEORADIUSBYMEMBER',
     arity: -5,
     flags: write,
-    keys: found(keysOfRadius(5)),
+    keys: found(keysOfRadius(5), ...radiusSearches(5)),
     ...long(searching({ kind: 'around-member', stores: 'option' }), isLongSearch(1)),
     since: '3.2.0',
     summary: 'Returns or stores the members within a circle around a member.',

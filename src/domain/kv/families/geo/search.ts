@@ -1,6 +1,6 @@
 /** Members within a circle or a box: GEOSEARCH, GEORADIUS, GEORADIUSBYMEMBER and what stores their results. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, FoundKey, SlicedHandler } from '../../command-spec.js';
+import type { CommandContext, FoundKey, KeySearch, SlicedHandler } from '../../command-spec.js';
 import type { Reply } from '../../reply.js';
 import { leastScore, positionOf, scoresPerCell } from '../../types/geo-hash.js';
 import { cellsAround, distanceWithin, type Shape } from '../../types/geo-search.js';
@@ -84,6 +84,12 @@ export function isLongSearch(keyAt: number): (context: CommandContext) => boolea
     const value = keyspace.peek(args.bytes(keyAt));
     return value instanceof SortedSet && value.size > LONG_ENTRIES;
   };
+}
+
+/** The same for COMMAND INFO. */
+export function radiusSearches(from: number): readonly KeySearch[] {
+  const stored = ['STORE', 'STOREDIST'].map((keyword) => ({ use: 'OW update', keyword, from }));
+  return [{ use: 'RO access', at: 1 }, ...stored];
 }
 
 /** The source, and the last destination that STORE or STOREDIST names. */

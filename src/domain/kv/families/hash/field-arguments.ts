@@ -4,11 +4,10 @@
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
+import { MAX_FIELD_EXPIRY_MS } from '../../limits.js';
 import { ErrorReply, invalidExpireTime } from '../../reply.js';
-import { type ExpiryUnit, expiryUnit } from '../expire-time.js';
+import { type ExpiryUnit, expiryUnit, readInstant } from '../expire-time.js';
 
-/** Field expiries end here, as in Redis: 2^46 ms, the year 4199. */
-export const MAX_FIELD_EXPIRY_MS = 2 ** 46 - 1;
 const MAX_INT32 = 2 ** 31 - 1;
 
 const fieldsMissing = new ErrorReply('ERR Mandatory argument FIELDS is missing or not at the right position');
@@ -30,8 +29,9 @@ export function readFixedFields({ args }: CommandContext, at: number): readonly 
   return args.from(at + 2);
 }
 
-/** An instant of a field, which may have passed. @throws ErrorReply */
+/** An instant of a field, which may have passed. Over REST whatever EXPIRE takes. @throws ErrorReply */
 export function readFieldInstant(context: CommandContext, index: number, unit: ExpiryUnit, name: string): number {
+  if (context.face === 'rest') return readInstant(context, index, unit, name);
   const value = context.args.int64(index);
   if (value < 0n) throw negativeTime;
   const base = BigInt(unit.isAbsolute ? 0 : context.nowMs);
@@ -60,7 +60,8 @@ export interface FreeArguments {
   condition: string | undefined;
   /** An option of the group that is no time: `PERSIST`, `KEEPTTL`. */
   expiryWord: string | undefined;
-  expireAtMs: number | undefined;
+  /** Reads the time that is given, if one is; over the native protocol it has been judged. @throws ErrorReply */
+  readExpiry: (() => number) | undefined;
   /** The words behind `FIELDS n`: where they begin, and how many there are. */
   first: number;
   words: number;
@@ -72,7 +73,7 @@ export function readFreeArguments(context: CommandContext, from: number, grammar
   const read: FreeArguments = {
     condition: undefined,
     expiryWord: undefined,
-    expireAtMs: undefined,
+    readExpiry: undefined,
     first: 0,
     words: 0,
   };
@@ -90,10 +91,12 @@ export function readFreeArguments(context: CommandContext, from: number, grammar
       read.expiryWord = option;
       i += 1;
       if (i >= args.length) throw timeMissing;
-      read.expireAtMs = readFieldInstant(context, i, unit, grammar.name);
+      const index = i;
+      read.readExpiry = () => readFieldInstant(context, index, unit, grammar.name);
+      if (context.face === 'resp') read.readExpiry();
     } else if (group === 'expiry') {
       // Two different words of this kind are for Redis no conflict; one of them is of the other command.
-      if (read.expiryWord === option || read.expireAtMs !== undefined) throw grammar.onSecondExpiry;
+      if (read.expiryWord === option || read.readExpiry !== undefined) throw grammar.onSecondExpiry;
       read.expiryWord = option;
       isForeign ||= grammar.foreign.has(option);
     } else if (group === 'condition') {

@@ -42,10 +42,12 @@ export function expireFields(name: string, unit: ExpiryUnit): Handler {
     const { args } = context;
     const key = args.bytes(1);
     const hash = hashToChange(context, key);
-    const expireAtMs = readFieldInstant(context, 2, unit, name);
+    // Redis judges the time first, whatever there is.
+    if (context.face === 'resp') readFieldInstant(context, 2, unit, name);
     const { condition, first, words } = readFreeArguments(context, 3, grammar);
     const fields = args.words.slice(first, first + words);
     if (hash === undefined) return fields.map(() => NO_FIELD);
+    const expireAtMs = readFieldInstant(context, 2, unit, name);
     hash.adaptEncodingForExpiries();
     return applyExpiry(context, key, hash, fields, expireAtMs, condition);
   };

@@ -80,9 +80,10 @@ export const getAndExpireFields: Handler = (context) => {
   const { args, nowMs } = context;
   const key = args.bytes(1);
   const hash = hashToChange(context, key);
-  const { expiryWord, expireAtMs, first, words } = readFreeArguments(context, 2, getexGrammar);
+  const { expiryWord, readExpiry, first, words } = readFreeArguments(context, 2, getexGrammar);
   const fields = args.words.slice(first, first + words);
   if (hash === undefined) return fields.map(() => null);
+  const expireAtMs = readExpiry?.();
   const before = hash.bytes;
   const hasPassed = expireAtMs !== undefined && expireAtMs <= nowMs;
   if (expireAtMs !== undefined) hash.adaptEncodingForExpiries();
@@ -111,7 +112,8 @@ export const getAndExpireFields: Handler = (context) => {
 export const setAndExpireFields: Handler = (context) => {
   const { args, nowMs } = context;
   const key = args.bytes(1);
-  const { condition, expiryWord, expireAtMs, first, words } = readFreeArguments(context, 2, setexGrammar);
+  const { condition, expiryWord, readExpiry, first, words } = readFreeArguments(context, 2, setexGrammar);
+  const expireAtMs = readExpiry?.();
   const present = hashToChange(context, key);
   if (condition !== undefined) {
     for (let i = first; i < first + words; i += 2) {

@@ -19,12 +19,15 @@ const writeFast = ['write', 'fast'] as const;
 const growFast = ['write', 'denyoom', 'fast'] as const;
 
 const latestField = 'The grammar and the errors are those of Redis 8.6.';
+const latestInstant =
+  'Over REST an instant may be whatever `EXPIREAT` takes, up to 2^53 ms or in the past, and a missing key answers before it is judged. `DUMP` writes one beyond 2^46 ms, where Redis ends, as that.';
 const drawsEnd = 'A negative count ends at a million: beyond it `value is out of range`.';
 const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max single record size exceeded`.';
 
 export const HASH: readonly CommandSpec[] = family('hash', [
   {
     name: 'HDEL',
+    keyUse: ['RW delete'],
     arity: -3,
     flags: writeFast,
     keys: at(1),
@@ -36,6 +39,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HEXISTS',
+    keyUse: ['RO'],
     arity: 3,
     flags: readFast,
     keys: at(1),
@@ -49,7 +53,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     flags: writeFast,
     keys: at(1),
     handler: expireFields('hexpire', { unitMs: 1000, isAbsolute: false }),
-    deviations: [latestField],
+    deviations: [latestField, latestInstant],
     since: '7.4.0',
     summary: 'Lets fields expire after seconds.',
   },
@@ -59,7 +63,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     flags: writeFast,
     keys: at(1),
     handler: expireFields('hexpireat', { unitMs: 1000, isAbsolute: true }),
-    deviations: [latestField],
+    deviations: [latestField, latestInstant],
     since: '7.4.0',
     summary: 'Lets fields expire at an instant in seconds.',
   },
@@ -83,6 +87,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HGETALL',
+    tips: ['nondeterministic_output_order'],
     arity: 2,
     flags: read,
     keys: at(1),
@@ -94,6 +99,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HGETDEL',
+    keyUse: ['RW access delete'],
     arity: -5,
     flags: writeFast,
     keys: at(1),
@@ -103,16 +109,18 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HGETEX',
+    keyUse: ['RW access update'],
     arity: -5,
     flags: writeFast,
     keys: at(1),
     handler: getAndExpireFields,
-    deviations: [latestField],
+    deviations: [latestField, latestInstant],
     since: '8.0.0',
     summary: 'Returns the values of fields and sets or removes their expiry.',
   },
   {
     name: 'HINCRBY',
+    keyUse: ['RW access update'],
     arity: 4,
     flags: growFast,
     keys: at(1),
@@ -122,6 +130,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HINCRBYFLOAT',
+    keyUse: ['RW access update'],
     arity: 4,
     flags: growFast,
     keys: at(1),
@@ -132,6 +141,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HKEYS',
+    tips: ['nondeterministic_output_order'],
     arity: 2,
     flags: read,
     keys: at(1),
@@ -143,6 +153,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HLEN',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -186,7 +197,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     flags: writeFast,
     keys: at(1),
     handler: expireFields('hpexpire', { unitMs: 1, isAbsolute: false }),
-    deviations: [latestField],
+    deviations: [latestField, latestInstant],
     since: '7.4.0',
     summary: 'Lets fields expire after milliseconds.',
   },
@@ -196,7 +207,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     flags: writeFast,
     keys: at(1),
     handler: expireFields('hpexpireat', { unitMs: 1, isAbsolute: true }),
-    deviations: [latestField],
+    deviations: [latestField, latestInstant],
     since: '7.4.0',
     summary: 'Lets fields expire at an instant in milliseconds.',
   },
@@ -211,6 +222,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HPTTL',
+    tips: ['nondeterministic_output'],
     arity: -5,
     flags: readFast,
     keys: at(1),
@@ -220,6 +232,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HRANDFIELD',
+    tips: ['nondeterministic_output'],
     arity: -2,
     flags: read,
     keys: at(1),
@@ -232,6 +245,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HSCAN',
+    tips: ['nondeterministic_output'],
     arity: -3,
     flags: read,
     keys: at(1),
@@ -258,12 +272,13 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     flags: growFast,
     keys: at(1),
     handler: setAndExpireFields,
-    deviations: [latestField],
+    deviations: [latestField, latestInstant],
     since: '8.0.0',
     summary: 'Sets fields of a hash and their expiry, if all or none of them are there.',
   },
   {
     name: 'HSETNX',
+    keyUse: ['RW insert'],
     arity: 4,
     flags: growFast,
     keys: at(1),
@@ -273,6 +288,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HSTRLEN',
+    keyUse: ['RO'],
     arity: 3,
     flags: readFast,
     keys: at(1),
@@ -282,6 +298,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HTTL',
+    tips: ['nondeterministic_output'],
     arity: -5,
     flags: readFast,
     keys: at(1),
@@ -291,6 +308,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   },
   {
     name: 'HVALS',
+    tips: ['nondeterministic_output_order'],
     arity: 2,
     flags: read,
     keys: at(1),

@@ -113,6 +113,7 @@ const isLongMerge = ({ args }: CommandContext): boolean => args.length > SLICE_K
 export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
   {
     name: 'PFADD',
+    keyUse: ['RW insert'],
     arity: -2,
     flags: ['write', 'denyoom', 'fast'],
     keys: at(1),
@@ -124,16 +125,19 @@ export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
   },
   {
     name: 'PFCOUNT',
+    keyUse: ['RW access'],
     arity: -2,
     flags: ['readonly'],
     keys: span(1, -1),
     handler: count,
+    isHeldWithWrites: true,
     since: '2.8.9',
     summary: 'Estimates how many different elements were added to HyperLogLogs.',
     deviations: ['The estimate is not written into the value: reading changes nothing.'],
   },
   {
     name: 'PFMERGE',
+    keyUse: ['RW access insert', 'RO access'],
     arity: -2,
     flags: ['write', 'denyoom'],
     keys: several(at(1, 'both'), span(2, -1, 1, 'read')),

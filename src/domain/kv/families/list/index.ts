@@ -18,6 +18,7 @@ const fromTo: KeySpec = several(at(1, 'both'), at(2, 'write'));
 export const LIST: readonly CommandSpec[] = family('list', [
   {
     name: 'LPUSH',
+    keyUse: ['RW insert'],
     arity: -3,
     flags: growFast,
     keys: at(1),
@@ -27,6 +28,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'RPUSH',
+    keyUse: ['RW insert'],
     arity: -3,
     flags: growFast,
     keys: at(1),
@@ -36,6 +38,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LPUSHX',
+    keyUse: ['RW insert'],
     arity: -3,
     flags: growFast,
     keys: at(1),
@@ -45,6 +48,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'RPUSHX',
+    keyUse: ['RW insert'],
     arity: -3,
     flags: growFast,
     keys: at(1),
@@ -54,6 +58,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LPOP',
+    keyUse: ['RW access delete'],
     arity: -2,
     flags: shrinkFast,
     keys: at(1),
@@ -65,6 +70,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'RPOP',
+    keyUse: ['RW access delete'],
     arity: -2,
     flags: shrinkFast,
     keys: at(1),
@@ -76,6 +82,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LLEN',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -103,6 +110,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LINSERT',
+    keyUse: ['RW insert'],
     arity: 5,
     flags: grow,
     keys: at(1),
@@ -125,6 +133,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LTRIM',
+    keyUse: ['RW delete'],
     arity: 4,
     flags: shrink,
     keys: at(1),
@@ -134,6 +143,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LREM',
+    keyUse: ['RW delete'],
     arity: 4,
     flags: shrink,
     keys: at(1),
@@ -156,6 +166,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LMOVE',
+    keyUse: ['RW access delete', 'RW insert'],
     arity: 5,
     flags: grow,
     keys: fromTo,
@@ -165,6 +176,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'RPOPLPUSH',
+    keyUse: ['RW access delete', 'RW insert'],
     arity: 3,
     flags: grow,
     keys: fromTo,
@@ -174,6 +186,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'LMPOP',
+    keyUse: ['RW access delete'],
     arity: -4,
     flags: shrink,
     keys: counted(1),
@@ -185,6 +198,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'BLPOP',
+    keyUse: ['RW access delete'],
     arity: -3,
     flags: waiting,
     keys: span(1, -2),
@@ -195,6 +209,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'BRPOP',
+    keyUse: ['RW access delete'],
     arity: -3,
     flags: waiting,
     keys: span(1, -2),
@@ -205,6 +220,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'BLMOVE',
+    keyUse: ['RW access delete', 'RW insert'],
     arity: 6,
     flags: [...grow, 'blocking'],
     keys: fromTo,
@@ -215,6 +231,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'BRPOPLPUSH',
+    keyUse: ['RW access delete', 'RW insert'],
     arity: 4,
     flags: [...grow, 'blocking'],
     keys: fromTo,
@@ -225,6 +242,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
   },
   {
     name: 'BLMPOP',
+    keyUse: ['RW access delete'],
     arity: -5,
     flags: waiting,
     keys: counted(2),

@@ -34,6 +34,16 @@ export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler 
   };
 }
 
+/** Does the script say of itself that it writes nothing? */
+export function scriptReadsOnly(by: 'source' | 'digest'): (context: CommandContext) => boolean {
+  return ({ args, libraries }) => {
+    const { scripts } = scriptHost(libraries);
+    const given = args.bytes(1);
+    const script = by === 'source' ? scripts.ofSource(given) : scripts.get(given.toLowerCase());
+    return script?.flags.has('no-writes') === true;
+  };
+}
+
 function runScript(
   context: CommandContext,
   callback: number,

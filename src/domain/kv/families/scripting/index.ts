@@ -1,6 +1,7 @@
 /** Scripts: one row for each command that runs or keeps them. */
 import { type CommandFlag, type CommandSpec, counted, family, NO_KEYS } from '../../command-spec.js';
-import { evaluate } from './evaluate.js';
+import { SimpleString } from '../../reply.js';
+import { evaluate, scriptReadsOnly } from './evaluate.js';
 import { exists, flush, kill, load } from './script.js';
 
 const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
@@ -20,25 +21,29 @@ const HELP = [
   '    Keep a script without running it.',
   'HELP',
   '    Print this help.',
-];
+].map((line) => new SimpleString(line));
 
 export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
   {
     name: 'EVAL',
+    keyUse: ['RW access update'],
     arity: -3,
     flags: RUNS,
     keys: counted(2, [], 'both'),
     handler: evaluate('source', false),
+    readsOnly: scriptReadsOnly('source'),
     since: '2.6.0',
     summary: 'Runs a Lua script.',
     deviations: [STOPPED],
   },
   {
     name: 'EVALSHA',
+    keyUse: ['RW access update'],
     arity: -3,
     flags: RUNS,
     keys: counted(2, [], 'both'),
     handler: evaluate('digest', false),
+    readsOnly: scriptReadsOnly('digest'),
     since: '2.6.0',
     summary: 'Runs a Lua script that is known by its digest.',
     deviations: ['Of one database 5,000 scripts are remembered; clients send EVAL again when one is gone.'],
@@ -65,6 +70,7 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
   },
   {
     name: 'SCRIPT LOAD',
+    tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
     arity: 3,
     flags: [...KEEPS, 'stale', 'keyspace'],
     keys: NO_KEYS,
@@ -74,6 +80,7 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
   },
   {
     name: 'SCRIPT EXISTS',
+    tips: ['request_policy:all_shards', 'response_policy:agg_logical_and'],
     arity: -3,
     flags: KEEPS,
     keys: NO_KEYS,
@@ -83,6 +90,7 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
   },
   {
     name: 'SCRIPT FLUSH',
+    tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
     arity: -2,
     flags: [...KEEPS, 'keyspace'],
     keys: NO_KEYS,
@@ -92,6 +100,7 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
   },
   {
     name: 'SCRIPT KILL',
+    tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     arity: 2,
     flags: [...KEEPS, 'stale'],
     keys: NO_KEYS,

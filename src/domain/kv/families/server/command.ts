@@ -5,6 +5,7 @@ import { type AccessedKey, accessedKeysOf, type CommandSpec, type Handler, type 
 import { admit, allCommands, findCommand, rowOf } from '../../command-table.js';
 import { compileGlob } from '../../glob.js';
 import { ERRORS, ErrorReply, MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
+import { keySpecsOf, useOf } from './key-specs.js';
 
 const noKeyArguments = new ErrorReply('ERR The command has no key arguments');
 const invalidKeys = new ErrorReply('ERR Invalid arguments specified for command');
@@ -76,10 +77,11 @@ export const commandDocs: Handler = ({ args }) => {
 export const commandGetKeys: Handler = ({ args }) => keysAmong(args.from(2)).map(({ key }) => key);
 
 /** COMMAND GETKEYSANDFLAGS name word … → each key with what is done to it. */
-export const commandGetKeysAndFlags: Handler = ({ args }) =>
-  keysAmong(args.from(2)).map(({ key, access }) => [key, ACCESS_FLAGS[access].map((flag) => new SimpleString(flag))]);
-
-const ACCESS_FLAGS = { read: ['RO', 'access'], write: ['OW', 'update'], both: ['RW', 'access', 'update'] } as const;
+export const commandGetKeysAndFlags: Handler = ({ args }) => {
+  const words = args.from(2);
+  const keys = keysAmong(words);
+  return keys.map((key) => [key.key, useOf(findCommand(words) as CommandSpec, key)]);
+};
 
 function keysAmong(words: readonly ByteString[]): AccessedKey[] {
   const spec = admit(words);
@@ -122,9 +124,9 @@ function describe(name: string): Reply {
     last,
     step,
     new SetReply([...(own === undefined ? [] : categoriesOf(own))].map((category) => new SimpleString(`@${category}`))),
-    [],
-    [],
-    subcommands.map((spec) => describe(spec.name)),
+    new SetReply(own?.tips ?? []),
+    own === undefined ? new SetReply([]) : keySpecsOf(own),
+    new SetReply(subcommands.map((spec) => describe(spec.name))),
   ];
 }
 

@@ -45,9 +45,9 @@ function flush(name: 'FLUSHDB' | 'FLUSHALL'): Handler {
 /** DBSIZE → how many keys there are, with those that have expired and are not yet removed. */
 const databaseSize: Handler = ({ keyspace }) => keyspace.size;
 
-/** TIME → [seconds, microseconds of the second], as strings without leading zeros. */
-const time: Handler = ({ server }) => {
-  const micros = server.nowMicros();
+/** TIME → [seconds, microseconds of the second], as strings without leading zeros: the time by which keys expire. */
+const time: Handler = ({ server, nowMs }) => {
+  const micros = Math.max(server.nowMicros(), nowMs * 1000);
   return [String(Math.floor(micros / 1e6)), String(Math.floor(micros % 1e6))];
 };
 
@@ -104,6 +104,7 @@ const memoryHelp: Handler = () =>
 export const SERVER: readonly CommandSpec[] = family('server', [
   {
     name: 'DBSIZE',
+    tips: ['request_policy:all_shards', 'response_policy:agg_sum'],
     arity: 1,
     flags: ['readonly', 'fast', 'keyspace'],
     keys: NO_KEYS,
@@ -113,6 +114,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'TIME',
+    tips: ['nondeterministic_output'],
     arity: 1,
     flags: ['fast', 'edge', 'random'],
     readOnlyToken: true,
@@ -123,6 +125,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'INFO',
+    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
     arity: -1,
     flags: ['dangerous', 'random', 'loading', 'stale'],
     keys: NO_KEYS,
@@ -133,6 +136,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'COMMAND',
+    tips: ['nondeterministic_output_order'],
     arity: -1,
     flags: ['edge', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -152,6 +156,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'COMMAND LIST',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: ['edge', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -161,6 +166,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'COMMAND INFO',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: ['edge', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -170,6 +176,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'COMMAND DOCS',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: ['edge', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -216,6 +223,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'CONFIG SET',
+    tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
     arity: -4,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'keyspace'],
     keys: NO_KEYS,
@@ -226,6 +234,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'CONFIG RESETSTAT',
+    tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
     arity: 2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'keyspace'],
     keys: NO_KEYS,
@@ -235,6 +244,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'CONFIG REWRITE',
+    tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
     arity: 2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale'],
     keys: NO_KEYS,
@@ -253,6 +263,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'SLOWLOG GET',
+    tips: ['request_policy:all_nodes', 'nondeterministic_output'],
     arity: -2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -262,6 +273,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'SLOWLOG LEN',
+    tips: ['request_policy:all_nodes', 'response_policy:agg_sum', 'nondeterministic_output'],
     arity: 2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -271,6 +283,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'SLOWLOG RESET',
+    tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
     arity: 2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale'],
     keys: NO_KEYS,
@@ -289,6 +302,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LATENCY LATEST',
+    tips: ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'],
     arity: 2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -298,6 +312,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LATENCY HISTORY',
+    tips: ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'],
     arity: 3,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -307,6 +322,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LATENCY RESET',
+    tips: ['request_policy:all_nodes', 'response_policy:agg_sum'],
     arity: -2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -316,6 +332,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LATENCY GRAPH',
+    tips: ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'],
     arity: 3,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -325,6 +342,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LATENCY DOCTOR',
+    tips: ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'],
     arity: 2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -334,6 +352,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LATENCY HISTOGRAM',
+    tips: ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'],
     arity: -2,
     flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -353,6 +372,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'MEMORY DOCTOR',
+    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
     arity: 2,
     flags: ['random'],
     keys: NO_KEYS,
@@ -362,6 +382,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'MEMORY PURGE',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: 2,
     flags: ['random'],
     keys: NO_KEYS,
@@ -371,6 +392,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'MEMORY STATS',
+    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
     arity: 2,
     flags: ['random'],
     keys: NO_KEYS,
@@ -389,6 +411,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'LASTSAVE',
+    tips: ['nondeterministic_output'],
     arity: 1,
     flags: ['fast', 'admin', 'dangerous', 'loading', 'stale', 'random'],
     keys: NO_KEYS,
@@ -417,6 +440,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'FLUSHALL',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: -1,
     flags: ['write', 'dangerous', 'keyspace'],
     keys: NO_KEYS,
@@ -426,6 +450,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   },
   {
     name: 'FLUSHDB',
+    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
     arity: -1,
     flags: ['write', 'dangerous', 'keyspace'],
     keys: NO_KEYS,
@@ -436,7 +461,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   connectionRow({
     name: 'MONITOR',
     arity: 1,
-    flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale', 'nomulti'],
+    flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale'],
     since: '1.0.0',
     summary: 'Shows every command as it runs; over REST the event stream of /monitor.',
     rest: 'other-route',

@@ -2,7 +2,8 @@
 import { asciiLowerCase, asciiUpperCase, type ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { usedBytes } from '../../eviction.js';
-import { scriptHost } from '../../lua/index.js';
+import type { Libraries } from '../../libraries.js';
+import { functionHost, scriptHost } from '../../lua/index.js';
 import { type Reply, VerbatimReply } from '../../reply.js';
 
 type Fields = ReadonlyMap<string, string>;
@@ -65,29 +66,35 @@ type OwnFields = (context: CommandContext) => [string, string][];
 /** A map, for names are what a client typed: `constructor` is a section that is not there. */
 const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
   Object.entries<OwnFields>({
-    clients: ({ statistics: { waiting } }) => [
-      ['blocked_clients', String(waiting.size)],
+    clients: ({ statistics: { waiting }, audience }) => [
+      ['blocked_clients', String(waiting.size + (audience.heldClients ?? 0))],
       ['total_blocking_keys', String(waiting.keyCount)],
       ['total_blocking_keys_on_nokey', String(waiting.groupKeyCount)],
     ],
-    memory: ({ settings, keyspace, libraries }) => [
-      // What `maxmemory` is compared with, as whoever divides the one by the other expects.
-      ['used_memory', String(usedBytes(keyspace))],
-      ['used_memory_human', human(usedBytes(keyspace))],
-      ['mem_not_counted_for_evict', '0'],
-      ['used_memory_dataset', String(keyspace.bytes)],
-      ['number_of_cached_scripts', String(scriptHost(libraries).scripts.size)],
-      ['number_of_libraries', String(libraries.size)],
-      // What is removed is gone when the command is answered.
-      ['lazyfree_pending_objects', '0'],
-      ['maxmemory', settings.get('maxmemory') ?? '0'],
-      ['maxmemory_human', human(Number(settings.get('maxmemory') ?? 0))],
-      ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
-    ],
+    memory: (context) => {
+      const { settings, keyspace, libraries } = context;
+      return [
+        ...scriptMemory(libraries),
+        // What `maxmemory` is compared with, as whoever divides the one by the other expects.
+        ['used_memory', String(usedBytes(keyspace))],
+        ['used_memory_human', human(usedBytes(keyspace))],
+        ['mem_not_counted_for_evict', '0'],
+        ['used_memory_dataset', String(keyspace.bytes)],
+        ['number_of_cached_scripts', String(scriptHost(libraries).scripts.size)],
+        ['number_of_functions', String(libraries.size === 0 ? 0 : functionHost(libraries).count(context))],
+        ['number_of_libraries', String(libraries.size)],
+        // What is removed is gone when the command is answered.
+        ['lazyfree_pending_objects', '0'],
+        ['maxmemory', String(context.bounds.shownBytes)],
+        ['maxmemory_human', human(context.bounds.shownBytes)],
+        ['maxmemory_policy', settings.get('maxmemory-policy') ?? ''],
+      ];
+    },
     // Since the owner took the database up: snapshots are made beside it, and no change waits for one.
     persistence: ({ statistics }) => [['rdb_changes_since_last_save', String(statistics.changes)]],
-    stats: ({ statistics, keyspace, audience }) => [
+    stats: ({ statistics, keyspace, audience, nowMs }) => [
       ['total_commands_processed', String(statistics.commands)],
+      ['instantaneous_ops_per_sec', String(Math.round(statistics.pace.perSecond(nowMs, statistics.commands)))],
       ['expired_keys', String(statistics.expiredKeys)],
       ['evicted_keys', String(statistics.evictedKeys)],
       ['keyspace_hits', String(keyspace.hits)],
@@ -108,6 +115,29 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
       keyspace.size === 0 ? [] : [['db0', `keys=${keyspace.size},expires=${keyspace.expiring},avg_ttl=0`]],
   }),
 );
+
+/** Of the machine that runs this partition's scripts and functions, and of what is kept to run. */
+function scriptMemory(libraries: Libraries): [string, string][] {
+  const host = scriptHost(libraries);
+  const machineBytes = host.current?.machine.heapBytes ?? 0;
+  let libraryBytes = 0;
+  for (const [, source] of libraries.entries()) libraryBytes += source.length;
+  const fields: [string, number][] = [
+    // One machine runs both.
+    ['used_memory_vm_eval', machineBytes],
+    ['used_memory_lua', machineBytes],
+    ['used_memory_scripts_eval', host.scripts.bytes],
+    ['used_memory_vm_functions', 0],
+    ['used_memory_vm_total', machineBytes],
+    ['used_memory_functions', libraryBytes],
+    ['used_memory_scripts', host.scripts.bytes + libraryBytes],
+  ];
+  const shown: [string, string][] = fields.map(([name, bytes]) => [name, String(bytes)]);
+  for (const name of ['used_memory_lua', 'used_memory_vm_total', 'used_memory_scripts']) {
+    shown.push([`${name}_human`, human(fields.find(([field]) => field === name)?.[1] ?? 0)]);
+  }
+  return shown;
+}
 
 /** Bytes as Redis shows them to people. */
 export function human(bytes: number): string {

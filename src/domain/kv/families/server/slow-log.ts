@@ -1,6 +1,6 @@
 /** SLOWLOG and LATENCY: what took long in this database, since its owner took it up. */
 import type { Handler } from '../../command-spec.js';
-import { ErrorReply, MapReply, OK, type Reply, SimpleString } from '../../reply.js';
+import { ErrorReply, MapReply, OK, type Reply, SimpleString, VerbatimReply } from '../../reply.js';
 import type { LatencySample } from '../../statistics.js';
 
 const STANDARD_COUNT = 10;
@@ -61,21 +61,25 @@ export const latencyGraph: Handler = ({ args, statistics }) => {
   for (let row = GRAPH_ROWS; row > 0; row -= 1) {
     text += `${values.map((ms) => (ms * GRAPH_ROWS >= high * row ? '#' : ' ')).join('')}\n`;
   }
-  return text;
+  return new VerbatimReply(text);
 };
 
 /** LATENCY DOCTOR → a report in words. */
 export const latencyDoctor: Handler = ({ settings, statistics }) => {
   if (settings.number('latency-monitor-threshold') === 0) {
-    return 'Latency monitoring is disabled in this database. Enable it with CONFIG SET latency-monitor-threshold <milliseconds>.';
+    return new VerbatimReply(
+      'Latency monitoring is disabled in this database. Enable it with CONFIG SET latency-monitor-threshold <milliseconds>.',
+    );
   }
-  if (statistics.latencies.size === 0) return 'No latency spike was observed since this database was taken up.';
+  if (statistics.latencies.size === 0) {
+    return new VerbatimReply('No latency spike was observed since this database was taken up.');
+  }
   let report = 'Latency spikes were observed in this database:\n';
   for (const [event, samples] of statistics.latencies) {
     const worst = Math.max(...samples.map(({ ms }) => ms));
     report += `- ${event}: ${samples.length} spikes, worst ${worst} ms.\n`;
   }
-  return report;
+  return new VerbatimReply(report);
 };
 
 /** LATENCY HISTOGRAM [command …] → calls of each command; times are kept as sums, so one bucket holds them all. */

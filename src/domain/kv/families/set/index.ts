@@ -15,6 +15,7 @@ const destinationFirst = several(at(1, 'write'), span(2, -1, 1, 'read'));
 export const SET: readonly CommandSpec[] = family('set', [
   {
     name: 'SADD',
+    keyUse: ['RW insert'],
     arity: -3,
     flags: growFast,
     keys: at(1),
@@ -27,6 +28,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SCARD',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -36,6 +38,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SDIFF',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: read,
     keys: span(1, -1),
@@ -58,6 +61,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SINTER',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: read,
     keys: span(1, -1),
@@ -91,6 +95,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SISMEMBER',
+    keyUse: ['RO'],
     arity: 3,
     flags: readFast,
     keys: at(1),
@@ -100,6 +105,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SMEMBERS',
+    tips: ['nondeterministic_output_order'],
     arity: 2,
     flags: read,
     keys: at(1),
@@ -120,15 +126,18 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SMOVE',
+    keyUse: ['RW access delete', 'RW insert'],
     arity: 4,
     flags: writeFast,
-    keys: span(1, 2),
+    keys: several(at(1), at(2)),
     handler: move,
     since: '1.0.0',
     summary: 'Moves a member from one set to another.',
   },
   {
     name: 'SPOP',
+    keyUse: ['RW access delete'],
+    tips: ['nondeterministic_output'],
     arity: -2,
     flags: writeFast,
     keys: at(1),
@@ -140,6 +149,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SRANDMEMBER',
+    tips: ['nondeterministic_output'],
     arity: -2,
     flags: read,
     keys: at(1),
@@ -152,6 +162,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SREM',
+    keyUse: ['RW delete'],
     arity: -3,
     flags: writeFast,
     keys: at(1),
@@ -163,6 +174,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SSCAN',
+    tips: ['nondeterministic_output'],
     arity: -3,
     flags: read,
     keys: at(1),
@@ -173,6 +185,7 @@ export const SET: readonly CommandSpec[] = family('set', [
   },
   {
     name: 'SUNION',
+    tips: ['nondeterministic_output_order'],
     arity: -2,
     flags: read,
     keys: span(1, -1),

@@ -52,6 +52,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZINCRBY',
+    keyUse: ['RW access update'],
     arity: 4,
     flags: writeMoreFast,
     keys: at(1),
@@ -61,6 +62,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZREM',
+    keyUse: ['RW delete'],
     arity: -3,
     flags: writeFast,
     keys: at(1),
@@ -70,6 +72,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZCARD',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -196,6 +199,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZREMRANGEBYRANK',
+    keyUse: ['RW delete'],
     arity: 4,
     flags: write,
     keys: at(1),
@@ -205,6 +209,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZREMRANGEBYSCORE',
+    keyUse: ['RW delete'],
     arity: 4,
     flags: write,
     keys: at(1),
@@ -214,6 +219,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZREMRANGEBYLEX',
+    keyUse: ['RW delete'],
     arity: 4,
     flags: write,
     keys: at(1),
@@ -223,6 +229,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZPOPMIN',
+    keyUse: ['RW access delete'],
     arity: -2,
     flags: writeFast,
     keys: at(1),
@@ -232,6 +239,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZPOPMAX',
+    keyUse: ['RW access delete'],
     arity: -2,
     flags: writeFast,
     keys: at(1),
@@ -241,6 +249,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZMPOP',
+    keyUse: ['RW access delete'],
     arity: -4,
     flags: write,
     keys: counted(1),
@@ -250,6 +259,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'BZPOPMIN',
+    keyUse: ['RW access delete'],
     arity: -3,
     flags: blockingFast,
     keys: span(1, -2),
@@ -260,6 +270,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'BZPOPMAX',
+    keyUse: ['RW access delete'],
     arity: -3,
     flags: blockingFast,
     keys: span(1, -2),
@@ -270,6 +281,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'BZMPOP',
+    keyUse: ['RW access delete'],
     arity: -5,
     flags: blocking,
     keys: counted(2),
@@ -280,6 +292,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZRANDMEMBER',
+    tips: ['nondeterministic_output'],
     arity: -2,
     flags: ['readonly', 'random'],
     keys: at(1),
@@ -290,6 +303,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   },
   {
     name: 'ZSCAN',
+    tips: ['nondeterministic_output'],
     arity: -3,
     flags: ['readonly', 'random'],
     keys: at(1),

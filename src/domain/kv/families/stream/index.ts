@@ -27,6 +27,7 @@ const backward = range(true);
 export const STREAM: readonly CommandSpec[] = family('stream', [
   {
     name: 'XADD',
+    tips: ['nondeterministic_output'],
     arity: -5,
     flags: growFast,
     keys: at(1),
@@ -39,6 +40,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XLEN',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -72,7 +74,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     name: 'XREAD',
     arity: -4,
     flags: ['readonly', 'blocking'],
-    keys: found(keysOfRead(1)),
+    keys: found(keysOfRead(1), { use: 'RO access', keyword: 'STREAMS', from: 1, last: -1, limit: 2 }),
     restProblem: blockProblem,
     handler: read,
     sliced: readSliced,
@@ -83,6 +85,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XDEL',
+    keyUse: ['RW delete'],
     arity: -3,
     flags: writeFast,
     keys: at(1),
@@ -92,6 +95,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XDELEX',
+    keyUse: ['RW delete'],
     arity: -5,
     flags: writeFast,
     keys: at(1),
@@ -101,6 +105,8 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XTRIM',
+    keyUse: ['RW delete'],
+    tips: ['nondeterministic_output'],
     arity: -4,
     flags: write,
     keys: at(1),
@@ -122,6 +128,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XGROUP CREATE',
+    keyUse: ['RW insert'],
     arity: -5,
     flags: grow,
     keys: at(2),
@@ -140,6 +147,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XGROUP DESTROY',
+    keyUse: ['RW delete'],
     arity: 4,
     flags: write,
     keys: at(2),
@@ -149,6 +157,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XGROUP CREATECONSUMER',
+    keyUse: ['RW insert'],
     arity: 5,
     flags: grow,
     keys: at(2),
@@ -158,6 +167,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XGROUP DELCONSUMER',
+    keyUse: ['RW delete'],
     arity: 5,
     flags: write,
     keys: at(2),
@@ -178,7 +188,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     name: 'XREADGROUP',
     arity: -7,
     flags: ['write', 'blocking'],
-    keys: found(keysOfRead(4)),
+    keys: found(keysOfRead(4), { use: 'RO access', keyword: 'STREAMS', from: 4, last: -1, limit: 2 }),
     restProblem: blockProblem,
     handler: readGroup,
     since: '5.0.0',
@@ -200,6 +210,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XACKDEL',
+    keyUse: ['RW update delete'],
     arity: -6,
     flags: writeFast,
     keys: at(1),
@@ -209,6 +220,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XPENDING',
+    tips: ['nondeterministic_output'],
     arity: -3,
     flags: readOnly,
     keys: at(1),
@@ -218,6 +230,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XCLAIM',
+    tips: ['nondeterministic_output'],
     arity: -6,
     flags: writeFast,
     keys: at(1),
@@ -227,6 +240,8 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XAUTOCLAIM',
+    keyUse: ['RW delete'],
+    tips: ['nondeterministic_output'],
     arity: -6,
     flags: writeFast,
     keys: at(1),
@@ -255,6 +270,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
   },
   {
     name: 'XINFO CONSUMERS',
+    tips: ['nondeterministic_output'],
     arity: 4,
     flags: readOnly,
     keys: at(2),

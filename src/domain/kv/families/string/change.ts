@@ -1,7 +1,7 @@
 /** Changing part of a value: APPEND, SETRANGE, and the counters. */
 
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { requireRecordSize } from '../../limits.js';
+import { requireLength } from '../../limits.js';
 import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { addLongDoubles, isFloatText } from '../../types/long-double.js';
@@ -17,8 +17,8 @@ export const append: Handler = (context) => {
   const key = args.bytes(1);
   const suffix = args.bytes(2);
   const old = keyspace.fetchString(key);
-  requireRecordSize(context, (old?.length ?? 0) + suffix.length);
   if (old !== undefined && suffix === '') return old.length;
+  requireLength(context, (old?.length ?? 0) + suffix.length);
   const value = old === undefined ? suffix : old + suffix;
   // A new one is as SET would have made it.
   if (old === undefined) keyspace.replace(key, value);
@@ -38,8 +38,8 @@ export const setRange: Handler = (context) => {
   if (offset < 0) throw badOffset;
   const old = keyspace.fetchString(key);
   if (patch === '') return old?.length ?? 0;
-  requireRecordSize(context, offset + patch.length);
   const before = old ?? '';
+  if (offset + patch.length > before.length) requireLength(context, offset + patch.length);
   const gap = offset > before.length ? '\0'.repeat(offset - before.length) : '';
   const value = before.slice(0, offset) + gap + patch + before.slice(offset + patch.length);
   if (value === old) return value.length;

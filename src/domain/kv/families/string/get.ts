@@ -1,5 +1,6 @@
 /** Reading one string, also with a change to the key itself: GET, STRLEN, GETRANGE, DIGEST, GETDEL, GETEX, DELEX. */
 import type { Handler } from '../../command-spec.js';
+import { answerable } from '../../limits.js';
 import { ERRORS, ErrorReply, wrongArity } from '../../reply.js';
 import { xxh3 } from '../../types/xxh3.js';
 import { type ExpiryUnit, expiryUnit, readPositiveInstant, removeKey } from '../expire-time.js';
@@ -9,7 +10,7 @@ const notAString = new ErrorReply('ERR Key should be of string type if condition
 const badDelexCondition = new ErrorReply('ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE');
 
 /** GET key → bulk string or null. WRONGTYPE if not a string. */
-export const get: Handler = ({ args, keyspace }) => keyspace.peekString(args.bytes(1)) ?? null;
+export const get: Handler = (context) => answerable(context, context.keyspace.peekString(context.args.bytes(1)));
 
 /** STRLEN key → integer, bytes; 0 if missing. WRONGTYPE if not a string. */
 export const length: Handler = ({ args, keyspace }) => keyspace.peekString(args.bytes(1))?.length ?? 0;
@@ -21,22 +22,23 @@ export const digest: Handler = ({ args, keyspace }) => {
 };
 
 /** GETRANGE key start end → bytes from start to end, both included, negative from the end. */
-export const range: Handler = ({ args, keyspace }) => {
+export const range: Handler = (context) => {
+  const { args, keyspace } = context;
   const start = args.offset(2);
   const end = args.offset(3);
   const value = keyspace.peekString(args.bytes(1)) ?? '';
   if (start < 0 && end < 0 && start > end) return '';
   const from = start < 0 ? Math.max(0, value.length + start) : start;
   const to = end < 0 ? Math.max(0, value.length + end) : end;
-  return from > to ? '' : value.slice(from, to + 1);
+  return from > to ? '' : answerable(context, value.slice(from, to + 1));
 };
 
 /** GETDEL key → the value or null. WRONGTYPE if not a string. */
 export const getAndDelete: Handler = (context) => {
   const value = context.keyspace.fetchString(context.args.bytes(1));
-  if (value === undefined) return null;
-  removeKey(context, context.args.bytes(1));
-  return value;
+  const answer = answerable(context, value);
+  if (value !== undefined) removeKey(context, context.args.bytes(1));
+  return answer;
 };
 
 /** GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST] → the value or null. WRONGTYPE if not a string. */
@@ -58,6 +60,7 @@ export const getAndExpire: Handler = (context) => {
     args.bytes(i);
   }
   const value = keyspace.fetchString(key);
+  const answer = answerable(context, value);
   if (value === undefined) return null;
   if (unit !== undefined) {
     const expireAtMs = readPositiveInstant(context, index, unit, 'getex');
@@ -72,7 +75,7 @@ export const getAndExpire: Handler = (context) => {
     effects.push('PERSIST', key);
     context.notify('g', 'persist', key);
   }
-  return value;
+  return answer;
 };
 
 /** DELEX key [IFEQ v | IFNE v | IFDEQ d | IFDNE d] → 1 if deleted, 0 otherwise. */

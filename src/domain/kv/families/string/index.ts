@@ -16,6 +16,8 @@ const pairs: KeySpec = span(1, -1, 2);
 /** MSETEX: a count, then keys and values in turn. */
 const countedPairs: KeySpec = { kind: 'counted', at: 1, before: [], step: 2 };
 
+const grownEnds =
+  'A string grows to the longest command of its database, 10 MiB unless set otherwise: beyond it `string exceeds maximum allowed size`.';
 const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid expire time`.';
 
 export const STRING: readonly CommandSpec[] = family('string', [
@@ -30,6 +32,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'SET',
+    keyUse: ['RW access update'],
     arity: -3,
     flags: write,
     keys: at(1),
@@ -52,6 +55,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'DELEX',
+    keyUse: ['RW delete'],
     arity: -2,
     flags: ['write', 'fast'],
     keys: at(1),
@@ -79,6 +83,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'MGET',
+    tips: ['request_policy:multi_shard'],
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
@@ -90,6 +95,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'STRLEN',
+    keyUse: ['RO'],
     arity: 2,
     flags: readFast,
     keys: at(1),
@@ -109,15 +115,18 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'APPEND',
+    keyUse: ['RW insert'],
     arity: 3,
     flags: writeFast,
     keys: at(1),
     handler: append,
     since: '2.0.0',
     summary: 'Appends to a string value, which is created if missing.',
+    deviations: [grownEnds],
   },
   {
     name: 'DECR',
+    keyUse: ['RW access update'],
     arity: 2,
     flags: writeFast,
     keys: at(1),
@@ -127,6 +136,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'DECRBY',
+    keyUse: ['RW access update'],
     arity: 3,
     flags: writeFast,
     keys: at(1),
@@ -136,6 +146,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'GETDEL',
+    keyUse: ['RW access delete'],
     arity: 2,
     flags: ['write', 'fast'],
     keys: at(1),
@@ -145,6 +156,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'GETEX',
+    keyUse: ['RW access update'],
     arity: -2,
     flags: ['write', 'fast'],
     keys: at(1),
@@ -155,6 +167,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'GETSET',
+    keyUse: ['RW access update'],
     arity: 3,
     flags: writeFast,
     keys: at(1),
@@ -164,6 +177,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'INCR',
+    keyUse: ['RW access update'],
     arity: 2,
     flags: writeFast,
     keys: at(1),
@@ -173,6 +187,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'INCRBY',
+    keyUse: ['RW access update'],
     arity: 3,
     flags: writeFast,
     keys: at(1),
@@ -182,6 +197,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'INCRBYFLOAT',
+    keyUse: ['RW access update'],
     arity: 3,
     flags: writeFast,
     keys: at(1),
@@ -192,6 +208,8 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'MSET',
+    keyUse: ['OW update'],
+    tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
     arity: -3,
     flags: write,
     keys: pairs,
@@ -203,6 +221,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'MSETNX',
+    keyUse: ['OW insert'],
     arity: -3,
     flags: write,
     keys: pairs,
@@ -214,6 +233,8 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'MSETEX',
+    keyUse: ['OW update'],
+    tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
     arity: -4,
     flags: write,
     keys: countedPairs,
@@ -224,6 +245,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'PSETEX',
+    keyUse: ['OW update'],
     arity: 4,
     flags: write,
     keys: at(1),
@@ -234,6 +256,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'SETEX',
+    keyUse: ['OW update'],
     arity: 4,
     flags: write,
     keys: at(1),
@@ -244,6 +267,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   },
   {
     name: 'SETNX',
+    keyUse: ['OW insert'],
     arity: 3,
     flags: writeFast,
     keys: at(1),
@@ -259,6 +283,6 @@ export const STRING: readonly CommandSpec[] = family('string', [
     handler: setRange,
     since: '2.2.0',
     summary: 'Overwrites part of a string value from an offset on.',
-    deviations: ['Values end at 100 MB: beyond it `max single record size exceeded`.'],
+    deviations: [grownEnds],
   },
 ]);

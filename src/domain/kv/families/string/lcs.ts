@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { MAX_LCS_CELLS } from '../../limits.js';
-import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { ERRORS, ErrorReply, MapReply, type Reply } from '../../reply.js';
 
 const bothForms = new ErrorReply('ERR If you want both the length and indexes, please just use IDX.');
 const notStrings = new ErrorReply('ERR The specified keys must contain string values');
@@ -44,7 +44,8 @@ export const longestCommonSubsequence: Handler = ({ args, keyspace }) => {
   if (wantsLength) return total;
   const matches = trace(a, b, table);
   if (!wantsRanges) return matches.reduceRight((text, m) => text + a.slice(m.aStart, m.aStart + m.length), '');
-  return ['matches', matches.filter((m) => m.length >= minimum).map((m) => rangeReply(m, withLengths)), 'len', total];
+  const ranges = matches.filter((m) => m.length >= minimum).map((m) => rangeReply(m, withLengths));
+  return new MapReply(['matches', ranges, 'len', total]);
 };
 
 /** Cell (i, j), at i·(|b|+1)+j, is the length for the first i bytes of `a` and the first j of `b`. */

@@ -1,7 +1,7 @@
 /** SET and those of its shorthands that write one value: SETEX, PSETEX, SETNX, GETSET. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { requireRecordSize } from '../../limits.js';
+import { answerable, requireRecordSize } from '../../limits.js';
 import { ERRORS, OK, type Reply } from '../../reply.js';
 import { expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
 import { holds, isValueCondition, type ValueCondition } from './conditions.js';
@@ -40,7 +40,8 @@ function setWithOptions(context: CommandContext, key: ByteString, value: ByteStr
   const { condition, operand } = options;
   const readsOld = options.returnsOld || (condition !== undefined && isValueCondition(condition));
   const old = readsOld ? keyspace.fetchString(key) : undefined;
-  const refused = options.returnsOld ? (old ?? null) : null;
+  const answer = options.returnsOld ? answerable(context, old) : OK;
+  const refused = options.returnsOld ? answer : null;
   if (condition !== undefined) {
     if (isValueCondition(condition)) {
       if (!holds(condition, operand, old)) return refused;
@@ -51,7 +52,7 @@ function setWithOptions(context: CommandContext, key: ByteString, value: ByteStr
   // A key that has expired has no expiry left to keep.
   const kept = options.keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
   storeString(context, key, value, options.expireAtMs ?? kept);
-  return options.returnsOld ? (old ?? null) : OK;
+  return answer;
 }
 
 function readOptions(context: CommandContext): SetOptions {
@@ -119,6 +120,7 @@ export const getAndSet: Handler = (context) => {
   const { args, keyspace } = context;
   requireRecordSize(context, args.bytes(2).length);
   const old = keyspace.fetchString(args.bytes(1));
+  const answer = answerable(context, old);
   storeString(context, args.bytes(1), args.bytes(2));
-  return old ?? null;
+  return answer;
 };

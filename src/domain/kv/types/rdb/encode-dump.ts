@@ -5,6 +5,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import { bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
+import { MAX_FIELD_EXPIRY_MS } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { crc64 } from '../crc64.js';
 import { DUMP_TYPES } from './dump-types.js';
@@ -101,14 +102,18 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
   const expiries = new Map<ByteString, number>();
   const fields: ByteString[] = [];
   let commands = 0;
+  let earliest = Number.POSITIVE_INFINITY;
   for (const words of value.rebuild('')) {
     // HPEXPIREAT key instant FIELDS n field …
-    if (words[0] === 'HPEXPIREAT') for (const field of words.slice(5)) expiries.set(field, Number(words[2]));
-    else for (let i = 2; i < words.length; i += 1) fields.push(words[i] as ByteString);
+    if (words[0] === 'HPEXPIREAT') {
+      // No other server reads a later one.
+      const atMs = Math.min(Number(words[2]), MAX_FIELD_EXPIRY_MS);
+      for (const field of words.slice(5)) expiries.set(field, atMs);
+      if (atMs < earliest) earliest = atMs;
+    } else for (let i = 2; i < words.length; i += 1) fields.push(words[i] as ByteString);
     commands += 1;
     if (commands % SLICE_COMMANDS === 0) yield;
   }
-  const earliest = Math.min(...expiries.values());
   out.byte(expiries.size === 0 ? DUMP_TYPES.hash : DUMP_TYPES.hashMetadata);
   if (expiries.size > 0) out.instant(earliest);
   out.size(fields.length / 2);

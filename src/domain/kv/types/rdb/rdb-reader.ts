@@ -25,6 +25,15 @@ export class RdbReader {
     return this.#at === this.bytes.length;
   }
 
+  /** Where it reads next: to come back to what is read a second time. */
+  get position(): number {
+    return this.#at;
+  }
+
+  set position(at: number) {
+    this.#at = at;
+  }
+
   byte(): number {
     this.#need(1);
     const value = this.bytes[this.#at] as number;
@@ -63,6 +72,17 @@ export class RdbReader {
     if (form === INT32) return String(this.#skip(1).raw(4).readInt32LE(0));
     if (form === COMPRESSED) return this.#skip(1).#compressed();
     return this.raw(this.size()).toString('latin1');
+  }
+
+  /** Passes over a string without unpacking it. */
+  skipString(): void {
+    const form = this.bytes[this.#at];
+    if (form === COMPRESSED) {
+      const packedBytes = this.#skip(1).size();
+      this.bigSize();
+      this.raw(packedBytes);
+    } else if (form === INT8 || form === INT16 || form === INT32) this.string();
+    else this.raw(this.size());
   }
 
   /** A string that is a structure of its own, as bytes. */

@@ -115,7 +115,8 @@ export class StreamForm {
 }
 
 function optionOf(words: readonly ByteString[], option: string): ByteString | undefined {
-  const at = words.indexOf(option, 3);
+  // From the end: groups and consumers may have such names.
+  const at = words.lastIndexOf(option);
   return at < 0 ? undefined : words[at + 1];
 }
 
@@ -182,18 +183,16 @@ function writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pend
 /** Of the form: the second has counters, the third knows when consumers were active, the fourth who produced. */
 type StreamVersion = 1 | 2 | 3 | 4;
 
-/** @throws BadFormat */
+/**
+ * Entries that were deleted may still be pending, and XCLAIM makes only what exists pending. So each group's pending
+ * entries are added first, made pending, and trimmed away; the entries that the stream has follow from the lowest id.
+ * @throws BadFormat
+ */
 export function* readStream(input: RdbReader, key: ByteString, version: StreamVersion): Generator<ByteString[]> {
+  const entriesAt = input.position;
   const nodes = input.size();
-  let count = 0;
-  for (let i = 0; i < nodes; i += 1) {
-    for (const words of readNode(input, key)) {
-      count += 1;
-      yield words;
-    }
-  }
+  for (let i = 0; i < 2 * nodes; i += 1) input.skipString();
   const length = input.bigSize();
-  if (length !== BigInt(count)) throw new BadFormat('a stream of another length');
   const lastId = readId(input);
   let added = length;
   let maxDeletedId: Id = ZERO;
@@ -202,21 +201,39 @@ export function* readStream(input: RdbReader, key: ByteString, version: StreamVe
     maxDeletedId = readId(input);
     added = input.bigSize();
   }
-  if (count === 0) {
-    // A stream may be empty: a group makes it, and leaves.
-    yield ['XGROUP', 'CREATE', key, '-', '0-0', 'MKSTREAM'];
-    yield ['XGROUP', 'DESTROY', key, '-'];
-  }
-  yield ['XSETID', key, textOf(lastId), 'ENTRIESADDED', String(added), 'MAXDELETEDID', textOf(maxDeletedId)];
+  // A stream may be empty: a group makes it, and leaves.
+  yield ['XGROUP', 'CREATE', key, '-', '0-0', 'MKSTREAM'];
+  yield ['XGROUP', 'DESTROY', key, '-'];
   const groups = input.size();
   for (let i = 0; i < groups; i += 1) yield* readGroup(input, key, version);
-  if (version < 4) return;
-  // How long ids of producers are remembered, and how many; what is remembered of them has no command.
+  if (version >= 4) skipProducers(input);
+  const endsAt = input.position;
+  input.position = entriesAt;
+  if (length !== BigInt(yield* readEntries(input, key))) throw new BadFormat('a stream of another length');
+  yield ['XSETID', key, textOf(lastId), 'ENTRIESADDED', String(added), 'MAXDELETEDID', textOf(maxDeletedId)];
+  input.position = endsAt;
+}
+
+/** How long ids of producers are remembered, and how many; what is remembered of them has no command. */
+function skipProducers(input: RdbReader): void {
   input.bigSize();
   input.bigSize();
   if (input.size() !== 0) throw new BadFormat('producers of a stream');
   input.bigSize();
   input.bigSize();
+}
+
+/** @returns how many there are */
+function* readEntries(input: RdbReader, key: ByteString): Generator<ByteString[], number> {
+  let count = 0;
+  const nodes = input.size();
+  for (let i = 0; i < nodes; i += 1) {
+    for (const words of readNode(input, key)) {
+      count += 1;
+      yield words;
+    }
+  }
+  return count;
 }
 
 function readId(input: RdbReader): Id {
@@ -275,6 +292,7 @@ function* readGroup(input: RdbReader, key: ByteString, version: StreamVersion): 
   for (let i = 0; i < count; i += 1) {
     const id = textOf(idOfRaw(input.raw(16)));
     pending.set(id, { deliveredAtMs: input.instant(), count: input.bigSize() });
+    yield ['XADD', key, id, 'x', ''];
   }
   const consumers = input.size();
   for (let i = 0; i < consumers; i += 1) {
@@ -301,4 +319,7 @@ function* readGroup(input: RdbReader, key: ByteString, version: StreamVersion): 
       yield ['XCLAIM', key, name, consumer, '0', id, ...how];
     }
   }
+  if (count === 0) return;
+  yield ['XTRIM', key, 'MAXLEN', '=', '0'];
+  yield ['XSETID', key, '0-0', 'ENTRIESADDED', '0'];
 }

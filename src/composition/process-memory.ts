@@ -1,0 +1,22 @@
+/**
+ * What one process may hold in memory for its tenants. It is well below the heap at which the runtime ends the process;
+ * the rest is for requests and answers, the process itself, and what the collector has not taken back yet.
+ */
+import { getHeapStatistics } from 'node:v8';
+
+/** Of the heap limit: what may be held, everything together. */
+const OF_HEAP = 0.75;
+/** Of that, keys and values of databases as they count themselves: in the heap they are 0.75 to 1.6 times as much. */
+const FOR_DATA = 0.55;
+
+export interface ProcessMemory {
+  readonly dataBytes: number;
+}
+
+/** @param givenBytes MILLRACE_MEMORY_BYTES; undefined: by the heap limit */
+export function processMemory(
+  givenBytes: number | undefined,
+  heapLimitBytes = getHeapStatistics().heap_size_limit,
+): ProcessMemory {
+  return { dataBytes: Math.floor((givenBytes ?? heapLimitBytes * OF_HEAP) * FOR_DATA) };
+}
