@@ -2,7 +2,7 @@
  * `millrace journal …`: histories, proven, taken out, watched, brought back and compared. Each verb is a file.
  * Exit codes: 0 fine, 1 damage was found or the journal could not be read, 2 it was asked wrongly.
  */
-import type { Moment } from '../journal/index.js';
+import { type Moment, mustBeWhole } from '../journal/index.js';
 import { describeError, isMillraceError } from '../kernel/index.js';
 import { takeCheckpoint } from './checkpoint-command.js';
 import { byShard, type JournalCommandDeps, type Place, placesOf } from './journal-deps.js';
@@ -39,23 +39,34 @@ async function answer(argv: readonly string[], deps: JournalCommandDeps): Promis
       return verifyAll(deps, question);
     case 'export': {
       const { range, format } = question;
-      const places = await placesFor(deps, question.whose, range.from, range.to);
+      const places = await wholePlacesFor(deps, question.whose, range.from, range.to);
       await (format === 'resp' ? exportResp : exportNdjson)(deps, places, range);
       return 0;
     }
     case 'tail':
-      await tail(deps, await placesFor(deps, question.whose));
+      await tail(deps, await wholePlacesFor(deps, question.whose));
       return 0;
     case 'replay':
-      await replayMoment(deps, await placesFor(deps, question.whose, question.at), question);
+      await replayMoment(deps, await wholePlacesFor(deps, question.whose, question.at), question);
       return 0;
     case 'diff':
-      await diffDatabases(deps, await placesFor(deps, question.whose, question.from, question.to), question);
+      await diffDatabases(deps, await wholePlacesFor(deps, question.whose, question.from, question.to), question);
       return 0;
     case 'checkpoint':
       await takeCheckpoint(deps, question.file);
       return 0;
   }
+}
+
+/** What is made of a journal that lost its end would be less than was asked for: said, and not made. `verify` looks anyway. */
+async function wholePlacesFor(
+  deps: JournalCommandDeps,
+  whose: Whose,
+  ...moments: readonly (Moment | undefined)[]
+): Promise<Place[]> {
+  const places = await placesFor(deps, whose, ...moments);
+  for (const shard of byShard(places).keys()) await mustBeWhole(deps, shard);
+  return places;
 }
 
 async function placesFor(

@@ -6,6 +6,7 @@ import {
   type AuditReport,
   auditOfPartition,
   type Finding,
+  leaseMarks,
   type ShardAudit,
   verifyInstallation,
   verifyShard,
@@ -17,7 +18,8 @@ import { byShard, hex, type JournalCommandDeps, type Place, progressLines } from
 export async function verify(deps: JournalCommandDeps, places: readonly Place[]): Promise<0 | 1> {
   let isFine = true;
   for (const [shard, partitions] of byShard(places)) {
-    const audit = await verifyShard(deps, shard, { signal: deps.signal });
+    const marks = await leaseMarks(deps, shard);
+    const audit = await verifyShard(deps, shard, { signal: deps.signal, marks });
     await deps.write(entriesLine(audit));
     for (const partition of partitions) {
       const { sections, lastIndex } = auditOfPartition(audit, partition);

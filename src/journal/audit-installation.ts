@@ -6,7 +6,7 @@
  *  AI2 the stream is the one that the lease, and the checkpoint, have seen
  */
 import { decodeMeterRecord } from '../codec/control/index.js';
-import { decodeShardLease } from '../codec/leases/index.js';
+import type { ShardLease } from '../codec/leases/index.js';
 import { isMillraceError, type ShardName } from '../kernel/index.js';
 import type { LeaseStore } from '../ports/index.js';
 import { type AuditOptions, type AuditPorts, inOrder, type ShardAudit, verifyShard } from './audit.js';
@@ -15,6 +15,7 @@ import { type LogAudit, verifyLog } from './audit-log.js';
 import { type SnapshotAudit, verifySnapshots } from './audit-snapshots.js';
 import type { CheckpointStatement, ShardCheckpoint } from './checkpoints.js';
 import type { FoldFactory } from './partition-fold.js';
+import { leaseOf } from './vouched.js';
 
 export interface InstallationPorts extends AuditPorts {
   readonly leases: Pick<LeaseStore, 'get'>;
@@ -69,8 +70,7 @@ async function reportOf(
   checkpoint: ShardCheckpoint | undefined,
   { signal, onProgress }: InstallationAuditOptions,
 ): Promise<AuditReport> {
-  const record = await ports.leases.get(shard);
-  const lease = record === undefined ? undefined : decodeShardLease(record.value);
+  const lease = await leaseOf(ports, shard);
   const { createdAt } = await ports.journal.tail(shard);
   const ofStream: Finding[] = [];
   if (lease !== undefined && lease.createdAt !== createdAt) {
@@ -79,13 +79,21 @@ async function reportOf(
   if (checkpoint !== undefined && checkpoint.createdAt !== createdAt) {
     ofStream.push({ reason: `its stream was made at ${createdAt}, the checkpoint says ${checkpoint.createdAt}` });
   }
-  const marks: EntryMark[] = [];
-  if (lease?.highWater !== undefined) marks.push({ source: 'the lease', ...lease.highWater });
+  const marks = marksOf(lease);
   if (checkpoint !== undefined && checkpoint.number > 0) marks.push(markOf(checkpoint));
   const audit = await verifyShard(ports, shard, { signal, onProgress, marks });
   const snapshots = await verifySnapshots(ports, shard, ports.foldFactory, { signal, onProgress });
   const findings = [...ofStream, ...inOrder([...audit.findings, ...snapshots.findings])];
   return { kind: 'shard', audit, snapshots, findings };
+}
+
+/** What the shard's lease vouches for; to be asked for before the journal's end is (AI1). */
+export async function leaseMarks(ports: Pick<InstallationPorts, 'leases'>, shard: ShardName): Promise<EntryMark[]> {
+  return marksOf(await leaseOf(ports, shard));
+}
+
+function marksOf(lease: ShardLease | undefined): EntryMark[] {
+  return lease?.highWater === undefined ? [] : [{ source: 'the lease', ...lease.highWater }];
 }
 
 function markOf({ number, hash, position, partitions }: ShardCheckpoint): EntryMark {

@@ -15,6 +15,7 @@ import {
   isMillraceError,
   MillraceError,
   type PartitionName,
+  type ShardName,
 } from '../kernel/index.js';
 import type { BodySegmentRef, ManifestPartition } from '../messages/index.js';
 import { RECENT_COMMANDS_KEPT, RECENT_COMMANDS_MS } from '../messages/index.js';
@@ -24,7 +25,13 @@ import type { Chain } from './chain.js';
 import { CollectedEffects } from './collected-effects.js';
 import { chainAfter, readEntries } from './entry-reader.js';
 import type { BodySource, FoldFactory } from './partition-fold.js';
-import { type AuditRetention, DEFAULT_AUDIT_RETENTION, planRetention } from './retention.js';
+import {
+  type AuditRetention,
+  DEFAULT_AUDIT_RETENTION,
+  type JournalCeiling,
+  levelOf,
+  planRetention,
+} from './retention.js';
 import { manifestPartition, type PartitionTarget, writeSegments } from './snapshot-partition.js';
 import { SnapshotStore, type StoredManifest, segmentsOf, segmentsOfPartition } from './snapshot-store.js';
 
@@ -41,6 +48,8 @@ export interface CompactionLimits {
   /** About how large a segment is; one value larger than this makes a larger one. */
   readonly segmentBytes: number;
   readonly retention: AuditRetention;
+  /** Of all journals together; left out: there is no such bound. */
+  readonly total?: { readonly bytes: number; readonly shards: readonly ShardName[] };
 }
 
 export const DEFAULT_COMPACTION_LIMITS: CompactionLimits = {
@@ -263,7 +272,9 @@ async function finish(
   const { shard } = job;
   const manifests: StoredManifest[] = [];
   for await (const stored of store.newestFirst(shard, broken)) manifests.push(stored);
-  const plan = planRetention(manifests, limits.retention, ports.clock.nowMs());
+  const ceiling = await ceilingOf(ports, shard, limits);
+  const plan = planRetention(manifests, limits.retention, ports.clock.nowMs(), ceiling);
+  if (plan.isOver) ports.log.warn('journal.over-total', { shard, ...ceiling });
   const { first } = await ports.journal.tail(shard);
   try {
     const deleted = await store.prune(shard, plan.keep);
@@ -281,4 +292,16 @@ async function finish(
     purgeBelow: Math.max(first, plan.purgeBelow ?? first),
     snapshotBytes: segmentsOf(newest.manifest).reduce((sum, { bytes }) => sum + bytes, 0),
   };
+}
+
+/** R6 of retention. */
+async function ceilingOf(
+  { journal }: CompactionPorts,
+  shard: ShardName,
+  { total }: CompactionLimits,
+): Promise<JournalCeiling | undefined> {
+  if (total === undefined) return undefined;
+  const sizes = await Promise.all(total.shards.map(async (one) => (await journal.tail(one)).bytes));
+  const { bytes: heldBytes } = await journal.tail(shard);
+  return { heldBytes, maxBytes: levelOf(sizes, total.bytes) };
 }

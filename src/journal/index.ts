@@ -20,3 +20,5 @@ export * from './replay.js';
 export * from './retention.js';
 export { wordJson } from './section-lines.js';
 export * from './snapshot-store.js';
+export * from './statistics-snapshots.js';
+export * from './vouched.js';

@@ -6,6 +6,8 @@
  *     first lets go of what is older
  *  R3 the manifest that the retained history begins behind stays: without it, history has no beginning
  *  R4 a few manifests between stay as the beginnings of later days; history is let go of in those steps
+ *  R6 all journals together stay within a total, as far as R1 lets them: where they would not, the largest let go of what
+ *      is beyond the level at which all fit, though it is younger than R2 keeps it
  *  R5 one manifest alone lets go of nothing: its verification may have missed something
  */
 import type { StoredManifest } from './snapshot-store.js';
@@ -18,6 +20,28 @@ export interface AuditRetention {
 
 export const DEFAULT_AUDIT_RETENTION: AuditRetention = { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 10 * 1024 ** 3 };
 
+/** R6, of one journal. */
+export interface JournalCeiling {
+  /** What it holds now. */
+  readonly heldBytes: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * R6: the most that one of several may have, so that all together have the total; small ones leave theirs to large ones.
+ * Infinity where all fit as they are.
+ */
+export function levelOf(sizes: readonly number[], total: number): number {
+  const ascending = [...sizes].sort((one, other) => one - other);
+  let left = total;
+  for (const [index, size] of ascending.entries()) {
+    const share = left / (ascending.length - index);
+    if (size > share) return Math.max(0, share);
+    left -= size;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
 /** R4: history overstays by at most this share; each manifest kept for it may hold a copy of the state. */
 const STEPS = 4;
 
@@ -26,19 +50,24 @@ export interface RetentionPlan {
   readonly keep: readonly StoredManifest[];
   /** The journal may be cut below this position; `undefined`: not at all. */
   readonly purgeBelow: number | undefined;
+  /** R6 asked for less than R1 can let go of. */
+  readonly isOver: boolean;
 }
 
 /**
  * @param manifests  those that count, the newest first
  * @param nowMs      wall clock; ages are by when the journal's server stored a manifest's last entry
+ * @param ceiling    where the total asks for less
  */
 export function planRetention(
   manifests: readonly StoredManifest[],
   retention: AuditRetention,
   nowMs: number,
+  ceiling?: JournalCeiling,
 ): RetentionPlan {
   const [newest, older] = manifests;
-  if (newest === undefined || older === undefined) return { keep: manifests, purgeBelow: undefined };
+  const isAsked = ceiling !== undefined && ceiling.heldBytes > ceiling.maxBytes;
+  if (newest === undefined || older === undefined) return { keep: manifests, purgeBelow: undefined, isOver: isAsked };
 
   const ageOf = ({ manifest }: StoredManifest) => nowMs - manifest.headStoredAtMs;
   const bytesSince = ({ manifest }: StoredManifest) => newest.manifest.journalBytes - manifest.journalBytes;
@@ -46,7 +75,12 @@ export function planRetention(
     ageOf(stored) >= retention.maxAgeMs || bytesSince(stored) >= retention.maxBytes;
 
   // From the oldest that is needed (R3) towards the newest, in steps (R4).
-  const beginning = manifests.findIndex(isLetGo);
+  let beginning = manifests.findIndex(isLetGo);
+  if (isAsked) {
+    const beyond = manifests.findIndex((stored) => bytesSince(stored) > ceiling.maxBytes);
+    const fitting = Math.max(1, (beyond === -1 ? manifests.length : beyond) - 1);
+    if (beginning === -1 || fitting < beginning) beginning = fitting;
+  }
   const candidates = manifests.slice(0, beginning === -1 ? manifests.length : beginning + 1).reverse();
   const keep = new Set<StoredManifest>([newest, older]);
   let last: StoredManifest | undefined;
@@ -62,7 +96,8 @@ export function planRetention(
 
   const anchor = manifests[beginning];
   const keepInOrder = manifests.filter((stored) => keep.has(stored));
-  if (anchor === undefined) return { keep: keepInOrder, purgeBelow: undefined };
+  if (anchor === undefined) return { keep: keepInOrder, purgeBelow: undefined, isOver: false };
   const needed = Math.min(older.manifest.head.position, anchor.manifest.head.position);
-  return { keep: keepInOrder, purgeBelow: needed + 1 };
+  const isOver = isAsked && bytesSince(beginning === 0 ? older : anchor) > ceiling.maxBytes;
+  return { keep: keepInOrder, purgeBelow: needed + 1, isOver };
 }

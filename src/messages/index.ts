@@ -10,4 +10,5 @@ export * from './manifest.js';
 export * from './placement.js';
 export * from './public-ids.js';
 export * from './queue-placement.js';
+export * from './statistics-snapshot.js';
 export * from './user-tokens.js';

@@ -6,12 +6,14 @@ import type { ByteString, DatabaseId, PartitionName, SessionId } from '../kernel
  * `single` and `pipeline`: each command on its own, in order, others may come between.
  * `transaction`: all in one turn and one entry.
  * `watch`: one `WATCH key …`; its reply is the mark that a later transaction gives back.
+ * `reads-only`: the beginnings of commands that run scripts, name and script; 1 for each whose script or function says
+ * of itself that it writes nothing, else 0.
  * `unblock`: one `[waiter, 'TIMEOUT' | 'ERROR' | 'GONE']`; 1 if that command was waiting, else 0.
  * `listen`: no commands; see `listen`.
  * `replace`: one `[manifest]`, the name of a kept state, which takes the place of all that the partition has. Takes as
  * long as loading it: to be sent with a `waiter`.
  */
-export type KvMode = 'single' | 'pipeline' | 'transaction' | 'watch' | 'unblock' | 'listen' | 'replace';
+export type KvMode = 'single' | 'pipeline' | 'transaction' | 'watch' | 'reads-only' | 'unblock' | 'listen' | 'replace';
 
 /** Who sent it, as far as the owner has to know. */
 export interface KvClient {
@@ -44,7 +46,8 @@ export interface KvListen {
   readonly counts: readonly (readonly [kind: KvListenKind, name: ByteString, count: number])[];
 }
 
-export type KvListenKind = 'channel' | 'pattern' | 'shard-channel' | 'monitor' | 'invalidation';
+/** `pause`: as '' that commands which write are held up, as `held` each client that is: nobody is told of anything. */
+export type KvListenKind = 'channel' | 'pattern' | 'shard-channel' | 'monitor' | 'invalidation' | 'pause';
 
 export interface KvRequest {
   readonly database: DatabaseId;
@@ -65,6 +68,13 @@ export interface KvRequest {
   readonly listen?: KvListen | undefined;
 }
 
+/** A command that a script was refused: the command, the key or the channel that was in the way. */
+export interface ScriptDenial {
+  readonly user: ByteString;
+  readonly reason: 'command' | 'key' | 'channel';
+  readonly object: ByteString;
+}
+
 export interface KvResponse {
   /** One for each command, in order. */
   readonly replies: readonly Reply[];
@@ -74,6 +84,8 @@ export interface KvResponse {
   readonly isAborted?: boolean | undefined;
   /** The database has reached its bound, and nothing may be evicted: commands that let it grow are refused for now. */
   readonly isFull?: boolean | undefined;
+  /** What scripts and functions of it were refused, for ACL LOG. */
+  readonly denials?: readonly ScriptDenial[] | undefined;
   /** Of a request with `trackFor`: keys that its scripts have read, of those that were named and of others. */
   readonly scriptReads?: readonly ByteString[] | undefined;
 }

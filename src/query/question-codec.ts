@@ -11,6 +11,7 @@ import type {
   LogEvent,
   LogPage,
   LogQuery,
+  MaybeBehind,
   RunEventPage,
   RunEventQuery,
   RunPage,
@@ -20,7 +21,13 @@ import type { StatisticsQuestion } from './statistics.js';
 
 export type Question =
   | { readonly kind: 'events'; readonly account: AccountId; readonly query: LogQuery; readonly seen: number }
-  | { readonly kind: 'dlq'; readonly account: AccountId; readonly selector: DlqSelector; readonly seen: number }
+  | {
+      readonly kind: 'dlq';
+      readonly account: AccountId;
+      readonly selector: DlqSelector;
+      readonly seen: number;
+      readonly trimBytes?: number | undefined;
+    }
   | { readonly kind: 'runs'; readonly account: AccountId; readonly query: RunQuery; readonly seen: number }
   | { readonly kind: 'run-events'; readonly account: AccountId; readonly query: RunEventQuery; readonly seen: number }
   | { readonly kind: 'statistics'; readonly question: StatisticsQuestion };
@@ -37,7 +44,7 @@ type Shared<Item extends { readonly envelope: Envelope; readonly body: Uint8Arra
   'envelope' | 'body'
 > & { readonly envelope: number; readonly body: number };
 
-interface SharedPage<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }> {
+interface SharedPage<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }> extends MaybeBehind {
   readonly items: readonly Shared<Item>[];
   readonly envelopes: readonly Envelope[];
   readonly bodies: readonly Uint8Array[];
@@ -55,44 +62,44 @@ export function decodeQuestion(bytes: Uint8Array): Question {
   return question;
 }
 
-export function encodeLogPage({ events, cursor }: LogPage): Uint8Array {
-  return encode([VERSION, shared(events, cursor)], OPTIONS);
+export function encodeLogPage({ events, cursor, behind }: LogPage): Uint8Array {
+  return encode([VERSION, { ...shared(events, cursor), behind }], OPTIONS);
 }
 
 /** @throws INVALID */
 export function decodeLogPage(bytes: Uint8Array): LogPage {
   const page = opened<SharedPage<LogEvent>>(bytes);
-  return { events: unshared(page), cursor: page.next };
+  return { events: unshared(page), cursor: page.next, ...behindOf(page) };
 }
 
-export function encodeDlqPage({ entries, after }: DlqPage): Uint8Array {
-  return encode([VERSION, shared(entries, after)], OPTIONS);
+export function encodeDlqPage({ entries, after, behind }: DlqPage): Uint8Array {
+  return encode([VERSION, { ...shared(entries, after), behind }], OPTIONS);
 }
 
 /** @throws INVALID */
 export function decodeDlqPage(bytes: Uint8Array): DlqPage {
   const page = opened<SharedPage<DlqRow>>(bytes);
-  return { entries: unshared(page), after: page.next as DlqPage['after'] };
+  return { entries: unshared(page), after: page.next as DlqPage['after'], ...behindOf(page) };
 }
 
-export function encodeRunPage({ runs, cursor }: RunPage): Uint8Array {
-  return encode([VERSION, { items: runs, next: cursor }], OPTIONS);
+export function encodeRunPage({ runs, cursor, behind }: RunPage): Uint8Array {
+  return encode([VERSION, { items: runs, next: cursor, behind }], OPTIONS);
 }
 
 /** @throws INVALID */
 export function decodeRunPage(bytes: Uint8Array): RunPage {
-  const { items, next } = opened<{ items: RunPage['runs']; next?: string }>(bytes);
-  return { runs: items, cursor: next };
+  const page = opened<{ items: RunPage['runs']; next?: string } & MaybeBehind>(bytes);
+  return { runs: page.items, cursor: page.next, ...behindOf(page) };
 }
 
-export function encodeRunEventPage({ events, cursor }: RunEventPage): Uint8Array {
-  return encode([VERSION, { items: events, next: cursor }], OPTIONS);
+export function encodeRunEventPage({ events, cursor, behind }: RunEventPage): Uint8Array {
+  return encode([VERSION, { items: events, next: cursor, behind }], OPTIONS);
 }
 
 /** @throws INVALID */
 export function decodeRunEventPage(bytes: Uint8Array): RunEventPage {
-  const { items, next } = opened<{ items: RunEventPage['events']; next?: string }>(bytes);
-  return { events: items, cursor: next };
+  const page = opened<{ items: RunEventPage['events']; next?: string } & MaybeBehind>(bytes);
+  return { events: page.items, cursor: page.next, ...behindOf(page) };
 }
 
 /** An answer that shares nothing. */
@@ -127,6 +134,10 @@ function unshared<Item extends { readonly envelope: Envelope; readonly body: Uin
   return items.map(
     (item) => ({ ...item, envelope: envelopes[item.envelope], body: bodies[item.body] }) as unknown as Item,
   );
+}
+
+function behindOf({ behind }: MaybeBehind): MaybeBehind {
+  return behind === undefined ? {} : { behind };
 }
 
 function numberOf<T>(numbers: Map<T, number>, value: T): number {

@@ -69,16 +69,20 @@ describe('the past of a database', function () {
     return { id: field('id') as DatabaseId, token: field('token') };
   }
 
-  /** The journal's clock has milliseconds: the instant is one in which nothing is written. */
-  async function note(): Promise<void> {
+  /** The journal's clock has milliseconds, and is the server's: the instant is one in which nothing is written. */
+  async function quietInstant(): Promise<string> {
     const nowMs = async () => {
       const [seconds, micros] = (await millrace.kv.ask('TIME')) as [string, string];
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     };
-    const everything = await everythingIn(millrace.kv);
     const atMs = (await nowMs()) + 1;
     await eventually(async () => expect(await nowMs()).to.be.greaterThan(atMs), { everyMs: 1 });
-    moments.push({ at: new Date(atMs).toISOString(), everything });
+    return new Date(atMs).toISOString();
+  }
+
+  async function note(): Promise<void> {
+    const everything = await everythingIn(millrace.kv);
+    moments.push({ at: await quietInstant(), everything });
   }
 
   async function serve(...options: string[]): Promise<Served> {
@@ -177,8 +181,7 @@ describe('the past of a database', function () {
     const kv = clientOf(millrace.kvUrl, spread.token);
     for (let at = 0; at < 40; at += 1) await kv.ask('SET', `spread:${at}`, at);
     const everything = await everythingIn(kv);
-    const at = new Date().toISOString();
-    await eventually(() => expect(new Date().toISOString()).not.to.equal(at), { everyMs: 1 });
+    const at = await quietInstant();
     await kv.ask('FLUSHALL');
     const { url, token } = await serve('--database', uuidOf(spread.id), '--at', at);
     expect(await everythingIn(clientOf(url, token))).to.deep.equal(everything);
@@ -194,8 +197,7 @@ describe('the past of a database', function () {
     const { id, token: live } = await createDatabase('gone', 1);
     const kv = clientOf(millrace.kvUrl, live);
     await kv.ask('SET', 'k', 'v');
-    const at = new Date().toISOString();
-    await eventually(() => expect(new Date().toISOString()).not.to.equal(at), { everyMs: 1 });
+    const at = await quietInstant();
     expect((await runMillrace(['db', 'delete', 'gone', '--yes'], environment)).code).to.equal(0);
     const { url, token } = await serve('--database', id, '--at', at);
     expect(await clientOf(url, token).ask('GET', 'k')).to.equal('v');
@@ -206,8 +208,7 @@ describe('the past of a database', function () {
     const published = await publish('https://destination.example/', { 'svc-delay': '1h' });
     expect(published.status, published.text).to.equal(200);
     const account = await accountId();
-    const at = new Date().toISOString();
-    await eventually(() => expect(new Date().toISOString()).not.to.equal(at), { everyMs: 1 });
+    const at = await quietInstant();
     const { code, stdout, stderr } = await journal('replay', '--account', account, '--at', at);
     expect(code, stderr).to.equal(0);
     expect(stdout.toString()).to.match(/: 1 messages, 0 in the DLQ, 0 schedules, 0 queues, 0 groups, 0 workflow runs;/);

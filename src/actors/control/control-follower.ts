@@ -30,6 +30,8 @@ export interface FollowerListener {
 
 /** A journal that cannot be read, or does not fit, is tried again after this. */
 const RETRY_MS = 500;
+/** Damage seen this often in a row, without being at the end between, is not a stale read. */
+const DAMAGE_TRIES = 5;
 
 export class ControlFollower {
   #fold = newCopy();
@@ -41,6 +43,8 @@ export class ControlFollower {
   /** Grows with every beginning: what an older one still hears is dropped. */
   #life = 0;
   #isStopped = false;
+  #damageSeen = 0;
+  #damage: MillraceError | undefined;
 
   constructor(
     private readonly ports: FollowerPorts,
@@ -54,6 +58,11 @@ export class ControlFollower {
   /** In the control journal: everything up to it is applied. */
   get position(): number {
     return this.#position;
+  }
+
+  /** Why the copy cannot be made, and will not be until somebody has looked; it is tried on all the same. */
+  get damage(): MillraceError | undefined {
+    return this.#damageSeen >= DAMAGE_TRIES ? this.#damage : undefined;
   }
 
   start(): void {
@@ -77,6 +86,10 @@ export class ControlFollower {
     if (life !== this.#life || this.#isStopped) return;
     this.#subscription?.stop();
     this.#life += 1;
+    if (isMillraceError(error, 'JOURNAL_DAMAGED')) {
+      this.#damageSeen += 1;
+      this.#damage = error;
+    }
     const level = isMillraceError(error, 'JOURNAL_UNAVAILABLE') ? 'warn' : 'error';
     this.ports.log[level]('control.copy-failed', { position: this.#position, cause: describeError(error) });
     this.#retry = this.ports.timers.after(RETRY_MS, () => this.#begin());
@@ -99,7 +112,11 @@ export class ControlFollower {
     this.listener.onRestart(fold.state);
     this.#subscription = journal.follow(CONTROL_SHARD, this.#position + 1, {
       onMessage: (message) => this.#guarded(life, () => this.#apply(message)),
-      onAlive: () => this.#guarded(life, () => this.listener.onHeard(true)),
+      onAlive: () =>
+        this.#guarded(life, () => {
+          this.#damageSeen = 0;
+          this.listener.onHeard(true);
+        }),
     });
   }
 
@@ -120,7 +137,9 @@ export class ControlFollower {
     if (position <= this.#position) return;
     // Its front was purged while this process was away: a snapshot has what is missing.
     if (position !== this.#position + 1) {
-      throw new MillraceError('JOURNAL_DAMAGED', 'the control journal goes on behind a hole', { position });
+      throw new MillraceError('JOURNAL_DAMAGED', `${CONTROL_SHARD}: the control journal goes on behind a hole`, {
+        position,
+      });
     }
     this.listener.onHeard(false);
     const read = this.#assembler.add(position, bytes);

@@ -115,6 +115,7 @@ function isRevocation({ type }: ControlEvent): boolean {
     case 'TeamSet':
     case 'ApiKeyCreated':
     case 'ApiKeyDeleted':
+    case 'SignedOut':
     case 'DatabaseCreated':
     case 'DatabaseSettingsSet':
     case 'SearchIndexCreated':

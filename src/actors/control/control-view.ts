@@ -50,6 +50,7 @@ export class ControlView implements Access, RespAccess {
   #silentForMs = 0;
   #isNoticeSoon = false;
   #onCaughtUp: (() => void)[] = [];
+  readonly #untilFresh = new Set<() => void>();
 
   constructor(
     private readonly ports: ControlViewPorts,
@@ -74,6 +75,11 @@ export class ControlView implements Access, RespAccess {
     this.#isCaughtUp = false;
   }
 
+  /** Why the journal cannot be copied, and will not be until somebody has looked. */
+  get damage(): MillraceError | undefined {
+    return this.#follower.damage;
+  }
+
   /** In the control journal: everything up to it is in force here. */
   get position(): number {
     return this.#follower.position;
@@ -82,6 +88,20 @@ export class ControlView implements Access, RespAccess {
   /** False when `grantFor` would throw. */
   get isFresh(): boolean {
     return this.#isCaughtUp && this.ports.clock.monotonicMs() - this.#heardAtMs <= this.options.staleMs;
+  }
+
+  /** Resolves when it is fresh, and after `maxMs` at the latest. */
+  untilFresh(maxMs: number): Promise<void> {
+    if (this.isFresh) return Promise.resolve();
+    return new Promise((resolve) => {
+      const goOn = () => {
+        timer.cancel();
+        this.#untilFresh.delete(goOn);
+        resolve();
+      };
+      const timer = this.ports.timers.after(maxMs, goOn);
+      this.#untilFresh.add(goOn);
+    });
   }
 
   grantFor(token: string): KvGrant | undefined {
@@ -161,8 +181,10 @@ export class ControlView implements Access, RespAccess {
       this.#fallBehind();
       this.#silentForMs = silentForMs;
     }
-    if (this.#isCaughtUp) return;
-    if (isAtEnd) this.#caughtUp();
+    if (this.#isCaughtUp) {
+      // It had only been silent for long, and not so long that something may have been missed.
+      for (const goOn of this.#untilFresh) goOn();
+    } else if (isAtEnd) this.#caughtUp();
     else if (this.#goal === undefined) this.#askForEnd();
   }
 
@@ -193,6 +215,7 @@ export class ControlView implements Access, RespAccess {
     this.#isCaughtUp = true;
     this.#noticeSoon();
     for (const resolve of this.#onCaughtUp.splice(0)) resolve();
+    for (const goOn of this.#untilFresh) goOn();
   }
 
   /** One notice for all that was applied at a stretch. */

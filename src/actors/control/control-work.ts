@@ -11,6 +11,7 @@ const ITEM_BYTES = 64;
 
 export class ControlWork implements Work {
   readonly commands = 1;
+  deadlineMs = Number.POSITIVE_INFINITY;
   enteredAtMs = 0;
   waitsForTurn = 0;
   hasWritten = false;
@@ -24,6 +25,10 @@ export class ControlWork implements Work {
     private readonly onFailure: (error: MillraceError) => void,
     readonly commandId?: CommandId | undefined,
   ) {}
+
+  get hasBegun(): boolean {
+    return this.reply !== undefined;
+  }
 
   /** Databases share the actor fairly, and so do accounts; what an operator asks is a tenant of its own. */
   get tenant(): string {

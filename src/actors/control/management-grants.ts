@@ -25,6 +25,11 @@ export class ManagementGrants implements ManagementAccess {
     return this.#grantOf(found);
   }
 
+  isSignedOut(session: string): boolean {
+    this.view.requireFresh();
+    return this.view.state.signedOut.has(session);
+  }
+
   #keyOf(sha256: string): ApiKey | undefined {
     const { apiKeys, people, accounts } = this.view.state;
     const own = people.mgmtKeys.get(sha256);

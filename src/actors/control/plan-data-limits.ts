@@ -26,6 +26,10 @@ export class PlanDataLimits implements DataLimits {
     return { maxBytes, isEvicting: database.settings?.isEvicting === true };
   }
 
+  maxCommandBytesOf(partition: PartitionName): number | undefined {
+    return this.view.state.live(parseKvPartition(partition).database)?.limits.maxCommandBytes;
+  }
+
   reached(partition: PartitionName): void {
     this.onReached(parseKvPartition(partition).database);
   }

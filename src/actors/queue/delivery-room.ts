@@ -2,12 +2,14 @@
  * How many attempts a process has in flight, and whose they are.
  *
  *  DR1 never more than `max`, over all shards
- *  DR2 an account that has its even share or more leaves an eighth of the room to others: however slow its
- *      destinations are, somebody else's message finds a place at once
+ *  DR2 an account may always begin its first attempt while a place is free, and another while it has less than a share
+ *      that falls with the square of what is free: alone it has three quarters, and those that come one after another
+ *      get less each, so that something is left however slow all their destinations are
  */
 import type { AccountId } from '../../kernel/index.js';
 
-const RESERVED_SHARE = 1 / 8;
+/** Times what is free, squared, over all. */
+const WEIGHT = 16;
 
 export class DeliveryRoom {
   #inFlight = 0;
@@ -24,13 +26,18 @@ export class DeliveryRoom {
   roomFor(account: AccountId): number {
     const free = this.max - this.#inFlight;
     const own = this.#inFlightByAccount.get(account) ?? 0;
-    const accounts = this.#inFlightByAccount.size + (own === 0 ? 1 : 0);
-    const evenShare = Math.ceil(this.max / accounts);
-    // Alone it may fill up to the reserve at once; below its share the reserve is there for it.
-    const reserved = Math.floor(this.max * RESERVED_SHARE);
-    const beyondShare = Math.max(0, free - reserved);
-    const withinShare = accounts === 1 ? 0 : Math.min(free, Math.max(0, evenShare - own));
-    return Math.max(withinShare, beyondShare, 0);
+    const mayHaveMore = (more: number) => {
+      const left = free - more;
+      return left > 0 && (own + more === 0 || own + more < (WEIGHT * left * left) / this.max);
+    };
+    // With each that it begins it has one more, and one fewer is free: the first that it may not is looked for by halves.
+    let from = 0;
+    for (let to = free; from < to; ) {
+      const middle = (from + to) >> 1;
+      if (mayHaveMore(middle)) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   take(account: AccountId, count: number): void {

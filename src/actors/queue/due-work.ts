@@ -81,10 +81,11 @@ export class DueWork {
     const free = room.roomFor(slot.account);
     const mayStart = Math.max(0, Math.min(share, free, this.limits.startsPerTurn - this.#startsOfTurn));
     const effectsBefore = turn.effects;
-    const started = engine.work(context, mayStart, slot.record);
+    const started = engine.work(context, mayStart, slot.record, free);
     if (!engine.isBehind) {
       slot.behindSinceMs = undefined;
       slot.dueAtMs = engine.nextDueAtMs(context);
+      if (engine.waitsForRoom) room.whenFreed(this.#lookAgainAt(slot));
       return false;
     }
     slot.behindSinceMs ??= clock.monotonicMs();
@@ -94,11 +95,19 @@ export class DueWork {
     return false;
   }
 
+  /** The same function each time, as whoever waits for room is known by it. */
+  #lookAgainAt(slot: QueueSlot): () => void {
+    slot.lookAgain ??= () => {
+      slot.dueAtMs = 0;
+      this.wake();
+    };
+    return slot.lookAgain;
+  }
+
   /** When something falls due, milliseconds from now; undefined: nothing does. */
-  nextInMs(slots: Iterable<QueueSlot>): number | undefined {
+  nextInMs(slots: Iterable<QueueSlot>, nowMs: number): number | undefined {
     // A turn that starts no more is about to be stored; after that there is another look.
     if (this.#startsOfTurn >= this.limits.startsPerTurn) return undefined;
-    const nowMs = this.ports.clock.nowMs();
     let nextMs: number | undefined;
     for (const slot of slots) {
       if (slot.dueAtMs === undefined || slot.facts === undefined || this.#isHeldBack(slot)) continue;

@@ -3,7 +3,7 @@
  * the actor's mailbox. What the body of a run's message is made of is `sent-body`'s.
  *
  *  PF1 each attempt ends in exactly one `RecordAttempt`, unless the activation ends before
- *  PF2 nothing is sent unsigned, and nothing is sent once the activation has ended
+ *  PF2 nothing is sent unsigned, and nothing is sent once the activation has ended, or the run that it is of
  *  PF3 an outcome is not lost because the mailbox is full: it is put in again
  *  PF4 nothing is sent while this owner cannot be sure to be one still: it may have been frozen, and have a successor
  */
@@ -24,6 +24,7 @@ import { QueueWork } from './queue-work.js';
 import {
   type BodyPlan,
   hashed,
+  isSentWithoutBody,
   keptContents,
   loadedContents,
   MAX_SENT_LIST_BYTES,
@@ -58,6 +59,7 @@ const ROOM_PAUSE_MS = 50;
 const PAUSE_MS = 200;
 /** A body that is unreadable although the journal answers: it may be a replica that lags. */
 const BODY_TRIES = 5;
+const NOTHING_SENT: SentBody = { body: new Uint8Array(0), hash: undefined };
 /** The same alarm again. */
 const ALARM_EVERY_MS = 60_000;
 
@@ -195,19 +197,24 @@ export class Performer implements AttemptPerformer {
 
   #send(call: Call, sent: SentBody): void {
     if (this.#isEnded) return;
+    // Its start was stored while another message of the run was being answered.
+    if (call.slot.fold.engine.isOfEndedRun(call.attempt.id)) {
+      this.#conclude(call, notSent('the run is over'), undefined);
+      return;
+    }
     if (!this.ports.mayCall()) {
       this.#again(call, LEASE_PAUSE_MS, () => this.#send(call, sent));
       return;
     }
     const { slot, facts, attempt, plan } = call;
-    const { body, hash: bodyHash } = sent;
+    const { body, hash: bodyHash } = isSentWithoutBody(attempt) ? NOTHING_SENT : sent;
     const { envelope, id, retried, run } = attempt;
-    const { url, settings, isAlias } = envelope;
+    const { url, settings } = envelope;
     const { clock, headers, http, signer } = this.ports;
-    const signature = this.#signature(() =>
-      signer.sign({ account: slot.account, url, body, bodyHash, nowMs: clock.nowMs(), isAlias }),
+    const signatures = this.#signatures((issuer) =>
+      signer.sign({ account: slot.account, url, body, bodyHash, nowMs: clock.nowMs(), issuer }),
     );
-    if (signature === undefined) {
+    if (signatures === undefined) {
       this.#again(call, PAUSE_MS, () => this.#send(call, sent));
       return;
     }
@@ -216,12 +223,12 @@ export class Performer implements AttemptPerformer {
     // An endpoint finds itself in the list that it fetches by the id of the entry.
     const messageId = run?.entries.at(-1)?.messageId ?? id;
     const isListLeftOut = plan.kind === 'list-left-out';
-    const sentBody = tellsOfSent(attempt) ? body : undefined;
+    const sentBody = tellsOfSent(attempt) ? sent.body : undefined;
     void http
       .send({
         url,
         method: settings.method,
-        headers: headers.of(envelope, { messageId, retried, signature, part: run?.part, isListLeftOut }),
+        headers: headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut }),
         body,
         timeoutMs: Math.min(timeoutSeconds, settings.timeoutSeconds ?? timeoutSeconds) * 1000,
         maxResponseBytes: tellsOfAnswer(attempt) ? Math.max(maxMessageBytes, KEPT_RESPONSE_BYTES) : KEPT_RESPONSE_BYTES,
@@ -233,9 +240,11 @@ export class Performer implements AttemptPerformer {
       });
   }
 
-  #signature(sign: () => string | undefined): string | undefined {
+  /** Undefined: they cannot be made yet. */
+  #signatures(sign: (issuer: string) => string | undefined): string[] | undefined {
     try {
-      return sign();
+      const signatures = this.ports.headers.headerWords.map(sign);
+      return signatures.every((signature) => signature !== undefined) ? signatures : undefined;
     } catch (error) {
       // The key was sealed with another key file, say: a person has to look, and the message waits for it.
       const nowMs = this.ports.clock.monotonicMs();

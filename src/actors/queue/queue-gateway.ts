@@ -102,7 +102,8 @@ export class QueueShardGateway implements QueueGateway {
     try {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, account, command);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
-      return decodeQueueReply(await caller.call(shard, encodeQueueCommand({ account, command }), isRead(command)));
+      const body = encodeQueueCommand({ account, command });
+      return decodeQueueReply(await caller.call(shard, body, isRead(command), false, endMs));
     } catch (error) {
       return this.#again(account, command, error, endMs, isInDoubt);
     }
@@ -166,7 +167,7 @@ export class QueueShardGateway implements QueueGateway {
       } catch (error) {
         mayBeStored ||= !(error instanceof MillraceError && error.details.isStored === false);
         const isTooLate = clock.monotonicMs() + this.limits.retryEveryMs > endMs;
-        if (isAnswered() || isTooLate) throw mayBeStored ? inDoubt(error) : error;
+        if (isAnswered() || isTooLate) throw mayBeStored ? inDoubt(error, { isBeingStored: true }) : error;
       }
       await this.#pause(this.limits.retryEveryMs);
     }
@@ -213,7 +214,7 @@ function isDoubt(error: unknown): boolean {
 }
 
 /** QG4. What says that nothing happened is true of the last try alone. */
-function inDoubt(error: unknown): unknown {
+function inDoubt(error: unknown, details: Record<string, unknown> = {}): unknown {
   if (!(error instanceof MillraceError)) return error;
   switch (error.code) {
     case 'SHARD_UNAVAILABLE':
@@ -222,7 +223,12 @@ function inDoubt(error: unknown): unknown {
     case 'STORAGE_FULL':
     case 'SHUTTING_DOWN':
     case 'JOURNAL_UNAVAILABLE':
-      return new MillraceError('OUTCOME_UNKNOWN', 'it may or may not have been carried out', error.details, error);
+      return new MillraceError(
+        'OUTCOME_UNKNOWN',
+        'it may or may not have been carried out',
+        { ...error.details, ...details },
+        error,
+      );
     default:
       return error;
   }

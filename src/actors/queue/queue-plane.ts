@@ -209,9 +209,9 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     }
   }
 
-  nextTickInMs(): number | undefined {
+  nextTickInMs(nowMs: number): number | undefined {
     if (this.#stepping.length > 0) return 0;
-    const dueInMs = this.#isLeaving ? undefined : this.#due.nextInMs(this.slots());
+    const dueInMs = this.#isLeaving ? undefined : this.#due.nextInMs(this.slots(), nowMs);
     if (this.#withParked.size === 0) return dueInMs;
     return Math.min(FACTS_POLL_MS, dueInMs ?? FACTS_POLL_MS);
   }

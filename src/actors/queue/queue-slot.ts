@@ -56,6 +56,8 @@ export class QueueSlot {
   readonly parked: QueueWork[] = [];
   /** When `work` has something to do; on the journal's clock. Undefined: not by itself. */
   dueAtMs: number | undefined = 0;
+  /** Has it looked at when the process has more room. */
+  lookAgain: (() => void) | undefined;
   /** Since when more is due than could be started, on the monotonic clock. */
   behindSinceMs: number | undefined;
   /** Attempts started and not concluded: each holds a place in the process's room. */

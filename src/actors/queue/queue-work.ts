@@ -12,6 +12,7 @@ export class QueueWork implements Work {
   readonly commands = 1;
   readonly bytes: number;
   readonly partition: PartitionName;
+  deadlineMs = Number.POSITIVE_INFINITY;
   enteredAtMs = 0;
   waitsForTurn = 0;
   hasWritten = false;
@@ -33,6 +34,10 @@ export class QueueWork implements Work {
 
   get tenant(): string {
     return this.account;
+  }
+
+  get hasBegun(): boolean {
+    return this.steps !== undefined || this.reply !== undefined;
   }
 
   release(position: number): void {

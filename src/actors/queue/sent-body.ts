@@ -7,7 +7,7 @@
  *  SB3 bytes are put together in slices: others run between, however much there is
  */
 import { createHash } from 'node:crypto';
-import type { BodyRef } from '../../domain/queue/index.js';
+import { type BodyRef, carriesBody } from '../../domain/queue/index.js';
 import type { RunEntry } from '../../domain/workflow/index.js';
 import { assert, unreachable } from '../../kernel/index.js';
 import type { PartitionBodies, StartedAttempt } from './queue-slot.js';
@@ -54,6 +54,11 @@ export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: num
   }
   if (bytes > MAX_SENT_LIST_BYTES) return { refs: [], kind: 'too-long', entries: [], bytes };
   return { refs: entries.map((entry) => entry.body), kind: 'list', entries, bytes };
+}
+
+/** To others than a workflow's endpoint, by a method that carries none: the message has a body, and the call has not. */
+export function isSentWithoutBody({ envelope, run }: StartedAttempt): boolean {
+  return !carriesBody(envelope.settings.method) && (run === undefined || run.part.role === 'call');
 }
 
 export interface SentBody {

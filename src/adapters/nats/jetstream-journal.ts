@@ -77,7 +77,7 @@ export class JetStreamJournal implements Journal {
 
   async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
     if (to < from) return;
-    const arrivals = new Arrivals(this.#readTimeoutMs);
+    const arrivals = new Arrivals(this.#readTimeoutMs, shard);
     const stream = this.#names.journalStream(shard);
     const options = { stream, from, heartbeatMs: READ_HEARTBEAT_MS, round: READ_ROUND };
     const feed = new OrderedFeed(this.#reads, options, {
@@ -99,7 +99,7 @@ export class JetStreamJournal implements Journal {
           }
           if (arrival.position !== next) {
             const details = { shard, expected: next, found: arrival.position };
-            throw new MillraceError('JOURNAL_DAMAGED', 'the journal has a hole', details);
+            throw new MillraceError('JOURNAL_DAMAGED', `${shard}: the journal has a hole`, details);
           }
           yield arrival;
           next += 1;

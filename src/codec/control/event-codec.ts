@@ -140,6 +140,7 @@ const shape = union<ControlEvent>({
     37,
     record({ index: record({ ...newSearchIndexFields, createdAtMs: whole, deletedAtMs: whole }) }),
   ],
+  SignedOut: [38, record({ session: text(), untilMs: whole, atMs: whole })],
 });
 
 const encoder = new Encoder();

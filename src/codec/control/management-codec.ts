@@ -134,6 +134,7 @@ export function managementCommands(every: () => Shape<ControlCommand>): UnionCas
     ListBackups: [45, ofDatabase],
     GetBackup: [46, record({ account: accountId, backup: backupId })],
     ListAudit: [47, record({ account: accountId, count: whole })],
+    SignOut: [48, record({ session: text(), untilMs: whole })],
   };
 }
 
@@ -146,4 +147,5 @@ export const managementReplies: UnionCases<ManagementReply> = {
   Backups: [19, record({ backups: listOf(backup) })],
   OneBackup: [20, record({ backup })],
   AuditEntries: [21, record({ entries: listOf(auditEntry) })],
+  SignedOut: [22, record({})],
 };

@@ -4,6 +4,8 @@ export {
   decodeMessage,
   ENTRY_VERSION,
   encodeEntry,
+  Fields,
+  HASH_BYTES,
   hashSection,
   NO_HASH,
   sha256,

@@ -3,7 +3,9 @@
  *
  *   shard lease  [1, epoch, session, isReleased, createdAt, [number, hash, position] | null, needsQuiet]
  *   session      [1, counter, isDead]
- *   heartbeat    [1, session, canOwn, isLeaving, process]
+ *   heartbeat    [1, session, canOwn, isLeaving, process, clock]
+ *   clock        [nowMs, generation, isSure, isBehindJournal, [[process, generation, leastMs] …]]
+ *   boot times   [1, [[bootId, offsetMs] …]], the newest last
  */
 import { decode, encode } from '@msgpack/msgpack';
 import { MillraceError, type SessionId } from '../../kernel/index.js';
@@ -35,6 +37,29 @@ export interface Heartbeat {
   readonly isLeaving: boolean;
   /** The process's first session: stays the same when it loses one and begins another. */
   readonly process: SessionId;
+  /** Undefined in those of older versions. */
+  readonly clock?: ClockReading | undefined;
+}
+
+/** What a process says of its time. */
+export interface ClockReading {
+  /** When the heartbeat was sent. */
+  readonly nowMs: number;
+  /** Another one each time that the clock was set. */
+  readonly generation: number;
+  /** It has compared its clock with those of others, and agrees. */
+  readonly isSure: boolean;
+  /** Entries of the journal bear a time that it has not reached. */
+  readonly isBehindJournal: boolean;
+  /** Of each process that it hears: its clock's generation, and the least by which its heartbeats arrived later than they were sent. */
+  readonly heard: readonly (readonly [process: SessionId, generation: number, leastMs: number])[];
+}
+
+/** What the time was at the start of a machine: it tells how long a process was stopped, whatever the clock says. */
+export interface BootTimeRecord {
+  readonly bootId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly offsetMs: number;
 }
 
 export function encodeShardLease(lease: ShardLease): Uint8Array {
@@ -72,18 +97,41 @@ export function decodeSessionRecord(bytes: Uint8Array): SessionRecord {
   return { counter: counter as number, isDead: isDead as boolean };
 }
 
-export function encodeHeartbeat({ session, canOwn, isLeaving, process }: Heartbeat): Uint8Array {
-  return encode([VERSION, session, canOwn, isLeaving, process]);
+export function encodeHeartbeat({ session, canOwn, isLeaving, process, clock }: Heartbeat): Uint8Array {
+  const fields = [VERSION, session, canOwn, isLeaving, process];
+  if (clock === undefined) return encode(fields);
+  const { nowMs, generation, isSure, isBehindJournal, heard } = clock;
+  return encode([...fields, [nowMs, generation, isSure, isBehindJournal, heard]]);
 }
 
 export function decodeHeartbeat(bytes: Uint8Array): Heartbeat {
-  const [, session, canOwn, isLeaving, process] = fieldsOf(bytes, 'heartbeat');
+  const [, session, canOwn, isLeaving, process, clock] = fieldsOf(bytes, 'heartbeat');
   return {
     session: session as SessionId,
     canOwn: canOwn as boolean,
     isLeaving: isLeaving as boolean,
     process: process as SessionId,
+    clock: clock === undefined ? undefined : clockReadingOf(clock as unknown[]),
   };
+}
+
+function clockReadingOf([nowMs, generation, isSure, isBehindJournal, heard]: unknown[]): ClockReading {
+  return {
+    nowMs: nowMs as number,
+    generation: generation as number,
+    isSure: isSure as boolean,
+    isBehindJournal: isBehindJournal as boolean,
+    heard: heard as ClockReading['heard'],
+  };
+}
+
+export function encodeBootTimes(records: readonly BootTimeRecord[]): Uint8Array {
+  return encode([VERSION, records.map(({ bootId, offsetMs }) => [bootId, offsetMs])]);
+}
+
+export function decodeBootTimes(bytes: Uint8Array): BootTimeRecord[] {
+  const [, records] = fieldsOf(bytes, 'record of boot times');
+  return (records as [string, number][]).map(([bootId, offsetMs]) => ({ bootId, offsetMs }));
 }
 
 function fieldsOf(bytes: Uint8Array, what: string): unknown[] {

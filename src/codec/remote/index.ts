@@ -6,5 +6,8 @@ export {
   encodeAnswer,
   encodeFailure,
   encodeRemoteCommand,
+  type OwnerInstant,
+  type RemoteAnswer,
+  type RemoteAsk,
   type RemoteCommand,
 } from './remote-command.js';

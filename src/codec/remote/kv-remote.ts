@@ -4,6 +4,7 @@
  */
 import { decode, ExtensionCodec, encode } from '@msgpack/msgpack';
 import {
+  BigNumberReply,
   BooleanReply,
   DoubleReply,
   ErrorReply,
@@ -18,7 +19,7 @@ import {
   VerbatimReply,
 } from '../../domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../kernel/index.js';
-import type { KvMode, KvRequest, KvResponse } from '../../messages/index.js';
+import type { KvMode, KvRequest, KvResponse, ScriptDenial } from '../../messages/index.js';
 
 const extensionCodec = new ExtensionCodec();
 
@@ -107,6 +108,12 @@ register(
   ({ text, format }) => [text, format],
   ([text, format]: [string, 'txt' | 'mkd']) => new VerbatimReply(text, format),
 );
+register(
+  12,
+  is(BigNumberReply),
+  ({ text }) => text,
+  (text: string) => new BigNumberReply(text),
+);
 
 /** MessagePack gives bigints no way into an extension; a wrapper has one. */
 class BigReply {
@@ -136,16 +143,22 @@ export function encodeKvResponse({
   isAborted = false,
   isFull = false,
   scriptReads,
+  denials,
 }: KvResponse): Uint8Array {
-  return encode([syncToken, replies.map(wrapBig), isAborted, isFull, scriptReads ?? null], { extensionCodec });
+  const rest = [isAborted, isFull, scriptReads ?? null, denials ?? null];
+  return encode([syncToken, replies.map(wrapBig), ...rest], { extensionCodec });
 }
 
+/** From a process of an earlier version the last are missing. */
+type ResponseFields = [string, Reply[], boolean?, boolean?, (string[] | null)?, (ScriptDenial[] | null)?];
+
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
-  const fields = decode(bytes, { extensionCodec }) as [string, Reply[], boolean?, boolean?, (string[] | null)?];
-  const [syncToken, replies, isAborted = false, isFull = false, reads] = fields;
+  const fields = decode(bytes, { extensionCodec }) as ResponseFields;
+  const [syncToken, replies, isAborted = false, isFull = false, reads, refused] = fields;
+  const denials = refused ?? undefined;
   const scriptReads = reads ?? undefined;
-  const isPlain = !isAborted && !isFull && scriptReads === undefined;
-  return isPlain ? { syncToken, replies } : { syncToken, replies, isAborted, isFull, scriptReads };
+  const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
+  return isPlain ? { syncToken, replies } : { syncToken, replies, isAborted, isFull, scriptReads, denials };
 }
 
 function wrapBig(reply: Reply): unknown {

@@ -3,6 +3,7 @@
  * (a character a byte); concatenating those is what V8 does fastest.
  */
 import {
+  BigNumberReply,
   BooleanReply,
   DoubleReply,
   ErrorReply,
@@ -146,6 +147,7 @@ function leafOf3(reply: Reply): ByteString | undefined {
   if (reply instanceof ErrorReply) return `-${oneLine(reply.text)}\r\n`;
   if (reply instanceof NilArray) return NULL3;
   if (reply instanceof DoubleReply) return `,${reply.text}\r\n`;
+  if (reply instanceof BigNumberReply) return `(${oneLine(reply.text)}\r\n`;
   if (reply instanceof BooleanReply) return reply.value ? '#t\r\n' : '#f\r\n';
   if (!(reply instanceof VerbatimReply)) return undefined;
   const { text, format } = reply;

@@ -87,12 +87,12 @@ function concludeDelivery(
     const mark = message.shared.envelope.workflow;
     const problem = part.role === 'step' && mark !== undefined ? endpointProblem(header, mark, words) : undefined;
     if (problem === undefined) delivered(attempted, turn);
-    else failRun(run, { message, outcome, error: problem }, turn, words.aliasHeaderWord);
+    else failRun(run, { message, outcome, error: problem }, turn);
     return;
   }
   const nextAtMs = nextAttemptMs(attempted, turn, words);
   if (nextAtMs !== undefined) failed(attempted, nextAtMs, turn);
-  else failRun(run, { message, outcome, error: attempted.error }, turn, words.aliasHeaderWord);
+  else failRun(run, { message, outcome, error: attempted.error }, turn);
 }
 
 /** Does a success come from a workflow's endpoint, and from one that is recent enough? */
@@ -124,7 +124,7 @@ function concludeCall(
     const settings = { ...shared.envelope.settings, maxRetries: retried };
     const told = isSuccess(attempted) ? shared.envelope : { ...shared.envelope, settings };
     const source = { id, envelope: told, body: sentBody, createdAtMs, notBeforeMs, retried };
-    const content = callbackBody(source, outcome, undefined, Number.MAX_SAFE_INTEGER, words.aliasHeaderWord);
+    const content = callbackBody(source, outcome, undefined, Number.MAX_SAFE_INTEGER, turn.deliveredWords);
     const isConfigured = shared.envelope.workflow?.isConfiguredByTrigger ?? true;
     const envelope = resultEnvelope(run.shared.envelope, callback, isConfigured);
     const { runId, runCreatedAtMs, step } = part;

@@ -57,13 +57,16 @@ export interface BackupManifest {
   readonly meter: LogBackup;
   /** Objects of moments of databases, under the names that they have in the installation. */
   readonly kept: readonly FileRef[];
+  /** The newest snapshot of the statistics, under the names of its objects. Backups of old releases have none. */
+  readonly statistics?: readonly FileRef[];
 }
 
-export function filesOf({ journals, intakes, meter, kept }: BackupManifest): FileRef[] {
+export function filesOf({ journals, intakes, meter, kept, statistics = [] }: BackupManifest): FileRef[] {
   return [
     ...journals.flatMap(({ objects, entries }) => [...objects, ...entries]),
     ...[...intakes, meter].flatMap(({ records }) => records),
     ...kept,
+    ...statistics,
   ];
 }
 

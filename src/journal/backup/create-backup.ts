@@ -5,6 +5,7 @@
  *  CB1 everything that was acknowledged before it began is in it, and of each shard nothing from behind its position
  *  CB2 intakes come before the queues: what an owner takes over meanwhile is in one of the two
  *  CB3 the meter's log comes last: it has every record that the control state has counted
+ *      A snapshot of the statistics comes before it: of what was let go of, that has the numbers
  *  CB4 nothing is copied that does not read back: objects have their digests, entries their chain
  *  CB5 a shard whose snapshot is swept meanwhile is copied anew, from the one that there is then
  */
@@ -14,6 +15,7 @@ import type { Clock, Journal, Log, ObjectStore } from '../../ports/index.js';
 import { type Chain, EMPTY_HEAD } from '../chain.js';
 import { chainAfter } from '../entry-reader.js';
 import { SnapshotStore, type StoredManifest, segmentsOfPartition } from '../snapshot-store.js';
+import { meterPositionOf, StatisticsSnapshots, type StoredStatistics } from '../statistics-snapshots.js';
 import type { BackupFiles, FileRef } from './backup-files.js';
 import {
   BACKUP_FORMAT,
@@ -71,7 +73,7 @@ export async function createBackup(
   for (const shard of installation.journals) {
     journals.push(await copyJournal(source, files, shard, installation.clusterId, ends.get(shard) ?? 0));
   }
-  const meter = await copyLog(source, files, installation.meter);
+  const { meter, statistics } = await copyMeter(source, files, installation);
   const { clusterId, kvShards, queueShards } = installation;
   const manifest: BackupManifest = {
     format: BACKUP_FORMAT,
@@ -85,6 +87,7 @@ export async function createBackup(
     intakes,
     meter,
     kept,
+    statistics,
   };
   await writeManifest(files, manifest);
   return manifest;
@@ -102,6 +105,48 @@ async function copyKept({ objects }: BackupSource, files: BackupFiles): Promise<
     }
   };
   return writeRecords(files, 'kept/objects-', records());
+}
+
+/** CB3. */
+async function copyMeter(
+  source: BackupSource,
+  files: BackupFiles,
+  { clusterId, meter: shard }: Installation,
+): Promise<{ readonly meter: LogBackup; readonly statistics: readonly FileRef[] }> {
+  for (let tries = 1; ; tries += 1) {
+    const newest = await newestStatistics(source, clusterId);
+    const statistics = newest === undefined ? [] : await copyStatistics(source, files, newest);
+    const meter = await copyLog(source, files, shard);
+    // Let go of meanwhile, up to a snapshot that is newer still.
+    const isBehind = newest !== undefined && meter.from > meterPositionOf(newest.manifest) + 1;
+    if (!isBehind || tries === TRIES) return { meter, statistics };
+  }
+}
+
+async function newestStatistics(
+  { objects, log }: BackupSource,
+  clusterId: string,
+): Promise<StoredStatistics | undefined> {
+  for await (const stored of new StatisticsSnapshots(objects, log).newestFirst()) {
+    if (stored.manifest.clusterId === clusterId) return stored;
+  }
+  return undefined;
+}
+
+async function copyStatistics(
+  { objects }: BackupSource,
+  files: BackupFiles,
+  { name, manifest }: StoredStatistics,
+): Promise<FileRef[]> {
+  await files.removeAll('statistics/');
+  const records = async function* (): AsyncGenerator<BackupRecord> {
+    for (const object of [name, ...manifest.segments.map((segment) => segment.object)]) {
+      const content = await objects.get(object);
+      if (content === undefined) throw new MillraceError('JOURNAL_DAMAGED', 'statistics were swept', { object });
+      yield { name: object, content };
+    }
+  };
+  return writeRecords(files, 'statistics/objects-', records());
 }
 
 function folderOf(name: string): string {

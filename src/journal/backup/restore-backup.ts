@@ -8,6 +8,8 @@
  *      snapshot; the claim leaves the journal's front, so whoever reads the journal begins with the snapshot
  *  RB4 no clock falls: the claim's is not below any clock of the backup
  *  RB5 of an intake only what its accounts have not taken is written
+ *  RB6 statistics go on from the backup's snapshot of them: with the meter's log at its new positions, and with journals
+ *      of the queue from their new beginnings
  * It does not say of itself that it came to its end: whoever starts it marks the installation before and after.
  */
 import { encodeEntry, sha256, WRITER_BYTES } from '../../codec/envelope/index.js';
@@ -20,12 +22,15 @@ import {
   METER_SHARD,
   parseQueuePartition,
   queuePartition,
+  type SegmentRef,
   shardOf,
 } from '../../messages/index.js';
 import type { Clock, Journal, ObjectStore, Random, Timers } from '../../ports/index.js';
 import { DefiniteAppender } from '../append-until-definite.js';
 import { SnapshotStore } from '../snapshot-store.js';
+import { StatisticsSnapshots } from '../statistics-snapshots.js';
 import type { BackupManifest } from './backup-manifest.js';
+import { BackupObjects } from './backup-objects.js';
 import { readMessages } from './copy-log.js';
 import type { Installation } from './create-backup.js';
 import { type FoldedPartition, foldBackup } from './fold-backup.js';
@@ -55,6 +60,8 @@ export interface RestoredShard {
 const EPOCHS_AHEAD = 1000;
 /** The claim is the first entry, and what the snapshot covers. */
 const CLAIM_NUMBER = 1;
+/** Who has written the first snapshot of the statistics. */
+const RESTORED = 'restored';
 const RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
 
 /** RB1. @throws CONFLICT when the installation is not empty */
@@ -213,6 +220,30 @@ class Restore {
     for await (const { bytes } of readMessages(this.reader.files, this.manifest.meter.records)) {
       last = await this.#append(METER_SHARD, bytes, last);
     }
+    await this.#restoreStatistics();
+  }
+
+  /** RB6. What the backup's log does not have is let go of: the snapshot has counted it. */
+  async #restoreStatistics(): Promise<void> {
+    const { files, log } = this.reader;
+    const { meter, statistics = [] } = this.manifest;
+    const taken = new StatisticsSnapshots(await BackupObjects.open(files, statistics), log);
+    const stored = await taken.newest();
+    const mark = stored?.manifest.marks.find(({ shard }) => shard === METER_SHARD);
+    if (stored === undefined || mark === undefined) return;
+    const { objects, journal, installation } = this.target;
+    const snapshots = new StatisticsSnapshots(objects, log);
+    const position = Math.max(0, mark.position - meter.from + 1);
+    const { createdAt } = await journal.tail(METER_SHARD);
+    const segments: SegmentRef[] = [];
+    for await (const segment of taken.segments(stored.manifest)) {
+      // Messages that are alive are taken from the snapshots of their accounts.
+      if (segment.table === 'live') continue;
+      segments.push(await snapshots.writeSegment(position, RESTORED, segments.length, segment));
+    }
+    const { createdAtMs } = stored.manifest;
+    const marks = [{ ...mark, createdAt, position }];
+    await snapshots.writeManifest({ clusterId: installation.clusterId, createdAtMs, marks, segments });
   }
 
   async #append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<number> {

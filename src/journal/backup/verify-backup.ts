@@ -7,6 +7,7 @@ import { MillraceError, type PartitionName, type ShardName } from '../../kernel/
 import type { Log } from '../../ports/index.js';
 import { readBodySegment } from '../body-segments.js';
 import { SnapshotStore } from '../snapshot-store.js';
+import { StatisticsSnapshots } from '../statistics-snapshots.js';
 import type { BackupFiles, FileRef } from './backup-files.js';
 import { type BackupManifest, filesOf, readManifest } from './backup-manifest.js';
 import { BackupObjects } from './backup-objects.js';
@@ -53,6 +54,7 @@ export async function verifyBackup(
     }
   }
   await checkKept(files, manifest, log);
+  await checkStatistics(files, manifest, log);
   for (const { shard, from, to, records } of [...manifest.intakes, meter]) {
     let expected = from;
     for await (const { position } of readMessages(files, records)) {
@@ -95,6 +97,15 @@ async function checkKept(files: BackupFiles, { kept }: BackupManifest, log: Log)
     if (!isManifest(name)) continue;
     for await (const _ of keptSegments({ objects, log }, await readKept(objects, name)));
   }
+}
+
+/** What was counted can be read. */
+async function checkStatistics(files: BackupFiles, { statistics = [] }: BackupManifest, log: Log): Promise<void> {
+  if (statistics.length === 0) return;
+  const snapshots = new StatisticsSnapshots(await BackupObjects.open(files, statistics), log);
+  const stored = await snapshots.newest();
+  if (stored === undefined) throw new MillraceError('JOURNAL_DAMAGED', 'the statistics of the backup do not read back');
+  for await (const _ of snapshots.segments(stored.manifest));
 }
 
 async function checkFile(files: BackupFiles, { name, bytes, sha256 }: FileRef): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { ERRORS } from '../../../src/domain/kv/index.js';
+import { ERRORS, permissionsOf } from '../../../src/domain/kv/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
@@ -281,6 +281,78 @@ describe('those who listen', () => {
     await stand.settle();
     expect(unknown.replies?.[1]).to.equal(0);
     expect(unknown.replies?.[0]).not.to.equal(first.replies?.[0]);
+  });
+
+  it('keep what there is as it is while commands are held up for it', async () => {
+    stand.send(actor, ['SET short x PX 50', 'HSET h f v', 'HPEXPIRE h 50 FIELDS 1 f', 'SET long x'], 'pipeline');
+    stand.send(
+      actor,
+      ['CONFIG SET maxmemory-policy allkeys-random', 'CONFIG SET notify-keyspace-events KEA'],
+      'pipeline',
+    );
+    listen(['pause', '', 1], ['pause', 'held', 2], ['pattern', '__key*', 1]);
+    await stand.settle();
+    await stand.time.advance(1000);
+    stand.send(actor, 'CONFIG SET maxmemory 1');
+    const seen = stand.send(actor, ['DBSIZE', 'GET short', 'SET more x', 'INFO clients', 'INFO stats'], 'pipeline');
+    await stand.settle();
+    expect(seen.replies?.slice(0, 2)).to.deep.equal([3, null]);
+    expect(seen.replies?.[2]).to.have.property('text', 'OK');
+    expect(JSON.stringify(seen.replies?.[3])).to.contain('blocked_clients:2');
+    expect(JSON.stringify(seen.replies?.[4])).to.contain('expired_keys:0').and.to.contain('evicted_keys:0');
+    listen(['pause', '', 0], ['pause', 'held', 0], ['pattern', '__key*', 1]);
+    await stand.time.advance(1000);
+    stand.send(actor, 'CONFIG SET maxmemory 0');
+    const after = stand.send(actor, ['DBSIZE', 'INFO stats', 'INFO clients'], 'pipeline');
+    await stand.settle();
+    expect(after.replies?.[0]).to.equal(2);
+    expect(JSON.stringify(after.replies?.[1])).to.contain('expired_keys:1');
+    expect(JSON.stringify(after.replies?.[2])).to.contain('blocked_clients:0');
+  });
+
+  it('hear what scripts were refused, command by command', async () => {
+    const rules = 'on\n+@all\n-incr\n~a*';
+    const script = "redis.pcall('INCR', 'a'); redis.pcall('GET', 'b'); return redis.pcall('GET', 'a')";
+    stand.permissionsOf = permissionsOf;
+    const outcome = ask({
+      mode: 'pipeline',
+      client: { ...CLIENT, user: 'alice', rules },
+      commands: [
+        ['EVAL', script, '0'],
+        ['GET', 'a'],
+      ],
+    });
+    await stand.settle();
+    expect(outcome.denials).to.deep.equal([
+      { user: 'alice', reason: 'command', object: 'incr' },
+      { user: 'alice', reason: 'key', object: 'b' },
+    ]);
+    const none = stand.send(actor, 'GET a');
+    await stand.settle();
+    expect(none.denials).to.equal(undefined);
+  });
+
+  it('ask which scripts and functions say that they write nothing', async () => {
+    const reading = '#!lua flags=no-writes\nreturn 1';
+    const library =
+      "#!lua name=lib\nredis.register_function{function_name='reads',callback=function() end,flags={'no-writes'}}";
+    ask({ commands: [['FUNCTION', 'LOAD', library]] });
+    const loaded = ask({ commands: [['SCRIPT', 'LOAD', reading]] });
+    await stand.settle();
+    const answer = ask({
+      mode: 'reads-only',
+      commands: [
+        ['EVAL', reading],
+        ['EVAL', 'return 1'],
+        ['EVALSHA', String(loaded.replies?.[0])],
+        ['EVALSHA', 'f'.repeat(40)],
+        ['FCALL', 'READS'],
+        ['FCALL', 'none'],
+        ['GET', 'a'],
+      ],
+    });
+    await stand.settle();
+    expect(answer.replies).to.deep.equal([1, 0, 1, 0, 1, 0, 0]);
   });
 
   it('see commands as they run, while they monitor', async () => {

@@ -2,11 +2,16 @@ import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { decodeManifest } from '../../../src/codec/envelope/index.js';
 import { compactShard, SnapshotStore } from '../../../src/journal/index.js';
-import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
+import { type ErrorCode, isMillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type { Manifest } from '../../../src/messages/index.js';
 import { Faults, faultyJournal, faultyObjects } from './faulty-ports.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from './shard-history.js';
 import { KEEP_NOTHING, SMALL_LIMITS, World } from './world.js';
+
+const KEEP_ALL = {
+  ...SMALL_LIMITS,
+  retention: { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY },
+};
 
 /** A claim, and some writes to two partitions: more than one step and more than one segment of the small limits. */
 async function livelyWorld(options: { chunkBytes?: number } = {}): Promise<World> {
@@ -152,6 +157,28 @@ describe('journal: what may be purged', () => {
     await world.time.advance(11_000);
     await world.history.batch({ [ALPHA]: ['SET late 1'] });
     expect((await world.compactAndPurge(limits)).purgeBelow).to.be.greaterThan(1);
+  });
+
+  it('is limited by a total of all journals, one byte past it, though everything is young', async () => {
+    const world = await livelyWorld();
+    const other = 'KV_1' as ShardName;
+    world.memoryJournal.createStream(other);
+    await world.memoryJournal.append(other, new Uint8Array(100), 0);
+    for (let i = 0; i < 6; i += 1) {
+      await world.history.batch({ [ALPHA]: [`SET round ${String(i).padEnd(100, '.')}`] });
+      await world.compactAndPurge(KEEP_ALL);
+    }
+    const { bytes: held } = await world.memoryJournal.tail(SHARD);
+    const within = (bytes: number) => ({ ...KEEP_ALL, total: { bytes, shards: [SHARD, other] } });
+    expect((await world.compact(within(held + 100))).purgeBelow).to.equal(1);
+    const { purgeBelow } = await world.compactAndPurge(within(held + 100 - 1));
+    expect(purgeBelow).to.be.greaterThan(1);
+    const { bytes } = await world.memoryJournal.tail(SHARD);
+    expect(bytes).to.be.below(held);
+    // What the two newest need stays, whatever the total asks for.
+    const before = await world.recoveredDigests();
+    const { manifest } = await world.compactAndPurge(within(1));
+    expect(await world.recoveredDigests(new Set([manifest]))).to.deep.equal(before);
   });
 
   it('is in the end as much as is written: two manifests and only the segments that they name', async () => {

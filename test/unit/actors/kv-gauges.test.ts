@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { KvFold, KvGauges } from '../../../src/actors/kv-shard/index.js';
+import { type GaugedOwner, KvFold, KvGauges } from '../../../src/actors/kv-shard/index.js';
 import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
-import type { Timers } from '../../../src/ports/index.js';
+import type { KvGauge, Timers } from '../../../src/ports/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 
@@ -16,6 +16,7 @@ function newFold(): KvFold {
 describe('the gauges of an owner', () => {
   let time: ManualTime;
   let owned: (readonly [PartitionName, KvFold])[];
+  let actor: { -readonly [Name in keyof GaugedOwner['actor']]: GaugedOwner['actor'][Name] };
   let told: unknown[][];
   /** How much had been told when others were let in. */
   let toldBefore: number[];
@@ -24,11 +25,14 @@ describe('the gauges of an owner', () => {
   beforeEach(() => {
     time = new ManualTime();
     owned = [];
+    actor = { state: 'serving', epoch: 7, holdsLease: true };
     told = [];
     toldBefore = [];
     const meter = {
-      gaugeKv: ({ index, keys, storageBytes }: { index: number; keys: number; storageBytes: number }) =>
-        told.push(['size', index, keys, storageBytes]),
+      gaugeKv: ({ index, keys, storageBytes, epoch }: KvGauge) => {
+        expect(epoch).to.equal(7);
+        told.push(['size', index, keys, storageBytes]);
+      },
       recordLookups: (_: DatabaseId, hits: number, misses: number) => told.push(['looks', hits, misses]),
     };
     const timers: Timers = {
@@ -38,7 +42,8 @@ describe('the gauges of an owner', () => {
         time.soon(action);
       },
     };
-    gauges = new KvGauges({ clock: time, timers, meter, partitions: () => owned });
+    const plane = { loaded: () => owned.values() };
+    gauges = new KvGauges({ clock: time, timers, meter, owners: () => [{ actor, plane }] });
     gauges.start();
   });
 
@@ -79,6 +84,26 @@ describe('the gauges of an owner', () => {
       ['looks', 0, 2],
       ['looks', 0, 1],
     ]);
+  });
+
+  it('say nothing of a shard that is being loaded, and all of it at once when it serves', async () => {
+    actor.state = 'replaying';
+    const { engine } = own(0);
+    engine.replay(['SET', 'a', '1']);
+    await time.advance(30_000);
+    engine.replay(['SET', 'b', '1']);
+    expect(told).to.deep.equal([]);
+    actor.state = 'serving';
+    await time.advance(1000);
+    expect(told).to.deep.equal([['size', 0, 2, sizeOf(2)]]);
+  });
+
+  it('say nothing while another process may own the shard, also when they are stopped', async () => {
+    own(0);
+    actor.holdsLease = false;
+    await time.advance(30_000);
+    gauges.stop();
+    expect(told).to.deep.equal([]);
   });
 
   it('tell of thousands of partitions some at a time', async () => {

@@ -12,6 +12,7 @@ describe('a partition whose plan bounds it', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
   let version = 1;
+  let maxCommandBytes: number | undefined;
   const reached: string[] = [];
 
   beforeEach(async () => {
@@ -28,6 +29,7 @@ describe('a partition whose plan bounds it', () => {
     stand.dataLimits = {
       version,
       limitOf: (partition) => (partition.startsWith('kv:') ? limit : undefined),
+      maxCommandBytesOf: () => maxCommandBytes,
       reached: (partition) => reached.push(partition),
     };
   }
@@ -69,6 +71,19 @@ describe('a partition whose plan bounds it', () => {
     const outcome = stand.ask(actor, { client: CLIENT, commands: [['EVAL', "return redis.call('SET','a','1')", '0']] });
     await stand.settle();
     expect(outcome.replies?.[0]).to.have.property('text').that.includes('OOM');
+  });
+
+  it('keeps strings to the longest command, as it is now', async () => {
+    limitTo(NONE);
+    expect(await replyTo('APPEND there xxxxxxxxx')).to.equal(10);
+    maxCommandBytes = 10;
+    limitTo(NONE);
+    expect(await replyTo('APPEND there x'))
+      .to.have.property('text')
+      .that.includes('Limit: 10 bytes, Actual: 11 bytes');
+    maxCommandBytes = undefined;
+    limitTo(NONE);
+    expect(await replyTo('APPEND there x')).to.equal(11);
   });
 
   it('obeys a changed limit with the next command', async () => {

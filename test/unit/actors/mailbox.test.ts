@@ -8,6 +8,8 @@ function work(tenant: string, bytes = 10, commands = 1): Work {
     tenant,
     bytes,
     commands,
+    deadlineMs: Number.POSITIVE_INFINITY,
+    hasBegun: false,
     enteredAtMs: 0,
     waitsForTurn: 0,
     hasWritten: false,

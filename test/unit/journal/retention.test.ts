@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AuditRetention, planRetention, type StoredManifest } from '../../../src/journal/index.js';
+import { type AuditRetention, levelOf, planRetention, type StoredManifest } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 
 const DAY_MS = 86_400_000;
@@ -28,7 +28,11 @@ const numbers = (kept: readonly StoredManifest[]) => kept.map((stored) => stored
 
 describe('journal: what of the past is kept', () => {
   it('lets go of nothing on one manifest alone', () => {
-    expect(planRetention([], { maxAgeMs: 0, maxBytes: 0 }, 0)).to.deep.equal({ keep: [], purgeBelow: undefined });
+    expect(planRetention([], { maxAgeMs: 0, maxBytes: 0 }, 0)).to.deep.equal({
+      keep: [],
+      purgeBelow: undefined,
+      isOver: false,
+    });
     const plan = planRetention([manifest(1, 0)], { maxAgeMs: 0, maxBytes: 0 }, 100);
     expect([numbers(plan.keep), plan.purgeBelow]).to.deep.equal([[1], undefined]);
   });
@@ -76,5 +80,42 @@ describe('journal: what of the past is kept', () => {
       if (purgedBelow > 1) expect(numbers(kept)).to.include((purgedBelow - 1) / 10);
     }
     expect(largest).to.be.at.most(9);
+  });
+
+  describe('within a total', () => {
+    const FOR_EVER: AuditRetention = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
+    const manifests = [9, 8, 7, 6, 5].map((number) => manifest(number, number, number * 1000));
+
+    it('leaves everything while all journals fit', () => {
+      expect(levelOf([10, 20, 30], 60)).to.equal(Number.POSITIVE_INFINITY);
+      const plan = planRetention(manifests, FOR_EVER, 10, { heldBytes: 9000, maxBytes: levelOf([9000], 9000) });
+      expect([plan.purgeBelow, plan.isOver]).to.deep.equal([undefined, false]);
+    });
+
+    it('gives each of those that are too large as much as the other, and takes nothing from small ones', () => {
+      expect(levelOf([10, 20, 30], 59)).to.equal(29);
+      expect(levelOf([1, 50, 90], 41)).to.equal(20);
+      expect(levelOf([0, 0, 100], 41)).to.equal(41);
+      expect(levelOf([], 0)).to.equal(Number.POSITIVE_INFINITY);
+    });
+
+    it('lets go of young history one byte past it, so that what stays fits', () => {
+      const plan = planRetention(manifests, FOR_EVER, 10, { heldBytes: 9000, maxBytes: levelOf([9000], 8999) });
+      expect([plan.purgeBelow, plan.isOver]).to.deep.equal([51, false]);
+      expect(planRetention(manifests, FOR_EVER, 10, { heldBytes: 4001, maxBytes: 2999 }).purgeBelow).to.equal(71);
+      expect(planRetention(manifests, FOR_EVER, 10, { heldBytes: 4001, maxBytes: 2000 }).purgeBelow).to.equal(71);
+    });
+
+    it('never lets go of what the two newest need, and says that it is not enough', () => {
+      const plan = planRetention(manifests, FOR_EVER, 10, { heldBytes: 9000, maxBytes: 0 });
+      expect([plan.purgeBelow, plan.isOver, numbers(plan.keep)]).to.deep.equal([81, true, [9, 8]]);
+      const alone = planRetention([manifest(9, 9)], FOR_EVER, 10, { heldBytes: 9000, maxBytes: 8999 });
+      expect([alone.purgeBelow, alone.isOver]).to.deep.equal([undefined, true]);
+    });
+
+    it('asks for nothing where age has let go of more', () => {
+      const plan = planRetention(manifests, { maxAgeMs: 0, maxBytes: 0 }, 10, { heldBytes: 9000, maxBytes: 3000 });
+      expect([plan.purgeBelow, plan.isOver]).to.deep.equal([81, false]);
+    });
   });
 });

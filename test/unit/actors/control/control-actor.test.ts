@@ -121,8 +121,13 @@ describe('control view', () => {
     const monotonicMs = time.monotonicMs.bind(time);
     time.monotonicMs = () => monotonicMs() + 501;
     expect(codeOf(() => view.grantFor('first-token'))).to.equal('CONTROL_STALE');
+    let isWaitedFor = true;
+    void view.untilFresh(60_000).then(() => {
+      isWaitedFor = false;
+    });
     await time.advance(100);
     expect(view.grantFor('first-token')).to.not.equal(undefined);
+    expect(isWaitedFor).to.equal(false);
     expect(silence).to.have.length(1);
     expect(silence[0]).to.be.above(500);
     view.stop();

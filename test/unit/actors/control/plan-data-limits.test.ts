@@ -24,6 +24,12 @@ describe('how much a partition may hold', () => {
     expect(standOf({ maxDataBytes: 9 }).limits.limitOf(kvPartition(other, 0))).to.equal(undefined);
   });
 
+  it('comes with the longest command, whatever the plan says', () => {
+    const { limits } = standOf({ maxCommandBytes: 77 }, 2);
+    expect(limits.maxCommandBytesOf(kvPartition(ID, 1))).to.equal(77);
+    expect(limits.maxCommandBytesOf(kvPartition('db-bbbbbbbbbbbbbbbb' as DatabaseId, 0))).to.equal(undefined);
+  });
+
   it('is an even share of what its database may', () => {
     expect(standOf({ maxDataBytes: 1000 }).limits.limitOf(kvPartition(ID, 0))).to.deep.equal({
       maxBytes: 1000,

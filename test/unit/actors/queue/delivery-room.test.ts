@@ -6,31 +6,41 @@ const A = 'ac-aaaaaaaaaaaaaaaa' as AccountId;
 const B = 'ac-bbbbbbbbbbbbbbbb' as AccountId;
 
 describe('the room for deliveries of a process', () => {
-  it('is never exceeded', () => {
+  it('is never exceeded, and used up by as many accounts as there are places', () => {
     const room = new DeliveryRoom(16);
-    for (let taken = 0; room.roomFor(A) > 0; taken += 1) {
-      expect(taken).to.be.lessThan(16);
-      room.take(A, 1);
+    for (let n = 0; n < 16; n += 1) {
+      const account = `ac-${n}` as AccountId;
+      for (; room.roomFor(account) > 0; room.take(account, 1)) expect(room.inFlight).to.be.lessThan(16);
     }
-    while (room.roomFor(B) > 0) room.take(B, 1);
     expect(room.inFlight).to.equal(16);
     expect(room.roomFor(A)).to.equal(0);
   });
 
-  it('keeps an eighth for others, however much one account has to send', () => {
+  it('keeps a part for others, however much one account has to send', () => {
     const room = new DeliveryRoom(80);
     while (room.roomFor(A) > 0) room.take(A, room.roomFor(A));
-    expect(room.inFlight).to.equal(70);
+    expect(room.inFlight).to.equal(63);
     expect(room.roomFor(B)).to.equal(10);
   });
 
-  it('gives what becomes free to the account that has less than its share', () => {
+  it('has a place for one more account, however many hold all that they may', () => {
+    for (const count of [1, 3, 15]) {
+      const room = new DeliveryRoom(1000);
+      for (let n = 0; n < count; n += 1) {
+        const account = `ac-${n}` as AccountId;
+        while (room.roomFor(account) > 0) room.take(account, room.roomFor(account));
+      }
+      expect(room.roomFor(A), `beside ${count}`).to.be.at.least(1);
+    }
+  });
+
+  it('gives what becomes free to the account that has less than others', () => {
     const room = new DeliveryRoom(80);
-    room.take(A, 70);
-    room.take(B, 10);
+    room.take(A, 63);
+    room.take(B, 11);
     room.release(A, 5);
     expect(room.roomFor(A)).to.equal(0);
-    expect(room.roomFor(B)).to.equal(5);
+    expect(room.roomFor(B)).to.equal(3);
   });
 
   it('has a place even where an eighth of it is none', () => {

@@ -1,6 +1,8 @@
 /** Calls for messages of runs: what they carry, and what of them is kept for what follows. */
 import { expect } from 'chai';
+import type { StartedAttempt } from '../../../../src/actors/queue/index.js';
 import { KEPT_RESPONSE_BYTES } from '../../../../src/domain/queue/index.js';
+import type { RunPart } from '../../../../src/domain/workflow/index.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
 import { PerformerStand } from '../../../support/performer-stand.js';
 import { PLAIN_DELIVERY, PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';
@@ -14,6 +16,7 @@ import {
   RUN_ID,
   Shelf,
   stepAttempt,
+  stepPart,
 } from '../../../support/run-attempts.js';
 
 const CALLBACK = { url: 'https://app.example/flow', settings: PLAIN_DELIVERY };
@@ -206,6 +209,64 @@ describe('the call to a third party', () => {
     expect(Object.keys(headersOf(stand)).filter((name) => name.startsWith('Svc-Workflow'))).to.deep.equal([]);
     stand.http.open[0]?.answer(200, 'told');
     expect(Buffer.from((await recorded(stand))?.sentBody ?? '').toString()).to.equal('asked');
+  });
+});
+
+describe('a message of a run that has ended since its attempt was started', () => {
+  const END = { type: 'RunEnded', runId: RUN_ID, atMs: 2, response: undefined } as const;
+
+  /** A run whose part has an open attempt; the call is not made yet. */
+  function started(part: RunPart): { stand: PerformerStand; attempt: StartedAttempt } {
+    const shelf = new Shelf('asked');
+    const stand = standWith(shelf);
+    const { engine } = stand.slot.fold;
+    const attempt = partAttempt(shelf, part);
+    const { envelope, id } = attempt;
+    const accepted = { atMs: 1, notBeforeMs: 1, deduplication: undefined, retryOf: undefined, holdsPlaceOf: undefined };
+    engine.replay({
+      type: 'RunStarted',
+      runId: RUN_ID,
+      atMs: RUN_CREATED_AT_MS,
+      envelope,
+      invoker: undefined,
+      resumedFrom: undefined,
+      kept: [],
+      payloadHash: '',
+    });
+    const body = { ...attempt.body, content: undefined };
+    engine.replay({ type: 'MessageAccepted', ...accepted, id, envelope, body, workflow: part });
+    engine.replay({ type: 'AttemptStarted', id, atMs: 1, retried: 0, restarts: 0 });
+    return { stand, attempt };
+  }
+
+  for (const [what, part] of [
+    ['a step', stepPart(0)],
+    ['a call to a third party', CALL_PART],
+    ['the result of a call', RESULT_PART],
+  ] as const) {
+    it(`is not sent when it is ${what}`, async () => {
+      const { stand, attempt } = started(part);
+      const entries =
+        part.role === 'step' ? [{ messageId: attempt.id, body: attempt.body, step: undefined, createdAtMs: 1 }] : [];
+      const made = stand.make({ ...attempt, run: { part, entries } });
+      stand.slot.fold.engine.replay({ ...END, state: 'RUN_CANCELED', dlqId: undefined, error: undefined });
+      await made;
+      expect(stand.sent()).to.deep.equal([]);
+      expect((await recorded(stand))?.outcome).to.include({ kind: 'no-response', error: 'the run is over' });
+    });
+
+    it(`is sent when it is ${what} and the run goes on`, async () => {
+      const { stand, attempt } = started(part);
+      await stand.make(attempt);
+      expect(stand.sent()).to.have.length(1);
+    });
+  }
+
+  it('is sent when it tells the failure function', async () => {
+    const shelf = new Shelf('{"sourceBody":""}');
+    const stand = standWith(shelf);
+    await stand.make(partAttempt(shelf, failurePart(shelf.ref(0))));
+    expect(stand.sent()).to.have.length(1);
   });
 });
 

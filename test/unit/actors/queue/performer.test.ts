@@ -24,6 +24,32 @@ describe('a call', () => {
     expect(stand.sent()).to.deep.equal(['']);
   });
 
+  for (const method of ['GET', 'HEAD'] as const) {
+    it(`by ${method} is made without the body, which its callback tells of, and without what describes it`, async () => {
+      const signed: string[] = [];
+      const stand = new Stand();
+      stand.sign = ({ body, bodyHash }) => {
+        signed.push(`${Buffer.from(body)} ${bodyHash}`);
+        return 'signed';
+      };
+      const header: [string, string][] = [
+        ['Content-Type', 'text/plain'],
+        ['X-Own', '1'],
+      ];
+      await stand.perform(1, { method, header, callback: CALLBACK });
+      await stand.perform(1, { header });
+      expect(stand.sent()).to.deep.equal(['', 'in memory']);
+      expect(signed, 'what is signed is what is sent').to.deep.equal([' undefined', 'in memory undefined']);
+      const names = stand.http.calls.map(({ headers }) => headers.map(([name]) => name));
+      expect(names[0]).to.include('X-Own').and.not.include('Content-Type');
+      expect(names[1]).to.include('X-Own').and.include('Content-Type');
+      stand.http.open[0]?.answer(200, '');
+      await stand.time.advance(0);
+      const command = stand.works[0]?.command;
+      expect(command?.type === 'RecordAttempt' && Buffer.from(command.sentBody ?? '').toString()).to.equal('in memory');
+    });
+  }
+
   it("takes at most the account's longest attempt, or what the message asks for", async () => {
     const stand = new Stand();
     await stand.perform();

@@ -271,7 +271,7 @@ describe('what is due', () => {
     const actor = await stand.serving();
     stand.publish(
       actor,
-      Array.from({ length: 10 }, () => stand.item('a')),
+      Array.from({ length: 10 }, (_, n) => stand.item(`host${n}`)),
     );
     await stand.settle();
     expect(stand.http.open).to.have.length(4);
@@ -279,6 +279,24 @@ describe('what is due', () => {
     await stand.settle();
     expect(stand.http.open).to.have.length(4);
     expect(stand.http.calls).to.have.length(5);
+  });
+
+  it('of an origin that may have no more of what the process has left goes on when others leave', async () => {
+    const stand = new QueueShardStand();
+    stand.room = new DeliveryRoom(8);
+    const somebody = 'ac-somebody' as AccountId;
+    stand.room.take(somebody, 4);
+    const actor = await stand.serving();
+    stand.publish(
+      actor,
+      Array.from({ length: 10 }, () => stand.item('a')),
+    );
+    await stand.settle();
+    const before = stand.http.open.length;
+    expect(before).to.be.within(1, 3);
+    stand.room.release(somebody, 4);
+    await stand.settle();
+    expect(stand.http.open.length).to.be.above(before);
   });
 
   it('is started in portions that fit an entry', async () => {
@@ -332,7 +350,7 @@ describe('what is due', () => {
     const actor = await stand.serving();
     stand.publish(actor, [stand.item('a', { settings: { delaySeconds: 365 * 86_400 } })]);
     await stand.settle();
-    expect(stand.planes[0]?.nextTickInMs()).to.be.within(1000, 60_000);
+    expect(stand.planes[0]?.nextTickInMs(stand.time.nowMs())).to.be.within(1000, 60_000);
     await stand.time.advance(60_000);
     expect(stand.http.calls).to.have.length(0);
   });
@@ -344,7 +362,7 @@ describe('what is due', () => {
     await stand.settle();
     stand.http.open[0]?.answer(200);
     await stand.settle();
-    const tickInMs = stand.planes[0]?.nextTickInMs();
+    const tickInMs = stand.planes[0]?.nextTickInMs(stand.time.nowMs());
     expect(tickInMs === undefined || tickInMs > 1000, String(tickInMs)).to.equal(true);
   });
 });

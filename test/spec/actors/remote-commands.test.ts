@@ -1,0 +1,247 @@
+import { expect } from 'chai';
+import { KvShardGateway, type KvWork, serveKvShard } from '../../../src/actors/kv-shard/index.js';
+import { type ShardActor, ShardCaller } from '../../../src/actors/runtime/index.js';
+import { type MemoryBus, MemoryNetwork } from '../../../src/adapters/memory/index.js';
+import { OK, type Reply } from '../../../src/domain/kv/index.js';
+import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
+import { kvPartition } from '../../../src/messages/index.js';
+import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
+
+const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
+const LIMITS = { deadlineMs: 1000, tryMs: 200, pauseMs: 50, settleMs: 500 };
+const TOPIC = { kind: 'command', shard: SHARD } as const;
+
+interface Told {
+  reply?: Reply;
+  failure?: MillraceError;
+  afterMs?: number;
+}
+
+describe('a command to an owner in another process', () => {
+  let stand: KvShardStand;
+  let network: MemoryNetwork;
+  let edge: MemoryBus;
+  let gateway: KvShardGateway;
+
+  beforeEach(() => {
+    stand = new KvShardStand();
+    const { time } = stand;
+    network = new MemoryNetwork(time);
+    edge = network.connect();
+    const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
+    const caller = new ShardCaller(edge, time, time, random, LIMITS);
+    const limits = { holdMs: LIMITS.deadlineMs, retryEveryMs: 50 };
+    gateway = new KvShardGateway({ clock: time, timers: time, caller, host: undefined }, limits, 1);
+  });
+  afterEach(() => {
+    for (const actor of stand.actors) actor.fail(new Error('the test is over'));
+  });
+
+  function serve(actor: ShardActor<KvWork>): MemoryBus {
+    const bus = network.connect();
+    serveKvShard(bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 });
+    return bus;
+  }
+
+  function ask(line: string, waiter?: string): Told {
+    const told: Told = {};
+    const startedAtMs = stand.time.monotonicMs();
+    const request = {
+      database: DATABASE,
+      partition: kvPartition(DATABASE, 0),
+      mode: 'single' as const,
+      commands: [line.split(' ')],
+      bytes: line.length,
+      ...(waiter === undefined ? {} : { waiter, client: CLIENT }),
+    };
+    gateway
+      .execute(request)
+      .then(
+        ({ replies }) => {
+          told.reply = replies[0] as Reply;
+        },
+        (error: MillraceError) => {
+          told.failure = error;
+        },
+      )
+      .finally(() => {
+        told.afterMs = stand.time.monotonicMs() - startedAtMs;
+      });
+    return told;
+  }
+
+  /** In small steps: what one process says reaches the other some turns of the loop later. */
+  async function pass(ms: number): Promise<void> {
+    const endMs = stand.time.monotonicMs() + ms;
+    while (stand.time.monotonicMs() < endMs) await stand.time.advance(Math.min(5, endMs - stand.time.monotonicMs()));
+  }
+
+  async function read(actor: ShardActor<KvWork>, line: string): Promise<Reply | undefined> {
+    const outcome = stand.send(actor, line);
+    await stand.settle();
+    await stand.settle();
+    return outcome.replies?.[0];
+  }
+
+  /** An owner that stands still: what is sent to it is received and not answered. */
+  async function standStill(bus: MemoryBus): Promise<void> {
+    bus.setConnected(false);
+    network.connect().serve(TOPIC, () => new Promise(() => {}));
+  }
+
+  it('is answered, the first one too', async () => {
+    serve(await stand.serving());
+    const [first, second] = [ask('INCR n'), ask('INCR n')];
+    await pass(100);
+    expect([first.reply, second.reply]).to.have.members([1, 2]);
+  });
+
+  it('that its client was told nothing certain about is not executed by a successor that comes up later', async () => {
+    const bus = serve(await stand.serving());
+    ask('SET other 1');
+    await pass(50);
+    await standStill(bus);
+    const told = ask('SET k v');
+    await pass(300);
+    stand.journal.isOpen = false;
+    const second = stand.activate();
+    void second.start();
+    serve(second);
+    await pass(LIMITS.deadlineMs + LIMITS.settleMs);
+    expect(told.failure?.code).to.equal('OUTCOME_UNKNOWN');
+    const seen = stand.send(second, 'GET k');
+    stand.journal.isOpen = true;
+    for (const append of stand.journal.held.splice(0)) await append.ack();
+    await pass(500);
+    expect(seen.replies).to.deep.equal([null]);
+    expect(await read(second, 'GET k')).to.equal(null);
+  });
+
+  it('that waited in the mailbox until its time was over is not executed', async () => {
+    stand.journal.isOpen = false;
+    const actor = stand.activate({}, { ...ROOMY_HOLD });
+    void actor.start();
+    serve(actor);
+    const told = ask('SET k v');
+    await pass(LIMITS.deadlineMs + LIMITS.settleMs + 100);
+    expect(told.failure?.code).to.equal('OUTCOME_UNKNOWN');
+    stand.journal.isOpen = true;
+    await stand.journal.held.pop()?.ack();
+    await pass(500);
+    expect(actor.state).to.equal('serving');
+    expect(await read(actor, 'GET k')).to.equal(null);
+  });
+
+  it('is known not to have been executed when a successor says so in time, and "nothing happened" is said', async () => {
+    const bus = serve(await stand.serving());
+    ask('SET other 1');
+    await pass(50);
+    await standStill(bus);
+    const told = ask('SET k v');
+    await pass(LIMITS.deadlineMs - 10);
+    const second = await stand.serving();
+    serve(second);
+    await pass(300);
+    expect(told.failure?.code).to.be.oneOf(['SHARD_UNAVAILABLE', 'NOT_APPLIED']);
+    expect(await read(second, 'GET k')).to.equal(null);
+  });
+
+  it('is executed by a successor when the owner that it was sent to stands still', async () => {
+    const bus = serve(await stand.serving());
+    ask('SET n 5');
+    await pass(50);
+    await standStill(bus);
+    const told = ask('INCR n');
+    await pass(300);
+    serve(await stand.serving());
+    await pass(300);
+    expect(told.reply).to.equal(6);
+  });
+
+  it('is executed by no other than whom it was sent to, though both receive it', async () => {
+    const first = await stand.serving();
+    const bus = serve(first);
+    ask('SET n 5');
+    await pass(50);
+    const second = await stand.serving();
+    serve(second);
+    const told = ask('INCR n');
+    await pass(100);
+    expect(told.reply).to.equal(6);
+    expect(await read(second, 'GET n')).to.equal('6');
+    bus.setConnected(false);
+  });
+
+  it('that has been executed is waited for while its entry is being stored', async () => {
+    const actor = await stand.serving();
+    serve(actor);
+    stand.journal.isOpen = false;
+    const told = ask('INCR n');
+    await pass(LIMITS.deadlineMs + 200);
+    expect(told).to.deep.equal({});
+    stand.journal.isOpen = true;
+    await stand.journal.held.pop()?.ack();
+    await pass(50);
+    expect(told.reply).to.equal(1);
+  });
+
+  it('whose entry the journal does not take hears, after a time, that it may still be stored', async () => {
+    serve(await stand.serving());
+    stand.journal.isOpen = false;
+    const told = ask('INCR n');
+    await pass(LIMITS.deadlineMs + LIMITS.settleMs + 60);
+    expect(told.failure).to.include({ code: 'OUTCOME_UNKNOWN' });
+    expect(told.failure?.details).to.include({ isBeingStored: true });
+    expect(told.afterMs).to.be.at.most(LIMITS.deadlineMs + LIMITS.settleMs + 60);
+  });
+
+  it('that waits for a key gets nothing once its process has been silent for its time', async () => {
+    const actor = await stand.serving();
+    serve(actor);
+    ask('BLPOP list 0', 'c1:1');
+    await pass(100);
+    edge.setConnected(false);
+    await pass(2 * LIMITS.deadlineMs);
+    expect(await read(actor, 'RPUSH list a')).to.equal(1);
+    expect(await read(actor, 'LLEN list')).to.equal(1);
+  });
+
+  it('that waits for a key waits on while its process asks for it', async () => {
+    const actor = await stand.serving();
+    serve(actor);
+    const told = ask('BLPOP list 0', 'c1:1');
+    await pass(5 * LIMITS.deadlineMs);
+    expect(told).to.deep.equal({});
+    await read(actor, 'RPUSH list a');
+    await pass(50);
+    expect(told.reply).to.deep.equal(['list', 'a']);
+  });
+
+  it('whose owner speaks an earlier version is executed without a deadline', async () => {
+    const actor = await stand.serving();
+    const inner = new MemoryNetwork(stand.time);
+    serveKvShard(inner.connect(), actor, { maxAnswers: 100, maxBytes: 1_000_000 });
+    const way = inner.connect();
+    // Neither reads what stands behind the fourth field nor writes it.
+    const { decode, encode } = await import('@msgpack/msgpack');
+    network.connect().serve(TOPIC, async (payload) => {
+      const fields = decode(payload) as unknown[];
+      if ((fields[3] as Uint8Array).length === 0) return encode([1, false, 'DEFECT', 'no such request', {}]);
+      const answer = decode(await way.request(TOPIC, encode(fields.slice(0, 4)), 1000)) as unknown[];
+      return encode(answer.slice(0, answer[1] === true ? 3 : 5));
+    });
+    const told = ask('SET k v');
+    await pass(100);
+    expect(told.reply).to.deep.equal(OK);
+  });
+});
+
+const CLIENT = { face: 'resp', protocol: 2, id: 'c1', address: '127.0.0.1:1', user: 'default' } as const;
+/** As long as a test wants to keep an owner from serving. */
+const ROOMY_HOLD = {
+  mailbox: { maxWorks: 100, maxBytes: 1_000_000, quantum: 65_536 },
+  turn: { maxCommands: 1000, maxEffectBytes: 256 * 1024, maxMs: 1000 },
+  chunkBytes: 512 * 1024,
+  holdMs: 60_000,
+  commandMemoryMs: 60_000,
+};

@@ -1,0 +1,72 @@
+/** What a lease and the ends of a journal say about whether it is all there. */
+import { expect } from 'chai';
+import { MemoryJournal, MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
+import { encodeShardLease } from '../../../src/codec/leases/index.js';
+import { mustBeWhole, type VouchedPorts, WHAT_TO_DO } from '../../../src/journal/index.js';
+import { isMillraceError, type SessionId } from '../../../src/kernel/index.js';
+import { SHARD, ShardHistory } from '../../spec/journal/shard-history.js';
+import { realTime } from '../../support/real-time.js';
+
+describe('a journal that is asked whether it is whole', () => {
+  let journal: MemoryJournal;
+  let leases: MemoryLeaseStore;
+  let history: ShardHistory;
+
+  beforeEach(async () => {
+    journal = new MemoryJournal({ clock: realTime, timers: realTime });
+    journal.createStream(SHARD);
+    leases = new MemoryLeaseStore();
+    history = new ShardHistory(journal);
+    for (let epoch = 1; epoch <= 3; epoch += 1) await history.claim();
+  });
+
+  async function vouchedFor(position: number, createdAt?: string): Promise<void> {
+    const lease = encodeShardLease({
+      epoch: 3,
+      session: 'node-a' as SessionId,
+      isReleased: true,
+      needsQuiet: false,
+      createdAt: createdAt ?? (await journal.tail(SHARD)).createdAt,
+      highWater: { number: position, hash: new Uint8Array(32), position },
+    });
+    await leases.create(SHARD, lease);
+  }
+
+  async function damageOf(ports: VouchedPorts = { journal, leases }): Promise<string | undefined> {
+    try {
+      await mustBeWhole(ports, SHARD);
+      return undefined;
+    } catch (error) {
+      if (!isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
+      expect(error.message).to.match(new RegExp(`^${SHARD}: `));
+      expect(error.message.endsWith(WHAT_TO_DO)).to.equal(true);
+      return error.message;
+    }
+  }
+
+  it('is, without a lease, at what the lease has seen, and behind it', async () => {
+    expect(await damageOf()).to.equal(undefined);
+    await vouchedFor(3);
+    expect(await damageOf()).to.equal(undefined);
+    await history.claim();
+    expect(await damageOf()).to.equal(undefined);
+  });
+
+  it('is not one position before what the lease has seen', async () => {
+    await vouchedFor(4);
+    expect(await damageOf()).to.contain('its lease has seen position 4, it ends at 3');
+  });
+
+  it('is not when it is another stream than the lease has seen', async () => {
+    await vouchedFor(3, 'long ago');
+    expect(await damageOf()).to.contain('its lease says long ago');
+  });
+
+  it('is not when something is missing in the middle, or its last message cannot be read', async () => {
+    const tail = async () => ({ ...(await journal.tail(SHARD)), holes: 2 });
+    const readAt = journal.readAt.bind(journal);
+    expect(await damageOf({ journal: { tail, readAt }, leases })).to.contain('2 messages are missing in the middle');
+    const whole = { tail: () => journal.tail(SHARD), readAt: async () => undefined };
+    expect(await damageOf({ journal: whole, leases })).to.contain('its last message, at position 3, cannot be read');
+  });
+});
