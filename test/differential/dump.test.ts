@@ -48,6 +48,29 @@ const VALUES: readonly (readonly [title: string, make: readonly string[][], read
     ],
     ['XINFO', 'GROUPS', 'k'],
   ],
+  [
+    'a stream with pending entries that were deleted',
+    [
+      ...many(250, (i) => `${i + 1}-0`).map((id) => ['XADD', 'k', id, 'f', `value ${id}`]),
+      ['XGROUP', 'CREATE', 'k', 'g', '0'],
+      ['XGROUP', 'CREATE', 'k', 'h', '0'],
+      ['XREADGROUP', 'GROUP', 'g', 'c', 'COUNT', '120', 'STREAMS', 'k', '>'],
+      ['XREADGROUP', 'GROUP', 'h', 'd', 'COUNT', '3', 'STREAMS', 'k', '>'],
+      ['XDEL', 'k', '1-0', '2-0', '119-0'],
+    ],
+    ['XPENDING', 'k', 'g'],
+  ],
+  [
+    'a stream whose entries are all pending and deleted',
+    [
+      ['XADD', 'k', '5-1', 'f', 'v'],
+      ['XADD', 'k', '5-2', 'f', 'v'],
+      ['XGROUP', 'CREATE', 'k', 'g', '0'],
+      ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'k', '>'],
+      ['XTRIM', 'k', 'MAXLEN', '0'],
+    ],
+    ['XPENDING', 'k', 'g'],
+  ],
   ['an empty stream', [['XGROUP', 'CREATE', 'k', 'g', '$', 'MKSTREAM']], ['XINFO', 'GROUPS', 'k']],
   [
     'a hash whose fields expire',

@@ -90,7 +90,16 @@ const REST_DIFFERENCES: readonly ((words: readonly string[]) => boolean)[] = [
   (words) => /^X(ADD|TRIM)$/i.test(words[0] ?? '') && words.includes('~'),
   (words) => /^XREADGROUP$/i.test(words[0] ?? ''),
   (words) => /^FCALL_RO$/i.test(words[0] ?? ''),
+  // Whatever EXPIREAT takes is a time for a field, and none is judged of a missing key.
+  ([name = '', , time = '']) => /^HP?EXPIRE(AT)?$/i.test(name) && isOddTime(time),
+  ([name = '', ...words]) =>
+    /^H[GS]ETEX$/i.test(name) &&
+    words.some((word, at) => /^(EX|PX)(AT)?$/i.test(words[at - 1] ?? '') && isOddTime(word)),
 ];
+
+function isOddTime(word: string): boolean {
+  return !/^[0-9]+$/.test(word) || Number(word) >= 2 ** 46;
+}
 
 /** JSON holds text alone, and a REST request has a command. */
 function isText(words: readonly string[]): boolean {

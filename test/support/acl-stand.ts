@@ -18,7 +18,12 @@ export class AclStand {
   readonly control = new MemoryControl();
   readonly clock = { nowMs: () => this.control.nowMs, monotonicMs: () => this.control.nowMs };
   readonly admin = new AclAdministration(this.control, this.control, seededRandom(1));
-  readonly commands = new AclCommands({ admin: this.admin, clock: this.clock, random: seededRandom(2) });
+  readonly commands: AclCommands;
+
+  constructor(minSecretCharacters = 0) {
+    const { admin, clock } = this;
+    this.commands = new AclCommands({ admin, clock, random: seededRandom(2), minSecretCharacters });
+  }
 
   async start(): Promise<this> {
     const account = 'ac-stand' as AccountId;

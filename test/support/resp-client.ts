@@ -92,7 +92,8 @@ export function replyEnd(bytes: Buffer, at: number): number {
   const count = Number(bytes.toString('latin1', at + 1, line));
   const kind = String.fromCharCode(bytes[at] as number);
   let end = line + 2;
-  if (kind === '$' && count >= 0) end += count + 2;
-  if (kind === '*') for (let i = 0; i < count && end >= 0; i += 1) end = replyEnd(bytes, end);
+  if ('$=!'.includes(kind) && count >= 0) end += count + 2;
+  const items = '*~>'.includes(kind) ? count : kind === '%' ? count * 2 : 0;
+  for (let i = 0; i < items && end >= 0; i += 1) end = replyEnd(bytes, end);
   return end < 0 || end > bytes.length ? -1 : end;
 }

@@ -8,15 +8,17 @@ import {
   aclGeneratePassword,
   aclWrongWords,
   type CommandSpec,
+  DEFAULT_ACL_LOG,
   ERRORS,
   ErrorReply,
+  MapReply,
   OK,
-  type PermissionDenied,
   type Reply,
   SimpleString,
 } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, Random } from '../../kernel/index.js';
-import type { AclAdmin, Clock, KvGrant } from '../../ports/index.js';
+import type { ScriptDenial } from '../../messages/index.js';
+import type { AclAdmin, Clock, KvGateway, KvGrant } from '../../ports/index.js';
 import { type AclDenial, AclLog } from './acl-log.js';
 import { AclUsers } from './acl-users.js';
 
@@ -24,6 +26,10 @@ export interface AclCommandsPorts {
   readonly admin: AclAdmin;
   readonly clock: Clock;
   readonly random: Random;
+  /** Knows the parameters of a database; left out: they have their defaults. */
+  readonly gateway?: KvGateway;
+  /** Of passwords given in the clear; left out: any. */
+  readonly minSecretCharacters?: number;
 }
 
 /** Who asks; left out: a REST request. */
@@ -45,7 +51,7 @@ export class AclCommands {
 
   constructor(private readonly ports: AclCommandsPorts) {
     this.log = new AclLog(ports.clock);
-    this.#users = new AclUsers(ports.admin);
+    this.#users = new AclUsers(ports.admin, ports.minSecretCharacters);
   }
 
   /**
@@ -105,7 +111,7 @@ export class AclCommands {
       case 'ACL GENTOKEN':
         return this.#newToken(database, words);
       case 'ACL LOG':
-        return this.#readLog(database, words, client !== undefined);
+        return this.#readLog(grant, words, client !== undefined);
       default:
         return undefined;
     }
@@ -114,7 +120,7 @@ export class AclCommands {
   /** Notes a command that was refused. */
   noteDenied(
     database: DatabaseId,
-    { user, reason, object }: PermissionDenied,
+    { user, reason, object }: ScriptDenial,
     clientInfo = '',
     context: AclDenial['context'] = 'toplevel',
   ): void {
@@ -143,7 +149,8 @@ export class AclCommands {
     return this.ports.admin.newToken(database, user, secret);
   }
 
-  #readLog(database: DatabaseId, words: readonly ByteString[], isConnection: boolean): Reply {
+  #readLog(grant: KvGrant, words: readonly ByteString[], isConnection: boolean): Promise<Reply> | Reply {
+    const { database } = grant;
     if (words.length > 3) return aclWrongWords(words);
     const [, , wanted] = words;
     if (wanted?.toUpperCase() === 'RESET') {
@@ -153,7 +160,27 @@ export class AclCommands {
     if (wanted !== undefined && !/^[+-]?[0-9]{1,15}$/.test(wanted)) return ERRORS.notAnInteger;
     // Documented so of REST.
     if (!isConnection) return [];
-    return this.log.latest(database, Math.max(0, Number(wanted ?? DEFAULT_LOG_COUNT)));
+    const count = Math.max(0, Number(wanted ?? DEFAULT_LOG_COUNT));
+    return this.#logLength(grant).then((length) => {
+      this.log.trim(database, length);
+      return this.log.latest(database, count);
+    });
+  }
+
+  /** `acllog-max-len`, as CONFIG SET left it. @throws MillraceError as the gateway does */
+  async #logLength({ database, partitions }: KvGrant): Promise<number> {
+    const [partition] = partitions;
+    if (this.ports.gateway === undefined || partition === undefined) return DEFAULT_ACL_LOG;
+    const command = ['CONFIG', 'GET', 'acllog-max-len'];
+    const { replies } = await this.ports.gateway.execute({
+      database,
+      partition,
+      mode: 'single',
+      commands: [command],
+      bytes: command.join('').length,
+    });
+    const [found] = replies;
+    return found instanceof MapReply ? Number(found.items[1]) : DEFAULT_ACL_LOG;
   }
 }
 

@@ -2,7 +2,7 @@
  * What was denied lately, for ACL LOG: of this process, by database. A repetition within a minute counts up
  * the entry it repeats and brings it to the front.
  */
-import { DoubleReply, MapReply, type Reply } from '../../domain/kv/index.js';
+import { DEFAULT_ACL_LOG, DoubleReply, MAX_ACL_LOG, MapReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
 import type { Clock } from '../../ports/index.js';
 
@@ -23,10 +23,10 @@ interface Entry extends AclDenial {
   count: number;
 }
 
-/** Redis's `acllog-max-len`. */
-const MAX_ENTRIES = 128;
-/** Of how many databases anything is remembered; the one that was quiet for longest is forgotten. */
-const MAX_DATABASES = 1000;
+/** Of all databases together, some 30 MB; of those beyond it the ones of the database that was quiet for longest go. */
+const MAX_ENTRIES = 2 * MAX_ACL_LOG;
+/** The latest, among which a repetition is looked for. */
+const MAY_BE_REPEATED = DEFAULT_ACL_LOG;
 const SAME_WITHIN_MS = 60_000;
 /** A key may be long; an entry is to be read. */
 const MAX_OBJECT_BYTES = 1024;
@@ -34,6 +34,7 @@ const MAX_OBJECT_BYTES = 1024;
 export class AclLog {
   readonly #entries = new Map<DatabaseId, Entry[]>();
   #nextId = 0;
+  #size = 0;
 
   constructor(private readonly clock: Clock) {}
 
@@ -41,7 +42,8 @@ export class AclLog {
     const nowMs = this.clock.nowMs();
     const object = denial.object.slice(0, MAX_OBJECT_BYTES);
     const entries = this.#entries.get(database) ?? [];
-    const at = entries.findIndex((entry) => isRepetition(entry, { ...denial, object }, nowMs));
+    const latest = entries.slice(0, MAY_BE_REPEATED);
+    const at = latest.findIndex((entry) => isRepetition(entry, { ...denial, object }, nowMs));
     const [same] = at < 0 ? [] : entries.splice(at, 1);
     if (same !== undefined) {
       same.count += 1;
@@ -50,14 +52,24 @@ export class AclLog {
     } else {
       entries.unshift({ ...denial, object, id: this.#nextId, createdAtMs: nowMs, updatedAtMs: nowMs, count: 1 });
       this.#nextId += 1;
-      entries.length = Math.min(entries.length, MAX_ENTRIES);
+      this.#size += 1;
     }
     this.#entries.delete(database);
     this.#entries.set(database, entries);
-    if (this.#entries.size > MAX_DATABASES) this.#entries.delete(this.#entries.keys().next().value as DatabaseId);
+    this.trim(database, MAX_ACL_LOG);
+    if (this.#size > MAX_ENTRIES) this.clear(this.#entries.keys().next().value as DatabaseId);
+  }
+
+  /** Forgets all but the latest `max` of them. */
+  trim(database: DatabaseId, max: number): void {
+    const entries = this.#entries.get(database);
+    if (entries === undefined || entries.length <= max) return;
+    this.#size -= entries.length - max;
+    entries.length = max;
   }
 
   clear(database: DatabaseId): void {
+    this.#size -= this.#entries.get(database)?.length ?? 0;
     this.#entries.delete(database);
   }
 

@@ -15,6 +15,7 @@ import {
   RULES_OF_DEFAULT,
   RULES_OF_READ_ONLY,
   RuleError,
+  SetReply,
 } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../kernel/index.js';
 import type { AclAdmin } from '../../ports/index.js';
@@ -30,7 +31,11 @@ interface NamedUser {
 }
 
 export class AclUsers {
-  constructor(private readonly admin: AclAdmin) {}
+  /** @param minSecretCharacters of passwords given in the clear; hashes are taken as they are */
+  constructor(
+    private readonly admin: AclAdmin,
+    private readonly minSecretCharacters = 0,
+  ) {}
 
   /** In order of name. */
   all(database: DatabaseId): NamedUser[] {
@@ -56,6 +61,10 @@ export class AclUsers {
     const [, , name = '', ...given] = words;
     if (BLANK_OR_NUL.test(name)) return new ErrorReply("ERR Usernames can't contain spaces or null characters");
     if (BUILT_IN.has(name)) return new ErrorReply(`ERR The '${name}' user cannot be changed`);
+    const { minSecretCharacters: min } = this;
+    if (given.some((rule) => rule.startsWith('>') && rule.length <= min)) {
+      return new ErrorReply(`ERR A password must not be shorter than ${min} characters`);
+    }
     const { rules, openAt } = joinSelectors(given);
     if (openAt !== undefined) {
       return new ErrorReply(`ERR Unmatched parenthesis in acl selector starting at '${openAt.slice(0, MAX_SHOWN)}'.`);
@@ -90,7 +99,7 @@ export class AclUsers {
     const [root, ...more] = user.selectors.map(({ commandText, keyText, channelText }) => [
       ...['commands', commandText, 'keys', keyText, 'channels', channelText],
     ]);
-    const items: Reply[] = ['flags', user.flags, 'passwords', [...user.passwords], ...(root ?? [])];
+    const items: Reply[] = ['flags', new SetReply(user.flags), 'passwords', [...user.passwords], ...(root ?? [])];
     if (withSelectors)
       items.push(
         'selectors',

@@ -2,10 +2,10 @@
  * May this database be used from there, and may this command run over REST, for this grant? Everything is checked that
  * needs no state of the database, of a command in Redis' order: known, of right arity, permitted; then the bounds of size.
  */
-import { admit, type CommandSpec, ErrorReply, keysOf, restRefusal } from '../../domain/kv/index.js';
+import { admit, type CommandSpec, ErrorReply, keysOf, requestTooLarge, restRefusal } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { addressNotAllowed, REFUSALS, type Refusal, requestTooLarge } from '../error-map.js';
+import { addressNotAllowed, REFUSALS, type Refusal } from '../error-map.js';
 import { MAX_KEY_BYTES } from './kv-limits.js';
 import { denialOf } from './permissions.js';
 

@@ -1,5 +1,8 @@
 /** Which token a request carries. What it opens is the business of `Access`. */
+import type { IncomingMessage } from 'node:http';
 import type { Access, KvGrant } from '../../ports/index.js';
+import { REFUSALS, type Refusal, tooManyKvFailures } from '../error-map.js';
+import type { KvFace } from './kv-face.js';
 
 const BEARER = 'bearer ';
 
@@ -15,6 +18,24 @@ export function authenticate(
 ): KvGrant | undefined {
   const token = queryToken ?? tokenOfHeader(authorization);
   return token === undefined || token === '' ? undefined : access.grantFor(token);
+}
+
+/** The same of a request, where guessing is slowed. @returns why not; a request without a token is no guess */
+export function signIn(
+  { access, signIns, addresses }: Pick<KvFace, 'access' | 'signIns' | 'addresses'>,
+  request: IncomingMessage,
+  queryToken: string | undefined,
+): KvGrant | Refusal {
+  const token = queryToken ?? tokenOfHeader(request.headers.authorization);
+  if (token === undefined || token === '') return REFUSALS.unauthorized;
+  if (!signIns.isQuiet) {
+    const wait = signIns.waitOf(addresses.of(request), token);
+    if (wait !== undefined) return tooManyKvFailures(wait);
+  }
+  const grant = access.grantFor(token);
+  if (grant !== undefined) return grant;
+  const wait = signIns.failed(addresses.of(request));
+  return wait === undefined ? REFUSALS.unauthorized : tooManyKvFailures(wait);
 }
 
 /** The bearer scheme in any case, or a bare token without a scheme. */

@@ -2,11 +2,17 @@
  * The commands of one request on their way: those that may run, in order, and beside them the answers of
  * those that may not, so that the replies can be put together again.
  */
-import { type CommandSpec, ErrorReply, isWrite, PermissionDenied, type Reply } from '../../domain/kv/index.js';
+import {
+  type CommandSpec,
+  ErrorReply,
+  isWrite,
+  PermissionDenied,
+  type Reply,
+  requestTooLarge,
+} from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
-import { requestTooLarge } from '../error-map.js';
 import { admitOverRest, bytesOfWords } from './admission.js';
 import type { JsonCommand } from './json-command.js';
 import type { AdmittedCommands } from './partition-routing.js';

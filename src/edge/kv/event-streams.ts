@@ -4,7 +4,8 @@
  *
  * Invariants
  *  S1 a stream's headers leave when its subscription is known: what is published afterwards arrives
- *  S2 a stream lives no longer than its client, and at most a second longer than its permission
+ *  S2 a stream lives no longer than its client, and at most a second longer than its permission; nothing that is said
+ *     after that has gone is told
  *  S3 a reader that does not keep up is cut off; nobody else waits for it
  */
 import type { ServerResponse } from 'node:http';
@@ -12,10 +13,10 @@ import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrong
 import { type ByteString, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
-import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
+import { badRequest, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
 import { closureOf } from './admission.js';
-import { authenticate } from './authentication.js';
+import { authenticate, signIn } from './authentication.js';
 import { QUOTA_EXCEEDED } from './command-batch.js';
 import type { Exchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
@@ -53,6 +54,8 @@ interface Stream {
   readonly names: readonly ByteString[];
   readonly subscriptions: KvSubscription[];
   isOpen: boolean;
+  /** Of the rules that it was last held against. */
+  accessVersion: number | undefined;
   keptAliveAtMs: number;
 }
 
@@ -75,9 +78,6 @@ export class EventStreams {
 
   /** Answers a request to one of the stream routes. */
   open(exchange: Exchange, target: RequestTarget): void {
-    const { request } = exchange;
-    discardBody(request);
-    if (request.headers.expect !== undefined) exchange.response.writeContinue();
     this.#open(exchange, target).catch((failure: unknown) => {
       exchange.refuse(refusalOf(failure));
     });
@@ -85,20 +85,19 @@ export class EventStreams {
 
   /** Ends every stream: the process is about to stop. */
   close(): void {
-    for (const stream of [...this.#streams]) {
-      this.#forget(stream);
-      stream.response.end();
-    }
+    for (const stream of [...this.#streams]) this.#end(stream);
   }
 
   async #open(exchange: Exchange, target: RequestTarget): Promise<void> {
     const { face } = this;
     const { headers, method } = exchange.request;
-    const grant = authenticate(face.access, target.token, headers.authorization);
-    if (grant === undefined) return exchange.refuse(REFUSALS.unauthorized);
+    const grant = signIn(face, exchange.request, target.token);
+    if ('status' in grant) return exchange.refuseStranger(grant);
     const address = face.addresses.of(exchange.request);
     const closure = closureOf(grant, () => address);
-    if (closure !== undefined) return exchange.refuse(closure);
+    if (closure !== undefined) return exchange.refuseStranger(closure);
+    discardBody(exchange.request);
+    if (headers.expect !== undefined) exchange.response.writeContinue();
     // Its answer would have no end, and nothing in it.
     if (method === 'HEAD') return exchange.refuse(badRequest(notOverRest(target.route).text));
     if (target.isMalformed) return exchange.refuse(badRequest('ERR malformed percent-encoding in the URL'));
@@ -116,6 +115,7 @@ export class EventStreams {
       names,
       subscriptions: [],
       isOpen: false,
+      accessVersion: undefined,
       keptAliveAtMs: face.clock.monotonicMs(),
     };
     this.#streams.add(stream);
@@ -137,7 +137,7 @@ export class EventStreams {
   ): Promise<void> {
     const early: KvEvent[] = [];
     const onEvent = (event: KvEvent) => {
-      if (stream.isOpen) this.#write(stream, event);
+      if (stream.isOpen) this.#tell(stream, event);
       else early.push(event);
     };
     const kind = KINDS[target.route as keyof typeof KINDS];
@@ -159,7 +159,17 @@ export class EventStreams {
         ? 'data: "OK"\n\n'
         : names.map((name, index) => dataLines(`${target.route},${textOfBytes(name)},${index + 1}`)).join(''),
     );
-    for (const event of early) this.#write(stream, event);
+    for (const event of early) this.#tell(stream, event);
+  }
+
+  /** Nothing that was said after the rules have changed reaches who may not hear it. */
+  #tell(stream: Stream, event: KvEvent): void {
+    const { version } = this.face.access;
+    if (version === undefined || version !== stream.accessVersion) {
+      stream.accessVersion = version;
+      if (!this.#isStillPermitted(stream)) this.#end(stream);
+    }
+    if (stream.isOpen) this.#write(stream, event);
   }
 
   #write(stream: Stream, event: KvEvent): void {
@@ -170,6 +180,11 @@ export class EventStreams {
     }
     response.write(this.#lastText);
     if (response.writableLength > MAX_UNREAD_BYTES) response.destroy(); // S3
+  }
+
+  #end(stream: Stream): void {
+    this.#forget(stream);
+    stream.response.end();
   }
 
   #forget(stream: Stream): void {
@@ -192,10 +207,8 @@ export class EventStreams {
   }
 
   #look(stream: Stream, nowMs: number): void {
-    if (!this.#isStillPermitted(stream)) {
-      this.#forget(stream);
-      stream.response.end();
-    } else if (stream.isOpen && nowMs - stream.keptAliveAtMs >= KEEPALIVE_EVERY_MS) {
+    if (!this.#isStillPermitted(stream)) this.#end(stream);
+    else if (stream.isOpen && nowMs - stream.keptAliveAtMs >= KEEPALIVE_EVERY_MS) {
       stream.keptAliveAtMs = nowMs;
       stream.response.write(KEEPALIVE);
     }

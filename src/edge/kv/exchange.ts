@@ -9,7 +9,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
-import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
+import { answerUnread, discardBody, endInOnePiece, type FaceRequest, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
 import type { ResponseFormat } from './response-format.js';
@@ -25,6 +25,7 @@ const KEEPALIVE_PROBE_MS = 30_000;
 
 export class Exchange {
   format: ResponseFormat = 'json';
+  #leavesBody = false;
 
   constructor(
     readonly request: FaceRequest,
@@ -70,7 +71,13 @@ export class Exchange {
     if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
     this.json(refusal.status, errorToJson(refusal.text));
-    discardBody(this.request);
+    if (!this.#leavesBody) discardBody(this.request);
+  }
+
+  /** Of somebody who may not come in: a long body is not read, and the answer is the connection's last. */
+  refuseStranger(refusal: Refusal): void {
+    this.#leavesBody = isLongBody(this.request);
+    this.refuse(refusal);
   }
 
   #write(
@@ -90,8 +97,9 @@ export class Exchange {
     if (origin !== undefined) {
       for (const [name, value] of Object.entries(context.cors.answerHeaders(origin))) headers.push(name, String(value));
     }
-    if (context.isDraining) headers.push('Connection', 'close');
+    if (context.isDraining || this.#leavesBody) headers.push('Connection', 'close');
     response.writeHead(status, headers);
-    endInOnePiece(response, body, encoding, bytes);
+    if (this.#leavesBody) answerUnread(this.request, response, body);
+    else endInOnePiece(response, body, encoding, bytes);
   }
 }

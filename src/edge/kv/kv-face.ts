@@ -3,6 +3,7 @@ import type { Access, Clock, KvEvents, KvGateway, KvMeter, Log, Quota, Timers } 
 import type { AclCommands } from '../acl/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import { Incidents } from '../incidents.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { Cors } from './cors.js';
 import type { AnswerContext } from './exchange.js';
@@ -21,6 +22,8 @@ export interface KvFaceParts {
   readonly aliases: readonly AliasWords[];
   /** Whose word counts on who asks; without them the peer is who asks. */
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
   /** Answers the ACL family; without it there are no users but the built-in ones. */
   readonly users?: AclCommands | undefined;
 }
@@ -39,6 +42,7 @@ export class KvFace {
   readonly events: KvEvents;
   readonly timers: Timers;
   readonly users: AclCommands | undefined;
+  readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly incidents: Incidents;
 
@@ -47,6 +51,7 @@ export class KvFace {
     this.events = parts.events;
     this.timers = parts.timers;
     this.users = parts.users;
+    this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.access = parts.access;
     this.quota = parts.quota;

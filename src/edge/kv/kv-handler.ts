@@ -8,14 +8,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLongReply } from '../../codec/json/index.js';
-import { ErrorReply, type Reply } from '../../domain/kv/index.js';
+import { ErrorReply, type Reply, requestTooLarge } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf, requestTooLarge } from '../error-map.js';
+import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import { type BodyOutcome, BodyReader, type FaceRequest } from '../http/index.js';
 import { closureOf } from './admission.js';
-import { authenticate } from './authentication.js';
+import { signIn } from './authentication.js';
 import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
 import { EventStreams } from './event-streams.js';
 import { Exchange } from './exchange.js';
@@ -90,11 +90,11 @@ export class KvHandler {
   /** What lets the request in; undefined once it has been refused. */
   #grantOf(exchange: Exchange, target: RequestTarget): KvGrant | undefined {
     const { request } = exchange;
-    const { access, addresses } = this.face;
-    const grant = authenticate(access, target.token, request.headers.authorization);
-    const refusal = grant === undefined ? REFUSALS.unauthorized : closureOf(grant, () => addresses.of(request));
-    if (refusal === undefined) return grant;
-    exchange.refuse(refusal);
+    const signedIn = signIn(this.face, request, target.token);
+    const isRefused = 'status' in signedIn;
+    const refusal = isRefused ? signedIn : closureOf(signedIn, () => this.face.addresses.of(request));
+    if (!isRefused && refusal === undefined) return signedIn;
+    exchange.refuseStranger(refusal as Refusal);
     return undefined;
   }
 
@@ -185,8 +185,11 @@ export class KvHandler {
     }
     let replies: readonly Reply[] = [];
     let syncToken: string | undefined;
-    if (batch.commands.length > 0)
-      ({ replies, syncToken } = await this.#router.run(grant, mode, batch, detailsOf(grant)));
+    if (batch.commands.length > 0) {
+      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant));
+      ({ replies, syncToken } = routed);
+      for (const denial of routed.denials ?? []) this.face.users?.noteDenied(grant.database, denial, '', 'lua');
+    }
     const merged = batch.merge(replies);
     const isLong = exchange.format !== 'resp2' && merged.some(isLongReply);
     const bytesOut = isLong

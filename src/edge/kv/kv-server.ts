@@ -1,4 +1,5 @@
 /** The key-value face as a server: what it is made of, put together. */
+import type { Freshness } from '../../ports/index.js';
 import { protocolRefusal, REFUSALS } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
 import { ALLOWED_METHODS } from './cors.js';
@@ -13,6 +14,8 @@ export interface KvServerParts extends Omit<KvFaceParts, 'limits' | 'aliases'> {
   readonly aliases?: KvFaceParts['aliases'];
   /** Without them the face speaks plain HTTP. */
   readonly tls?: TlsTexts;
+  /** Left out: nobody waits for it. */
+  readonly freshness?: Freshness;
 }
 
 export type KvServer = FaceServer;
@@ -21,14 +24,19 @@ export function createKvServer(parts: KvServerParts): KvServer {
   const limits = { ...DEFAULT_KV_FACE_LIMITS, ...parts.limits };
   const face = new KvFace({ ...parts, limits, aliases: parts.aliases ?? [] });
   const handler = new KvHandler(face, createFallback(face));
-  return createFaceServer(limits, parts.tls, {
-    handle: (request, response) => handler.handle(request, response),
-    connectRefusal: REFUSALS.methodNotAllowed,
-    allowedMethods: ALLOWED_METHODS,
-    protocolRefusal,
-    drain: () => {
-      face.answers.isDraining = true;
-      handler.close();
+  return createFaceServer(
+    limits,
+    parts.tls,
+    {
+      handle: (request, response) => handler.handle(request, response),
+      connectRefusal: REFUSALS.methodNotAllowed,
+      allowedMethods: ALLOWED_METHODS,
+      protocolRefusal,
+      drain: () => {
+        face.answers.isDraining = true;
+        handler.close();
+      },
     },
-  });
+    parts.freshness,
+  );
 }

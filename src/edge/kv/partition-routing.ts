@@ -17,7 +17,7 @@ import {
   type Reply,
 } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
-import type { KvMode, KvRequest } from '../../messages/index.js';
+import type { KvMode, KvRequest, ScriptDenial } from '../../messages/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
 import { refusalOf } from '../error-map.js';
 import { bytesOfWords } from './admission.js';
@@ -42,6 +42,8 @@ export interface RoutedReplies {
   readonly isFull?: boolean | undefined;
   /** See KvResponse; said by databases of one partition. */
   readonly scriptReads?: readonly ByteString[] | undefined;
+  /** See KvResponse. */
+  readonly denials?: readonly ScriptDenial[] | undefined;
 }
 
 /** What a request says beside its commands. */
@@ -125,7 +127,8 @@ export class PartitionRouter {
     });
     const syncToken = joinSyncTokens(syncTokens);
     if (failure !== undefined && syncToken === undefined) throw failure;
-    return { replies: plan.assemble(answers), syncToken };
+    const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
+    return { replies: plan.assemble(answers), syncToken, ...(denials.length === 0 ? {} : { denials }) };
   }
 }
 

@@ -1,29 +1,17 @@
 /**
- * Who is connected to this process over the native protocol, by number, and which databases are held up. A
- * client sees those of its own database alone.
+ * Who is connected to this process over the native protocol, by number. A client sees those of its own database
+ * alone.
  */
 import type { DatabaseId } from '../../kernel/index.js';
-import type { Clock, Timer, Timers } from '../../ports/index.js';
 import type { RespClient } from './resp-client.js';
-
-interface Pause {
-  readonly untilMs: number;
-  /** Commands that change nothing may run. */
-  readonly isForWrites: boolean;
-  readonly waiting: (() => void)[];
-  readonly timer: Timer;
-}
 
 export class ClientRegistry {
   readonly #clients = new Map<number, RespClient>();
   /** Signed in; databases without any are left out. */
   readonly #countByDatabase = new Map<DatabaseId, number>();
-  readonly #pauses = new Map<DatabaseId, Pause>();
   #lastId = 0;
 
   constructor(
-    private readonly clock: Clock,
-    private readonly timers: Timers,
     /** Told of each client that comes to a database, and that leaves one. */
     private readonly counted: (database: DatabaseId, change: 1 | -1) => void = () => {},
   ) {}
@@ -73,40 +61,5 @@ export class ClientRegistry {
 
   all(): IterableIterator<RespClient> {
     return this.#clients.values();
-  }
-
-  /** Holds commands up. A pause that is longer, or of more commands, than a new one stays so, as in Redis. */
-  pause(database: DatabaseId, durationMs: number, isForWrites: boolean): void {
-    const untilMs = this.clock.monotonicMs() + durationMs;
-    const old = this.#pauses.get(database);
-    old?.timer.cancel();
-    const end = Math.max(untilMs, old?.untilMs ?? 0);
-    this.#pauses.set(database, {
-      untilMs: end,
-      isForWrites: isForWrites && (old?.isForWrites ?? true),
-      waiting: old?.waiting ?? [],
-      timer: this.timers.after(end - this.clock.monotonicMs(), () => this.unpause(database)),
-    });
-  }
-
-  unpause(database: DatabaseId): void {
-    const pause = this.#pauses.get(database);
-    if (pause === undefined) return;
-    this.#pauses.delete(database);
-    pause.timer.cancel();
-    for (const goOn of pause.waiting) goOn();
-  }
-
-  /** Is it held up? If so `goOn` is called when it is not any more. */
-  isHeldUp(database: DatabaseId, isWrite: boolean, goOn: () => void): boolean {
-    if (this.#pauses.size === 0) return false;
-    const pause = this.#pauses.get(database);
-    if (pause === undefined || (pause.isForWrites && !isWrite)) return false;
-    pause.waiting.push(goOn);
-    return true;
-  }
-
-  close(): void {
-    for (const database of [...this.#pauses.keys()]) this.unpause(database);
   }
 }

@@ -3,7 +3,8 @@
  * connection is; and runs those that may run, at the connection, at an edge or at a partition.
  *
  * Invariants
- *  J1 nothing runs under a grant that is not current, or while the database is closed to this client
+ *  J1 nothing runs under a grant that is not current, or while the database is closed to this client; who listens to
+ *     what it does not allow is ended before anything more is told
  *  J2 a client that waits at an owner is given up there when it goes
  */
 import {
@@ -14,17 +15,18 @@ import {
   keysOf,
   PermissionDenied,
   type Reply,
+  requestTooLarge,
   SimpleString,
 } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { requestTooLarge } from '../error-map.js';
 import { closureOf } from '../kv/admission.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { type Answer, CONNECTION_COMMANDS, Several } from './commands/index.js';
 import { failureText } from './failure-text.js';
+import { hearsForbidden } from './listening-rights.js';
 import type { RespClient, Transaction } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 import { MAX_KEY_BYTES } from './resp-limits.js';
@@ -67,12 +69,16 @@ export class CommandRunner {
     return this.#doubt !== undefined;
   }
 
-  /** Ends the connection of one who may do nothing any more. (J1) */
+  /** Ends the connection of one who may do nothing any more, or not hear what it listens to. (J1) */
   checkGrant(): void {
     const { client } = this;
     const { access } = this.face.parts;
     this.#doubt = undefined;
-    if (client.grant === undefined) return;
+    if (client.grant === undefined) {
+      // Nobody can sign in right now; in a moment somebody can.
+      if (this.face.parts.freshness?.isFresh === false) this.#doubt = NOT_SIGNED_IN;
+      return;
+    }
     try {
       if (access.isCurrent(client.grant)) return;
       const renewed = access.renewed?.(client.grant);
@@ -85,7 +91,9 @@ export class CommandRunner {
 
   #renew(grant: KvGrant): void {
     const { client } = this;
+    const before = client.grant as KvGrant;
     client.grant = grant;
+    if (hearsForbidden(client, before)) client.link.cut('revoked');
     const closure = closureOf(grant, () => client.link.remoteAddress);
     if (closure !== undefined) client.closure = new ErrorReply(closure.text);
   }
@@ -133,6 +141,7 @@ export class CommandRunner {
     if (grant === undefined) return NOT_SIGNED_IN;
     if (this.#doubt !== undefined) return this.#doubt;
     if (client.closure !== undefined) return client.closure;
+    if (client.astray !== undefined && spec.family !== 'connection') return client.astray;
     const denial = denialOf(grant, spec, words);
     if (denial !== undefined) {
       if (denial instanceof PermissionDenied) this.#noteDenial(grant, denial);

@@ -1,11 +1,19 @@
 /** What one client asks of partitions: batches, commands that wait, watches and transactions; metered. */
-import { type CommandSpec, ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
+import {
+  type CommandSpec,
+  ErrorReply,
+  isHeldWithWrites,
+  isWrite,
+  mayRunWrites,
+  type Reply,
+} from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvWatch } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { QUOTA_EXCEEDED } from '../kv/command-batch.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../kv/partition-routing.js';
 import type { RespBatch } from './command-batch.js';
+import { clientLine } from './commands/client-line.js';
 import { failureText } from './failure-text.js';
 import type { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
@@ -26,8 +34,13 @@ export class PartitionCalls {
    * without a promise more than it takes.
    */
   runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
-    const goOn = this.#nextChance(grant, batch.writes > 0);
-    if (goOn !== undefined) return goOn.then(() => this.runBatch(grant, batch));
+    if (this.face.pauses.areNone) return this.#takeBatch(grant, batch);
+    return this.#whileHeldUp(grant, batch).then(() =>
+      this.client.isClosed ? batch.answers([]) : this.#takeBatch(grant, batch),
+    );
+  }
+
+  #takeBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     const taken = this.face.parts.quota.take(grant, batch.commands.length, batch.bytes);
     return taken === true ? this.#askBatch(grant, batch) : this.#askWhatIsLeft(grant, batch, taken);
   }
@@ -69,9 +82,9 @@ export class PartitionCalls {
     this.#waiters += 1;
     const waiter = `${client.identity.id}:${this.#waiters}`;
     // From the start: the connection lets go of what it holds for answers.
-    client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter };
+    client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter, spec, words };
     try {
-      await this.#whileHeldUp(grant, isWrite(spec));
+      await this.#whileHeldUp(grant, admitted);
       if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
       // Gone before its owner has heard of it: there would be nobody to give it up.
       if (client.isClosed) return null;
@@ -106,7 +119,7 @@ export class PartitionCalls {
     watches: readonly KvWatch[],
     isTracked: boolean,
   ): Promise<RoutedReplies> {
-    await this.#whileHeldUp(grant, admitted.specs.some(isWrite));
+    await this.#whileHeldUp(grant, admitted);
     if (!(await this.face.parts.quota.take(grant, admitted.commands.length, admitted.bytes))) {
       return { replies: admitted.commands.map(() => QUOTA_EXCEEDED), syncToken: undefined };
     }
@@ -155,10 +168,11 @@ export class PartitionCalls {
   #record(
     { database }: KvGrant,
     admitted: AdmittedCommands & { readonly writes?: number },
-    { replies, isFull }: RoutedReplies,
+    { replies, isFull, denials }: RoutedReplies,
     startedAtMs: number,
   ): void {
-    const { clock, meter } = this.face.parts;
+    const { clock, meter, acl } = this.face.parts;
+    for (const denial of denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
     this.face.fullDatabases.note(database, isFull === true);
     meter.recordKv(database, {
       commands: admitted.commands.length,
@@ -170,20 +184,43 @@ export class PartitionCalls {
     });
   }
 
-  async #whileHeldUp(grant: KvGrant, isForWrite: boolean): Promise<void> {
+  async #whileHeldUp(grant: KvGrant, admitted: AdmittedCommands): Promise<void> {
+    const { pauses } = this.face;
     for (;;) {
-      const goOn = this.#nextChance(grant, isForWrite);
-      if (goOn === undefined) return;
-      await goOn;
+      const held = pauses.of(grant.database);
+      if (held === undefined || this.client.isClosed) return;
+      if (held === 'writes' && !(await this.#mayWrite(grant, admitted))) return;
+      await pauses.hold(this.client, grant);
     }
   }
 
-  #nextChance(grant: KvGrant, isForWrite: boolean): Promise<void> | undefined {
-    let goOn: () => void = () => {};
-    if (!this.face.clients.isHeldUp(grant.database, isForWrite, () => goOn())) return undefined;
-    return new Promise((resolve) => {
-      goOn = resolve;
-    });
+  /** Of scripts their owner knows. */
+  async #mayWrite(grant: KvGrant, { specs, commands }: AdmittedCommands): Promise<boolean> {
+    if (specs.some((spec) => isHeldWithWrites(spec) && !mayRunWrites(spec))) return true;
+    for (const [index, spec] of specs.entries()) {
+      if (mayRunWrites(spec) && !(await this.#readsOnly(grant, spec, commands[index] as readonly ByteString[])))
+        return true;
+    }
+    return false;
+  }
+
+  async #readsOnly(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[]): Promise<boolean> {
+    const { router, parts } = this.face;
+    const partition = router.partitionOf(grant, { specs: [spec], commands: [words], bytes: 0 });
+    const [name = '', script = ''] = words;
+    try {
+      const { replies } = await parts.gateway.execute({
+        database: grant.database,
+        partition,
+        mode: 'reads-only',
+        commands: [[name, script]],
+        bytes: name.length + script.length,
+      });
+      return replies[0] === 1;
+    } catch {
+      // It is held up like one that nobody knows.
+      return false;
+    }
   }
 
   /** How many of `wanted` the day still has room for, when it has none for all together. */

@@ -14,6 +14,8 @@ import type { RespFace } from './resp-face.js';
 export interface ClientLink {
   /** Says something unasked, behind the answers that are due. */
   push(bytes: ByteString): void;
+  /** Asked before each thing it listens to is told; ends the connection of one who may not hear it any more. */
+  mayHear(): boolean;
   /** Ends the connection behind the answers that are due. */
   endAfterReplies(): void;
   /** Ends it now. */
@@ -29,6 +31,12 @@ export interface ClientLink {
 export interface QueuedCommand {
   readonly spec: CommandSpec;
   readonly words: readonly ByteString[];
+}
+
+export interface BlockedCommand extends QueuedCommand {
+  readonly grant: KvGrant;
+  readonly partition: PartitionName;
+  readonly waiter: string;
 }
 
 /** What has been queued since MULTI. */
@@ -77,7 +85,9 @@ export class RespClient {
   watches: ClientWatch[] = [];
   tracking: Tracking | undefined;
   /** A command that waits at its owner, by the name it has there. */
-  blocked: { readonly grant: KvGrant; readonly partition: PartitionName; readonly waiter: string } | undefined;
+  blocked: BlockedCommand | undefined;
+  /** Ends the hold of a command that is held up. */
+  letGo: (() => void) | undefined;
   lastCommand = 'NULL';
   lastAtMs: number;
   /** Ends what MONITOR began. */
@@ -85,6 +95,8 @@ export class RespClient {
   isClosed = false;
   /** The database was closed to this client after it signed in, by suspension or a list of addresses. */
   closure: ErrorReply | undefined;
+  /** It selected a database that is not there: what it hears until it selects 0. */
+  astray: ErrorReply | undefined;
   #grant: KvGrant | undefined;
   #identity: KvClient | undefined;
   #subscriptions: Subscriptions | undefined;
@@ -173,6 +185,7 @@ export class RespClient {
   reset(): void {
     this.#leaveDatabase();
     this.grant = undefined;
+    this.astray = undefined;
     this.name = '';
     this.protocol = 2;
     this.replies = 'on';
@@ -183,6 +196,7 @@ export class RespClient {
   close(): void {
     if (!this.isClosed) this.face.clients.moved(this.#grant?.database, undefined);
     this.isClosed = true;
+    this.letGo?.();
     this.#leaveDatabase();
   }
 

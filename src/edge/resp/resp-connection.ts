@@ -32,8 +32,6 @@ import { RespOutput } from './resp-output.js';
 const COMMANDS_A_STRETCH = 1_000;
 /** Bytes encoded before others get to run. */
 const BYTES_A_STRETCH = 256 * 1024;
-/** Commands wait so long for news of what their client may do; then they are refused. */
-const MAX_DOUBT_MS = 300;
 const LOOK_AGAIN_MS = 10;
 
 /** Of a command that nobody has signed in for: enough for AUTH. */
@@ -54,6 +52,8 @@ export class RespConnection implements ClientLink {
   #isEnding = false;
   #doubtedAtMs: number | undefined;
   #hasInputEnded = false;
+  /** Of the rules by which it was last told something. */
+  #heardVersion: number | undefined;
   /** Called once it has ended. */
   onEnd: () => void = () => {};
 
@@ -92,12 +92,28 @@ export class RespConnection implements ClientLink {
     return this.#output.bytes;
   }
 
+  get bytesRead(): number {
+    return this.socket.bytesRead;
+  }
+
+  get bytesWritten(): number {
+    return this.socket.bytesWritten;
+  }
+
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
   push(bytes: ByteString): void {
     if (!this.#isEnding) this.#output.push(bytes);
+  }
+
+  mayHear(): boolean {
+    const { version } = this.face.parts.access;
+    if (this.#isEnding || (version !== undefined && version === this.#heardVersion)) return !this.#isEnding;
+    this.#heardVersion = version;
+    this.#runner.checkGrant();
+    return !this.#isEnding;
   }
 
   endAfterReplies(): void {
@@ -152,9 +168,9 @@ export class RespConnection implements ClientLink {
       this.#doubtedAtMs = undefined;
       return false;
     }
-    const { clock, timers } = this.face.parts;
+    const { clock, timers, limits } = this.face.parts;
     this.#doubtedAtMs ??= clock.monotonicMs();
-    if (clock.monotonicMs() - this.#doubtedAtMs > MAX_DOUBT_MS) return false;
+    if (clock.monotonicMs() - this.#doubtedAtMs > limits.maxDoubtMs) return false;
     timers.after(LOOK_AGAIN_MS, () => this.#pump());
     return true;
   }
@@ -351,7 +367,8 @@ export class RespConnection implements ClientLink {
 
   #inputEnded(): void {
     this.#hasInputEnded = true;
-    if (this.client.blocked !== undefined) this.socket.destroy();
+    const { blocked, letGo } = this.client;
+    if (blocked !== undefined || letGo !== undefined) this.socket.destroy();
     else this.#pump();
   }
 

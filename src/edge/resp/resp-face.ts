@@ -1,22 +1,38 @@
 /** What the native protocol's face is made of: ports from outside, and the few things its connections share. */
-import type { Clock, KvEvents, KvGateway, KvMeter, Log, Quota, RespAccess, Timers } from '../../ports/index.js';
+import type {
+  Clock,
+  Freshness,
+  KvEvents,
+  KvGateway,
+  KvMeter,
+  Log,
+  Quota,
+  RespAccess,
+  Timers,
+} from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { Incidents } from '../incidents.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';
 import { FullDatabases } from './full-databases.js';
+import { Pauses } from './pauses.js';
 import type { RespFaceLimits } from './resp-limits.js';
 import { TrackingTables } from './tracking-tables.js';
 
 export interface RespFaceParts {
   readonly gateway: KvGateway;
   readonly access: RespAccess;
+  /** Left out: who may do what is always known. */
+  readonly freshness?: Pick<Freshness, 'isFresh'> | undefined;
   readonly events: KvEvents;
   readonly quota: Quota;
   readonly meter: KvMeter;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
   readonly limits: RespFaceLimits;
   /** Answers about users; left out: partitions are asked. */
   readonly acl?: AclCommands | undefined;
@@ -27,19 +43,21 @@ export interface RespFaceParts {
 export class RespFace {
   readonly router: PartitionRouter;
   readonly clients: ClientRegistry;
+  readonly pauses: Pauses;
   readonly tracking: TrackingTables;
   readonly fullDatabases: FullDatabases;
   /** Set while draining: nothing new begins. */
   isDraining = false;
   readonly incidents: Incidents;
+  readonly signIns: SignIns;
 
   constructor(readonly parts: RespFaceParts) {
     this.router = new PartitionRouter(parts.gateway);
+    this.signIns = parts.signIns ?? UNGUARDED;
     this.incidents = new Incidents('resp', parts, 'r');
     this.fullDatabases = new FullDatabases(parts.clock);
-    this.clients = new ClientRegistry(parts.clock, parts.timers, (database, change) =>
-      parts.meter.connected(database, change),
-    );
+    this.clients = new ClientRegistry((database, change) => parts.meter.connected(database, change));
+    this.pauses = new Pauses(parts.clock, parts.timers, parts.events);
     this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, parts.limits.maxTrackedKeys);
   }
 }

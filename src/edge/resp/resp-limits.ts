@@ -28,6 +28,8 @@ export interface RespFaceLimits {
   readonly pauseOutputBytes: number;
   /** A connection nobody has signed in on is kept this long. */
   readonly signInTimeoutMs: number;
+  /** Commands wait so long for news of what their client may do; then they are refused. */
+  readonly maxDoubtMs: number;
   /** How often connections are looked at: for what they may still do, and for readers that do not read. */
   readonly sweepEveryMs: number;
   /** TCP asks after a silent peer. */
@@ -66,6 +68,8 @@ export const DEFAULT_RESP_FACE_LIMITS: RespFaceLimits = {
   softOutputMs: 60_000,
   pauseOutputBytes: MIB,
   signInTimeoutMs: 60_000,
+  // As long as any request is held.
+  maxDoubtMs: 5_000,
   // Revoked passwords have to act within a second.
   sweepEveryMs: 500,
   keepaliveMs: 300_000,

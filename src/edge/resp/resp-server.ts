@@ -27,8 +27,28 @@ export interface RespServer {
   close(deadline?: AbortSignal): Promise<void>;
   /** Open connections. */
   readonly connections: number;
+  /** For INFO: looks at every connection. */
+  counts(): RespCounts;
+}
+
+/** Of one process: what its native protocol's face has done, and what its clients have begun. */
+export interface RespCounts {
+  readonly connections: number;
   /** Connections there have been. */
   readonly accepted: number;
+  /** Connections there were too many of. */
+  readonly rejected: number;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  readonly subscribers: number;
+  readonly trackingClients: number;
+  /** Keys that somebody may have cached, the sum of those who may, and prefixes that are told of. */
+  readonly trackedKeys: number;
+  readonly trackedItems: number;
+  readonly trackedPrefixes: number;
+  readonly watchingClients: number;
+  /** Of all clients; one that several watch counts for each. */
+  readonly watchedKeys: number;
 }
 
 const TOO_MANY = '-ERR max number of clients reached\r\n';
@@ -54,9 +74,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
     get connections() {
       return connections.size;
     },
-    get accepted() {
-      return connections.accepted;
-    },
+    counts: () => connections.counts(),
     listen: (port, host) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -75,7 +93,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
           sweeping?.cancel();
           resolve();
         });
-        face.clients.close();
+        face.pauses.close();
         connections.drain();
         if (deadline?.aborted) cut();
         else deadline?.addEventListener('abort', cut, { once: true });
@@ -92,7 +110,11 @@ class ConnectionRegister {
     private readonly limits: RespFaceLimits,
   ) {}
 
-  accepted = 0;
+  #accepted = 0;
+  #rejected = 0;
+  /** Of connections that have ended. */
+  #inputBytes = 0;
+  #outputBytes = 0;
 
   get size(): number {
     return this.#connections.size;
@@ -107,6 +129,7 @@ class ConnectionRegister {
       return;
     }
     if (this.#connections.size >= limits.maxConnections || count >= limits.maxConnectionsPerAddress) {
+      this.#rejected += 1;
       socket.on('error', () => undefined);
       socket.end(TOO_MANY, () => socket.destroy());
       return;
@@ -114,9 +137,36 @@ class ConnectionRegister {
     const connection = new RespConnection(face, socket, face.clients.nextId());
     this.#countByAddress.set(address, count + 1);
     this.#connections.add(connection);
-    this.accepted += 1;
+    this.#accepted += 1;
     face.clients.add(connection.client);
     connection.onEnd = () => this.#remove(connection, address);
+  }
+
+  counts(): RespCounts {
+    let inputBytes = this.#inputBytes;
+    let outputBytes = this.#outputBytes;
+    let subscribers = 0;
+    let watchingClients = 0;
+    let watchedKeys = 0;
+    for (const connection of this.#connections) {
+      const { client } = connection;
+      inputBytes += connection.bytesRead;
+      outputBytes += connection.bytesWritten;
+      if (client.isSubscriber) subscribers += 1;
+      if (client.watches.length > 0) watchingClients += 1;
+      for (const { keys } of client.watches) watchedKeys += keys.length;
+    }
+    return {
+      connections: this.size,
+      accepted: this.#accepted,
+      rejected: this.#rejected,
+      inputBytes,
+      outputBytes,
+      subscribers,
+      ...this.face.tracking.counts(),
+      watchingClients,
+      watchedKeys,
+    };
   }
 
   sweep(): void {
@@ -133,6 +183,8 @@ class ConnectionRegister {
 
   #remove(connection: RespConnection, address: string): void {
     this.#connections.delete(connection);
+    this.#inputBytes += connection.bytesRead;
+    this.#outputBytes += connection.bytesWritten;
     this.face.clients.remove(connection.client);
     const count = (this.#countByAddress.get(address) ?? 1) - 1;
     if (count === 0) this.#countByAddress.delete(address);

@@ -24,6 +24,8 @@ interface Table {
   readonly clients: Set<RespClient>;
   readonly broadcast: Set<RespClient>;
   readonly clientsByKey: Map<ByteString, Set<RespClient>>;
+  /** Of all these sets together. */
+  noted: number;
   /** Changed keys that those who hear of every change have not been told of yet, by prefix. */
   readonly untold: Map<RespClient, Map<ByteString, Set<ByteString>>>;
   /** Both say the same to every listener, so one of them listens. */
@@ -72,6 +74,27 @@ export class TrackingTables {
     this.#tables.delete(database);
   }
 
+  counts(): {
+    readonly trackingClients: number;
+    readonly trackedKeys: number;
+    readonly trackedItems: number;
+    readonly trackedPrefixes: number;
+  } {
+    let trackingClients = 0;
+    let trackedKeys = 0;
+    let trackedItems = 0;
+    let trackedPrefixes = 0;
+    for (const table of this.#tables.values()) {
+      trackingClients += table.clients.size;
+      trackedKeys += table.clientsByKey.size;
+      trackedItems += table.noted;
+      const prefixes = new Set<ByteString>();
+      for (const { tracking } of table.broadcast) for (const prefix of tracking?.prefixes ?? []) prefixes.add(prefix);
+      trackedPrefixes += prefixes.size;
+    }
+    return { trackingClients, trackedKeys, trackedItems, trackedPrefixes };
+  }
+
   /** The client is about to read these. @returns those that were not noted for it */
   note(client: RespClient, { database }: KvGrant, keys: readonly ByteString[]): ByteString[] {
     const fresh: ByteString[] = [];
@@ -79,7 +102,10 @@ export class TrackingTables {
     if (table === undefined) return fresh;
     for (const key of keys) {
       const clients = table.clientsByKey.get(key);
-      if (clients?.has(client) !== true) fresh.push(key);
+      if (clients?.has(client) !== true) {
+        fresh.push(key);
+        table.noted += 1;
+      }
       if (clients !== undefined) {
         clients.add(client);
         continue;
@@ -97,8 +123,9 @@ export class TrackingTables {
     const table = this.#tables.get(database);
     for (const key of keys) {
       const clients = table?.clientsByKey.get(key);
-      clients?.delete(client);
-      if (clients?.size === 0) table?.clientsByKey.delete(key);
+      if (table === undefined || clients?.delete(client) !== true) continue;
+      table.noted -= 1;
+      if (clients.size === 0) table.clientsByKey.delete(key);
     }
   }
 
@@ -109,6 +136,7 @@ export class TrackingTables {
         clients: new Set(),
         broadcast: new Set(),
         clientsByKey: new Map(),
+        noted: 0,
         untold: new Map(),
         listening: undefined,
         listeningToAll: undefined,
@@ -123,6 +151,7 @@ export class TrackingTables {
     const { keys, by } = event;
     if (keys === null) {
       table.clientsByKey.clear();
+      table.noted = 0;
       for (const client of table.clients) this.#tell(client, null);
       return;
     }
@@ -161,6 +190,7 @@ export class TrackingTables {
     const clients = table.clientsByKey.get(key);
     if (clients === undefined) return;
     table.clientsByKey.delete(key);
+    table.noted -= clients.size;
     for (const client of clients) {
       const { tracking } = client;
       if (tracking === undefined || tracking.isBroadcast) continue;
@@ -172,7 +202,7 @@ export class TrackingTables {
   /** @param keys null: whatever there is */
   #tell(client: RespClient, keys: readonly ByteString[] | null): void {
     const { tracking } = client;
-    if (tracking === undefined) return;
+    if (tracking === undefined || !client.link.mayHear()) return;
     if (tracking.redirect === undefined) {
       // In RESP2 nothing can be said unasked, but to a subscriber, and that has to be another connection.
       if (client.protocol === 3) push(client, ['invalidate', keys]);
@@ -188,6 +218,7 @@ export class TrackingTables {
 }
 
 function push(client: RespClient, items: readonly Reply[]): void {
+  if (!client.link.mayHear()) return;
   client.link.push(encodePush(items, client.protocol));
 }
 

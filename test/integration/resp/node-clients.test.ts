@@ -27,6 +27,20 @@ describe('client package: ioredis', () => {
     expect(await redis.call('NOSUCH').catch((error: Error) => error.message)).to.match(/unknown command/);
   });
 
+  it('fails with all it asks for when it is told to use another database than 0', async () => {
+    const astray = new IoRedis({ port: face.port, password: PASSWORD, db: 1, retryStrategy: () => null });
+    const unready = new IoRedis({ port: face.port, password: PASSWORD, db: 1, enableReadyCheck: false });
+    const errors: string[] = [];
+    for (const client of [astray, unready]) {
+      client.on('error', (error: Error) => errors.push(error.message));
+      const refusal = await client.set('k', 'v').catch((error: Error) => error.message);
+      expect(refusal).to.match(/DB index is out of range/);
+      client.disconnect();
+    }
+    expect(errors.join()).to.match(/DB index is out of range/);
+    expect(await redis.exists('k')).to.equal(0);
+  });
+
   it('pipelines', async () => {
     const results = await redis.pipeline().set('p', '1').incr('p').incr('k:x').get('p').exec();
     expect(results).to.deep.equal([
@@ -85,6 +99,14 @@ describe('client package: redis', () => {
       afterEach(async () => {
         client.destroy();
         await face.stop();
+      });
+
+      it('does not connect when it is told to use another database than 0', async () => {
+        const url = `redis://:${PASSWORD}@127.0.0.1:${face.port}/1`;
+        const astray = createClient({ url, socket: { reconnectStrategy: false } });
+        astray.on('error', () => undefined);
+        const refusal = await astray.connect().catch((error: Error) => error.message);
+        expect(refusal).to.equal('ERR DB index is out of range');
       });
 
       it('writes and reads, many commands in one go', async () => {

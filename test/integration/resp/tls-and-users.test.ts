@@ -161,6 +161,55 @@ describe('users of a database, end to end', function () {
     expect(await admin.publish('news', 'nobody')).to.equal(0);
   });
 
+  it('lose the connections that came with a password that is theirs no more', async () => {
+    await acl('SETUSER', 'fay', 'on', '>old-of-fay', '>new-of-fay', '~*', '&*', '+@all');
+    const [old, renewed] = ['old-of-fay', 'new-of-fay'].map((password) =>
+      connect({ port: millrace.respPort, username: 'fay', password }),
+    ) as [Redis, Redis];
+    expect([await old.ping(), await renewed.ping()]).to.deep.equal(['PONG', 'PONG']);
+    let isEnded = false;
+    old.on('end', () => {
+      isEnded = true;
+    });
+    await acl('SETUSER', 'fay', '<old-of-fay');
+    await eventually(() => expect(isEnded).to.equal(true));
+    expect(await renewed.ping()).to.equal('PONG');
+    await acl('SETUSER', 'fay', 'resetpass');
+    expect(await failureOf(renewed.ping())).to.match(/closed/i);
+  });
+
+  it('are logged with what their scripts and transactions were refused, as many as the database wants', async () => {
+    await acl('SETUSER', 'gus', 'on', '>pw-of-gus', '~a*', '+@all', '-incr');
+    const gus = connect({ port: millrace.respPort, username: 'gus', password: 'pw-of-gus' });
+    const latest = async () => {
+      const [entry = []] = (await acl('LOG', '1')) as unknown[][];
+      const at = (name: string) => entry[entry.indexOf(name) + 1];
+      const command = / cmd=(\S+) /.exec(String(at('client-info')))?.[1];
+      return [at('reason'), at('context'), at('object'), at('username'), command];
+    };
+    await acl('LOG', 'RESET');
+    expect(await failureOf(gus.eval("return redis.call('INCR', 'a')", 0))).to.match(/ACL failure in script/);
+    expect(await latest()).to.deep.equal(['command', 'lua', 'incr', 'gus', 'eval']);
+    await gus.eval("return redis.pcall('GET', 'b') and 1", 0);
+    expect(await latest()).to.deep.equal(['key', 'lua', 'b', 'gus', 'eval']);
+    await gus.call('MULTI');
+    await gus.call('GET', 'a');
+    await acl('SETUSER', 'gus', '-get');
+    await gus.call('EXEC');
+    expect(await latest()).to.deep.equal(['command', 'multi', 'get', 'gus', 'exec']);
+    const token = String(await acl('RESTTOKEN', 'gus', 'pw-of-gus'));
+    await restOf(token).command('EVAL', "return redis.call('INCR', 'rest')", '0');
+    expect((await latest()).slice(0, 4)).to.deep.equal(['command', 'lua', 'incr', 'gus']);
+    expect(await admin.config('GET', 'acllog-max-len')).to.deep.equal(['acllog-max-len', '128']);
+    await admin.config('SET', 'acllog-max-len', '3');
+    expect(await acl('LOG', '1000')).to.have.length(3);
+    await admin.config('SET', 'acllog-max-len', '200');
+    for (let i = 0; i < 250; i += 1) await failureOf(gus.set(`denied:${i}`, 'x'));
+    expect(await acl('LOG', '1000')).to.have.length(200);
+    expect(await failureOf(admin.config('SET', 'acllog-max-len', '10001'))).to.match(/between 0 and 10000 inclusive/);
+    await admin.config('SET', 'acllog-max-len', '128');
+  });
+
   it('survive a restart, with their tokens', async () => {
     await acl('SETUSER', 'eve', 'on', '>pw-of-eve', '~eve:*', '+@string');
     const token = String(await acl('RESTTOKEN', 'eve', 'pw-of-eve'));

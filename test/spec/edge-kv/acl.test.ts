@@ -34,6 +34,20 @@ describe('edge/kv: access control', () => {
     return JSON.parse(answer.text) as { result?: unknown; error?: string };
   };
 
+  it('takes no password in the clear that is shorter than the smallest, and any digest', async () => {
+    const strict = await new AclStand(12).start();
+    const other = await faceOf(strict);
+    const set = async (...rules: string[]) => (await other.post('/', ['ACL', 'SETUSER', 'alice', 'on', ...rules])).text;
+    const refusal = JSON.stringify({ error: 'ERR A password must not be shorter than 12 characters' });
+    expect(await set('>elevenchars')).to.equal(refusal);
+    expect(await set('>twelve-chars', '>elevenchars', '+get'), 'all or nothing').to.equal(refusal);
+    expect(await set('>')).to.equal(refusal);
+    expect(strict.admin.user(STAND_DATABASE, 'alice')).to.equal(undefined);
+    expect(await set('>twelve-chars', `#${strict.admin.hashOf('pw')}`)).to.equal('{"result":"OK"}');
+    expect(await set('<pw', 'nopass')).to.equal('{"result":"OK"}');
+    await other.stop();
+  });
+
   it('makes, shows, lists and deletes users', async () => {
     expect(await acl('SETUSER', 'alice', 'on', '>pw', '~a*', '+get')).to.deep.equal({ result: 'OK' });
     const hash = stand.admin.hashOf('pw');

@@ -1,5 +1,8 @@
 import http from 'node:http';
 import { expect } from 'chai';
+import { permissionsOf } from '../../../src/domain/kv/index.js';
+import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
+import type { Access, KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
 
@@ -165,5 +168,73 @@ describe('event streams', () => {
     const client = await open('/subscribe/a');
     await face.server.close(AbortSignal.timeout(1000));
     await eventually(() => expect(client.isEnded).to.equal(true));
+  });
+});
+
+describe('event streams of a user whose rules change', () => {
+  const clients: StreamClient[] = [];
+  let face: KvFaceHarness;
+  let current: KvGrant | undefined;
+  let version = 0;
+  const give = (rules: string | undefined) => {
+    version += 1;
+    const text = rules?.replaceAll(' ', '\n');
+    current = text === undefined ? undefined : grantOf(text);
+  };
+  const grantOf = (rules: string): KvGrant => ({
+    database: 'db-test' as DatabaseId,
+    partitions: ['kv:db-test:0' as PartitionName],
+    role: 'standard',
+    user: 'alice',
+    permissions: permissionsOf(rules, 'alice'),
+    rules,
+    limits: { maxCommandBytes: 1_000_000, maxRequestsPerDay: 0 },
+  });
+  const admin = grantOf('on\n+@all');
+  const open = async (path: string) => {
+    const client = await StreamClient.open(face, path);
+    clients.push(client);
+    return client;
+  };
+
+  beforeEach(async () => {
+    const access: Access = {
+      grantFor: (token) => (token === 'admin' ? { ...admin, permissions: undefined } : current),
+      get version() {
+        return version;
+      },
+    };
+    face = await new KvFaceHarness({ access }).start();
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    await face.stop();
+  });
+
+  for (const [path, before, after] of [
+    ['/subscribe/news', '&news +@all', '&other +@all'],
+    ['/psubscribe/n*', '&n* +@all', '&ne* +@all'],
+    ['/monitor', '~* &* +@all -flushall', '~* &* +@all -monitor'],
+    ['/subscribe/news', '&news +@all', undefined],
+  ] as const) {
+    it(`end before anything else is told: ${path}, ${after ?? 'deleted'}`, async () => {
+      give(before);
+      const client = await open(path);
+      expect(client.status).to.equal(200);
+      await eventually(() => expect(client.lines()).to.have.length(1));
+      give(after);
+      await face.get('/publish/news/secret', { token: 'admin' });
+      await eventually(() => expect(client.isEnded).to.equal(true));
+      expect(client.lines()).to.have.length(1);
+    });
+  }
+
+  it('go on while they are allowed', async () => {
+    give('&news &other +@all');
+    const client = await open('/subscribe/news');
+    give('&n* +@all');
+    await face.get('/publish/news/hello', { token: 'admin' });
+    await eventually(() => expect(client.lines()).to.have.length(2));
+    expect(client.isEnded).to.equal(false);
   });
 });

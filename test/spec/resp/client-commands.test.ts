@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { encodeCommand } from '../../../src/codec/resp/index.js';
 import { eventually } from '../../support/eventually.js';
-import { type RawClient, RespFaceHarness } from '../../support/resp-face.js';
+import { PASSWORD, type RawClient, RespFaceHarness } from '../../support/resp-face.js';
 
 describe('native protocol: CLIENT', () => {
   let face: RespFaceHarness;
@@ -100,6 +100,62 @@ describe('native protocol: CLIENT', () => {
     expect(await client.call('CLIENT', 'PAUSE', 'x')).to.equal('-ERR timeout is not an integer or out of range\r\n');
     expect(await client.call('CLIENT', 'PAUSE', '-1')).to.equal('-ERR timeout is negative\r\n');
     expect(await client.call('CLIENT', 'PAUSE', '1', 'x')).to.equal('-ERR CLIENT PAUSE mode must be WRITE or ALL\r\n');
+  });
+
+  it('runs nothing for who asked for a database that is not there, until they ask for 0', async () => {
+    expect(await client.call('SELECT', 'x')).to.equal('-ERR value is not an integer or out of range\r\n');
+    expect(await client.call('SET', 'a', '1')).to.equal('+OK\r\n');
+    expect(await client.call('SELECT', '1')).to.equal('-ERR DB index is out of range\r\n');
+    for (const words of [['SET', 'a', '2'], ['MULTI'], ['SUBSCRIBE', 'a'], ['INFO']]) {
+      expect(await client.call(...words)).to.equal(
+        '-ERR DB index is out of range: this connection asked for database 1, and there is only 0\r\n',
+      );
+    }
+    expect(await client.call('PING')).to.equal('+PONG\r\n');
+    expect(await client.call('CLIENT', 'ID')).to.match(/^:/);
+    expect(await client.call('SELECT', '0')).to.equal('+OK\r\n');
+    expect(await client.call('GET', 'a')).to.equal('$1\r\n1\r\n');
+    await client.call('SELECT', '16');
+    await client.call('RESET');
+    await client.call('AUTH', PASSWORD);
+    expect(await client.call('GET', 'a')).to.equal('$1\r\n1\r\n');
+  });
+
+  it('never shortens what is held up, and never holds less, by a later pause', async () => {
+    await client.call('CLIENT', 'PAUSE', '100000', 'WRITE');
+    await client.call('CLIENT', 'PAUSE', '1', 'WRITE');
+    await client.call('CLIENT', 'PAUSE', '1');
+    await client.call('CLIENT', 'PAUSE', '0', 'WRITE');
+    other.send(encodeCommand(['GET', 'a']));
+    await eventually(async () => expect(await client.call('CLIENT', 'LIST')).to.match(/id=2 .*flags=b /));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(other.unread).to.deep.equal([]);
+    await client.call('CLIENT', 'UNPAUSE');
+    expect(await other.next()).to.equal('$-1\r\n');
+  });
+
+  it('runs nothing of a client that went while it was held up', async () => {
+    await client.call('CLIENT', 'PAUSE', '100000', 'WRITE');
+    const owner = face.owner.ownerOf('kv:db-first:0');
+    const held = () => [...owner.listeners].filter(({ kind, name }) => kind === 'pause' && name === 'held').length;
+    other.send(encodeCommand(['SET', 'a', '1']) + encodeCommand(['PUBLISH', 'c', 'm']));
+    await eventually(() => expect(held()).to.equal(1));
+    other.close();
+    await eventually(() => expect(held()).to.equal(0));
+    expect(await client.call('CLIENT', 'UNPAUSE')).to.equal('+OK\r\n');
+    await eventually(() => expect(owner.listeners.size).to.equal(0));
+    expect(await client.call('GET', 'a')).to.equal('$-1\r\n');
+  });
+
+  it('begins to hold up at its place in a transaction', async () => {
+    await client.call('MULTI');
+    await client.call('SET', 'a', '1');
+    await client.call('CLIENT', 'PAUSE', '100000', 'WRITE');
+    expect(await client.call('EXEC')).to.equal('*2\r\n+OK\r\n+OK\r\n');
+    other.send(encodeCommand(['SET', 'a', '2']));
+    expect(await client.call('GET', 'a')).to.equal('$1\r\n1\r\n');
+    await client.call('CLIENT', 'UNPAUSE');
+    expect(await other.next()).to.equal('+OK\r\n');
   });
 
   it('knows no waiting connection where none waits', async () => {

@@ -131,6 +131,22 @@ describe('native protocol: connections', () => {
     expect(await client.call('SET', 'k', 'v'.repeat(996))).to.equal('+OK\r\n');
   });
 
+  it('takes one command as large as docs/guide/connecting.md says, and nothing larger', async () => {
+    const client = await face.client();
+    const fits = 'v'.repeat(10 * 1024 * 1024 - 'SETk'.length);
+    expect(await client.call('SET', 'k', fits)).to.equal('+OK\r\n');
+    expect(await client.call('SET', 'k', `${fits}v`)).to.match(
+      /^-ERR max request size exceeded. Limit: 10485760 bytes/,
+    );
+    const words = Array.from({ length: 1_048_576 - 1 }, () => 'w');
+    client.send(encodeCommand(['ECHO', ...words]));
+    expect(await client.next()).to.equal("-ERR wrong number of arguments for 'echo' command\r\n");
+    expect(await client.call('STRLEN', 'k')).to.equal(`:${fits.length}\r\n`);
+    client.send(encodeCommand(['ECHO', ...words, 'w']));
+    expect(await client.next()).to.equal('-ERR Protocol error: invalid multibulk length\r\n');
+    await client.closed();
+  });
+
   it('refuses a key that is too large', async () => {
     const client = await face.client();
     expect(await client.call('SET', 'k'.repeat(1024 * 1024), 'v')).to.equal('+OK\r\n');

@@ -73,7 +73,7 @@ describe('native protocol: transactions', () => {
     expect(await client.call('WATCH', 'a')).to.equal('-ERR WATCH inside MULTI is not allowed\r\n');
     expect(await client.call('EXEC')).to.equal('*0\r\n');
     await client.call('MULTI');
-    expect(await client.call('SUBSCRIBE', 'a')).to.equal('-ERR Command not allowed inside a transaction\r\n');
+    expect(await client.call('HELLO', '3')).to.equal('-ERR Command not allowed inside a transaction\r\n');
     expect(await client.call('EXEC')).to.match(/^-EXECABORT/);
     await client.call('MULTI');
     await client.call('SET', 'a', '1');

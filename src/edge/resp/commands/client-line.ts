@@ -49,7 +49,7 @@ function flagsOf(client: RespClient): string {
   if (client.isMonitor) flags += 'O';
   if (client.isSubscriber) flags += 'P';
   if (client.transaction !== undefined) flags += 'x';
-  if (client.blocked !== undefined) flags += 'b';
+  if (client.blocked !== undefined || client.letGo !== undefined) flags += 'b';
   if (tracking !== undefined) flags += 't';
   if (tracking?.isRedirectBroken === true) flags += 'R';
   if (tracking?.isBroadcast === true) flags += 'B';

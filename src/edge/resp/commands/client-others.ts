@@ -1,6 +1,7 @@
 /** CLIENT about the other connections to the same database: LIST, KILL, PAUSE, UNPAUSE, UNBLOCK. */
 import { ERRORS, ErrorReply, OK, type Reply, VerbatimReply } from '../../../domain/kv/index.js';
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
+import type { KvGrant } from '../../../ports/index.js';
 import { unblock } from '../partition-calls.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
@@ -121,19 +122,19 @@ function end(victim: RespClient, killer: RespClient): void {
   else victim.link.cut('killed');
 }
 
-/** The longest pause, a year: beyond it timers do not reach. */
+/** The longest pause, a year. */
 const MAX_PAUSE_MS = 365 * 24 * 3600 * 1000;
 
 /** CLIENT PAUSE milliseconds [WRITE | ALL] → OK. */
-function pause(client: RespClient, words: readonly ByteString[]): Reply {
+function pause(client: RespClient, words: readonly ByteString[]): Reply | Promise<Reply> {
   if (words.length > 4) return ERRORS.syntax;
   const mode = words[3]?.toUpperCase() ?? 'ALL';
   if (mode !== 'ALL' && mode !== 'WRITE') return new ErrorReply('ERR CLIENT PAUSE mode must be WRITE or ALL');
   const durationMs = clientId(words[2] as ByteString);
   if (durationMs === undefined) return new ErrorReply('ERR timeout is not an integer or out of range');
   if (durationMs < 0) return new ErrorReply('ERR timeout is negative');
-  client.face.clients.pause(databaseOf(client), Math.min(durationMs, MAX_PAUSE_MS), mode === 'WRITE');
-  return OK;
+  const grant = client.grant as KvGrant;
+  return client.face.pauses.begin(grant, Math.min(durationMs, MAX_PAUSE_MS), mode === 'WRITE').then(() => OK);
 }
 
 /** CLIENT UNBLOCK id [TIMEOUT | ERROR] → 1 if it was waiting, else 0. */
@@ -151,7 +152,7 @@ function unblockOther(client: RespClient, words: readonly ByteString[]): Reply |
 }
 
 function unpause(client: RespClient): Reply {
-  client.face.clients.unpause(databaseOf(client));
+  client.face.pauses.end(databaseOf(client));
   return OK;
 }
 

@@ -18,8 +18,10 @@ export interface ConnectionCommand {
   readonly isIndependent?: boolean;
   /** Inside MULTI too it is done at once. */
   readonly isDoneInTransaction?: boolean;
-  /** Inside MULTI it is queued, and answers with a reply, at once, when its turn comes. */
+  /** Inside MULTI it is queued, and done when its turn comes; what it does at once is done in order. */
   readonly isQueueable?: boolean;
+  /** What it answers there instead of being done. */
+  readonly inTransaction?: Reply;
   /** Confirmed as one is told of messages: whatever CLIENT REPLY says. */
   readonly isAlwaysHeard?: boolean;
 }

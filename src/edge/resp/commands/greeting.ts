@@ -37,17 +37,28 @@ function signIn(
   password: ByteString,
   command: 'AUTH' | 'HELLO',
 ): ErrorReply | undefined {
-  const { access } = client.face.parts;
-  const grant = access.grantForLogin(user, password);
+  const { parts, signIns } = client.face;
+  const name = user ?? 'default';
+  const { remoteAddress } = client.link;
+  const asked = signIns.waitOf(remoteAddress, password, name);
+  if (asked !== undefined) return tooManyFailures(client, asked);
+  const grant = parts.access.grantForLogin(user, password);
   if (grant === undefined) {
-    noteFailure(client, user ?? 'default', command);
-    return WRONG_PASSWORD;
+    noteFailure(client, name, command);
+    const wait = signIns.failed(remoteAddress, name);
+    return wait === undefined ? WRONG_PASSWORD : tooManyFailures(client, wait);
   }
   const closure = closureOf(grant, () => client.link.remoteAddress);
   if (closure !== undefined) return new ErrorReply(closure.text);
   if (!hasRoomFor(client, grant)) return TOO_MANY;
   client.grant = grant;
   return undefined;
+}
+
+/** The last that the connection hears. */
+function tooManyFailures(client: RespClient, waitSeconds: number): ErrorReply {
+  client.link.endAfterReplies();
+  return new ErrorReply(`ERR too many failed sign-ins from this address, try again in ${waitSeconds} s`);
 }
 
 /** Of the plan, in this process; who is signed in already has a place. */
@@ -119,9 +130,15 @@ function ping(client: RespClient, words: readonly ByteString[]): Answer {
   return words[1] ?? PONG;
 }
 
-function select(word: ByteString): Reply {
+/** Clients that are refused another database may go on regardless: what they ask for then is refused, too. */
+function select(client: RespClient, word: ByteString): Reply {
   if (!INTEGER.test(word)) return ERRORS.notAnInteger;
-  return word === '0' ? OK : NO_INDEX;
+  client.astray = word === '0' ? undefined : astray(word);
+  return client.astray === undefined ? OK : NO_INDEX;
+}
+
+function astray(index: ByteString): ErrorReply {
+  return new ErrorReply(`${NO_INDEX.text}: this connection asked for database ${index}, and there is only 0`);
 }
 
 function reset(client: RespClient): Reply {
@@ -139,7 +156,7 @@ export const GREETING: Readonly<Record<string, ConnectionCommand>> = {
   HELLO: { run: refusing(hello) },
   PING: { run: ping, isIndependent: true, isQueueable: true },
   ECHO: { run: (_client, words) => words[1] as ByteString, isIndependent: true, isQueueable: true },
-  SELECT: { run: (_client, words) => select(words[1] as ByteString), isIndependent: true, isQueueable: true },
+  SELECT: { run: (client, words) => select(client, words[1] as ByteString), isIndependent: true, isQueueable: true },
   RESET: { run: reset, isDoneInTransaction: true },
   QUIT: { run: quit, isDoneInTransaction: true },
 };

@@ -5,6 +5,7 @@ import type { ByteString } from '../../../kernel/index.js';
 import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
 import { failureText } from '../failure-text.js';
+import { endUnlessAllowed } from '../listening-rights.js';
 import type { RespClient, SubscriptionKind } from '../resp-client.js';
 import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
 
@@ -47,7 +48,12 @@ async function subscribe(client: RespClient, verb: Verb, names: readonly ByteStr
       bytes += encodePush([verb.on, name, client.subscriptionCount(...verb.counted)], client.protocol);
     }
   }
+  endUnlessAllowed(client, grant);
   return new Several(bytes);
+}
+
+function tell(client: RespClient, event: KvEvent): void {
+  if (client.link.mayHear()) client.link.push(messageBytes(event, client.protocol));
 }
 
 async function listen(
@@ -58,9 +64,7 @@ async function listen(
 ): Promise<KvSubscription | 'known' | ErrorReply> {
   if (client.subscriptions?.[kind].has(name) === true) return 'known';
   try {
-    return await client.face.parts.events.subscribe(grant, kind, name, (event) => {
-      client.link.push(messageBytes(event, client.protocol));
-    });
+    return await client.face.parts.events.subscribe(grant, kind, name, (event) => tell(client, event));
   } catch (failure) {
     return new ErrorReply(failureText(client.face, failure));
   }
@@ -116,23 +120,22 @@ function encodeMessage(event: KvEvent, version: RespVersion): ByteString {
 async function monitor(client: RespClient): Promise<Answer> {
   if (client.monitoring !== undefined) return OK;
   const grant = client.grant as KvGrant;
-  const subscription = await client.face.parts.events.subscribe(grant, 'monitor', '', (event) => {
-    client.link.push(messageBytes(event, client.protocol));
-  });
+  const subscription = await client.face.parts.events.subscribe(grant, 'monitor', '', (event) => tell(client, event));
   if (client.isClosed) subscription.stop();
   else {
     client.monitoring = subscription;
     client.isMonitor = true;
+    endUnlessAllowed(client, grant);
   }
   return OK;
 }
 
 function on(verb: Verb): ConnectionCommand {
-  return { run: (client, words) => subscribe(client, verb, words.slice(1)), isAlwaysHeard: true };
+  return { run: (client, words) => subscribe(client, verb, words.slice(1)), isAlwaysHeard: true, isQueueable: true };
 }
 
 function off(verb: Verb): ConnectionCommand {
-  return { run: (client, words) => unsubscribe(client, verb, words.slice(1)), isAlwaysHeard: true };
+  return { run: (client, words) => unsubscribe(client, verb, words.slice(1)), isAlwaysHeard: true, isQueueable: true };
 }
 
 export const SUBSCRIPTIONS: Readonly<Record<string, ConnectionCommand>> = {
@@ -140,7 +143,14 @@ export const SUBSCRIPTIONS: Readonly<Record<string, ConnectionCommand>> = {
   UNSUBSCRIBE: off(CHANNELS),
   PSUBSCRIBE: on(PATTERNS),
   PUNSUBSCRIBE: off(PATTERNS),
-  SSUBSCRIBE: on(SHARD_CHANNELS),
+  SSUBSCRIBE: {
+    ...on(SHARD_CHANNELS),
+    inTransaction: new ErrorReply("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client"),
+  },
   SUNSUBSCRIBE: off(SHARD_CHANNELS),
-  MONITOR: { run: monitor },
+  MONITOR: {
+    run: monitor,
+    isQueueable: true,
+    inTransaction: new ErrorReply("ERR MONITOR isn't allowed for DENY BLOCKING client"),
+  },
 };

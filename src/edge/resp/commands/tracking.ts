@@ -2,6 +2,7 @@
 import { ERRORS, ErrorReply, MapReply, OK, type Reply, SetReply } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
+import { endUnlessAllowed } from '../listening-rights.js';
 import type { RespClient, Tracking } from '../resp-client.js';
 import type { ConnectionCommand } from './connection-command.js';
 import { clientId } from './words.js';
@@ -130,6 +131,7 @@ async function startTracking(client: RespClient, options: Options): Promise<Repl
   }
   // It may have gone while the owner was told.
   if (client.isClosed) client.face.tracking.leave(client, grant);
+  else endUnlessAllowed(client, grant);
   return OK;
 }
 

@@ -6,6 +6,7 @@
  *  X2 commands about the connection run at their place among the answers, when the others have run
  *  X3 EXEC and DISCARD end every watch, however they end
  */
+import { encodeReplyAs, type RespVersion } from '../../../codec/resp/index.js';
 import {
   type CommandSpec,
   ERRORS,
@@ -13,6 +14,7 @@ import {
   findCommand,
   NIL_ARRAY,
   OK,
+  PermissionDenied,
   type Reply,
 } from '../../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../../kernel/index.js';
@@ -20,7 +22,8 @@ import type { KvGrant } from '../../../ports/index.js';
 import { denialOf } from '../../kv/permissions.js';
 import type { ClientWatch, QueuedCommand, RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
-import type { Answer, ConnectionCommand } from './connection-command.js';
+import { clientLine } from './client-line.js';
+import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
 
 const NESTED = new ErrorReply('ERR MULTI calls can not be nested');
 const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
@@ -93,7 +96,7 @@ function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
   if (transaction.isBroken) return discardBroken(client);
   const { queued } = transaction;
   if (watches.length === 0 && queued.every(({ spec }) => findOwn(spec.name) !== undefined)) {
-    return queued.map((command) => runOwn(client, command, findOwn));
+    return answerAll(client, queued, findOwn, () => OK);
   }
   return execAtPartition(client, queued, watches, findOwn);
 }
@@ -126,6 +129,9 @@ async function execAtPartition(
     // The user may have been changed since it was queued.
     const refusal = denialOf(grant, spec, words);
     if (refusal !== undefined) {
+      if (refusal instanceof PermissionDenied) {
+        client.face.parts.acl?.noteDenied(grant.database, refusal, clientLine(client), 'multi');
+      }
       refusals.set(command, refusal);
       continue;
     }
@@ -149,15 +155,33 @@ async function execAtPartition(
   const { replies, isAborted } = await client.calls.runTransaction(grant, home, admitted, watches, isTracked);
   if (isAborted === true) return replies[0] ?? NIL_ARRAY;
   let next = 0;
-  return queued.map((command) => {
-    if (findOwn(command.spec.name) !== undefined) return runOwn(client, command, findOwn);
-    return refusals.get(command) ?? (replies[next++] as Reply);
-  });
+  return answerAll(client, queued, findOwn, (command) => refusals.get(command) ?? (replies[next++] as Reply));
 }
 
-function runOwn(client: RespClient, { spec, words }: QueuedCommand, findOwn: FindOwn): Reply {
-  // Only those are queued that answer so.
-  return findOwn(spec.name)?.run(client, words) as Reply;
+/** @param replyTo of commands that are not about the connection, in order */
+async function answerAll(
+  client: RespClient,
+  queued: readonly QueuedCommand[],
+  findOwn: FindOwn,
+  replyTo: (command: QueuedCommand) => Reply,
+): Promise<Answer> {
+  const answers: Answer[] = [];
+  for (const command of queued) {
+    const own = findOwn(command.spec.name);
+    if (own === undefined) answers.push(replyTo(command));
+    else answers.push(own.inTransaction ?? (await own.run(client, command.words)));
+  }
+  return inOneArray(answers, client.protocol);
+}
+
+/** Confirmations stand where their commands' answers would, as many as there are: as Redis does it. */
+function inOneArray(answers: readonly Answer[], protocol: RespVersion): Answer {
+  if (!answers.some((answer) => answer instanceof Several)) return answers as Reply[];
+  let bytes = `*${answers.length}\r\n`;
+  for (const answer of answers) {
+    bytes += answer instanceof Several ? answer.bytes : encodeReplyAs(answer as Reply, protocol);
+  }
+  return new Several(bytes);
 }
 
 export function transactionCommands(findOwn: FindOwn): Readonly<Record<string, ConnectionCommand>> {
