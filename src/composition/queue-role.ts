@@ -20,7 +20,7 @@ import { DeliveredHeaders } from '../domain/queue/index.js';
 import { BodyReader } from '../journal/index.js';
 import type { AccountBook, Compactor, HttpOut, IntakeLog, SigningKeyBook, StorageGauge } from '../ports/index.js';
 import { ownedShards, type PlaneWorld } from './owned-shards.js';
-import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
+import { ANSWER_MEMORY, inSeconds, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
 export interface QueueRole {
@@ -52,15 +52,15 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   const objects = c.resolve(tokens.OBJECTS);
   const bus = c.resolve(tokens.BUS);
   const metrics = c.resolve(tokens.METRICS);
-  const { wireAlias: alias } = config.faces;
+  const { wireAlias: alias, wireAliasDeliver } = config.faces;
   const { deliveryConcurrency, deliveryPerOrigin, queueBodyMemoryBytes, region, workflowInlineBytes } = config.delivery;
   const shards = shardNames(c.resolve(tokens.LAYOUT)).queue;
 
   const room = new DeliveryRoom(deliveryConcurrency);
   const memory = new BodyMemory(queueBodyMemoryBytes);
   const reader = new BodyReader({ journal, objects, timers, log }, carriedBodies);
-  const signer = new JwtDeliverySigner({ keys: accounts, random, aliasIssuer: alias?.headerWord });
-  const headers = new DeliveredHeaders({ alias, region });
+  const signer = new JwtDeliverySigner({ keys: accounts, random });
+  const headers = new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region });
   const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
   const nonRetryableNames = words.map((word) => `${word}-NonRetryable-Error`);
   const silence = silenceWatchOf(config, clock, timers);
@@ -80,7 +80,12 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
           { http, signer, headers, clock, timers, log, metrics, submit, mayCall: () => actor().holdsLease },
           { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes },
         ),
-        engine: { maxInFlightPerOrigin: deliveryPerOrigin, nonRetryableNames, aliasHeaderWord: alias?.headerWord },
+        engine: {
+          maxInFlightPerOrigin: deliveryPerOrigin,
+          nonRetryableNames,
+          aliasHeaderWord: alias?.headerWord,
+          deliveredWords: headers.headerWords,
+        },
         createBodies: (partition) => new BodyCache({ shard, partition, memory, reader }),
         loadPartition,
         mayStart: () => actor().state === 'serving',
@@ -129,8 +134,8 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
     return actor?.state === 'serving' ? owned.planeOf(actor) : undefined;
   };
   for (const shard of shards) {
-    metrics.gauge('millrace_queue_records', () => planeOf(shard)?.size ?? 0, shard);
-    metrics.gauge('millrace_queue_lag_seconds', () => (planeOf(shard)?.lagMs ?? 0) / 1000, shard);
+    metrics.gauge('millrace_queue_records', () => planeOf(shard)?.size, shard);
+    metrics.gauge('millrace_queue_lag_seconds', () => inSeconds(planeOf(shard)?.lagMs), shard);
   }
   metrics.gauge('millrace_deliveries_in_flight', () => room.inFlight);
   metrics.gauge('millrace_queue_body_bytes', () => memory.usedBytes);

@@ -6,6 +6,7 @@ import type { DatabaseId } from '../kernel/index.js';
 import type { SearchQueries } from '../ports/index.js';
 import { AskedSearch, askSearchOverBus } from '../query/index.js';
 import type { NatsWorld } from './nats-world.js';
+import { inSeconds } from './runtime-parts.js';
 import { SearchThread } from './search-thread.js';
 import * as tokens from './tokens.js';
 
@@ -58,9 +59,11 @@ export function searchRole(
       thread.start();
       const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));
       const gauges = [
-        metrics.gauge('millrace_search_behind_positions', () => thread.status?.behindPositions ?? 0),
-        metrics.gauge('millrace_search_behind_seconds', () => (thread.status?.behindMs ?? 0) / 1000),
-        metrics.gauge('millrace_search_documents', () => thread.status?.documents ?? 0),
+        metrics.gauge('millrace_search_behind_positions', () => thread.status?.behindPositions),
+        metrics.gauge('millrace_search_behind_seconds', () => inSeconds(thread.status?.behindMs)),
+        metrics.gauge('millrace_search_documents', () =>
+          thread.status?.isCaughtUp ? thread.status.documents : undefined,
+        ),
       ];
       ends.push(() => served.stop(), ...gauges.map((gauge) => () => gauge.stop()));
     },

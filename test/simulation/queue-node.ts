@@ -18,6 +18,8 @@ import {
 } from '../../src/actors/queue/index.js';
 import {
   type Activation,
+  ClockWatch,
+  GuardedClock,
   Membership,
   NO_METRICS,
   Session,
@@ -44,6 +46,8 @@ import {
   ANSWERS,
   APPEND_RETRIES,
   CALLS,
+  CLOCK,
+  CLOCK_WATCH,
   CLUSTER_ID,
   HOST,
   QUEUE_BODY_MEMORY_BYTES,
@@ -92,6 +96,7 @@ export function startQueueNode(member: SimMember, options: QueueNodeOptions): Qu
 class QueueNodeParts {
   readonly gateway: QueueGateway;
   private readonly host: ShardHost<QueueWork>;
+  private readonly clock: GuardedClock;
   private readonly session: Session;
   private readonly membership: Membership;
   private readonly snapshots: SnapshotStore;
@@ -106,12 +111,15 @@ class QueueNodeParts {
     private readonly options: QueueNodeOptions,
   ) {
     const { journal, leases, objects, bus } = member;
-    const { clock, timers, random, log } = member.process;
+    const { clock: machine, boot, timers, random, log } = member.process;
+    const clock = new GuardedClock(machine, boot, CLOCK);
+    this.clock = clock;
     const { shards, intake } = options;
     this.snapshots = new SnapshotStore(objects, log);
     this.reader = new BodyReader({ journal, objects, timers, log }, carriedBodies);
     this.membership = new Membership(bus, clock);
-    this.session = new Session({ leases, clock, timers, random, log }, SESSION, this.membership, true);
+    const clocks = new ClockWatch({ clock, boot, leases, log }, CLOCK_WATCH, this.membership);
+    this.session = new Session({ leases, clock, clocks, timers, random, log }, SESSION, this.membership, true);
     this.snapshotter = this.createSnapshotter();
     this.host = new ShardHost<QueueWork>(
       { journal, leases, clock, timers, log, metrics: NO_METRICS },
@@ -182,7 +190,8 @@ class QueueNodeParts {
   private createActor(activation: Activation): ShardActor<QueueWork> {
     const { shard, epoch } = activation;
     const { journal, objects, bus, process } = this.member;
-    const { clock, timers, random, log } = process;
+    const { clock } = this;
+    const { timers, random, log } = process;
     const caller = { process, shard, epoch };
     const performer = new Performer({
       mayCall: () => actor.holdsLease,
@@ -236,7 +245,8 @@ class QueueNodeParts {
 
   private createSnapshotter(): Snapshotter<QueueWork> {
     const { journal, objects } = this.member;
-    const { clock, timers, log } = this.member.process;
+    const { clock } = this;
+    const { timers, log } = this.member.process;
     const compactor: Compactor = {
       compact: (job) => compactShard({ journal, objects, clock, log }, job, () => new QueueFold(), QUEUE_COMPACTION),
     };

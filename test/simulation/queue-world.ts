@@ -22,7 +22,6 @@ import { WorkflowRule } from './queue-workflow-rules.js';
 import { drawHabits, FLOW_KEYS, GROUP, QUEUES, QueueClient } from './queue-workload.js';
 import { SeededRandom } from './seeded-random.js';
 import { SimKit, type SimMember } from './sim-kit.js';
-import { EPOCH_MS } from './sim-process.js';
 import { Violation } from './violation.js';
 
 export interface QueueWorldOptions {
@@ -43,7 +42,7 @@ const RESTART_AFTER_MS = { low: 200, high: 6000 };
 const STOP_LIMIT_MS = 10_000;
 const OUTAGE_MS = { low: 60_000, high: 300_000 };
 const INTAKE_TIMEOUT_MS = 1500;
-/** Accepted ids are remembered for ten minutes of the journal's clock: clocks are off, but not by as much. */
+/** Accepted ids are remembered for ten minutes; a clock that is off while nobody else is there is found out by nobody. */
 const LARGEST_SKEW_MS = 20_000;
 const FACTS: AccountFacts = { ...GENEROUS, limits: { ...GENEROUS.limits, maxGlobalParallelism: 12 } };
 
@@ -191,7 +190,6 @@ export class QueueWorld {
     this.isCalm = true;
     kit.endFaults();
     this.destinations.endFaults();
-    for (const node of this.nodes) this.setClock(node.member);
     await this.until(Math.max(kit.scheduler.nowMs, this.allBackAtMs) + RESTART_AFTER_MS.high);
     for (const account of this.accounts) this.setFacts(account, FACTS);
     for (let rounds = 0; rounds < CALM_ROUNDS; rounds += 1) {
@@ -297,7 +295,6 @@ export class QueueWorld {
       if (event === 'shard.serving') this.takeovers += 1;
       if (event === 'shard.snapshotted') this.snapshots += 1;
     });
-    if (this.isCalm) this.setClock(member);
     const heardAtMs = kit.scheduler.nowMs + (this.random.chance(0.3) ? this.random.between(0, 6000) : 0);
     const accounts = {
       factsOf: (account: AccountId) => (kit.scheduler.nowMs < heardAtMs ? undefined : this.facts.get(account)),
@@ -305,12 +302,6 @@ export class QueueWorld {
     const intake = new SimIntakeLog(member.link, kit.server, member.journal, INTAKE_TIMEOUT_MS);
     const { hasSnapshots, destinations } = this;
     this.nodes.push(startQueueNode(member, { shards: SHARDS, hasSnapshots, destinations, intake, accounts }));
-  }
-
-  /** Somebody has set the clock: not behind the journal's, where nothing would fall due for as long. */
-  private setClock({ process }: SimMember): void {
-    const rightMs = Math.max(EPOCH_MS + this.kit.scheduler.nowMs, this.ledger.clockMs);
-    process.jumpWallClock(rightMs - process.clock.nowMs());
   }
 
   private async pass(durationMs: number): Promise<void> {
@@ -328,7 +319,7 @@ export class QueueWorld {
 }
 
 function tamed(faults: Faults): Faults {
-  return { ...faults, wallSkewMs: Math.min(faults.wallSkewMs, LARGEST_SKEW_MS), largestJumpMs: LARGEST_SKEW_MS };
+  return { ...faults, wallSkewMs: Math.min(faults.wallSkewMs, LARGEST_SKEW_MS) };
 }
 
 /** Two of the first shard, one of the second. */

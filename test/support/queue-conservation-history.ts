@@ -48,6 +48,8 @@ export interface CallRecord {
   end: 'answered' | 'closed' | undefined;
   /** 0: none yet, or half of one. */
   status: number;
+  /** The destination hung up before it had said anything: on a connection in use before, the call is made once more. */
+  isCut?: boolean;
   /** Its signature holds, for this body and this URL. */
   readonly isGenuine: boolean;
 }

@@ -24,7 +24,7 @@ const MISBEHAVING = 0.5;
 
 export class HostileSinks {
   readonly calls: CallRecord[] = [];
-  readonly #open = new Set<ServerResponse>();
+  readonly #open = new Map<ServerResponse, CallRecord | undefined>();
   #isKind = false;
   #gone: Server | undefined;
 
@@ -59,6 +59,9 @@ export class HostileSinks {
 
   /** Nobody listens at `gone` any more, and who is there hears nothing. */
   leave(): void {
+    for (const [response, call] of this.#open) {
+      if (response.socket?.localPort === this.gonePort) this.#cut(response, call);
+    }
     this.#gone?.closeAllConnections();
     this.#gone?.close();
     this.#gone = undefined;
@@ -75,7 +78,12 @@ export class HostileSinks {
   async beKind(): Promise<void> {
     this.#isKind = true;
     await this.comeBack();
-    for (const response of this.#open) response.destroy();
+    for (const [response, call] of this.#open) this.#cut(response, call);
+  }
+
+  #cut(response: ServerResponse, call: CallRecord | undefined): void {
+    if (call !== undefined && !response.headersSent) call.isCut = true;
+    response.destroy();
   }
 
   close(): void {
@@ -87,13 +95,14 @@ export class HostileSinks {
   #take(request: IncomingMessage, response: ServerResponse): void {
     const startedAtMs = Date.now();
     const pieces: Buffer[] = [];
-    this.#open.add(response);
+    this.#open.set(response, undefined);
     response.once('close', () => this.#open.delete(response));
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('error', () => undefined);
     request.on('end', () => {
       const call = this.#recordOf(request, Buffer.concat(pieces), startedAtMs);
       this.calls.push(call);
+      this.#open.set(response, call);
       response.once('close', () => {
         call.endedAtMs ??= Date.now();
         call.end ??= 'closed';
@@ -153,7 +162,7 @@ export class HostileSinks {
         response.write('short', () => response.destroy());
         break;
       case 'die':
-        response.destroy();
+        this.#cut(response, call);
         break;
       default:
         answer(500);

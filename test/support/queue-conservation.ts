@@ -161,6 +161,7 @@ function judgeCallbacks({ publishes, calls, dlq }: ConservationHistory): string[
 
 /** May a fault be why `next` follows `last`? */
 function isExcused(last: CallRecord, next: CallRecord, faults: readonly FaultRecord[]): boolean {
+  if (last.isCut === true && last.retried === next.retried) return true;
   return isTouched(last.startedAtMs, next.startedAtMs, faults);
 }
 

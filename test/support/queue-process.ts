@@ -72,7 +72,7 @@ export class QueueProcess {
     public millrace: MillraceProcess,
     readonly sink: QueueSink,
     private readonly run: (args: readonly string[]) => Promise<RunResult>,
-    private readonly again: () => Promise<MillraceProcess>,
+    private readonly again: (env?: Environment) => Promise<MillraceProcess>,
     private readonly nats?: NatsFacts,
   ) {
     this.url = millrace.addresses.queue as string;
@@ -85,7 +85,7 @@ export class QueueProcess {
     const millrace = await startMillrace({ env: environment });
     const { dataDir } = millrace;
     const run = async (args: readonly string[]) => runMillrace(args, await embeddedEnvironment(dataDir));
-    const again = () => startMillrace({ env: environment, dataDir });
+    const again = (more: Environment = {}) => startMillrace({ env: { ...environment, ...more }, dataDir });
     return new QueueProcess(millrace, await QueueSink.listening(), run, again).#ready();
   }
 
@@ -97,7 +97,7 @@ export class QueueProcess {
     const port = { MILLRACE_QUEUE_PORT: String(await freePort()) };
     const edge = await cluster.start({ MILLRACE_ROLES: 'edge', ...port });
     const run = (args: readonly string[]) => cluster.run(args);
-    const again = () => cluster.start({ MILLRACE_ROLES: 'edge', ...port });
+    const again = (more: Environment = {}) => cluster.start({ MILLRACE_ROLES: 'edge', ...port, ...more });
     return new QueueProcess(edge, await QueueSink.listening(), run, again, nats).#ready();
   }
 
@@ -115,10 +115,10 @@ export class QueueProcess {
     return this;
   }
 
-  /** Ends the process, and starts it again on its data and its port. */
-  async restart(signal: NodeJS.Signals): Promise<void> {
+  /** Ends the process, and starts it again on its data and its port, with settings that may differ. */
+  async restart(signal: NodeJS.Signals, env?: Environment): Promise<void> {
     await this.millrace.kill(signal);
-    this.millrace = await this.again();
+    this.millrace = await this.again(env);
     await this.#ready();
   }
 

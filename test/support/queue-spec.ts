@@ -131,12 +131,12 @@ export class QueueSpec {
     return this.ask({ type: 'Publish', items, isTold: false });
   }
 
-  /** Lets it do what is due, until nothing more is. @returns how many attempts were started */
-  work(room = 10_000): number {
+  /** Lets it do what is due, until nothing more is; `spare`: places that the process has. @returns how many attempts were started */
+  work(room = 10_000, spare = Number.POSITIVE_INFINITY): number {
     let started = 0;
     do {
       const before = this.journal.length;
-      started += this.engine.work(this.context, room - started, this.#record);
+      started += this.engine.work(this.context, room - started, this.#record, spare - started);
       if (this.journal.length === before && started >= room) break;
     } while (this.engine.isBehind && started < room);
     return started;

@@ -16,7 +16,7 @@ export async function startAckingEndpoint(): Promise<AckingEndpoint> {
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => {
-      const runId = String(request.headers['svc-workflow-runid']);
+      const runId = String(request.headers['upstash-workflow-runid']);
       const fails = request.url === '/fails' && STARTED.test(runId);
       const headers = { 'Svc-Workflow-Sdk-Version': '1', ...(fails ? { 'Svc-NonRetryable-Error': 'true' } : {}) };
       response.writeHead(fails ? 489 : 200, headers).end('{}');

@@ -21,6 +21,8 @@ export interface EndpointPost {
   done?: { readonly status: number; readonly answer: string; readonly atMs: number };
   /** The answer went out: the server may have been gone before it read it. */
   isAnswered?: boolean;
+  /** The answer got lost whole: on a connection in use before, the call is made once more. */
+  isCut?: boolean;
 }
 
 const current = new AsyncLocalStorage<EndpointPost>();
@@ -103,6 +105,7 @@ export class ChaosEndpoint {
     post.done = { status: answer.status, answer: text, atMs: Date.now() };
     if (response.destroyed) return;
     if (this.losesAnswer()) {
+      post.isCut = true;
       response.destroy();
       return;
     }

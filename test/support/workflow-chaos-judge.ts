@@ -178,13 +178,15 @@ class Judge {
     for (const [at, next] of posts.entries()) {
       const last = posts[at - 1];
       if (last === undefined) continue;
-      const { done, isAnswered, startedAtMs, retried } = last;
+      const { done, isAnswered, isCut, startedAtMs, retried } = last;
       const isHidden = this.history.faults.some(
         ({ fromMs, untilMs }) =>
           fromMs <= Math.max(next.startedAtMs, (done?.atMs ?? 0) + RECORDING_MS) && untilMs >= startedAtMs,
       );
       if (isHidden) continue;
-      if (next.retried <= retried) this.#violated(id, `${messageId} was attempted again as ${next.retried}`);
+      const isReplaced = isCut === true && next.retried === retried;
+      if (next.retried <= retried && !isReplaced)
+        this.#violated(id, `${messageId} was attempted again as ${next.retried}`);
       if (isAnswered && done !== undefined && done.status < 300) {
         this.#violated(id, `${messageId} was sent again after ${done.status} ${done.answer}`);
       }

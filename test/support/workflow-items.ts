@@ -60,6 +60,8 @@ export interface WaitOptions {
   readonly resultId?: string;
   /** Of the endpoint. */
   readonly url?: string;
+  /** Beside those that every timeout has. */
+  readonly timeoutHeader?: [string, string][];
 }
 
 export const run = (id: string) => id as RunId;

@@ -53,7 +53,14 @@ export class WorkflowSpec {
   }
 
   wait(runId: string, stepId: number, eventId: string, options: WaitOptions = {}): QueueReply {
-    const { seconds = 60, type = 'Wait', timeoutBody, resultId = `${runId}#${stepId}`, url } = options;
+    const {
+      seconds = 60,
+      type = 'Wait',
+      timeoutBody,
+      resultId = `${runId}#${stepId}`,
+      url,
+      timeoutHeader = [],
+    } = options;
     const step = mark(stepId, { type });
     const { stepName, concurrent } = step;
     return this.queue.ask({
@@ -67,7 +74,7 @@ export class WorkflowSpec {
       timeoutSeconds: seconds,
       timeoutBody,
       onNotify: asked([VERSION], url),
-      onTimeout: asked([VERSION, ['Svc-Workflow-Timed-Out', 'true']], url),
+      onTimeout: asked([VERSION, ['Svc-Workflow-Timed-Out', 'true'], ...timeoutHeader], url),
     });
   }
 

@@ -71,8 +71,7 @@ export interface RunFailure {
   readonly error: string;
 }
 
-/** @param aliasWord of the alias's headers: the failure function is told in the spelling of the trigger */
-export function failRun(run: Run, { message, outcome, error }: RunFailure, turn: Turn, aliasWord?: string): void {
+export function failRun(run: Run, { message, outcome, error }: RunFailure, turn: Turn): void {
   const { id } = message;
   const { state, apply, context } = turn;
   const atMs = context.nowMs;
@@ -95,7 +94,7 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
   const end: RunEnd = { state: 'RUN_FAILED', dlqId, error };
   closeRun(run, end, turn);
   // Before the parent has the result: it may fail with it, and its entry push this one out of a full DLQ.
-  callFailureFunction(run, { message, outcome, error }, dlqId, failureIdOf(message), turn, aliasWord);
+  callFailureFunction(run, { message, outcome, error }, dlqId, failureIdOf(message), turn);
   tellInvoker(run, end, turn);
   expireBeyondLimit(turn);
 }
@@ -116,7 +115,6 @@ export function callFailureFunction(
   dlqId: DlqId,
   id: MessageId,
   turn: Turn,
-  aliasWord?: string,
 ): void {
   const origin = run.shared.envelope;
   const { failureCallback } = origin.settings;
@@ -126,7 +124,7 @@ export function callFailureFunction(
   const told: AttemptOutcome =
     outcome.kind === 'response' ? outcome : { kind: 'no-response', error, durationMs: outcome.durationMs };
   const source = { id: message.id, envelope: message.shared.envelope, body: EMPTY, createdAtMs, notBeforeMs, retried };
-  const content = callbackBody(source, told, dlqId, Number.MAX_SAFE_INTEGER, aliasWord, {
+  const content = callbackBody(source, told, dlqId, Number.MAX_SAFE_INTEGER, turn.deliveredWords, {
     workflowRunId: run.id,
     workflowCreatedAt: run.createdAtMs,
     // Somebody who gets no answer is told why in its place.

@@ -3,10 +3,12 @@
  * its own. Envelopes of equal content are one object, so that what is worked out for one is there for all.
  *
  *  E1 user headers, retries, flow control, labels and redaction of the trigger hold for every delivery to the run's
- *     endpoint; a call to a third party has its own headers, retries and flow control
+ *     endpoint, and a header that a message brings itself replaces the trigger's; a call to a third party has its own
+ *     headers, retries and flow control
  *  E2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
  */
 
+import { calledUrl } from '../../kernel/index.js';
 import type { CallbackSetting, DeliverySettings, Envelope, HeaderList } from '../queue/records.js';
 import type { AskedDelivery } from './commands.js';
 import type { WorkflowMark } from './records.js';
@@ -36,7 +38,7 @@ export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelive
   if (!mark.isConfiguredByTrigger) {
     return runEnvelope(origin, url, plainly(settings, jsonHeader(settings.header)), mark);
   }
-  const own = settings.header.filter(isOfProtocol);
+  const own = ownHeader(settings);
   const key = JSON.stringify([url, own, mark]);
   let kept = stepEnvelopes.get(origin);
   if (kept === undefined) {
@@ -45,7 +47,7 @@ export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelive
   }
   const known = kept.get(key);
   if (known !== undefined) return known;
-  const header = [JSON_TYPE, ...userHeader(origin.settings), ...own];
+  const header = [JSON_TYPE, ...userHeaderUnder(own, origin.settings), ...own];
   const made = runEnvelope(origin, url, plainly(origin.settings, header), mark);
   if (kept.size >= MAX_KEPT) kept.clear();
   kept.set(key, made);
@@ -66,9 +68,9 @@ export function callEnvelope(run: Run, url: string, settings: DeliverySettings, 
 
 /** The call's outcome, to the endpoint. The protocol's version stays out: it would say that the body is a list. */
 export function resultEnvelope(origin: Envelope, { url, settings }: CallbackSetting, isConfigured: boolean): Envelope {
-  const own = settings.header.filter(isOfProtocol);
+  const own = ownHeader(settings);
   const base = isConfigured ? origin.settings : settings;
-  const header = [JSON_TYPE, ...userHeader(base), ...own];
+  const header = [JSON_TYPE, ...userHeaderUnder(own, base), ...own];
   return runEnvelope(origin, url, plainly(base, header), { ...NO_MARK, isConfiguredByTrigger: isConfigured });
 }
 
@@ -112,8 +114,15 @@ export function reconfigured(
   return { ...rest, settings, workflow: mark };
 }
 
-function userHeader({ header }: DeliverySettings): HeaderList {
-  return header.filter((pair) => !isOfProtocol(pair) && !isContentType(pair));
+/** What a message says itself; its body is JSON, whatever it says. */
+function ownHeader({ header }: DeliverySettings): HeaderList {
+  return header.filter((pair) => !isContentType(pair));
+}
+
+/** The trigger's, but for what the message says otherwise. */
+function userHeaderUnder(own: HeaderList, { header }: DeliverySettings): HeaderList {
+  const replaced = new Set(own.map(([name]) => name));
+  return header.filter((pair) => !isOfProtocol(pair) && !isContentType(pair) && !replaced.has(pair[0]));
 }
 
 function jsonHeader(header: HeaderList): HeaderList {
@@ -140,7 +149,7 @@ export function runEnvelope(
   workflow: WorkflowMark,
 ): Envelope {
   return {
-    url,
+    url: calledUrl(url),
     settings,
     queueName: undefined,
     scheduleId: undefined,

@@ -1,4 +1,5 @@
 /** Items of a publish that are of a run. */
+import { calledUrl } from '../../kernel/index.js';
 import type { PublishItem } from '../queue/commands.js';
 import type { WorkflowItem } from './commands.js';
 import type { DeliverySettings } from './records.js';
@@ -16,5 +17,6 @@ export function isRunItem(item: PublishItem): item is RunItem {
 
 export function urlOf({ destination }: RunItem): { readonly url: string; readonly settings: DeliverySettings } {
   // `runItemRefusal` has let nothing else through.
-  return destination as Extract<PublishItem['destination'], { kind: 'url' }>;
+  const { url, settings } = destination as Extract<PublishItem['destination'], { kind: 'url' }>;
+  return { url: calledUrl(url), settings };
 }

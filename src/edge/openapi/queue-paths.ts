@@ -67,6 +67,7 @@ const RUN_FILTERS = [
 ];
 const PAGE = ['cursor', 'count'];
 const IDS = ['dlqIds', ...PAGE];
+const LIST = [...PAGE, 'groupBy', 'trimBody'];
 
 /** Parameters whose name begins with a capital are headers. */
 const MESSAGE_SETTINGS = [
@@ -99,9 +100,15 @@ const ROWS: readonly Row[] = [
   ['get', '/v2/messages/{id}', 'Shows a message that is under way.', OBJECT],
   ['delete', '/v2/messages/{id}', 'Cancels a message.', ANYTHING],
   ['delete', '/v2/messages', 'Cancels messages.', ref('Cancelled'), ['messageIds', ...FILTERS]],
-  ['get', '/v2/logs', 'Lists what happened to messages, newest first.', OBJECT, ['state', ...PAGE, ...FILTERS]],
-  ['get', '/v2/events', 'As /v2/logs, by its older name.', OBJECT, ['state', ...PAGE, ...FILTERS]],
-  ['get', '/v2/dlq', 'Lists messages that could not be delivered.', OBJECT, [...IDS, 'responseStatus', ...FILTERS]],
+  ['get', '/v2/logs', 'Lists what happened to messages, newest first.', OBJECT, ['state', ...LIST, ...FILTERS]],
+  ['get', '/v2/events', 'As /v2/logs, by its older name.', OBJECT, ['state', ...LIST, ...FILTERS]],
+  [
+    'get',
+    '/v2/dlq',
+    'Lists messages that could not be delivered.',
+    OBJECT,
+    ['dlqIds', ...LIST, 'responseStatus', ...FILTERS],
+  ],
   ['delete', '/v2/dlq', 'Deletes entries of the DLQ.', ref('DlqDeleted'), [...IDS, 'responseStatus', ...FILTERS]],
   ['get', '/v2/dlq/{id}', 'Shows an entry of the DLQ.', OBJECT],
   ['delete', '/v2/dlq/{id}', 'Deletes an entry of the DLQ.', ANYTHING],
@@ -141,12 +148,12 @@ const ROWS: readonly Row[] = [
   ['post', '/v2/wait/{event}', 'Lets a run wait for an event.', OBJECT],
   ['post', '/v2/notify/{event}', 'Wakes the runs that wait for an event.', OBJECTS],
   ['get', '/v2/waiters/{event}', 'Lists the runs that wait for an event.', OBJECTS],
-  ['get', '/v2/workflows/logs', 'Lists workflow runs, newest first.', OBJECT, [...PAGE, 'state', ...RUN_FILTERS]],
+  ['get', '/v2/workflows/logs', 'Lists workflow runs, newest first.', OBJECT, [...LIST, 'state', ...RUN_FILTERS]],
   ['get', '/v2/workflows/events', 'Lists what happened in workflow runs.', OBJECT, [...PAGE, ...RUN_FILTERS]],
   ['get', '/v2/workflows/runs/{id}', 'Shows the steps of a run.', OBJECTS],
   ['delete', '/v2/workflows/runs/{id}', 'Cancels a run.', ANYTHING],
   ['delete', '/v2/workflows/runs', 'Cancels runs.', ref('Cancelled')],
-  ['get', '/v2/workflows/dlq', 'Lists failed runs.', OBJECT, [...IDS, ...RUN_FILTERS]],
+  ['get', '/v2/workflows/dlq', 'Lists failed runs.', OBJECT, ['dlqIds', ...LIST, ...RUN_FILTERS]],
   ['delete', '/v2/workflows/dlq', 'Deletes failed runs.', ref('DlqDeleted'), [...IDS, ...RUN_FILTERS]],
   ['get', '/v2/workflows/dlq/{id}', 'Shows a failed run.', OBJECT],
   ['delete', '/v2/workflows/dlq/{id}', 'Deletes a failed run.', ANYTHING],

@@ -7,6 +7,7 @@
  *  F3 with a list of ids all other filters are left out of account
  */
 import { type MessageFilter, parseWholeNumber } from '../../domain/queue/index.js';
+import { calledUrl } from '../../kernel/index.js';
 import { MAX_FILTER_VALUES } from './queue-limits.js';
 import { invalid } from './refused.js';
 import { membersOf } from './requests/checked.js';
@@ -80,7 +81,8 @@ export function filterOf(parameters: Parameters): MessageFilter {
   const filter: { -readonly [Name in keyof MessageFilter]: MessageFilter[Name] } = {};
   for (const [parameter, member] of Object.entries(TEXT_FILTERS)) {
     const values = valuesOf(parameters, parameter, MAX_FILTER_VALUES);
-    if (values.length > 0) filter[member] = [...(filter[member] ?? []), ...values];
+    const wanted = member === 'url' ? urlsWanted(values) : values;
+    if (wanted.length > 0) filter[member] = [...(filter[member] ?? []), ...wanted];
   }
   const statuses = valuesOf(parameters, 'responseStatus', MAX_FILTER_VALUES);
   if (statuses.length > 0) filter.responseStatus = statuses.map((text) => wholeNumber('responseStatus', text));
@@ -89,6 +91,11 @@ export function filterOf(parameters: Parameters): MessageFilter {
   if (from !== undefined) filter.fromMs = from;
   if (to !== undefined) filter.toMs = to;
   return filter;
+}
+
+/** As they were given, which is how earlier releases kept them, and as they are called, which is how records show them. */
+export function urlsWanted(given: readonly string[]): string[] {
+  return [...new Set([...given, ...given.map(calledUrl)])];
 }
 
 /** Several parameters of a name, values with commas in them, or both. @throws Refused 400 */
@@ -124,6 +131,20 @@ export function single(parameters: Parameters, name: string): string | undefined
   const values = parameters.get(name);
   if (values !== undefined && values.length > 1) throw invalid(`${name} was given more than once`);
   return values?.[0];
+}
+
+/** Is the list to be grouped? There is one way to group each. @throws Refused 400 for another */
+export function isGrouped(parameters: Parameters, by: string): boolean {
+  const groupBy = single(parameters, 'groupBy');
+  if (groupBy !== undefined && groupBy !== by) throw invalid(`groupBy must be ${by}`);
+  return groupBy !== undefined;
+}
+
+/** Bytes of each body that are shown; -1: none; undefined: all. @throws Refused 400 */
+export function trimOf(parameters: Parameters): number | undefined {
+  const text = single(parameters, 'trimBody');
+  if (text === undefined || text === '-1') return text === undefined ? undefined : -1;
+  return wholeNumber('trimBody', text);
 }
 
 /** @returns false when it was not given. @throws Refused 400 */

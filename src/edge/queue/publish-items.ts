@@ -17,7 +17,7 @@ import { beyondQuota } from '../error-map.js';
 import type { Destination } from './destination.js';
 import type { LargeDocument } from './large-json.js';
 import type { QueueCall } from './queue-call.js';
-import { invalid, Refused } from './refused.js';
+import { type HeaderWords, invalid, Refused } from './refused.js';
 
 export interface AskedMessage {
   readonly destination: Destination;
@@ -26,6 +26,8 @@ export interface AskedMessage {
   readonly queueName: string | undefined;
   readonly body: Uint8Array;
   readonly isAlias: boolean;
+  /** Of its headers, where they stand in the call's body. */
+  readonly words?: HeaderWords;
   /** The body, read already; undefined: whoever needs it reads it. */
   readonly record?: LargeDocument;
 }

@@ -4,14 +4,15 @@
  *
  * Invariants
  *  E1 an answer is written once, head and body together, with its length; a long list alone goes out in pieces
- *  E2 every refusal is `{"error": "…"}`, spelled as the request is
+ *  E2 every refusal is `{"error": "…"}`, spelled as the request is, or as the headers in its body that it is about
  */
 import type { ServerResponse } from 'node:http';
 import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/index.js';
 import { assert } from '../../kernel/index.js';
-import type { QueueGrant } from '../../ports/index.js';
+import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
+import { staleHeader } from '../stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
 import { dailyHeaders } from './daily-headers.js';
@@ -36,6 +37,9 @@ export class QueueCall {
 
   /** Asked by an endpoint in the middle of a workflow's run: refusals are told so that it understands them. */
   isOfRun = false;
+
+  /** Asked by one, whatever it asks. When that cannot be answered for a while, its client has to ask again by itself. */
+  isByEndpoint = false;
 
   /** How records are spelled: as the request, else as they were made. */
   spellingFor(wasAlias: boolean): Spelling {
@@ -83,19 +87,20 @@ export class QueueCall {
    * An answer that is made piece by piece: a short one goes out in one, before which any failure is still a refusal.
    * A failure after that cuts the answer off.
    */
-  async pieces(texts: AsyncIterable<string>): Promise<void> {
+  async pieces(texts: AsyncIterable<string>, page: MaybeBehind = {}): Promise<void> {
+    const headers = staleHeader(page);
     let text = '';
     let hasBegun = false;
     for await (const piece of texts) {
       text += piece;
       if (text.length < GATHERED_CHARACTERS) continue;
-      if (!hasBegun) this.#begin();
+      if (!hasBegun) this.#begin(headers);
       hasBegun = true;
       if (!(await this.#write(text))) return;
       text = '';
     }
     if (hasBegun) this.response.end(text);
-    else this.json(200, text);
+    else this.json(200, text, headers);
   }
 
   /** A success that has nothing to say. */
@@ -103,7 +108,11 @@ export class QueueCall {
     this.json(200, '{}');
   }
 
-  refuse({ refusal: plain, headers }: Refused): void {
+  refuse({ refusal: plain, headers, words, isPassing }: Refused): void {
+    if (isPassing && (this.isOfRun || this.isByEndpoint)) {
+      cutOff(this.request);
+      return;
+    }
     const refusal = this.isOfRun ? refusalToRun(plain) : plain;
     if (this.response.headersSent) {
       // In the middle of a list: whoever reads it must not take it for whole.
@@ -112,7 +121,8 @@ export class QueueCall {
     }
     const { retryAfterSeconds } = refusal;
     const after = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
-    const text = this.spellingFor(false).text(refusal.text);
+    const spelling = words === undefined ? this.spellingFor(false) : this.face.spellings.spellingFor(words.isAlias);
+    const text = spelling.text(refusal.text);
     this.json(refusal.status, JSON.stringify({ error: text }), after);
     discardBody(this.request);
   }
@@ -120,8 +130,15 @@ export class QueueCall {
   /**
    * A list of records, made one after the other so that nothing waits for all of them.
    * @param frame what stands before the list and after it; with more between, the list is there again each time
+   * @param page that they are of, where it came from a read model
    */
-  async list<Item>(frame: readonly string[], items: readonly Item[], record: (item: Item) => unknown): Promise<void> {
+  async list<Item>(
+    frame: readonly string[],
+    items: readonly Item[],
+    record: (item: Item) => unknown,
+    page: MaybeBehind = {},
+  ): Promise<void> {
+    const headers = staleHeader(page);
     let text = '';
     let hasBegun = false;
     for (let part = 0; part < frame.length - 1; part += 1) {
@@ -129,7 +146,7 @@ export class QueueCall {
       for (let at = 0; at < items.length; at += 1) {
         text += `${at === 0 ? '' : ','}${JSON.stringify(record(items[at] as Item))}`;
         if (text.length < GATHERED_CHARACTERS) continue;
-        if (!hasBegun) this.#begin();
+        if (!hasBegun) this.#begin(headers);
         hasBegun = true;
         if (!(await this.#write(text))) return;
         text = '';
@@ -137,13 +154,14 @@ export class QueueCall {
     }
     text += frame.at(-1);
     if (hasBegun) this.response.end(text);
-    else this.json(200, text);
+    else this.json(200, text, headers);
   }
 
-  #begin(): void {
-    const headers = ['Content-Type', 'application/json'];
-    if (this.face.isDraining) headers.push('Connection', 'close');
-    this.response.writeHead(200, headers);
+  #begin(headers: Readonly<Record<string, string>> = {}): void {
+    const list = ['Content-Type', 'application/json'];
+    for (const name in headers) list.push(name, headers[name] as string);
+    if (this.face.isDraining) list.push('Connection', 'close');
+    this.response.writeHead(200, list);
   }
 
   /** @returns false once the client is gone */
@@ -177,4 +195,12 @@ function drained(response: ServerResponse): Promise<void> {
     response.on('drain', end);
     response.on('close', end);
   });
+}
+
+/**
+ * An endpoint takes every answer for the end of what it asked: a 503 makes it fail the delivery that it is working on,
+ * which costs its run a retry for what was ours. A connection that ends without an answer its client tries again.
+ */
+export function cutOff(request: FaceRequest): void {
+  request.socket.destroy();
 }

@@ -13,6 +13,7 @@ import type {
 } from '../../ports/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import { Incidents } from '../incidents.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { BurstLimiter } from './burst-limiter.js';
 import type { QueueFaceLimits } from './queue-limits.js';
@@ -32,6 +33,8 @@ export interface QueueFaceParts {
   readonly limits: QueueFaceLimits;
   readonly aliases: readonly AliasWords[];
   readonly trustedProxies: readonly ProxyRange[];
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
   /** What third parties call this face by; undefined: what each of them did. */
   readonly publicUrl?: string | undefined;
 }
@@ -43,9 +46,11 @@ export class QueueFace {
   /** Set while draining: every answer is its connection's last. */
   isDraining = false;
   readonly incidents: Incidents;
+  readonly signIns: SignIns;
 
   constructor(readonly parts: QueueFaceParts) {
     this.spellings = new WireSpellings(parts.aliases);
+    this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies);
     this.bursts = new BurstLimiter(parts.clock);
     this.incidents = new Incidents('queue', parts);

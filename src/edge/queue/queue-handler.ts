@@ -7,19 +7,28 @@
  */
 import type { ServerResponse } from 'node:http';
 import { nameProblem } from '../../domain/queue/index.js';
+import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge } from '../error-map.js';
-import { type BodyOutcome, BodyReader, discardBody, type FaceRequest } from '../http/index.js';
+import {
+  answerUnread,
+  type BodyOutcome,
+  BodyReader,
+  discardBody,
+  type FaceRequest,
+  isLongBody,
+} from '../http/index.js';
+import { signedIn } from '../signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
 import { refusedBy } from './failures.js';
 import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
-import { expected, QueueCall } from './queue-call.js';
+import { cutOff, expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
 import { invalid, Refused } from './refused.js';
 import { publishBatch } from './routes/batch.js';
-import { beginsWithStep, runHeadersOf } from './run-headers.js';
+import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
 import { hasLargeRecord, withRecord } from './run-records.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
 import { askedItem } from './workflow-items.js';
@@ -60,26 +69,24 @@ export class QueueHandler {
 
   handle(request: FaceRequest, response: ServerResponse): void {
     let call: QueueCall | undefined;
+    let mayBeOfRun = false;
     try {
       const { path, query } = splitTarget(request.url as string);
       const words = readWords(this.face.spellings, request.rawHeaders, query);
+      mayBeOfRun = isByRun(path) || isAt(BATCH, path) || isSentByRun(words.configuration);
       if (path.startsWith(HOOKS)) {
         const hook = hookIn(path);
         call = new QueueCall(this.face, request, response, path, words, grantForHook(this.face, hook));
         this.#hook(call, hook);
         return;
       }
-      const grant = words.token === undefined ? undefined : this.face.parts.access.grantForQueueToken(words.token);
-      if (grant === undefined) {
-        this.#refuseStranger(request, response);
-        return;
-      }
+      const grant = this.#signIn(request, words.token);
       call = new QueueCall(this.face, request, response, path, words, grant);
       if (path.startsWith(PUBLISH)) this.#publish(call, undefined, path.slice(PUBLISH.length));
       else if (path.startsWith(ENQUEUE)) this.#enqueue(call, path.slice(ENQUEUE.length));
       else this.#pass(call);
     } catch (failure) {
-      if (call === undefined) this.#failEarly(request, response, failure);
+      if (call === undefined) this.#failEarly(request, response, failure, mayBeOfRun);
       else this.#fail(call, failure);
     }
   }
@@ -145,10 +152,10 @@ export class QueueHandler {
     const { path, grant, request } = call;
     if (path.startsWith(LANGUAGE_MODELS)) throw new Refused(QUEUE_REFUSALS.noLanguageModels);
     const isBatch = isAt(BATCH, path) || isAt(BATCH_TRIGGER, path);
-    const isByRun = BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
-    call.isOfRun = isByRun && request.method !== 'GET';
+    call.isByEndpoint = isByRun(path);
+    call.isOfRun = call.isByEndpoint && request.method !== 'GET';
     // What publishes is bounded by the day. A run that has begun would fail, after some attempts, for what others ask.
-    if (!isBatch && !isByRun && !path.startsWith(TRIGGER)) this.#limitBursts(call);
+    if (!isBatch && !call.isByEndpoint && !path.startsWith(TRIGGER)) this.#limitBursts(call);
     if (BODILESS.has(request.method)) {
       discardBody(request);
       this.application(call);
@@ -209,24 +216,42 @@ export class QueueHandler {
     call.refuse(refusedBy(this.face, failure));
   }
 
-  #refuseStranger(request: FaceRequest, response: ServerResponse): void {
-    this.#refuseBare(request, response, new Refused(QUEUE_REFUSALS.unauthorized));
+  /** A call without a token is no guess. @throws Refused 401, 429; CONTROL_STALE */
+  #signIn(request: FaceRequest, token: string | undefined): QueueGrant {
+    if (token === undefined) throw new Refused(QUEUE_REFUSALS.unauthorized);
+    const { signIns, addresses, parts } = this.face;
+    const signingIn = { signIns, address: () => addresses.of(request), secret: token };
+    const grant = signedIn(signingIn, () => parts.access.grantForQueueToken(token));
+    if (grant === undefined) throw new Refused(QUEUE_REFUSALS.unauthorized);
+    return grant;
   }
 
   /** Before anybody knows whose call it is. */
-  #failEarly(request: FaceRequest, response: ServerResponse, failure: unknown): void {
-    this.#refuseBare(request, response, refusedBy(this.face, failure));
+  #failEarly(request: FaceRequest, response: ServerResponse, failure: unknown, mayBeOfRun: boolean): void {
+    const refused = refusedBy(this.face, failure);
+    if (refused.isPassing && mayBeOfRun) cutOff(request);
+    else this.#refuseBare(request, response, refused);
   }
 
   #refuseBare(request: FaceRequest, response: ServerResponse, { refusal }: Refused): void {
     const text = JSON.stringify({ error: refusal.text });
     const headers = ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text))];
     if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(refusal.retryAfterSeconds));
-    if (this.face.isDraining) headers.push('Connection', 'close');
+    const leavesBody = isLongBody(request);
+    if (this.face.isDraining || leavesBody) headers.push('Connection', 'close');
     response.writeHead(refusal.status, headers);
+    if (leavesBody) {
+      answerUnread(request, response, text);
+      return;
+    }
     response.end(text);
     discardBody(request);
   }
+}
+
+/** A call that an endpoint makes in the middle of a run. */
+function isByRun(path: string): boolean {
+  return BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
 }
 
 function isAt(route: string, path: string): boolean {

@@ -1,4 +1,5 @@
 /** The queue's face as a server: what it is made of, put together. */
+import type { Freshness } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueProtocolRefusal } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
 import { createQueueApp } from './queue-app.js';
@@ -14,6 +15,8 @@ export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'alias
   readonly trustedProxies?: QueueFaceParts['trustedProxies'];
   /** Without them the face speaks plain HTTP. */
   readonly tls?: TlsTexts;
+  /** Left out: nobody waits for it. */
+  readonly freshness?: Freshness;
 }
 
 export type QueueServer = FaceServer;
@@ -25,13 +28,18 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
   const { aliases = [], trustedProxies = [] } = parts;
   const face = new QueueFace({ ...parts, limits, aliases, trustedProxies });
   const handler = new QueueHandler(face, createQueueApp(face));
-  return createFaceServer(limits, parts.tls, {
-    handle: (request, response) => handler.handle(request, response),
-    connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
-    allowedMethods: METHODS,
-    protocolRefusal: queueProtocolRefusal,
-    drain: () => {
-      face.isDraining = true;
+  return createFaceServer(
+    limits,
+    parts.tls,
+    {
+      handle: (request, response) => handler.handle(request, response),
+      connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
+      allowedMethods: METHODS,
+      protocolRefusal: queueProtocolRefusal,
+      drain: () => {
+        face.isDraining = true;
+      },
     },
-  });
+    parts.freshness,
+  );
 }

@@ -1,11 +1,21 @@
 /** A refusal on its way to whoever answers: thrown where the call turns out to be wrong. */
 import { badRequest, type Refusal } from '../error-map.js';
 
+/** Which spellings stand in some headers: of the alias, of the neutral words, none or both. */
+export interface HeaderWords {
+  readonly isAlias: boolean;
+  readonly isNeutral: boolean;
+}
+
 export class Refused extends Error {
   constructor(
     readonly refusal: Refusal,
     /** Names and values that go with it. */
     readonly headers: Readonly<Record<string, string>> = {},
+    /** Of the headers that it is about, where those are not the request's own; undefined: it is worded as the request. */
+    readonly words?: HeaderWords | undefined,
+    /** As `isPassing` has it. */
+    readonly isPassing = false,
   ) {
     super(refusal.text);
     this.name = 'Refused';
@@ -15,4 +25,19 @@ export class Refused extends Error {
 /** A 400 whose text says what is wrong with which part of the call. */
 export function invalid(text: string): Refused {
   return new Refused(badRequest(text));
+}
+
+/** What is wrong with headers that stand in a body is told in their own spelling, where they have one. */
+export function inWordsOf<Result>(words: HeaderWords, judged: () => Result): Result {
+  try {
+    return judged();
+  } catch (problem) {
+    throw worded(problem, words);
+  }
+}
+
+export function worded(problem: unknown, words: HeaderWords | undefined): unknown {
+  if (!(problem instanceof Refused) || problem.words !== undefined) return problem;
+  if (words === undefined || !(words.isAlias || words.isNeutral)) return problem;
+  return new Refused(problem.refusal, problem.headers, words);
 }

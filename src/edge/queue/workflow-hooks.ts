@@ -4,7 +4,7 @@
  */
 import type { TLSSocket } from 'node:tls';
 import { canonicalHeaderName, newMessageId } from '../../domain/queue/index.js';
-import type { RunId } from '../../kernel/index.js';
+import { type RunId, readUrl } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
@@ -93,7 +93,8 @@ function calledUrl({ addresses, parts }: QueueFace, request: FaceRequest) {
   const proto = (isHandedOn && protocolIn(first(request.headers['x-forwarded-proto']))) || ownProtocol(request.socket);
   const host = (isHandedOn && first(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost';
   // The run could not make anything of it, and would fail for a stranger's sake.
-  if (/[/?#@\\]/.test(host) || !URL.canParse(`${proto}://${host}${target}`)) throw invalid('the host is not valid');
+  if (/[/?#@\\]/.test(host) || readUrl(`${proto}://${host}${target}`) === undefined)
+    throw invalid('the host is not valid');
   return { proto, host, url: target };
 }
 

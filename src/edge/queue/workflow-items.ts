@@ -16,7 +16,7 @@ import { parseJson } from './json-items.js';
 import { type AskedMessage, checkedDestination, publishItem, refuseForbidden, settingsOf } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
 import { bytes } from './records/shown.js';
-import { invalid, Refused } from './refused.js';
+import { invalid, inWordsOf, Refused } from './refused.js';
 import { headersOf } from './requests/header-members.js';
 import { InvokeRequest } from './requests/invoke.js';
 import { headerValue, markOf, type RunHeaders, runHeadersOf } from './run-headers.js';
@@ -101,12 +101,12 @@ function workflowOf(
 }
 
 function invokerOf(call: QueueCall, { workflowRunId, workflowUrl, headers, step }: InvokeRequest): AskedInvoker {
-  const { headers: list } = headersOf(call.face.spellings, headers, 'headers');
+  const members = headersOf(call.face.spellings, headers, 'headers');
   return {
     runId: checkedRunId(workflowRunId),
     step: stepOfObject(step),
     stepText: stepTextOf(step),
-    delivery: askedDelivery(call, workflowUrl, list),
+    delivery: inWordsOf(members, () => askedDelivery(call, workflowUrl, members.headers)),
   };
 }
 

@@ -7,7 +7,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SearchGrant } from '../../ports/index.js';
-import { discardBody, endInOnePiece } from '../http/index.js';
+import { isStranger } from '../error-map.js';
+import { answerUnread, discardBody, endInOnePiece, isLongBody } from '../http/index.js';
 import type { Refused } from '../queue/refused.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
@@ -67,6 +68,8 @@ export class SearchCall {
 }
 
 export class SearchAnswer {
+  #leavesBody = false;
+
   constructor(
     readonly face: SearchFace,
     readonly request: IncomingMessage,
@@ -91,14 +94,16 @@ export class SearchAnswer {
 
   refuse({ refusal, headers }: Refused): void {
     const { status, text, retryAfterSeconds } = refusal;
+    this.#leavesBody = isStranger(refusal) && isLongBody(this.request);
     const after = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
     this.json(status, JSON.stringify({ error: text, status }), after);
-    discardBody(this.request);
+    if (!this.#leavesBody) discardBody(this.request);
   }
 
   #write(status: number, headers: string[], text: string, bytes: number): void {
-    if (this.face.isDraining) headers.push('Connection', 'close');
+    if (this.face.isDraining || this.#leavesBody) headers.push('Connection', 'close');
     this.response.writeHead(status, headers);
-    endInOnePiece(this.response, text, 'utf8', bytes);
+    if (this.#leavesBody) answerUnread(this.request, this.response, text);
+    else endInOnePiece(this.response, text, 'utf8', bytes);
   }
 }

@@ -2,8 +2,9 @@
 import type { DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
-import { BodyReader } from '../http/index.js';
+import { BodyReader, ClientAddresses, type ProxyRange } from '../http/index.js';
 import { Incidents } from '../incidents.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
 import { SearchAllowance } from './search-allowance.js';
 
@@ -24,6 +25,9 @@ export interface SearchHandlerParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
+  readonly trustedProxies?: readonly ProxyRange[] | undefined;
   /** Those not given have their defaults. */
   readonly limits?: Partial<SearchFaceLimits>;
   /** While it says so, every answer is its connection's last. */
@@ -36,8 +40,12 @@ export class SearchFace {
   readonly allowance: SearchAllowance;
   #scans = 0;
   readonly incidents: Incidents;
+  readonly signIns: SignIns;
+  readonly addresses: ClientAddresses;
 
   constructor(readonly parts: SearchHandlerParts) {
+    this.signIns = parts.signIns ?? UNGUARDED;
+    this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.incidents = new Incidents('search', parts, 's');
     this.limits = { ...DEFAULT_SEARCH_FACE_LIMITS, ...parts.limits };
     this.bodies = new BodyReader(this.limits.maxBufferedBytes);

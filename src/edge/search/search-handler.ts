@@ -11,6 +11,7 @@ import type { SearchGrant } from '../../ports/index.js';
 import { queueBodyTooLarge, SEARCH_REFUSALS, searchRefusalOf } from '../error-map.js';
 import { FaceRequest } from '../http/index.js';
 import { invalid, Refused } from '../queue/refused.js';
+import { signedIn } from '../signing-in.js';
 import { SEARCH_COMMANDS, type SearchCommand } from './commands/index.js';
 import { isPreflight, preflightHeaders } from './cors.js';
 import { SearchAnswer, SearchCall } from './search-call.js';
@@ -74,11 +75,16 @@ async function run(answer: SearchAnswer, command: SearchCommand, call: SearchCal
   }
 }
 
-/** An id that is none says no more than one of somebody else. @throws Refused 401; CONTROL_STALE */
-function grantOf({ parts }: SearchFace, { headers }: IncomingMessage, { id }: SearchTarget): SearchGrant {
-  const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
+/** An id that is none says no more than one of somebody else. @throws Refused 401, 429; CONTROL_STALE */
+function grantOf(face: SearchFace, request: IncomingMessage, { id }: SearchTarget): SearchGrant {
+  const { parts, signIns, addresses } = face;
+  const [, token] = BEARER.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined) throw new Refused(SEARCH_REFUSALS.unauthorized);
   const index = databaseIdOfUuid(id);
-  const grant = token === undefined || index === undefined ? undefined : parts.access.grantForSearch(index, token);
+  const signingIn = { signIns, address: () => addresses.of(request), secret: token };
+  const grant = signedIn(signingIn, () =>
+    index === undefined ? undefined : parts.access.grantForSearch(index, token),
+  );
   if (grant === undefined) throw new Refused(SEARCH_REFUSALS.unauthorized);
   return grant;
 }

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { Receiver } from '@upstash/qstash';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
+import { PublishedReceivers } from '../../support/published-receivers.js';
 import { QUEUE_TOKEN, QueueProcess, SIGNING_KEYS } from '../../support/queue-process.js';
-import type { QueueSink } from '../../support/queue-sink.js';
+import type { QueueSink, SinkCall } from '../../support/queue-sink.js';
 
 const NOBODY = 'http://127.0.0.1:9/nobody';
 const EVERY_MINUTE = '* * * * *';
@@ -19,6 +20,7 @@ describe('what a destination sees', function () {
   let queue: QueueProcess;
   let sink: QueueSink;
   let tickPath: string;
+  let aliasTickPath: string;
   let pausedPath: string;
 
   before(async () => {
@@ -26,12 +28,14 @@ describe('what a destination sees', function () {
     ({ sink } = queue);
     // They tick while the other tests run.
     tickPath = sink.path('tick');
+    aliasTickPath = sink.path('alias-tick');
     pausedPath = sink.path('paused-tick');
-    for (const [id, path] of [
-      ['ticking', tickPath],
-      ['paused', pausedPath],
+    for (const [id, path, word] of [
+      ['ticking', tickPath, 'Svc'],
+      ['alias-ticking', aliasTickPath, 'Upstash'],
+      ['paused', pausedPath, 'Svc'],
     ] as const) {
-      const headers = { 'Svc-Cron': EVERY_MINUTE, 'Svc-Schedule-Id': id };
+      const headers = { [`${word}-Cron`]: EVERY_MINUTE, [`${word}-Schedule-Id`]: id };
       expect((await queue.post(`/v2/schedules/${sink.url(path)}`, { headers, body: id })).status).to.equal(200);
     }
     expect((await queue.patch('/v2/schedules/paused/pause')).status).to.equal(200);
@@ -74,7 +78,7 @@ describe('what a destination sees', function () {
       }
     });
 
-    it('is in the spelling of the publisher', async () => {
+    it('is in the spelling of the alias, whatever the publisher’s', async () => {
       const [neutral, alias] = [sink.path('neutral'), sink.path('alias')];
       await publish(sink.url(neutral), { 'Svc-Forward-Svc-Own': '1' });
       await publish(sink.url(alias), { 'Upstash-Forward-Upstash-Own': '1' });
@@ -83,7 +87,7 @@ describe('what a destination sees', function () {
           .filter((name) => /^(svc|upstash)-/.test(name))
           .sort();
       const own = ['caller-ip', 'message-id', 'own', 'retried', 'signature'];
-      expect(await told(neutral)).to.deep.equal(own.map((name) => `svc-${name}`));
+      expect(await told(neutral)).to.deep.equal(own.map((name) => `upstash-${name}`));
       expect(await told(alias)).to.deep.equal(own.map((name) => `upstash-${name}`));
     });
 
@@ -109,8 +113,8 @@ describe('what a destination sees', function () {
       const url = sink.answer(path, { status: 500 }, { status: 429 }, { status: 301 }, { status: 204 });
       const id = await publish(url, { 'Svc-Retry-Delay': '1' });
       const calls = await sink.arrived(path, 4);
-      expect(calls.map(({ headers }) => headers['svc-retried'])).to.deep.equal(['0', '1', '2', '3']);
-      expect(new Set(calls.map(({ headers }) => headers['svc-message-id']))).to.deep.equal(new Set([id]));
+      expect(calls.map(({ headers }) => headers['upstash-retried'])).to.deep.equal(['0', '1', '2', '3']);
+      expect(new Set(calls.map(({ headers }) => headers['upstash-message-id']))).to.deep.equal(new Set([id]));
       expect(await statesOf(id, 'DELIVERED')).to.deep.equal(
         'CREATED ACTIVE ERROR RETRY ACTIVE ERROR RETRY ACTIVE ERROR RETRY ACTIVE DELIVERED'.split(' '),
       );
@@ -243,8 +247,8 @@ describe('what a destination sees', function () {
       for (const { method, headers } of calls) {
         expect(method).to.equal('PUT');
         expect(headers).to.include({ 'x-own': 'of the callback', 'content-type': 'application/json' });
-        expect(headers['svc-message-id']).not.to.equal(id);
-        const events = await queue.eventsOf(headers['svc-message-id'] as string, 'DELIVERED');
+        expect(headers['upstash-message-id']).not.to.equal(id);
+        const events = await queue.eventsOf(headers['upstash-message-id'] as string, 'DELIVERED');
         expect(events[0]).to.include({ url: sink.url(after) });
       }
       expect(bodies[0]).to.include({ sourceMessageId: id, url, method: 'POST', maxRetries: 3, callerIP: '127.0.0.1' });
@@ -267,7 +271,7 @@ describe('what a destination sees', function () {
       const endpoints = [{ url: sink.url(path), name: 'member' }];
       await queue.post('/v2/topics/named/endpoints', { body: { endpoints } });
       await queue.post('/v2/publish/named', { headers: { 'Svc-Callback': sink.url(after) }, body: 'b' });
-      expect((await sink.call(path)).headers).to.include({ 'svc-topic-name': 'named' });
+      expect((await sink.call(path)).headers).to.include({ 'upstash-topic-name': 'named' });
       const body = parsed((await sink.call(after)).body);
       expect(body).to.include({ topicName: 'named', endpointName: 'member', status: 200 });
     });
@@ -522,9 +526,9 @@ describe('what a destination sees', function () {
         { timeoutMs: 90_000 },
       );
       expect(call).to.deep.include({ body: 'ticking', method: 'POST' });
-      expect(call?.headers).to.include({ 'svc-schedule-id': 'ticking', 'svc-caller-ip': '127.0.0.1' });
+      expect(call?.headers).to.include({ 'upstash-schedule-id': 'ticking', 'upstash-caller-ip': '127.0.0.1' });
       expect((call?.atMs ?? 0) % MINUTE_MS).to.be.below(10_000);
-      const id = call?.headers['svc-message-id'] as string;
+      const id = call?.headers['upstash-message-id'] as string;
       expect((await queue.eventsOf(id, 'DELIVERED'))[0]).to.include({ scheduleId: 'ticking' });
       const { json } = await queue.get('/v2/schedules/ticking');
       const { lastScheduleTime, nextScheduleTime, lastScheduleStates } = json as Record<string, unknown>;
@@ -532,6 +536,15 @@ describe('what a destination sees', function () {
       expect((lastScheduleTime as number) % MINUTE_MS).to.equal(0);
       expect(nextScheduleTime).to.equal((lastScheduleTime as number) + MINUTE_MS);
       expect(sink.calls(pausedPath)).to.have.lengthOf(0);
+      const [aliased] = await eventually(
+        () => {
+          expect(sink.calls(aliasTickPath)).not.to.have.lengthOf(0);
+          return sink.calls(aliasTickPath);
+        },
+        { timeoutMs: 30_000 },
+      );
+      const receivers = await PublishedReceivers.found(SIGNING_KEYS);
+      await receivers.expectAliased([call, aliased] as SinkCall[]);
       expect((await queue.get('/v2/schedules/paused')).json).not.to.have.property('lastScheduleStates');
     });
   });

@@ -71,13 +71,46 @@ for (const [arrangement, start] of ARRANGEMENTS)
         );
       });
 
-      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-        it(`calls with ${method}, body and all`, async () => {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const hasBody = method !== 'GET' && method !== 'HEAD';
+        it(`calls with ${method}, ${hasBody ? 'body and all' : 'without the body, and signed as such'}`, async () => {
           const path = sink.path();
-          await published({ url: sink.url(path), method, body: [method] });
-          expect(await sink.call(path)).to.include({ method, body: `["${method}"]` });
+          // The client's types do not know all that may be asked.
+          const id = await published({ url: sink.url(path), method: method as 'GET', body: [method] });
+          const call = await sink.call(path);
+          expect(call).to.include({ method, body: hasBody ? `["${method}"]` : '' });
+          const ofBody = ['content-type', 'content-length'].filter((name) => name in call.headers);
+          expect(ofBody).to.deep.equal(hasBody ? ['content-type', 'content-length'] : []);
+          const { current, next } = (await queue.get('/v2/keys')).json as { current: string; next: string };
+          const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next });
+          const signature = call.headers['upstash-signature'] as string;
+          expect(await receiver.verify({ signature, body: call.body, url: sink.url(path) })).to.equal(true);
+          await eventually(async () => {
+            const { events } = await client.events({ filter: { messageId: id, state: 'DELIVERED' } });
+            expect(events).to.have.length(1);
+          });
         });
       }
+
+      it('is signed, and told of, by the URL that is called, however it was spelled', async () => {
+        const path = sink.path();
+        const url = sink.url(path);
+        const id = await published({
+          url: url.replace('http://127.0.0.1', 'HTTP://127.1').replace(path, `/x/..${path}`),
+        });
+        const call = await sink.call(path);
+        const { current, next } = (await queue.get('/v2/keys')).json as { current: string; next: string };
+        const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next });
+        const signature = call.headers['upstash-signature'] as string;
+        expect(await receiver.verify({ signature, body: call.body, url })).to.equal(true);
+        const { host, hostname } = new URL(url);
+        for (const filter of [{ url }, { host }, { host: hostname }]) {
+          await eventually(async () => {
+            const { events } = await client.events({ filter: filter as { url: string } });
+            expect(events.filter(({ messageId }) => messageId === id).map((event) => event.url)).to.include(url);
+          });
+        }
+      });
 
       it('shows every option of a waiting message', async () => {
         const { messageId } = await client.publish({

@@ -44,6 +44,18 @@ describe('routes of the DLQ and the logs', function () {
       expectRefused(await queue.delete(`/v2/dlq/${dlqId}`), 404, /not found/);
     });
 
+    it('lists entries with bodies that are cut, grouped by message or not', async () => {
+      const { dlqId } = await deadLetter();
+      for (const [trim, body, responseBody] of [
+        ['1', 'b', 'n'],
+        ['0', undefined, undefined],
+      ]) {
+        const answer = await queue.get(`/v2/dlq?dlqIds=${dlqId}&groupBy=messageId&trimBody=${trim}`);
+        const [entry] = expectAnswer<{ messages: Record<string, unknown>[] }>(answer, 200).messages;
+        expect([entry?.body, entry?.responseBody]).to.deep.equal([body, responseBody]);
+      }
+    });
+
     it('lists nothing in the list of workflows', async () => {
       await deadLetter();
       expect(expectAnswer(await queue.get('/v2/dlq?source=workflow'), 200)).to.deep.equal({ messages: [] });
@@ -113,6 +125,16 @@ describe('routes of the DLQ and the logs', function () {
       ['an unknown entry to delete', 'DELETE', `/v2/dlq/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
       ['an unknown entry to send again', 'POST', `/v2/dlq/retry/${UNKNOWN_DLQ_ID}`, {}, 404, /not found/],
       ['an unknown filter', 'DELETE', '/v2/dlq?lable=a', {}, 400, /unknown parameter lable/],
+      ['a grouping that is none', 'GET', '/v2/dlq?groupBy=label', {}, 400, /groupBy must be messageId/],
+      ['what lists alone take', 'DELETE', '/v2/dlq?trimBody=0', {}, 400, /unknown parameter trimBody/],
+      [
+        'what lists alone take, of a retry',
+        'POST',
+        '/v2/dlq/retry?groupBy=messageId',
+        {},
+        400,
+        /unknown parameter groupBy/,
+      ],
       ['an unknown filter of a list', 'GET', '/v2/dlq?lable=a', {}, 400, /unknown parameter lable/],
       ['an unknown filter of a retry', 'POST', '/v2/dlq/retry?lable=a', {}, 400, /unknown parameter lable/],
       ['the filter host', 'DELETE', '/v2/dlq?host=a', {}, 400, /unknown parameter host/],
@@ -135,7 +157,7 @@ describe('routes of the DLQ and the logs', function () {
       expect(events.map(({ state }) => state)).to.deep.equal(['CREATED', 'ACTIVE', 'DELIVERED']);
       for (const path of ['events', 'logs']) {
         const answer = expectAnswer<Record<string, unknown>>(await queue.get(`/v2/${path}?messageId=${id}`), 200);
-        expect(answer).to.have.all.keys('events', 'logs');
+        expect(answer).to.have.all.keys('events', 'logs', 'messages');
         expect(answer.events).to.deep.equal(answer.logs);
         expect(answer.events).to.deep.equal([...events].reverse());
       }
@@ -152,6 +174,42 @@ describe('routes of the DLQ and the logs', function () {
       }
     });
 
+    it('come by message, and so do the events of messages that a call names', async () => {
+      const ids = [1, 2].map(() =>
+        queue.publish(sink.url(sink.path()), { headers: { 'Svc-Label': 'by-message' }, body: 'b' }),
+      );
+      const [one = '', two = ''] = await Promise.all(ids);
+      for (const id of [one, two]) await queue.eventsOf(id, 'DELIVERED');
+      interface Group {
+        readonly messageId: string;
+        readonly body?: string;
+        readonly events: readonly { readonly state: string }[];
+      }
+      const asked = async (query: string) =>
+        expectAnswer<{ messages: Group[]; cursor?: string; events?: object[]; logs?: object[] }>(
+          await queue.get(`/v2/logs?${query}`),
+          200,
+        );
+      const grouped = await asked('groupBy=messageId&label=by-message');
+      expect(grouped).to.have.all.keys('messages');
+      expect(grouped.messages.map(({ messageId }) => messageId)).to.have.members([one, two]);
+      for (const { events, body } of grouped.messages) {
+        expect(events.map(({ state }) => state)).to.deep.equal(['DELIVERED', 'ACTIVE', 'CREATED']);
+        expect(body).to.equal('Yg==');
+      }
+      const page = await asked('groupBy=messageId&label=by-message&count=1&trimBody=0');
+      expect(page.messages).to.have.lengthOf(1);
+      expect(page.messages[0]).to.not.have.property('body');
+      const rest = await asked(`groupBy=messageId&label=by-message&cursor=${page.cursor}`);
+      expect([...page.messages, ...rest.messages].map(({ messageId }) => messageId)).to.have.members([one, two]);
+      expect(rest).to.not.have.property('cursor');
+
+      const named = await asked(`messageIds=${one},${two}`);
+      expect(named.messages.map(({ events }) => events.length)).to.deep.equal([3, 3]);
+      expect([named.events?.length, named.logs?.length]).to.deep.equal([6, 6]);
+      expect(await asked('label=by-message')).to.not.have.property('messages');
+    });
+
     it('begin at a time alone, as programs with the published client do', async () => {
       const id = await queue.publish(sink.url(sink.path()), { body: 'b' });
       const delivered = (await queue.eventsOf(id, 'DELIVERED')).at(-1)?.time as number;
@@ -165,6 +223,9 @@ describe('routes of the DLQ and the logs', function () {
 
     itRefuses(served, [
       ['an unknown filter', 'GET', '/v2/events?lable=a', {}, 400, /unknown parameter lable/],
+      ['a grouping that is none', 'GET', '/v2/events?groupBy=label', {}, 400, /groupBy must be messageId/],
+      ['a cut that is none', 'GET', '/v2/logs?trimBody=-2', {}, 400, /trimBody must be a whole number/],
+      ['a cursor by message elsewhere', 'GET', '/v2/logs?cursor=1-2-3-4', {}, 400, /cursor/],
       ['an unknown state', 'GET', '/v2/events?state=LOST', {}, 400, /unknown state LOST/],
       ['a count beyond the most', 'GET', '/v2/events?count=1001', {}, 400, /count/],
       ['a cursor of somebody else', 'GET', '/v2/logs?cursor=abc', {}, 400, /cursor/],

@@ -40,7 +40,7 @@ describe('the queue’s face on a network', function () {
       const path = queue.sink.path();
       const named = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded };
       await queue.publish(queue.sink.url(path), { headers: named });
-      expect((await queue.sink.call(path)).headers).to.include({ 'svc-caller-ip': wanted });
+      expect((await queue.sink.call(path)).headers).to.include({ 'upstash-caller-ip': wanted });
       const id = await queue.publish(NOBODY, { headers: { ...named, 'Svc-Delay': '1h' } });
       const message = expectAnswer(await queue.get(`/v2/messages/${id}`), 200);
       expect(message).to.include({ callerIP: wanted, callerIp: wanted });

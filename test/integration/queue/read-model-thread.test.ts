@@ -58,6 +58,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
       prefix: PREFIX,
       file: join(folder, 'messages.db'),
       statsFile: join(folder, 'stats.db'),
+      snapshots: { writer: 'process' },
       options: {
         clusterId: CLUSTER,
         shards: [QUEUE_SHARD],

@@ -467,7 +467,8 @@ describe('walls: accounts', function () {
   const NAMES = { queue: 'owned-queue', group: 'owned-group', schedule: 'owned-schedule', flow: 'owned/flow' };
 
   before(async () => {
-    queue = await QueueProcess.start();
+    // From one address every wall is tried with wrong tokens.
+    queue = await QueueProcess.start({ MILLRACE_SIGN_IN_FAILURES: '1000' });
     ({ sink } = queue);
     owner = QueueTenant.first(queue);
     stranger = await QueueTenant.create(queue, 'stranger');

@@ -57,6 +57,66 @@ describe('edge/queue: the other spelling', () => {
     expect((alias.json as { error: string }).error).to.match(/^acme-retries /);
   });
 
+  describe('in what is wrong with headers that stand in a body', () => {
+    const OWN = { 'Acme-Telemetry-Sdk': 'x' };
+    const NEUTRAL = { 'Svc-Telemetry-Sdk': 'x' };
+    const step = { stepId: 1, stepName: 's', stepType: 'Wait', concurrent: 1 };
+    const waiting = (name: string) => ({ url: URL, step, timeoutHeaders: { [name]: ['x'] } });
+    const RUN = { 'Svc-Workflow-RunId': 'wfr_1' };
+    const calls: readonly [what: string, (name: string, headers?: Record<string, string>) => Promise<unknown>][] = [
+      [
+        'a batch',
+        (name, headers = {}) =>
+          face.post('/v2/batch', {
+            headers,
+            body: [{ destination: URL }, { destination: URL, headers: { [name]: 'x' } }],
+          }),
+      ],
+      [
+        'a batch of triggers',
+        (name, headers = {}) =>
+          face.post('/v2/batch/trigger', { headers, body: [{ destination: URL, headers: { [name]: 'x' } }] }),
+      ],
+      [
+        'defaults of a group',
+        (name, headers = {}) =>
+          face.request('PATCH', '/v2/topics/g', { headers, body: { headers: { [name]: ['x'] } } }),
+      ],
+      [
+        'headers of a timeout',
+        (name, headers = {}) => face.post('/v2/wait/e', { headers: { ...RUN, ...headers }, body: waiting(name) }),
+      ],
+    ];
+    for (const [what, ask] of calls) {
+      it(`${what}: the spelling that they have there`, async () => {
+        for (const headers of [{}, OWN, NEUTRAL]) {
+          expect(textIn(await ask('acme-retries', headers))).to.match(/^(message \d: )?acme-retries must be/);
+          expect(textIn(await ask('Svc-Retries', headers))).to.match(/^(message \d: )?svc-retries must be/);
+        }
+      });
+    }
+
+    it('the request’s where they have none', async () => {
+      const body = [{ destination: URL, callback: 'no url' }];
+      expect(textIn(await face.post('/v2/batch', { headers: OWN, body }))).to.match(/^message 0: acme-callback: /);
+      expect(textIn(await face.post('/v2/batch', { headers: NEUTRAL, body }))).to.match(/^message 0: svc-callback: /);
+      expect(textIn(await face.post('/v2/batch', { body }))).to.match(/^message 0: svc-callback: /);
+    });
+
+    it('also where the owner of the queue refuses', async () => {
+      face.gateway.publishReply = {
+        type: 'Rejected',
+        reason: 'INVALID',
+        message: 'svc-retries must be',
+        daily: undefined,
+      };
+      const body = [{ destination: 'g', headers: { 'Acme-Label': 'a' } }];
+      expect(textIn(await face.post('/v2/batch', { body }))).to.equal('acme-retries must be');
+    });
+
+    const textIn = (answer: unknown) => (answer as { json: { error: string } }).json.error;
+  });
+
   it('means nothing when no alias is set', async () => {
     const plain = await new QueueFaceHarness({ aliases: [] }).start();
     await plain.post(`/v2/publish/${URL}?acme-retries=5`, { headers: { 'Acme-Retries': '5' } });

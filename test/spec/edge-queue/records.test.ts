@@ -168,7 +168,8 @@ describe('edge/queue: messages', () => {
         filter: {
           topicName: ['g'],
           queueName: ['q'],
-          url: ['https://a.example/?x=1,2', 'https://b.example'],
+          // As they were given, and as they are called.
+          url: ['https://a.example/?x=1,2', 'https://b.example', 'https://b.example/'],
           host: ['a.example'],
           path: ['/a', '/b'],
           label: ['x', 'y', 'z'],
@@ -478,7 +479,7 @@ describe('edge/queue: events', () => {
     expect(face.messageLog.queries[0]).to.deep.equal({
       filter: {
         messageId: ['m'],
-        url: ['https://a.example'],
+        url: ['https://a.example', 'https://a.example/'],
         host: ['a'],
         path: ['/a'],
         topicName: ['g'],

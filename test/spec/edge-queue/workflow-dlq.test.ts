@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
 import {
   DLQ,
+  envelope,
   failedRun,
   NOT_FOUND,
   PARTY,
@@ -71,6 +72,46 @@ describe('edge/queue: failed runs of workflows', () => {
       after: '5-1',
       order: 'latestFirst',
     });
+  });
+
+  it('are listed with bodies that are cut, or without, and are what they are when grouped by run', async () => {
+    const redacted = failedRun({ envelope: envelope({ 'svc-redact-fields': 'body' }) }, '6-2');
+    face.gateway.answer('ListFailedRuns', page(failedRun(), redacted));
+    const bodies = async (query: string) => {
+      const { messages } = (await face.get(`${DLQ}?${query}`)).json as { messages: Record<string, unknown>[] };
+      return messages.map(({ body, responseBody }) => [body, responseBody]);
+    };
+    const hash = ((await bodies('groupBy=workflowRunId'))[1] as unknown[])[0];
+    expect(hash).to.match(/^REDACTED:/);
+    expect(await bodies('')).to.deep.equal([
+      ['payload', 'no'],
+      [hash, 'no'],
+    ]);
+    expect(await bodies('trimBody=1')).to.deep.equal([
+      ['p', 'n'],
+      [hash, 'n'],
+    ]);
+    for (const none of ['0', '-1'])
+      expect(await bodies(`trimBody=${none}`)).to.deep.equal(Array(2).fill([undefined, undefined]));
+    await face.get(`${DLQ}?failureCallbackState=CALLBACK_FAIL`);
+    const { selector } = face.gateway.last('ListFailedRuns');
+    expect(selector).to.deep.include({ filter: { failureFunctionState: ['CALLBACK_FAIL'] } });
+    for (const wrong of ['groupBy=messageId', 'trimBody=x', 'trimBody=-2', 'failureCallbackState=x']) {
+      expect((await face.get(`${DLQ}?${wrong}`)).status, wrong).to.equal(400);
+    }
+    for (const [method, path] of [
+      ['DELETE', DLQ],
+      ['POST', `${DLQ}/resume`],
+      ['POST', `${DLQ}/restart`],
+    ] as const) {
+      for (const known of ['trimBody=0', 'groupBy=workflowRunId', 'failureCallbackState=CALLBACK_FAIL']) {
+        const { status, json } = await face.request(method, `${path}?${known}`);
+        expect([status, json], `${method} ${known}`).to.deep.equal([
+          400,
+          { error: `unknown parameter ${known.split('=')[0]}` },
+        ]);
+      }
+    }
   });
 
   it('are listed in as many parts as the owner makes of a page', async () => {

@@ -88,6 +88,24 @@ describe('edge/queue: waits and events', () => {
       expect(command.onTimeout.mark.canFetch).to.equal(false);
     });
 
+    it('takes a header of a timeout that configures nothing for one that is sent', async () => {
+      const timeoutHeaders = {
+        'X-Late': ['yes', 'very'],
+        'Acme-Forward-X-Other': 'o',
+        'Content-Type': ['text/plain'],
+        Host: ['elsewhere.example'],
+        'Acme-Feature-Set': 'WF_TriggerOnConfig',
+      };
+      const answer = await wait({ url: URL, timeoutHeaders, step: STEP });
+      expect(answer.status, answer.text).to.equal(200);
+      const { settings } = face.gateway.last('Wait').onTimeout;
+      expect(settings.header.filter(([name]) => name !== 'Content-Type')).to.deep.equal([
+        ['X-Late', 'yes'],
+        ['X-Late', 'very'],
+        ['X-Other', 'o'],
+      ]);
+    });
+
     it('lasts a week and ends the same way, unless it says otherwise', async () => {
       await wait({ url: URL, step: STEP });
       const command = face.gateway.last('Wait');

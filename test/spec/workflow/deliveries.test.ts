@@ -94,6 +94,68 @@ describe('workflow: with which settings a run is delivered', () => {
     expect(flow.headersOf('r#1')).to.deep.equal({ ...STEP_HEADERS, 'Svc-Workflow-Invoke-Count': '5' });
   });
 
+  it('a step has the headers that it brings itself, over those of the run', () => {
+    const flow = begun();
+    const header: [string, string][] = [
+      ['Content-Type', 'text/plain'],
+      ['X-User', 'of the step'],
+      ['X-Step', 'one'],
+      ['X-Step', 'two'],
+      ['Svc-Workflow-Sdk-Version', '1'],
+    ];
+    flow.submit(entryItem('r', 1, { header, maxRetries: 0 }));
+    expect(flow.attempt('r#1').envelope.settings).to.deep.include({
+      ...OF_RUN,
+      header: [
+        ['Content-Type', 'application/json'],
+        ['Svc-Label', 'blue'],
+        ['X-User', 'of the step'],
+        ['X-Step', 'one'],
+        ['X-Step', 'two'],
+        ['Svc-Workflow-Sdk-Version', '1'],
+      ],
+    });
+    flow.submit(entryItem('r', 2));
+    expect(flow.headersOf('r#2'), 'the next one has its own').to.deep.equal(STEP_HEADERS);
+  });
+
+  it('the outcome of a call has the headers that its callback brings, over those of the run', () => {
+    const flow = begun();
+    const header: [string, string][] = [
+      ['X-User', 'of the call'],
+      ['X-Step', 'one'],
+      ['Svc-Workflow-Callback', 'true'],
+    ];
+    const callback = { url: ENDPOINT, settings: { ...SETTINGS, header } };
+    flow.submit(callItem('r', 1, { callback }));
+    flow.answer('r#c1', 200);
+    expect(flow.headersOf('r#c1 result')).to.deep.equal({
+      'Content-Type': 'application/json',
+      'X-User': 'of the call',
+      'Svc-Label': 'blue',
+      'X-Step': 'one',
+      'Svc-Workflow-Callback': 'true',
+    });
+  });
+
+  it('a timeout has the headers that were asked for it, and an event those of the wait', () => {
+    const flow = begun();
+    const header: [string, string][] = [
+      ['X-User', 'too late'],
+      ['X-Late', 'yes'],
+    ];
+    flow.wait('r', 1, 'e', { seconds: 5, timeoutHeader: header });
+    flow.pass(5000);
+    expect(flow.headersOf('r#1')).to.deep.equal({
+      ...STEP_HEADERS_OF_TIMEOUT,
+      'X-User': 'too late',
+      'X-Late': 'yes',
+    });
+    flow.wait('r', 2, 'e', { seconds: 5, timeoutHeader: header });
+    flow.notify('e', 'n');
+    expect(flow.headersOf('n')).to.deep.equal(STEP_HEADERS);
+  });
+
   it('a step of a client that repeats its settings with each message has those', () => {
     const mark = { ...MARK, isConfiguredByTrigger: false };
     const flow = begun(SAID, mark);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noResponse, SETTINGS } from '../../support/queue-spec.js';
+import { noResponse, QueueSpec, SETTINGS } from '../../support/queue-spec.js';
 import {
   answered,
   CHILD,
@@ -247,9 +247,11 @@ describe('workflow: failure functions', () => {
     }
   });
 
-  it('are told in the spelling that their run was triggered in', () => {
-    const flow = failed();
-    expect(flow.attempt('r failure').envelope.isAlias).to.equal(false);
+  it('are told of headers as the endpoint was sent them', () => {
+    const flow = new WorkflowSpec(new QueueSpec({ deliveredWords: ['Brand'] }));
+    flow.trigger('r', { maxRetries: 0, header: [['Svc-Label', 'l']], failureCallback: FAILED });
+    flow.answer('r#0', 500);
+    expect(flow.recordOf('r failure')).to.deep.include({ sourceHeader: { 'Brand-Label': 'l' } });
   });
 });
 

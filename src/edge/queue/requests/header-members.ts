@@ -1,13 +1,12 @@
 /** Headers inside a JSON body: name → a text, or a list of texts. */
 import type { HeaderList } from '../../../domain/queue/index.js';
 import type { WireSpellings } from '../../wire-alias.js';
-import { invalid } from '../refused.js';
+import { type HeaderWords, invalid, worded } from '../refused.js';
 import { membersOf } from './checked.js';
 
-export interface HeaderMembers {
+export interface HeaderMembers extends HeaderWords {
   /** Lower-case neutral names. Where a header came in both spellings, the neutral one counts. */
   readonly headers: HeaderList;
-  readonly isAlias: boolean;
 }
 
 /** @param what the member is called, for the text. @throws Refused 400 */
@@ -16,18 +15,25 @@ export function headersOf(spellings: WireSpellings, member: unknown, what: strin
   const named = new Set([...members.keys()].map((name) => name.toLowerCase()));
   const headers: (readonly [string, string])[] = [];
   let isAlias = false;
+  let isNeutral = false;
   for (const [name, given] of members) {
     const lower = name.toLowerCase();
     const neutral = spellings.neutralName(lower);
     const fromAlias = neutral !== lower;
     isAlias ||= fromAlias;
+    isNeutral ||= spellings.spellingOfName(lower) === 'neutral';
     if (fromAlias && named.has(neutral)) continue;
     for (const value of Array.isArray(given) ? given : [given]) {
       if (typeof value === 'string') {
         headers.push([neutral, fromAlias ? spellings.neutralValue(neutral, value) : value]);
       } else if (typeof value === 'number' || typeof value === 'boolean') headers.push([neutral, String(value)]);
-      else throw invalid(`${what}.${name} must be a string or a list of strings`);
+      // The name is repeated as it was given.
+      else throw worded(invalid(`${what}.${name} must be a string or a list of strings`), wordsOf(fromAlias));
     }
   }
-  return { headers, isAlias };
+  return { headers, isAlias, isNeutral };
+}
+
+function wordsOf(isAlias: boolean): HeaderWords {
+  return { isAlias, isNeutral: !isAlias };
 }

@@ -7,7 +7,17 @@ import {
   type FailureFunctionState,
 } from '../../../domain/workflow/index.js';
 import type { DlqId, RunId } from '../../../kernel/index.js';
-import { allParameters, instantOf, type Parameters, queryParameters, valuesOf, wholeNumber } from '../call-filters.js';
+import {
+  allParameters,
+  instantOf,
+  isGrouped,
+  type Parameters,
+  queryParameters,
+  trimOf,
+  urlsWanted,
+  valuesOf,
+  wholeNumber,
+} from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_FILTER_VALUES } from '../queue-limits.js';
 import { invalid } from '../refused.js';
@@ -30,7 +40,16 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'flowControlKey',
   'failureFunctionState',
 ]);
-const OF_LIST: ReadonlySet<string> = new Set([...OF_BULK, 'url', 'responseStatus', 'order', 'source']);
+const OF_LIST: ReadonlySet<string> = new Set([
+  ...OF_BULK,
+  'url',
+  'responseStatus',
+  'order',
+  'source',
+  'failureCallbackState',
+  'groupBy',
+  'trimBody',
+]);
 
 /** Of a new run; a delay is waited for once. Everything else is as the failed run had it. */
 const OVERRIDES: ReadonlySet<string> = new Set([
@@ -43,9 +62,15 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   'svc-failure-callback',
 ]);
 
-/** @throws Refused 400 */
-export function listedRuns(call: QueueCall): FailedRunSelector {
-  return dlqPage(queryParameters(call.words.rest, OF_LIST), MAX_DLQ_COUNT, filterOf);
+/** @returns which runs, and how many bytes of each body are wanted; undefined: all. @throws Refused 400 */
+export function listedRuns(call: QueueCall): {
+  readonly selector: FailedRunSelector;
+  readonly trimBytes: number | undefined;
+} {
+  const parameters = queryParameters(call.words.rest, OF_LIST);
+  // An entry is all that there is of its run: it is grouped so or so.
+  isGrouped(parameters, 'workflowRunId');
+  return { selector: dlqPage(parameters, MAX_DLQ_COUNT, filterOf), trimBytes: trimOf(parameters) };
 }
 
 /** @param usual runs of a page, where the call does not say. @throws Refused 400 */
@@ -73,16 +98,19 @@ export function chosenRunId({ words }: QueueCall): RunId | undefined {
 
 function filterOf(parameters: Parameters): FailedRunFilter {
   const texts = (name: string) => unlessNone(valuesOf(parameters, name, MAX_FILTER_VALUES));
+  const urls = (name: string) => unlessNone(urlsWanted(texts(name) ?? []));
   const numbers = (name: string) => texts(name)?.map((text) => wholeNumber(name, text));
   return given({
-    workflowUrl: texts('workflowUrl'),
+    workflowUrl: urls('workflowUrl'),
     runId: texts('workflowRunId'),
     createdAtMs: numbers('workflowCreatedAt'),
     label: texts('label'),
     flowControlKey: texts('flowControlKey'),
     callerIp: unlessNone([...(texts('callerIp') ?? []), ...(texts('callerIP') ?? [])]),
-    failureFunctionState: texts('failureFunctionState')?.map(functionState),
-    url: texts('url'),
+    failureFunctionState: unlessNone(
+      [...(texts('failureFunctionState') ?? []), ...(texts('failureCallbackState') ?? [])].map(functionState),
+    ),
+    url: urls('url'),
     responseStatus: numbers('responseStatus'),
     fromMs: instantOf(parameters, 'fromDate'),
     toMs: instantOf(parameters, 'toDate'),
@@ -95,7 +123,7 @@ function functionState(text: string): FailureFunctionState {
   return state;
 }
 
-function unlessNone(values: string[]): string[] | undefined {
+function unlessNone<T>(values: T[]): T[] | undefined {
   return values.length === 0 ? undefined : values;
 }
 

@@ -7,7 +7,7 @@ import { type Item, itemsOf } from '../json-items.js';
 import { publishedJson } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
 import { expected, type QueueCall } from '../queue-call.js';
-import { invalid, Refused } from '../refused.js';
+import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../refused.js';
 import { BatchItemRequest } from '../requests/batch-item.js';
 import { membersOf } from '../requests/checked.js';
 import { headersOf } from '../requests/header-members.js';
@@ -31,8 +31,14 @@ export async function publishBatch(call: QueueCall): Promise<void> {
   call.mustBeAllowedToPublish();
   const { gateway } = call.face.parts;
   const items = await batchItems(call, { make: askedItem, isSentByRun });
-  const { results, daily } = expected(await gateway.publish(call.grant.account, items), 'Published');
+  const reply = await gateway.publish(call.grant.account, items);
+  const { results, daily } = inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
   call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
+}
+
+/** Of what its owner refuses of a batch as a whole. */
+export function wordsOf(items: readonly PublishItem[]): HeaderWords {
+  return { isAlias: items.some(({ isAlias }) => isAlias), isNeutral: false };
 }
 
 export interface ItemKind {
@@ -50,12 +56,13 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch may have ${MAX_BATCH_ITEMS} messages at most`);
+    let asked: AskedMessage | undefined;
     try {
-      const asked = askedOf(call, step, kind);
+      asked = askedOf(call, step, kind);
       const isLarge = kind.isSentByRun(asked.raw.headers) && hasLargeRecord(asked);
       items.push(kind.make(call, isLarge ? await withRecord(call.face, asked) : asked));
     } catch (problem) {
-      throw inMessage(items.length, problem);
+      throw inMessage(items.length, worded(problem, asked?.words));
     }
   }
   if (items.length === 0) throw invalid('the batch is empty');
@@ -64,7 +71,7 @@ export async function batchItems(call: QueueCall, kind: ItemKind): Promise<Publi
 
 function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): AskedMessage {
   const member = membersOf(item, 'a message').get('headers') ?? {};
-  const { headers, isAlias } = headersOf(call.face.spellings, member, 'headers');
+  const { headers, isAlias, isNeutral } = headersOf(call.face.spellings, member, 'headers');
   if (kind.isSentByRun(headers)) call.isOfRun = true;
   const { destination, body: text, queue, callback } = BatchItemRequest.from(item);
   const body = large ?? Buffer.from(text ?? '', 'utf8');
@@ -78,11 +85,12 @@ function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): 
     queueName: queue,
     body,
     isAlias: isAlias || call.words.isAlias,
+    words: { isAlias, isNeutral },
   };
 }
 
 function inMessage(index: number, problem: unknown): unknown {
   if (!(problem instanceof Refused)) return problem;
-  const { refusal } = problem;
-  return new Refused({ ...refusal, text: `message ${index}: ${refusal.text}` });
+  const { refusal, headers, words } = problem;
+  return new Refused({ ...refusal, text: `message ${index}: ${refusal.text}` }, headers, words);
 }

@@ -3,7 +3,7 @@ import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '..
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
-import { allParameters, filterOf, type Parameters, queryParameters } from '../call-filters.js';
+import { allParameters, filterOf, isGrouped, type Parameters, queryParameters, trimOf } from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
@@ -32,7 +32,7 @@ const PARAMETERS = [
   'order',
 ];
 const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
-const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source']);
+const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source', 'groupBy', 'trimBody']);
 
 export const dlqRoutes: Routes = (add) => {
   add('get', '/v2/dlq', listDlq);
@@ -83,10 +83,13 @@ async function listDlq(call: QueueCall): Promise<void> {
   }
   const parameters = queryParameters(call.words.rest, OF_LIST);
   const selector = selectorOf(parameters);
+  // An entry is all that there is of its message: it is grouped so or so.
+  isGrouped(parameters, 'messageId');
   const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const { entries, after } = await call.face.parts.messageLog.dlq(call.grant.account, selector, position);
+  const page = await call.face.parts.messageLog.dlq(call.grant.account, selector, position, trimOf(parameters));
+  const { entries, after } = page;
   const end = after === undefined || selector.kind === 'ids' ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
-  await call.list(['{"messages":[', end], entries, (row) => rowRecord(call, row));
+  await call.list(['{"messages":[', end], entries, (row) => rowRecord(call, row), page);
 }
 
 /** Configuration of the call counts before the entries' own; what its Content-Type says is about its own body. */

@@ -1,10 +1,29 @@
-/** `/v2/events` and `/v2/logs`: what happened to messages. The list has both names, since clients look for either. */
+/**
+ * `/v2/events` and `/v2/logs`: what happened to messages, one event after the other or message by message. The list of
+ * events has both names, since clients look for either.
+ */
 import type { MessageFilter } from '../../../domain/queue/index.js';
 import { type LogEvent, type LogQuery, MESSAGE_STATES, type MessageState } from '../../../ports/index.js';
-import { countOf, filterOf, orderOf, type Parameters, queryParameters, single, valuesOf } from '../call-filters.js';
+import {
+  countOf,
+  filterOf,
+  isGrouped,
+  orderOf,
+  type Parameters,
+  queryParameters,
+  single,
+  trimOf,
+  valuesOf,
+} from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
-import { DEFAULT_EVENT_COUNT, MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
-import { eventRecord } from '../records/event-record.js';
+import {
+  DEFAULT_EVENT_COUNT,
+  DEFAULT_GROUP_COUNT,
+  MAX_EVENT_COUNT,
+  MAX_FILTER_VALUES,
+  MAX_IDS,
+} from '../queue-limits.js';
+import { eventRecord, groupRecord } from '../records/event-record.js';
 import { invalid } from '../refused.js';
 import type { Routes } from './routes.js';
 
@@ -26,10 +45,14 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'flowControlKey',
   'callerIp',
   'order',
+  'groupBy',
+  'trimBody',
 ]);
 
 /** As pages end with; and the time alone with which published programs begin, in milliseconds. */
 const CURSOR = /^\d{1,16}-\d{1,16}$/;
+/** Latest first, a page by message also says where its list began. */
+const GROUP_CURSOR = /^\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?$/;
 const INSTANT = /^\d{1,16}$/;
 
 /** Words that stand for states, beside the states themselves. */
@@ -47,28 +70,72 @@ export const eventRoutes: Routes = (add) => {
 async function listEvents(call: QueueCall): Promise<void> {
   const query = queryOf(queryParameters(call.words.rest, PARAMETERS));
   const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const { events, cursor } = await call.face.parts.messageLog.events(call.grant.account, query, position);
-  const record = (event: LogEvent) => eventRecord(event, call.spellingFor(event.envelope.isAlias));
+  const page = await call.face.parts.messageLog.events(call.grant.account, query, position);
+  const { events, cursor } = page;
+  const spellingOf = ({ envelope }: LogEvent) => call.spellingFor(envelope.isAlias);
+  const record = (event: LogEvent) => eventRecord(event, spellingOf(event));
+  const messageRecord = (group: readonly LogEvent[]) => groupRecord(group, spellingOf(group[0] as LogEvent));
   const end = cursor === undefined || cursor === '' ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
-  await call.list(['{"events":[', '],"logs":[', end], events, record);
+  if (query.groupBy === 'message') {
+    await call.list(['{"messages":[', end], messagesOf(events), messageRecord, page);
+  } else if (query.filter.messageId === undefined) {
+    await call.list(['{"events":[', '],"logs":[', end], events, record, page);
+  } else {
+    await call.pieces(listsOfNamed(events, record, messageRecord, end), page);
+  }
+}
+
+/** Whoever names messages may look for them instead of their events: both are there. */
+async function* listsOfNamed(
+  events: readonly LogEvent[],
+  record: (event: LogEvent) => unknown,
+  messageRecord: (group: readonly LogEvent[]) => unknown,
+  end: string,
+): AsyncIterable<string> {
+  for (const opening of ['{"events":[', '],"logs":[']) {
+    yield opening;
+    yield* texts(events, record);
+  }
+  yield '],"messages":[';
+  yield* texts(messagesOf(events), messageRecord);
+  yield end;
+}
+
+function* texts<Item>(items: readonly Item[], record: (item: Item) => unknown): Iterable<string> {
+  for (const [at, item] of items.entries()) yield `${at === 0 ? '' : ','}${JSON.stringify(record(item))}`;
+}
+
+/** The events of each message, in the order of their first ones. */
+function messagesOf(events: readonly LogEvent[]): (readonly LogEvent[])[] {
+  const groups = new Map<string, LogEvent[]>();
+  for (const event of events) {
+    const group = groups.get(event.messageId);
+    if (group === undefined) groups.set(event.messageId, [event]);
+    else group.push(event);
+  }
+  return [...groups.values()];
 }
 
 function queryOf(parameters: Parameters): LogQuery {
   const messageId = valuesOf(parameters, 'messageIds', MAX_IDS);
   const isByIds = messageId.length > 0;
   const filter: MessageFilter = isByIds ? { messageId } : filterOf(parameters);
+  const isByMessage = isGrouped(parameters, 'messageId');
+  const trimBytes = trimOf(parameters);
   return {
     filter,
     states: isByIds ? [] : statesOf(parameters),
     order: orderOf(parameters, 'latestFirst'),
-    count: countOf(parameters, MAX_EVENT_COUNT) ?? DEFAULT_EVENT_COUNT,
-    cursor: cursorIn(parameters),
+    count: countOf(parameters, MAX_EVENT_COUNT) ?? (isByMessage ? DEFAULT_GROUP_COUNT : DEFAULT_EVENT_COUNT),
+    cursor: cursorIn(parameters, isByMessage),
+    ...(isByMessage && { groupBy: 'message' }),
+    ...(trimBytes !== undefined && { trimBytes }),
   };
 }
 
-function cursorIn(parameters: Parameters): string | undefined {
+function cursorIn(parameters: Parameters, isByMessage: boolean): string | undefined {
   const cursor = single(parameters, 'cursor');
-  if (cursor === undefined || CURSOR.test(cursor)) return cursor;
+  if (cursor === undefined || (isByMessage ? GROUP_CURSOR : CURSOR).test(cursor)) return cursor;
   if (!INSTANT.test(cursor)) throw invalid('cursor is not one of ours');
   return `${cursor}-0`;
 }

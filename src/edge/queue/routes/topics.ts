@@ -6,7 +6,7 @@ import { parseJson } from '../json-items.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { groupRecord } from '../records/resource-records.js';
-import { invalid } from '../refused.js';
+import { invalid, inWordsOf } from '../refused.js';
 import { membersOf } from '../requests/checked.js';
 import { EndpointsRequest } from '../requests/endpoints.js';
 import { headersOf } from '../requests/header-members.js';
@@ -28,8 +28,9 @@ export const topicRoutes: Routes = (add) => {
   add('patch', '/v2/topics/:name', async (call, parts) => {
     call.mustBeAllowedToChange();
     const member = membersOf(parseJson(call.body)).get('headers');
-    const { headers } = headersOf(call.face.spellings, member, 'headers');
-    settingsOf(call, { headers, query: [] }, 'publish');
+    const members = headersOf(call.face.spellings, member, 'headers');
+    const { headers } = members;
+    inWordsOf(members, () => settingsOf(call, { headers, query: [] }, 'publish'));
     await call.ask({ type: 'SetGroupDefaults', group: nameIn(parts), defaults: headers }, 'Done');
     call.done();
   });

@@ -4,8 +4,9 @@ import { rawSettingsOf } from '../call-words.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationInPath } from '../destination.js';
 import { expected, type QueueCall } from '../queue-call.js';
+import { inWordsOf } from '../refused.js';
 import { triggerItem } from '../run-triggers.js';
-import { batchItems } from './batch.js';
+import { batchItems, wordsOf } from './batch.js';
 import type { Routes } from './routes.js';
 
 const TRIGGER = '/v2/trigger/';
@@ -36,7 +37,8 @@ export const triggerRoutes: Routes = (add) => {
 };
 
 async function start(call: QueueCall, items: readonly PublishItem[]): Promise<QueueReplyOf<'Published'>> {
-  return expected(await call.face.parts.gateway.publish(call.grant.account, items), 'Published');
+  const reply = await call.face.parts.gateway.publish(call.grant.account, items);
+  return inWordsOf(wordsOf(items), () => expected(reply, 'Published'));
 }
 
 /** The run that was started, or found to be there. */

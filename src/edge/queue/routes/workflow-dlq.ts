@@ -2,7 +2,14 @@
  * `/v2/workflows/dlq`: runs of workflows that failed, to be looked at, deleted, resumed where they failed or restarted
  * from the beginning; and their failure functions, to be called again or taken back.
  */
-import { MAX_DLQ_COUNT, newMessageId, type QueueCommand, type QueueReplyOf } from '../../../domain/queue/index.js';
+import {
+  MAX_DLQ_COUNT,
+  newMessageId,
+  type QueueCommand,
+  type QueueReplyOf,
+  type Redaction,
+  trimmedBody,
+} from '../../../domain/queue/index.js';
 import { type FailedRunSelector, type FailedRunView, newRunId, type RunName } from '../../../domain/workflow/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
@@ -12,7 +19,7 @@ import { RUN_PAGE_BYTES } from '../queue-limits.js';
 import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
 import { invalid, Refused } from '../refused.js';
 import { bulkRuns, chosenRunId, listedRuns, oneRun, overridesOf } from '../requests/workflow-dlq-request.js';
-import type { Routes } from './routes.js';
+import type { Handle, Routes } from './routes.js';
 
 /** Runs that one call takes up again, where it does not say. */
 const TAKEN_UP_AT_ONCE = 50;
@@ -32,13 +39,16 @@ export const workflowDlqRoutes: Routes = (add) => {
     call.value(200, { deleted: count, cursor: after });
   });
 
-  add('delete', '/v2/workflows/dlq/:id', async (call, { id }) => {
+  const deleteOne: Handle = async (call, { id }) => {
     call.mustBeAllowedToChange();
     const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
     const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
     if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
     call.done();
-  });
+  };
+  add('delete', '/v2/workflows/dlq/:id', deleteOne);
+  // As a published client asks for it.
+  add('delete', '/v2/workflows/dlq/delete/:id', deleteOne);
 
   for (const how of ['resume', 'restart'] as const) {
     add('post', `/v2/workflows/dlq/${how}`, async (call) => {
@@ -76,11 +86,15 @@ export const workflowDlqRoutes: Routes = (add) => {
 
 /** Asked of the owner, which has all that is shown; in as many parts as its answers take. */
 export async function listFailedRuns(call: QueueCall): Promise<void> {
-  const selector = listedRuns(call);
-  await call.pieces(listed(call, selector));
+  const { selector, trimBytes } = listedRuns(call);
+  await call.pieces(listed(call, selector, trimBytes));
 }
 
-async function* listed(call: QueueCall, asked: FailedRunSelector): AsyncIterable<string> {
+async function* listed(
+  call: QueueCall,
+  asked: FailedRunSelector,
+  trimBytes: number | undefined,
+): AsyncIterable<string> {
   let left: FailedRunSelector | undefined = asked;
   let after: DlqId | undefined;
   let separator = '';
@@ -89,7 +103,7 @@ async function* listed(call: QueueCall, asked: FailedRunSelector): AsyncIterable
     const command: QueueCommand = { type: 'ListFailedRuns', selector: left, maxBytes: RUN_PAGE_BYTES };
     const page: QueueReplyOf<'FailedRuns'> = await call.ask(command, 'FailedRuns');
     for (const view of page.runs) {
-      yield `${separator}${JSON.stringify(recordOf(call, view))}`;
+      yield `${separator}${JSON.stringify(recordOf(call, trimmed(view, trimBytes)))}`;
       separator = ',';
     }
     after = page.after;
@@ -126,6 +140,18 @@ async function refusePlain(call: QueueCall, id: string, failure: unknown): Promi
 
 function recordOf(call: QueueCall, view: FailedRunView) {
   return workflowDlqRecord(view, call.spellingFor(view.envelope.isAlias));
+}
+
+function trimmed(view: FailedRunView, trimBytes: number | undefined): FailedRunView {
+  const { payloadContent, responseContent, failureFunctionContent, envelope } = view;
+  const cut = (content: Uint8Array | undefined, redaction?: Redaction) =>
+    content && trimmedBody(content, redaction, trimBytes);
+  return {
+    ...view,
+    payloadContent: cut(payloadContent, envelope.settings.redact),
+    responseContent: cut(responseContent),
+    failureFunctionContent: cut(failureFunctionContent),
+  };
 }
 
 function nameRecord({ runId, createdAtMs }: RunName) {

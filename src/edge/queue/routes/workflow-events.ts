@@ -1,8 +1,9 @@
 /** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
-import { newMessageId } from '../../../domain/queue/index.js';
+import { type HeaderList, newMessageId } from '../../../domain/queue/index.js';
 import { parseJson } from '../json-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
+import { inWordsOf } from '../refused.js';
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
 import { headerValue } from '../run-headers.js';
@@ -14,6 +15,8 @@ import type { Routes } from './routes.js';
 const WAIT = '/v2/wait/';
 const NOTIFY = '/v2/notify/';
 const WAITERS = '/v2/waiters/';
+const CONFIGURATION = 'svc-';
+const FORWARDED = 'svc-forward-';
 
 export const workflowEventRoutes: Routes = (add) => {
   add('post', /^\/v2\/wait\/.+$/, wait);
@@ -32,10 +35,7 @@ async function wait(call: QueueCall): Promise<void> {
   const runId = checkedRunId(headerValue(configuration, RUN_ID) ?? '');
   const request = WaitRequest.from(parseJson(call.body));
   const { url, timeoutUrl = url, timeoutHeaders, step } = request;
-  const headers =
-    timeoutHeaders === undefined
-      ? configuration
-      : headersOf(call.face.spellings, timeoutHeaders, 'timeoutHeaders').headers;
+  const ofTimeout = timeoutHeaders && headersOf(call.face.spellings, timeoutHeaders, 'timeoutHeaders');
   const command = {
     type: 'Wait',
     runId,
@@ -47,10 +47,18 @@ async function wait(call: QueueCall): Promise<void> {
     timeoutSeconds: request.timeoutSeconds,
     timeoutBody: request.timeoutBody,
     onNotify: askedDelivery(call, url, configuration),
-    onTimeout: askedDelivery(call, timeoutUrl, headers),
+    onTimeout:
+      ofTimeout === undefined
+        ? askedDelivery(call, timeoutUrl, configuration)
+        : inWordsOf(ofTimeout, () => askedDelivery(call, timeoutUrl, ofTimeout.headers.map(sent))),
   } as const;
   await call.ask(command, 'Done');
   call.done();
+}
+
+/** What configures nothing is a header of the delivery itself. */
+function sent([name, value]: HeaderList[number]): HeaderList[number] {
+  return name.startsWith(CONFIGURATION) || name === 'content-type' ? [name, value] : [`${FORWARDED}${name}`, value];
 }
 
 /** With two segments the first is a run: its waiter alone is notified, and an event that nobody waits for is kept. */

@@ -14,10 +14,13 @@ import {
 import {
   countOf,
   filterOf,
+  isGrouped,
   orderOf,
   type Parameters,
   queryParameters,
   single,
+  trimOf,
+  urlsWanted,
   valuesOf,
   wholeNumber,
 } from '../call-filters.js';
@@ -67,7 +70,7 @@ export const workflowLogRoutes: Routes = (add) => {
   add('get', '/v2/workflows/logs', (call) => listRuns(call, parametersOf(call)));
   add('get', '/v2/workflows/events', (call) => {
     const parameters = parametersOf(call);
-    return single(parameters, 'groupBy') === BY_RUN ? listRuns(call, parameters) : listEvents(call, parameters);
+    return isGrouped(parameters, BY_RUN) ? listRuns(call, parameters) : listEvents(call, parameters);
   });
 };
 
@@ -79,11 +82,12 @@ async function listRuns(call: QueueCall, parameters: Parameters): Promise<void> 
     ...runStatesOf(others),
     count: countWithin(parameters, MAX_RUN_COUNT),
     cursor: cursorIn(parameters),
-    trimBytes: trimIn(parameters),
+    trimBytes: trimOf(parameters),
   };
   const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const { runs, cursor } = await call.face.parts.runLog.runs(call.grant.account, query, position);
-  await call.list(['{"runs":[', endOf(cursor)], runs, (run) => runRecord(run, call.spellingFor(run.isAlias)));
+  const page = await call.face.parts.runLog.runs(call.grant.account, query, position);
+  const { runs, cursor } = page;
+  await call.list(['{"runs":[', endOf(cursor)], runs, (run) => runRecord(run, call.spellingFor(run.isAlias)), page);
 }
 
 async function listEvents(call: QueueCall, parameters: Parameters): Promise<void> {
@@ -94,12 +98,13 @@ async function listEvents(call: QueueCall, parameters: Parameters): Promise<void
     order: orderOf(parameters, 'latestFirst'),
     count: countWithin(parameters, MAX_EVENT_COUNT),
     cursor: cursorIn(parameters),
-    trimBytes: trimIn(parameters),
+    trimBytes: trimOf(parameters),
   };
   const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const { events, cursor } = await call.face.parts.runLog.runEvents(call.grant.account, query, position);
+  const page = await call.face.parts.runLog.runEvents(call.grant.account, query, position);
+  const { events, cursor } = page;
   const record = (event: (typeof events)[number]) => runEventRecord(event, call.spellingFor(event.isAlias));
-  await call.list(['{"events":[', endOf(cursor)], events, record);
+  await call.list(['{"events":[', endOf(cursor)], events, record, page);
 }
 
 /** At the end there is no cursor at all: an empty one would be taken for another page. */
@@ -109,8 +114,7 @@ function endOf(cursor: string | undefined): string {
 
 function parametersOf(call: QueueCall): Parameters {
   const parameters = queryParameters(call.words.rest, PARAMETERS);
-  const groupBy = single(parameters, 'groupBy');
-  if (groupBy !== undefined && groupBy !== BY_RUN) throw invalid(`groupBy must be ${BY_RUN}`);
+  isGrouped(parameters, BY_RUN);
   return parameters;
 }
 
@@ -129,7 +133,7 @@ function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; r
   const filter = {
     ...(runIds.length > 0 && { runs: runIds.map((runId) => ({ runId, createdAtMs })) }),
     ...(createdAtMs !== undefined && { createdAtMs }),
-    ...(url.length > 0 && { url }),
+    ...(url.length > 0 && { url: urlsWanted(url) }),
     ...(host && { host }),
     ...(path && { path }),
     ...(label && { label }),
@@ -175,10 +179,4 @@ function cursorIn(parameters: Parameters): string | undefined {
   const cursor = single(parameters, 'cursor');
   if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
   return cursor;
-}
-
-function trimIn(parameters: Parameters): number | undefined {
-  const text = single(parameters, 'trimBody');
-  if (text === undefined || text === '-1') return text === undefined ? undefined : -1;
-  return wholeNumber('trimBody', text);
 }

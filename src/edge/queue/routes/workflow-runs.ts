@@ -16,6 +16,7 @@ import {
   type Parameters,
   queryParameters,
   single,
+  urlsWanted,
   valuesOf,
 } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
@@ -130,7 +131,7 @@ function filterOf(parameters: Parameters): RunFilter {
   const filter: { -readonly [Name in keyof RunFilter]: RunFilter[Name] } = {};
   const url = valuesOf(parameters, 'workflowUrl', MAX_FILTER_VALUES);
   if (url.length > 0) {
-    filter.url = url;
+    filter.url = urlsWanted(url);
     filter.isUrlExact = flagOf(parameters, 'workflowUrlExactMatch');
   }
   for (const name of ['label', 'flowControlKey', 'callerIp'] as const) {

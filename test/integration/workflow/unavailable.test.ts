@@ -1,0 +1,44 @@
+/** What this server cannot do for a moment costs no run a retry, though it has none. */
+import { expect } from 'chai';
+import { signalPid } from '../../support/millrace-process.js';
+import { type Flow, WorkflowStand } from '../../support/workflow-stand.js';
+
+/** Longer than tokens are judged by what was heard last, and than a request is held. */
+const SILENCE_MS = 2500;
+const HOLD_MS = 800;
+
+describe('a run without retries, while its server does not hear from its storage', function () {
+  this.timeout(120_000);
+  let stand: WorkflowStand;
+  let natsPid: number;
+
+  before(async () => {
+    stand = await WorkflowStand.start({ MILLRACE_REQUEST_HOLD_MS: String(HOLD_MS) });
+    natsPid = await stand.queue.millrace.natsPid();
+  });
+  after(async () => {
+    signalPid(natsPid, 'SIGCONT');
+    await stand?.stop();
+  });
+
+  for (const [what, silenceMs] of [
+    ['hands over a step that is held', HOLD_MS - 100],
+    ['hands over a step that is held, and then asked for again', SILENCE_MS],
+  ] as const) {
+    it(what, async () => {
+      const flow: Flow = async (context) => {
+        await context.run('one', async () => {
+          signalPid(natsPid, 'SIGSTOP');
+          // Nothing has been heard of permissions for longer than they are believed.
+          await new Promise((done) => setTimeout(done, 700));
+          setTimeout(() => signalPid(natsPid, 'SIGCONT'), silenceMs);
+          return 'first';
+        });
+        return context.run('two', () => 'second');
+      };
+      const { id, result } = await stand.run(stand.serve('silence', flow));
+      expect(result).to.equal('second');
+      await stand.log(id, ({ workflowState }) => expect(workflowState).to.equal('RUN_SUCCESS'));
+    });
+  }
+});
