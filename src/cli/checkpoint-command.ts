@@ -4,6 +4,7 @@ import {
   type CheckpointStatement,
   checkpointOf,
   fingerprintOf,
+  mustBeWhole,
   readCheckpoint,
   type ShardCheckpoint,
   signCheckpoint,
@@ -17,6 +18,7 @@ export async function takeCheckpoint(deps: JournalCommandDeps, file: string): Pr
   const shards: ShardCheckpoint[] = [];
   for (const shard of deps.shards) {
     if (deps.signal.aborted) throw new MillraceError('SHUTTING_DOWN', 'interrupted: no checkpoint was written');
+    await mustBeWhole(deps, shard);
     shards.push(await checkpointOf(deps, shard));
   }
   const { clusterId } = checkpoints;

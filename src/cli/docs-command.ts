@@ -106,6 +106,7 @@ function mayReadOnly(spec: CommandSpec): boolean {
 const GENERAL_DEVIATIONS = [
   'There is one database; FLUSHDB and FLUSHALL do the same.',
   'A value may have 100 MB at most: beyond it a write answers `ERR max single record size exceeded`.',
+  'Over REST an answer may be as long as a command, 10 MiB unless set otherwise; of a string beyond it the error names `GETRANGE`, and none is taken away.',
   `A pattern with wildcards may have ${MAX_GLOB_BYTES} bytes at most: beyond it \`ERR pattern is too long\`.`,
   'Expired keys are gone at once, and counted by DBSIZE until they are removed.',
 ];

@@ -20,13 +20,32 @@ const USAGE = `usage: millrace <command>
   journal verify --all [--against FILE], journal checkpoint --to FILE
   backup create|verify|restore  copies a whole installation, proves the copy, fills an empty one from it
   tools                       finds or fetches the nats-server to embed, and prints its path
-  version`;
+  version
+exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly (docs/operations/command-line.md)`;
+
+/** docs/operations/command-line.md has all codes. */
+const FAILED = 1;
 
 const [command, ...rest] = process.argv.slice(2);
-process.exitCode = await run().catch((error: unknown) => {
-  process.stderr.write(`millrace: ${describeError(error)}\n`);
-  return 1;
+// Of a process that serves, the stack is wanted.
+if (command !== 'serve') {
+  process.on('uncaughtException', (error) => {
+    failed(error);
+    process.exit(FAILED);
+  });
+}
+const code = await run().catch((error: unknown) => {
+  failed(error);
+  return FAILED;
 });
+// What a command left open must not keep it from ending; what it has written goes out first.
+process.exitCode = code;
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+
+/** One line, whatever went wrong. */
+function failed(error: unknown): void {
+  process.stderr.write(`millrace: ${describeError(error).replaceAll(/\s*\n\s*/g, ' ')}\n`);
+}
 
 async function run(): Promise<number> {
   const write = (text: string) => {

@@ -27,6 +27,7 @@ import {
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type { Database } from '../domain/control/index.js';
+import { mustBeWhole } from '../journal/index.js';
 import {
   type AccountId,
   type DatabaseId,
@@ -36,7 +37,14 @@ import {
   type SessionId,
   type ShardName,
 } from '../kernel/index.js';
-import { accountIdOfUuid, databaseIdOfUuid, kvPartition, queuePartition, shardOf } from '../messages/index.js';
+import {
+  accountIdOfUuid,
+  CONTROL_SHARD,
+  databaseIdOfUuid,
+  kvPartition,
+  queuePartition,
+  shardOf,
+} from '../messages/index.js';
 import type {
   Clock,
   Journal,
@@ -48,7 +56,7 @@ import type {
   Sealing,
   Timers,
 } from '../ports/index.js';
-import { openNatsWorld, verifiedLayout } from './nats-world.js';
+import { inDoubt, openNatsWorld, verifiedLayout } from './nats-world.js';
 import { callLimitsOf } from './runtime-parts.js';
 
 export interface AdminWorld {
@@ -93,6 +101,7 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
   const names = new Names(config.nats.natsPrefix);
   const journal = new JetStreamJournal(connections, names);
   const objects = new JetStreamObjectStore(connections, names);
+  const leases = new JetStreamLeaseStore(connections, names);
   const bus = new NatsBus(connections, names, { log });
   const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
   const gatewayLimits = { holdMs: config.ownership.requestHoldMs, retryEveryMs: 50 };
@@ -103,8 +112,9 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
       { journal, objects, timers, log, bus, clock },
       { session, staleMs: config.ownership.controlStaleMs },
     );
-    await view.start();
     followers.push(view);
+    await mustBeWhole({ journal, leases }, CONTROL_SHARD);
+    await untilCopied(view, timers);
     return view;
   };
   /** The control state as it is now. */
@@ -121,7 +131,7 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
     layout,
     journal,
     objects,
-    leases: new JetStreamLeaseStore(connections, names),
+    leases,
     followControl,
     client: new ControlGateway(caller, undefined),
     gateway: new KvShardGateway({ clock, timers, caller, host: undefined }, gatewayLimits, layout.kvShards),
@@ -133,6 +143,29 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
       await close();
     },
   };
+}
+
+/** A copy of the control state that makes no progress for so long is not coming: as long as a read of a journal waits. */
+const COPY_PATIENCE_MS = 15_000;
+const COPY_LOOK_MS = 50;
+
+/** @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE when it cannot be made */
+async function untilCopied(view: ControlView, timers: Timers): Promise<void> {
+  let isCopied = false;
+  const copied = view.start().then(() => {
+    isCopied = true;
+  });
+  let position = view.position;
+  for (let waitedMs = 0; !isCopied; waitedMs += COPY_LOOK_MS) {
+    if (view.position !== position) waitedMs = 0;
+    position = view.position;
+    if (view.damage !== undefined) throw inDoubt(view.damage);
+    if (waitedMs >= COPY_PATIENCE_MS) {
+      const why = `${CONTROL_SHARD}: nothing behind position ${position} arrives`;
+      throw new MillraceError('JOURNAL_UNAVAILABLE', `${why}: look at its stream on the NATS server`);
+    }
+    await Promise.race([copied, new Promise<void>((resolve) => timers.after(COPY_LOOK_MS, resolve))]);
+  }
 }
 
 type Named = Pick<Database, 'id' | 'name' | 'deletedAtMs'>;
@@ -186,11 +219,14 @@ async function runningServer(config: Config): Promise<Opened | undefined> {
   const file = await readFileIfThere(join(config.storage.dataDir, 'nats', 'client.json'));
   if (file === undefined) return undefined;
   const { url, user, password } = JSON.parse(file.toString()) as Record<'url' | 'user' | 'password', string>;
+  let connections: NatsConnections | undefined;
   try {
-    const connections = await connect({ servers: [url], user, password, name: 'millrace command' });
-    const layout = await verifiedLayout(connections, config.nats.natsPrefix);
-    return { connections, layout, close: () => connections.close() };
+    connections = await connect({ servers: [url], user, password, name: 'millrace command' });
+    const opened = connections;
+    const layout = await verifiedLayout(opened, config.nats.natsPrefix);
+    return { connections: opened, layout, close: () => opened.close() };
   } catch (error) {
+    await connections?.close();
     if (isMillraceError(error, 'JOURNAL_UNAVAILABLE')) return undefined;
     throw error;
   }

@@ -3,7 +3,8 @@
  *
  *  DK1 the control actor is told how each ended, until it has answered; what it does not know as completed is removed
  *  DK2 nothing of a database is taken away before all that shall take its place was found to be there
- *  DK3 objects that belong to no moment the control state knows, because a process died, are removed after the next one
+ *  DK3 objects that belong to no moment the control state knows, because a process died, are removed after the next one,
+ *      or by `sweepUnknown`
  */
 import type { ControlReply } from '../domain/control/index.js';
 import {
@@ -56,6 +57,8 @@ const RESTORE_TRIES = 3;
 export class DatabaseKeeper implements Backups {
   #last: Promise<void> = Promise.resolve();
   #isStopped = false;
+  /** Moments with objects that were known to nobody at the last look. */
+  #unknown: ReadonlySet<BackupId> = new Set();
 
   constructor(
     private readonly ports: KeeperPorts,
@@ -76,6 +79,19 @@ export class DatabaseKeeper implements Backups {
 
   delete(manifests: readonly string[]): Promise<void> {
     return removeKept(this.ports.objects, manifests);
+  }
+
+  /** DK3: what was unknown at the last look too, an hour or so ago. @returns how many moments' objects went */
+  async sweepUnknown(): Promise<number> {
+    const { objects, knownBackups } = this.ports;
+    const found = await keptBackups(objects);
+    const known = knownBackups();
+    if (known === undefined) return 0;
+    const unknown = new Set([...found].filter((backup) => !known.has(backup)));
+    const over = [...unknown].filter((backup) => this.#unknown.has(backup));
+    this.#unknown = unknown;
+    for (const backup of over) await removeAllOf(objects, backup);
+    return over.length;
   }
 
   /** Lets what is under way come to its end; what has not begun is left. */

@@ -18,6 +18,8 @@ export interface BackupRoleOptions {
 
 export interface BackupRole {
   readonly backups: Backups;
+  /** Removes objects that belong to no moment. @returns of how many */
+  sweep(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
   );
   return {
     backups: keeper,
+    sweep: () => keeper.sweepUnknown(),
     stop: async () => {
       const ended = keeper.close();
       await thread.close();

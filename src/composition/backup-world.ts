@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import {
   type ClusterLayout,
   JetStreamJournal,
+  JetStreamLeaseStore,
   JetStreamObjectStore,
   Names,
   type NatsConnections,
@@ -20,6 +21,7 @@ import {
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type { BackupSource, Installation, RestoreTarget } from '../journal/backup/index.js';
+import type { VouchedPorts } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
@@ -28,7 +30,7 @@ import { LAYOUT_MARK, openNatsWorld } from './nats-world.js';
 import { MARK_DRAFT, type MarkKeeper, markFile, markRecord, refuseUnfinishedRestore } from './restore-mark.js';
 
 export interface SourceWorld {
-  readonly source: BackupSource;
+  readonly source: BackupSource & VouchedPorts;
   readonly installation: Installation;
   close(): Promise<void>;
 }
@@ -111,6 +113,7 @@ function portsOf(config: Config, connections: NatsConnections) {
   return {
     journal: new JetStreamJournal(connections, names, { appendTimeoutMs: config.nats.natsAppendTimeoutMs }),
     objects: new JetStreamObjectStore(connections, names),
+    leases: new JetStreamLeaseStore(connections, names),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   restoreBackup,
   verifyBackup,
 } from '../journal/backup/index.js';
+import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BackupDirectory } from './backup-directory.js';
 import { BACKUP_PLANES } from './backup-planes.js';
@@ -46,6 +47,7 @@ export async function makeBackup(
     const files = new BackupDirectory(directory);
     await files.begin();
     if (keyTo !== undefined) await copyKey(sealKeyFile, keyTo);
+    for (const shard of world.installation.journals) await mustBeWhole(world.source, shard);
     const manifest = await createBackup(world.source, files, world.installation, { madeBy: VERSION, keyId });
     await files.end();
     return manifest;

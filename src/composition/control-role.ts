@@ -26,13 +26,15 @@ import { JetStreamMeterLog } from '../adapters/nats/index.js';
 import { CredentialsFile, credentialLines, givenCredentials, openKeyFile } from '../adapters/node/index.js';
 import { searchReranks } from '../domain/control/index.js';
 import type { SearchMonth } from '../edge/index.js';
-import { type AccountId, MillraceError } from '../kernel/index.js';
+import { mustBeWhole } from '../journal/index.js';
+import { type AccountId, isMillraceError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD } from '../messages/index.js';
 import type {
   Access,
   AclAdmin,
   Compactor,
   DataLimits,
+  Freshness,
   ManagementAccess,
   ManagementControl,
   Meter,
@@ -41,15 +43,25 @@ import type {
   Sealing,
   SearchAccess,
 } from '../ports/index.js';
-import type { NatsWorld } from './nats-world.js';
+import { inDoubt, type NatsWorld } from './nats-world.js';
 import { ownedShards } from './owned-shards.js';
 import { planLimits } from './plan-limits.js';
 import { pricesOf } from './prices.js';
 import { ANSWER_MEMORY, callLimitsOf } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
+/** What the first start made and nobody gave. */
+export interface MadeCredentials {
+  /** Where all of them are kept. */
+  readonly file: string;
+  /** `VARIABLE=value`, a line each; empty when all were given. */
+  readonly lines: string;
+}
+
 export interface ControlRole {
   readonly access: Access & RespAccess;
+  /** Of all that lets requests in. */
+  readonly freshness: Freshness;
   readonly users: AclAdmin;
   /** Whom queue tokens let in, limits, signing keys. */
   readonly accounts: Accounts;
@@ -75,8 +87,10 @@ export interface ControlRole {
   readonly dataLimits: DataLimits;
   readonly meter: Meter;
   /** Resolves when tokens can be judged here, and with what to show a person once, if anything. */
-  start(): Promise<string | undefined>;
+  start(): Promise<MadeCredentials | undefined>;
   isFresh(): boolean;
+  /** Has the control actor answered a question of this process yet? */
+  hasAnswered(): boolean;
   stop(): Promise<void>;
 }
 
@@ -90,6 +104,8 @@ export interface ControlRoleOptions {
 const EDGE_SILENCE_MS = 2000;
 const FIRST_START_PAUSE_MS = 50;
 const VIEW_PAUSE_MS = 2;
+/** Longer than an election and a reconnect: what a journal shows still then is no lagging replica. */
+const DAMAGE_LOOK_MS = 15_000;
 
 export function controlRole(c: DependencyContainer, options: ControlRoleOptions): ControlRole {
   const config = c.resolve(tokens.CONFIG);
@@ -117,6 +133,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   const plans = planLimits({ clock, timers, log, view, client, daily: slices }, pricesOf(config));
   const meter = new MeterWriter({ meterLog, clock, timers, log }, processId, DEFAULT_METER_OPTIONS);
 
+  let lookAtMs = options.world.isExclusive ? 0 : clock.monotonicMs() + DAMAGE_LOOK_MS;
   let keyFile: Sealing | undefined;
   const sealing = () => {
     if (keyFile === undefined) throw new MillraceError('DEFECT', 'the key file is asked for before it was opened');
@@ -127,27 +144,76 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
     { centsPer100kMessages: config.prices.queuePriceCents },
   );
 
+  let hasAnswered = false;
+  let isStopped = false;
+  /** A question about nobody: any answer will do. */
+  async function untilAnswered(): Promise<void> {
+    const question = { type: 'GetAccount', account: 'ac-nobody' as AccountId } as const;
+    while (!hasAnswered && !isStopped) {
+      hasAnswered = await client.send(question).then(
+        () => true,
+        () => false,
+      );
+      if (!hasAnswered) await pause(FIRST_START_PAUSE_MS);
+    }
+  }
+
   const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
 
-  async function prepareFirstDatabase(sealing: Sealing): Promise<string | undefined> {
-    const { dataDir } = config.storage;
+  /**
+   * Nothing is served without the control journal, and one in doubt stays so until somebody has looked: a start ends
+   * instead of waiting for it. One server shows at once what a replica may show for a moment only.
+   */
+  async function refuseDamage(): Promise<void> {
+    const why = owner?.host.stoppedShards().get(CONTROL_SHARD) ?? view.damage;
+    if (why !== undefined) throw inDoubt(why);
+    const nowMs = clock.monotonicMs();
+    if (nowMs < lookAtMs) return;
+    lookAtMs = nowMs + DAMAGE_LOOK_MS;
+    await mustBeWhole({ journal, leases: c.resolve(tokens.LEASES) }, CONTROL_SHARD).catch((error: unknown) => {
+      if (isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
+    });
+  }
+
+  async function untilCopied(ready: Promise<void>): Promise<void> {
+    let isReady = false;
+    const copied = ready.then(() => {
+      isReady = true;
+    });
+    while (!isReady) {
+      await Promise.race([copied, pause(FIRST_START_PAUSE_MS)]);
+      if (!isReady) await refuseDamage();
+    }
+  }
+
+  async function prepareFirstDatabase(sealing: Sealing): Promise<MadeCredentials | undefined> {
+    const file = join(config.storage.dataDir, 'credentials.env');
     const given = givenCredentials(config.firstStart);
     const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
     const { toPrint, warnings } = await firstStart({
       client,
-      keeper: new CredentialsFile(join(dataDir, 'credentials.env'), given, random),
+      keeper: new CredentialsFile(file, given, random),
       sealing,
       random,
       given,
       limits: { maxCommandBytes, maxRequestsPerDay },
-      pause: () => pause(FIRST_START_PAUSE_MS),
+      pause: async () => {
+        await refuseDamage();
+        await pause(FIRST_START_PAUSE_MS);
+      },
     });
     for (const warning of warnings) log.warn('first-start.warning', { warning });
-    return toPrint === undefined ? undefined : credentialLines(toPrint);
+    return toPrint === undefined ? undefined : { file, lines: credentialLines(toPrint, given) };
   }
 
   return {
     access: view,
+    freshness: {
+      get isFresh() {
+        return view.isFresh;
+      },
+      untilFresh: () => view.untilFresh(config.ownership.requestHoldMs),
+    },
     users: new AclAdministration(client, view, random),
     accounts,
     management: new ManagementGrants(view),
@@ -168,17 +234,21 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
     meter,
     start: async () => {
       keyFile = await openKeyFile(config.storage.sealKeyFile, random);
+      if (options.world.isExclusive) await refuseDamage();
       owner?.start();
       meter.start();
       const isReady = view.start();
       const credentials = owner === undefined ? undefined : await prepareFirstDatabase(keyFile);
-      await isReady;
+      await untilCopied(isReady);
       // The copy may be a moment behind the answer: a token that was just printed must be known here.
       while (owner !== undefined && view.state.firstStart === undefined) await pause(VIEW_PAUSE_MS);
+      void untilAnswered();
       return credentials;
     },
     isFresh: () => view.isFresh,
+    hasAnswered: () => hasAnswered,
     stop: async () => {
+      isStopped = true;
       plans.stop();
       await slices.giveBack();
       await meter.stop();

@@ -7,7 +7,7 @@ import type { ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { decodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
-import { AclCommands, createKvServer, type createQueueServer, createRespServer } from '../edge/index.js';
+import { AclCommands, createKvServer, type createQueueServer, createRespServer, SignInGuard } from '../edge/index.js';
 import { describeError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type {
@@ -78,14 +78,23 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     events.receive(decodeKvDelivery(payload)),
   );
   undo.push(() => ear.stop());
-  const users = new AclCommands({ admin: control.users, clock, random: c.resolve(tokens.RANDOM) });
-  const { access, quota, meter, accounts } = control;
-  const shared = { gateway, events, access, quota, meter, clock, timers, log };
+  const users = new AclCommands({
+    admin: control.users,
+    clock,
+    random: c.resolve(tokens.RANDOM),
+    gateway,
+    minSecretCharacters: config.signIn.secretMinCharacters,
+  });
+  const { access, freshness, quota, meter, accounts } = control;
+  const shared = { gateway, events, access, freshness, quota, meter, clock, timers, log };
   const options = faceOptionsOf(config);
+  const metrics = c.resolve(tokens.METRICS);
+  const guard = new SignInGuard({ clock, timers, log, metrics }, config.signIn.signInFailures);
 
   const kv = createKvServer({
     ...shared,
     users,
+    signIns: guard.of('rest'),
     trustedProxies: config.faces.trustedProxies,
     ...options,
     ...secured,
@@ -100,7 +109,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     intake,
     http,
     readModels: models.readModels,
-    face: { ...withoutBodyLimit(options), ...secured },
+    face: { ...withoutBodyLimit(options), ...secured, freshness, signIns: guard.of('queue') },
   });
   const queueAt = at(host, (await listening(queue.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort)).port);
   undo.push(() => queue.close(deadline()));
@@ -112,6 +121,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     const resp = createRespServer({
       ...shared,
       acl: users,
+      signIns: guard.of('resp'),
       redisVersion: REDIS_VERSION,
       ...respOptionsOf(config),
       ...secured,
@@ -122,8 +132,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
       host,
       port: bound.port,
       maxClients: config.http.httpMaxConnections,
-      connections: () => resp.connections,
-      accepted: () => resp.accepted,
+      counts: () => resp.counts(),
     };
     shownRespPort = bound.port;
     respAt = `resp=${respScheme}://${at(host, bound.port)}`;
@@ -162,7 +171,8 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
       },
     },
     respPort: shownRespPort,
-    face: { ...withoutBodyLimit(options), ...secured },
+    guard,
+    face: { ...withoutBodyLimit(options), ...secured, freshness },
   });
   mgmtAt = at(host, (await listening(management.listen(mgmtPort, host), 'MILLRACE_MGMT_PORT', mgmtPort)).port);
   undo.push(() => management.close(deadline()));
@@ -195,9 +205,9 @@ function withoutBodyLimit({
   return { limits: shared, aliases };
 }
 
-function respOptionsOf({ http }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {
+function respOptionsOf({ http, ownership }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {
   const { httpMaxConnections: maxConnections, httpMaxConnectionsPerAddress: maxConnectionsPerAddress } = http;
-  return { limits: { maxConnections, maxConnectionsPerAddress } };
+  return { limits: { maxConnections, maxConnectionsPerAddress, maxDoubtMs: ownership.requestHoldMs } };
 }
 
 async function tlsOf({ faces }: Config): Promise<{ tls?: { cert: Buffer; key: Buffer } }> {

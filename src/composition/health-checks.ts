@@ -1,6 +1,7 @@
 /** What `/readyz` looks at. */
-import type { ShardHost, Work } from '../actors/runtime/index.js';
+import type { ClockWatch, ShardHost, Work } from '../actors/runtime/index.js';
 import type { Check } from '../adapters/http-health/index.js';
+import type { Clock, Log, Timers } from '../ports/index.js';
 import type { ControlRole } from './control-role.js';
 import type { NatsWorld } from './nats-world.js';
 import type { ProjectionRole } from './projection-role.js';
@@ -9,6 +10,7 @@ import type { SearchRole } from './search-role.js';
 type OwnedShards = Pick<ShardHost<Work>, 'stoppedShards' | 'lookFailures' | 'isSettled'>;
 
 export interface CheckedParts {
+  readonly clocks: Pick<ClockWatch, 'isExcluded' | 'describe'>;
   readonly hosts: readonly OwnedShards[];
   readonly control: ControlRole;
   /** Undefined in a process that keeps none. */
@@ -18,14 +20,15 @@ export interface CheckedParts {
 
 export function healthChecks(
   world: NatsWorld,
-  { hosts, control, readModels, searches }: CheckedParts,
+  { clocks, hosts, control, readModels, searches }: CheckedParts,
 ): () => Record<string, Check> {
   return () => {
     const isConnected = world.connections.appends.isConnected();
     const checks: Record<string, Check> = {
       nats: isConnected ? { ok: true } : { ok: false, detail: 'not connected' },
-      control: control.isFresh() ? { ok: true } : { ok: false, detail: 'nothing heard from the control stream' },
+      control: controlCheck(control),
     };
+    if (hosts.length > 0) checks.clock = clockCheck(clocks);
     if (hosts.length > 0) checks.shards = shardsCheck(hosts);
     if (readModels !== undefined) checks['read-models'] = readModels.check();
     if (searches !== undefined) checks.search = searches.check();
@@ -33,12 +36,46 @@ export function healthChecks(
   };
 }
 
+/** A clock is set right by a person: a start does not wait for that. */
+function clockCheck(clocks: CheckedParts['clocks']): Check {
+  return clocks.isExcluded ? { ok: false, isStuck: true, detail: clocks.describe() } : { ok: true };
+}
+
+function controlCheck(control: ControlRole): Check {
+  if (!control.isFresh()) return { ok: false, detail: 'nothing heard from the control stream' };
+  return control.hasAnswered() ? { ok: true } : { ok: false, detail: 'the control shard has not answered yet' };
+}
+
 function shardsCheck(hosts: readonly OwnedShards[]): Check {
   const stopped = hosts.flatMap((host) => [...host.stoppedShards().keys()]);
-  if (stopped.length > 0) return { ok: false, detail: `stopped, the journal is in doubt: ${stopped.join(', ')}` };
+  if (stopped.length > 0) {
+    return { ok: false, isStuck: true, detail: `stopped, the journal is in doubt: ${stopped.join(', ')}` };
+  }
   if (!hosts.every((host) => host.isSettled())) {
     const why = hosts.flatMap((host) => [...host.lookFailures()].map(([shard, reason]) => `; ${shard}: ${reason}`));
     return { ok: false, detail: `shards are loading or moving${why.join('')}` };
   }
   return { ok: true };
+}
+
+/** Between two looks whether all is ready. */
+const LOOK_EVERY_MS = 20;
+/** Whoever waits for a process to become ready is told what for. */
+const TELL_EVERY_MS = 10_000;
+
+/** Resolves when every check is well, or will not become so by itself: that is for `/readyz` to say. */
+export async function untilReady(
+  checks: () => Record<string, Check>,
+  { timers, clock, log }: { readonly timers: Timers; readonly clock: Clock; readonly log: Log },
+): Promise<void> {
+  let toldAtMs = clock.monotonicMs();
+  for (;;) {
+    const awaited = Object.entries(checks()).filter(([, { ok, isStuck }]) => !ok && isStuck !== true);
+    if (awaited.length === 0) return;
+    if (clock.monotonicMs() - toldAtMs >= TELL_EVERY_MS) {
+      toldAtMs = clock.monotonicMs();
+      log.info('process.not-ready-yet', Object.fromEntries(awaited.map(([name, { detail }]) => [name, detail ?? ''])));
+    }
+    await new Promise<void>((resolve) => timers.after(LOOK_EVERY_MS, resolve));
+  }
 }

@@ -1,6 +1,6 @@
 /** The kv role: this process may own kv shards. */
 import type { DependencyContainer } from 'tsyringe';
-import { KvFold, KvGauges, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
+import { HeldData, KvFold, KvGauges, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
 import type { ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
@@ -47,6 +47,19 @@ export function kvRole(
   const shards = shardNames(c.resolve(tokens.LAYOUT)).kv;
   const silence = silenceWatchOf(config, clock, timers);
 
+  const metrics = c.resolve(tokens.METRICS);
+
+  const held = new HeldData(c.resolve(tokens.MEMORY).dataBytes, {
+    timers,
+    log,
+    *loaded() {
+      for (const { plane } of owners()) for (const [name, { engine }] of plane.loaded()) yield [name, engine] as const;
+    },
+  });
+
+  metrics.gauge('millrace_data_bytes', () => held.usedBytes);
+  metrics.gauge('millrace_data_limit_bytes', () => held.limitBytes);
+
   function createPlane({ activation, actor, history, loadPartition }: PlaneWorld<KvWork>): KvPlane {
     const plane = new KvPlane(
       {
@@ -62,6 +75,7 @@ export function kvRole(
         loadPartition,
         loadKept: keptLoader({ objects, log, clock, timers }),
         dataLimits,
+        held,
       },
       {
         expiryKeysPerTick: config.bounds.expiryKeys,
@@ -83,7 +97,7 @@ export function kvRole(
     onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
   });
   const { host } = owned;
-  watchShards(c.resolve(tokens.METRICS), host, shards);
+  watchShards(metrics, host, shards);
   let isStopped = false;
   const sweep = () => {
     if (isStopped) return;
@@ -91,21 +105,26 @@ export function kvRole(
     timers.after(PASSIVATE_EVERY_MS, sweep);
   };
 
-  function* partitions() {
-    for (const actor of host.actors()) yield* owned.planeOf(actor)?.loaded() ?? [];
+  function* owners() {
+    for (const actor of host.actors()) {
+      const plane = owned.planeOf(actor);
+      if (plane !== undefined) yield { actor, plane };
+    }
   }
-  const gauges = new KvGauges({ clock, timers, meter, partitions });
+  const gauges = new KvGauges({ clock, timers, meter, owners });
 
   return {
     host,
     start: () => {
       owned.start();
       gauges.start();
+      held.start();
       timers.after(PASSIVATE_EVERY_MS, sweep);
     },
     stop: async () => {
       isStopped = true;
       gauges.stop();
+      held.stop();
       await owned.stop();
     },
   };

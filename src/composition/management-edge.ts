@@ -7,6 +7,7 @@ import {
   createSearchHandler,
   type PublicUrls,
   pendingDocuments,
+  type SignInGuard,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
 import type {
@@ -39,7 +40,10 @@ export interface ManagementEdgeOptions {
   readonly addresses: PublicUrls;
   /** 0: it is off. */
   readonly respPort: number;
-  readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases'> & { readonly tls?: TlsTexts };
+  readonly guard: SignInGuard;
+  readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases' | 'freshness'> & {
+    readonly tls?: TlsTexts;
+  };
 }
 
 export function managementFace(c: DependencyContainer, options: ManagementEdgeOptions): FaceServer {
@@ -55,12 +59,14 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     care,
     addresses,
     respPort,
+    guard,
     face,
   } = options;
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const log = c.resolve(tokens.LOG);
   const { publicUrlKv, publicUrlQueue, publicUrlMgmt } = config.faces;
+  const { trustedProxies } = config.faces;
   let isDraining = false;
   const search = createSearchHandler({
     access: control.search,
@@ -72,6 +78,8 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     clock,
     timers: c.resolve(tokens.TIMERS),
     log,
+    signIns: guard.of('search'),
+    trustedProxies,
     isDraining: () => isDraining,
   });
   const admin = createAdminHandler({
@@ -83,8 +91,11 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     statistics,
     readModels: care,
     clock,
+    random: c.resolve(tokens.RANDOM),
     timers: c.resolve(tokens.TIMERS),
     log,
+    signIns: guard.of('admin'),
+    trustedProxies,
     // What is in front of this process may speak TLS for it.
     isSecure: face.tls !== undefined || publicUrlMgmt?.startsWith('https:') === true,
     isDraining: () => isDraining,
@@ -95,6 +106,8 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     statistics,
     clock,
     log,
+    signIns: guard.of('monitoring'),
+    trustedProxies,
     isDraining: () => isDraining,
   });
   const prices = pricesOf(config);
@@ -111,7 +124,8 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     timers: c.resolve(tokens.TIMERS),
     random: c.resolve(tokens.RANDOM),
     log,
-    trustedProxies: config.faces.trustedProxies,
+    signIns: guard.of('management'),
+    trustedProxies,
     publicUrls: {
       kv: publicUrlKv ?? addresses.kv,
       queue: publicUrlQueue ?? addresses.queue,

@@ -21,7 +21,8 @@ import {
 } from '../adapters/nats/index.js';
 import { readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
-import { MillraceError } from '../kernel/index.js';
+import { WHAT_TO_DO } from '../journal/index.js';
+import { describeError, MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
 import { markFile, markRecord, refuseUnfinishedRestore } from './restore-mark.js';
 
@@ -68,6 +69,7 @@ async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) =>
     fsync,
     onGiveUp,
   });
+  let connections: NatsConnections | undefined;
   try {
     const options: NatsOptions = {
       servers: [server.url],
@@ -75,22 +77,25 @@ async function openEmbedded(config: Config, log: Log, onGiveUp: (why: string) =>
       password: server.credentials.password,
       system: { user: server.sysCredentials.user, password: server.sysCredentials.password },
     };
-    const connections = await connect(options);
-    const layout = await embeddedLayout(connections, config);
+    const opened = await connect(options);
+    connections = opened;
+    const layout = await embeddedLayout(opened, config);
     return {
       options,
-      connections,
+      connections: opened,
       names: new Names(config.nats.natsPrefix),
       layout,
       serverVersion: server.version,
       isExclusive: true,
       close: async () => {
-        await connections.close();
+        await opened.close();
         await server.stop();
         lock.release();
       },
     };
   } catch (error) {
+    // Left open they look for the server for ever.
+    await connections?.close();
     await server.stop();
     lock.release();
     throw error;
@@ -137,6 +142,12 @@ async function openRunning(config: Config, isRestoring: boolean): Promise<NatsWo
   }
 }
 
+/** A journal that somebody has to look at, with what to do about it. */
+export function inDoubt(why: MillraceError): MillraceError {
+  const text = describeError(why);
+  return text.includes(WHAT_TO_DO) ? why : new MillraceError('JOURNAL_DAMAGED', `${text}; ${WHAT_TO_DO}`, why.details);
+}
+
 /** @throws JOURNAL_DAMAGED naming every difference */
 export async function verifiedLayout(connections: NatsConnections, prefix: string): Promise<ClusterLayout> {
   const { layout, differences } = await verifyCluster(connections, prefix);
@@ -149,7 +160,7 @@ export async function verifiedLayout(connections: NatsConnections, prefix: strin
   }
   if (layout === undefined || first !== undefined) {
     const all = differences.map(({ stream, detail }) => `${stream}: ${detail}`).join('; ');
-    throw new MillraceError('JOURNAL_DAMAGED', `streams are not as they were created: ${all}`);
+    throw new MillraceError('JOURNAL_DAMAGED', `streams are not as they were created: ${all}; ${WHAT_TO_DO}`);
   }
   return layout;
 }

@@ -1,11 +1,12 @@
 /** What every role of a process stands on, registered under its tokens. */
 import { container, type DependencyContainer } from 'tsyringe';
-import { Membership, Session } from '../actors/runtime/index.js';
+import { ClockWatch, GuardedClock, Membership, Session } from '../actors/runtime/index.js';
 import { JetStreamJournal, JetStreamLeaseStore, JetStreamObjectStore, NatsBus } from '../adapters/nats/index.js';
 import {
   JsonLog,
   NodeRandom,
   NodeTimers,
+  ProcBootTime,
   ProcessWatch,
   PromMetrics,
   SystemClock,
@@ -14,7 +15,8 @@ import {
 import type { Config } from '../config/index.js';
 import type { Log } from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';
-import { sessionTimesOf } from './runtime-parts.js';
+import { processMemory } from './process-memory.js';
+import { clockWatchOptionsOf, guardedClockLimitsOf, sessionTimesOf, watchClocks } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
 /** Clock, dice, log and metrics: needed before there is a NATS. */
@@ -27,15 +29,21 @@ export interface Basics {
 
 export function basicParts(config: Config): Basics {
   const parts = container.createChildContainer();
-  const clock = new SystemClock();
-  const log = new JsonLog({ level: config.process.logLevel, clock, write: streamLines(process.stderr) });
+  // Lines of the log bear the machine's own time, so that they can be laid beside those of others.
+  const machine = new SystemClock();
+  const boot = new ProcBootTime();
+  const clock = new GuardedClock(machine, boot, guardedClockLimitsOf(config));
+  const log = new JsonLog({ level: config.process.logLevel, clock: machine, write: streamLines(process.stderr) });
   const metrics = new PromMetrics({ withProcess: true });
   parts.registerInstance(tokens.CONFIG, config);
   parts.registerInstance(tokens.CLOCK, clock);
+  parts.registerInstance(tokens.GUARDED_CLOCK, clock);
+  parts.registerInstance(tokens.BOOT_TIME, boot);
   parts.registerInstance(tokens.TIMERS, new NodeTimers());
   parts.registerInstance(tokens.RANDOM, new NodeRandom());
   parts.registerInstance(tokens.LOG, log);
   parts.registerInstance(tokens.METRICS, metrics);
+  parts.registerInstance(tokens.MEMORY, processMemory(config.process.memoryBytes));
   return { container: parts, log, metrics, watch: new ProcessWatch(metrics.registry) };
 }
 
@@ -51,7 +59,21 @@ export function natsParts(c: DependencyContainer, world: NatsWorld, canOwn: bool
   const leases = new JetStreamLeaseStore(connections, names);
   const bus = new NatsBus(connections, names, { maxBytes: config.bounds.busMessageBytes, log });
   const membership = new Membership(bus, clock);
-  const session = new Session({ leases, clock, timers, random, log }, sessionTimesOf(config), membership, canOwn);
+  const metrics = c.resolve(tokens.METRICS);
+  const clocks = new ClockWatch(
+    {
+      clock: c.resolve(tokens.GUARDED_CLOCK),
+      boot: c.resolve(tokens.BOOT_TIME),
+      leases,
+      log,
+      jumps: metrics.counter('millrace_clock_jumps_total'),
+    },
+    clockWatchOptionsOf(config, world.isExclusive),
+    membership,
+  );
+  watchClocks(metrics, clocks);
+  const ports = { leases, clock, clocks, timers, random, log };
+  const session = new Session(ports, sessionTimesOf(config), membership, canOwn);
   c.registerInstance(tokens.CONNECTIONS, connections);
   c.registerInstance(tokens.LAYOUT, layout);
   c.registerInstance(tokens.JOURNAL, journal);
@@ -59,5 +81,6 @@ export function natsParts(c: DependencyContainer, world: NatsWorld, canOwn: bool
   c.registerInstance(tokens.OBJECTS, new JetStreamObjectStore(connections, names));
   c.registerInstance(tokens.BUS, bus);
   c.registerInstance(tokens.MEMBERSHIP, membership);
+  c.registerInstance(tokens.CLOCK_WATCH, clocks);
   c.registerInstance(tokens.SESSION, session);
 }

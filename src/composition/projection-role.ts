@@ -6,11 +6,13 @@ import type { Check } from '../adapters/http-health/index.js';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import type { MessageLog, RunLog, Statistics } from '../ports/index.js';
-import type { StatisticsStatus } from '../projections/index.js';
+import type { ReadModelStatus } from '../projections/index.js';
 import { AskedReadModels, AskedStatistics, askOverBus } from '../query/index.js';
 import { EventLimits } from './event-limits.js';
+import { MeterTrimmer } from './meter-trimmer.js';
 import type { NatsWorld } from './nats-world.js';
 import { ProjectionThread } from './projection-thread.js';
+import { countStale, inSeconds } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
 export interface ProjectionRole {
@@ -28,6 +30,8 @@ export interface ProjectionRole {
 export interface ProjectionRoleOptions {
   readonly world: NatsWorld;
   readonly accounts: Pick<Accounts, 'eventLimits' | 'whenChanged'>;
+  /** Position up to which the control state has counted the meter's log. */
+  meterCountedUpTo(): number;
 }
 
 const ENTRY = new URL('./projection-worker.js', import.meta.url);
@@ -36,12 +40,16 @@ const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** One try over the bus: a wait, a search and the way. */
 const REMOTE_TRY_MS = 5000;
 
-export function projectionRole(c: DependencyContainer, { world, accounts }: ProjectionRoleOptions): ProjectionRole {
+export function projectionRole(
+  c: DependencyContainer,
+  { world, accounts, meterCountedUpTo }: ProjectionRoleOptions,
+): ProjectionRole {
   const config = c.resolve(tokens.CONFIG);
   const bus = c.resolve(tokens.BUS);
   const metrics = c.resolve(tokens.METRICS);
   const layout = c.resolve(tokens.LAYOUT);
   const timers = c.resolve(tokens.TIMERS);
+  const log = c.resolve(tokens.LOG);
   const retention = { maxAgeMs: config.delivery.logRetentionMs, maxEvents: ANY_NUMBER };
   const folder = join(config.storage.dataDir, 'read-models');
   const thread = new ProjectionThread({
@@ -52,8 +60,12 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
       file: join(folder, 'messages.db'),
       statsFile: join(folder, 'stats.db'),
       options: { clusterId: layout.clusterId, shards: shardNames(layout).queue, retention },
+      snapshots: {
+        writer: c.resolve(tokens.SESSION).processId,
+        meterBytes: config.storage.statisticsSnapshotBytes,
+      },
     },
-    log: c.resolve(tokens.LOG),
+    log,
     timers,
     onBegun: () => limits.begun(),
   });
@@ -63,20 +75,28 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
     tell: (changes) => thread.limitEvents(changes),
   });
   accounts.whenChanged(() => limits.changed());
+  const trimmer = new MeterTrimmer({
+    journal: c.resolve(tokens.JOURNAL),
+    timers,
+    log,
+    coveredUpTo: () => thread.statistics?.meterCoveredUpTo ?? 0,
+    countedUpTo: meterCountedUpTo,
+  });
   const ends: (() => void)[] = [];
   return {
-    readModels: new AskedReadModels((question) => thread.ask(question)),
-    statistics: new AskedStatistics((question) => thread.ask(question)),
+    readModels: new AskedReadModels((question) => thread.ask(question), countStale(metrics, 'messages')),
+    statistics: new AskedStatistics((question) => thread.ask(question), countStale(metrics, 'statistics')),
     rebuild: (model) => thread.rebuild(model),
     start: async () => {
       const lock = await lockDataDir(folder);
       thread.start();
+      trimmer.start();
       const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));
       const gauges = [
-        metrics.gauge('millrace_read_model_behind_positions', () => thread.status?.behindPositions ?? 0),
-        metrics.gauge('millrace_read_model_behind_seconds', () => (thread.status?.behindMs ?? 0) / 1000),
-        metrics.gauge('millrace_statistics_behind_positions', () => thread.statistics?.behindPositions ?? 0),
-        metrics.gauge('millrace_statistics_behind_seconds', () => (thread.statistics?.behindMs ?? 0) / 1000),
+        metrics.gauge('millrace_read_model_behind_positions', () => thread.status?.behindPositions),
+        metrics.gauge('millrace_read_model_behind_seconds', () => inSeconds(thread.status?.behindMs)),
+        metrics.gauge('millrace_statistics_behind_positions', () => thread.statistics?.behindPositions),
+        metrics.gauge('millrace_statistics_behind_seconds', () => inSeconds(thread.statistics?.behindMs)),
       ];
       ends.push(
         () => served.stop(),
@@ -89,6 +109,7 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
       const [stopServing, ...others] = ends.splice(0);
       stopServing?.();
       limits.stop();
+      trimmer.stop();
       await thread.stop();
       for (const end of others) end();
     },
@@ -97,23 +118,27 @@ export function projectionRole(c: DependencyContainer, { world, accounts }: Proj
 
 /** For a process without the role. */
 export function remoteReadModels(c: DependencyContainer): MessageLog & RunLog {
-  return new AskedReadModels(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+  const onBehind = countStale(c.resolve(tokens.METRICS), 'messages');
+  return new AskedReadModels(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS), onBehind);
 }
 
 /** The same for the statistics. */
 export function remoteStatistics(c: DependencyContainer): Statistics {
-  return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+  const onBehind = countStale(c.resolve(tokens.METRICS), 'statistics');
+  return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS), onBehind);
 }
 
 function checkOf({ status, statistics }: ProjectionThread): Check {
-  if (status === undefined) return { ok: false, detail: 'the read models are being opened' };
+  if (status === undefined || statistics === undefined)
+    return { ok: false, detail: 'the read models are being opened' };
   // Nobody waits for statistics: they are told of, and do not decide.
   const ofStatistics = statistics === undefined ? [] : notesOf(statistics).map((note) => `statistics: ${note}`);
   const notes = [...notesOf(status), ...ofStatistics];
-  return notes.length === 0 ? { ok: status.isCaughtUp } : { ok: status.isCaughtUp, detail: notes.join('; ') };
+  const isStuck = status.troubles.length > 0;
+  return { ok: status.isCaughtUp, isStuck, ...(notes.length === 0 ? {} : { detail: notes.join('; ') }) };
 }
 
-function notesOf({ behindPositions, behindMs, troubles, incompleteShards }: StatisticsStatus): string[] {
+function notesOf({ behindPositions, behindMs, troubles, incompleteShards }: Omit<ReadModelStatus, 'rows'>): string[] {
   return [
     ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
     ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),

@@ -14,6 +14,7 @@ import {
   type ReadModelStatus,
   ReadModels,
   StatisticsModel,
+  type StatisticsOptions,
   type StatisticsStatus,
 } from '../projections/index.js';
 import { answer } from '../query/index.js';
@@ -31,6 +32,8 @@ export interface ProjectionTask {
   /** Of the statistics. */
   readonly statsFile: string;
   readonly options: ReadModelOptions;
+  /** Of the statistics. */
+  readonly snapshots: NonNullable<StatisticsOptions['snapshots']>;
 }
 
 /** What the thread is told beside questions. */
@@ -58,7 +61,10 @@ const log = threadLog((message) => port.postMessage(message));
 lowerPriority(NICENESS, log);
 await serve(port, workerData as ProjectionTask);
 
-async function serve(to: MessagePort, { nats, prefix, file, statsFile, options }: ProjectionTask): Promise<void> {
+async function serve(
+  to: MessagePort,
+  { nats, prefix, file, statsFile, options, snapshots }: ProjectionTask,
+): Promise<void> {
   const connections = await connect({ ...nats, name: 'read models' });
   const names = new Names(prefix);
   const journal = new JetStreamJournal(connections, names);
@@ -85,7 +91,7 @@ async function serve(to: MessagePort, { nats, prefix, file, statsFile, options }
     name: 'statistics',
     files: new SqliteFiles(statsFile, cached),
     beside: new SqliteFiles(`${statsFile}.next`, cached),
-    create: (files) => new StatisticsModel(ports, files, { clusterId, shards }),
+    create: (files) => new StatisticsModel(ports, files, { clusterId, shards, snapshots }),
     timers,
     log,
   });

@@ -3,6 +3,9 @@ import {
   type ActorLimits,
   Breathing,
   type CallLimits,
+  type ClockWatch,
+  type ClockWatchOptions,
+  type GuardedClockLimits,
   type HostTimes,
   type RuntimeMetrics,
   type SessionTimes,
@@ -15,7 +18,7 @@ import type { Config } from '../config/index.js';
 import type { PartitionFold, SnapshotStore } from '../journal/index.js';
 import type { ShardName } from '../kernel/index.js';
 import type { ManifestPartition } from '../messages/index.js';
-import type { Clock, Metrics, Timers } from '../ports/index.js';
+import type { Behind, Clock, Metrics, Timers } from '../ports/index.js';
 
 /** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
 export const APPEND_RETRY = { firstRetryMs: 20, maxRetryMs: 1000 };
@@ -39,8 +42,24 @@ export function sessionTimesOf({ ownership }: Config): SessionTimes {
     heartbeatMs: ownership.sessionHeartbeatMs,
     renewMs: ownership.leaseRenewalMs,
     readLeaseMs: ownership.readLeaseMs,
-    clockJumpMs: ownership.clockJumpMs,
   };
+}
+
+export function guardedClockLimitsOf({ ownership }: Config): GuardedClockLimits {
+  return { jumpMs: ownership.clockJumpMs, maxSkewMs: ownership.clockSkewMs };
+}
+
+export function clockWatchOptionsOf({ ownership }: Config, isAlone: boolean): ClockWatchOptions {
+  const { clockSkewMs: maxSkewMs, takeoverSilenceMs: takeoverMs, clockTrust } = ownership;
+  return { maxSkewMs, takeoverMs, isAlone, trustsMachine: clockTrust === 'machine' };
+}
+
+/** What an alarm on clocks is written for. */
+export function watchClocks(metrics: Metrics, clocks: ClockWatch): void {
+  metrics.gauge('millrace_clock_ahead_seconds', () => clocks.machineAheadMs / 1000);
+  metrics.gauge('millrace_clock_journal_ahead_seconds', () => clocks.journalAheadMs / 1000);
+  metrics.gauge('millrace_clock_in_doubt', () => (clocks.isInDoubt ? 1 : 0));
+  metrics.gauge('millrace_clock_owns_nothing', () => (clocks.isExcluded ? 1 : 0));
 }
 
 export function hostTimesOf({ ownership }: Config): HostTimes {
@@ -55,8 +74,12 @@ export function hostTimesOf({ ownership }: Config): HostTimes {
   };
 }
 
+/** How long a command is asked after once it may not be begun any more; its client waits so much longer at most. */
+const SETTLE_MS = 1000;
+
 export function callLimitsOf({ ownership }: Config): CallLimits {
-  return { deadlineMs: ownership.requestHoldMs, tryMs: Math.max(200, ownership.requestHoldMs / 4), pauseMs: 50 };
+  const { requestHoldMs: deadlineMs } = ownership;
+  return { deadlineMs, tryMs: Math.max(200, deadlineMs / 4), pauseMs: 50, settleMs: SETTLE_MS };
 }
 
 /** A caller that has not asked again for so many of its tries waits no more. */
@@ -67,7 +90,13 @@ export function silenceWatchOf(config: Config, clock: Clock, timers: Timers): Si
 }
 
 export function snapshotPolicyOf({ storage }: Config): SnapshotPolicy {
-  return { entries: storage.snapshotEntries, bytes: storage.snapshotBytes, idleMs: 600_000, retryMs: 10_000 };
+  return {
+    entries: storage.snapshotEntries,
+    bytes: storage.snapshotBytes,
+    idleMs: 600_000,
+    retainMs: 3_600_000,
+    retryMs: 10_000,
+  };
 }
 
 export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
@@ -119,4 +148,19 @@ export function watchShards<W extends Work>(metrics: Metrics, host: ShardHost<W>
     metrics.gauge('millrace_shard_epoch', () => host.actorOf(shard)?.epoch ?? 0, shard);
     metrics.gauge('millrace_shard_position', () => host.actorOf(shard)?.head?.position ?? 0, shard);
   }
+}
+
+/** Counts what a read model answers without having everything that was asked for. */
+export function countStale(metrics: Metrics, model: 'messages' | 'statistics'): (behind: Behind) => void {
+  const answers = metrics.counter('millrace_stale_answers_total', model);
+  const seconds = metrics.histogram('millrace_stale_answer_seconds');
+  return ({ ms }) => {
+    answers.add();
+    if (ms !== undefined) seconds.observe(ms / 1000);
+  };
+}
+
+/** For gauges; undefined stays so. */
+export function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
 }

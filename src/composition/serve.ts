@@ -1,21 +1,31 @@
 import type { DependencyContainer } from 'tsyringe';
 import { DailyBackups, DeletedData } from '../actors/control/index.js';
 import { type KvHub, PartitionRemoval } from '../actors/kv-shard/index.js';
-import { UndiciHttpOut } from '../adapters/http-delivery/index.js';
+import { SessionSweep } from '../actors/runtime/index.js';
+import { resolverOfThisMachine, UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
-import { JetStreamIntakeLog } from '../adapters/nats/index.js';
+import { JetStreamIntakeLog, JetStreamObjectStore, streamSizes } from '../adapters/nats/index.js';
 import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
 import { encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
-import { type Backups, type DataRemoval, type ReadModelCare, ROOMY, type StorageGauge } from '../ports/index.js';
-import { backupRole } from './backup-role.js';
+import {
+  type Backups,
+  type DataRemoval,
+  type Metrics,
+  type ReadModelCare,
+  ROOMY,
+  type StorageGauge,
+} from '../ports/index.js';
+import { type BackupRole, backupRole } from './backup-role.js';
 import type { CompactorWorld } from './compactor-worker.js';
-import { type ControlRole, controlRole } from './control-role.js';
+import { type ControlRole, controlRole, type MadeCredentials } from './control-role.js';
+import { DiskUsage } from './disk-usage.js';
 import { at, startFaces } from './faces.js';
-import { healthChecks } from './health-checks.js';
+import { healthChecks, untilReady } from './health-checks.js';
+import { type JournalTotal, journalTotalOf } from './journal-total.js';
 import { kvGateway } from './kv-gateway.js';
 import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
@@ -24,13 +34,16 @@ import { type ProjectionRole, projectionRole, remoteReadModels, remoteStatistics
 import { queueRole } from './queue-role.js';
 import { remoteSearch, type SearchRole, type SearchRoleOptions, searchRole } from './search-role.js';
 import { ProcessFacts } from './server-facts.js';
+import { Sweeps } from './sweeps.js';
 import * as tokens from './tokens.js';
 
 export interface RunningProcess {
   /** `name=url`, in the order they are listed on the ready line. */
   readonly addresses: readonly string[];
+  /** Resolves when every plane serves, as `/readyz` says. */
+  readonly ready: Promise<void>;
   /** What the first start made, a line each; shown once. */
-  readonly credentials: string | undefined;
+  readonly credentials: MadeCredentials | undefined;
   /** Resolves with why, when the process cannot go on by itself. */
   readonly failed: Promise<string>;
   /** Finishes what is in flight, hands over, lets go of everything. */
@@ -79,9 +92,10 @@ async function startRoles(
   await session.start();
   undo.push(() => session.close());
 
+  const journalTotal = await journalTotalOf(config, world);
   const compactor = new WorkerCompactor<CompactorWorld>({
     entry: new URL('./compactor-worker.js', import.meta.url),
-    world: { nats: world.options, prefix: config.nats.natsPrefix, limits: compactionLimitsOf(config) },
+    world: { nats: world.options, prefix: config.nats.natsPrefix, limits: compactionLimitsOf(config, journalTotal) },
     log,
   });
   undo.push(() => compactor.close());
@@ -110,14 +124,15 @@ async function startRoles(
   kv?.start();
   if (kv !== undefined) undo.push(() => kv.stop());
   const intake = new JetStreamIntakeLog(world.connections, world.names, c.resolve(tokens.JOURNAL));
-  const http = httpOutOf(config);
+  const http = httpOutOf(config, c.resolve(tokens.METRICS));
   undo.push(() => http.close());
   const { accounts } = control;
   const { isExclusive } = world;
   const queue = has('queue') ? queueRole(c, { isExclusive, compactor, storage, intake, http, accounts }) : undefined;
   queue?.start();
   if (queue !== undefined) undo.push(() => queue.stop());
-  const readModels = has('projection') ? projectionRole(c, { world, accounts }) : undefined;
+  const meterCountedUpTo = () => control.view.state.meterPosition;
+  const readModels = has('projection') ? projectionRole(c, { world, accounts, meterCountedUpTo }) : undefined;
   await readModels?.start();
   if (readModels !== undefined) undo.push(() => readModels.stop());
   const searches = has('projection') ? searchRole(c, { world, ...searchIndexesOf(control) }) : undefined;
@@ -130,7 +145,7 @@ async function startRoles(
   undo.push(() => keeping.stop());
   const removal = new PartitionRemoval({ gateway, timers: c.resolve(tokens.TIMERS), log });
   undo.push(() => removal.stop());
-  for (const duty of controlDuties(c, control, keeping.backups, removal)) {
+  for (const duty of [...controlDuties(c, control, keeping.backups, removal), sweepsOf(c, world, control, keeping)]) {
     duty.start();
     undo.push(() => duty.stop());
   }
@@ -158,19 +173,34 @@ async function startRoles(
       })),
     );
   }
+  const usage = new DiskUsage({
+    dataDir: config.storage.dataDir,
+    streamSizes: () => streamSizes(world.connections, world.names, world.layout),
+    total: journalTotal,
+    metrics,
+    timers: c.resolve(tokens.TIMERS),
+    log,
+  });
+  undo.push(() => usage.stop());
+  void usage.start();
   const hosts = [kv?.host, queue?.host].filter((host) => host !== undefined);
+  const checks = healthChecks(world, { clocks: c.resolve(tokens.CLOCK_WATCH), hosts, control, readModels, searches });
   const health = await startHealthServer({
     host: config.faces.host,
     port: config.faces.metricsPort,
-    checks: healthChecks(world, { hosts, control, readModels, searches }),
+    checks,
     metrics: () => metrics.page(),
+    metricsToken: config.signIn.metricsToken?.reveal(),
     timers: c.resolve(tokens.TIMERS),
     log,
   });
   undo.push(() => health.close());
   addresses.push(`metrics=http://${at(health.host, health.port)}`);
-  log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
-  return { addresses, credentials, failed, stop };
+  const timers = c.resolve(tokens.TIMERS);
+  const ready = untilReady(checks, { timers, clock: c.resolve(tokens.CLOCK), log }).then(() => {
+    log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
+  });
+  return { addresses, ready, credentials, failed, stop };
 }
 
 /** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
@@ -188,18 +218,24 @@ function storageOf(c: DependencyContainer, world: NatsWorld, undo: Undo[]): Stor
   return watch;
 }
 
-function compactionLimitsOf(config: Config): CompactorWorld['limits'] {
+function compactionLimitsOf(config: Config, total: JournalTotal): CompactorWorld['limits'] {
   const { ageMs, bytes } = config.storage.auditRetention;
   const retention = { maxAgeMs: ageMs ?? Number.POSITIVE_INFINITY, maxBytes: bytes ?? Number.POSITIVE_INFINITY };
-  return { ...DEFAULT_COMPACTION_LIMITS, retention };
+  return { ...DEFAULT_COMPACTION_LIMITS, retention, total };
 }
 
-function httpOutOf({ destinations, delivery }: Config): UndiciHttpOut {
+function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): UndiciHttpOut {
+  const { deliveryNameServers: servers } = delivery;
   return new UndiciHttpOut({
     allowPrivate: destinations.allowPrivateDestinations,
     allow: destinations.destinationAllow,
     socketsPerOrigin: delivery.deliveryPerOrigin,
     connectTimeoutMs: delivery.deliveryConnectTimeoutMs,
+    lookupTimeoutMs: delivery.deliveryLookupTimeoutMs,
+    maxLookups: delivery.deliveryLookups,
+    resolve: resolverOfThisMachine({ servers: servers.length > 0 ? servers : undefined }),
+    maxOverheadBytes: delivery.deliveryOverheadBytes,
+    metrics,
   });
 }
 
@@ -215,6 +251,31 @@ function controlDuties(c: DependencyContainer, control: ControlRole, backups: Ba
     new DailyBackups({ ...shared, control: control.client, backups, log: c.resolve(tokens.LOG) }),
     new DeletedData({ ...shared, removal }),
   ];
+}
+
+/** Objects of an hour ago are written or given up. */
+const OBJECTS_EVERY_MS = 3_600_000;
+const SESSIONS_EVERY_MS = 60_000;
+
+/** What was left behind by those who ended in the middle. */
+function sweepsOf(
+  c: DependencyContainer,
+  { connections, names }: NatsWorld,
+  control: ControlRole,
+  keeping: BackupRole,
+): Sweeps {
+  const sessions = new SessionSweep(c.resolve(tokens.LEASES), c.resolve(tokens.CLOCK));
+  const objects = new JetStreamObjectStore(connections, names);
+  return new Sweeps({
+    isOwner: () => control.isOwner(),
+    timers: c.resolve(tokens.TIMERS),
+    log: c.resolve(tokens.LOG),
+    sweeps: [
+      { name: 'sessions', everyMs: SESSIONS_EVERY_MS, run: () => sessions.look() },
+      { name: 'moments', everyMs: OBJECTS_EVERY_MS, run: () => keeping.sweep() },
+      { name: 'objects', everyMs: OBJECTS_EVERY_MS, run: () => objects.sweepLoose() },
+    ],
+  });
 }
 
 function searchIndexesOf({

@@ -1,5 +1,7 @@
 /** What INFO and TIME tell about this process. Names are Redis's own where the thing is the same. */
-import { human, type ServerFacts } from '../domain/kv/index.js';
+import { totalmem } from 'node:os';
+import { human, Pace, type ServerFacts } from '../domain/kv/index.js';
+import type { RespCounts } from '../edge/index.js';
 import type { Clock } from '../ports/index.js';
 import { VERSION } from './version.js';
 
@@ -11,16 +13,16 @@ export interface FaceFacts {
   readonly host: string;
   readonly port: number;
   readonly maxClients: number;
-  /** Open connections of the native protocol. */
-  connections(): number;
-  /** Accepted since the start. */
-  accepted(): number;
+  /** Of the native protocol. */
+  counts(): RespCounts;
 }
 
 type Fields = ReadonlyMap<string, string>;
 
 export class ProcessFacts implements ServerFacts {
   readonly #startedAtMs: number;
+  readonly #inputPace = new Pace();
+  readonly #outputPace = new Pace();
   #peakBytes = 0;
   /** Undefined in a process without the native protocol. */
   face: FaceFacts | undefined;
@@ -36,13 +38,19 @@ export class ProcessFacts implements ServerFacts {
     return Math.round(this.clock.nowMs() * 1000);
   }
 
+  workedMicros(): number {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  }
+
   info(): ReadonlyMap<string, Fields> {
+    const counts = this.face?.counts();
     return new Map<string, Fields>([
       ['server', this.#server()],
-      ['clients', this.#clients()],
+      ['clients', this.#clients(counts)],
       ['memory', this.#memory()],
       ['persistence', PERSISTENCE],
-      ['stats', new Map([['total_connections_received', String(this.face?.accepted() ?? 0)]])],
+      ['stats', this.#stats(counts)],
       ['replication', this.#replication()],
       ['cpu', processorTimes()],
       ['modules', new Map()],
@@ -80,10 +88,38 @@ export class ProcessFacts implements ServerFacts {
     return new Map(fields);
   }
 
-  #clients(): Fields {
+  #clients(counts: RespCounts | undefined): Fields {
     return new Map([
-      ['connected_clients', String(this.face?.connections() ?? 0)],
+      ['connected_clients', String(counts?.connections ?? 0)],
       ['maxclients', String(this.face?.maxClients ?? 0)],
+      ['tracking_clients', String(counts?.trackingClients ?? 0)],
+      ['pubsub_clients', String(counts?.subscribers ?? 0)],
+      ['watching_clients', String(counts?.watchingClients ?? 0)],
+      ['total_watched_keys', String(counts?.watchedKeys ?? 0)],
+      ['cluster_connections', '0'],
+    ]);
+  }
+
+  #stats(counts: RespCounts | undefined): Fields {
+    const nowMs = this.clock.monotonicMs();
+    const [input, output] = [counts?.inputBytes ?? 0, counts?.outputBytes ?? 0];
+    this.#inputPace.note(nowMs, input);
+    this.#outputPace.note(nowMs, output);
+    const kilobytes = (pace: Pace, total: number) => (pace.perSecond(nowMs, total) / 1024).toFixed(2);
+    return new Map([
+      ['total_connections_received', String(counts?.accepted ?? 0)],
+      ['rejected_connections', String(counts?.rejected ?? 0)],
+      ['total_net_input_bytes', String(input)],
+      ['total_net_output_bytes', String(output)],
+      ['total_net_repl_input_bytes', '0'],
+      ['total_net_repl_output_bytes', '0'],
+      ['instantaneous_input_kbps', kilobytes(this.#inputPace, input)],
+      ['instantaneous_output_kbps', kilobytes(this.#outputPace, output)],
+      ['tracking_total_keys', String(counts?.trackedKeys ?? 0)],
+      ['tracking_total_items', String(counts?.trackedItems ?? 0)],
+      ['tracking_total_prefixes', String(counts?.trackedPrefixes ?? 0)],
+      ...NO_REPLICAS,
+      ...NEVER,
     ]);
   }
 
@@ -97,7 +133,14 @@ export class ProcessFacts implements ServerFacts {
       ['used_memory_rss_human', human(rss)],
       ['used_memory_peak', String(this.#peakBytes)],
       ['used_memory_peak_human', human(this.#peakBytes)],
+      ['total_system_memory', String(totalmem())],
+      ['total_system_memory_human', human(totalmem())],
       ['mem_fragmentation_ratio', (rss / heapUsed).toFixed(2)],
+      ['mem_fragmentation_bytes', String(rss - heapUsed)],
+      ['mem_replication_backlog', '0'],
+      ['mem_clients_slaves', '0'],
+      ['mem_cluster_links', '0'],
+      ['active_defrag_running', '0'],
       ['mem_allocator', 'v8'],
     ]);
   }
@@ -109,9 +152,33 @@ export class ProcessFacts implements ServerFacts {
       ['master_failover_state', 'no-failover'],
       ['master_replid', this.runId],
       ['master_repl_offset', '0'],
+      ['second_repl_offset', '-1'],
+      ['repl_backlog_active', '0'],
+      ['repl_backlog_size', '0'],
+      ['repl_backlog_first_byte_offset', '0'],
+      ['repl_backlog_histlen', '0'],
     ]);
   }
 }
+
+/** The journal replicates; nobody copies a database from here. */
+const NO_REPLICAS: readonly [string, string][] = [
+  ['sync_full', '0'],
+  ['sync_partial_ok', '0'],
+  ['sync_partial_err', '0'],
+  ['slave_expires_tracked_keys', '0'],
+];
+
+/** Nothing forks, moves keys to other servers, or defragments. */
+const NEVER: readonly [string, string][] = [
+  ['latest_fork_usec', '0'],
+  ['total_forks', '0'],
+  ['migrate_cached_sockets', '0'],
+  ['active_defrag_hits', '0'],
+  ['active_defrag_misses', '0'],
+  ['active_defrag_key_hits', '0'],
+  ['active_defrag_key_misses', '0'],
+];
 
 /** Every write is journaled before it is answered: nothing waits to be saved. */
 const PERSISTENCE: Fields = new Map([
@@ -123,6 +190,8 @@ const PERSISTENCE: Fields = new Map([
   ['aof_enabled', '1'],
   ['aof_rewrite_in_progress', '0'],
   ['aof_rewrite_scheduled', '0'],
+  ['aof_last_bgrewrite_status', 'ok'],
+  ['module_fork_in_progress', '0'],
   ['aof_last_write_status', 'ok'],
 ]);
 
@@ -131,5 +200,7 @@ function processorTimes(): Fields {
   return new Map([
     ['used_cpu_sys', (system / 1e6).toFixed(6)],
     ['used_cpu_user', (user / 1e6).toFixed(6)],
+    ['used_cpu_sys_children', '0.000000'],
+    ['used_cpu_user_children', '0.000000'],
   ]);
 }

@@ -1,7 +1,8 @@
 /**
- * Kinds of setting that name places: hosts, URLs, address ranges, destinations. They keep K1–K3 of kinds.ts.
+ * Kinds of setting that name places: hosts, URLs, address ranges, destinations, name servers. They keep K1–K3 of kinds.ts.
  */
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
+import { readUrl } from '../kernel/index.js';
 import { type Kind, listOf, rule } from './kinds.js';
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9]([a-z0-9-]{0,62}))*$/i;
@@ -43,8 +44,8 @@ export function serverList(...schemes: readonly string[]): Kind {
 }
 
 function isPlainUrl(given: string, schemes: readonly string[]): boolean {
-  if (!URL.canParse(given) || !/^[\x21-\x7e]+$/.test(given)) return false;
-  const parsed = new URL(given);
+  const parsed = readUrl(given);
+  if (parsed === undefined || !/^[\x21-\x7e]+$/.test(given)) return false;
   const isOfScheme = schemes.includes(parsed.protocol.slice(0, -1)) && given.startsWith(`${parsed.protocol}//`);
   return isOfScheme && parsed.hostname !== '' && !/[@?#]/.test(given);
 }
@@ -73,6 +74,31 @@ export function destinations(): Kind {
       const { port: only, ...range } = destination as Destination;
       const written = writeRange(range);
       return `${written.includes(':') ? `[${written}]` : written}:${only ?? '*'}`;
+    },
+  );
+}
+
+/** Where a server answers. */
+export interface ServerAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+const DNS_PORT = 53;
+
+export function nameServers(): Kind {
+  return listOf(
+    'IP addresses separated by commas, with a port where it is not 53, such as 10.0.0.2 or [fd00::2]:5353',
+    (given) => {
+      if (isIP(given) !== 0) return { address: given, port: DNS_PORT };
+      const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(given);
+      const address = match?.[1] ?? match?.[2] ?? '';
+      const port = Number(match?.[3]);
+      return isIP(address) !== 0 && port >= 1 && port <= 65_535 ? { address, port } : undefined;
+    },
+    (server) => {
+      const { address, port } = server as ServerAddress;
+      return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
     },
   );
 }

@@ -11,6 +11,7 @@ export function firstConflict(config: Config): string | undefined {
     twoWaysToSignIn(config),
     remoteOnly(config),
     samePort(config),
+    shortSecret(config),
     timesOutOfOrder(config),
     boundsOutOfOrder(config),
   ].find((line) => line !== undefined);
@@ -62,6 +63,21 @@ function remoteOnly(config: Config): string | undefined {
   if (given) return `${given[0]} is set without MILLRACE_NATS_URL: the embedded server has credentials of its own`;
   if (config.storage.replicas === 1) return undefined;
   return `MILLRACE_REPLICAS accepts 1 without MILLRACE_NATS_URL: the embedded server is a single one`;
+}
+
+/** Of what the first start would store, and of the rest that is given in the clear; nobody is told what it was. */
+function shortSecret({ firstStart, signIn: { secretMinCharacters: min, metricsToken } }: Config): string | undefined {
+  const { kvToken, kvReadonlyToken, kvPassword, queueToken, queueReadonlyToken, mgmtKey } = firstStart;
+  const short = Object.entries({
+    MILLRACE_KV_TOKEN: kvToken,
+    MILLRACE_KV_READONLY_TOKEN: kvReadonlyToken,
+    MILLRACE_KV_PASSWORD: kvPassword,
+    MILLRACE_QUEUE_TOKEN: queueToken,
+    MILLRACE_QUEUE_READONLY_TOKEN: queueReadonlyToken,
+    MILLRACE_MGMT_KEY: mgmtKey,
+    MILLRACE_METRICS_TOKEN: metricsToken,
+  }).find(([, secret]) => secret !== undefined && secret.reveal().length < min);
+  return short && `${short[0]} must not be shorter than ${min} characters (MILLRACE_SECRET_MIN_CHARACTERS)`;
 }
 
 function samePort({ faces }: Config): string | undefined {

@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly dataDir: string;
   /** No MILLRACE_NATS_URL: the process runs its own nats-server. */
   readonly isEmbedded: boolean;
+  /** The variable by which others than this machine may reach it; undefined: none. */
+  readonly exposedBy: string | undefined;
 }
 
 export interface Default {
@@ -19,6 +21,8 @@ export interface Default {
   readonly reason: string;
   /** What to show instead of the value where it depends on other settings, or is a secret made at first start. */
   readonly shown?: string;
+  /** Why it is what it is here, where that is not obvious. */
+  because?(surroundings: Surroundings): string | undefined;
 }
 
 const KIB = 1024;
@@ -42,12 +46,21 @@ function generated(reason: string): Default {
   return unset(`${reason} Used at the first start; another value later is a warning.`, 'generated');
 }
 
+/** Of the file system: snapshots, read models and whatever else is there need room too, and a total is no reservation. */
+export const JOURNAL_SHARE = 1 / 4;
+/** The disks are those of the NATS servers, and nobody here knows them. */
+export const CLUSTER_JOURNAL_BYTES = 128 * GIB;
+
 export const DEFAULTS = {
   // process
   roles: as(['edge', 'kv', 'queue', 'projection'], 'One process that does everything is the simplest installation.'),
   logLevel: as('info', 'A line for each fact an operator acts on; debug adds stacks and is for development.'),
   otlpEndpoint: unset('Nothing is sent anywhere unless an operator says where.'),
   heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
+  memoryBytes: unset(
+    'What the process may hold for its tenants, 55 % of it data of databases. Far enough from the heap limit that the collector gets its work done.',
+    'three quarters of the heap limit',
+  ),
   shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),
 
   // faces
@@ -64,6 +77,22 @@ export const DEFAULTS = {
   tlsKey: unset('Set together with MILLRACE_TLS_CERT.'),
   trustedProxies: as([], 'X-Forwarded-For is a claim of the client unless a known proxy wrote it.'),
   wireAlias: unset('The neutral spelling alone.'),
+  wireAliasDeliver: as(
+    'alias',
+    'Published receivers look for the alias; both where some of yours look for Svc- headers.',
+  ),
+
+  // signing in
+  signInFailures: as(
+    30,
+    'A minute, of one address, at all faces together: a program with an old secret is seen, and does not shut out its neighbours. Beyond it the next one waits some seconds. 0: nobody waits.',
+  ),
+  secretMinCharacters: as(
+    12,
+    'Of clear secrets that operators or ACL SETUSER give: a password of a connection finds its database by itself, so one guess tries all of them. 0: whatever they like.',
+  ),
+
+  metricsToken: unset('`/metrics` shows no data of anybody; who can reach its port may read it, until a token is set.'),
 
   // http
   httpHeadersTimeoutMs: as(10_000, 'A client that needs longer for its headers is holding a socket, not sending.'),
@@ -129,6 +158,10 @@ export const DEFAULTS = {
     { ageMs: 7 * DAY_MS, bytes: 10 * GIB },
     'A week to notice a mistake in, unless the disk would suffer first.',
   ),
+  journalTotalBytes: unset(
+    'All journals together; beyond it the largest let go of history earlier. What no two snapshots have always stays.',
+    'a quarter of the file system; 128GiB in a cluster',
+  ),
   diskReserveBytes: as(
     128 * MIB,
     'Below it what grows is refused with 503, so that deletes, claims and snapshots still find room. 0 turns it off.',
@@ -138,6 +171,10 @@ export const DEFAULTS = {
     192 * MIB,
     'About three seconds of replay; making snapshots more often takes a core from whoever writes much.',
   ),
+  statisticsSnapshotBytes: as(
+    16 * MIB,
+    "So much of the meter's log is kept twice at most, or as much as a snapshot of the statistics is large.",
+  ),
 
   // ownership
   sessionHeartbeatMs: as(500, 'Six heartbeats must be missed before anyone takes over.'),
@@ -146,8 +183,19 @@ export const DEFAULTS = {
   readLeaseMarginMs: as(500, 'Added by the successor; twice what a suspended machine may hide from its owner.'),
   takeoverSilenceMs: as(3_000, 'Longer than the read lease and than a long garbage collection.'),
   clockJumpMs: as(250, 'The clocks of a running machine drift apart far less; those of a suspended one far more.'),
+  clockSkewMs: as(
+    2_000,
+    'Machines that are kept in time differ by milliseconds; a delay or TTL that is off by two seconds is noticed.',
+  ),
+  clockTrust: as(
+    'compared',
+    'machine, for one start: the clock was wrong before and is right now, whatever the last run and others say.',
+  ),
   controlStaleMs: as(500, 'A revoked token must stop within a second, and the journal says it is alive every 250 ms.'),
-  requestHoldMs: as(5_000, 'A takeover or a small load ends within it; then the client hears 503.'),
+  requestHoldMs: as(
+    5_000,
+    'A takeover or a small load ends within it; nothing is begun after it, and the client hears 503 a second later at most.',
+  ),
   commandMemoryMs: as(600_000, 'An edge stops repeating after 60 s; ten times that survives a takeover in between.'),
   reads: as('lease', 'Linearizable without an append; barrier does not even trust the clock of the machine.'),
 
@@ -171,12 +219,23 @@ export const DEFAULTS = {
   expiryMs: as(1, 'A fifth of a turn: expired keys are hidden already, so nobody waits for this.'),
 
   // destinations
-  allowPrivateDestinations: derived(
-    'true embedded on a loopback host, else false',
-    (s) => s.isEmbedded && isLoopback(s.host),
-    'On a laptop the receivers are local; elsewhere private addresses are what attackers aim at.',
+  allowPrivateDestinations: {
+    ...derived(
+      'true embedded on a loopback host without a public URL or a trusted proxy, else false',
+      (s) => s.isEmbedded && s.exposedBy === undefined,
+      'On a laptop the receivers are local; elsewhere private addresses are what attackers aim at. Link-local ones, the metadata services of clouds among them, stay closed in any case.',
+    ),
+    because: ({ isEmbedded, exposedBy }: Surroundings) =>
+      exposedBy !== undefined
+        ? `others may reach this process: ${exposedBy}`
+        : isEmbedded
+          ? 'only this machine can reach this process'
+          : 'MILLRACE_NATS_URL is set',
+  },
+  destinationAllow: as(
+    [],
+    'Private receivers that an operator names are reachable, no others. Link-local ones only by a range that is no wider than theirs.',
   ),
-  destinationAllow: as([], 'Private receivers that an operator names are reachable, no others.'),
 
   // delivery
   deliveryConcurrency: as(
@@ -185,11 +244,24 @@ export const DEFAULTS = {
   ),
   deliveryPerOrigin: as(
     200,
-    'Sockets to one destination, and places that messages for it may hold: a dead one leaves the rest to others.',
+    'Sockets to one destination, and the most of the places that messages for it may hold, when there are enough.',
   ),
   deliveryConnectTimeoutMs: as(
     10_000,
     'A host that takes longer to accept a connection will not answer in time either.',
+  ),
+  deliveryLookupTimeoutMs: as(
+    5_000,
+    "A name server that is silent has been asked three times by then. Waiting for it is no part of connecting's time.",
+  ),
+  deliveryLookups: as(
+    1_000,
+    'Names looked up at once: as many as there are calls. Beyond it the one that is unanswered longest fails.',
+  ),
+  deliveryNameServers: as([], 'Those of /etc/resolv.conf, as for every program of the machine.'),
+  deliveryOverheadBytes: as(
+    1 * MIB,
+    'Of one answer all that is not its body: headers of 32 KiB, interim answers, and the framing of 64 KiB in chunks of a byte.',
   ),
   queueBodyMemoryBytes: as(
     96 * MIB,

@@ -9,7 +9,7 @@ const PLAIN_WORD = /^[\w@%+=:,./-]*$/;
 
 /**
  * `VARIABLE=value` lines that a shell can read back, but for the masks. `# default` follows a value
- * that the default would have given too; a variable without a value is a comment.
+ * that the default would have given too, and why where that depends on others; a variable without a value is a comment.
  */
 export function describeConfig(config: Config): string {
   const surroundings = surroundingsOf(config);
@@ -18,7 +18,9 @@ export function describeConfig(config: Config): string {
       const value = values[field];
       if (value === undefined) return `# ${variable}=  # ${fallback.shown}`;
       const isDefault = isDeepStrictEqual(value, fallback.valueFor(surroundings));
-      return `${variable}=${value instanceof Secret ? MASK : quoted(kind.write(value))}${isDefault ? '  # default' : ''}`;
+      const why = (isDefault && fallback.because?.(surroundings)) || undefined;
+      const remark = isDefault ? `  # default${why === undefined ? '' : `: ${why}`}` : '';
+      return `${variable}=${value instanceof Secret ? MASK : quoted(kind.write(value))}${remark}`;
     }),
   );
   return `${lines.join('\n')}\n`;

@@ -1,5 +1,5 @@
 export type { AddressRange, Destination } from './address-kinds.js';
-export { isLoopback } from './defaults.js';
+export { CLUSTER_JOURNAL_BYTES, isLoopback, JOURNAL_SHARE } from './defaults.js';
 export { describeConfig } from './describe.js';
 export { type Environment, type LoadedConfig, loadConfig } from './load.js';
 export * from './schema.js';

@@ -48,7 +48,7 @@ function readGiven(config: Config, environment: Environment): void {
 
 /** Twice over the sections: the defaults that depend on others see only those that do not. */
 function fillDefaults(config: Config): void {
-  const nothing = { host: '', dataDir: '', isEmbedded: true };
+  const nothing = { host: '', dataDir: '', isEmbedded: true, exposedBy: undefined };
   for (const surroundings of [undefined, () => surroundingsOf(config)]) {
     for (const { values, settings } of sectionsOf(config)) {
       for (const { field, fallback } of settings) {

@@ -9,6 +9,8 @@ import {
   type Destination,
   destinations,
   host,
+  nameServers,
+  type ServerAddress,
   serverList,
   url,
 } from './address-kinds.js';
@@ -44,6 +46,7 @@ export class ProcessSettings {
   @setting(oneOf('debug', 'info', 'warn', 'error')) readonly logLevel!: LogLevel;
   @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
   @setting(whole(128, 65_536, 'MiB')) readonly heapMb!: number;
+  @setting(bytes(32 * MIB, 1024 * GIB)) readonly memoryBytes!: number | undefined;
   @setting(milliseconds(100, 600_000)) readonly shutdownMs!: number;
 }
 
@@ -62,6 +65,7 @@ export class FaceSettings {
   @setting(path('a PEM file with the private key')) readonly tlsKey!: string | undefined;
   @setting(addressRanges()) readonly trustedProxies!: readonly AddressRange[];
   @setting(wireAlias()) readonly wireAlias!: WireAlias | undefined;
+  @setting(oneOf('alias', 'both')) readonly wireAliasDeliver!: 'alias' | 'both';
 }
 
 /** What a client may cost the HTTP faces. */
@@ -73,6 +77,13 @@ export class HttpSettings {
   @setting(whole(1, 1_000_000)) readonly httpMaxConnections!: number;
   @setting(whole(1, 1_000_000)) readonly httpMaxConnectionsPerAddress!: number;
   @setting(bytes(1 * KIB, 1 * GIB)) readonly httpMaxBodyBytes!: number;
+}
+
+/** Who may sign in, and how often wrongly. */
+export class SignInSettings {
+  @setting(whole(0, 1_000_000)) readonly signInFailures!: number;
+  @setting(whole(0, 512)) readonly secretMinCharacters!: number;
+  @setting(secretToken()) readonly metricsToken!: Secret | undefined;
 }
 
 /** The NATS to use, or the server to embed. */
@@ -108,9 +119,11 @@ export class StorageSettings {
   @setting(whole(1, 256)) readonly kvShards!: number;
   @setting(whole(1, 256)) readonly queueShards!: number;
   @setting(retention()) readonly auditRetention!: Retention;
+  @setting(bytes(1024 * KIB, 1024 * 1024 * GIB)) readonly journalTotalBytes!: number | undefined;
   @setting(bytes(0, 1024 * GIB)) readonly diskReserveBytes!: number;
   @setting(whole(10, 10_000_000)) readonly snapshotEntries!: number;
   @setting(bytes(4 * KIB, 16 * GIB)) readonly snapshotBytes!: number;
+  @setting(bytes(4 * KIB, 16 * GIB)) readonly statisticsSnapshotBytes!: number;
 }
 
 /** Who owns a shard, and how soon another may. The minimums are for tests on one machine. */
@@ -121,6 +134,8 @@ export class OwnershipSettings {
   @setting(milliseconds(10, 60_000)) readonly readLeaseMarginMs!: number;
   @setting(milliseconds(150, 600_000)) readonly takeoverSilenceMs!: number;
   @setting(milliseconds(50, 60_000)) readonly clockJumpMs!: number;
+  @setting(milliseconds(100, 600_000)) readonly clockSkewMs!: number;
+  @setting(oneOf('compared', 'machine')) readonly clockTrust!: 'compared' | 'machine';
   @setting(milliseconds(300, 60_000)) readonly controlStaleMs!: number;
   @setting(milliseconds(0, 60_000)) readonly requestHoldMs!: number;
   @setting(milliseconds(1_000, 86_400_000)) readonly commandMemoryMs!: number;
@@ -153,6 +168,10 @@ export class DeliverySettings {
   @setting(whole(1, 100_000)) readonly deliveryConcurrency!: number;
   @setting(whole(1, 100_000)) readonly deliveryPerOrigin!: number;
   @setting(milliseconds(10, 600_000)) readonly deliveryConnectTimeoutMs!: number;
+  @setting(milliseconds(10, 600_000)) readonly deliveryLookupTimeoutMs!: number;
+  @setting(whole(1, 100_000)) readonly deliveryLookups!: number;
+  @setting(nameServers()) readonly deliveryNameServers!: readonly ServerAddress[];
+  @setting(bytes(64 * KIB, 1 * GIB)) readonly deliveryOverheadBytes!: number;
   @setting(bytes(64 * KIB, 64 * GIB)) readonly queueBodyMemoryBytes!: number;
   @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;
   @setting(bytes(1, 16 * MIB)) readonly workflowInlineBytes!: number;
@@ -192,6 +211,7 @@ export class Config {
   readonly process = new ProcessSettings();
   readonly faces = new FaceSettings();
   readonly http = new HttpSettings();
+  readonly signIn = new SignInSettings();
   readonly nats = new NatsSettings();
   readonly storage = new StorageSettings();
   readonly ownership = new OwnershipSettings();

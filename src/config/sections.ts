@@ -1,5 +1,5 @@
 /** Walks a configuration: its sections with the settings that each declares. */
-import type { Surroundings } from './defaults.js';
+import { isLoopback, type Surroundings } from './defaults.js';
 import { Config } from './schema.js';
 import { type SettingSpec, settingsOf } from './setting.js';
 
@@ -23,5 +23,18 @@ export function sectionsOf(config: Config): readonly Section[] {
 export const SETTINGS: readonly SettingSpec[] = sectionsOf(new Config()).flatMap(({ settings }) => settings);
 
 export function surroundingsOf(config: Config): Surroundings {
-  return { host: config.faces.host, dataDir: config.storage.dataDir, isEmbedded: config.isEmbedded };
+  const { faces, storage, isEmbedded } = config;
+  return { host: faces.host, dataDir: storage.dataDir, isEmbedded, exposedBy: exposedBy(faces) };
+}
+
+/** What of the configuration says that others than this machine come here. */
+function exposedBy({ host, publicUrlKv, publicUrlQueue, publicUrlMgmt, trustedProxies }: Config['faces']) {
+  const signs = Object.entries({
+    MILLRACE_HOST: !isLoopback(host),
+    MILLRACE_PUBLIC_URL_KV: publicUrlKv !== undefined,
+    MILLRACE_PUBLIC_URL_QUEUE: publicUrlQueue !== undefined,
+    MILLRACE_PUBLIC_URL_MGMT: publicUrlMgmt !== undefined,
+    MILLRACE_TRUSTED_PROXIES: trustedProxies.length > 0,
+  });
+  return signs.find(([, isSign]) => isSign)?.[0];
 }

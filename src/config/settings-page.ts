@@ -17,6 +17,7 @@ const TITLES: Readonly<Record<string, string>> = {
   destinations: 'Destinations of deliveries',
   delivery: 'Deliveries and the queue',
   prices: 'Prices',
+  signIn: 'Signing in',
   firstStart: 'First start',
 };
 
@@ -53,7 +54,7 @@ function rowOf({ variable, kind, fallback }: SettingSpec): string {
 }
 
 /** Defaults that depend on their surroundings are shown in words, so any do. */
-const NOWHERE = { host: '', dataDir: '', isEmbedded: true };
+const NOWHERE = { host: '', dataDir: '', isEmbedded: true, exposedBy: undefined };
 
 function inCell(text: string): string {
   return text.replaceAll('|', '\\|').replace(/<([^>]*)>/g, '&lt;$1&gt;');

@@ -1,4 +1,5 @@
 /** What is odd about a configuration that works: one line each, never with a value that may be secret. */
+import { isLoopback } from './defaults.js';
 import type { Config } from './schema.js';
 import type { Secret } from './secret.js';
 import { PREFIX, type SettingSpec } from './setting.js';
@@ -16,7 +17,7 @@ export function warningsFor(
   environment: Readonly<Record<string, string | undefined>>,
   settings: readonly SettingSpec[],
 ): string[] {
-  return [...unknownVariables(environment, settings), ...oddTokens(config)];
+  return [...unknownVariables(environment, settings), ...oddTokens(config), ...openFaces(config)];
 }
 
 function unknownVariables(
@@ -35,6 +36,23 @@ function unknownVariables(
       const hint = nearest ? `; did you mean ${nearest.variable}?` : '';
       return `${JSON.stringify(name).slice(1, -1)} is not a setting and does nothing${hint}`;
     });
+}
+
+/** Others than this machine can connect. */
+function openFaces({ faces: { host, tlsCert }, signIn: { metricsToken } }: Config): string[] {
+  if (isLoopback(host)) return [];
+  const open: string[] = [];
+  if (tlsCert === undefined) {
+    open.push(
+      'MILLRACE_HOST is not loopback and MILLRACE_TLS_CERT is not set: secrets travel in the clear, unless what is in front speaks TLS',
+    );
+  }
+  if (metricsToken === undefined) {
+    open.push(
+      'MILLRACE_HOST is not loopback and MILLRACE_METRICS_TOKEN is not set: whoever reaches the metrics port may read /metrics',
+    );
+  }
+  return open;
 }
 
 function oddTokens({ firstStart }: Config): string[] {

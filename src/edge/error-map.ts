@@ -3,7 +3,7 @@
  * The texts say whether anything happened: a caller may repeat what was not applied, and nothing else.
  */
 import type { RejectionReason } from '../domain/control/index.js';
-import { ErrorReply } from '../domain/kv/index.js';
+import { requestTooLarge } from '../domain/kv/index.js';
 import type { QueueRejection } from '../domain/queue/index.js';
 import { type ErrorCode, isMillraceError } from '../kernel/index.js';
 
@@ -54,9 +54,35 @@ const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
   DEFECT: INTERNAL,
 };
 
+/** What a text ends with when the command has been executed, and its entry is on its way to a journal that is silent. */
+const BEING_STORED = ': storage does not answer, and it may still be stored';
+
+function wasBeingStored(failure: unknown): boolean {
+  return isMillraceError(failure, 'OUTCOME_UNKNOWN') && failure.details.isBeingStored === true;
+}
+
 /** @returns how to answer a failure; a defect of ours gives 500 and tells nothing about itself */
 export function refusalOf(failure: unknown): Refusal {
-  return isMillraceError(failure) ? REFUSAL_BY_CODE[failure.code] : INTERNAL;
+  if (!isMillraceError(failure)) return INTERNAL;
+  const refusal = REFUSAL_BY_CODE[failure.code];
+  return wasBeingStored(failure) ? { ...refusal, text: `${refusal.text}${BEING_STORED}` } : refusal;
+}
+
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'MAILBOX_FULL',
+  'SHARD_UNAVAILABLE',
+  'OUTCOME_UNKNOWN',
+  'NOT_APPLIED',
+  'FENCED',
+  'JOURNAL_UNAVAILABLE',
+  'SHUTTING_DOWN',
+  'CONTROL_STALE',
+  'TIMED_OUT',
+]);
+
+/** Is it ours, and soon over? Nothing is wrong with the request, and nobody has to do anything about it. */
+export function isPassing(failure: unknown): boolean {
+  return isMillraceError(failure) && PASSING.has(failure.code);
 }
 
 /** Refusals that an edge makes by itself. */
@@ -66,6 +92,25 @@ export const REFUSALS = {
   methodNotAllowed: { status: 405, text: 'ERR method is not allowed' },
   overloaded: unavailable('ERR server is busy, nothing was executed', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
+
+/** Who has failed to sign in too often lately, before anything is looked up. */
+export function tooManyFailures(retryAfterSeconds: number): Refusal {
+  return { status: 429, text: 'too many failed sign-ins from this address, nothing was done', retryAfterSeconds };
+}
+
+/** The same, with a class. */
+export function tooManyKvFailures(retryAfterSeconds: number): Refusal {
+  return {
+    status: 429,
+    text: 'ERR too many failed sign-ins from this address, nothing was executed',
+    retryAfterSeconds,
+  };
+}
+
+/** Refused for who asks, before what is asked was looked at. */
+export function isStranger({ status }: Refusal): boolean {
+  return status === 401 || status === 429;
+}
 
 /** A database that only some networks may use. @param address '' when the peer is gone already */
 export function addressNotAllowed(address: string): Refusal {
@@ -79,11 +124,6 @@ export function badRequest(text: string): Refusal {
 /** A request body beyond what one request may hold, whatever is in it. */
 export function bodyTooLarge(limitBytes: number, actualBytes: number): Refusal {
   return { status: 413, text: requestTooLarge(limitBytes, actualBytes).text };
-}
-
-/** One command, or one reply, beyond the database's limit. */
-export function requestTooLarge(limitBytes: number, actualBytes: number): ErrorReply {
-  return new ErrorReply(`ERR max request size exceeded. Limit: ${limitBytes} bytes, Actual: ${actualBytes} bytes`);
 }
 
 /** What a request that is not HTTP gets before its connection is closed, by Node's code for it. */
@@ -117,7 +157,8 @@ const QUEUE_TEXTS: Readonly<Record<ErrorCode, string>> = {
 
 /** As `refusalOf`, worded for the queue. */
 export function queueRefusalOf(failure: unknown): Refusal {
-  return { ...refusalOf(failure), text: isMillraceError(failure) ? QUEUE_TEXTS[failure.code] : QUEUE_TEXTS.DEFECT };
+  const text = isMillraceError(failure) ? QUEUE_TEXTS[failure.code] : QUEUE_TEXTS.DEFECT;
+  return { ...refusalOf(failure), text: wasBeingStored(failure) ? `${text}${BEING_STORED}` : text };
 }
 
 const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {

@@ -19,6 +19,8 @@ export const DELIBERATE_BUGS = [
   'unknown-as-success',
   /** A read of an uncommitted write is answered at once. */
   'speculative-read-released-early',
+  /** An owner executes what was meant for the one before it, and what has waited for too long. */
+  'executed-past-its-deadline',
 ] as const;
 
 /** The same for promises of the queue. */

@@ -1,4 +1,6 @@
 export * from './bytes.js';
+export * from './called-url.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './random-source.js';
+export * from './read-url.js';

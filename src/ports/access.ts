@@ -51,6 +51,14 @@ export interface Access {
   readonly version?: number;
 }
 
+/** Does this process know who may do what? */
+export interface Freshness {
+  /** False when what is asked of `Access` and its kin throws CONTROL_STALE. */
+  readonly isFresh: boolean;
+  /** Resolves when it is fresh, or has been waited for as long as requests are held. */
+  untilFresh(): Promise<void>;
+}
+
 /** Signing in over the native protocol. */
 export interface RespAccess {
   /**
@@ -67,6 +75,8 @@ export interface RespAccess {
   isCurrent(grant: KvGrant): boolean;
   /** What the same user may do now that the grant is not current; undefined: nothing, the connection ends. */
   renewed?(grant: KvGrant): KvGrant | undefined;
+  /** As `Access` has it. */
+  readonly version?: number;
 }
 
 export interface Quota {
@@ -122,6 +132,8 @@ export interface KvGauge {
   readonly index: number;
   readonly keys: number;
   readonly storageBytes: number;
+  /** Of the owner that tells it: its successors' are larger. */
+  readonly epoch: number;
 }
 
 /** What the key-value faces count. */

@@ -13,9 +13,16 @@ export interface DataLimits {
   readonly version: number;
   /** Undefined: no limit beside the engine's own. */
   limitOf(partition: PartitionName): DataLimit | undefined;
+  /** Bytes of one command of its database, and of one answer over REST; undefined: not known here. */
+  maxCommandBytesOf(partition: PartitionName): number | undefined;
   /** The partition has refused to grow because of it, or would have to; told again and again while that is so. */
   reached(partition: PartitionName): void;
 }
 
 /** For where no plans are. */
-export const NO_DATA_LIMITS: DataLimits = { version: 0, limitOf: () => undefined, reached: () => undefined };
+export const NO_DATA_LIMITS: DataLimits = {
+  version: 0,
+  limitOf: () => undefined,
+  maxCommandBytesOf: () => undefined,
+  reached: () => undefined,
+};

@@ -21,6 +21,8 @@ export interface ManagementAccess {
    * @throws CONTROL_STALE as `Access` does
    */
   grantForKey(email: string, key: string): ManagementGrant | undefined;
+  /** @throws CONTROL_STALE */
+  isSignedOut(session: string): boolean;
 }
 
 export interface SearchGrant {

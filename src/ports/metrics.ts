@@ -18,8 +18,22 @@ export const COUNTERS = {
   millrace_commands_total: { help: 'Commands executed, by kind.', label: 'kind' },
   millrace_commands_refused_total: { help: 'Commands refused before anything ran, by error code.', label: 'code' },
   millrace_takeovers_total: { help: 'Shards that this process has claimed.' },
+  millrace_clock_jumps_total: { help: 'Jumps of the wall clock against the monotonic one, suspensions included.' },
   millrace_snapshots_total: { help: 'Snapshots that were made and verified.' },
   millrace_deliveries_total: { help: 'Calls to destinations that have ended, by outcome.', label: 'outcome' },
+  millrace_stale_answers_total: {
+    help: 'Answers of read models that were behind what was asked for, by model.',
+    label: 'model',
+  },
+  millrace_name_lookups_total: {
+    help: 'Lookups of names of destinations that have ended, by outcome.',
+    label: 'outcome',
+  },
+  millrace_name_cache_hits_total: { help: 'Names of destinations whose addresses, or lack of them, were known.' },
+  millrace_sign_ins_failed_total: {
+    help: 'Sign-ins with credentials that open nothing, or that came too often, by face.',
+    label: 'face',
+  },
   millrace_intake_told_total: { help: 'Messages that were kept for an owner that did not answer.' },
   millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
 } as const;
@@ -29,7 +43,12 @@ export const GAUGES = {
   millrace_mailbox_bytes: { help: 'Bytes waiting in the mailbox of a shard.', label: 'shard' },
   millrace_shard_epoch: { help: 'Epoch of a shard that this process owns.', label: 'shard' },
   millrace_shard_position: { help: 'Last journal position of a shard that this process owns.', label: 'shard' },
+  millrace_clock_ahead_seconds: { help: "How far the machine's clock is ahead of the time that this process goes by." },
+  millrace_clock_journal_ahead_seconds: { help: 'How far the clock of a claimed journal is ahead of that time.' },
+  millrace_clock_in_doubt: { help: '1: one of the two is more than MILLRACE_CLOCK_SKEW_MS.' },
+  millrace_clock_owns_nothing: { help: '1: this process owns nothing because of its clock.' },
   millrace_deliveries_in_flight: { help: 'Attempts that were started and have not ended.' },
+  millrace_name_lookups_in_flight: { help: 'Names of destinations that are being looked up.' },
   millrace_queue_records: { help: 'Messages, DLQ entries and other records of a shard of the queue.', label: 'shard' },
   millrace_queue_lag_seconds: {
     help: 'For how long a shard has had more messages due than it could start.',
@@ -45,6 +64,14 @@ export const GAUGES = {
   millrace_search_behind_positions: { help: 'Messages of the journals that the search indexes do not have yet.' },
   millrace_search_behind_seconds: { help: 'How far behind the search indexes of the slowest shard are.' },
   millrace_search_documents: { help: 'Documents in the search indexes of this process.' },
+  millrace_data_bytes: { help: 'Keys and values of databases that this process has in memory, as they count.' },
+  millrace_data_limit_bytes: { help: 'How much of that there may be.' },
+  millrace_disk_bytes: {
+    help: 'Bytes that a part of the installation, or of the data directory, holds.',
+    label: 'part',
+  },
+  millrace_journal_total_bytes: { help: 'What all journals together may hold.' },
+  millrace_journal_excess_bytes: { help: 'What all journals together hold beyond that.' },
   millrace_appends_unresolved: { help: 'Appends without a definite outcome at this moment.' },
 } as const;
 
@@ -61,6 +88,10 @@ export const HISTOGRAMS = {
   millrace_delivery_seconds: {
     help: 'From sending a call to a destination to its outcome.',
     bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
+  },
+  millrace_stale_answer_seconds: {
+    help: 'How far behind those answers of read models were.',
+    bounds: [1, 2, 5, 10, 30, 60, 300, 900, 3600, 86_400],
   },
   millrace_replay_seconds: {
     help: 'From claiming a shard to serving it.',
@@ -87,8 +118,11 @@ export interface Histogram {
 export interface Metrics {
   counter(name: CounterName, label?: string): Counter;
   histogram(name: HistogramName): Histogram;
-  /** `read` is called when somebody asks. A second one for the same name and label replaces the first. */
-  gauge(name: GaugeName, read: () => number, label?: string): { stop(): void };
+  /**
+   * `read` is called when somebody asks; undefined: not known at that moment, and the sample is left out.
+   * A second one for the same name and label replaces the first.
+   */
+  gauge(name: GaugeName, read: () => number | undefined, label?: string): { stop(): void };
 }
 
 /** For whoever is not watched: counts nothing. */

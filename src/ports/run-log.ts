@@ -5,6 +5,7 @@
 import type { HeaderList, HttpMethod } from '../domain/queue/index.js';
 import type { FailureFunctionState, RunState } from '../domain/workflow/index.js';
 import type { AccountId, DlqId, MessageId, RunId } from '../kernel/index.js';
+import type { MaybeBehind } from './behind.js';
 import type { MessageState } from './message-log.js';
 
 export const STEP_STATES = ['STEP_PROGRESS', 'STEP_RETRY', 'STEP_SUCCESS', 'STEP_FAILED', 'STEP_CANCELED'] as const;
@@ -173,7 +174,7 @@ export interface LoggedRun extends RunFacts {
   readonly groups: readonly StepGroup[];
 }
 
-export interface RunPage {
+export interface RunPage extends MaybeBehind {
   /** The newest first. */
   readonly runs: readonly LoggedRun[];
   /** Undefined at the end. */
@@ -212,7 +213,7 @@ export interface RunEvent extends RunFacts {
   readonly dlqId: DlqId | undefined;
 }
 
-export interface RunEventPage {
+export interface RunEventPage extends MaybeBehind {
   readonly events: readonly RunEvent[];
   /** Undefined at the end. */
   readonly cursor: string | undefined;

@@ -10,10 +10,11 @@ export type SqlValue = number | string | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface SqlStatement {
-  /** @returns rows changed. @throws SqlFailure, as all of these do */
+  /** Of a statement that gives no rows. @returns rows changed. @throws SqlFailure, as all of these do */
   run(values: readonly SqlValue[]): number;
   /** @returns the new row's id; 0 when the statement says to leave a row that is there already */
   insert(values: readonly SqlValue[]): number;
+  /** The first row. It is run to its end, so let it find one at most: by a key, or `LIMIT 1`. */
   get(values: readonly SqlValue[]): SqlRow | undefined;
   all(values: readonly SqlValue[]): readonly SqlRow[];
 }
@@ -23,6 +24,11 @@ export interface SqlFile {
   prepare(sql: string): SqlStatement;
   /** Commits what `work` did, or undoes it when it throws. Not nested. */
   transaction<T>(work: () => T): T;
+  /**
+   * Outside of a transaction: gives back some of the space that nothing is in any more, where it is worth it. A step
+   * takes some milliseconds. @returns bytes; 0: not worth it, or not possible with this file
+   */
+  giveBack(): number;
   close(): void;
 }
 

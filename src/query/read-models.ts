@@ -5,10 +5,12 @@
 import type { DlqSelector } from '../domain/queue/index.js';
 import { type AccountId, isMillraceError, MillraceError, unreachable } from '../kernel/index.js';
 import type {
+  Behind,
   Bus,
   DlqPage,
   LogPage,
   LogQuery,
+  MaybeBehind,
   MessageLog,
   RunEventPage,
   RunEventQuery,
@@ -34,23 +36,46 @@ import { answerStatistics } from './statistics.js';
 /** @throws MillraceError, as the logs do */
 export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
 
+/** Is told of every answer that is behind what was asked for. */
+export type OnBehind = (behind: Behind) => void;
+
+export function toldIfBehind<Answer extends MaybeBehind>(answer: Answer, onBehind: OnBehind | undefined): Answer {
+  if (answer.behind !== undefined) onBehind?.(answer.behind);
+  return answer;
+}
+
 export class AskedReadModels implements MessageLog, RunLog {
-  constructor(private readonly ask: Ask) {}
+  constructor(
+    private readonly ask: Ask,
+    private readonly onBehind?: OnBehind,
+  ) {}
 
   async events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
-    return decodeLogPage(await this.ask(encodeQuestion({ kind: 'events', account, query, seen })));
+    return toldIfBehind(
+      decodeLogPage(await this.ask(encodeQuestion({ kind: 'events', account, query, seen }))),
+      this.onBehind,
+    );
   }
 
-  async dlq(account: AccountId, selector: DlqSelector, seen: number): Promise<DlqPage> {
-    return decodeDlqPage(await this.ask(encodeQuestion({ kind: 'dlq', account, selector, seen })));
+  async dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage> {
+    return toldIfBehind(
+      decodeDlqPage(await this.ask(encodeQuestion({ kind: 'dlq', account, selector, seen, trimBytes }))),
+      this.onBehind,
+    );
   }
 
   async runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
-    return decodeRunPage(await this.ask(encodeQuestion({ kind: 'runs', account, query, seen })));
+    return toldIfBehind(
+      decodeRunPage(await this.ask(encodeQuestion({ kind: 'runs', account, query, seen }))),
+      this.onBehind,
+    );
   }
 
   async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
-    return decodeRunEventPage(await this.ask(encodeQuestion({ kind: 'run-events', account, query, seen })));
+    return toldIfBehind(
+      decodeRunEventPage(await this.ask(encodeQuestion({ kind: 'run-events', account, query, seen }))),
+      this.onBehind,
+    );
   }
 }
 
@@ -65,7 +90,7 @@ export async function answer(
     case 'events':
       return encodeLogPage(await log.events(question.account, question.query, question.seen));
     case 'dlq':
-      return encodeDlqPage(await log.dlq(question.account, question.selector, question.seen));
+      return encodeDlqPage(await log.dlq(question.account, question.selector, question.seen, question.trimBytes));
     case 'runs':
       return encodeRunPage(await log.runs(question.account, question.query, question.seen));
     case 'run-events':

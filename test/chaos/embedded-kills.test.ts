@@ -26,7 +26,7 @@ type Victim = 'process' | 'server' | 'both' | 'server, then process';
 
 const VICTIMS: readonly Victim[] = ['process', 'server', 'both', 'server, then process'];
 /** As many as CI has time for; more with CHAOS_KILLS. */
-const KILLS = Number(process.env.CHAOS_KILLS ?? '32');
+const KILLS = Number(process.env.CHAOS_KILLS ?? '20');
 const ACKED_BETWEEN_KILLS = 150;
 /** Everything ever written is read after so many kills, and what is newest after each. */
 const FULL_CHECK_EVERY = 8;

@@ -18,7 +18,7 @@ export type Ending =
   | { readonly kind: 'answered'; readonly output: Output }
   /** Promised: nothing happened. */
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string }
-  /** It may have happened. Also: no answer ever came. */
+  /** It may have happened, but will not any more. Also: no answer ever came. */
   | { readonly kind: 'unknown' }
   /** The gateway failed in a way that it does not promise. */
   | { readonly kind: 'broken'; readonly error: unknown };
@@ -56,7 +56,9 @@ export class History {
     return this.attempts.flatMap(({ client, key, input, calledAt, endedAt, ending }) => {
       if (ending.kind === 'failed' || ending.kind === 'broken') return [];
       const operation = { client, key, input, calledAt };
-      if (ending.kind === 'unknown' || endedAt === undefined) return [operation];
+      // Told that it is unknown, a client knows that it stays as it is by then.
+      if (ending.kind === 'unknown') return [{ ...operation, finalAt: endedAt }];
+      if (endedAt === undefined) return [operation];
       return [{ ...operation, returned: { at: endedAt, output: ending.output } }];
     });
   }

@@ -5,6 +5,8 @@
 import { KvPlane, KvShardGateway, type KvWork, serveKvShard } from '../../src/actors/kv-shard/index.js';
 import {
   type Activation,
+  ClockWatch,
+  GuardedClock,
   Membership,
   NO_METRICS,
   Session,
@@ -25,6 +27,8 @@ import {
   ANSWERS,
   APPEND_RETRIES,
   CALLS,
+  CLOCK,
+  CLOCK_WATCH,
   CLUSTER_ID,
   COMPACTION,
   GATEWAY,
@@ -71,6 +75,7 @@ export function startNode(member: SimMember, options: NodeOptions): SimNode {
 class NodeParts {
   readonly host: ShardHost<KvWork>;
   readonly gateway: KvGateway;
+  private readonly clock: GuardedClock;
   private readonly session: Session;
   private readonly membership: Membership;
   private readonly snapshots: SnapshotStore;
@@ -82,11 +87,14 @@ class NodeParts {
     private readonly options: NodeOptions,
   ) {
     const { journal, leases, objects, bus } = member;
-    const { clock, timers, random, log } = member.process;
+    const { clock: machine, boot, timers, random, log } = member.process;
+    const clock = new GuardedClock(machine, boot, CLOCK);
+    this.clock = clock;
     const { shards, readsNeedBarrier } = options;
     this.snapshots = new SnapshotStore(objects, log);
     this.membership = new Membership(bus, clock);
-    this.session = new Session({ leases, clock, timers, random, log }, SESSION, this.membership, true);
+    const clocks = new ClockWatch({ clock, boot, leases, log }, CLOCK_WATCH, this.membership);
+    this.session = new Session({ leases, clock, clocks, timers, random, log }, SESSION, this.membership, true);
     this.snapshotter = this.createSnapshotter();
     this.host = new ShardHost<KvWork>(
       { journal, leases, clock, timers, log, metrics: NO_METRICS },
@@ -133,7 +141,8 @@ class NodeParts {
 
   private createActor(activation: Activation): ShardActor<KvWork> {
     const { journal, objects, bus } = this.member;
-    const { clock, timers, random, log } = this.member.process;
+    const { clock } = this;
+    const { timers, random, log } = this.member.process;
     const plane = new KvPlane(
       {
         clock,
@@ -172,7 +181,8 @@ class NodeParts {
 
   private createSnapshotter(): Snapshotter<KvWork> {
     const { journal, objects } = this.member;
-    const { clock, timers, log, random } = this.member.process;
+    const { clock } = this;
+    const { timers, log, random } = this.member.process;
     const compactor: Compactor = {
       compact: (job) => compactShard({ journal, objects, clock, log }, job, () => newFold(random, () => 0), COMPACTION),
     };

@@ -5,7 +5,7 @@
  *  - suspend: the same, and its monotonic clock stands still too (a virtual machine put aside)
  *  - crash: it never runs again
  */
-import type { Clock, Log, LogFields, Random, Timers } from '../../src/ports/index.js';
+import type { BootTime, Clock, Log, LogFields, Random, Timers } from '../../src/ports/index.js';
 import type { Owner, Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 
@@ -29,10 +29,13 @@ export class SimProcess implements Owner {
   private wallOffsetMs: number;
   private suspendedMs = 0;
   private readonly rate: number;
+  /** The machine's. */
   readonly clock: Clock = {
     nowMs: () => Math.floor(EPOCH_MS + this.scheduler.nowMs + this.wallOffsetMs),
     monotonicMs: () => this.monotonicMs(),
   };
+  /** Goes on while the process is suspended. */
+  readonly boot: BootTime = { bootId: undefined, sinceBootMs: () => this.scheduler.nowMs * this.rate };
   readonly timers: Timers = {
     after: (delayMs, action) => {
       const timer = { isCancelled: false, cancel: () => {} };

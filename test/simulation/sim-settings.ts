@@ -6,7 +6,9 @@ import type { ActorLimits, HostTimes, SessionTimes } from '../../src/actors/runt
 
 export const CLUSTER_ID = 'simulated';
 
-export const SESSION: SessionTimes = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, clockJumpMs: 500 };
+export const SESSION: SessionTimes = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000 };
+export const CLOCK_WATCH = { maxSkewMs: 2000, takeoverMs: 3000, isAlone: false, trustsMachine: false };
+export const CLOCK = { jumpMs: 500, maxSkewMs: 2000 };
 
 export const HOST: HostTimes = {
   lookEveryMs: 500,
@@ -18,7 +20,7 @@ export const HOST: HostTimes = {
   restartBackoffMs: 500,
 };
 
-export const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 };
+export const CALLS = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50, settleMs: 1000 };
 export const GATEWAY = { holdMs: 5000, retryEveryMs: 50 };
 export const ANSWERS = { maxAnswers: 1000, maxBytes: 1 << 20 };
 export const APPEND_RETRIES = { firstRetryMs: 20, maxRetryMs: 1000 };
@@ -32,7 +34,7 @@ export const ACTOR: ActorLimits = {
   commandMemoryMs: 120_000,
 };
 
-export const SNAPSHOTS = { entries: 40, bytes: 1 << 20, idleMs: 4000, retryMs: 1000 };
+export const SNAPSHOTS = { entries: 40, bytes: 1 << 20, idleMs: 4000, retainMs: 3000, retryMs: 1000 };
 /** Nothing is kept for audits, so that every second snapshot truncates the journal. */
 export const COMPACTION = { stepBytes: 2000, segmentBytes: 500, retention: { maxAgeMs: 0, maxBytes: 0 } };
 

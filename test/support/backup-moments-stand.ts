@@ -44,7 +44,7 @@ export class MomentsStand {
     const { clusterId = '', kvShards = 0 } = (await readLayout(connections, '')) ?? {};
     const names = new Names('');
     const bus = new NatsBus(connections, names, { log: silentLog });
-    const limits = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 };
+    const limits = { deadlineMs: 5000, tryMs: 1000, pauseMs: 50, settleMs: 1000 };
     const caller = new ShardCaller(bus, realTime, realTime, new NodeRandom(), limits);
     const control = new ControlGateway(caller, undefined);
     const objects = new JetStreamObjectStore(connections, names);
@@ -53,9 +53,9 @@ export class MomentsStand {
     const thread = new KeeperThread({ entry, task, log: silentLog });
     const routes = { clock: realTime, timers: realTime, caller, host: undefined };
     const gateway = new KvShardGateway(routes, { holdMs: 5000, retryEveryMs: 50 }, kvShards);
-    const once = { deadlineMs: 50, tryMs: 50, pauseMs: 50 };
+    const once = { deadlineMs: 250, tryMs: 250, pauseMs: 50, settleMs: 1 };
     const hastyCaller = new ShardCaller(bus, realTime, realTime, new NodeRandom(), once);
-    const hasty = new KvShardGateway({ ...routes, caller: hastyCaller }, { holdMs: 0, retryEveryMs: 50 }, kvShards);
+    const hasty = new KvShardGateway({ ...routes, caller: hastyCaller }, { holdMs: 250, retryEveryMs: 250 }, kvShards);
     const ports = {
       objects,
       gateway,

@@ -1,7 +1,16 @@
 /** Several processes with the whole runtime on memory adapters and manual time: for specs of ownership. */
-import { KvFold, KvPlane, KvShardGateway, type KvWork, serveKvShard } from '../../src/actors/kv-shard/index.js';
+import {
+  type GaugedOwner,
+  KvFold,
+  KvPlane,
+  KvShardGateway,
+  type KvWork,
+  serveKvShard,
+} from '../../src/actors/kv-shard/index.js';
 import {
   type Activation,
+  ClockWatch,
+  GuardedClock,
   Membership,
   NO_METRICS,
   Session,
@@ -20,13 +29,15 @@ import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { DefiniteAppender, recover } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
 import { kvPartition } from '../../src/messages/index.js';
-import { type KvGateway, type Log, ROOMY } from '../../src/ports/index.js';
+import { type BootTime, type Clock, type KvGateway, type Log, ROOMY } from '../../src/ports/index.js';
 import { LIMITS } from './kv-shard-stand.js';
 import { NO_LISTENERS } from './no-listeners.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 export const SHARD = 'KV_0' as ShardName;
 export const TIMES = { heartbeatMs: 500, renewMs: 1000, readLeaseMs: 2000, takeoverMs: 3000, marginMs: 250 };
+export const MAX_SKEW_MS = 2000;
+const NO_BOOT_TIME: BootTime = { bootId: undefined, sinceBootMs: () => undefined };
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
 
 export class KvClusterStand {
@@ -41,8 +52,9 @@ export class KvClusterStand {
     this.journal.createStream(SHARD);
   }
 
-  async start(): Promise<KvProcess> {
-    const process = new KvProcess(this, this.processes.length + 1);
+  /** @param aheadMs  how far its machine's clock is ahead of the right time */
+  async start(aheadMs = 0): Promise<KvProcess> {
+    const process = new KvProcess(this, this.processes.length + 1, aheadMs);
     this.processes.push(process);
     void process.start();
     await this.time.advance(100);
@@ -62,16 +74,23 @@ export class KvClusterStand {
 }
 
 export class KvProcess {
+  /** How far the machine's wall clock is ahead; tests change it. */
+  aheadMs: number;
+  readonly clock: GuardedClock;
+  readonly clocks: ClockWatch;
   readonly bus;
   readonly membership: Membership;
   readonly session: Session;
   readonly host: ShardHost<KvWork>;
   readonly gateway: KvGateway;
+  readonly #planes = new WeakMap<ShardActor<KvWork>, KvPlane>();
 
   constructor(
     readonly stand: KvClusterStand,
     number: number,
+    aheadMs: number,
   ) {
+    this.aheadMs = aheadMs;
     const { time, journal, leases, network } = stand;
     let drawn = number * 1000;
     const draw = (): number => {
@@ -79,16 +98,25 @@ export class KvProcess {
       return drawn & 255;
     };
     const random: Random = { bytes: (count) => Uint8Array.from({ length: count }, draw), float: () => 0.5 };
+    const machine: Clock = { nowMs: () => time.nowMs() + this.aheadMs, monotonicMs: () => time.monotonicMs() };
     this.bus = network.connect();
     this.membership = new Membership(this.bus, time);
+    this.clock = new GuardedClock(machine, NO_BOOT_TIME, { jumpMs: 500, maxSkewMs: MAX_SKEW_MS });
+    const { clock } = this;
+    this.clocks = new ClockWatch(
+      { clock, boot: NO_BOOT_TIME, leases, log: SILENT },
+      { maxSkewMs: MAX_SKEW_MS, takeoverMs: TIMES.takeoverMs, isAlone: false, trustsMachine: false },
+      this.membership,
+    );
+    const { clocks } = this;
     this.session = new Session(
-      { leases, clock: time, timers: time, random, log: SILENT },
-      { ...TIMES, clockJumpMs: 500 },
+      { leases, clock, clocks, timers: time, random, log: SILENT },
+      TIMES,
       this.membership,
       true,
     );
     this.host = new ShardHost<KvWork>(
-      { journal, leases, clock: time, timers: time, log: SILENT, metrics: NO_METRICS },
+      { journal, leases, clock, timers: time, log: SILENT, metrics: NO_METRICS },
       { ...TIMES, lookEveryMs: 250, highWaterEveryMs: 1000, settleMs: 2000, restartBackoffMs: 250 },
       {
         shards: [SHARD],
@@ -100,7 +128,12 @@ export class KvProcess {
       this.session,
       this.membership,
     );
-    const caller = new ShardCaller(this.bus, time, time, random, { deadlineMs: 5000, tryMs: 1000, pauseMs: 50 });
+    const caller = new ShardCaller(this.bus, time, time, random, {
+      deadlineMs: 5000,
+      tryMs: 1000,
+      pauseMs: 50,
+      settleMs: 1000,
+    });
     const ports = { clock: time, timers: time, caller, host: this.host };
     this.gateway = new KvShardGateway(ports, { holdMs: 5000, retryEveryMs: 50 }, 1);
   }
@@ -109,6 +142,14 @@ export class KvProcess {
     this.membership.start();
     await this.session.start();
     this.host.start();
+  }
+
+  /** What it owns, in whatever state. */
+  owned(): GaugedOwner[] {
+    return this.host.actors().flatMap((actor) => {
+      const plane = this.#planes.get(actor);
+      return plane === undefined ? [] : [{ actor, plane }];
+    });
   }
 
   /** Cut off from the others, though its NATS answers. */
@@ -138,10 +179,11 @@ export class KvProcess {
 
   #createActor(activation: Activation, random: Random): ShardActor<KvWork> {
     const { time, journal, objects } = this.stand;
+    const { clock } = this;
     const facts = { nowMicros: () => 0, info: () => new Map() };
     const plane = new KvPlane(
       {
-        clock: time,
+        clock,
         timers: time,
         log: SILENT,
         storage: ROOMY,
@@ -155,7 +197,7 @@ export class KvProcess {
       {
         journal,
         appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
-        clock: time,
+        clock,
         timers: time,
         random,
         log: SILENT,
@@ -166,6 +208,7 @@ export class KvProcess {
       activation,
       plane,
     );
+    this.#planes.set(actor, plane);
     serveKvShard(this.bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 });
     return actor;
   }

@@ -2,7 +2,7 @@
 import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/index.js';
 import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
 import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
-import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
+import { KvEngine, type Permissions, type Reply } from '../../src/domain/kv/index.js';
 import { loadKept } from '../../src/journal/backup/index.js';
 import { type ChainHead, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
 import type { CommandId, DatabaseId, PartitionName, SessionId, ShardName } from '../../src/kernel/index.js';
@@ -29,6 +29,7 @@ export interface Outcome {
   syncToken?: string;
   isAborted?: boolean;
   scriptReads?: readonly string[];
+  denials?: readonly unknown[];
   failure?: string;
 }
 
@@ -47,6 +48,12 @@ export class KvShardStand {
   epoch = 0;
   /** Of plans; they may be changed at any time, with another version. */
   dataLimits: DataLimits = NO_DATA_LIMITS;
+  permissionsOf = (_rules: string, user: string): Permissions | undefined => ({
+    user,
+    refusal: () => undefined,
+    mayReach: () => true,
+    keyPatterns: ['~*'],
+  });
   /** What processes were told of, in order. */
   readonly deliveries: { edge: SessionId; partition: PartitionName; events: readonly KvEvent[] }[] = [];
 
@@ -65,7 +72,7 @@ export class KvShardStand {
         storage: this.storage,
         dataLimits: this.#currentDataLimits(),
         activation: `epoch-${this.epoch + 1}`,
-        permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true }),
+        permissionsOf: (user, rules) => this.permissionsOf(rules, user),
         deliver: (edge, partition, events) => this.deliveries.push({ edge, partition, events }),
         history: () => {
           const head = actor.head as ChainHead;
@@ -122,6 +129,7 @@ export class KvShardStand {
         return current().version;
       },
       limitOf: (partition) => current().limitOf(partition),
+      maxCommandBytesOf: (partition) => current().maxCommandBytesOf(partition),
       reached: (partition) => current().reached(partition),
     };
   }

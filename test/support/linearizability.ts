@@ -5,7 +5,8 @@
  * operations, state) so that no situation is explored twice.
  *
  *  L1 an operation that returned has a place between its call and its return
- *  L2 an operation with an unknown outcome has a place anywhere after its call, or none
+ *  L2 an operation with an unknown outcome has a place anywhere after its call, or none; one whose outcome was said to
+ *     be final has its place before that, or none
  *  L3 an operation that surely failed has none: leave it out of the history
  *  L4 keys are independent, so each is checked by itself
  */
@@ -18,6 +19,8 @@ export interface Operation<Input, Output> {
   readonly calledAt: number;
   /** Absent: nobody knows whether, or when, it took effect. */
   readonly returned?: { readonly at: number; readonly output: Output };
+  /** Of an unknown outcome: from then on nothing comes of it any more. */
+  readonly finalAt?: number | undefined;
 }
 
 export interface Model<State, Input, Output> {
@@ -113,9 +116,14 @@ class Search<State, Input, Output> {
         }
         trail.push({ mark, before: state });
         state = after.state;
-        if (mark.partner !== undefined) missing -= 1;
+        if (this.isReturned(mark)) missing -= 1;
         lift(mark);
         if (trail.length > this.longest.length) this.longest = trail.map((placed) => placed.mark.index);
+        mark = this.head.next;
+        continue;
+      }
+      if (mark !== undefined && this.drop(mark, state)) {
+        trail.push({ mark, before: state });
         mark = this.head.next;
         continue;
       }
@@ -124,9 +132,15 @@ class Search<State, Input, Output> {
       if (last === undefined) return { kind: 'impossible', key: this.key, explanation: this.explain() };
       this.toggle(last.mark.index);
       state = last.before;
-      if (last.mark.partner !== undefined) missing += 1;
-      unlift(last.mark);
-      mark = last.mark.next;
+      if (last.mark.isCall) {
+        if (this.isReturned(last.mark)) missing += 1;
+        unlift(last.mark);
+        mark = last.mark.next;
+      } else {
+        unlift(last.mark.partner as Mark);
+        // It was the only thing to do there.
+        mark = undefined;
+      }
     }
     return { kind: 'linearizable' };
   }
@@ -151,6 +165,24 @@ class Search<State, Input, Output> {
     return after;
   }
 
+  /** L2: beyond this mark an operation of unknown outcome has no place any more. False when that leads nowhere new. */
+  private drop(mark: Mark, state: State): boolean {
+    if (this.isReturned(mark)) return false;
+    this.toggle(mark.index);
+    const situation = `${this.low} ${this.high} ${this.model.fingerprint(state)}`;
+    if (this.seen.has(situation)) {
+      this.toggle(mark.index);
+      return false;
+    }
+    this.seen.add(situation);
+    lift(mark.partner as Mark);
+    return true;
+  }
+
+  private isReturned({ index }: Mark): boolean {
+    return this.operations[index]?.returned !== undefined;
+  }
+
   /** The set of placed operations is known by 64 bits: the exclusive or of a number for each of them. */
   private toggle(index: number): void {
     this.placed[index] = 1 - (this.placed[index] as number);
@@ -160,7 +192,7 @@ class Search<State, Input, Output> {
 
   private link(): void {
     const marks: Mark[] = [];
-    for (const [index, { calledAt, returned }] of this.operations.entries()) {
+    for (const [index, { calledAt, returned, finalAt }] of this.operations.entries()) {
       const call: Mark = {
         index,
         isCall: true,
@@ -170,12 +202,13 @@ class Search<State, Input, Output> {
         next: undefined,
       };
       marks.push(call);
-      if (returned === undefined) continue;
+      const endsAt = returned?.at ?? finalAt;
+      if (endsAt === undefined) continue;
       const end: Mark = {
         index,
         isCall: false,
-        at: returned.at,
-        partner: undefined,
+        at: endsAt,
+        partner: call,
         previous: undefined,
         next: undefined,
       };
@@ -203,8 +236,9 @@ class Search<State, Input, Output> {
   }
 
   private describe(index: number): string {
-    const { client, input, calledAt, returned } = this.operations[index] as Operation<Input, Output>;
-    const outcome = returned === undefined ? 'unknown' : `${JSON.stringify(returned.output)} at ${returned.at}`;
+    const { client, input, calledAt, returned, finalAt } = this.operations[index] as Operation<Input, Output>;
+    const unknown = finalAt === undefined ? 'unknown' : `unknown, final at ${finalAt}`;
+    const outcome = returned === undefined ? unknown : `${JSON.stringify(returned.output)} at ${returned.at}`;
     return `[${calledAt}] ${client} ${JSON.stringify(input)} → ${outcome}`;
   }
 }
@@ -217,7 +251,7 @@ function earlierTwins<Input, Output>(operations: readonly Operation<Input, Outpu
   const twins: (number | undefined)[] = operations.map(() => undefined);
   const latest = new Map<string, number>();
   const open = operations.flatMap((operation, index) =>
-    operation.returned === undefined ? [{ operation, index }] : [],
+    operation.returned === undefined && operation.finalAt === undefined ? [{ operation, index }] : [],
   );
   open.sort((a, b) => a.operation.calledAt - b.operation.calledAt || a.index - b.index);
   for (const { operation, index } of open) {

@@ -104,6 +104,8 @@ export async function embeddedEnvironment(dataDir: string): Promise<Environment>
     MILLRACE_KV_TOKEN: TOKEN,
     MILLRACE_KV_READONLY_TOKEN: READONLY_TOKEN,
     MILLRACE_KV_PASSWORD: PASSWORD,
+    // Tests name their users' passwords after them.
+    MILLRACE_SECRET_MIN_CHARACTERS: '1',
     MILLRACE_HEAP_MB: '256',
     ...(isAbsolute(resolve(server)) && server.includes('/') ? { MILLRACE_NATS_SERVER: resolve(server) } : {}),
   };

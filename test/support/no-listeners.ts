@@ -3,7 +3,7 @@ import type { KvPlanePorts } from '../../src/actors/kv-shard/index.js';
 
 export const NO_LISTENERS: Pick<KvPlanePorts, 'activation' | 'permissionsOf' | 'deliver' | 'history'> = {
   activation: 'test',
-  permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true }),
+  permissionsOf: (user) => ({ user, refusal: () => undefined, mayReach: () => true, keyPatterns: ['~*'] }),
   deliver: () => {},
   history: () => {
     throw new Error('nothing is built again here');

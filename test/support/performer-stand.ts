@@ -11,7 +11,7 @@ import { ManualTime } from '../../src/adapters/memory/index.js';
 import { DeliveredHeaders, type DeliverySettings } from '../../src/domain/queue/index.js';
 import { type ErrorCode, type MessageId, MillraceError } from '../../src/kernel/index.js';
 import { queuePartition } from '../../src/messages/index.js';
-import { type Log, UNWATCHED } from '../../src/ports/index.js';
+import { type DeliverySigner, type Log, type SignedCall, UNWATCHED } from '../../src/ports/index.js';
 import { ACCOUNT, GENEROUS, PLAIN_SETTINGS } from './queue-shard-stand.js';
 import { ScriptedHttp } from './scripted-http.js';
 
@@ -25,6 +25,8 @@ export class PerformerStand {
   /** Of the journal, when a body is read: failures first, then the body. */
   readonly loads: (ErrorCode | string)[] = [];
   signature: () => string | undefined = () => 'signed';
+  /** With what is signed. */
+  sign: DeliverySigner['sign'] = () => this.signature();
   readonly log: Log = {
     debug() {},
     info() {},
@@ -62,7 +64,7 @@ export class PerformerStand {
     const ports = {
       mayCall: () => this.holdsLease,
       http: this.http,
-      signer: { sign: () => this.signature() },
+      signer: { sign: (call: SignedCall) => this.sign(call) },
       headers: new DeliveredHeaders({ alias: undefined, region: undefined }),
       clock: this.time,
       timers: this.time,

@@ -140,17 +140,33 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   }
 }
 
+/** Sizes, which go on as they are in every step up to the request. */
+const CARRIED_SERIES = new Set(['keyspace', 'diskusage']);
+/** Connections of a process that tells nothing any more count as closed some minutes later. */
+const FORGOTTEN_SERIES = new Set(['connection_count']);
+
 /**
  * Series without their zeros, and days without the moment of the request: a series that is read a minute later begins
- * a minute later, and has the same in it.
+ * a minute later, and has the same in it. Of sizes only the steps in which they changed are kept.
  */
 function withoutSilence(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSilence).filter((one) => one !== undefined);
   if (typeof value !== 'object' || value === null) return value;
   const { x, ...numbers } = value as Record<string, unknown>;
   if (typeof x !== 'string') {
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutSilence(member)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => !FORGOTTEN_SERIES.has(name))
+        .map(([name, member]) => [
+          name,
+          withoutSilence(CARRIED_SERIES.has(name) ? changesOf(member as readonly { readonly y: number }[]) : member),
+        ]),
+    );
   }
   if (Object.values(numbers).every((number) => number === 0)) return undefined;
   return { x: STEP.test(x) ? x : x.slice(0, DAY_CHARACTERS), ...numbers };
+}
+
+function changesOf(points: readonly { readonly y: number }[]): unknown {
+  return points.filter(({ y }, at) => y !== points[at - 1]?.y);
 }

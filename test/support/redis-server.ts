@@ -10,6 +10,8 @@ export interface RedisServer {
   readonly version: string;
   readonly major: number;
   readonly client: RespClient;
+  /** Where it listens. */
+  readonly socket: string;
   stop(): Promise<void>;
 }
 
@@ -25,12 +27,13 @@ export function redisVersion(binary: string): string | undefined {
   return /v=([0-9.]+)/.exec(spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1];
 }
 
-export async function startRedis(binary: string): Promise<RedisServer> {
+export async function startRedis(binary: string, options: readonly string[] = []): Promise<RedisServer> {
   const version = redisVersion(binary);
   if (version === undefined) throw new Error(`${binary} does not start`);
   const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
   const socket = join(directory, 's');
-  const child = spawn(binary, ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', directory], {
+  const own = ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', directory];
+  const child = spawn(binary, [...own, ...options], {
     stdio: 'ignore',
   });
   const client = await eventually(() => RespClient.connect(socket));
@@ -38,6 +41,7 @@ export async function startRedis(binary: string): Promise<RedisServer> {
     version,
     major: Number(version.split('.')[0]),
     client,
+    socket,
     stop: async () => {
       client.close();
       await ended(child);

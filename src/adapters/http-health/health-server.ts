@@ -1,7 +1,8 @@
 /**
  * What supervisors and scrapers ask, on a port of its own: `/livez`, `/readyz`, `/metrics`. It reads
- * and never changes anything, and needs no credentials: it shows no tenant's data.
+ * and never changes anything. It shows no tenant's data and needs no credentials, but that `/metrics` can have a token.
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
@@ -13,6 +14,8 @@ export interface Check {
   readonly ok: boolean;
   /** For a person; no secrets, no tenant's data. */
   readonly detail?: string;
+  /** It will not become ready by itself: nobody should wait for that. */
+  readonly isStuck?: boolean;
 }
 
 export interface HealthOptions {
@@ -22,6 +25,8 @@ export interface HealthOptions {
   /** Named states; ready when all are ok. Abandoned, as not ready, after `CHECKS_TIMEOUT_MS`. */
   readonly checks: () => Readonly<Record<string, Check>> | Promise<Readonly<Record<string, Check>>>;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
+  /** Of who may read them; undefined: everybody. */
+  readonly metricsToken?: string | undefined;
   readonly timers: Timers;
   readonly log: Log;
 }
@@ -76,7 +81,15 @@ function healthApp(options: HealthOptions): Koa {
     ctx.status = isReady ? 200 : 503;
     ctx.body = { status: isReady ? 'ready' : 'not ready', checks };
   });
+  const { metricsToken } = options;
+  const wanted = metricsToken === undefined ? undefined : sha256(`Bearer ${metricsToken}`);
   router.get('/metrics', async (ctx) => {
+    if (wanted !== undefined && !timingSafeEqual(sha256(ctx.get('Authorization')), wanted)) {
+      ctx.status = 401;
+      ctx.set('WWW-Authenticate', 'Bearer realm="metrics"');
+      ctx.body = { error: 'unable to authenticate: invalid token' };
+      return;
+    }
     const { contentType, text } = await options.metrics();
     ctx.set('Content-Type', contentType);
     ctx.body = text;
@@ -88,11 +101,20 @@ function healthApp(options: HealthOptions): Koa {
   app.on('error', (error) => options.log.warn('health.failed', { error }));
   app.use(async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
+    if ((ctx.req.headersDistinct.host?.length ?? 0) > 1) {
+      ctx.status = 400;
+      ctx.body = { error: 'malformed HTTP request' };
+      return;
+    }
     await next();
   });
   app.use(router.routes());
   app.use(router.allowedMethods());
   return app;
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 /** The first of: the checks, their failure, the bound on waiting for them. */

@@ -13,7 +13,11 @@ export class Arrivals {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(readonly timeoutMs: number) {}
+  constructor(
+    readonly timeoutMs: number,
+    /** Of the stream, as errors name it. */
+    private readonly name: string,
+  ) {}
 
   push(item: Arrival): void {
     this.#items.push(item);
@@ -43,7 +47,7 @@ export class Arrivals {
       const late = setTimeout(() => {
         this.#wake = undefined;
         const why = `nothing after ${this.timeoutMs} ms`;
-        reject(new MillraceError('JOURNAL_UNAVAILABLE', `the journal stopped sending: ${why}`, details));
+        reject(new MillraceError('JOURNAL_UNAVAILABLE', `${this.name}: the journal stopped sending: ${why}`, details));
       }, this.timeoutMs);
       this.#wake = () => {
         clearTimeout(slow);

@@ -14,6 +14,7 @@ export { JetStreamObjectStore } from './jetstream-object-store.js';
 export type { NatsLink } from './link.js';
 export { NatsBus, type NatsBusOptions } from './nats-bus.js';
 export { askServers, checkReplication, type ServerFacts } from './server-facts.js';
+export { streamSizes } from './stream-sizes.js';
 export { CONTROL_SHARD, METER_SHARD, type ShardCounts, shardNames } from './streams.js';
 export { Names } from './subjects.js';
 export { type Difference, type Verification, verifyCluster } from './verify-cluster.js';

@@ -5,7 +5,7 @@
  *  O1 an object is visible once its description is stored, which is after all of its pieces
  *  O2 a description is stored only where there is none: a name is written once
  *  O3 bytes that do not match the description are never returned
- *  O4 a try that failed leaves at most pieces that no description names
+ *  O4 a try that failed leaves at most pieces that no description names; `sweepLoose` removes them
  */
 import { createHash } from 'node:crypto';
 import { nuid } from 'nats';
@@ -52,6 +52,8 @@ export class JetStreamObjectStore implements ObjectStore {
   readonly #reads: JetStreamApi;
   readonly #stream: string;
   readonly #timeoutMs: number;
+  /** Subjects of pieces that no description named at the last look. */
+  #loose: ReadonlySet<string> = new Set();
 
   constructor(
     connections: NatsConnections,
@@ -135,6 +137,33 @@ export class JetStreamObjectStore implements ObjectStore {
     if (description.deleted !== true) await this.#purgeChunks(description.nuid);
   }
 
+  /**
+   * O4: removes pieces that no description named at the last look either: let looks be further apart than an object
+   * takes to be written. @returns how many objects' pieces went. @throws JOURNAL_UNAVAILABLE
+   */
+  async sweepLoose(): Promise<number> {
+    const { chunks, descriptions } = this.#names.objectSubjects('snapshots');
+    // Pieces first: those of an object that is described meanwhile are named.
+    const pieces = await ask(() => this.#control.subjects(this.#stream, chunks));
+    const described = [...(await ask(() => this.#control.subjects(this.#stream, descriptions))).keys()];
+    const loose = new Set(pieces.keys());
+    for (let at = 0; at < described.length; at += DESCRIPTIONS_IN_FLIGHT) {
+      const names = described.slice(at, at + DESCRIPTIONS_IN_FLIGHT);
+      const found = await Promise.all(
+        names.map((subject) => this.#describe(this.#names.nameOfDescriptionSubject('snapshots', subject))),
+      );
+      for (const description of found) {
+        if (description === undefined || description.deleted === true) continue;
+        loose.delete(this.#names.objectChunkSubject('snapshots', description.nuid));
+      }
+    }
+    const before = this.#loose;
+    this.#loose = loose;
+    const over = [...loose].filter((subject) => before.has(subject));
+    for (const filter of over) await ask(() => this.#control.purge(this.#stream, { filter }));
+    return over.length;
+  }
+
   async #describe(name: string): Promise<Described | undefined> {
     const subject = this.#names.objectDescriptionSubject('snapshots', name);
     const found = await ask(() => this.#control.message(this.#stream, { last_by_subj: subject }));
@@ -179,7 +208,7 @@ export class JetStreamObjectStore implements ObjectStore {
   async #fetchChunks({ name, nuid: id, size, chunks }: Description): Promise<Uint8Array> {
     const bytes = new Uint8Array(size);
     const subject = this.#names.objectChunkSubject('snapshots', id);
-    const arrivals = new Arrivals(this.#timeoutMs);
+    const arrivals = new Arrivals(this.#timeoutMs, `the object ${name} in ${this.#stream}`);
     const options = {
       stream: this.#stream,
       from: 1,

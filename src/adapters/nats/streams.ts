@@ -77,7 +77,7 @@ export function declareBucket(names: Names, bucket: BucketName, replicas: number
   return { key: bucket, config };
 }
 
-function declareObjectStore(names: Names, store: ObjectStoreName, replicas: number): StreamDeclaration {
+export function declareObjectStore(names: Names, store: ObjectStoreName, replicas: number): StreamDeclaration {
   const { chunks, descriptions } = names.objectSubjects(store);
   const config = {
     ...keptForEver(names.objectStream(store), [chunks, descriptions], replicas),

@@ -49,9 +49,11 @@ export class CredentialsFile {
   }
 }
 
-/** As in the file, a line each: what is printed once. */
-export function credentialLines(credentials: FirstStartCredentials): string {
-  return CREDENTIAL_NAMES.map((name) => `${CREDENTIAL_VARIABLES[name]}=${quoted(credentials[name])}\n`).join('');
+/** As in the file, a line each. @param given are left out: who gave them has them, and where they are shown others may read */
+export function credentialLines(credentials: FirstStartCredentials, given: Partial<GivenCredentials> = {}): string {
+  return CREDENTIAL_NAMES.filter((name) => given[name] === undefined)
+    .map((name) => `${CREDENTIAL_VARIABLES[name]}=${quoted(credentials[name])}\n`)
+    .join('');
 }
 
 /** The clear texts of what an operator set. */

@@ -72,7 +72,7 @@ export interface PromMetricsOptions {
 export class PromMetrics implements Metrics {
   readonly registry = new prom.Registry();
   readonly #counters = new Map<CounterName, Map<string, CounterCell>>();
-  readonly #gauges = new Map<GaugeName, Map<string, () => number>>();
+  readonly #gauges = new Map<GaugeName, Map<string, () => number | undefined>>();
   readonly #histograms = new Map<HistogramName, HistogramCell>();
 
   constructor({ withProcess }: PromMetricsOptions) {
@@ -96,8 +96,8 @@ export class PromMetrics implements Metrics {
     return this.#histograms.get(name) as HistogramCell;
   }
 
-  gauge(name: GaugeName, read: () => number, label = ''): { stop(): void } {
-    const readers = this.#gauges.get(name) as Map<string, () => number>;
+  gauge(name: GaugeName, read: () => number | undefined, label = ''): { stop(): void } {
+    const readers = this.#gauges.get(name) as Map<string, () => number | undefined>;
     const key = boundedLabel(readers, label);
     readers.set(key, read);
     return {
@@ -124,11 +124,14 @@ export class PromMetrics implements Metrics {
   }
 
   #declareGauge(name: GaugeName): void {
-    const readers = new Map<string, () => number>();
+    const readers = new Map<string, () => number | undefined>();
     this.#gauges.set(name, readers);
     const { help, label } = GAUGES[name] as Described;
     this.#register('gauge', name, help, () =>
-      [...readers].map(([key, read]) => ({ labels: labelled(label, key), value: valueNow(read) })),
+      [...readers].flatMap(([key, read]) => {
+        const value = valueNow(read);
+        return value === undefined ? [] : [{ labels: labelled(label, key), value }];
+      }),
     );
   }
 
@@ -152,7 +155,7 @@ interface Described {
 }
 
 /** One gauge that cannot be read must not take the page with it. */
-function valueNow(read: () => number): number {
+function valueNow(read: () => number | undefined): number | undefined {
   try {
     return read();
   } catch {

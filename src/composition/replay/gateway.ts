@@ -68,6 +68,7 @@ export class ReplayGateway implements KvGateway {
     const syncToken = `${replayed.position}-0`;
     if (request.mode === 'watch') return { replies: [MARK], syncToken };
     if (request.mode === 'unblock') return { replies: [0], syncToken };
+    if (request.mode === 'reads-only') return { replies: request.commands.map(() => 0), syncToken };
     if (request.mode === 'listen') return { replies: [MARK, 1], syncToken };
     const replies: Reply[] = [];
     for (const words of request.commands) replies.push(await this.#run(replayed.engine, request, words));
@@ -127,6 +128,10 @@ class ReadingOnly implements Permissions {
 
   refusal(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
     return changesSomething(spec) ? this.refused : this.own?.refusal(spec, words);
+  }
+
+  get keyPatterns(): readonly ByteString[] {
+    return this.own?.keyPatterns ?? ['~*'];
   }
 
   mayReach(channel: ByteString, isPattern: boolean): boolean {

@@ -1,10 +1,10 @@
-/** Judges the keys that people sign in with. The first of a person is that of the own account, and cannot be deleted. */
+/** Judges the keys that people sign in with, and the sessions that they sign out of. The first of a person is that of the own account, and cannot be deleted. */
 import type { ApiKeyId } from '../../kernel/index.js';
 import type { ControlCommand } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { accountsOf } from './decide-management-queues.js';
 import { type Decision, decided, rejected } from './decision.js';
-import { MAX_API_KEYS } from './limits.js';
+import { MAX_API_KEYS, MAX_SESSION_NAME } from './limits.js';
 import type { ApiKey } from './management.js';
 import { refuseName } from './names.js';
 import { personOf, roleIn } from './people.js';
@@ -35,9 +35,10 @@ export function decideCreateKey({ key }: CommandOf<'CreateApiKey'>, state: Contr
   if (key.name === DEFAULT_KEY_NAME || others.some(({ name }) => name === key.name)) {
     return rejected('NAME_TAKEN', `there is a key named ${key.name} already`);
   }
-  if (others.length >= MAX_API_KEYS) return rejected('TOO_MANY', `a person has at most ${MAX_API_KEYS} keys`);
+  const all = listKeys(email, state);
+  if (all.length >= MAX_API_KEYS) return rejected('TOO_MANY', `a person has at most ${MAX_API_KEYS} keys`);
   const created: ApiKey = { ...key, email, createdAtMs: nowMs };
-  const reply = { type: 'ApiKeys', keys: [...listKeys(email, state), created] } as const;
+  const reply = { type: 'ApiKeys', keys: [...all, created] } as const;
   return decided(reply, { type: 'ApiKeyCreated', ...created });
 }
 
@@ -72,4 +73,11 @@ export function defaultKeyOf(account: Account): ApiKey {
   const email = personOf(account);
   const keyId = `key_${id.slice(3)}` as ApiKeyId;
   return { id: keyId, account: id, email, name: DEFAULT_KEY_NAME, sha256, isReadOnly: false, createdAtMs };
+}
+
+/** Judged again it is as it was: there is nothing to sign out of any more. */
+export function decideSignOut({ session, untilMs }: CommandOf<'SignOut'>, state: ControlState, atMs: number): Decision {
+  if (session === '' || session.length > MAX_SESSION_NAME) return rejected('BAD_VALUE', 'no session has such a name');
+  const isOver = untilMs <= atMs || state.signedOut.has(session);
+  return decided({ type: 'SignedOut' }, ...(isOver ? [] : [{ type: 'SignedOut', session, untilMs, atMs } as const]));
 }

@@ -10,7 +10,7 @@ import {
   decideStartBackup,
 } from './decide-management-backups.js';
 import { decideChange, decideGet, decideListOwn, decideMove } from './decide-management-databases.js';
-import { decideCreateKey, decideDeleteKey, decideListKeys } from './decide-management-keys.js';
+import { decideCreateKey, decideDeleteKey, decideListKeys, decideSignOut } from './decide-management-keys.js';
 import { decideGetAccount, decideListQueues, decideMoveQueue, decidePlan } from './decide-management-queues.js';
 import {
   decideChangeIndex,
@@ -72,6 +72,8 @@ export function decideManagement(
       return decideDeleteKey(command, state, nowMs);
     case 'ListApiKeys':
       return decideListKeys(command, state);
+    case 'SignOut':
+      return decideSignOut(command, state, nowMs);
     case 'CreateSearchIndex':
       return decideCreateIndex(command, state, nowMs);
     case 'ListSearchIndexes':

@@ -31,6 +31,7 @@ import type {
   UserToken,
   UtcDay,
 } from './records.js';
+import type { SignedOutSession } from './signed-out.js';
 
 export type ControlEvent =
   | ({ readonly type: 'AccountCreated' } & Omit<
@@ -164,6 +165,7 @@ export type ControlEvent =
     }
   | { readonly type: 'BackupDeleted'; readonly backup: BackupId; readonly atMs: number }
   | ({ readonly type: 'AuditNoted' } & AuditEntry)
+  | ({ readonly type: 'SignedOut'; readonly atMs: number } & SignedOutSession)
   // ── in snapshots only ──
   | {
       readonly type: 'SearchTombstoneRestored';
@@ -208,6 +210,7 @@ export function changesAccess({ type }: ControlEvent): boolean {
     case 'BackupEnded':
     case 'BackupDeleted':
     case 'AuditNoted':
+    case 'SignedOut':
     case 'QuotaRestored':
     case 'UsageRestored':
     case 'MeterRestored':

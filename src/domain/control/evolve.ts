@@ -10,7 +10,7 @@ import type { ControlState } from './state.js';
 
 type DatabaseEvent = Exclude<
   ControlEvent,
-  AccountEvent | CountEvent | SearchEvent | BackupEvent | { readonly type: 'AuditNoted' }
+  AccountEvent | CountEvent | SearchEvent | BackupEvent | { readonly type: 'AuditNoted' | 'SignedOut' }
 >;
 
 export function evolve(state: ControlState, event: ControlEvent): void {
@@ -52,6 +52,9 @@ export function evolve(state: ControlState, event: ControlEvent): void {
       state.audit.add(entry);
       return;
     }
+    case 'SignedOut':
+      state.signedOut.add(event, event.atMs);
+      return;
     default:
       evolveDatabases(state, event);
   }

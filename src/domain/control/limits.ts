@@ -49,8 +49,12 @@ export const MAX_SEARCH_INDEXES = 100_000;
 export const MAX_OWNED_TEAMS = 5;
 /** All of them are journaled with each change of the team. */
 export const MAX_TEAM_MEMBERS = 100;
-/** Of one person, for all accounts. */
+/** Of one person, for all accounts, the keys that came with own accounts among them. */
 export const MAX_API_KEYS = 37;
+/** Sessions that were signed out of and are not over: every process keeps all of them, about 100 bytes each. */
+export const MAX_SIGNED_OUT = 10_000;
+/** Of the name of such a session; those that are made here have 20. */
+export const MAX_SESSION_NAME = 64;
 /** What a mailbox takes at most. */
 export const MAX_EMAIL_CHARACTERS = 254;
 /** Each pins a whole copy of the database in the object store. */

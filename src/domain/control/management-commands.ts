@@ -21,6 +21,7 @@ import type {
   TeamMember,
 } from './management.js';
 import type { Account, DatabaseLimits } from './records.js';
+import type { SignedOutSession } from './signed-out.js';
 
 export interface NewSearchIndex {
   readonly id: DatabaseId;
@@ -105,6 +106,8 @@ export type ManagementCommand =
   | { readonly type: 'CreateApiKey'; readonly key: ApiKey }
   | { readonly type: 'DeleteApiKey'; readonly email: string; readonly id: ApiKeyId }
   | { readonly type: 'ListApiKeys'; readonly email: string }
+  /** Answered as `SignedOut`. */
+  | ({ readonly type: 'SignOut' } & SignedOutSession)
   | { readonly type: 'CreateSearchIndex'; readonly index: NewSearchIndex }
   | { readonly type: 'ListSearchIndexes'; readonly account: AccountId }
   | { readonly type: 'GetSearchIndex'; readonly account: AccountId; readonly index: DatabaseId }
@@ -152,6 +155,7 @@ export type ManagementReply =
   | { readonly type: 'OneTeam'; readonly team: Account }
   | { readonly type: 'TeamIsGone' }
   | { readonly type: 'ApiKeys'; readonly keys: readonly ApiKey[] }
+  | { readonly type: 'SignedOut' }
   | { readonly type: 'OneSearchIndex'; readonly index: SearchIndex }
   | { readonly type: 'SearchIndexes'; readonly indexes: readonly SearchIndex[] }
   | { readonly type: 'Backups'; readonly backups: readonly Backup[] }

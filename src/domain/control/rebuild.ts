@@ -37,6 +37,7 @@ export function* rebuildingEvents(state: ControlState): Iterable<ControlEvent> {
     yield { type: 'MeterRestored', position, marks: sorted(state.meterMarks), latestDay };
   }
   for (const entry of state.audit.all()) yield { type: 'AuditNoted', ...entry };
+  for (const session of state.signedOut.all()) yield { type: 'SignedOut', ...session, atMs: 0 };
 }
 
 function* accountEvents(record: Account): Iterable<ControlEvent> {

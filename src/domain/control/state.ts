@@ -19,6 +19,7 @@ import { Owned } from './owned.js';
 import { People } from './people.js';
 import type { Account, AclUserRecord, Database, UserToken } from './records.js';
 import { SearchIndexes } from './search-indexes.js';
+import { SignedOutSessions } from './signed-out.js';
 
 export type TokenRole = 'standard' | 'read-only';
 
@@ -47,6 +48,7 @@ export class ControlState extends DayCounts {
   readonly apiKeys = new ApiKeys();
   readonly search = new SearchIndexes();
   readonly backups = new Backups();
+  readonly signedOut = new SignedOutSessions();
   readonly audit: AuditLog;
   /** Deleted ones too. */
   readonly databases = new Map<DatabaseId, Database>();

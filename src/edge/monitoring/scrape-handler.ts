@@ -8,10 +8,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
-import type { Clock, Log, Statistics } from '../../ports/index.js';
-import { MANAGEMENT_REFUSALS, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
-import { discardBody, FaceRequest } from '../http/index.js';
+import type { Behind, Clock, Log, Statistics } from '../../ports/index.js';
+import { isStranger, MANAGEMENT_REFUSALS, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
+import { answerUnread, ClientAddresses, discardBody, isLongBody, type ProxyRange } from '../http/index.js';
 import { Refused } from '../queue/refused.js';
+import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
+import { signedIn } from '../signing-in.js';
+import { furthest, staleHeader } from '../stale-header.js';
 import { databaseMetrics } from './database-metrics.js';
 import { EXPOSITION_TYPE, expositionOf, type Labelled, merged } from './exposition.js';
 import { wantedNames } from './metric-names.js';
@@ -23,6 +26,9 @@ export interface ScrapeHandlerParts {
   readonly statistics: Statistics;
   readonly clock: Clock;
   readonly log: Log;
+  /** Left out: guessing is neither slowed nor counted. */
+  readonly signIns?: SignIns | undefined;
+  readonly trustedProxies?: readonly ProxyRange[] | undefined;
   readonly isDraining: () => boolean;
 }
 
@@ -36,24 +42,36 @@ const BEARER = /^bearer +(\S+) *$/i;
 const COUNTED_AFTER_MS = 5_000;
 
 export function createScrapeHandler(parts: ScrapeHandlerParts): ScrapeHandler {
+  const addresses = new ClientAddresses(parts.trustedProxies ?? []);
   return (request, response) => {
     const target = request.url as string;
     if (!target.startsWith(ROOT)) return false;
-    if (request instanceof FaceRequest) discardBody(request);
-    scraped(parts, request, target)
-      .then((text) => answer(parts, response, 200, text, { 'Content-Type': EXPOSITION_TYPE }))
-      .catch((failure: unknown) => refuse(parts, response, failure));
+    scraped(parts, addresses, request, target)
+      .then(({ text, behind }) =>
+        answer(parts, response, 200, text, { 'Content-Type': EXPOSITION_TYPE, ...staleHeader({ behind }) }),
+      )
+      .catch((failure: unknown) => refuse(parts, request, response, failure));
     return true;
   };
 }
 
 /** @throws Refused; CONTROL_STALE; what the statistics throw */
-async function scraped({ access, statistics, clock }: ScrapeHandlerParts, request: IncomingMessage, target: string) {
+async function scraped(
+  parts: ScrapeHandlerParts,
+  addresses: ClientAddresses,
+  request: IncomingMessage,
+  target: string,
+) {
+  const { access, statistics, clock, signIns = UNGUARDED } = parts;
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-  const scope = token === undefined ? undefined : access.scopeOf(token);
+  const scope =
+    token === undefined
+      ? undefined
+      : signedIn({ signIns, address: () => addresses.of(request), secret: token }, () => access.scopeOf(token));
   if (scope === undefined) {
     throw new Refused(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
   }
+  discardBody(request);
   const [path, ...rest] = target.split('?');
   if (path !== PATH) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -62,27 +80,37 @@ async function scraped({ access, statistics, clock }: ScrapeHandlerParts, reques
   const isWanted = wantedNames(new URLSearchParams(rest.join('?')).getAll('match[]'));
   const countedMs = clock.nowMs() - COUNTED_AFTER_MS;
   const scraped: Labelled[] = [];
+  let behind: Behind | undefined;
   const { queue, databases } = scope;
   if (queue !== undefined) {
-    const families = queueMetrics(await statistics.account(queue.id, '1h', countedMs), countedMs);
+    const series = await statistics.account(queue.id, '1h', countedMs);
+    behind = furthest(behind, series.behind);
+    const families = queueMetrics(series, countedMs);
     scraped.push({ families, labels: { queue_id: uuidOf(queue.id), queue_name: queue.name } });
   }
   for (const { id, name } of databases) {
-    const families = databaseMetrics(await statistics.database(id, '1h', countedMs), countedMs);
+    const series = await statistics.database(id, '1h', countedMs);
+    behind = furthest(behind, series.behind);
+    const families = databaseMetrics(series, countedMs);
     scraped.push({ families, labels: { database_id: uuidOf(id), database_name: name } });
   }
-  return expositionOf(merged(scraped).filter(({ name }) => isWanted(name)));
+  return { text: expositionOf(merged(scraped).filter(({ name }) => isWanted(name))), behind };
 }
 
-function refuse(parts: ScrapeHandlerParts, response: ServerResponse, failure: unknown): void {
+function refuse(parts: ScrapeHandlerParts, request: IncomingMessage, response: ServerResponse, failure: unknown): void {
   const { refusal, headers } = failure instanceof Refused ? failure : new Refused(managementRefusalOf(failure));
   const { status, text, retryAfterSeconds } = refusal;
   if (status === 500) parts.log.error('monitoring.request.failed', { error: describeError(failure) });
-  answer(parts, response, status, JSON.stringify({ error: text }), {
+  const leavesBody = isStranger(refusal) && isLongBody(request);
+  if (!leavesBody) discardBody(request);
+  const end = leavesBody ? (body: string) => answerUnread(request, response, body) : undefined;
+  const all = {
     'Content-Type': 'application/json',
     ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }),
     ...headers,
-  });
+    ...(leavesBody ? { Connection: 'close' } : {}),
+  };
+  answer(parts, response, status, JSON.stringify({ error: text }), all, end);
 }
 
 function answer(
@@ -91,6 +119,7 @@ function answer(
   status: number,
   text: string,
   headers: Readonly<Record<string, string>>,
+  end: (body: string) => void = (body) => void response.end(body),
 ): void {
   if (response.destroyed) return;
   response.writeHead(status, {
@@ -100,5 +129,5 @@ function answer(
     ...(isDraining() ? { Connection: 'close' } : {}),
     ...headers,
   });
-  response.end(text);
+  end(text);
 }

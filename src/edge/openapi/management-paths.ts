@@ -54,7 +54,10 @@ function refusalsOf(route: Route, path: string) {
     401: jsonAnswer('The e-mail or the API key is wrong.', ERROR_SCHEMA),
     ...(changesAnything(route) ? { 403: jsonAnswer('The key or the role may not do this.', ERROR_SCHEMA) } : {}),
     ...(path.includes('{') ? { 404: jsonAnswer('There is no such thing in this account.', ERROR_SCHEMA) } : {}),
-    429: jsonAnswer('Too many calls with this key; `Retry-After` says when to come back.', ERROR_SCHEMA),
+    429: jsonAnswer(
+      'Too many calls with this key, or failed sign-ins from this address; `Retry-After` says when to come back.',
+      ERROR_SCHEMA,
+    ),
   };
 }
 

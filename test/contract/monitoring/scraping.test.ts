@@ -149,6 +149,14 @@ describe('monitoring: scraping', function () {
     }
   });
 
+  it('says how far behind the numbers are when counting does not keep up', async () => {
+    expect((await stand.scrape(token)).headers.get('millrace-stale')).to.equal(null);
+    stand.statistics.behind = { positions: 3, ms: 9000 };
+    const { status, headers } = await stand.scrape(token);
+    stand.statistics.behind = undefined;
+    expect([status, headers.get('millrace-stale')]).to.deep.equal([200, 'positions=3, seconds=9']);
+  });
+
   it('asks for a minute when all of it is counted', async () => {
     await stand.scrape(token);
     const id = databaseIdOfUuid(database);

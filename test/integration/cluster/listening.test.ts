@@ -150,4 +150,62 @@ describe('two processes on one NATS, their listeners', function () {
       );
     });
   }
+
+  it('are ended at one when the other takes their right away, and hear nothing of what follows', async () => {
+    const admin = at(0);
+    for (const user of ['ann', 'bob', 'cat', 'dan', 'eve']) {
+      await admin.call('ACL', 'SETUSER', user, 'on', `>pw-of-${user}`, '~*', '&revoked', '&other', '+@all');
+    }
+    const ended: string[] = [];
+    const heard: string[] = [];
+    async function listening(username: string): Promise<Redis> {
+      const client = new Redis({
+        port: ports[1] as number,
+        username,
+        password: `pw-of-${username}`,
+        retryStrategy: () => null,
+      });
+      client.on('error', () => undefined);
+      client.on('end', () => ended.push(username));
+      client.on('message', (_, text: string) => heard.push(`${username}: ${text}`));
+      open.add(client);
+      await client.ping();
+      return client;
+    }
+    await (await listening('ann')).subscribe('revoked');
+    const monitor = await (await listening('bob')).monitor();
+    let isMonitorOver = false;
+    monitor.on('end', () => {
+      isMonitorOver = true;
+    });
+    monitor.on('monitor', (_, words: string[]) => {
+      if (words.includes('secret')) heard.push('bob: secret');
+    });
+    await (await listening('cat')).call('CLIENT', 'TRACKING', 'on', 'BCAST');
+    await (await listening('dan')).subscribe('other');
+    await (await listening('eve')).subscribe('revoked');
+    const token = String(await admin.call('ACL', 'RESTTOKEN', 'ann', 'pw-of-ann'));
+    const abort = new AbortController();
+    open.add({ disconnect: () => abort.abort() });
+    const stream = await fetch(`${processes[1]?.kvUrl}/subscribe/revoked`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
+      signal: abort.signal,
+    });
+    const streamed = stream.text();
+    await admin.call('ACL', 'SETUSER', 'ann', 'resetchannels', '&other');
+    await admin.call('ACL', 'SETUSER', 'bob', '-monitor');
+    await admin.call('ACL', 'SETUSER', 'cat', 'resetkeys', '~a*');
+    await admin.call('ACL', 'SETUSER', 'dan', 'resetchannels', '&other');
+    await admin.call('ACL', 'DELUSER', 'eve');
+    await admin.publish('revoked', 'secret');
+    await admin.set('b', 'secret');
+    await admin.publish('other', 'news');
+    await eventually(() => expect([...ended].sort()).to.include.members(['ann', 'cat', 'eve']));
+    await eventually(() => expect(isMonitorOver).to.equal(true));
+    expect(await streamed)
+      .to.contain('subscribe,revoked,1')
+      .and.not.to.contain('secret');
+    await eventually(() => expect(heard).to.deep.equal(['dan: news']));
+    expect(ended).not.to.include('dan');
+  });
 });

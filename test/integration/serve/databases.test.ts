@@ -79,6 +79,18 @@ describe('millrace db', function () {
     await eventually(async () => expect((await kv.command('SET', 'k', 'x'.repeat(2100))).kind).to.equal('done'));
   });
 
+  it('lengthens a string to that limit, and says how a longer one is read', async () => {
+    const { kv, id } = await created('ranges', '--max-command-bytes', '2000');
+    await kv.ask('SET', 'k', 'x'.repeat(1900));
+    expect(await kv.ask('APPEND', 'k', 'y'.repeat(100))).to.equal(2000);
+    expect(describeOutcome(await kv.command('APPEND', 'k', 'z'))).to.match(/maximum allowed size\. Limit: 2000 bytes/);
+    expect((await db('limits', id, '--max-command-bytes', '1500')).code).to.equal(0);
+    await eventually(async () =>
+      expect(describeOutcome(await kv.command('GET', 'k'))).to.match(/Limit: 1500 bytes.* GETRANGE reads it in parts/),
+    );
+    expect(await kv.ask('GETRANGE', 'k', '1899', '1901')).to.equal('xyy');
+  });
+
   it('lets exactly the daily number of requests through', async () => {
     const { kv } = await created('daily', '--max-requests-per-day', '40');
     // Each wait for the database to be known took one.

@@ -10,7 +10,6 @@ import {
   type Environment,
   embeddedEnvironment,
   endEverything,
-  type MillraceProcess,
   READONLY_TOKEN,
   runMillrace,
   signalPid,
@@ -37,22 +36,25 @@ describe('millrace serve', function () {
     expect(await millrace.kv.ask('PING')).to.equal('PONG');
     for (const path of ['/livez', '/metrics'])
       expect((await fetch(`${millrace.metricsUrl}${path}`)).status).to.equal(200);
-    await eventually(async () => expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200), {
-      timeoutMs: 60_000,
-    });
+    // What it says when it is asked is what it has just said by itself.
+    expect((await fetch(`${millrace.metricsUrl}/readyz`)).status).to.equal(200);
+    const metrics = await (await fetch(`${millrace.metricsUrl}/metrics`)).text();
+    for (const part of ['journal-control', 'jetstream-files', 'leases']) {
+      expect(metrics).to.match(new RegExp(`^millrace_disk_bytes\\{part="${part}"\\} [1-9]`, 'm'));
+    }
+    expect(metrics).to.match(/^millrace_journal_total_bytes [1-9]/m);
   });
 
-  it('prints the credentials of the first start once, and keeps them for our user alone', async () => {
+  it('keeps the credentials of the first start for our user alone, and tells a log where', async () => {
     const dataDir = await temporaryDirectory();
     const env = await withoutCredentials(dataDir);
     const first = await startMillrace({ dataDir, env });
-    const token = printedIn(first, 'MILLRACE_KV_TOKEN');
-    const readOnly = printedIn(first, 'MILLRACE_KV_READONLY_TOKEN');
     const kept = join(dataDir, 'credentials.env');
+    expect(first.stdout()).to.include(`# First start: the credentials are kept in ${kept}.\n`);
+    const text = await readFile(kept, 'utf8');
+    const [token, readOnly] = [keptIn(text, 'MILLRACE_KV_TOKEN'), keptIn(text, 'MILLRACE_KV_READONLY_TOKEN')];
+    for (const secret of [token, readOnly]) expect(first.stdout() + first.stderr()).not.to.include(secret);
     expect((await stat(kept)).mode & 0o777).to.equal(0o600);
-    expect(await readFile(kept, 'utf8'))
-      .to.contain(token)
-      .and.to.contain(readOnly);
     await withToken(first.kvUrl, token, (kv) => kv.ask('SET', 'mine', 'yes'));
     await withToken(first.kvUrl, readOnly, async (kv) => {
       expect(await kv.ask('GET', 'mine')).to.equal('yes');
@@ -203,9 +205,9 @@ async function withoutCredentials(dataDir: string): Promise<Environment> {
   return { ...(await embeddedEnvironment(dataDir)), ...none };
 }
 
-function printedIn(millrace: MillraceProcess, variable: string): string {
-  const match = new RegExp(`^${variable}=(\\S+)$`, 'm').exec(millrace.stdout());
-  if (match === null) throw new Error(`${variable} was not printed:\n${millrace.stdout()}`);
+function keptIn(text: string, variable: string): string {
+  const match = new RegExp(`^${variable}=(\\S+)$`, 'm').exec(text);
+  if (match === null) throw new Error(`${variable} was not kept:\n${text}`);
   return match[1] as string;
 }
 

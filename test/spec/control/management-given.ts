@@ -23,6 +23,8 @@ import {
 
 export const ANNA = 'a@b.example';
 export const BERT = 'bert@b.example';
+/** A member of a team, without an account of the own. */
+export const CARL = 'carl@b.example';
 export const TEAM = 'ac-team' as AccountId;
 export const OTHER = 'ac-other' as AccountId;
 export const atMs = NOW_MS;
@@ -72,6 +74,14 @@ export const PEOPLE: readonly ControlEvent[] = [
   ...INSTALLED,
   ...accountEvents(newAccount(OTHER, BERT)),
   ...teamOf(TEAM, [BERT, 'dev']),
+];
+
+export const WITH_CARL: readonly ControlEvent[] = [
+  ...PEOPLE,
+  teamSet([
+    [ANNA, 'owner'],
+    [CARL, 'dev'],
+  ]),
 ];
 
 export const settings = (over: Partial<DatabaseSettings> = {}): DatabaseSettings => ({

@@ -13,7 +13,7 @@ describe('health', () => {
   let waitMs: number;
   const real = new NodeTimers();
 
-  function start(port = 0): Promise<HealthServer> {
+  function start(port = 0, metricsToken?: string): Promise<HealthServer> {
     const log = new JsonLog({ level: 'info', clock: new SystemClock(), write: (line) => lines.push(line) > 0 });
     const metrics = new PromMetrics({ withProcess: false });
     metrics.counter('millrace_entries_appended_total').add(7);
@@ -23,6 +23,7 @@ describe('health', () => {
       port,
       checks: () => checks(),
       metrics: () => metrics.page(),
+      metricsToken,
       timers,
       log,
     });
@@ -43,6 +44,27 @@ describe('health', () => {
     expect(response.status).to.equal(200);
     expect(response.headers.get('cache-control')).to.equal('no-store');
     expect(await response.json()).to.deep.equal({ status: 'ok' });
+  });
+
+  it('shows its metrics to whoever has the token, where there is one, and its health to everybody', async () => {
+    await server.close();
+    server = await start(0, 'for-the-scraper');
+    const ask = (path: string, authorization?: string) =>
+      fetch(
+        `http://127.0.0.1:${server.port}${path}`,
+        authorization === undefined ? {} : { headers: { authorization } },
+      );
+    for (const wrong of [undefined, 'Bearer', 'Bearer for-the-scraper2', 'Bearer for-the-scrape', 'for-the-scraper']) {
+      const refused = await ask('/metrics', wrong);
+      expect(refused.status, wrong).to.equal(401);
+      expect(refused.headers.get('www-authenticate')).to.equal('Bearer realm="metrics"');
+      expect(await refused.text()).not.to.include('millrace_');
+    }
+    expect(await (await ask('/metrics', 'Bearer for-the-scraper')).text()).to.include(
+      'millrace_entries_appended_total 7',
+    );
+    expect((await ask('/livez')).status).to.equal(200);
+    expect((await ask('/readyz')).status).to.equal(200);
   });
 
   it('is ready when every check is', async () => {

@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -7,6 +7,7 @@ import {
   NodeRandom,
   NodeTimers,
   PRIVATE_FILE,
+  ProcBootTime,
   readFileIfThere,
   SystemClock,
   writeFileAtomic,
@@ -73,6 +74,14 @@ describe('clock, timers and randomness of the machine', () => {
     expect(clock.nowMs()).to.be.closeTo(Date.now(), 1000);
     const before = clock.monotonicMs();
     expect(clock.monotonicMs()).to.be.at.least(before);
+  });
+
+  it('tell the time since boot as the kernel does, and which boot it was', async () => {
+    const boot = new ProcBootTime();
+    const [before, sinceBootMs, after] = [uptime() * 1000, boot.sinceBootMs() as number, uptime() * 1000];
+    expect(sinceBootMs).to.be.within(before - 100, after + 100);
+    expect(boot.bootId).to.match(/^[0-9a-f-]{36}$/);
+    expect(boot.bootId).to.equal(new ProcBootTime().bootId);
   });
 
   it('run what is due later after what is due soon, and not what was cancelled', async () => {

@@ -65,6 +65,14 @@ describe('metrics', () => {
     expect((await linesOf(metrics)).filter((line) => line.includes('KV_1'))).to.deep.equal([]);
   });
 
+  it('leave out what is not known at that moment', async () => {
+    let documents: number | undefined;
+    metrics.gauge('millrace_search_documents', () => documents);
+    expect((await linesOf(metrics)).filter((line) => line.startsWith('millrace_search_documents'))).to.deep.equal([]);
+    documents = 0;
+    expect(await readingOf(metrics, 'millrace_search_documents')).to.equal(0);
+  });
+
   it('do not lose a newer gauge when the older one of the same name is stopped', async () => {
     const older = metrics.gauge('millrace_mailbox_commands', () => 1, 'KV_1');
     metrics.gauge('millrace_mailbox_commands', () => 2, 'KV_1');

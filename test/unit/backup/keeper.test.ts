@@ -161,6 +161,23 @@ describe('keeping moments of databases', () => {
     expect(await world.names()).to.have.length(30);
   });
 
+  it('removes what nobody has known of for two looks, also when no other is ever kept', async () => {
+    const world = await new World().fill();
+    const put = (name: string) => world.installation.memoryObjects.put(`backup/${name}/0/0`, Buffer.from('half'));
+    await put('orphan');
+    await put('known');
+    await put('late');
+    expect(await world.keeper.sweepUnknown()).to.equal(0);
+    world.known = new Set([id('known')]);
+    expect(await world.keeper.sweepUnknown()).to.equal(0);
+    // Heard of meanwhile, and begun meanwhile.
+    world.known = new Set([id('known'), id('late')]);
+    await put('new');
+    expect(await world.keeper.sweepUnknown()).to.equal(1);
+    const left = (await world.names()).filter((name) => name.endsWith('/0/0')).map((name) => name.split('/')[1]);
+    expect(left.sort()).to.deep.equal(['known', 'late', 'new']);
+  });
+
   it('keeps one at a time', async () => {
     const world = await new World().fill();
     let open: () => void = () => {};

@@ -11,6 +11,7 @@ const TASK = {
   prefix: '',
   file: '',
   statsFile: '',
+  snapshots: {},
   options: { clusterId: '', shards: [] },
 };
 

@@ -37,7 +37,7 @@ describe('configuration: description', () => {
     const again = Object.fromEntries(
       lines.map((line) =>
         line
-          .replace(/ {2}# default$/, '')
+          .replace(/ {2}# default.*$/, '')
           .replaceAll("'", '')
           .split(/=(.*)/s, 2),
       ),
@@ -66,13 +66,23 @@ describe('configuration: warnings', () => {
     expect(more).to.deep.equal([]);
   });
 
+  it('say what is open to others where the host is not loopback', () => {
+    expect(warningsOf({ MILLRACE_HOST: '127.0.0.2' })).to.deep.equal([]);
+    expect(warningsOf({ MILLRACE_HOST: '0.0.0.0' }).map((line) => line.split(':')[0])).to.deep.equal([
+      'MILLRACE_HOST is not loopback and MILLRACE_TLS_CERT is not set',
+      'MILLRACE_HOST is not loopback and MILLRACE_METRICS_TOKEN is not set',
+    ]);
+    const closed = { MILLRACE_TLS_CERT: 'c.pem', MILLRACE_TLS_KEY: 'k.pem', MILLRACE_METRICS_TOKEN: 'for-the-scraper' };
+    expect(warningsOf({ MILLRACE_HOST: '0.0.0.0', ...closed })).to.deep.equal([]);
+  });
+
   it('say nothing about a queue token of the documented shape', () => {
     const token = Buffer.from(JSON.stringify({ UserID: 'me', Password: 'pw' })).toString('base64');
     expect(warningsOf({ MILLRACE_QUEUE_TOKEN: token })).to.deep.equal([]);
   });
 
   it('say that a short token can be guessed', () => {
-    expect(warningsOf({ MILLRACE_KV_TOKEN: 'short' })).to.deep.equal([
+    expect(warningsOf({ MILLRACE_KV_TOKEN: 'thirteen-char' })).to.deep.equal([
       'MILLRACE_KV_TOKEN is shorter than 16 characters and can be guessed',
     ]);
   });

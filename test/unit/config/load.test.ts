@@ -32,6 +32,7 @@ const BAD: Record<string, [string, string]> = {
   LOG_LEVEL: ['loud', 'accepts debug or info or warn or error, not "loud"'],
   OTLP_ENDPOINT: ['http://me:pw@collector:4318', `accepts ${URL_ACCEPTS}`],
   HEAP_MB: ['1GiB', 'accepts MiB from 128 to 65536, not "1GiB"'],
+  MEMORY_BYTES: ['1MiB', `accepts ${BYTES} from 32MiB to 1024GiB, not "1MiB"`],
   SHUTDOWN_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
   HOST: ['256.0.0.1', 'accepts an IP address or a host name to listen on, not "256.0.0.1"'],
   KV_PORT: ['65536', 'accepts a port from 0 to 65535; 0 takes any free one, not "65536"'],
@@ -49,6 +50,7 @@ const BAD: Record<string, [string, string]> = {
     'Acme:acmeq',
     'accepts three words as Header:queue:kv, or four with :partner, of letters and digits, beginning with a letter, not "Acme:acmeq"',
   ],
+  WIRE_ALIAS_DELIVER: ['neutral', 'accepts alias or both, not "neutral"'],
   HTTP_HEADERS_TIMEOUT_MS: ['10s', `accepts ${MS} from 100 to 600000, not "10s"`],
   HTTP_REQUEST_TIMEOUT_MS: ['0', `accepts ${MS} from 100 to 3600000, not "0"`],
   HTTP_CONNECTIONS_CHECK_MS: ['1', `accepts ${MS} from 50 to 60000, not "1"`],
@@ -85,7 +87,9 @@ const BAD: Record<string, [string, string]> = {
     '7d,8d',
     'accepts an age (7d, 12h, 30m, 90s), bytes a shard (10GiB), or both as 7d,10GiB, not "7d,8d"',
   ],
+  JOURNAL_TOTAL_BYTES: ['1', `accepts ${BYTES} from 1MiB to 1048576GiB, not "1"`],
   SNAPSHOT_ENTRIES: ['9', 'accepts a whole number from 10 to 10000000, not "9"'],
+  STATISTICS_SNAPSHOT_BYTES: ['1', `accepts ${BYTES} from 4KiB to 16GiB, not "1"`],
   SNAPSHOT_BYTES: ['1', `accepts ${BYTES} from 4KiB to 16GiB, not "1"`],
   DISK_RESERVE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   SESSION_HEARTBEAT_MS: ['19', `accepts ${MS} from 20 to 60000, not "19"`],
@@ -94,6 +98,8 @@ const BAD: Record<string, [string, string]> = {
   READ_LEASE_MARGIN_MS: ['9', `accepts ${MS} from 10 to 60000, not "9"`],
   TAKEOVER_SILENCE_MS: ['149', `accepts ${MS} from 150 to 600000, not "149"`],
   CLOCK_JUMP_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
+  CLOCK_SKEW_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
+  CLOCK_TRUST: ['me', 'accepts compared or machine, not "me"'],
   CONTROL_STALE_MS: ['299', `accepts ${MS} from 300 to 60000, not "299"`],
   REQUEST_HOLD_MS: ['60001', `accepts ${MS} from 0 to 60000, not "60001"`],
   COMMAND_MEMORY_MS: ['999', `accepts ${MS} from 1000 to 86400000, not "999"`],
@@ -117,6 +123,13 @@ const BAD: Record<string, [string, string]> = {
   DELIVERY_CONCURRENCY: ['0', 'accepts a whole number from 1 to 100000, not "0"'],
   DELIVERY_PER_ORIGIN: ['many', 'accepts a whole number from 1 to 100000, not "many"'],
   DELIVERY_CONNECT_TIMEOUT_MS: ['9', `accepts ${MS} from 10 to 600000, not "9"`],
+  DELIVERY_LOOKUP_TIMEOUT_MS: ['9', `accepts ${MS} from 10 to 600000, not "9"`],
+  DELIVERY_LOOKUPS: ['0', 'accepts a whole number from 1 to 100000, not "0"'],
+  DELIVERY_NAME_SERVERS: [
+    '10.0.0.2:0',
+    'accepts IP addresses separated by commas, with a port where it is not 53, such as 10.0.0.2 or [fd00::2]:5353, not "10.0.0.2:0"',
+  ],
+  DELIVERY_OVERHEAD_BYTES: ['32KiB', `accepts ${BYTES} from 64KiB to 1GiB, not "32KiB"`],
   QUEUE_BODY_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 64GiB, not "1KiB"`],
   QUEUE_TELL_AFTER_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
   WORKFLOW_INLINE_BYTES: ['17MiB', `accepts ${BYTES} from 1 to 16MiB, not "17MiB"`],
@@ -129,6 +142,9 @@ const BAD: Record<string, [string, string]> = {
   FREE_STORAGE_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   FREE_BANDWIDTH_BYTES: ['2TiB', `accepts ${BYTES} from 0 to 1024GiB, not "2TiB"`],
   REGION: ['moon', 'accepts EU-CENTRAL-1 or US-EAST-1, not "moon"'],
+  SIGN_IN_FAILURES: ['some', 'accepts a whole number from 0 to 1000000, not "some"'],
+  SECRET_MIN_CHARACTERS: ['513', 'accepts a whole number from 0 to 512, not "513"'],
+  METRICS_TOKEN: ['a b', `accepts ${TOKEN}`],
   KV_TOKEN: ['two words', `accepts ${TOKEN}`],
   KV_READONLY_TOKEN: ['naïve', `accepts ${TOKEN}`],
   KV_PASSWORD: ['a\nb', `accepts ${LINE}`],
@@ -148,6 +164,24 @@ describe('configuration: loading', () => {
     expect(config.ownership).to.include({ sessionHeartbeatMs: 500, readLeaseMs: 2000, takeoverSilenceMs: 3000 });
     expect(config.process.roles).to.deep.equal(['edge', 'kv', 'queue', 'projection']);
     expect(config.isEmbedded).to.equal(true);
+  });
+
+  it('refuses a given secret that is shorter than the smallest, and shows nothing of it', () => {
+    for (const name of [
+      'KV_TOKEN',
+      'KV_READONLY_TOKEN',
+      'KV_PASSWORD',
+      'QUEUE_TOKEN',
+      'QUEUE_READONLY_TOKEN',
+      'MGMT_KEY',
+      'METRICS_TOKEN',
+    ]) {
+      const variable = `MILLRACE_${name}`;
+      const line = `${variable} must not be shorter than 12 characters (MILLRACE_SECRET_MIN_CHARACTERS)`;
+      expect(lineOf({ [variable]: 'elevenchars' })).to.equal(line);
+      expect(() => load({ [variable]: 'twelve-chars' })).not.to.throw();
+      expect(() => load({ [variable]: 'x', MILLRACE_SECRET_MIN_CHARACTERS: '0' })).not.to.throw();
+    }
   });
 
   it('has a case of a bad value below for every setting', () => {
@@ -213,6 +247,16 @@ describe('configuration: values', () => {
     ]);
   });
 
+  it('reads name servers with and without a port', () => {
+    const servers = load({ MILLRACE_DELIVERY_NAME_SERVERS: '10.0.0.2,127.0.0.1:5353,[fd00::2]:54,fd00::3' });
+    expect(servers.delivery.deliveryNameServers).to.deep.equal([
+      { address: '10.0.0.2', port: 53 },
+      { address: '127.0.0.1', port: 5353 },
+      { address: 'fd00::2', port: 54 },
+      { address: 'fd00::3', port: 53 },
+    ]);
+  });
+
   it('lets one bound of the audit retention stand alone', () => {
     expect(load({ MILLRACE_AUDIT_RETENTION: '12h' }).storage.auditRetention).to.deep.equal({
       ageMs: 43_200_000,
@@ -230,13 +274,32 @@ describe('configuration: values', () => {
     expect(load({ MILLRACE_WIRE_ALIAS: 'Acme:AcmeQ:acmekv' }).faces.wireAlias?.queueWord).to.equal('AcmeQ');
   });
 
-  it('allows private destinations by default only embedded on a loopback host', () => {
+  it('allows private destinations by default only embedded, where nobody else comes', () => {
     const allowed = (env: Env) => load(env).destinations.allowPrivateDestinations;
     expect(allowed({})).to.equal(true);
     expect(allowed({ MILLRACE_HOST: '::1' })).to.equal(true);
     expect(allowed({ MILLRACE_HOST: '0.0.0.0' })).to.equal(false);
     expect(allowed({ MILLRACE_HOST: '127.evil.example' })).to.equal(false);
     expect(allowed(REMOTE)).to.equal(false);
+    for (const face of ['KV', 'QUEUE', 'MGMT']) {
+      expect(allowed({ [`MILLRACE_PUBLIC_URL_${face}`]: 'https://here.example' })).to.equal(false);
+    }
+    expect(allowed({ MILLRACE_TRUSTED_PROXIES: '10.0.0.1' })).to.equal(false);
+    const told = { MILLRACE_HOST: '0.0.0.0', MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true' };
+    expect(allowed(told), 'an operator decides').to.equal(true);
+  });
+
+  it('says why private destinations are allowed or not, where nobody decided', () => {
+    const line = (env: Env) => /^MILLRACE_ALLOW_PRIVATE_DESTINATIONS.*$/m.exec(describeConfig(load(env)))?.[0];
+    const name = 'MILLRACE_ALLOW_PRIVATE_DESTINATIONS';
+    expect(line({})).to.equal(`${name}=true  # default: only this machine can reach this process`);
+    expect(line(REMOTE)).to.equal(`${name}=false  # default: MILLRACE_NATS_URL is set`);
+    const exposed = `${name}=false  # default: others may reach this process:`;
+    expect(line({ MILLRACE_HOST: '0.0.0.0' })).to.equal(`${exposed} MILLRACE_HOST`);
+    const publicUrl = { MILLRACE_PUBLIC_URL_QUEUE: 'https://q.example' };
+    expect(line(publicUrl)).to.equal(`${exposed} MILLRACE_PUBLIC_URL_QUEUE`);
+    expect(line({ MILLRACE_TRUSTED_PROXIES: '::1' })).to.equal(`${exposed} MILLRACE_TRUSTED_PROXIES`);
+    expect(line({ MILLRACE_HOST: '0.0.0.0', [name]: 'true' })).to.equal(`${name}=true`);
   });
 
   it('has more shards in a cluster, and the seal key beside the data', () => {
@@ -252,6 +315,7 @@ describe('configuration: values', () => {
       MILLRACE_READ_LEASE_MARGIN_MS: '10',
       MILLRACE_TAKEOVER_SILENCE_MS: '150',
       MILLRACE_CLOCK_JUMP_MS: '50',
+      MILLRACE_CLOCK_SKEW_MS: '100',
       MILLRACE_CONTROL_STALE_MS: '300',
       MILLRACE_REQUEST_HOLD_MS: '0',
     };
@@ -330,6 +394,7 @@ describe('configuration: secrets', () => {
         'QUEUE_TOKEN',
         'MGMT_KEY',
         'SIGNING_KEY_CURRENT',
+        'METRICS_TOKEN',
         'SIGNING_KEY_NEXT',
         'NATS_PASSWORD',
         'NATS_TOKEN',

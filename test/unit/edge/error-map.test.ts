@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { badRequest, queueBodyTooLarge, refusalToRun, rejectionRefusal } from '../../../src/edge/error-map.js';
+import {
+  badRequest,
+  isPassing,
+  queueBodyTooLarge,
+  queueRefusalOf,
+  refusalToRun,
+  rejectionRefusal,
+} from '../../../src/edge/error-map.js';
 import { refusalOf } from '../../../src/edge/index.js';
 import { ERROR_CODES, type ErrorCode, MillraceError } from '../../../src/kernel/index.js';
 
@@ -30,6 +37,23 @@ describe('edge: error map', () => {
     expect(refusalOfCode('OUTCOME_UNKNOWN')).to.not.have.property('retryAfterSeconds');
     expect(refusalOfCode('NOT_APPLIED').text).to.include('outcome=not-applied');
     expect(refusalOfCode('NOT_APPLIED').status).to.equal(503);
+  });
+
+  it('says when an unknown outcome waits for storage, which may still take it', () => {
+    const failure = new MillraceError('OUTCOME_UNKNOWN', 'no answer', { isBeingStored: true });
+    for (const { status, text } of [refusalOf(failure), queueRefusalOf(failure)]) {
+      expect(status).to.equal(503);
+      expect(text).to.include('outcome=unknown').and.include('storage does not answer');
+    }
+    expect(refusalOfCode('OUTCOME_UNKNOWN').text).to.not.include('storage');
+  });
+
+  it('knows what is over by itself: nothing that is wrong with a request, or that a person has to mend', () => {
+    const passing = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => isPassing(new MillraceError(code, '')));
+    expect(passing).to.include.members(['SHARD_UNAVAILABLE', 'CONTROL_STALE', 'OUTCOME_UNKNOWN', 'SHUTTING_DOWN']);
+    for (const code of ['STORAGE_FULL', 'JOURNAL_DAMAGED', 'RATE_LIMITED', 'INVALID', 'DEFECT'] as const) {
+      expect(passing).to.not.include(code);
+    }
   });
 
   it('tells a run that it is over with 400, and no run anything else with it', () => {

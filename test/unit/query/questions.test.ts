@@ -90,7 +90,13 @@ describe('questions to the read models', () => {
   const asked = new AskedReadModels((question) => answer(log, question));
 
   it('arrive as they were asked, and answers as they were given', async () => {
-    const query: LogQuery = { ...ANYTHING, filter: { label: ['ä'], fromMs: 5 }, states: ['ERROR'], cursor: '1-2' };
+    const query: LogQuery = {
+      ...ANYTHING,
+      filter: { label: ['ä'], fromMs: 5 },
+      states: ['ERROR'],
+      cursor: '1-2',
+      groupBy: 'message',
+    };
     const page = await asked.events(ACCOUNT, query, 77);
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, query, 77]);
     expect(page.cursor).to.equal('1790000000000-9007199254740991');
@@ -105,8 +111,8 @@ describe('questions to the read models', () => {
     ]);
     expect(page.events[0]?.envelope).to.equal(page.events[1]?.envelope);
     const selector: DlqSelector = { kind: 'ids', dlqIds: [entry.dlqId] };
-    const { entries, after } = await asked.dlq(ACCOUNT, selector, 78);
-    expect(log.asked.pop()).to.deep.equal([ACCOUNT, selector, 78]);
+    const { entries, after } = await asked.dlq(ACCOUNT, selector, 78, 9);
+    expect(log.asked.pop()).to.deep.equal([ACCOUNT, selector, 78, 9]);
     expect([entries[0]?.response.error, entries[0]?.retried, after]).to.deep.equal([
       'connection refused',
       4,
@@ -122,6 +128,27 @@ describe('questions to the read models', () => {
     const eventQuery = { ...ALL_RUN_EVENTS, filter, states: ['INVOKED' as const], cursor: '1-2', trimBytes: 5 };
     expect(await asked.runEvents(ACCOUNT, eventQuery, 80)).to.deep.equal(eventPage);
     expect(log.asked.pop()).to.deep.equal([ACCOUNT, eventQuery, 80]);
+  });
+
+  it('say how far behind an answer is, and tell whoever counts it', async () => {
+    const behind = { positions: 3, ms: 1500 };
+    const told: unknown[] = [];
+    const stale: MessageLog & RunLog = {
+      events: async () => ({ events: [], cursor: undefined, behind }),
+      dlq: async () => ({ entries: [], after: undefined, behind }),
+      runs: async () => ({ ...page, behind }),
+      runEvents: async () => ({ ...eventPage, behind: { positions: 4, ms: undefined } }),
+    };
+    const counted = new AskedReadModels(
+      (question) => answer(stale, question),
+      (one) => told.push(one),
+    );
+    expect((await counted.events(ACCOUNT, ANYTHING, 9)).behind).to.deep.equal(behind);
+    const selector: DlqSelector = { kind: 'ids', dlqIds: [entry.dlqId] };
+    expect((await counted.dlq(ACCOUNT, selector, 9)).behind).to.deep.equal(behind);
+    expect((await counted.runs(ACCOUNT, ALL_RUNS, 9)).behind).to.deep.equal(behind);
+    expect((await counted.runEvents(ACCOUNT, ALL_RUN_EVENTS, 9)).behind).to.deep.equal({ positions: 4 });
+    expect(told).to.deep.equal([behind, behind, behind, { positions: 4 }]);
   });
 
   it('are refused when they cannot be read', async () => {

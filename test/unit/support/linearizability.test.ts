@@ -23,7 +23,7 @@ type Line<Input, Output> = [
 function historyOf<Input, Output>(lines: Line<Input, Output>[], key = 'k'): Operation<Input, Output>[] {
   return lines.map(([client, calledAt, input, outcome, at]) =>
     outcome === UNKNOWN
-      ? { client, key, input, calledAt }
+      ? { client, key, input, calledAt, finalAt: at }
       : { client, key, input, calledAt, returned: { at: at ?? calledAt + 1, output: outcome as Output } },
   );
 }
@@ -167,6 +167,15 @@ describe('linearizability: histories that only a broken register produces', () =
     expect(register(['b', 1, get, 'y'], ['a', 5, set('y'), UNKNOWN])).to.equal('impossible');
   });
 
+  it('accepts a write whose outcome was final though unknown, before that or never', () => {
+    expect(register(['a', 1, set('x'), UNKNOWN, 5], ['b', 2, get, null], ['b', 6, get, 'x'])).to.equal('linearizable');
+    expect(register(['a', 1, set('x'), UNKNOWN, 5], ['b', 6, get, null], ['b', 9, get, null])).to.equal('linearizable');
+  });
+
+  it('rejects a write that takes effect after its outcome was said to be final', () => {
+    expect(register(['a', 1, set('x'), UNKNOWN, 5], ['b', 6, get, null], ['b', 9, get, 'x'])).to.equal('impossible');
+  });
+
   it('rejects an unknown write that takes effect twice', () => {
     const verdict = register(
       ['a', 1, set('y'), UNKNOWN],
@@ -276,7 +285,8 @@ function randomHistory(seed: number): Operation<RegisterInput, RegisterOutput>[]
           ? [set(value), 'OK']
           : [cas(`${below(2)}`, value), below(2) ? 'OK' : null];
     const operation = { client: `c${n}`, key: 'k', input, calledAt };
-    return below(5) === 0 ? operation : { ...operation, returned: { at: calledAt + 1 + below(4) * 2, output } };
+    if (below(4) === 0) return below(2) === 0 ? operation : { ...operation, finalAt: calledAt + 1 + below(4) * 2 };
+    return { ...operation, returned: { at: calledAt + 1 + below(4) * 2, output } };
   });
 }
 
@@ -289,10 +299,9 @@ function bruteForce(history: Operation<RegisterInput, RegisterOutput>[]): boolea
       if (isTooEarly) return false;
       const after = registerModel.step(state, operation.input, operation.returned?.output);
       if (after === undefined) return false;
-      return extend(
-        rest.filter((other) => other !== operation),
-        after.state,
-      );
+      // What had to happen before this one was asked, if at all, has not.
+      const left = rest.filter((other) => other !== operation && !((other.finalAt ?? Infinity) < operation.calledAt));
+      return extend(left, after.state);
     });
   };
   return extend(history, null);
