@@ -8,7 +8,7 @@ import { shardNames } from '../adapters/nats/index.js';
 import { decodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
 import { AclCommands, createKvServer, type createQueueServer, createRespServer, SignInGuard } from '../edge/index.js';
-import { describeError, MillraceError } from '../kernel/index.js';
+import { ByteBudget, describeError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type {
   Backups,
@@ -86,9 +86,12 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     minSecretCharacters: config.signIn.secretMinCharacters,
   });
   const { access, freshness, quota, meter, accounts } = control;
-  const shared = { gateway, events, access, freshness, quota, meter, clock, timers, log };
+  const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
+  const shared = { budget, gateway, events, access, freshness, quota, meter, clock, timers, log };
   const options = faceOptionsOf(config);
   const metrics = c.resolve(tokens.METRICS);
+  metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
+  metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
   const guard = new SignInGuard({ clock, timers, log, metrics }, config.signIn.signInFailures);
 
   const kv = createKvServer({
@@ -109,7 +112,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     intake,
     http,
     readModels: models.readModels,
-    face: { ...withoutBodyLimit(options), ...secured, freshness, signIns: guard.of('queue') },
+    face: { ...withoutBodyLimit(options), ...secured, budget, freshness, signIns: guard.of('queue') },
   });
   const queueAt = at(host, (await listening(queue.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort)).port);
   undo.push(() => queue.close(deadline()));
@@ -172,7 +175,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     },
     respPort: shownRespPort,
     guard,
-    face: { ...withoutBodyLimit(options), ...secured, freshness },
+    face: { ...withoutBodyLimit(options), ...secured, budget, freshness },
   });
   mgmtAt = at(host, (await listening(management.listen(mgmtPort, host), 'MILLRACE_MGMT_PORT', mgmtPort)).port);
   undo.push(() => management.close(deadline()));

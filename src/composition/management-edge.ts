@@ -41,7 +41,7 @@ export interface ManagementEdgeOptions {
   /** 0: it is off. */
   readonly respPort: number;
   readonly guard: SignInGuard;
-  readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases' | 'freshness'> & {
+  readonly face: Pick<Parameters<typeof createManagementServer>[0], 'limits' | 'aliases' | 'budget' | 'freshness'> & {
     readonly tls?: TlsTexts;
   };
 }

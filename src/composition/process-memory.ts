@@ -9,8 +9,12 @@ const OF_HEAP = 0.75;
 /** Of that, keys and values of databases as they count themselves: in the heap they are 0.75 to 1.6 times as much. */
 const FOR_DATA = 0.55;
 
+/** What requests on their way hold, with their answers. */
+const FOR_REQUESTS = 0.3;
+
 export interface ProcessMemory {
   readonly dataBytes: number;
+  readonly requestBytes: number;
 }
 
 /** @param givenBytes MILLRACE_MEMORY_BYTES; undefined: by the heap limit */
@@ -18,5 +22,6 @@ export function processMemory(
   givenBytes: number | undefined,
   heapLimitBytes = getHeapStatistics().heap_size_limit,
 ): ProcessMemory {
-  return { dataBytes: Math.floor((givenBytes ?? heapLimitBytes * OF_HEAP) * FOR_DATA) };
+  const bytes = givenBytes ?? heapLimitBytes * OF_HEAP;
+  return { dataBytes: Math.floor(bytes * FOR_DATA), requestBytes: Math.floor(bytes * FOR_REQUESTS) };
 }

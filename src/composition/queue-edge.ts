@@ -17,7 +17,10 @@ export interface QueueEdgeOptions {
   readonly intake: IntakeLog;
   readonly http: HttpOut;
   readonly readModels: MessageLog & RunLog;
-  readonly face: Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases' | 'tls' | 'freshness' | 'signIns'>;
+  readonly face: Pick<
+    Parameters<typeof createQueueServer>[0],
+    'limits' | 'aliases' | 'tls' | 'budget' | 'freshness' | 'signIns'
+  >;
 }
 
 /** Between two looks for an owner, while a request is held. */

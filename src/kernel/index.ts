@@ -1,3 +1,4 @@
+export * from './byte-budget.js';
 export * from './bytes.js';
 export * from './called-url.js';
 export * from './errors.js';

@@ -66,6 +66,11 @@ export interface KvRequest {
   /** Tell this process when a key that is read here changes next. */
   readonly trackFor?: SessionId | undefined;
   readonly listen?: KvListen | undefined;
+  /**
+   * Behind replies of so many bytes nothing more is run: of a pipeline the rest, which then has no replies; of a
+   * transaction what only reads, which is answered with an error. Left out: everything is run.
+   */
+  readonly maxAnswerBytes?: number | undefined;
 }
 
 /** A command that a script was refused: the command, the key or the channel that was in the way. */
@@ -76,7 +81,7 @@ export interface ScriptDenial {
 }
 
 export interface KvResponse {
-  /** One for each command, in order. */
+  /** One for each command, in order; fewer where `maxAnswerBytes` came first. */
   readonly replies: readonly Reply[];
   /** Grows with every write to the partition; opaque to clients. `<position>-<ordinal>`. */
   readonly syncToken: string;

@@ -66,6 +66,10 @@ export const GAUGES = {
   millrace_search_documents: { help: 'Documents in the search indexes of this process.' },
   millrace_data_bytes: { help: 'Keys and values of databases that this process has in memory, as they count.' },
   millrace_data_limit_bytes: { help: 'How much of that there may be.' },
+  millrace_request_bytes: {
+    help: 'What requests on their way and their answers hold in this process, as it is counted.',
+  },
+  millrace_request_limit_bytes: { help: 'How much of that there may be.' },
   millrace_disk_bytes: {
     help: 'Bytes that a part of the installation, or of the data directory, holds.',
     label: 'part',

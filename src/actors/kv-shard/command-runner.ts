@@ -6,6 +6,7 @@
  *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
  */
 import {
+  answerTooLarge,
   Blocked,
   type CommandSpec,
   ERRORS,
@@ -16,6 +17,7 @@ import {
   keysOf,
   notAvailable,
   type Reply,
+  replyBytes,
   type SlicedCommand,
   StateInDoubt,
 } from '../../domain/kv/index.js';
@@ -55,6 +57,15 @@ const NO_ROOM_FOR_ALL = new ErrorReply(
 
 function mayGrow(words: readonly string[]): boolean {
   return findCommand(words)?.flags.includes('denyoom') === true;
+}
+
+function onlyReads(words: readonly string[]): boolean {
+  return findCommand(words)?.flags.includes('readonly') === true;
+}
+
+function refuseAnswer(work: KvWork): void {
+  work.progress += 1;
+  work.replies.push(answerTooLarge(work.request.maxAnswerBytes as number));
 }
 
 export class CommandRunner {
@@ -99,6 +110,7 @@ export class CommandRunner {
       const step = this.#runOne(slot, engine, work, turn, shouldStop);
       if (step !== 'done') return step;
       if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
+      if (work.isAnswerFull) return 'done';
       if (work.progress < count && shouldStop()) return 'more';
     }
     return 'done';
@@ -128,7 +140,10 @@ export class CommandRunner {
     // Over REST nobody has said these words.
     const isShown = slot.audience.isMonitored && isOfResp;
     if (isShown) showToMonitors(slot, ['multi'], work, this.ports.clock.nowMs());
-    while (work.progress < commands.length && !slot.isInDoubt) this.#runOne(slot, engine, work, turn, NEVER);
+    while (work.progress < commands.length && !slot.isInDoubt) {
+      if (work.isAnswerFull && onlyReads(commands[work.progress] as readonly string[])) refuseAnswer(work);
+      else this.#runOne(slot, engine, work, turn, NEVER);
+    }
     if (isShown) showToMonitors(slot, ['exec'], work, this.ports.clock.nowMs());
     if (slot.isInDoubt) {
       // Half a transaction is none: what is built again has nothing of it.
@@ -207,6 +222,7 @@ export class CommandRunner {
     if (work.isFull) this.#plans.noteFull(slot, engine);
     work.progress += 1;
     work.replies.push(reply);
+    if (work.request.maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
     const { scriptDenials } = slot.audience;
     if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
     if (tracksScript) trackScript(slot, work, trackFor);

@@ -17,6 +17,8 @@ export class KvWork implements Work {
   /** Commands already executed. */
   progress = 0;
   replies: Reply[] = [];
+  /** Of all replies so far; counted when the request bounds them. */
+  answerBytes = 0;
   /** The command that `progress` points at, where it runs in slices and has begun. */
   slices: SlicedCommand | undefined;
   /** Milliseconds that its earlier slices took. */
@@ -64,6 +66,12 @@ export class KvWork implements Work {
 
   get isHalfway(): boolean {
     return this.slices !== undefined;
+  }
+
+  /** The request bounds its answer, and there is enough of it. */
+  get isAnswerFull(): boolean {
+    const { maxAnswerBytes } = this.request;
+    return maxAnswerBytes !== undefined && this.answerBytes > maxAnswerBytes;
   }
 
   callerFor(compile: CompilePermissions): Caller {

@@ -107,6 +107,24 @@ export function flatten(reply: Reply): FlatReply {
 }
 
 /** A flat list of pairs as a list of pairs. */
+/** What an item of a list costs beside its bytes. */
+const ITEM_BYTES = 16;
+
+/** About what it holds in memory: its strings, and something for each item. */
+export function replyBytes(given: Reply): number {
+  if (typeof given === 'string') return given.length;
+  const reply = flatten(given);
+  if (!Array.isArray(reply)) return ITEM_BYTES;
+  let bytes = reply.length * ITEM_BYTES;
+  for (const item of reply as readonly Reply[]) bytes += typeof item === 'string' ? item.length : replyBytes(item);
+  return bytes;
+}
+
+/** Instead of the answer of a command that was not run: those before it in its request have said enough. */
+export function answerTooLarge(maxBytes: number): ErrorReply {
+  return new ErrorReply(`ERR answer too large: one request is answered with ${maxBytes} bytes at most, ask for less`);
+}
+
 export function pairsOf(items: readonly Reply[]): Reply[][] {
   const pairs: Reply[][] = [];
   for (let i = 0; i + 1 < items.length; i += 2) pairs.push([items[i] as Reply, items[i + 1] as Reply]);

@@ -21,8 +21,6 @@ export interface HttpLimits {
   readonly maxRequestsPerSocket: number;
   /** One request's body. */
   readonly maxBodyBytes: number;
-  /** Bodies of all requests that are being received, together. */
-  readonly maxBufferedBytes: number;
 }
 
 const MIB = 1024 * 1024;

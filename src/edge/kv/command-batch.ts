@@ -3,6 +3,7 @@
  * those that may not, so that the replies can be put together again.
  */
 import {
+  answerTooLarge,
   type CommandSpec,
   ErrorReply,
   isWrite,
@@ -29,6 +30,8 @@ export class CommandBatch implements AdmittedCommands {
   specs: CommandSpec[] = [];
   commands: (readonly ByteString[])[] = [];
   bytes = 0;
+  /** Of the strings in the partition's replies; known once they are merged. */
+  replyBytes = 0;
   /** The first command that may not run, in order. */
   firstProblem: ErrorReply | undefined;
   /** Commands that no partition is asked about. */
@@ -83,16 +86,29 @@ export class CommandBatch implements AdmittedCommands {
     this.specs.length = count;
   }
 
-  /** Replies of the commands that ran, with the others' answers between them; oversized ones replaced. */
-  merge(replies: readonly Reply[]): readonly Reply[] {
+  /**
+   * Replies of the commands that ran, with the others' answers between them; oversized ones replaced.
+   *
+   * @param maxAnswerBytes behind which commands were not run
+   */
+  merge(replies: readonly Reply[], maxAnswerBytes?: number): readonly Reply[] {
     const settled = this.#settled;
     const { maxCommandBytes } = this.grant.limits;
-    if (settled === undefined && !replies.some((reply) => bytesOfReply(reply) > maxCommandBytes)) return replies;
+    let isAnyLarge = false;
+    for (const reply of replies) {
+      const bytes = bytesOfReply(reply);
+      this.replyBytes += bytes;
+      if (bytes > maxCommandBytes) isAnyLarge = true;
+    }
+    const isWhole = replies.length === this.commands.length;
+    if (settled === undefined && !isAnyLarge && isWhole) return replies;
     const merged: Reply[] = [];
     let next = 0;
     for (let i = 0; i < this.given.length; i += 1) {
       const answer = settled?.[i];
-      merged.push(answer === undefined ? boundedReply(replies[next] as Reply, maxCommandBytes) : answer);
+      if (answer !== undefined) merged.push(answer);
+      else if (next < replies.length) merged.push(boundedReply(replies[next] as Reply, maxCommandBytes));
+      else merged.push(answerTooLarge(maxAnswerBytes ?? 0));
       if (answer === undefined) next += 1;
     }
     return merged;

@@ -2,12 +2,13 @@
  * One request and its answer: what has been found out about the request, and the only place that writes.
  *
  * Invariants
- *  E1 an answer is written once, headers and body together, with its length
+ *  E1 an answer is written once, headers and body together, with its length; only what is long leaves in pieces,
+ *     each when the client has read what came before
  *  E2 refusals are plain JSON, whatever format was asked for
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
-import type { ByteString } from '../../kernel/index.js';
+import type { ByteBudget, ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
 import { answerUnread, discardBody, endInOnePiece, type FaceRequest, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
@@ -21,6 +22,8 @@ export interface AnswerContext {
   isDraining: boolean;
 }
 
+/** Of one answer; so little is not counted, the number of connections bounds it. */
+const UNCOUNTED_ANSWER_BYTES = 16 * 1024;
 const KEEPALIVE_PROBE_MS = 30_000;
 
 export class Exchange {
@@ -44,6 +47,42 @@ export class Exchange {
   resp2(status: number, resp: ByteString, syncToken?: string): number {
     this.#write(status, 'application/octet-stream', resp.length, resp, 'latin1', syncToken);
     return resp.length;
+  }
+
+  /** Of an answer whose pieces follow. */
+  beginJson(syncToken: string | undefined): void {
+    const { response } = this;
+    if (!response.destroyed) response.writeHead(200, this.#headers('application/json', undefined, syncToken));
+  }
+
+  /** Waits until the client has read what there was. @returns bytes of the piece */
+  async send(piece: string): Promise<number> {
+    const { response } = this;
+    if (!response.destroyed && !response.write(piece)) {
+      await new Promise<void>((resolve) => {
+        const goOn = () => {
+          response.off('drain', goOn).off('close', goOn);
+          resolve();
+        };
+        response.on('drain', goOn).on('close', goOn);
+      });
+    }
+    return Buffer.byteLength(piece);
+  }
+
+  /** @returns bytes of the last piece */
+  endJson(piece: string): number {
+    this.response.end(piece);
+    return Buffer.byteLength(piece);
+  }
+
+  /** Counts what the answer holds for the tenant, until it has been read or its client has gone. */
+  holdAnswer(budget: ByteBudget, tenant: string, bytes: number): void {
+    const { response } = this;
+    if (bytes <= UNCOUNTED_ANSWER_BYTES || response.closed) return;
+    const hold = budget.hold(tenant);
+    hold.force(bytes);
+    response.once('close', () => hold.release());
   }
 
   /** Headers of an answer that goes on for as long as its client listens. */
@@ -88,18 +127,25 @@ export class Exchange {
     encoding: BufferEncoding,
     syncToken: string | undefined,
   ): void {
-    const { response, context, spelling } = this;
+    const { response } = this;
     if (response.destroyed) return;
+    response.writeHead(status, this.#headers(contentType, bytes, syncToken));
+    if (this.#leavesBody) answerUnread(this.request, response, body);
+    else endInOnePiece(response, body, encoding, bytes);
+  }
+
+  /** @param bytes of the body; undefined: nobody knows yet */
+  #headers(contentType: string, bytes: number | undefined, syncToken: string | undefined): string[] {
+    const { context, spelling } = this;
     // A flat list: Node copies an object of headers name by name.
-    const headers = ['Content-Type', contentType, 'Content-Length', String(bytes)];
+    const headers = ['Content-Type', contentType];
+    if (bytes !== undefined) headers.push('Content-Length', String(bytes));
     if (syncToken !== undefined) headers.push(spelling.nameOf('Sync-Token'), syncToken);
     const { origin } = this.request.headers;
     if (origin !== undefined) {
       for (const [name, value] of Object.entries(context.cors.answerHeaders(origin))) headers.push(name, String(value));
     }
     if (context.isDraining || this.#leavesBody) headers.push('Connection', 'close');
-    response.writeHead(status, headers);
-    if (this.#leavesBody) answerUnread(this.request, response, body);
-    else endInOnePiece(response, body, encoding, bytes);
+    return headers;
   }
 }

@@ -1,4 +1,5 @@
 /** What the key-value face is made of: ports from outside, and the few things its parts share. */
+import { ByteBudget } from '../../kernel/index.js';
 import type { Access, Clock, KvEvents, KvGateway, KvMeter, Log, Quota, Timers } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
@@ -24,6 +25,8 @@ export interface KvFaceParts {
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
+  /** Left out: what requests hold has no bound. */
+  readonly budget?: ByteBudget | undefined;
   /** Answers the ACL family; without it there are no users but the built-in ones. */
   readonly users?: AclCommands | undefined;
 }
@@ -45,6 +48,7 @@ export class KvFace {
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly incidents: Incidents;
+  readonly budget: ByteBudget;
 
   constructor(parts: KvFaceParts) {
     this.gateway = parts.gateway;
@@ -59,6 +63,7 @@ export class KvFace {
     this.clock = parts.clock;
     this.log = parts.log;
     this.incidents = new Incidents('kv', parts);
+    this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
     this.limits = parts.limits;
     this.spellings = new WireSpellings(parts.aliases);
     this.cors = new Cors(this.spellings);

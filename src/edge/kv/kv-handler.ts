@@ -29,6 +29,8 @@ import { negotiateFormat } from './response-format.js';
 
 type Fallback = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Text of so much is made, and written, in pieces. */
+const LONG_ANSWER_BYTES = 256 * 1024;
 const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a transaction');
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'POST', 'PUT', 'HEAD']);
@@ -36,6 +38,8 @@ const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'POST', 'PUT', 
 export class KvHandler {
   readonly #router: PartitionRouter;
   readonly #bodies: BodyReader;
+  /** Of one request of several commands. */
+  readonly #maxAnswerBytes: number;
   readonly #streams: EventStreams;
 
   constructor(
@@ -43,7 +47,8 @@ export class KvHandler {
     private readonly fallback: Fallback,
   ) {
     this.#router = new PartitionRouter(face.gateway);
-    this.#bodies = new BodyReader(face.limits.maxBufferedBytes);
+    this.#bodies = new BodyReader(face.budget);
+    this.#maxAnswerBytes = Math.min(face.limits.maxAnswerBytes, face.budget.maxAnswerBytes);
     this.#streams = new EventStreams(face, face.events, face.timers);
   }
 
@@ -105,7 +110,7 @@ export class KvHandler {
     // The body of a path command is an argument, byte for byte, so the command's bound is the body's.
     const isArgument = target.route === 'command';
     const limitBytes = isArgument ? Math.min(grant.limits.maxCommandBytes, maxBodyBytes) : maxBodyBytes;
-    this.#bodies.read(exchange, limitBytes, (outcome) => {
+    this.#bodies.read(exchange, grant.database, limitBytes, (outcome) => {
       try {
         if (outcome.kind === 'whole') {
           // A body may take its time; what let the request in may be gone when it is there.
@@ -165,6 +170,11 @@ export class KvHandler {
   }
 
   #start(exchange: Exchange, grant: KvGrant, mode: KvMode, commands: readonly JsonCommand[]): void {
+    // Answers that are not read yet are the tenant's.
+    if (!this.face.budget.hasRoom(grant.database)) {
+      exchange.refuse(REFUSALS.overloaded);
+      return;
+    }
     const batch = new CommandBatch(grant, commands, this.face.users);
     this.#run(exchange, grant, mode, batch).catch((failure) => this.#fail(exchange, failure));
   }
@@ -185,13 +195,15 @@ export class KvHandler {
     }
     let replies: readonly Reply[] = [];
     let syncToken: string | undefined;
+    const maxAnswerBytes = batch.commands.length > 1 ? this.#maxAnswerBytes : undefined;
     if (batch.commands.length > 0) {
-      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant));
+      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant, maxAnswerBytes));
       ({ replies, syncToken } = routed);
       for (const denial of routed.denials ?? []) this.face.users?.noteDenied(grant.database, denial, '', 'lua');
     }
-    const merged = batch.merge(replies);
-    const isLong = exchange.format !== 'resp2' && merged.some(isLongReply);
+    const merged = batch.merge(replies, maxAnswerBytes);
+    exchange.holdAnswer(this.face.budget, grant.database, batch.replyBytes);
+    const isLong = exchange.format !== 'resp2' && (batch.replyBytes > LONG_ANSWER_BYTES || merged.some(isLongReply));
     const bytesOut = isLong
       ? await answerInPieces(exchange, mode, merged, syncToken, this.face.timers)
       : answer(exchange, mode, merged, syncToken);
@@ -240,8 +252,9 @@ const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } 
 const NO_DETAILS: RequestDetails = {};
 
 /** Scripts ask for each of their commands what the user may do: the owner has to know. */
-function detailsOf({ user, rules }: KvGrant): RequestDetails {
-  return rules === undefined ? NO_DETAILS : { client: { ...REST_CLIENT, user, rules } };
+function detailsOf({ user, rules }: KvGrant, maxAnswerBytes: number | undefined): RequestDetails {
+  if (rules === undefined) return maxAnswerBytes === undefined ? NO_DETAILS : { maxAnswerBytes };
+  return { client: { ...REST_CLIENT, user, rules }, maxAnswerBytes };
 }
 
 /** One command beyond a bound is the documented 400; a batch has no bound of its own there. */

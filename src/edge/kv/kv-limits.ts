@@ -4,6 +4,8 @@ import type { HttpLimits } from '../http/index.js';
 export interface KvFaceLimits extends HttpLimits {
   /** Commands of one pipeline or transaction. */
   readonly maxBatchCommands: number;
+  /** What the answer of one pipeline or transaction holds; commands behind it are not run. */
+  readonly maxAnswerBytes: number;
 }
 
 const MIB = 1024 * 1024;
@@ -29,9 +31,10 @@ export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
   maxRequestsPerSocket: 0,
   // A pipeline of a thousand commands of 32 KiB each.
   maxBodyBytes: 32 * MIB,
-  maxBufferedBytes: 256 * MIB,
   // Client packages cut at 1,000.
   maxBatchCommands: 100_000,
+  // As much as a request may ask with.
+  maxAnswerBytes: 64 * MIB,
 };
 
 /** The longest key. Part of the interface, hence not a setting. */

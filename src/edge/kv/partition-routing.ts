@@ -8,6 +8,7 @@
  *  P4 a partition that fails spoils its own commands only; when none answers, the failure is the request's
  */
 import {
+  answerTooLarge,
   type CommandSpec,
   ERRORS,
   ErrorReply,
@@ -32,7 +33,7 @@ export interface AdmittedCommands {
 }
 
 export interface RoutedReplies {
-  /** One for each command, in order. */
+  /** One for each command, in order; fewer where a bound of the answer came first, in a database of one partition. */
   readonly replies: readonly Reply[];
   /** Undefined when no partition was asked. */
   readonly syncToken: string | undefined;
@@ -47,7 +48,7 @@ export interface RoutedReplies {
 }
 
 /** What a request says beside its commands. */
-export type RequestDetails = Pick<KvRequest, 'client' | 'waiter' | 'watches' | 'trackFor'>;
+export type RequestDetails = Pick<KvRequest, 'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes'>;
 
 const NO_DETAILS: RequestDetails = {};
 
@@ -105,11 +106,15 @@ export class PartitionRouter {
   ): Promise<RoutedReplies> {
     const plan = new Plan(grant.partitions.length);
     for (let i = 0; i < commands.length; i += 1) plan.add(specs[i] as CommandSpec, commands[i] as ByteString[]);
+    const { maxAnswerBytes: most } = details;
+    // An even part each; who has the large ones is not known before.
+    const own =
+      most === undefined ? details : { ...details, maxAnswerBytes: Math.ceil(most / grant.partitions.length) };
     const asked = plan.shares.map(async (share, index) => {
       if (share.commands.length === 0) return undefined;
-      const { commands: own, bytes } = share;
+      const { commands, bytes } = share;
       const partition = grant.partitions[index] as PartitionName;
-      return this.gateway.execute({ database: grant.database, partition, mode, commands: own, bytes, ...details });
+      return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...own });
     });
     const settled = await Promise.allSettled(asked);
     const answers: (readonly Reply[])[] = [];
@@ -121,7 +126,7 @@ export class PartitionRouter {
         const { text } = refusalOf(failure);
         answers[index] = (plan.shares[index] as Share).commands.map(() => new ErrorReply(text)); // P4
       } else {
-        answers[index] = outcome.value?.replies ?? [];
+        answers[index] = filledUp(outcome.value?.replies ?? [], plan.shares[index] as Share, most);
         syncTokens[index] = outcome.value?.syncToken;
       }
     });
@@ -130,6 +135,12 @@ export class PartitionRouter {
     const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
     return { replies: plan.assemble(answers), syncToken, ...(denials.length === 0 ? {} : { denials }) };
   }
+}
+
+/** What was not run for the sake of the answer's size is said to be so. */
+function filledUp(replies: readonly Reply[], { commands }: Share, maxBytes: number | undefined): readonly Reply[] {
+  if (maxBytes === undefined || replies.length === commands.length) return replies;
+  return commands.map((_, at) => (at < replies.length ? (replies[at] as Reply) : answerTooLarge(maxBytes)));
 }
 
 /** What one partition is asked. */

@@ -1,5 +1,5 @@
 /** Replies as the body of an answer, in the format that was asked for. */
-import { replyInPieces, replyToBase64Json, replyToJson } from '../../codec/json/index.js';
+import { isLongReply, replyInPieces, replyToBase64Json, replyToJson } from '../../codec/json/index.js';
 import { encodeReply } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
@@ -36,6 +36,12 @@ export function answer(
   return exchange.json(200, `${text}]`, syncToken);
 }
 
+/** Others run behind text of so much, about a millisecond; a reply is work even when it is short. */
+const STRETCH_CHARACTERS = 64 * 1024;
+const REPLY_CHARACTERS = 64;
+/** Text that is gathered before the answer begins; what is longer leaves as it is made, as fast as it is read. */
+const GATHERED_CHARACTERS = 1024 * 1024;
+
 /** The same in JSON, where text of many items is made a millisecond at a time. @returns bytes of the body */
 export async function answerInPieces(
   exchange: Exchange,
@@ -44,16 +50,32 @@ export async function answerInPieces(
   syncToken: string | undefined,
   timers: Timers,
 ): Promise<number> {
-  const pieces: string[] = [];
+  let text = mode === 'single' ? '' : '[';
+  let bytes = 0;
+  const breath = () => new Promise<void>((resolve) => timers.soon(resolve));
+  let charactersOfStretch = 0;
   for (let i = 0; i < replies.length; i += 1) {
-    if (i > 0) pieces.push(',');
+    if (i > 0) text += ',';
+    const isLong = isLongReply(replies[i] as Reply);
     for (const piece of replyInPieces(replies[i] as Reply, exchange.format === 'base64')) {
-      pieces.push(piece);
-      await new Promise<void>((resolve) => timers.soon(resolve));
+      text += piece;
+      if (text.length > GATHERED_CHARACTERS) {
+        if (bytes === 0) exchange.beginJson(syncToken);
+        bytes += await exchange.send(text);
+        text = '';
+        // Nobody is there any more to read the rest.
+        if (exchange.response.destroyed) return bytes;
+      }
+      charactersOfStretch += piece.length + REPLY_CHARACTERS;
+      if (isLong || charactersOfStretch > STRETCH_CHARACTERS) {
+        charactersOfStretch = 0;
+        await breath();
+      }
     }
   }
-  const text = pieces.join('');
-  return exchange.json(200, mode === 'single' ? text : `[${text}]`, syncToken);
+  if (mode !== 'single') text += ']';
+  if (bytes === 0) return exchange.json(200, text, syncToken);
+  return bytes + exchange.endJson(text);
 }
 
 /** In RESP2 too the face words its errors as documented for it. */

@@ -1,7 +1,7 @@
 /** What the management face is made of: ports from outside, and the few things its parts share. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Prices } from '../../domain/statistics/index.js';
-import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import type { AccountId, ByteBudget, DatabaseId } from '../../kernel/index.js';
 import type {
   Backups,
   Clock,
@@ -47,6 +47,8 @@ export interface ManagementFaceParts {
   readonly limits: ManagementFaceLimits;
   readonly aliases: readonly AliasWords[];
   readonly trustedProxies: readonly ProxyRange[];
+  /** Left out: what requests hold has no bound. */
+  readonly budget?: ByteBudget | undefined;
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly publicUrls: PublicUrls;

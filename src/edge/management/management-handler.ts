@@ -6,6 +6,7 @@
  * anything is looked up.
  */
 import type { ServerResponse } from 'node:http';
+import { ByteBudget, STRANGERS } from '../../kernel/index.js';
 import { isStranger, MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
 import { answerUnread, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
 import { Refused } from '../queue/refused.js';
@@ -43,7 +44,7 @@ export class ManagementHandler {
     private readonly openPaths: ReadonlySet<string>,
     private readonly application: Application,
   ) {
-    this.#bodies = new BodyReader(face.parts.limits.maxBufferedBytes);
+    this.#bodies = new BodyReader(face.parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
   }
 
   /** Synchronously up to the body, whose pieces follow in the same tick. */
@@ -93,7 +94,7 @@ export class ManagementHandler {
       return;
     }
     const { maxBodyBytes } = this.face.parts.limits;
-    this.#bodies.read({ request, response }, maxBodyBytes, (outcome) => {
+    this.#bodies.read({ request, response }, grant?.account ?? STRANGERS, maxBodyBytes, (outcome) => {
       if (outcome.kind === 'whole') pass(outcome.body);
       else if (outcome.kind === 'too-large') {
         this.refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));

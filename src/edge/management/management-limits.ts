@@ -6,8 +6,6 @@ export interface ManagementFaceLimits extends HttpLimits {
   readonly maxCallsPerSecond: number;
 }
 
-const MIB = 1024 * 1024;
-
 export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
@@ -24,7 +22,6 @@ export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
   maxRequestsPerSocket: 0,
   // A thousand allowed addresses are some 20 KiB.
   maxBodyBytes: 64 * 1024,
-  maxBufferedBytes: 64 * MIB,
   // Each call costs the one control actor a turn; tools that walk a hundred databases stay below.
   maxCallsPerSecond: 100,
 };

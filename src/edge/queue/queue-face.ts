@@ -1,4 +1,5 @@
 /** What the queue's face is made of: ports from outside, and the few things its parts share. */
+import { ByteBudget } from '../../kernel/index.js';
 import type {
   Clock,
   HttpOut,
@@ -33,6 +34,8 @@ export interface QueueFaceParts {
   readonly limits: QueueFaceLimits;
   readonly aliases: readonly AliasWords[];
   readonly trustedProxies: readonly ProxyRange[];
+  /** Left out: what requests hold has no bound. */
+  readonly budget?: ByteBudget | undefined;
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   /** What third parties call this face by; undefined: what each of them did. */
@@ -46,12 +49,14 @@ export class QueueFace {
   /** Set while draining: every answer is its connection's last. */
   isDraining = false;
   readonly incidents: Incidents;
+  readonly budget: ByteBudget;
   readonly signIns: SignIns;
 
   constructor(readonly parts: QueueFaceParts) {
     this.spellings = new WireSpellings(parts.aliases);
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies);
+    this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
     this.bursts = new BurstLimiter(parts.clock);
     this.incidents = new Incidents('queue', parts);
   }

@@ -64,7 +64,7 @@ export class QueueHandler {
     private readonly face: QueueFace,
     private readonly application: Application,
   ) {
-    this.#bodies = new BodyReader(face.parts.limits.maxBufferedBytes);
+    this.#bodies = new BodyReader(face.budget);
   }
 
   handle(request: FaceRequest, response: ServerResponse): void {
@@ -186,7 +186,7 @@ export class QueueHandler {
   }
 
   #receive(call: QueueCall, limitBytes: number, then: (body: Buffer) => void): void {
-    this.#bodies.read(call, limitBytes, (outcome) => {
+    this.#bodies.read(call, call.grant.account, limitBytes, (outcome) => {
       try {
         if (outcome.kind === 'whole') then(outcome.body);
         else if (outcome.kind === 'too-large' && isAt(BATCH, call.path)) this.#refuseLarge(call, limitBytes);

@@ -28,7 +28,6 @@ export const DEFAULT_QUEUE_FACE_LIMITS: QueueFaceLimits = {
   maxRequestsPerSocket: 0,
   // The largest message an operator may allow.
   maxBodyBytes: 64 * MIB,
-  maxBufferedBytes: 256 * MIB,
   // A hundred endpoints of 8 KiB each fit.
   maxJsonBytes: MIB,
   // It is one entry: its owner copies it at a stretch, at about a millisecond a megabyte.

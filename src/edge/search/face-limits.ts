@@ -9,8 +9,6 @@ export interface SearchFaceLimits {
   readonly maxUpsertBytes: number;
   /** Of any other command: a thousand ids of a thousand bytes fit. */
   readonly maxBodyBytes: number;
-  /** Bodies of all requests that are being received, together. */
-  readonly maxBufferedBytes: number;
   /** Removals by filter at once: each reads all documents of its index. */
   readonly maxScans: number;
 }
@@ -18,7 +16,6 @@ export interface SearchFaceLimits {
 export const DEFAULT_SEARCH_FACE_LIMITS: SearchFaceLimits = {
   maxUpsertBytes: 8 * MIB,
   maxBodyBytes: 2 * MIB,
-  maxBufferedBytes: 128 * MIB,
   maxScans: 8,
 };
 

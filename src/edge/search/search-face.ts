@@ -1,5 +1,5 @@
 /** What the data plane of search indexes is made of: ports from outside, and the few things its parts share. */
-import type { DatabaseId } from '../../kernel/index.js';
+import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
 import { BodyReader, ClientAddresses, type ProxyRange } from '../http/index.js';
@@ -28,6 +28,8 @@ export interface SearchHandlerParts {
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly trustedProxies?: readonly ProxyRange[] | undefined;
+  /** Left out: what requests hold has no bound. */
+  readonly budget?: ByteBudget | undefined;
   /** Those not given have their defaults. */
   readonly limits?: Partial<SearchFaceLimits>;
   /** While it says so, every answer is its connection's last. */
@@ -48,7 +50,7 @@ export class SearchFace {
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
     this.incidents = new Incidents('search', parts, 's');
     this.limits = { ...DEFAULT_SEARCH_FACE_LIMITS, ...parts.limits };
-    this.bodies = new BodyReader(this.limits.maxBufferedBytes);
+    this.bodies = new BodyReader(parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
     this.allowance = new SearchAllowance(parts);
   }
 

@@ -51,7 +51,7 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
   judgeName(command, target);
   const limitBytes = command.isUpsert === true ? face.limits.maxUpsertBytes : face.limits.maxBodyBytes;
   assert(request instanceof FaceRequest, 'a request that no face server has received');
-  face.bodies.read({ request, response }, limitBytes, (outcome) => {
+  face.bodies.read({ request, response }, grant.index, limitBytes, (outcome) => {
     switch (outcome.kind) {
       case 'whole':
         void run(answer, command, new SearchCall(face, answer, target, grant, outcome.body));

@@ -1,6 +1,6 @@
 /** The data plane of search indexes over HTTP: who may, how names are spelled, what answers look like. */
 import { expect } from 'chai';
-import { MillraceError } from '../../../src/kernel/index.js';
+import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
 
 describe('search data plane: transport', () => {
@@ -97,8 +97,8 @@ describe('search data plane: transport', () => {
 
   it('refuses bodies that are too much together', async () => {
     await face.stop();
-    face = await new SearchFaceHarness({ limits: { maxBufferedBytes: 1000 } }).start();
-    const answer = await face.call('fetch/films', ' '.repeat(1001));
+    face = await new SearchFaceHarness({ budget: new ByteBudget(40_000) }).start();
+    const answer = await face.call('fetch/films', ' '.repeat(20_001));
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
   });
 

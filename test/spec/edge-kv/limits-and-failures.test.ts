@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MillraceError } from '../../../src/kernel/index.js';
+import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, WIDE_TOKEN } from '../../support/kv-face.js';
 
@@ -105,16 +105,16 @@ describe('edge/kv: limits', () => {
     });
 
     it('gives back the room of a body whose client went away', async () => {
-      const small = await new KvFaceHarness({ limits: { maxBufferedBytes: 1000 } }).start();
+      const small = await new KvFaceHarness({ budget: new ByteBudget(80_000) }).start();
       const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
       for (let i = 0; i < 5; i += 1) {
         const answers = await small.raw(
-          `GET /ping HTTP/1.1\r\n${head}\r\nPOST /set/a HTTP/1.1\r\n${head}Content-Length: 900\r\n\r\n${'x'.repeat(800)}`,
+          `GET /ping HTTP/1.1\r\n${head}\r\nPOST /set/a HTTP/1.1\r\n${head}Content-Length: 30000\r\n\r\n${'x'.repeat(25_000)}`,
           'PONG',
         );
         expect(answers).to.include('200 OK');
       }
-      await eventually(async () => expect((await small.post('/set/b', 'y'.repeat(900))).status).to.equal(200));
+      await eventually(async () => expect((await small.post('/set/b', 'y'.repeat(30_000))).status).to.equal(200));
       await small.stop();
     });
 
@@ -129,12 +129,13 @@ describe('edge/kv: limits', () => {
     });
 
     it('bounds the bodies of all requests that are on their way, together', async () => {
-      const crowded = await new KvFaceHarness({ limits: { maxBufferedBytes: 1000 } }).start();
+      const crowded = await new KvFaceHarness({ budget: new ByteBudget(80_000) }).start();
       try {
-        const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\nContent-Length: 900\r\n\r\n';
-        const first = crowded.raw(`POST /set/a HTTP/1.1\r\n${head}${'x'.repeat(890)}`, 'never');
-        let answer = await crowded.post('/set/b', 'y'.repeat(200));
-        while (answer.status === 200) answer = await crowded.post('/set/b', 'y'.repeat(200));
+        const head = 'Host: x\r\nAuthorization: Bearer standard-token\r\nContent-Length: 30000\r\n\r\n';
+        const first = crowded.raw(`POST /set/a HTTP/1.1\r\n${head}${'x'.repeat(29_000)}`, 'never');
+        const post = () => crowded.post('/set/b', 'y'.repeat(17_000));
+        let answer = await post();
+        while (answer.status === 200) answer = await post();
         expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
         await crowded.stop();
         await first;

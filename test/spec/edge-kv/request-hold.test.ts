@@ -3,6 +3,7 @@ import { request as send } from 'node:http';
 import { expect } from 'chai';
 import { BodyReader, createFaceServer, type FaceServer } from '../../../src/edge/http/index.js';
 import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
+import { ByteBudget } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
 
 const REFUSAL = { status: 400, text: 'refused' };
@@ -29,14 +30,14 @@ describe('a request that comes while nobody knows who may do what', () => {
       },
       untilFresh: () => new Promise<void>((resolve) => known.waiting.push(resolve)),
     };
-    const bodies = new BodyReader(1 << 30);
+    const bodies = new BodyReader(new ByteBudget(Number.POSITIVE_INFINITY));
     server = createFaceServer(
       DEFAULT_KV_FACE_LIMITS,
       undefined,
       {
         handle: (request, response) => {
           handled.push(request.url ?? '');
-          bodies.read({ request, response }, 1 << 30, (outcome) => {
+          bodies.read({ request, response }, '', 1 << 30, (outcome) => {
             const length = outcome.kind === 'whole' ? outcome.body.length : -1;
             response.end(`${known.isFresh ? 'judged' : 'too late'} ${length}`);
           });
