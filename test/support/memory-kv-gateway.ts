@@ -4,7 +4,7 @@
  */
 
 import { SlotAudience } from '../../src/actors/kv-shard/slot-audience.js';
-import { admit, ErrorReply, KvEngine, type Reply } from '../../src/domain/kv/index.js';
+import { admit, ErrorReply, KvEngine, type Reply, replyBytes } from '../../src/domain/kv/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
 import type { KvDelivery, KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
@@ -40,13 +40,16 @@ export class MemoryKvGateway implements KvGateway {
     }
     const nowMs = Date.now();
     const replies: Reply[] = [];
+    let answerBytes = 0;
     for (const words of request.commands) {
+      if (request.mode === 'pipeline' && answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY)) break;
       const spec = admit(words);
       replies.push(
         spec instanceof ErrorReply
           ? spec
           : (engine.execute(spec, words, nowMs, { face: request.client?.face }) as Reply),
       );
+      answerBytes += replyBytes(replies.at(-1) as Reply);
     }
     const position = (this.#positions.get(request.partition) ?? 0) + (engine.effects.count > 0 ? 1 : 0);
     this.#positions.set(request.partition, position);

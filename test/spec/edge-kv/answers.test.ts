@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { expect } from 'chai';
+import { ByteBudget } from '../../../src/kernel/index.js';
+import { eventually } from '../../support/eventually.js';
+import { KvFaceHarness, TOKEN, WIDE_TOKEN } from '../../support/kv-face.js';
+
+const VALUE_BYTES = 100_000;
+const TOO_LARGE = { error: 'ERR answer too large: one request is answered with 250000 bytes at most, ask for less' };
+
+describe('edge/kv: large answers', () => {
+  let budget: ByteBudget;
+  let face: KvFaceHarness;
+  beforeEach(async () => {
+    budget = new ByteBudget(20_000_000);
+    face = await new KvFaceHarness({ budget, limits: { maxAnswerBytes: 250_000 } }).start();
+    await face.post('/set/large', 'x'.repeat(VALUE_BYTES));
+    await face.post('/set/large', 'x'.repeat(VALUE_BYTES), { token: WIDE_TOKEN });
+  });
+  afterEach(() => face.stop());
+
+  const gets = (count: number) => Array.from({ length: count }, () => ['GET', 'large']);
+  const resultsOf = (text: string) =>
+    (JSON.parse(text) as { result?: string }[]).map((each) => each.result?.length ?? each);
+
+  it('of a pipeline end where the bound is passed; what comes behind is not run, and says so', async () => {
+    const answer = await face.post('/pipeline', [...gets(4), ['SET', 'behind', '1']]);
+    expect(answer.status).to.equal(200);
+    expect(resultsOf(answer.text)).to.deep.equal([VALUE_BYTES, VALUE_BYTES, VALUE_BYTES, TOO_LARGE, TOO_LARGE]);
+    expect((await face.get('/get/behind')).text).to.equal('{"result":null}');
+  });
+
+  it('of a database of several partitions have the bound in even parts', async () => {
+    const answer = await face.post('/pipeline', gets(4), { token: WIDE_TOKEN });
+    expect(resultsOf(answer.text)).to.deep.equal([VALUE_BYTES, TOO_LARGE, TOO_LARGE, TOO_LARGE]);
+  });
+
+  it('of a single command are bounded as a command is', async () => {
+    face.maxCommandBytes = 10;
+    const answer = await face.get('/get/large');
+    expect([answer.status, answer.text]).to.deep.equal([
+      400,
+      '{"error":"ERR max request size exceeded. Limit: 10 bytes, Actual: 100000 bytes"}',
+    ]);
+  });
+
+  it('are the same in one piece and in many', async () => {
+    const wide = await new KvFaceHarness({ budget }).start();
+    try {
+      const items = Array.from({ length: 50_000 }, (_, at) => `item ${at} ü "quoted"`);
+      await wide.post('/', ['RPUSH', 'list', ...items]);
+      const answer = await wide.post('/pipeline', [['LRANGE', 'list', '0', '-1'], ['PING']]);
+      expect(JSON.parse(answer.text)).to.deep.equal([{ result: items }, { result: 'PONG' }]);
+      expect(answer.headers['transfer-encoding'], 'longer than what is gathered').to.equal('chunked');
+      const short = await wide.post('/pipeline', [['LRANGE', 'list', '0', '9']]);
+      expect(short.headers['content-length']).to.equal(String(short.body.length));
+    } finally {
+      await wide.stop();
+    }
+  });
+
+  it('count until they are read: a tenant that does not read is refused more, others are not', async () => {
+    // Half of it is the most for one tenant, and a quarter for one answer: more than the system keeps for a socket.
+    const slow = new ByteBudget(80_000_000);
+    const crowded = await new KvFaceHarness({ budget: slow }).start();
+    const sockets: net.Socket[] = [];
+    try {
+      await crowded.post('/set/k1', '1'.repeat(60_000));
+      const body = JSON.stringify(Array.from({ length: 400 }, () => ['GET', 'k1']));
+      for (const _ of [1, 2, 3]) {
+        const socket = net.connect(crowded.port, '127.0.0.1');
+        sockets.push(socket);
+        await once(socket, 'connect');
+        socket.pause();
+        socket.write(
+          `POST /pipeline HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+            `Content-Length: ${body.length}\r\n\r\n${body}`,
+        );
+      }
+      await eventually(() => expect(slow.bytesOf('db-test')).to.be.greaterThan(40_000_000));
+      const refused = await crowded.get('/get/k1');
+      expect([refused.status, refused.headers['retry-after']]).to.deep.equal([503, '1']);
+      expect((await crowded.get('/ping', { token: WIDE_TOKEN })).status).to.equal(200);
+      for (const socket of sockets) socket.destroy();
+      await eventually(async () => expect((await crowded.get('/get/k1')).status).to.equal(200));
+      await eventually(() => expect(slow.usedBytes).to.be.below(100_000));
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await crowded.stop();
+    }
+  });
+});
