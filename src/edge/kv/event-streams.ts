@@ -6,14 +6,15 @@
  *  S1 a stream's headers leave when its subscription is known: what is published afterwards arrives
  *  S2 a stream lives no longer than its client, and at most a second longer than its permission; nothing that is said
  *     after that has gone is told
- *  S3 a reader that does not keep up is cut off; nobody else waits for it
+ *  S3 a reader that does not keep up is cut off; nobody else waits for it. So is one that leaves unread what its
+ *     database has no room for any more
  */
 import type { ServerResponse } from 'node:http';
 import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrongArity } from '../../domain/kv/index.js';
-import { type ByteString, textOfBytes } from '../../kernel/index.js';
+import { type ByteString, type Hold, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
-import { badRequest, refusalOf } from '../error-map.js';
+import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
 import { closureOf } from './admission.js';
 import { authenticate, signIn } from './authentication.js';
@@ -53,6 +54,9 @@ interface Stream {
   readonly target: RequestTarget;
   readonly names: readonly ByteString[];
   readonly subscriptions: KvSubscription[];
+  /** Of what it listens to, and of what it has not read. */
+  readonly hold: Hold;
+  readonly nameBytes: number;
   isOpen: boolean;
   /** Of the rules that it was last held against. */
   accessVersion: number | undefined;
@@ -105,6 +109,12 @@ export class EventStreams {
     const problem = problemOf(grant, target, names, headers.accept ?? '');
     if (problem !== undefined) return exchange.refuse(badRequest(problem.restText));
     if (!(await face.quota.take(grant, 1))) return exchange.refuse(badRequest(QUOTA_EXCEEDED.restText));
+    const hold = face.budget.hold(grant.database);
+    const nameBytes = names.reduce((sum, name) => sum + name.length, 0);
+    if (!hold.resize(nameBytes)) {
+      hold.release();
+      return exchange.refuse(REFUSALS.overloaded);
+    }
     const stream: Stream = {
       response: exchange.response,
       token: target.token,
@@ -114,6 +124,8 @@ export class EventStreams {
       target,
       names,
       subscriptions: [],
+      hold,
+      nameBytes,
       isOpen: false,
       accessVersion: undefined,
       keptAliveAtMs: face.clock.monotonicMs(),
@@ -123,9 +135,15 @@ export class EventStreams {
     exchange.response.on('close', () => this.#forget(stream));
     this.#sweepLater();
     await this.#subscribe(stream, grant, target, names, exchange);
-    const bytesIn = names.reduce((sum, name) => sum + name.length, 0);
     const specs = [COMMANDS_OF_STREAMS[target.route as StreamRoute]];
-    face.meter.recordKv(grant.database, { commands: 1, writes: 0, bytesIn, bytesOut: 0, durationMs: 0, specs });
+    face.meter.recordKv(grant.database, {
+      commands: 1,
+      writes: 0,
+      bytesIn: nameBytes,
+      bytesOut: 0,
+      durationMs: 0,
+      specs,
+    });
   }
 
   async #subscribe(
@@ -179,7 +197,12 @@ export class EventStreams {
       this.#lastText = textOfEvent(event);
     }
     response.write(this.#lastText);
-    if (response.writableLength > MAX_UNREAD_BYTES) response.destroy(); // S3
+    if (response.writableLength > MAX_UNREAD_BYTES || !this.#count(stream)) response.destroy(); // S3
+  }
+
+  /** @returns false: there is no room for what waits */
+  #count({ hold, nameBytes, response }: Stream): boolean {
+    return hold.resize(nameBytes + response.writableLength);
   }
 
   #end(stream: Stream): void {
@@ -190,6 +213,7 @@ export class EventStreams {
   #forget(stream: Stream): void {
     if (!this.#streams.delete(stream)) return;
     stream.isOpen = false;
+    stream.hold.release();
     this.face.meter.connected(stream.grant.database, -1);
     for (const subscription of stream.subscriptions) subscription.stop();
   }
@@ -207,6 +231,7 @@ export class EventStreams {
   }
 
   #look(stream: Stream, nowMs: number): void {
+    this.#count(stream);
     if (!this.#isStillPermitted(stream)) this.#end(stream);
     else if (stream.isOpen && nowMs - stream.keptAliveAtMs >= KEEPALIVE_EVERY_MS) {
       stream.keptAliveAtMs = nowMs;

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { expect } from 'chai';
 import { permissionsOf } from '../../../src/domain/kv/index.js';
-import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
+import { ByteBudget, type DatabaseId, type PartitionName } from '../../../src/kernel/index.js';
 import type { Access, KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
@@ -52,6 +52,11 @@ class StreamClient {
 
   lines(): string[] {
     return this.text.split('\n').filter((line) => line.startsWith('data: '));
+  }
+
+  /** Reads nothing more. */
+  pause(): void {
+    this.#request?.socket?.pause();
   }
 
   close(): void {
@@ -162,6 +167,31 @@ describe('event streams', () => {
     face.quotaLeft = 0;
     const answer = await face.request('/subscribe/a', { method: 'POST', headers: SSE });
     expect([answer.status, answer.text]).to.deep.equal([400, '{"error":"ERR max daily request limit exceeded"}']);
+  });
+
+  it('are cut when what they leave unread is more than their database has room for', async () => {
+    const budget = new ByteBudget(8_000_000);
+    const crowded = await new KvFaceHarness({ budget }).start();
+    try {
+      const readers = [
+        await StreamClient.open(crowded, '/subscribe/news'),
+        await StreamClient.open(crowded, '/subscribe/news'),
+      ];
+      clients.push(...readers);
+      for (const reader of readers) reader.pause();
+      const news = 'x'.repeat(1_000_000);
+      // Much goes into the system's buffers first.
+      await eventually(
+        async () => {
+          await crowded.post('/publish/news', news);
+          expect(await crowded.get('/publish/news/any').then(({ text }) => text)).to.equal('{"result":0}');
+        },
+        { timeoutMs: 20_000, everyMs: 1 },
+      );
+      await eventually(() => expect(budget.usedBytes).to.be.below(100_000));
+    } finally {
+      await crowded.stop();
+    }
   });
 
   it('end when the process is about to stop', async () => {
