@@ -88,7 +88,8 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
   const { access, freshness, quota, meter, accounts } = control;
   const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
   const shared = { budget, gateway, events, access, freshness, quota, meter, clock, timers, log };
-  const options = faceOptionsOf(config);
+  // What can never fit is said to be too large, not to come too early.
+  const options = faceOptionsOf(config, budget.maxTenantBytes);
   const metrics = c.resolve(tokens.METRICS);
   metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
@@ -184,7 +185,10 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
   return urls;
 }
 
-function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
+function faceOptionsOf(
+  { http, faces }: Config,
+  maxBodyBytes: number,
+): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
   return {
     limits: {
       headersTimeoutMs: http.httpHeadersTimeoutMs,
@@ -193,7 +197,7 @@ function faceOptionsOf({ http, faces }: Config): Pick<Parameters<typeof createKv
       keepAliveTimeoutMs: http.httpKeepAliveMs,
       maxConnections: http.httpMaxConnections,
       maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
-      maxBodyBytes: http.httpMaxBodyBytes,
+      maxBodyBytes: Math.min(http.httpMaxBodyBytes, maxBodyBytes),
     },
     aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
   };

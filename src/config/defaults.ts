@@ -58,7 +58,7 @@ export const DEFAULTS = {
   otlpEndpoint: unset('Nothing is sent anywhere unless an operator says where.'),
   heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
   memoryBytes: unset(
-    'What the process may hold for its tenants, 55 % of it data of databases. Far enough from the heap limit that the collector gets its work done.',
+    'What the process may hold for its tenants: 55 % data of databases, 30 % requests on their way and their answers. Far enough from the heap limit that the collector gets its work done.',
     'three quarters of the heap limit',
   ),
   shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),

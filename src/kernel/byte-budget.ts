@@ -40,6 +40,11 @@ export class ByteBudget {
     return this.#tenants.size;
   }
 
+  /** Nothing larger is ever taken of anybody. */
+  get maxTenantBytes(): number {
+    return Math.floor(this.limitBytes * TENANT_SHARE);
+  }
+
   /** Of one answer. */
   get maxAnswerBytes(): number {
     return Math.floor(this.limitBytes * TENANT_SHARE * ANSWER_SHARE);
