@@ -1,5 +1,6 @@
 /** The management face of this process, with the data plane of search indexes on the same port. */
 import type { DependencyContainer } from 'tsyringe';
+import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
 import type { FaceServer, TlsTexts } from '../edge/http/index.js';
 import {
   createAdminHandler,
@@ -80,6 +81,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     log,
     signIns: guard.of('search'),
     trustedProxies,
+    budget: face.budget,
     isDraining: () => isDraining,
   });
   const admin = createAdminHandler({
@@ -134,6 +136,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
       },
     },
     respPort,
+    maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
     mount: { search, others: [admin, scrape] },
     ...face,

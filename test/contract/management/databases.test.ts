@@ -207,6 +207,17 @@ describe('management: databases', function () {
     }
   });
 
+  it('shows what the process has room for, where that is less than the plan', async () => {
+    const small = await new ManagementHarness({ maxHeldBytes: 77_000_000 }).start();
+    try {
+      const id = await small.newDatabase({ plan: 'fixed_1gb' });
+      const { json } = await small.ok('GET', `/v2/kv/database/${id}`);
+      expect(json).to.include({ db_disk_threshold: 1024 ** 3, db_memory_threshold: 77_000_000 });
+    } finally {
+      await small.stop();
+    }
+  });
+
   it('says when the next daily backup is due', async () => {
     const id = await face.newDatabase();
     expect(await shown(id)).to.include({ next_daily_backup_time: 0 });

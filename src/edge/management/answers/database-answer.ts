@@ -121,7 +121,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
       tlsMutualAuth: false,
       encryptionAtRest: false,
     },
-    ...limitsOf(database, terms.maxRecordBytes),
+    ...limitsOf(database, terms.maxRecordBytes, call.face.parts.maxHeldBytes),
     db_resource_size: terms.resourceSize,
     db_type: 'pebble',
     db_conn_idle_timeout: 6 * NS_PER_HOUR,
@@ -136,7 +136,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
 }
 
 /** What is in force, which an operator may have set apart from the plan. */
-function limitsOf({ limits }: Database, maxRecordBytes: number) {
+function limitsOf({ limits }: Database, maxRecordBytes: number, maxHeldBytes = UNLIMITED) {
   const dataBytes = limits.maxDataBytes || UNLIMITED;
   const bandwidth = limits.maxBytesPerMonth || UNLIMITED;
   return {
@@ -145,7 +145,7 @@ function limitsOf({ limits }: Database, maxRecordBytes: number) {
     db_disk_threshold: dataBytes,
     db_max_entry_size: maxRecordBytes,
     // All data is in memory here.
-    db_memory_threshold: dataBytes,
+    db_memory_threshold: Math.min(dataBytes, maxHeldBytes),
     db_max_commands_per_second: limits.maxCommandsPerSecond || UNLIMITED,
     db_request_limit: limits.maxRequestsPerDay || UNLIMITED,
     db_daily_bandwidth_limit: bandwidth === UNLIMITED ? UNLIMITED : Math.floor(bandwidth / DAYS_OF_MONTH),
