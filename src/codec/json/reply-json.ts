@@ -12,7 +12,7 @@
 
 import { ErrorReply, flatten, NilArray, OK, type Reply, SimpleString } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
-import { quoteBase64, quoteBytes } from './json-string.js';
+import { isLongString, quoteBase64, quoteBytes, quoteInPieces } from './json-string.js';
 
 type Quote = (bytes: ByteString) => string;
 
@@ -51,6 +51,7 @@ const PIECE_ITEMS = 2000;
 /** Is it worth making the text in pieces? */
 export function isLongReply(reply: Reply): boolean {
   const flat = flatten(reply);
+  if (typeof flat === 'string') return isLongString(flat);
   return Array.isArray(flat) && (flat.length > PIECE_ITEMS || flat.some((item) => isLongReply(item as Reply)));
 }
 
@@ -61,16 +62,22 @@ export function* replyInPieces(reply: Reply, isBase64: boolean): Generator<strin
     return;
   }
   yield '{"result":';
-  yield* valueInPieces(reply, isBase64 ? quoteBase64 : quoteBytes);
+  yield* valueInPieces(reply, isBase64);
   yield '}';
 }
 
-function* valueInPieces(reply: Reply, quote: Quote): Generator<string> {
+function* valueInPieces(reply: Reply, isBase64: boolean): Generator<string> {
+  const quote = isBase64 ? quoteBase64 : quoteBytes;
   if (!isLongReply(reply)) {
     yield valueToJson(reply, quote);
     return;
   }
-  const items = flatten(reply) as readonly Reply[];
+  const flat = flatten(reply);
+  if (typeof flat === 'string') {
+    yield* quoteInPieces(flat, isBase64);
+    return;
+  }
+  const items = flat as readonly Reply[];
   let piece = '[';
   for (let i = 0; i < items.length; i += 1) {
     const item = items[i] as Reply;
@@ -78,7 +85,7 @@ function* valueInPieces(reply: Reply, quote: Quote): Generator<string> {
     if (isLongReply(item)) {
       yield piece;
       piece = '';
-      yield* valueInPieces(item, quote);
+      yield* valueInPieces(item, isBase64);
     } else {
       piece += valueToJson(item, quote);
     }
