@@ -73,6 +73,7 @@ bench: dist/.built ## prints ratios against the alternatives in the same run
 docs: dist/.built ## writes the generated pages
 	node dist/src/config/write-settings-page.js
 	node dist/src/cli/write-docs.js
+	node infra/write-limits-page.mjs
 
 check: lint typecheck test test-integration test-differential test-sim test-chaos ## everything a reviewer will run
 

@@ -1,0 +1,10 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const SCRIPT = fileURLToPath(new URL('../../../../infra/write-limits-page.mjs', import.meta.url));
+
+describe('docs/limits.md', () => {
+  it('has every bound as the sources have it', () => {
+    execFileSync(process.execPath, [SCRIPT, '--check'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  });
+});
