@@ -4,6 +4,7 @@
  *
  *  C1 a reply waits for the entry with whatever it did or saw
  *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
+ *  C3 a command that runs in slices, and a transaction, has its partition for itself until it is done
  */
 import {
   answerTooLarge,
@@ -45,7 +46,8 @@ export interface CommandRunnerPorts {
   readonly held?: Pick<HeldData, 'maxBytesOf'> | undefined;
 }
 
-const NEVER = () => false;
+/** Of a transaction. Reading the clock costs as much as a small command. */
+const COMMANDS_BETWEEN_LOOKS = 16;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
@@ -54,6 +56,9 @@ const TRANSACTION_SPECS = [findCommand(['MULTI']), findCommand(['EXEC'])].filter
 const NO_ROOM_FOR_ALL = new ErrorReply(
   "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
 );
+
+/** Effects there were before a request, and their bytes. */
+type Began = Pick<NonNullable<PartitionSlot['midway']>, 'effects' | 'bytes'>;
 
 function mayGrow(words: readonly string[]): boolean {
   return findCommand(words)?.flags.includes('denyoom') === true;
@@ -75,18 +80,12 @@ export class CommandRunner {
   readonly doubted = new Set<PartitionSlot>();
   /** Works that had left to wait and are done. */
   readonly finished: KvWork[] = [];
-  #writingSlots = 0;
   readonly #clock: CommandClock;
   readonly #plans: PlanBounds;
 
   constructor(private readonly ports: CommandRunnerPorts) {
     this.#clock = new CommandClock(ports.clock);
     this.#plans = new PlanBounds(ports.dataLimits, ports.held);
-  }
-
-  /** True while a command in slices may have changed half of what it will. */
-  get isMidway(): boolean {
-    return this.#writingSlots > 0;
   }
 
   /** To be called before each request. */
@@ -116,44 +115,78 @@ export class CommandRunner {
     return 'done';
   }
 
-  runTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): 'done' {
+  runTransaction(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    shouldStop: ShouldStop,
+  ): 'done' | 'more' {
+    const { commands } = work.request;
+    const { length } = commands;
+    const started = slot.midway ?? this.#beginTransaction(slot, engine, work, turn);
+    if (started === undefined) return 'done';
+    while (work.progress < length && !slot.isInDoubt) {
+      if (work.isAnswerFull && onlyReads(commands[work.progress] as readonly string[])) {
+        refuseAnswer(work);
+        continue;
+      }
+      const step = this.#runOne(slot, engine, work, turn, shouldStop);
+      const isPaused = step === 'more' || (work.progress % COMMANDS_BETWEEN_LOOKS === 0 && shouldStop(true));
+      if (!isPaused || work.progress === length || slot.isInDoubt) continue;
+      setMidway(slot, work, started);
+      return 'more';
+    }
+    setMidway(slot, work, undefined);
+    this.#endTransaction(slot, engine, work, turn, started);
+    return 'done';
+  }
+
+  /** @returns where it began, or undefined when it does not run */
+  #beginTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): typeof slot.midway {
     if (hasWatchedKeyChanged(this.ports.activation, slot, engine, work.request.watches ?? [], turn.nowMs)) {
       work.isAborted = true;
       this.noteChanges(slot, engine, turn, 0, 0);
-      return 'done';
+      return undefined;
     }
-    const effectsBefore = engine.effects.count;
-    const bytesBefore = engine.effects.bytes;
-    const { commands, client } = work.request;
-    const isOfResp = client?.face === 'resp';
+    const began = slot.beginning(engine);
+    const { commands } = work.request;
+    const isOfResp = isOfRespFace(work);
     // Over REST each command is refused for itself.
     if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
       const { effects } = engine;
-      this.noteChanges(slot, engine, turn, effects.count - effectsBefore, effects.bytes - bytesBefore);
+      this.noteChanges(slot, engine, turn, effects.count - began.effects, effects.bytes - began.bytes);
       work.isAborted = true;
       work.isFull = true;
       this.#plans.noteFull(slot, engine);
       work.replies.push(NO_ROOM_FOR_ALL);
-      return 'done';
+      return undefined;
     }
     if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
+    if (slot.audience.isMonitored && isOfResp) showToMonitors(slot, ['multi'], work, this.ports.clock.nowMs());
+    return began;
+  }
+
+  /** All of it is in the entry that is open now. */
+  #endTransaction(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    started: NonNullable<typeof slot.midway>,
+  ): void {
     // Over REST nobody has said these words.
-    const isShown = slot.audience.isMonitored && isOfResp;
-    if (isShown) showToMonitors(slot, ['multi'], work, this.ports.clock.nowMs());
-    while (work.progress < commands.length && !slot.isInDoubt) {
-      if (work.isAnswerFull && onlyReads(commands[work.progress] as readonly string[])) refuseAnswer(work);
-      else this.#runOne(slot, engine, work, turn, NEVER);
+    if (slot.audience.isMonitored && isOfRespFace(work)) {
+      showToMonitors(slot, ['exec'], work, this.ports.clock.nowMs());
     }
-    if (isShown) showToMonitors(slot, ['exec'], work, this.ports.clock.nowMs());
     if (slot.isInDoubt) {
       // Half a transaction is none: what is built again has nothing of it.
-      engine.effects.rollBack(effectsBefore, bytesBefore);
-      work.replies = commands.map(() => TRANSACTION_UNDONE);
-      work.hasWritten = false;
-    } else if (engine.keyspace.changes.ready.size > 0) {
-      this.serveWaiters(slot, engine, turn);
+      engine.effects.rollBack(started.effects, started.bytes);
+      work.replies = work.request.commands.map(() => TRANSACTION_UNDONE);
+      return;
     }
-    return 'done';
+    this.#noteWritten(slot, engine, work, turn, started);
+    if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
   }
 
   /** `more` when the command runs in slices and some are left; `parked` when it waits for a key. */
@@ -175,40 +208,34 @@ export class CommandRunner {
     }
     const caller = work.callerFor(this.ports.permissionsOf);
     const { effects } = engine;
-    const isMidway = work.slices !== undefined && isWrite(spec);
-    const effectsBefore = isMidway ? work.sliceStart.effects : effects.count;
-    const bytesBefore = isMidway ? work.sliceStart.bytes : effects.bytes;
+    const isPart = mode === 'transaction';
+    const began = (isPart ? undefined : slot.midway) ?? slot.beginning(engine);
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
-    slot.audience.scriptReads = tracksScript ? new Set() : undefined;
+    if (work.slices === undefined) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
     let reply: Reply | Blocked | undefined;
     try {
-      if (work.slices !== undefined || (mode !== 'transaction' && engine.isLong(spec, words, turn.nowMs, caller))) {
+      if (work.slices === undefined) reply = makeRoomFor(engine, spec, turn.nowMs);
+      if (reply !== undefined) {
+        // It has no room.
+      } else if (work.slices !== undefined || engine.isLong(spec, words, turn.nowMs, caller)) {
         work.slices ??= engine.begin(spec, words, caller);
         reply = nextSlices(work.slices, turn.nowMs, shouldStop);
         if (reply === undefined) {
-          work.sliceStart = { effects: effectsBefore, bytes: bytesBefore };
-          this.#setBusy(slot, true, isWrite(spec));
+          if (!isPart) setMidway(slot, work, began);
           if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
           return 'more';
         }
         work.slices = undefined;
-        this.#setBusy(slot, false, isWrite(spec));
+        if (!isPart) setMidway(slot, work, undefined);
       } else {
-        const isBounded = engine.bounds.areSet;
-        const runsScripts = spec.family === 'scripting' || spec.family === 'function';
-        if (isBounded && spec.flags.includes('denyoom')) {
-          reply = engine.makeRoom(turn.nowMs);
-        } else if (runsScripts) {
-          engine.isFull = isBounded && engine.makeRoom(turn.nowMs) !== undefined;
-        }
-        reply ??= engine.execute(spec, words, turn.nowMs, caller);
+        reply = engine.execute(spec, words, turn.nowMs, caller);
         if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
       }
     } catch (error) {
       work.slices = undefined;
-      this.#setBusy(slot, false, isWrite(spec));
-      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+      if (!isPart) setMidway(slot, work, undefined);
+      reply = this.#doubt(slot, engine, began.effects, began.bytes, words, error);
     }
     if (slot.audience.isMonitored && isForMonitors(spec)) showToMonitors(slot, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
@@ -227,7 +254,9 @@ export class CommandRunner {
     if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
     if (tracksScript) trackScript(slot, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
-    this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    if (!isPart) this.#noteOutcome(slot, engine, spec, words, work, turn, began);
+    else if (effects.count > began.effects) engine.statistics.changes += 1;
+    else this.#noteRead(slot, spec, words, work, turn);
     return 'done';
   }
 
@@ -239,18 +268,24 @@ export class CommandRunner {
     words: readonly string[],
     work: KvWork,
     turn: Turn,
-    effectsBefore: number,
-    bytesBefore: number,
+    began: Began,
   ): void {
-    const added = engine.effects.count - effectsBefore;
-    this.noteChanges(slot, engine, turn, added, engine.effects.bytes - bytesBefore);
-    if (added > 0) {
-      engine.statistics.changes += 1;
-      work.hasWritten = true;
-      work.ordinal = turn.effects;
-      work.waitsForTurn = turn.number;
-      return;
-    }
+    if (this.#noteWritten(slot, engine, work, turn, began)) engine.statistics.changes += 1;
+    else this.#noteRead(slot, spec, words, work, turn);
+  }
+
+  /** @returns has anything been written since? */
+  #noteWritten(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn, began: Began): boolean {
+    const added = engine.effects.count - began.effects;
+    this.noteChanges(slot, engine, turn, added, engine.effects.bytes - began.bytes);
+    if (added === 0) return false;
+    work.hasWritten = true;
+    work.ordinal = turn.effects;
+    work.waitsForTurn = turn.number;
+    return true;
+  }
+
+  #noteRead(slot: PartitionSlot, spec: CommandSpec, words: readonly string[], work: KvWork, turn: Turn): void {
     // What an earlier slice saw uncommitted is in an entry no later than the one that is open now.
     const waitFor = slot.turnToWaitFor(spec, words, turn.number);
     if (waitFor > work.waitsForTurn) work.waitsForTurn = waitFor;
@@ -298,16 +333,14 @@ export class CommandRunner {
       return false;
     }
     const spec = findCommand(words) as CommandSpec;
-    const { effects } = engine;
-    const effectsBefore = effects.count;
-    const bytesBefore = effects.bytes;
+    const began = { effects: engine.effects.count, bytes: engine.effects.bytes };
     slot.audience.currentClient = work.request.client?.id;
     const startedAtMs = this.#clock.begin(engine, spec);
     let reply: Reply | Blocked;
     try {
       reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
     } catch (error) {
-      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+      reply = this.#doubt(slot, engine, began.effects, began.bytes, words, error);
     }
     // It goes on waiting when the key holds something that is not for it.
     if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
@@ -315,7 +348,7 @@ export class CommandRunner {
     this.#clock.end(engine, spec, work.request.commands[0] ?? words, work, startedAtMs, reply);
     work.progress = 1;
     work.replies.push(reply);
-    this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    this.#noteOutcome(slot, engine, spec, words, work, turn, began);
     this.finished.push(work);
     return true;
   }
@@ -362,12 +395,6 @@ export class CommandRunner {
     return 'done';
   }
 
-  #setBusy(slot: PartitionSlot, isBusy: boolean, isWriting: boolean): void {
-    if (slot.isBusy === isBusy) return;
-    slot.isBusy = isBusy;
-    if (isWriting) this.#writingSlots += isBusy ? 1 : -1;
-  }
-
   /** A command did not end as commands end: what it did is undone by building the partition again. */
   #doubt(
     slot: PartitionSlot,
@@ -399,13 +426,31 @@ function obeySettings(slot: PartitionSlot, engine: KvEngine, nowMs: number): voi
   if (engine.bounds.areSet) engine.makeRoom(nowMs);
 }
 
+/** Of what lets a database grow: why it may not. Scripts are told so, and may read. */
+function makeRoomFor(engine: KvEngine, { flags, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
+  const isBounded = engine.bounds.areSet;
+  if (isBounded && flags.includes('denyoom')) return engine.makeRoom(nowMs);
+  const runsScripts = family === 'scripting' || family === 'function';
+  if (runsScripts) engine.isFull = isBounded && engine.makeRoom(nowMs) !== undefined;
+  return undefined;
+}
+
 /** Runs slices for as long as the turn has time; undefined when some are left. */
 function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop): Reply | undefined {
   for (;;) {
     const reply = slices.next(nowMs);
     if (reply !== undefined) return reply;
-    if (shouldStop()) return undefined;
+    if (shouldStop(true)) return undefined;
   }
+}
+
+function setMidway(slot: PartitionSlot, work: KvWork, began: typeof slot.midway): void {
+  slot.midway = began;
+  work.isHalfway = began !== undefined;
+}
+
+function isOfRespFace({ request }: KvWork): boolean {
+  return request.client?.face === 'resp';
 }
 
 /** Has the key become what the command waits for? Then a wrong type is of another key. Readers of streams hear of any. */

@@ -3,7 +3,7 @@
  * which keys are not stored yet. Partitions that nobody uses are put away and loaded again when asked for.
  */
 
-import { type Audience, findCommand, type KvEngine } from '../../domain/kv/index.js';
+import { type Audience, findCommand } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
 import { assert, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
 import type { KvEvent, Manifest } from '../../messages/index.js';
@@ -77,7 +77,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 
   execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
-    if (this.ports.storage.isFull() && work.progress === 0 && mayGrow(work)) {
+    if (this.ports.storage.isFull() && !work.hasBegun && mayGrow(work)) {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
       return 'refused';
     }
@@ -101,10 +101,10 @@ export class KvPlane implements ShardPlane<KvWork> {
     slot.audience.currentClient = work.request.client?.id;
     const step =
       mode === 'transaction'
-        ? this.#runner.runTransaction(slot, engine, work, turn)
+        ? this.#runner.runTransaction(slot, engine, work, turn, shouldStop)
         : this.#runner.runEach(slot, engine, work, turn, shouldStop);
     slot.audience.currentClient = undefined;
-    if (slot.hasNothingUnstored) slot.audience.flush();
+    if (slot.hasNothingUnstored && slot.midway === undefined) slot.audience.flush();
     return step;
   }
 
@@ -114,10 +114,6 @@ export class KvPlane implements ShardPlane<KvWork> {
     slot.noteTracking();
     work.replies.push(this.ports.activation, isKnown ? 1 : 0);
     return 'done';
-  }
-
-  isMidway(): boolean {
-    return this.#runner.isMidway;
   }
 
   takeFinished(): KvWork[] {
@@ -137,7 +133,13 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (!isExpiryDue) continue;
       if (!slot.audience.isEmpty) slot.audience.forgetSilent(nowMs);
       const engine = slot.engine;
-      if (engine === undefined || slot.isInDoubt || slot.isBusy || !engine.hasExpiries || slot.audience.isPaused)
+      if (
+        engine === undefined ||
+        slot.isInDoubt ||
+        slot.midway !== undefined ||
+        !engine.hasExpiries ||
+        slot.audience.isPaused
+      )
         continue;
       const { effects } = engine;
       const effectsBefore = effects.count;
@@ -174,9 +176,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     this.#inFlight = [...this.#runner.changed];
     this.#runner.changed.clear();
     for (const slot of this.#inFlight) {
-      slot.seal();
-      const engine = slot.engine as KvEngine;
-      sealed.push({ partition: slot.name, effects: Buffer.from(engine.effects.take(), 'latin1') });
+      sealed.push({ partition: slot.name, effects: Buffer.from(slot.seal(), 'latin1') });
     }
     return sealed;
   }

@@ -23,8 +23,8 @@ export class KvWork implements Work {
   slices: SlicedCommand | undefined;
   /** Milliseconds that its earlier slices took. */
   spentMs = 0;
-  /** Effects there were before the command that runs in slices. */
-  sliceStart = { effects: 0, bytes: 0 };
+  /** True while it is half done: other requests find the partition as it was, or as it will be, so it has to end. */
+  isHalfway = false;
   /** Ordinal of its last write among the effects of that entry. */
   ordinal = 0;
   /** A watched key has changed, or there is no room: nothing was executed. */
@@ -61,11 +61,7 @@ export class KvWork implements Work {
   }
 
   get hasBegun(): boolean {
-    return this.progress > 0 || this.slices !== undefined || this.replies.length > 0;
-  }
-
-  get isHalfway(): boolean {
-    return this.slices !== undefined;
+    return this.progress > 0 || this.isHalfway || this.replies.length > 0;
   }
 
   /** The request bounds its answer, and there is enough of it. */

@@ -190,11 +190,15 @@ export class SlotAudience implements Audience {
     this.keyChanged(undefined);
   }
 
-  /** The open turn is sealed: what was made in it waits with it. */
-  seal(): void {
-    if (this.#open.length === 0) return;
-    this.#inFlight.push(...this.#open);
-    this.#open = [];
+  /** How much has been said in the open turn. */
+  get openMessages(): number {
+    return this.#open.length;
+  }
+
+  /** The open turn is sealed: what was made in it waits with it, the first `count`. */
+  seal(count = this.#open.length): void {
+    if (count === 0) return;
+    for (const message of this.#open.splice(0, count)) this.#inFlight.push(message);
   }
 
   /** What was in flight is stored. */

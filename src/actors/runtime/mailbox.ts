@@ -1,6 +1,7 @@
 /**
  * The bounded queue in front of an actor, fair between tenants by deficit round robin: a tenant spends
- * what its work costs from a share that is refilled each time its turn comes round.
+ * what its work costs, in commands, bytes and above all time, from a share that is refilled each time its turn
+ * comes round. Whoever has overdrawn it, with a long command, comes behind those who have not.
  *
  *  B1 at most `maxWorks` and `maxBytes` wait; what comes beyond is refused before anything is executed
  *  B2 the works of one tenant leave in the order they came
@@ -17,6 +18,8 @@ export interface MailboxLimits {
 
 /** Beside its bytes: what a command costs at least. */
 const COMMAND_COST = 64;
+/** A quantum of 64 KiB is two milliseconds then, a thousand small commands or 64 KiB of words, whichever is first. */
+const MS_COST = 32 * 1024;
 
 interface TenantQueue<W> {
   readonly tenant: string;
@@ -59,15 +62,15 @@ export class Mailbox<W extends Work> {
     for (;;) {
       const queue = this.#ring[this.#turnOf] as TenantQueue<W>;
       if (queue.deficit > 0) return queue.works[queue.head];
-      queue.deficit += this.limits.quantum;
-      if (this.#ring.length > 1) this.#turnOf = (this.#turnOf + 1) % this.#ring.length;
+      this.#turnOf = (this.#turnOf + 1) % this.#ring.length;
+      (this.#ring[this.#turnOf] as TenantQueue<W>).deficit += this.limits.quantum;
     }
   }
 
-  /** Says what was spent on the work that `next` gave, and whether it leaves. */
-  spend(work: W, commands: number, bytes: number, isFinished: boolean): void {
+  /** Says what was spent on the work that `next` gave, and whether it leaves. @param ms that it held the loop */
+  spend(work: W, commands: number, bytes: number, isFinished: boolean, ms = 0): void {
     const queue = this.#queuesByTenant.get(work.tenant) as TenantQueue<W>;
-    queue.deficit -= commands * COMMAND_COST + bytes;
+    queue.deficit -= commands * COMMAND_COST + bytes + ms * MS_COST;
     if (!isFinished) return;
     queue.works[queue.head] = undefined as unknown as W;
     queue.head += 1;
@@ -121,7 +124,8 @@ export class Mailbox<W extends Work> {
     this.#queuesByTenant.delete(queue.tenant);
     const at = this.#ring.indexOf(queue);
     this.#ring.splice(at, 1);
-    if (at < this.#turnOf) this.#turnOf -= 1;
-    if (this.#turnOf >= this.#ring.length) this.#turnOf = 0;
+    // Of the one behind it the turn is next, with its share.
+    if (at <= this.#turnOf) this.#turnOf -= 1;
+    if (this.#turnOf < 0) this.#turnOf = Math.max(0, this.#ring.length - 1);
   }
 }

@@ -10,6 +10,7 @@
  *  A5 an unanswered append is sent again until it is answered; callers hear "unknown", never a guess
  *  A6 nothing is answered before the replay has reached the actor's own claim
  *  A7 nothing is begun after its deadline, however long it has waited and wherever
+ *  A8 what is long runs for `SLICE_MS` at a time; between two slices come other tenants and the event loop
  */
 import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
@@ -33,6 +34,9 @@ import {
 import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
+
+/** A fifth of what our own work may hold the loop: a short command behind it waits no longer than a slow disk takes. */
+const SLICE_MS = 2;
 
 export class ShardActor<W extends Work> {
   /** Resolves when the actor has ended, with why. */
@@ -307,19 +311,20 @@ export class ShardActor<W extends Work> {
     const stopAt = turn.commands + maxCommands;
     const isFull = () =>
       turn.effects >= maxCommands || turn.effectBytes >= maxEffectBytes || pending.waiting.length >= maxCommands;
-    const shouldStop = () => {
+    let sliceEndMs = deadlineMs;
+    const shouldStop = (isMidway = false) => {
+      if (isMidway) return turn.commands >= stopAt || clock.monotonicMs() >= sliceEndMs;
       if (isFull() || turn.commands >= stopAt) return true;
       // Reading the clock costs as much as a command: every sixteenth is often enough.
       sinceLook += 1;
       return (sinceLook & 15) === 0 && clock.monotonicMs() > deadlineMs;
     };
     for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
-    // What is midway has to get on: nothing can be sealed before it is done.
-    const hasRoom = () => !isFull() || this.#isMidway;
-    while (hasRoom() && turn.commands < stopAt) {
-      const nowMs = clock.monotonicMs();
+    let nowMs = startedAtMs;
+    while (!isFull() && turn.commands < stopAt) {
       const work = nowMs <= deadlineMs ? this.#mailbox.next() : undefined;
-      if (work === undefined) break;
+      // A8: one that has had its slice goes on when the loop has been round.
+      if (work === undefined || (work.isHalfway === true && nowMs >= startedAtMs + SLICE_MS)) break;
       if (isTooLate(work, nowMs)) {
         this.#mailbox.spend(work, 0, 0, true);
         work.reject(tooLate(this.shard, work));
@@ -327,9 +332,13 @@ export class ShardActor<W extends Work> {
       }
       const commandsBefore = turn.commands;
       const bytesBefore = turn.effectBytes;
+      sliceEndMs = Math.min(deadlineMs, nowMs + SLICE_MS);
       const step = this.plane.execute(work, turn, shouldStop);
       const commands = turn.commands - commandsBefore;
-      this.#mailbox.spend(work, commands, work.bytes + turn.effectBytes - bytesBefore, step !== 'more');
+      const beganAtMs = nowMs;
+      nowMs = clock.monotonicMs();
+      const bytes = (step === 'more' ? 0 : work.bytes) + turn.effectBytes - bytesBefore;
+      this.#mailbox.spend(work, commands, bytes, step !== 'more', nowMs - beganAtMs);
       if (turn.effectBytes > bytesBefore && work.commandId !== undefined) pending.commandIds.push(work.commandId);
       if (step === 'done') this.#finish(work);
       this.#finishWaiters(pending);
@@ -337,14 +346,10 @@ export class ShardActor<W extends Work> {
     this.plane.tick(turn);
     this.#finishWaiters(pending);
     this.#sealIfReady();
-    if (this.#mailbox.size > 0 && hasRoom()) this.#drainSoon();
+    if (this.#mailbox.size > 0 && !isFull()) this.#drainSoon();
     if (this.#state === 'serving') this.#tick.schedule(this.plane.nextTickInMs(this.#time.nowMs()));
     this.#wakeIfIdle();
     this.ports.metrics.drained(clock.monotonicMs() - startedAtMs);
-  }
-
-  get #isMidway(): boolean {
-    return this.plane.isMidway?.() ?? false;
   }
 
   /** Works that had left the mailbox to wait, and have been served in this turn or given up. */
@@ -373,7 +378,6 @@ export class ShardActor<W extends Work> {
 
   #sealIfReady(): void {
     if (this.#inFlight !== undefined || (this.#state !== 'serving' && this.#state !== 'draining')) return;
-    if (this.#isMidway) return;
     const pending = this.#open;
     const extra = this.#afterEntry.shift();
     if (extra === undefined && pending.turn.effects === 0 && pending.waiting.length === 0) return;

@@ -46,8 +46,11 @@ export interface Turn {
   effects: number;
 }
 
-/** True when the drain should stop filling the turn. Asked between commands. */
-export type ShouldStop = () => boolean;
+/**
+ * True when the drain should stop filling the turn. Asked between commands.
+ * @param isMidway asked between two slices of one: they are long enough to look at the clock each time
+ */
+export type ShouldStop = (isMidway?: boolean) => boolean;
 
 export interface SectionEffects {
   readonly partition: PartitionName;
@@ -67,7 +70,7 @@ export interface ShardPlane<W extends Work> {
   tick(turn: Turn): void;
   /** When `tick` wants to run though no work arrives, by the shard's time; undefined: not at all. Milliseconds from now. */
   nextTickInMs(nowMs: number): number | undefined;
-  /** Takes the effects of the turn, by partition. From now on they are in flight. */
+  /** Takes the effects of the turn, by partition, without those of what is half done. From now on they are in flight. */
   seal(turn: Turn): SectionEffects[];
   /** The entry in flight is stored: what waited for it is committed. */
   committed(head: ChainHead, links: ReadonlyMap<PartitionName, ChainLink>): void;
@@ -75,8 +78,6 @@ export interface ShardPlane<W extends Work> {
   takeParked(): W[];
   /** Work that `execute` had parked for good and that is done now: it waited for something, and that came, or its time is over. */
   takeFinished?(): W[];
-  /** True while a command that runs in slices may have changed half of what it will: no entry may be sealed. */
-  isMidway?(): boolean;
   /** All work that is parked, ready or not: the actor ends. */
   abandon(): W[];
 

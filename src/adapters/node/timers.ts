@@ -3,15 +3,51 @@ import type { Timer, Timers } from '../../ports/index.js';
 
 /** Node fires at once, with a warning, what is further away than this; such a delay is cut to it. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
+/** Of `soon` in one round of the loop, milliseconds: what is left waits until sockets have been served. */
+const ROUND_MS = 4;
 
 export class NodeTimers implements Timers {
+  #actions: (() => void)[] = [];
+  #head = 0;
+  /** When the first of this round began; undefined: none has. */
+  #roundAtMs: number | undefined;
+
+  constructor(private readonly monotonicMs: () => number = () => performance.now()) {}
+
   after(delayMs: number, action: () => void): Timer {
     const handle = setTimeout(action, Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS));
     return { cancel: () => clearTimeout(handle) };
   }
 
-  /** `setImmediate` runs after the poll phase, so requests that have arrived join the turn first. */
+  /**
+   * `setImmediate` runs after the poll phase, so requests that have arrived join the turn first. Turns of many
+   * shards that are busy at once do not all come in one round: in order, as many as there is time for.
+   */
   soon(action: () => void): void {
-    setImmediate(action);
+    this.#actions.push(action);
+    setImmediate(this.#next);
   }
+
+  readonly #next = (): void => {
+    const nowMs = this.monotonicMs();
+    if (this.#roundAtMs === undefined) {
+      this.#roundAtMs = nowMs;
+      // The first of the next round.
+      setImmediate(this.#endRound);
+    } else if (nowMs - this.#roundAtMs >= ROUND_MS) {
+      setImmediate(this.#next);
+      return;
+    }
+    const action = this.#actions[this.#head] as () => void;
+    this.#head += 1;
+    if (this.#head * 2 > this.#actions.length) {
+      this.#actions = this.#actions.slice(this.#head);
+      this.#head = 0;
+    }
+    action();
+  };
+
+  readonly #endRound = (): void => {
+    this.#roundAtMs = undefined;
+  };
 }

@@ -56,6 +56,14 @@ export class Effects {
     this.#count = count;
   }
 
+  /** The first `count` effects, of `bytes`; the others stay. */
+  takeFirst(count: number, bytes: number): ByteString {
+    const first = this.#resp.slice(0, bytes);
+    this.#resp = this.#resp.slice(bytes);
+    this.#count -= count;
+    return first;
+  }
+
   /** The encoded effects; the collection is empty afterwards. */
   take(): ByteString {
     const resp = this.#resp;

@@ -86,6 +86,35 @@ describe('mailbox', () => {
     expect([...first].filter((tenant) => tenant === 'b').length).to.be.greaterThan(40);
   });
 
+  it('counts the milliseconds that works hold the loop: a tenant of long ones gets as many as one of short ones', () => {
+    const mailbox = new Mailbox<Work>({ maxWorks: 10_000, maxBytes: 1e7, quantum: 65_536 });
+    const msOf = { long: 2, short: 0.05 };
+    for (let i = 0; i < 100; i += 1) mailbox.push(work('long'));
+    for (let i = 0; i < 1000; i += 1) mailbox.push(work('short'));
+    const spentMs = { long: 0, short: 0 };
+    while (spentMs.short < 40) {
+      const next = mailbox.next() as Work;
+      const tenant = next.tenant as 'long' | 'short';
+      mailbox.spend(next, 1, next.bytes, true, msOf[tenant]);
+      spentMs[tenant] += msOf[tenant];
+    }
+    expect(spentMs.long).to.be.within(30, 50);
+  });
+
+  it('lets who comes now and then go before one who has overdrawn its share', () => {
+    const mailbox = new Mailbox<Work>({ maxWorks: 10_000, maxBytes: 1e7, quantum: 65_536 });
+    const flood = work('flood');
+    mailbox.push(flood);
+    for (let round = 0; round < 20; round += 1) {
+      expect(mailbox.next()).to.equal(flood);
+      mailbox.spend(flood, 1, 0, false, 2.1);
+      mailbox.push(work('now-and-then'));
+      const next = mailbox.next() as Work;
+      expect(next.tenant).to.equal('now-and-then');
+      mailbox.spend(next, 1, next.bytes, true, 0.1);
+    }
+  });
+
   it('keeps a work in front while it is not finished', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     const long = work('a', 10, 1000);

@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import type { KvWork } from '../../../src/actors/kv-shard/index.js';
+import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import { ERRORS, type ErrorReply, OK, type Reply } from '../../../src/domain/kv/index.js';
+import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
+import type { KvRequest } from '../../../src/messages/index.js';
+import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+
+const OTHER = {
+  database: 'db-bbbbbbbbbbbbbbbb' as DatabaseId,
+  partition: 'kv:db-bbbbbbbbbbbbbbbb:0' as PartitionName,
+};
+/** Each look at the clock is so many milliseconds later: as if that had been worked between two. */
+const STEP_MS = 1;
+
+const words = (name: string, count: number, word: (i: number) => string) => [
+  name,
+  ...Array.from({ length: count }, (_, i) => word(i)),
+];
+/** About twenty slices. */
+const LONG_MSET = words('MSET', 20_000, (i) => (i % 2 === 0 ? `k${i}` : 'v'));
+
+describe('a command that runs in slices', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+    let elapsedMs = stand.time.monotonicMs();
+    stand.time.monotonicMs = () => (elapsedMs += STEP_MS);
+  });
+
+  afterEach(() => {
+    for (const each of stand.actors) each.fail(new Error('the test is over'));
+  });
+
+  function ask(parts: Partial<KvRequest>, to = actor): Outcome {
+    return stand.ask(to, parts);
+  }
+
+  async function done(outcome: Outcome): Promise<readonly Reply[]> {
+    while (outcome.replies === undefined && outcome.failure === undefined) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    return outcome.replies ?? [];
+  }
+
+  async function sizes(successor: ShardActor<KvWork>): Promise<Reply[]> {
+    const own = await done(ask({ commands: [['DBSIZE']] }, successor));
+    const others = await done(ask({ ...OTHER, commands: [['DBSIZE']] }, successor));
+    return [...own, ...others];
+  }
+
+  it('lets writes of another tenant be stored and answered before it is done, and is no part of their entry', async () => {
+    const before = ask({ commands: [['SET', 'before', '1']] });
+    const long = ask({ commands: [LONG_MSET] });
+    const short = ask({ ...OTHER, commands: [['SET', 'a', '1']] });
+    expect(await done(short)).to.deep.equal([OK]);
+    expect(await done(before)).to.deep.equal([OK]);
+    expect(long).to.deep.equal({});
+    // The owner dies now: nothing of the half-done command is stored.
+    expect(await sizes(await stand.serving())).to.deep.equal([1, 1]);
+  });
+
+  it('is stored as a whole when it is done, whatever was stored meanwhile', async () => {
+    const long = ask({ commands: [LONG_MSET] });
+    for (let i = 0; i < 5; i += 1) await done(ask({ ...OTHER, commands: [['SET', `a${i}`, '1']] }));
+    expect(long).to.deep.equal({});
+    expect(await done(long)).to.deep.equal([OK]);
+    expect(await sizes(await stand.serving())).to.deep.equal([10_000, 5]);
+  });
+
+  it('is seen by its own database as done or not begun', async () => {
+    const long = ask({ commands: [LONG_MSET] });
+    const after = ask({ commands: [['DBSIZE']] });
+    expect(await done(after)).to.deep.equal([10_000]);
+    expect(long.replies).to.deep.equal([OK]);
+  });
+
+  it('is told of when it is stored, not with what others stored meanwhile', async () => {
+    const listen = { edge: 's1' as SessionId, isWhole: true, counts: [['pattern', '__key*', 1]] as const };
+    ask({ mode: 'listen', listen });
+    await done(ask({ commands: [['CONFIG', 'SET', 'notify-keyspace-events', 'KEA']] }));
+    const told = () => stand.deliveries.flatMap(({ events }) => events).length;
+    const before = ask({ commands: [['SET', 'before', '1']] });
+    const long = ask({ commands: [LONG_MSET] });
+    await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+    await done(before);
+    expect([told(), long]).to.deep.equal([2, {}]);
+    await done(long);
+    expect(told()).to.equal(2 + 20_000);
+  });
+
+  it('is refused when there is no room, like a short one', async () => {
+    await done(
+      ask({
+        commands: [
+          ['SET', 'there', 'x'],
+          ['CONFIG', 'SET', 'maxmemory', '1'],
+        ],
+        mode: 'pipeline',
+      }),
+    );
+    const [reply] = await done(ask({ commands: [LONG_MSET] }));
+    expect(reply).to.equal(ERRORS.databaseFull);
+  });
+
+  it('comes to its end though the disk fills up meanwhile', async () => {
+    const long = ask({ commands: [LONG_MSET] });
+    await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+    expect(long).to.deep.equal({});
+    stand.storage.full = true;
+    expect(await done(long)).to.deep.equal([OK]);
+  });
+
+  it('takes no more of the loop than others, however many there are', async () => {
+    const floods = Array.from({ length: 8 }, () => ask({ commands: [LONG_MSET] }));
+    let served = 0;
+    while (floods.some((flood) => flood.replies === undefined)) {
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      served += 1;
+    }
+    // Each has some twenty slices; between two of them there was always room for the other tenant.
+    expect(served).to.be.greaterThan(8 * 5);
+  });
+
+  describe('in a transaction', () => {
+    const parts = [['SET', 'first', '1'], LONG_MSET, ['DBSIZE'], ['INCR', 'first']];
+
+    it('lets others run, and is one entry', async () => {
+      const long = ask({ mode: 'transaction', commands: parts });
+      expect(await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }))).to.deep.equal([OK]);
+      expect(long).to.deep.equal({});
+      expect(await sizes(await stand.serving())).to.deep.equal([0, 1]);
+    });
+
+    it('answers as it would in one go', async () => {
+      const long = ask({ mode: 'transaction', commands: parts });
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      expect(await done(long)).to.deep.equal([OK, OK, 10_001, 2]);
+      expect(await sizes(await stand.serving())).to.deep.equal([10_001, 1]);
+    });
+
+    it('that has very many short ones lets others run as well', async () => {
+      const commands = Array.from({ length: 5000 }, (_, i) => ['SET', `k${i}`, 'v']);
+      const long = ask({ mode: 'transaction', commands });
+      expect(await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }))).to.deep.equal([OK]);
+      expect(long).to.deep.equal({});
+      expect(await done(long)).to.have.length(5000);
+    });
+
+    it('is undone with it when one of them is stopped', async function () {
+      this.timeout(20_000);
+      const endless = ['EVAL', "redis.call('set','half','1')while(true)do(function()end)()end", '0'];
+      await done(ask({ commands: [['SET', 'kept', '1']] }));
+      const long = ask({ mode: 'transaction', commands: [LONG_MSET, endless] });
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      const replies = await done(long);
+      expect((replies[0] as ErrorReply).text).to.include('the transaction was undone');
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
+    });
+  });
+});
