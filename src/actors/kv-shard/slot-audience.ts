@@ -138,6 +138,16 @@ export class SlotAudience implements Audience {
     for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
   }
 
+  get said(): number {
+    return this.#open.length;
+  }
+
+  /** That something is to be looked at again is never wrong, and who was told so is not told a second time. */
+  unsay(said: number): void {
+    const since = this.#open.splice(said);
+    this.#open.push(...since.filter(({ event }) => event.type === 'invalidate'));
+  }
+
   noteScriptDenial({ user, reason, object }: ScriptDenial): void {
     if (this.scriptDenials.length < MAX_SCRIPT_DENIALS) this.scriptDenials.push({ user, reason, object });
   }

@@ -15,7 +15,8 @@ const MINUTE_MS = 60_000;
 const COUNT_RADIX = 256;
 
 export class AccessLog {
-  readonly #marks = new SegmentedMap<number>();
+  /** By key, as the order has them. Cleared by putting others in their place, so that they can be put back. */
+  marks = new SegmentedMap<number>();
 
   constructor(
     readonly order: AccessOrder,
@@ -26,33 +27,41 @@ export class AccessLog {
 
   touch(key: ByteString, nowMs: number): void {
     if (this.order === 'lru') {
-      this.#marks.set(key, nowMs);
+      this.marks.set(key, nowMs);
       return;
     }
-    const known = this.#marks.get(key);
+    const known = this.marks.get(key);
     const count = known === undefined ? INITIAL_COUNT : this.#grown(this.#countOf(known, nowMs));
-    this.#marks.set(key, Math.floor(nowMs / MINUTE_MS) * COUNT_RADIX + count);
+    this.marks.set(key, Math.floor(nowMs / MINUTE_MS) * COUNT_RADIX + count);
   }
 
   /** As it was used elsewhere: for how long it was not, or how often. What the order does not need is left out. */
   restore(key: ByteString, nowMs: number, idleSeconds: number | undefined, frequency: number | undefined): void {
-    if (this.order === 'lru' && idleSeconds !== undefined) this.#marks.set(key, nowMs - idleSeconds * 1000);
+    if (this.order === 'lru' && idleSeconds !== undefined) this.marks.set(key, nowMs - idleSeconds * 1000);
     if (this.order === 'lfu' && frequency !== undefined) {
-      this.#marks.set(key, Math.floor(nowMs / MINUTE_MS) * COUNT_RADIX + frequency);
+      this.marks.set(key, Math.floor(nowMs / MINUTE_MS) * COUNT_RADIX + frequency);
     }
   }
 
   forget(key: ByteString): void {
-    this.#marks.delete(key);
+    this.marks.delete(key);
   }
 
   clear(): void {
-    this.#marks.clear();
+    this.marks = new SegmentedMap();
+  }
+
+  markOf(key: ByteString): number | undefined {
+    return this.marks.get(key);
+  }
+
+  putBack(key: ByteString, mark: number): void {
+    this.marks.set(key, mark);
   }
 
   /** The lower, the sooner it may go; a key that was not used since the log began is the first. */
   rankOf(key: ByteString, nowMs: number): number {
-    const mark = this.#marks.get(key);
+    const mark = this.marks.get(key);
     if (mark === undefined) return -1;
     return this.order === 'lru' ? mark : this.#countOf(mark, nowMs);
   }
@@ -60,13 +69,13 @@ export class AccessLog {
   /** Seconds since the last use; undefined when that is not kept. */
   idleSeconds(key: ByteString, nowMs: number): number | undefined {
     if (this.order !== 'lru') return undefined;
-    const mark = this.#marks.get(key);
+    const mark = this.marks.get(key);
     return mark === undefined ? 0 : Math.max(0, Math.floor((nowMs - mark) / 1000));
   }
 
   frequency(key: ByteString, nowMs: number): number | undefined {
     if (this.order !== 'lfu') return undefined;
-    const mark = this.#marks.get(key);
+    const mark = this.marks.get(key);
     return mark === undefined ? INITIAL_COUNT : this.#countOf(mark, nowMs);
   }
 

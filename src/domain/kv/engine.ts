@@ -46,8 +46,8 @@ export interface Caller {
 export const REST_CALLER: Caller = {};
 
 /**
- * Thrown by a handler that was stopped half-way, having changed things: the partition's state is in doubt,
- * and has to be built again from the journal without them.
+ * Thrown by a handler that was stopped half-way, having changed more than could be taken back: the partition's state
+ * is in doubt, and has to be built again from the journal without that.
  */
 export class StateInDoubt extends Error {
   constructor(readonly reply: ErrorReply) {
@@ -282,6 +282,7 @@ export class KvEngine {
       return spec.handler(context) as Reply;
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return refusal;
+      this.keyspace.spoilUndo();
       throw refusal;
     } finally {
       this.#args.words = outer;

@@ -9,6 +9,7 @@
  *  K4 no collection is left empty, but a stream, which may be
  *  K5 every change of a key is noted in `changes`, by whatever way it came
  *  K6 a collection of which everything has expired is as one whose key has expired
+ *  K7 between `beginUndo` and its end nothing is overwritten before it is kept
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { AccessLog } from './access-log.js';
@@ -18,6 +19,7 @@ import { KeyChanges } from './key-changes.js';
 import { ERRORS } from './reply.js';
 import { type ScanStep, SegmentedMap } from './segmented-map.js';
 import type { BitString } from './types/bit-string.js';
+import { type KeyImage, UndoLog } from './undo-log.js';
 
 export type CollectionKind = 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json';
 
@@ -57,6 +59,10 @@ export interface Collection {
   readonly perishing?: Perishing | undefined;
   /** An independent copy. */
   clone(): Collection;
+  /** While set, every change tells it first how it is taken back. */
+  undo: UndoLog | undefined;
+  /** Tells it how to put back what is more than single changes: counts, forms, positions. */
+  keepState(undo: UndoLog): void;
 }
 
 export type Value = ByteString | Collection;
@@ -79,13 +85,19 @@ export class Keyspace {
   /** Looks of reading commands that found something, and that did not. */
   hits = 0;
   misses = 0;
-  readonly #values = new EditedStrings();
-  readonly #expiries = new SegmentedMap<number>();
+  #values = new EditedStrings();
+  #expiries = new SegmentedMap<number>();
   /** Keys of collections with parts that expire, and when the first of them does, at the earliest. */
-  readonly #perishing = new SegmentedMap<number>();
+  #perishing = new SegmentedMap<number>();
   /** Keys of strings that were changed in place, which Redis keeps in another form; till they are set again. */
-  readonly #raw = new Set<ByteString>();
+  #raw = new Set<ByteString>();
   #stringBytes = 0;
+  readonly #log = new UndoLog();
+  /** The same, while it is kept. */
+  #undo: UndoLog | undefined;
+  #bytesBefore = 0;
+  /** Puts everything back that was there when it was cleared. */
+  #revertClear: (() => void) | undefined;
 
   constructor(private readonly effects: Effects) {}
 
@@ -132,6 +144,7 @@ export class Keyspace {
     if (value === undefined) return undefined;
     if (!this.#isExpired(key)) {
       if (this.access !== undefined) this.access.touch(key, this.nowMs);
+      if (this.#undo !== undefined && typeof value === 'object' && value.undo === undefined) this.#undo.follow(value);
       return value;
     }
     this.delete(key);
@@ -170,6 +183,8 @@ export class Keyspace {
    * so short that it is as well replaced. Say `edited` afterwards. @throws WRONGTYPE
    */
   fetchBits(key: ByteString): BitString | undefined {
+    // What is kept of a string is a string: it is put under edit anew.
+    if (this.#undo !== undefined) this.#keep(key);
     const bits = this.#values.bitsOf(key);
     if (bits !== undefined && !this.#isExpired(key)) return bits;
     return this.fetchString(key) === undefined ? undefined : this.#values.edit(key);
@@ -213,6 +228,7 @@ export class Keyspace {
 
   /** Sets the value and leaves the expiry as it is. */
   replace(key: ByteString, value: Value): void {
+    if (this.#undo !== undefined) this.#keep(key);
     const before = this.#values.exchange(key, value);
     if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
@@ -227,6 +243,8 @@ export class Keyspace {
    * removes it when it is left empty (K4), notes the change (K5). True if it was removed.
    */
   changed(key: ByteString, collection: Collection, bytesBefore: number): boolean {
+    // The collection keeps what it overwrites; of the key only when something in it falls due could change.
+    if (this.#undo !== undefined && (this.#perishing.size > 0 || collection.perishing !== undefined)) this.#keep(key);
     this.#stringBytes += collection.bytes - bytesBefore;
     if (collection.size === 0 && collection.kind !== 'stream') {
       this.delete(key);
@@ -241,6 +259,7 @@ export class Keyspace {
   delete(key: ByteString): boolean {
     const before = this.#values.get(key);
     if (before === undefined) return false;
+    if (this.#undo !== undefined) this.#keep(key);
     this.#stringBytes -= key.length + sizeOf(before);
     this.#values.delete(key);
     if (this.#raw.size > 0) this.#raw.delete(key);
@@ -252,11 +271,12 @@ export class Keyspace {
   }
 
   clear(): void {
-    this.#values.clear();
-    this.#raw.clear();
-    this.#expiries.clear();
+    if (this.#undo !== undefined) this.#keepEverything();
+    this.#values = new EditedStrings();
+    this.#raw = new Set();
+    this.#expiries = new SegmentedMap();
     this.access?.clear();
-    this.#perishing.clear();
+    this.#perishing = new SegmentedMap();
     this.#stringBytes = 0;
     this.changes.noteEverything();
   }
@@ -266,6 +286,7 @@ export class Keyspace {
   }
 
   expireAt(key: ByteString, atMs: number): void {
+    if (this.#undo !== undefined) this.#keep(key);
     this.#expiries.set(key, atMs);
     this.#expiries.note(key, atMs);
     this.changes.note(key);
@@ -273,6 +294,7 @@ export class Keyspace {
 
   /** True if there was an expiry to remove. */
   persist(key: ByteString): boolean {
+    if (this.#undo !== undefined) this.#keep(key);
     if (!this.#expiries.delete(key)) return false;
     this.changes.note(key);
     return true;
@@ -339,6 +361,81 @@ export class Keyspace {
     } else if (this.#perishing.size > 0) {
       this.#perishing.delete(key);
     }
+  }
+
+  /** From now on what is overwritten is kept (K7), until `endUndo` or `undo`. */
+  beginUndo(): void {
+    this.#log.begin();
+    this.#undo = this.#log;
+    this.#bytesBefore = this.#stringBytes;
+  }
+
+  /** What was changed since stays. */
+  endUndo(): void {
+    this.#log.end();
+    this.#undo = undefined;
+    this.#revertClear = undefined;
+  }
+
+  /** A change was broken off: nobody knows how much of it was made. */
+  spoilUndo(): void {
+    this.#undo?.giveUp();
+  }
+
+  /** Puts back what was overwritten since. False when that is not known any more: then nothing is put back. */
+  undo(): boolean {
+    const log = this.#undo;
+    const isKnown = log !== undefined && !log.isGivenUp;
+    if (isKnown) {
+      this.#undo = undefined;
+      log.revertCollections();
+      this.#revertClear?.();
+      for (const image of log.images) this.#putBack(image);
+      this.#stringBytes = this.#bytesBefore;
+    }
+    this.endUndo();
+    return isKnown;
+  }
+
+  /** Before the key is changed, however that is. */
+  #keep(key: ByteString): void {
+    if (this.#log.hasKey(key)) return;
+    this.#log.keepKey({
+      key,
+      value: this.#values.get(key),
+      expireAtMs: this.expiryOf(key),
+      isRaw: this.isRaw(key),
+      mark: this.access?.markOf(key),
+    });
+  }
+
+  /** What came to be after everything was cleared goes with it: only the first time counts. */
+  #keepEverything(): void {
+    if (this.#log.isCleared) return;
+    this.#log.isCleared = true;
+    const values = this.#values;
+    const expiries = this.#expiries;
+    const perishing = this.#perishing;
+    const raw = this.#raw;
+    const { access } = this;
+    const marks = access?.marks;
+    this.#revertClear = () => {
+      this.#values = values;
+      this.#expiries = expiries;
+      this.#perishing = perishing;
+      this.#raw = raw;
+      if (access !== undefined && marks !== undefined) access.marks = marks;
+    };
+  }
+
+  #putBack({ key, value, expireAtMs, isRaw, mark }: KeyImage): void {
+    if (value === undefined) {
+      this.delete(key);
+      return;
+    }
+    this.set(key, value, expireAtMs);
+    if (isRaw) this.#raw.add(key);
+    if (mark !== undefined) this.access?.putBack(key, mark);
   }
 
   #isExpired(key: ByteString): boolean {

@@ -453,6 +453,74 @@ describe('those who listen', () => {
   });
 });
 
+/** A script that writes and then never ends: it is stopped at its bound of time or of instructions. */
+const stopped = "EVAL redis.call('set','half','1')redis.call('publish','news','x')while(true)do(function()end)()end 0";
+
+describe('a script that is stopped after it wrote', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    actor = await stand.serving();
+  });
+
+  it('is undone at once: its partition goes on with all that was there', async function () {
+    this.timeout(20_000);
+    stand.send(actor, ['SET kept 1', 'RPUSH list a b', 'SET half 0'], 'pipeline');
+    await stand.settle();
+    const outcome = stand.send(actor, ['INCR kept', stopped, 'GET kept', 'GET half', 'LRANGE list 0 -1'], 'pipeline');
+    await stand.settle();
+    const [counted, script, ...seen] = outcome.replies ?? [];
+    expect(counted).to.equal(2);
+    expect(script)
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped/);
+    expect(seen).to.deep.equal(['2', '0', ['a', 'b']]);
+  });
+
+  it('leaves the other commands of its transaction, as one that fails does', async function () {
+    this.timeout(20_000);
+    const outcome = stand.send(actor, ['SET first 1', stopped, 'SET last 1'], 'transaction');
+    const after = stand.send(actor, 'MGET first half last');
+    await stand.settle();
+    expect(outcome.replies?.[1])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped/);
+    expect(after.replies).to.deep.equal([['1', null, '1']]);
+  });
+
+  it('has told nobody anything but to look again', async function () {
+    this.timeout(20_000);
+    const edge = 'edge-1' as never;
+    const counts = [['channel', 'news', 1] as const, ['invalidation', '', 1] as const];
+    stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts } });
+    stand.ask(actor, { client: CLIENT, commands: [['GET', 'half']], trackFor: edge });
+    await stand.settle();
+    stand.send(actor, stopped);
+    stand.send(actor, 'PUBLISH news y');
+    await stand.settle();
+    const events = stand.deliveries.flatMap((delivery) => delivery.events);
+    expect(events.map((event) => (event.type === 'message' ? event.payload : event.type))).to.deep.equal([
+      'invalidate',
+      'y',
+    ]);
+  });
+
+  it('serves nobody who waits for what it wrote', async function () {
+    this.timeout(20_000);
+    const push = "EVAL redis.call('rpush','queue','1')while(true)do(function()end)()end 0";
+    const waiter = stand.ask(actor, { client: CLIENT, waiter: 'w', commands: [['BLPOP', 'queue', '0']] });
+    await stand.settle();
+    stand.send(actor, push);
+    await stand.settle();
+    expect(waiter.replies).to.equal(undefined);
+    stand.send(actor, 'RPUSH queue 2');
+    await stand.settle();
+    expect(waiter.replies).to.deep.equal([['queue', '2']]);
+  });
+});
+
 describe('a partition in doubt', () => {
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
@@ -462,8 +530,10 @@ describe('a partition in doubt', () => {
     actor = await stand.serving();
   });
 
-  /** A script that writes and then never ends: it is stopped at its bound of instructions. */
-  const stopped = "EVAL redis.call('set','half','1')while(true)do(function()end)()end 0";
+  /** A script that is stopped when it has changed more than is kept to undo it. */
+  const script =
+    "local s=string.rep('x',2^23) for i=1,10 do redis.call('hset','half','f',s) end while true do (function() end)() end";
+  const stopped = ['EVAL', script.replaceAll(' ', '\t'), '0'].join(' ');
 
   it('is built again without what a stopped script did, and with all that was stored', async function () {
     this.timeout(20_000);

@@ -1,6 +1,6 @@
 /** What a script must not do, whoever wrote it: run on, take all memory, leave things behind, reach outside. */
 import { expect } from 'chai';
-import { findCommand, KvEngine, type ServerFacts, StateInDoubt } from '../../../src/domain/kv/index.js';
+import { findCommand, KvEngine, type ServerFacts } from '../../../src/domain/kv/index.js';
 import { readable, seededRandom } from '../../support/kv-bench.js';
 
 /** Limits are by the clock, and so it has to go. */
@@ -69,9 +69,11 @@ describe('kv: the sandbox of scripts', () => {
     });
   });
 
-  it('leaves the state in doubt when a script is stopped that has written', () => {
+  it('undoes the writes of a script that is stopped', () => {
     const own = new KvEngine(seededRandom(1), FACTS);
-    expect(() => run("redis.call('set','k','v') while true do end", own)).to.throw(StateInDoubt, /Script stopped/);
+    expect(run("redis.call('set','k','v') while true do end", own)).to.match(/^-ERR Script stopped: /);
+    expect(own.effects.count).to.equal(0);
+    expect(run("return redis.call('exists','k')", own)).to.equal(0);
   });
 
   it('keeps the writes of a script that fails', () => {

@@ -4,7 +4,8 @@
  *
  * Invariants
  *  H1 a machine is used by one partition alone, so nothing leaks from one database to another
- *  H2 a run that is stopped leaves no machine behind; one that had changed something leaves the partition in doubt
+ *  H2 a run that is stopped leaves no machine behind, and nothing of what it wrote: that is taken back, or, where it was
+ *     too much to be kept, the partition is left in doubt
  *  H3 what is remembered here can be lost at any time: scripts come again, libraries are in `libraries`
  */
 import type { ByteString } from '../../../kernel/index.js';
@@ -125,12 +126,13 @@ export class ScriptHost {
     });
   }
 
-  /** What the function returns, as a reply. @throws StateInDoubt when it was stopped after it had changed something */
+  /** What the function returns, as a reply. @throws as `guarded` */
   run(context: CommandContext, request: RunRequest): Reply {
     const furniture = this.furniture(context);
     const { machine } = furniture;
     const { api, state } = machine;
-    return this.guarded(context, ` script: ${request.label}`, () => {
+    context.keyspace.beginUndo();
+    const reply = this.guarded(context, ` script: ${request.label}`, () => {
       api.lua_settop(state, 0);
       api.lua_rawgeti(state, REGISTRY_INDEX, furniture.errorHandler);
       api.lua_rawgeti(state, REGISTRY_INDEX, request.callback);
@@ -144,6 +146,8 @@ export class ScriptHost {
       if (machine.heapBytes > KEPT_HEAP_BYTES) this.drop();
       return reply;
     });
+    context.keyspace.endUndo();
+    return reply;
   }
 
   /** Sets or clears the globals KEYS and ARGV; `words` from `from` on, the first `keyCount` of them keys. */
@@ -173,18 +177,26 @@ export class ScriptHost {
     machine.pop(state);
   }
 
-  /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped: the machine is gone (H2) */
+  /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped (H2) */
   guarded<T>(context: CommandContext, where: string, work: () => T, what = 'Script stopped'): T {
-    const { count } = context.effects;
+    const { keyspace, effects, audience } = context;
+    const { count, bytes } = effects;
+    const { said = 0 } = audience;
     try {
       return work();
     } catch (thrown) {
-      if (thrown instanceof ErrorReply) throw thrown;
+      const reason = thrown instanceof ErrorReply ? undefined : stopReason(thrown);
+      if (reason === undefined) {
+        keyspace.endUndo();
+        if (!(thrown instanceof ErrorReply)) this.drop();
+        throw thrown;
+      }
       this.drop();
-      const reason = stopReason(thrown);
-      if (reason === undefined) throw thrown;
       const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
-      if (context.effects.count !== count) throw new StateInDoubt(reply);
+      const isTakenBack = keyspace.undo();
+      audience.unsay?.(said);
+      if (effects.count !== count && !isTakenBack) throw new StateInDoubt(reply);
+      effects.rollBack(count, bytes);
       throw reply;
     }
   }

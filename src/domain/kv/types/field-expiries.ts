@@ -42,8 +42,8 @@ export class FieldExpiries {
     return this.#instants[Symbol.iterator]();
   }
 
-  /** Takes out fields whose instant is at or before `nowMs`, at most `limit`. */
-  takeDue(nowMs: number, limit: number): ByteString[] {
+  /** Takes out fields whose instant is at or before `nowMs`, at most `limit`. @param onTaken hears of each before */
+  takeDue(nowMs: number, limit: number, onTaken?: (field: ByteString, atMs: number) => void): ByteString[] {
     const taken: ByteString[] = [];
     if (this.earliestMs > nowMs) return taken;
     let earliestMs = Number.POSITIVE_INFINITY;
@@ -55,7 +55,10 @@ export class FieldExpiries {
           if (atMs <= nowMs && taken.length + due.length < limit) due.push(field);
           else if (atMs < left) left = atMs;
         }
-        for (const field of due) this.#instants.delete(field);
+        for (const field of due) {
+          onTaken?.(field, this.#instants.get(field) as number);
+          this.#instants.delete(field);
+        }
         taken.push(...due);
         segment.earliest = left;
         // What is left is due: the rest of the segments need no look, their turn comes again.

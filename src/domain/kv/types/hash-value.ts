@@ -10,6 +10,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection, Perishing } from '../keyspace.js';
 import { type ScanStep, SegmentedMap } from '../segmented-map.js';
+import type { UndoLog } from '../undo-log.js';
 import { commandsOf } from './command-chunks.js';
 import { FieldExpiries } from './field-expiries.js';
 import {
@@ -40,6 +41,7 @@ export class HashValue implements Collection, Perishing {
   #contentBytes = 0;
   #encoding: Encoding = 'listpack';
   #expiries: FieldExpiries | undefined;
+  undo: UndoLog | undefined;
 
   get kind(): 'hash' {
     return 'hash';
@@ -96,6 +98,7 @@ export class HashValue implements Collection, Perishing {
 
   /** Sets a value and leaves the field's expiry as it is. */
   set(field: ByteString, value: ByteString): void {
+    if (this.undo !== undefined) this.#keep(this.undo, field);
     const fields = this.#fields;
     if (typeof fields !== 'string') {
       this.#count(field, value, fields.exchange(field, value));
@@ -115,6 +118,7 @@ export class HashValue implements Collection, Perishing {
   delete(field: ByteString): boolean {
     const old = this.get(field, Number.NEGATIVE_INFINITY);
     if (old === undefined) return false;
+    if (this.undo !== undefined) this.#keep(this.undo, field);
     const fields = this.#fields;
     if (typeof fields === 'string') {
       const at = findWord(fields, field, 2);
@@ -134,12 +138,14 @@ export class HashValue implements Collection, Perishing {
 
   /** The field must be there. */
   expireAt(field: ByteString, atMs: number): void {
+    if (this.undo !== undefined) this.#keep(this.undo, field);
     this.#expiries ??= new FieldExpiries();
     this.#expiries.set(field, atMs);
   }
 
   /** True if the field had an expiry. */
   persist(field: ByteString): boolean {
+    if (this.undo !== undefined) this.#keep(this.undo, field);
     return this.#expiries?.delete(field) ?? false;
   }
 
@@ -149,7 +155,8 @@ export class HashValue implements Collection, Perishing {
   }
 
   removeExpired(nowMs: number, limit: number): ByteString[] {
-    const due = this.#expiries?.takeDue(nowMs, limit) ?? [];
+    const { undo } = this;
+    const due = this.#expiries?.takeDue(nowMs, limit, undo && ((field, atMs) => this.#keep(undo, field, atMs))) ?? [];
     for (const field of due) this.delete(field);
     return due;
   }
@@ -214,6 +221,13 @@ export class HashValue implements Collection, Perishing {
     }
   }
 
+  keepState(undo: UndoLog): void {
+    const encoding = this.#encoding;
+    undo.push(() => {
+      this.#encoding = encoding;
+    });
+  }
+
   clone(): HashValue {
     const copy = new HashValue();
     copy.#size = this.#size;
@@ -228,6 +242,22 @@ export class HashValue implements Collection, Perishing {
     }
     for (const [field, atMs] of this.#expiries ?? []) copy.expireAt(field, atMs);
     return copy;
+  }
+
+  /** Before the field is changed. */
+  #keep(undo: UndoLog, field: ByteString, atMs = this.#expiries?.get(field)): void {
+    const value = this.get(field, Number.NEGATIVE_INFINITY);
+    undo.push(() => this.#putBack(field, value, atMs), value?.length ?? 0);
+  }
+
+  #putBack(field: ByteString, value: ByteString | undefined, atMs: number | undefined): void {
+    if (value === undefined) {
+      this.delete(field);
+      return;
+    }
+    this.set(field, value);
+    if (atMs === undefined) this.persist(field);
+    else this.expireAt(field, atMs);
   }
 
   #isHidden(field: ByteString, nowMs: number): boolean {

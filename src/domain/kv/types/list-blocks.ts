@@ -131,6 +131,16 @@ export class ListBlocks {
     this.#chapters.splice(chapterAt + 1, 0, { blocks, count });
   }
 
+  /** Takes one element out. @param index from 0 to count - 1 */
+  take(index: number): void {
+    const { chapterAt, blockAt, itemAt } = this.#find(index);
+    const chapter = this.#chapters[chapterAt] as Chapter;
+    const block = chapter.blocks[blockAt] as Block;
+    for (const item of block.items.splice(itemAt, 1)) this.#account(chapter, block, item, -1);
+    if (block.items.length === 0) chapter.blocks.splice(blockAt, 1);
+    if (chapter.blocks.length === 0) this.#chapters.splice(chapterAt, 1);
+  }
+
   /** Takes `count` elements away at one end; whole blocks without looking at them. */
   drop(end: ListEnd, count: number): void {
     let left = count;
@@ -173,9 +183,17 @@ export class ListBlocks {
   /**
    * Removes elements equal to `item`, at most `limit`, from one end on; yields after each chapter, when all is
    * consistent. Returns how many.
+   * @param onRemoved hears the index that each had when it was removed
    */
-  *remove(item: ByteString, limit: number, from: ListEnd): Generator<void, number> {
+  *remove(
+    item: ByteString,
+    limit: number,
+    from: ListEnd,
+    onRemoved?: (index: number) => void,
+  ): Generator<void, number> {
     let removed = 0;
+    /** Elements that were passed and are still there. */
+    let passed = 0;
     const step = from === 'head' ? 1 : -1;
     for (
       let chapterAt = from === 'head' ? 0 : this.#chapters.length - 1;
@@ -189,7 +207,11 @@ export class ListBlocks {
         blockAt >= 0 && blockAt < chapter.blocks.length && removed < limit;
         blockAt += step
       ) {
-        removed += this.#removeInBlock(chapter, chapter.blocks[blockAt] as Block, item, limit - removed, from);
+        const block = chapter.blocks[blockAt] as Block;
+        const first = () => (from === 'head' ? passed : this.#count - passed - block.items.length);
+        const tell = onRemoved && ((at: number) => onRemoved(first() + at));
+        removed += this.#removeInBlock(chapter, block, item, limit - removed, from, tell);
+        passed += block.items.length;
       }
       if (removed > before) {
         packTogether(chapter.blocks);
@@ -215,11 +237,19 @@ export class ListBlocks {
     return copy;
   }
 
-  #removeInBlock(chapter: Chapter, block: Block, item: ByteString, limit: number, from: ListEnd): number {
+  #removeInBlock(
+    chapter: Chapter,
+    block: Block,
+    item: ByteString,
+    limit: number,
+    from: ListEnd,
+    onRemoved: ((at: number) => void) | undefined,
+  ): number {
     const { items } = block;
     let removed = 0;
     let at = from === 'head' ? items.indexOf(item) : items.lastIndexOf(item);
     while (at >= 0 && removed < limit) {
+      onRemoved?.(at);
       items.splice(at, 1);
       this.#account(chapter, block, item, -1);
       removed += 1;

@@ -6,6 +6,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';
+import type { UndoLog } from '../undo-log.js';
 import { type Block, ListBlocks, type ListEnd } from './list-blocks.js';
 import { fitsPack, fitsPackAgain, PACK_FRAME_BYTES } from './list-pack.js';
 
@@ -21,6 +22,7 @@ export class List implements Collection {
   readonly hasOrder = true;
   #blocks = new ListBlocks();
   #isPacked = true;
+  undo: UndoLog | undefined;
 
   get size(): number {
     return this.#blocks.count;
@@ -35,11 +37,14 @@ export class List implements Collection {
   }
 
   push(end: ListEnd, item: ByteString): void {
+    this.undo?.push(() => this.pop(end));
     this.#blocks.push(end, item);
   }
 
   pop(end: ListEnd): ByteString | undefined {
-    return this.#blocks.pop(end);
+    const item = this.#blocks.pop(end);
+    if (item !== undefined) this.undo?.push(() => this.push(end, item), item.length);
+    return item;
   }
 
   /** @param index from 0 to size - 1, as in all that follows */
@@ -48,19 +53,27 @@ export class List implements Collection {
   }
 
   replace(index: number, item: ByteString): void {
+    const { undo } = this;
+    if (undo !== undefined) {
+      const before = this.at(index);
+      undo.push(() => this.replace(index, before), before.length);
+    }
     this.#blocks.replace(index, item);
   }
 
   insert(index: number, item: ByteString): void {
+    this.undo?.push(() => this.#blocks.take(index));
     this.#blocks.insert(index, item);
   }
 
   drop(end: ListEnd, count: number): void {
+    if (this.undo !== undefined) this.#keepDropped(this.undo, end, count);
     this.#blocks.drop(end, count);
   }
 
   remove(item: ByteString, limit: number, from: ListEnd): Generator<void, number> {
-    return this.#blocks.remove(item, limit, from);
+    const { undo } = this;
+    return this.#blocks.remove(item, limit, from, undo && ((at) => undo.push(() => this.insert(at, item))));
   }
 
   /** Blocks of elements from one end on, each with the index of its first; nothing may change meanwhile. */
@@ -99,6 +112,29 @@ export class List implements Collection {
 
   *facts(): Iterable<ByteString> {
     for (const [block] of this.#blocks.blocks()) yield* block.items;
+  }
+
+  keepState(undo: UndoLog): void {
+    const isPacked = this.#isPacked;
+    undo.push(() => {
+      this.#isPacked = isPacked;
+    });
+  }
+
+  /** What a drop takes was in memory before: it counts as steps alone. */
+  #keepDropped(undo: UndoLog, end: ListEnd, count: number): void {
+    const dropped: ByteString[] = [];
+    const { size } = this;
+    for (const [{ items }, first] of this.#blocks.blocks(end)) {
+      const order = end === 'head' ? items : items.toReversed();
+      const left = end === 'head' ? count - first : count - (size - first - items.length);
+      if (left <= 0) break;
+      for (const item of left < order.length ? order.slice(0, left) : order) dropped.push(item);
+    }
+    const putBack = (): void => {
+      for (let at = dropped.length - 1; at >= 0; at -= 1) this.push(end, dropped[at] as ByteString);
+    };
+    undo.push(putBack, 0, dropped.length);
   }
 
   clone(): List {

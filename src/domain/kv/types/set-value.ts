@@ -10,6 +10,7 @@ import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';
 import { parseInt64 } from '../numbers.js';
 import { SegmentedMap } from '../segmented-map.js';
+import type { UndoLog } from '../undo-log.js';
 import { commandsOf } from './command-chunks.js';
 import {
   findWord,
@@ -39,6 +40,7 @@ export class SetValue implements Collection {
   #size = 0;
   #contentBytes = 0;
   #encoding: Encoding = 'intset';
+  undo: UndoLog | undefined;
 
   get kind(): 'set' {
     return 'set';
@@ -83,10 +85,12 @@ export class SetValue implements Collection {
       members.set(member, true);
       if (members.size === before) return false;
       this.#count(member);
+      this.undo?.push(() => this.delete(member), member.length);
       return true;
     }
     if (findWord(members, member, 1) >= 0) return false;
     this.#count(member);
+    this.undo?.push(() => this.delete(member), member.length);
     if (this.#fitsSmall(member)) this.#members = flat(members + packWord(member));
     else this.#grow().set(member, true);
     return true;
@@ -104,6 +108,7 @@ export class SetValue implements Collection {
     }
     this.#size -= 1;
     this.#contentBytes -= member.length;
+    this.undo?.push(() => this.add(member), member.length);
     return true;
   }
 
@@ -157,6 +162,13 @@ export class SetValue implements Collection {
 
   *facts(): Iterable<ByteString> {
     yield* this.members();
+  }
+
+  keepState(undo: UndoLog): void {
+    const encoding = this.#encoding;
+    undo.push(() => {
+      this.#encoding = encoding;
+    });
   }
 
   clone(): SetValue {

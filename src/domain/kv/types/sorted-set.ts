@@ -12,6 +12,7 @@ import type { Collection } from '../keyspace.js';
 import { formatDouble } from '../numbers.js';
 import { SegmentedMap } from '../segmented-map.js';
 import type { Settings } from '../settings.js';
+import type { UndoLog } from '../undo-log.js';
 import { commandsOf } from './command-chunks.js';
 import { type IsBefore, MAX_LEAF_ENTRIES, ScoreTree } from './score-tree.js';
 
@@ -31,6 +32,7 @@ export class SortedSet implements Collection {
   #memberBytes = 0;
   #longestBytes = 0;
   #isLarge = false;
+  undo: UndoLog | undefined;
 
   get size(): number {
     return this.#tree.size;
@@ -80,6 +82,7 @@ export class SortedSet implements Collection {
 
   /** Adds a member that is not there. */
   add(member: ByteString, score: number): void {
+    this.undo?.push(() => this.remove(member), member.length);
     this.#tree.insert(score, member);
     this.#memberBytes += member.length;
     if (member.length > this.#longestBytes) this.#longestBytes = member.length;
@@ -89,6 +92,7 @@ export class SortedSet implements Collection {
 
   /** Gives a member that is there with score `before` another one. */
   move(member: ByteString, before: number, score: number): void {
+    this.undo?.push(() => this.move(member, score, before), member.length);
     this.#tree.delete(before, member);
     this.#tree.insert(score, member);
     this.#index?.set(member, score);
@@ -97,6 +101,7 @@ export class SortedSet implements Collection {
   remove(member: ByteString): boolean {
     const score = this.scoreOf(member);
     if (score === undefined) return false;
+    this.undo?.push(() => this.add(member, score), member.length);
     this.#tree.delete(score, member);
     this.#index?.delete(member);
     this.#memberBytes -= member.length;
@@ -155,6 +160,15 @@ export class SortedSet implements Collection {
       yield formatDouble(score);
       yield member;
     }
+  }
+
+  keepState(undo: UndoLog): void {
+    const isLarge = this.#isLarge;
+    const longestBytes = this.#longestBytes;
+    undo.push(() => {
+      this.#isLarge = isLarge;
+      this.#longestBytes = longestBytes;
+    });
   }
 
   clone(): SortedSet {

@@ -6,6 +6,7 @@
  *  G2 what it costs is added to and taken from the ledger as it changes, and follows from its contents alone
  */
 import type { ByteString } from '../../../kernel/index.js';
+import type { UndoLog } from '../undo-log.js';
 import type { StreamId } from './stream-id.js';
 import { StreamOrder } from './stream-order.js';
 
@@ -46,9 +47,10 @@ export class Consumer {
   }
 }
 
-/** Where the bytes of all groups of a stream are counted. */
+/** Where the bytes of all groups of a stream are counted; and their changes kept, but for bytes and positions. */
 export interface Ledger {
   bytes: number;
+  undo: UndoLog | undefined;
 }
 
 export class ConsumerGroup {
@@ -82,6 +84,7 @@ export class ConsumerGroup {
   addConsumer(name: ByteString): Consumer {
     const consumer = new Consumer(name);
     this.#consumers.set(name, consumer);
+    this.ledger.undo?.push(() => this.#consumers.delete(name));
     this.ledger.bytes += CONSUMER_OVERHEAD_BYTES + name.length;
     return consumer;
   }
@@ -89,6 +92,11 @@ export class ConsumerGroup {
   /** With all that is pending for it; how many those were. */
   removeConsumer(consumer: Consumer): number {
     const count = consumer.pending.size;
+    const putBack = (): void => {
+      this.#consumers.set(consumer.name, consumer);
+      for (const [id, pending] of consumer.pending.entries()) this.pending.set(id, pending);
+    };
+    this.ledger.undo?.push(putBack, 0, 1 + count);
     for (const [id] of consumer.pending.entries()) this.pending.delete(id);
     this.#consumers.delete(consumer.name);
     this.ledger.bytes -= CONSUMER_OVERHEAD_BYTES + consumer.name.length + count * PENDING_OVERHEAD_BYTES;
@@ -103,8 +111,10 @@ export class ConsumerGroup {
       this.pending.set(id, pending);
       consumer.pending.set(id, pending);
       this.ledger.bytes += PENDING_OVERHEAD_BYTES;
+      this.ledger.undo?.push(() => this.#drop(id, pending));
       return;
     }
+    this.keep(id, known);
     if (known.consumer !== consumer) {
       known.consumer.pending.delete(id);
       consumer.pending.set(id, known);
@@ -120,7 +130,30 @@ export class ConsumerGroup {
     if (pending === undefined) return false;
     pending.consumer.pending.delete(id);
     this.ledger.bytes -= PENDING_OVERHEAD_BYTES;
+    this.ledger.undo?.push(() => this.#put(id, pending));
     return true;
+  }
+
+  /** To be called before what is pending is changed from outside. */
+  keep(id: StreamId, pending: Pending): void {
+    const { undo } = this.ledger;
+    if (undo === undefined) return;
+    const before = { ...pending };
+    undo.push(() => {
+      this.#drop(id, pending);
+      Object.assign(pending, before);
+      this.#put(id, pending);
+    });
+  }
+
+  #put(id: StreamId, pending: Pending): void {
+    this.pending.set(id, pending);
+    pending.consumer.pending.set(id, pending);
+  }
+
+  #drop(id: StreamId, pending: Pending): void {
+    this.pending.delete(id);
+    pending.consumer.pending.delete(id);
   }
 
   /** To be called when it leaves its stream. */

@@ -10,6 +10,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import type { Collection } from '../keyspace.js';
 import type { Settings } from '../settings.js';
+import type { UndoLog } from '../undo-log.js';
 import { byName, ConsumerGroup, type Ledger, UNKNOWN_COUNT } from './stream-group.js';
 import { MAX_ID, MIN_ID, type StreamId } from './stream-id.js';
 import { type BlockLimits, SMALL_BLOCKS, StreamOrder } from './stream-order.js';
@@ -41,8 +42,17 @@ export class Stream implements Collection {
   #entries = new StreamOrder<StreamEntry>();
   #entryBytes = 0;
   #lastNames: readonly ByteString[] = [];
-  readonly #ledger: Ledger = { bytes: 0 };
+  readonly #ledger: Ledger = { bytes: 0, undo: undefined };
   readonly #groups = new Map<ByteString, ConsumerGroup>();
+
+  /** Its groups keep what they overwrite in the same. */
+  get undo(): UndoLog | undefined {
+    return this.#ledger.undo;
+  }
+
+  set undo(undo: UndoLog | undefined) {
+    this.#ledger.undo = undo;
+  }
 
   get size(): number {
     return this.#entries.size;
@@ -97,6 +107,7 @@ export class Stream implements Collection {
       for (const name of this.#lastNames) packedBytes += name.length + PACKED_WORD_BYTES;
     }
     this.#entries.append(id, { names: this.#lastNames, values }, packedBytes, blockLimits(settings));
+    this.undo?.push(() => this.#entries.delete(id), bytes);
     this.#entryBytes += bytes;
     this.lastId = id;
     this.entriesAdded += 1;
@@ -121,12 +132,14 @@ export class Stream implements Collection {
   remove(id: StreamId): boolean {
     const entry = this.#entries.delete(id);
     if (entry === undefined) return false;
+    this.undo?.push(() => this.#entries.set(id, entry));
     this.#entryBytes -= entryBytes(entry);
     return true;
   }
 
   /** Trims the first block whole. */
   shiftBlock(): number {
+    if (this.undo !== undefined) this.#keepFirstBlock(this.undo);
     const entries = this.#entries.shiftBlock();
     for (const entry of entries) this.#entryBytes -= entryBytes(entry);
     return entries.length;
@@ -166,10 +179,12 @@ export class Stream implements Collection {
   addGroup(name: ByteString, lastId: StreamId, entriesRead: number): ConsumerGroup {
     const group = new ConsumerGroup(name, this.#ledger, lastId, entriesRead);
     this.#groups.set(name, group);
+    this.undo?.push(() => this.#groups.delete(name));
     return group;
   }
 
   removeGroup(group: ConsumerGroup): void {
+    this.undo?.push(() => this.#groups.set(group.name, group));
     group.leave();
     this.#groups.delete(group.name);
   }
@@ -228,6 +243,32 @@ export class Stream implements Collection {
 
   facts(): Iterable<ByteString> {
     return factsOfStream(this);
+  }
+
+  keepState(undo: UndoLog): void {
+    const { lastId, maxDeletedId, entriesAdded } = this;
+    const entryBytes = this.#entryBytes;
+    const ledgerBytes = this.#ledger.bytes;
+    const groups = [...this.#groups.values()].map((group) => ({
+      group,
+      lastId: group.lastId,
+      entriesRead: group.entriesRead,
+    }));
+    undo.push(() => {
+      Object.assign(this, { lastId, maxDeletedId, entriesAdded });
+      this.#entryBytes = entryBytes;
+      this.#ledger.bytes = ledgerBytes;
+      for (const { group, ...position } of groups) Object.assign(group, position);
+    });
+  }
+
+  #keepFirstBlock(undo: UndoLog): void {
+    const [ids = []] = this.#entries.blocks();
+    const entries = ids.map((id) => [id, this.#entries.get(id) as StreamEntry] as const);
+    const putBack = (): void => {
+      for (const [id, entry] of entries) this.#entries.set(id, entry);
+    };
+    undo.push(putBack, 0, entries.length);
   }
 
   clone(): Stream {

@@ -7,7 +7,7 @@ import { exists, flush, kill, load } from './script.js';
 const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
 const KEEPS: readonly CommandFlag[] = ['noscript'];
 const STOPPED =
-  'A script is ended after 250 ms (`busy-reply-threshold`, at most 2000), 100 million instructions or 64 MiB; if it had written, its writes are undone.';
+  'A script is ended after 250 ms (`busy-reply-threshold`, at most 2000), 100 million instructions or 64 MiB; nothing of it stays.';
 
 const HELP = [
   'SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',

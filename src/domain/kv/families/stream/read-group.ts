@@ -140,6 +140,7 @@ function again(context: CommandContext, source: Source, words: ReadWords): Reply
       if (entry === undefined) {
         entries.push([formatId(id), NIL_ARRAY]);
       } else {
+        group.keep(id, pending);
         pending.deliveredAtMs = nowMs;
         pending.deliveries += 1;
         entries.push(entryReply(id, entry));

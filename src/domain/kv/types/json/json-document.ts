@@ -9,6 +9,7 @@
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
+import type { UndoLog } from '../../undo-log.js';
 import type { Place } from './json-matches.js';
 import { formatNumber } from './json-numbers.js';
 import { rebuildDocument } from './json-rebuild.js';
@@ -20,6 +21,7 @@ import {
   type JsonContainer,
   type JsonObject,
   type JsonValue,
+  lengthOfJson,
   measured,
   memberBytes,
   ownBytes,
@@ -41,6 +43,7 @@ export class JsonDocument implements Collection {
   readonly hasOrder = true;
   #root: JsonValue;
   #bytes: number;
+  undo: UndoLog | undefined;
 
   constructor(root: NewValue) {
     this.#root = root.value;
@@ -63,22 +66,36 @@ export class JsonDocument implements Collection {
       return;
     }
     const container = place.parent.value;
-    if (Array.isArray(container)) container[place.token as number] = value;
-    else (container as JsonObject).set(place.token as ByteString, value);
+    const { token } = place;
+    if (Array.isArray(container)) {
+      const before = container[token as number] as JsonValue;
+      this.undo?.push(() => {
+        container[token as number] = before;
+      });
+      container[token as number] = value;
+    } else {
+      const object = container as JsonObject;
+      const before = object.get(token as ByteString) as JsonValue;
+      this.undo?.push(() => object.set(token as ByteString, before));
+      object.set(token as ByteString, value);
+    }
   }
 
   /** A member that the object does not have yet. */
   add(object: JsonObject, name: ByteString, { value, bytes }: NewValue): void {
+    this.undo?.push(() => object.delete(name));
     object.set(name, value);
     this.#bytes += memberBytes(name) + bytes;
   }
 
   remove(object: JsonObject, name: ByteString, bytes: number): void {
+    this.#keepContainer(object);
     object.delete(name);
     this.#bytes -= memberBytes(name) + bytes;
   }
 
   insert(array: JsonArray, index: number, values: readonly NewValue[]): void {
+    this.undo?.push(() => array.splice(index, values.length));
     // Not spread into `splice`: there may be more values than a call takes arguments.
     const tail = index < array.length ? array.splice(index) : [];
     for (const { value, bytes } of values) {
@@ -92,6 +109,7 @@ export class JsonDocument implements Collection {
   *trim(array: JsonArray, from: number, to: number): Steps<void> {
     this.#bytes -= yield* this.#measuredItems(array, 0, from);
     this.#bytes -= yield* this.#measuredItems(array, to, array.length);
+    this.#keepContainer(array);
     array.length = to;
     if (from > 0) array.splice(0, from);
   }
@@ -103,6 +121,7 @@ export class JsonDocument implements Collection {
       if (pace.isOver()) yield;
       this.#bytes -= yield* measured(array[index] as JsonValue);
     }
+    this.#keepContainer(array);
     if (indexes.size === 1) {
       for (const index of indexes) array.splice(index, 1);
       return;
@@ -118,8 +137,26 @@ export class JsonDocument implements Collection {
 
   *empty(container: JsonContainer): Steps<void> {
     this.#bytes -= (yield* measured(container)) - ownBytes(container);
+    this.#keepContainer(container);
     if (Array.isArray(container)) container.length = 0;
     else container.clear();
+  }
+
+  keepState(undo: UndoLog): void {
+    const root = this.#root;
+    const bytes = this.#bytes;
+    undo.push(() => {
+      this.#root = root;
+      this.#bytes = bytes;
+    });
+  }
+
+  /** Before something is taken out: the order of members is part of a document, so all of it is kept. */
+  #keepContainer(container: JsonContainer): void {
+    const { undo } = this;
+    if (undo === undefined) return;
+    const putBack = Array.isArray(container) ? arrayPutBack(container) : objectPutBack(container);
+    undo.push(putBack, 0, 1 + lengthOfJson(container));
   }
 
   *#measuredItems(array: JsonArray, from: number, to: number): Steps<number> {
@@ -162,6 +199,22 @@ export class JsonDocument implements Collection {
   clone(): JsonDocument {
     return new JsonDocument({ value: inOneStep(copied(this.#root)), bytes: this.#bytes });
   }
+}
+
+function arrayPutBack(array: JsonArray): () => void {
+  const items = [...array];
+  return () => {
+    array.length = 0;
+    for (const item of items) array.push(item);
+  };
+}
+
+function objectPutBack(object: JsonObject): () => void {
+  const members = [...object];
+  return () => {
+    object.clear();
+    for (const [name, value] of members) object.set(name, value);
+  };
 }
 
 function* single(value: JsonValue): IterableIterator<[undefined, JsonValue]> {

@@ -1,0 +1,186 @@
+/**
+ * A script that is stopped has not been: random commands of every family within scripts that are stopped somewhere leave
+ * what there was, to the byte, and what comes afterwards is built on that.
+ */
+import { expect } from 'chai';
+import { RespCommandReader } from '../../../src/codec/resp/index.js';
+import {
+  type Audience,
+  admit,
+  digestOf,
+  ErrorReply,
+  findCommand,
+  KvEngine,
+  NO_AUDIENCE,
+  type Reply,
+  rebuildingCommands,
+  rebuildingPreamble,
+  StateInDoubt,
+} from '../../../src/domain/kv/index.js';
+import { bufferOfBytes } from '../../../src/kernel/index.js';
+import { readable, seededRandom } from '../../support/kv-bench.js';
+import { NOW } from '../../support/kv-case.js';
+import { Dice, PROGRAMS } from '../../support/random-programs/index.js';
+import { json } from '../../support/random-programs/json.js';
+
+const SEEDS = Number(process.env.UNDO_SEEDS ?? 4);
+const ROUNDS = 25;
+const MAX_CALLS = 30;
+/** Its arguments are commands, each behind the number of its words. It never ends by itself. */
+const ENDLESS =
+  'local at=1 while at<=#ARGV do local n=tonumber(ARGV[at]) redis.pcall(unpack(ARGV,at+1,at+n)) at=at+n+1 end while true do redis.call("exists","") end';
+const SERVER = { info: () => new Map() };
+
+/** An engine with time that runs out for a script after so many of its commands. */
+class Stand {
+  nowMs = NOW;
+  callsLeft = Number.POSITIVE_INFINITY;
+  readonly audience: Audience = {
+    ...NO_AUDIENCE,
+    noteScriptCall: () => {
+      this.callsLeft -= 1;
+    },
+  };
+  readonly engine: KvEngine;
+  readonly mirror: KvEngine;
+
+  constructor(seed: number) {
+    const nowMicros = () => (this.callsLeft > 0 ? 0 : 3_600_000_000);
+    this.engine = new KvEngine(seededRandom(seed), { ...SERVER, nowMicros }, this.audience);
+    this.mirror = new KvEngine(seededRandom(seed), { ...SERVER, nowMicros });
+  }
+
+  run(words: readonly string[]): Reply | undefined {
+    const spec = admit(words);
+    if (spec instanceof ErrorReply) return spec;
+    const reply = this.engine.execute(spec, words, this.nowMs) as Reply;
+    for (const effect of new RespCommandReader(bufferOfBytes(this.engine.effects.take()))) this.mirror.replay(effect);
+    return reply;
+  }
+
+  /** Runs the commands in a script that is stopped after some of them. */
+  stopped(commands: readonly (readonly string[])[], afterCalls: number): unknown {
+    this.callsLeft = afterCalls;
+    const reply = this.run(['EVAL', ENDLESS, '0', ...commands.flatMap((words) => [String(words.length), ...words])]);
+    this.callsLeft = Number.POSITIVE_INFINITY;
+    return readable(reply ?? null);
+  }
+
+  look(): unknown {
+    const { keyspace, effects } = this.engine;
+    const encodings = [...keyspace.entries()].map(
+      ([key, value]) => `${key} ${typeof value === 'string' ? keyspace.isRaw(key) : value.encoding}`,
+    );
+    return {
+      digest: digestOf(this.engine),
+      keys: keyspace.size,
+      bytes: keyspace.bytes,
+      expiring: keyspace.expiring,
+      perishing: keyspace.perishing,
+      effects: effects.count,
+      // Of a stream or a list nothing but its name; of the others what Redis would say of how they are kept.
+      encodings: encodings.sort(),
+    };
+  }
+
+  expectSound(): void {
+    const { keyspace } = this.engine;
+    expect(digestOf(this.mirror), 'digest of the replayed effects').to.equal(digestOf(this.engine));
+    expect(this.mirror.keyspace.bytes, 'bytes of the replayed effects').to.equal(keyspace.bytes);
+    const rebuilt = new KvEngine(seededRandom(1), { ...SERVER, nowMicros: () => 0 });
+    for (const words of rebuildingPreamble(this.engine)) rebuilt.replay(words);
+    for (const [key, value, atMs] of keyspace.entries()) {
+      for (const words of rebuildingCommands(key, value, atMs)) rebuilt.replay(words);
+    }
+    expect(digestOf(rebuilt), 'digest of what the rebuilding commands make').to.equal(digestOf(this.engine));
+  }
+}
+
+describe('key-value: a script that is stopped', () => {
+  // Those two are not for scripts.
+  const programs = [...PROGRAMS, ['json', json] as const].filter(([name]) => !/^(scripting|function)$/.test(name));
+  for (const [name, program] of programs) {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      it(`leaves nothing of what it wrote: ${name} (seed ${seed})`, () => {
+        const stand = new Stand(seed);
+        const dice = new Dice(seed);
+        const shapes = program(dice, 8);
+        const command = (): readonly string[] => {
+          if (dice.chance(0.01)) return ['FLUSHALL'];
+          const words = dice.pick(shapes)();
+          return dice.chance(0.1) ? ['PEXPIRE', words[1] ?? 'k', String(1 + dice.below(5_000))] : words;
+        };
+        for (let round = 0; round < ROUNDS; round += 1) {
+          for (let i = dice.below(MAX_CALLS); i > 0; i -= 1) stand.run(command());
+          stand.nowMs += dice.below(1_000);
+          const before = stand.look();
+          const calls = 1 + dice.below(MAX_CALLS);
+          const commands = Array.from({ length: calls }, command);
+          expect(stand.stopped(commands, 1 + dice.below(calls))).to.match(/^-ERR Script stopped: it took longer/);
+          expect(stand.look()).to.deep.equal(before);
+          if (round % 5 === 0) stand.expectSound();
+        }
+        for (let i = 0; i < 100; i += 1) stand.run(command());
+        stand.expectSound();
+      });
+    }
+  }
+
+  it('costs what it changed, however large that is in which it was changed', () => {
+    const stand = new Stand(1);
+    const members = Array.from({ length: 1_000 }, (_, i) => `m${i}`);
+    for (let i = 0; i < 50; i += 1) {
+      const own = members.map((member) => `${member}-${i}`);
+      stand.run(['SADD', 'set', ...own]);
+      stand.run(['RPUSH', 'list', ...own]);
+      stand.run(['HSET', 'hash', ...own.flatMap((member) => [member, member])]);
+      stand.run(['ZADD', 'zset', ...own.flatMap((member) => [String(i), member])]);
+    }
+    const { bytes } = stand.engine.keyspace;
+    const commands = [
+      'SREM set m1-1',
+      'LPUSH list x',
+      'HSET hash m1-1 x',
+      'ZADD zset 9 m1-1',
+      'DEL set',
+      'RENAME zset z2',
+    ];
+    const beganMs = performance.now();
+    stand.stopped(
+      commands.map((line) => line.split(' ')),
+      commands.length,
+    );
+    // Copies of these take longer than that.
+    expect(performance.now() - beganMs).to.be.below(100);
+    expect(stand.engine.keyspace.bytes).to.equal(bytes);
+    stand.expectSound();
+  });
+
+  it('is not undone when it changed too much: that is said, and the state has to be built again', () => {
+    const stand = new Stand(1);
+    const script =
+      'for i=1,44 do local t={} for j=1,6000 do t[j]=i*6000+j end redis.call("sadd","k",unpack(t)) end while true do end';
+    stand.callsLeft = 44;
+    expect(() => stand.engine.execute(findCommand(['EVAL']) as never, ['EVAL', script, '0'], NOW)).to.throw(
+      StateInDoubt,
+      /Script stopped/,
+    );
+  });
+
+  it('has published nothing', () => {
+    const said: string[] = [];
+    const audience: Audience = {
+      ...NO_AUDIENCE,
+      publish: (channel) => said.push(channel),
+      get said() {
+        return said.length;
+      },
+      unsay: (count) => void said.splice(count),
+    };
+    const engine = new KvEngine(seededRandom(1), { ...SERVER, nowMicros: () => performance.now() * 1000 }, audience);
+    const run = (script: string) => engine.execute(findCommand(['EVAL']) as never, ['EVAL', script, '0'], NOW);
+    run("redis.call('publish','first','1')");
+    run("redis.call('publish','second','1') while true do end");
+    expect(said).to.deep.equal(['first']);
+  });
+});
