@@ -161,6 +161,9 @@ export function queueRefusalOf(failure: unknown): Refusal {
   return { ...refusalOf(failure), text: wasBeingStored(failure) ? `${text}${BEING_STORED}` : text };
 }
 
+/** What waits becomes less as it is delivered: not within a second, and not for everybody who waits at once. */
+const FULL_SECONDS = 10;
+
 const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
   INVALID: 400,
   NOT_FOUND: 404,
@@ -169,11 +172,13 @@ const STATUS_BY_REJECTION: Readonly<Record<QueueRejection, number>> = {
   SUSPENDED: 403,
   DAILY_LIMIT: 429,
   BUDGET: 429,
+  FULL: 429,
 };
 
 /** What the owner of a queue has refused. */
 export function rejectionRefusal(reason: QueueRejection, text: string): Refusal {
   const refusal = { status: STATUS_BY_REJECTION[reason], text };
+  if (reason === 'FULL') return { ...refusal, retryAfterSeconds: FULL_SECONDS };
   return reason === 'RUN_OVER' ? { ...refusal, isRunOver: true } : refusal;
 }
 

@@ -32,8 +32,8 @@ export class QueueParts {
   readonly bodies = new Map<number, number>();
   readonly groups = new Groups();
   readonly schedules = new Schedules(this.groups, {
-    hold: (body) => this.count(body, 1),
-    release: (body) => this.count(body, -1),
+    hold: ({ number }) => this.count(number, 1),
+    release: ({ number }) => this.count(number, -1),
   });
   private nextBody = 1;
 

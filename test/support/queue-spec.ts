@@ -11,7 +11,10 @@ import type {
   BodySink,
   DeliverySettings,
   EngineOptions,
+  Held,
+  HeldBounds,
   PublishItem,
+  QueueBounds,
   QueueCommand,
   QueueContext,
   QueueEvent,
@@ -73,6 +76,12 @@ export function groupItem(id: string, name: string, headers: [string, string][] 
   return { ...item(id), destination: { kind: 'group', name, raw: { headers, query: [] } } };
 }
 
+const BOUNDLESS: HeldBounds = {
+  messages: Number.POSITIVE_INFINITY,
+  bytes: Number.POSITIVE_INFINITY,
+  memoryBytes: Number.POSITIVE_INFINITY,
+};
+
 /** Keeps contents by number, as long as they are needed. */
 class BodyShelf implements BodySink {
   readonly contents = new Map<number, Uint8Array>();
@@ -92,6 +101,7 @@ export class QueueSpec {
   /** All that was ever recorded. */
   readonly journal: QueueEvent[] = [];
   nowMs = NOW_MS;
+  bounds: QueueBounds = { ofAccount: BOUNDLESS, ofRuns: BOUNDLESS };
   account: AccountFacts = { state: 'active', limits: LIMITS, centsPer100kMessages: 0 };
   #read = 0;
 
@@ -104,7 +114,17 @@ export class QueueSpec {
   }
 
   get context(): QueueContext {
-    return { nowMs: this.nowMs, account: this.account };
+    return { nowMs: this.nowMs, account: this.account, boundsFor: () => this.bounds };
+  }
+
+  /** How much it may hold. @param ofRuns of runs in progress; else the same */
+  bound(ofAccount: Partial<HeldBounds>, ofRuns = ofAccount): this {
+    this.bounds = { ofAccount: { ...BOUNDLESS, ...ofAccount }, ofRuns: { ...BOUNDLESS, ...ofRuns } };
+    return this;
+  }
+
+  get held(): Held {
+    return this.engine.heldAt(this.nowMs);
   }
 
   limit(limits: Partial<AccountLimits>): this {
@@ -188,9 +208,10 @@ export class QueueSpec {
     return this.#copied([...this.engine.rebuildingEvents()]);
   }
 
-  /** Of all that a snapshot would hold, in no order. */
+  /** Of all that a snapshot would hold, in no order, and of what is derived from it. */
   digest(): string {
     const parts = [...this.engine.rebuildingEvents()].map((event) => JSON.stringify(event, plain));
+    parts.push(JSON.stringify(this.engine.heldAt(0)));
     return createHash('sha256').update(parts.sort().join('\n')).digest('hex');
   }
 
@@ -200,6 +221,7 @@ export class QueueSpec {
     for (const event of events) copy.engine.replay(event);
     for (const [number, content] of this.shelf.contents) shelf.contents.set(number, content);
     copy.account = this.account;
+    copy.bounds = this.bounds;
     copy.nowMs = this.nowMs;
     copy.prepare();
     return copy;

@@ -87,7 +87,7 @@ const shape = union<QueueEvent, 'type'>('type', {
       id: scheduleId,
       tickAtMs: whole,
       nextTickAtMs: whole,
-      reason: oneOf('late', 'paused', 'suspended', 'no-destination'),
+      reason: oneOf('late', 'paused', 'suspended', 'no-destination', 'full'),
       atMs: whole,
     }),
   ],

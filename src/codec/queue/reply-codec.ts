@@ -41,6 +41,7 @@ const rejection = oneOf<QueueRejection>(
   'DAILY_LIMIT',
   'BUDGET',
   'RUN_OVER',
+  'FULL',
 );
 
 const daily = record<DailyUse>({ limit: whole, remaining: whole, resetAtMs: whole, isAboveSoft: flag });

@@ -40,6 +40,15 @@ export class AcceptedIds {
     return false;
   }
 
+  /** Ids of the last minutes, whether what is older has been forgotten or not. */
+  sizeAt(nowMs: number): number {
+    const latest = Math.floor(nowMs / GENERATION_MS);
+    let size = 0;
+    for (const generation of this.#generations)
+      if (generation.number > latest - MAX_GENERATIONS) size += generation.size;
+    return size;
+  }
+
   add(id: string, atMs: number): void {
     hashOf(id, this.#hash);
     this.#generation(Math.floor(atMs / GENERATION_MS)).add(this.#hash.high, this.#hash.low);
@@ -72,6 +81,7 @@ export class AcceptedIds {
 
 class Generation {
   readonly tables: (Table | undefined)[] = new Array<Table | undefined>(TABLES).fill(undefined);
+  size = 0;
 
   constructor(readonly number: number) {}
 
@@ -86,7 +96,7 @@ class Generation {
       table = new Table();
       this.tables[index] = table;
     }
-    table.add(high, low);
+    if (table.add(high, low)) this.size += 1;
   }
 }
 
@@ -100,13 +110,15 @@ class Table {
     return this.#places[at] === high && this.#places[at + 1] === low;
   }
 
-  add(high: number, low: number): void {
+  /** @returns whether it is new */
+  add(high: number, low: number): boolean {
     const at = this.#find(high, low);
-    if (this.#places[at] === high && this.#places[at + 1] === low) return;
+    if (this.#places[at] === high && this.#places[at + 1] === low) return false;
     this.#places[at] = high;
     this.#places[at + 1] = low;
     this.#size += 1;
     if (this.#size * 2 > this.#places.length * MAX_LOAD) this.#grow();
+    return true;
   }
 
   packed(): Uint8Array {

@@ -22,9 +22,9 @@ export class BodyReferences {
     return chunk !== undefined && isSet(chunk, number % CHUNK);
   }
 
-  /** Body 0 is the empty one, which is nowhere. */
-  add(number: number): void {
-    if (number === 0) return;
+  /** Body 0 is the empty one, which is nowhere. @returns whether this is the first one */
+  add(number: number): boolean {
+    if (number === 0) return false;
     const key = Math.floor(number / CHUNK);
     let chunk = this.#chunks.get(key);
     if (chunk === undefined) {
@@ -34,10 +34,11 @@ export class BodyReferences {
     const bit = number % CHUNK;
     if (isSet(chunk, bit)) {
       this.#counts.set(number, (this.#counts.get(number) ?? 1) + 1);
-      return;
+      return false;
     }
     chunk.bits[bit >>> 5] = (chunk.bits[bit >>> 5] as number) | (1 << (bit & 31));
     chunk.count += 1;
+    return true;
   }
 
   /** @returns whether that was the last one */

@@ -192,7 +192,9 @@ export type QueueRejection =
   | 'SUSPENDED'
   /** 429 */
   | 'DAILY_LIMIT'
-  | 'BUDGET';
+  | 'BUDGET'
+  /** What the account holds already is as much as it may. */
+  | 'FULL';
 
 /** What the account has used of its day; every publish is told. */
 export interface DailyUse {

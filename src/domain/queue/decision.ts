@@ -1,11 +1,15 @@
 /** What a decision may depend on beside the state, and how a refusal looks. */
 import type { QueueRejection, QueueReply } from './commands.js';
+import type { Held } from './held.js';
+import type { QueueBounds } from './held-refusal.js';
 import type { AccountFacts } from './records.js';
 
 export interface QueueContext {
   /** Never before the last entry's clock. */
   readonly nowMs: number;
   readonly account: AccountFacts;
+  /** How much the account may hold, when it holds so much already. Left out: as much as it likes. */
+  readonly boundsFor?: ((held: Held) => QueueBounds) | undefined;
 }
 
 export function rejection(reason: QueueRejection, message: string): QueueReply {

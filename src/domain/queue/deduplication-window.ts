@@ -32,6 +32,15 @@ export class DeduplicationWindow {
     return undefined;
   }
 
+  /** Ids that are reserved still, whether what is older has been forgotten or not. */
+  sizeAt(nowMs: number): number {
+    let size = 0;
+    for (const { number, reservations } of this.#generations) {
+      if ((number + 1) * GENERATION_MS + DEDUPLICATION_WINDOW_MS > nowMs) size += reservations.size;
+    }
+    return size;
+  }
+
   reserve(deduplication: string, messageId: MessageId, atMs: number): void {
     const number = Math.floor(atMs / GENERATION_MS);
     let generation = this.#generations.find((one) => one.number === number);

@@ -8,6 +8,7 @@ import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { DlqSelector, Published, QueueCommandOf, QueueReply, RawSettings } from './commands.js';
 import { rejection } from './decision.js';
 import type { QueueSteps } from './engine.js';
+import { Growth, heldRefusal } from './held-refusal.js';
 import { messageIdAt } from './ids.js';
 import { MAX_DLQ_COUNT } from './limits.js';
 import { messageMatcher } from './message-filter.js';
@@ -46,6 +47,7 @@ function* retrySelected(command: QueueCommandOf<'RetryDlq'>, turn: Turn): Genera
   const { entries, after } = yield* select(command.selector, turn);
   const plan: { entry: DlqEntry; envelope: Envelope }[] = [];
   const queues = new Set<string>();
+  const growth = new Growth();
   for (const entry of entries) {
     // Others ran between the steps.
     if (state.dlq.get(entry.dlqId) === undefined) continue;
@@ -53,9 +55,12 @@ function* retrySelected(command: QueueCommandOf<'RetryDlq'>, turn: Turn): Genera
     if ('type' in envelope) return envelope;
     const { queueName } = envelope;
     if (queueName !== undefined && state.queues.get(queueName) === undefined) queues.add(queueName);
+    // HR1: with the settings that it has it takes no more than it does.
+    if (envelope !== entry.envelope) growth.envelope(envelope);
     plan.push({ entry, envelope });
   }
-  const refusal = usageRefusal(plan.length, turn) ?? queuesRefusal(queues, turn);
+  const refusal =
+    usageRefusal(plan.length, turn) ?? queuesRefusal(queues, turn) ?? heldRefusal(growth, state, turn.context);
   if (refusal !== undefined) return refusal;
   const isDelayed = namesDelay(command.overrides);
   const results = plan.map(({ entry, envelope }, at): Published => {

@@ -3,6 +3,7 @@
  * thousand numbers, so that nothing large is ever moved at once.
  */
 import { assert, type DlqId } from '../../kernel/index.js';
+import { answerBytes, answerMemoryBytes } from './held.js';
 import type { DlqEntry } from './records.js';
 
 const CHUNK = 1024;
@@ -11,9 +12,20 @@ export class DlqEntries {
   /** Ascending by number: numbers only grow, and snapshots keep the order. */
   readonly #chunks = new Map<number, Map<number, DlqEntry>>();
   #size = 0;
+  #answerBytes = 0;
+  #answerMemoryBytes = 0;
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Of the answers without their bodies: headers, and errors in words. */
+  get answerBytes(): number {
+    return this.#answerBytes;
+  }
+
+  get answerMemoryBytes(): number {
+    return this.#answerMemoryBytes;
   }
 
   get oldest(): DlqEntry | undefined {
@@ -37,6 +49,8 @@ export class DlqEntries {
     }
     chunk.set(number, entry);
     this.#size += 1;
+    this.#answerBytes += answerBytes(entry.response);
+    this.#answerMemoryBytes += answerMemoryBytes(entry.response);
   }
 
   /** @returns the entry that has gone */
@@ -49,6 +63,8 @@ export class DlqEntries {
     chunk.delete(number);
     if (chunk.size === 0) this.#chunks.delete(key);
     this.#size -= 1;
+    this.#answerBytes -= answerBytes(entry.response);
+    this.#answerMemoryBytes -= answerMemoryBytes(entry.response);
     return entry;
   }
 

@@ -17,6 +17,8 @@ import { Dispatcher } from './dispatcher.js';
 import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
 import type { QueueEvent } from './events.js';
 import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
+import type { Held } from './held.js';
+import { isTickRefused, scheduleRefusal } from './held-refusal.js';
 import { ACTIVE } from './messages.js';
 import { acceptTick, publish, takeIntake } from './publish.js';
 import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queue-commands.js';
@@ -137,7 +139,12 @@ export class QueueEngine {
   work(context: QueueContext, room: number, record: Record, spare = room): number {
     const turn = this.#turn(context, record);
     const { schedules } = this.#state;
-    const hasMoreTicks = schedules.dueTicks(context, (message) => acceptTick(message, turn), turn.apply);
+    const hasMoreTicks = schedules.dueTicks(
+      context,
+      (message) => acceptTick(message, turn),
+      turn.apply,
+      (messages) => isTickRefused(messages, this.#state, context),
+    );
     const hasMoreTimeouts = timeOutWaits(turn);
     const hasMoreLeftovers = cancelLeftovers(turn);
     const hasMoreExpired = expireDlq(turn);
@@ -196,6 +203,11 @@ export class QueueEngine {
   /** Attempts that are open: after a replay they are made again. */
   get activeCount(): number {
     return this.#state.messages.active.size;
+  }
+
+  /** What of the account counts for its bounds (HE1). */
+  heldAt(nowMs: number): Held {
+    return this.#state.heldAt(nowMs);
   }
 
   /** Messages, DLQ entries, groups, queues, schedules, keys. */
@@ -286,7 +298,9 @@ export class QueueEngine {
       case 'DeleteSchedule':
       case 'GetSchedule':
       case 'ListSchedules':
-        return state.schedules.execute(command, context, apply, { next: () => state.nextBody });
+        return state.schedules.execute(command, context, apply, { next: () => state.nextBody }, (set, before) =>
+          scheduleRefusal(set, before, state, context),
+        );
       case 'GetDlq':
         return getDlq(command, turn);
       case 'DeleteDlq':

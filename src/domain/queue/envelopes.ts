@@ -1,9 +1,10 @@
 /**
  * One object for all messages that were published alike: a million of them share one envelope. Equal is what has
  * equal fields; the count of holders says when the last one has gone. What dispatch needs of an envelope is worked
- * out once, here.
+ * out once, here, and so is what it takes (HE1 of held.ts: delivered messages have it, and do not count).
  */
 import type { WorkflowMark } from '../workflow/records.js';
+import { envelopeBytes, envelopeMemoryBytes } from './held.js';
 import type { DeliverySettings, Envelope, HeaderList } from './records.js';
 
 export interface SharedEnvelope {
@@ -13,7 +14,11 @@ export interface SharedEnvelope {
   readonly origin: string;
   /** Alike for messages that wait for the same: flow-control key and origin. */
   readonly lane: string;
+  /** About, as it is stored. */
+  readonly bytes: number;
   holders: number;
+  /** Of the holders, those that count. */
+  counting: number;
 }
 
 export class Envelopes {
@@ -23,8 +28,21 @@ export class Envelopes {
   /** Of each destination the latest: one publish is mostly like the one before. */
   readonly #latest = new Map<string, SharedEnvelope>();
 
+  #bytes = 0;
+  #memoryBytes = 0;
+
   get size(): number {
     return this.#byKey.size;
+  }
+
+  /** With each holder that counts. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Of those that a holder counts for, each once. */
+  get memoryBytes(): number {
+    return this.#memoryBytes;
   }
 
   /** The object that messages like this one have in common already, else this one; nobody holds more by it. */
@@ -34,22 +52,27 @@ export class Envelopes {
   }
 
   hold(envelope: Envelope): SharedEnvelope {
+    const shared = this.#shared(envelope);
+    shared.holders += 1;
+    shared.counting += 1;
+    this.#bytes += shared.bytes;
+    if (shared.counting === 1) this.#memoryBytes += envelopeMemoryBytes(shared.envelope, shared.bytes);
+    return shared;
+  }
+
+  #shared(envelope: Envelope): SharedEnvelope {
     const known = this.#byObject.get(envelope);
-    if (known !== undefined && known.holders > 0) {
-      known.holders += 1;
-      return known;
-    }
+    if (known !== undefined && known.holders > 0) return known;
     const key = keyOf(envelope);
     let shared = this.#byKey.get(key);
     if (shared === undefined) {
       const origin = originOf(envelope.url);
       const lane = `${envelope.settings.flowControl?.key ?? ''}\n${origin}`;
-      shared = { key, envelope, origin, lane, holders: 0 };
+      shared = { key, envelope, origin, lane, bytes: envelopeBytes(envelope), holders: 0, counting: 0 };
       this.#byKey.set(key, shared);
     }
     this.#byObject.set(envelope, shared);
     this.#latest.set(envelope.url, shared);
-    shared.holders += 1;
     return shared;
   }
 
@@ -60,6 +83,19 @@ export class Envelopes {
   }
 
   release(shared: SharedEnvelope): void {
+    this.uncount(shared);
+    this.drop(shared);
+  }
+
+  /** One of its holders keeps it, and counts no longer. */
+  uncount(shared: SharedEnvelope): void {
+    shared.counting -= 1;
+    this.#bytes -= shared.bytes;
+    if (shared.counting === 0) this.#memoryBytes -= envelopeMemoryBytes(shared.envelope, shared.bytes);
+  }
+
+  /** By a holder that did not count any more. */
+  drop(shared: SharedEnvelope): void {
     shared.holders -= 1;
     if (shared.holders > 0) return;
     this.#byKey.delete(shared.key);

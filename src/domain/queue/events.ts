@@ -138,7 +138,7 @@ export type QueueEvent =
       readonly id: ScheduleId;
       readonly tickAtMs: number;
       readonly nextTickAtMs: number;
-      readonly reason: 'late' | 'paused' | 'suspended' | 'no-destination';
+      readonly reason: 'late' | 'paused' | 'suspended' | 'no-destination' | 'full';
       readonly atMs: number;
     }
   // ── flow control; a key's limits follow from the messages that name it ──

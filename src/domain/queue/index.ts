@@ -17,6 +17,8 @@ export {
 export type { CarriedBody, QueueEvent, QueueEventOf } from './events.js';
 export * from './flow-control-setting.js';
 export { canonicalHeaderName, isForbiddenOutgoing, outgoingHeaderProblem } from './header-names.js';
+export type * from './held.js';
+export { FOR_RUNS, type QueueBounds } from './held-refusal.js';
 export * from './ids.js';
 export * from './labels.js';
 export * from './limits.js';

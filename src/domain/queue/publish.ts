@@ -8,11 +8,12 @@
  */
 import { calledUrl, type MessageId } from '../../kernel/index.js';
 import { isRunItem, type RunItem } from '../workflow/run-items.js';
-import { acceptRunItem, countsForLimits, refusalForRuns, runItemRefusal } from '../workflow/submissions.js';
+import { acceptRunItem, countsForLimits, refusalForRuns, runGrowth, runItemRefusal } from '../workflow/submissions.js';
 import type { Published, PublishItem, QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
 import { deduplicationKeyOf } from './deduplication.js';
 import type { CarriedBody } from './events.js';
+import { Growth, heldRefusal } from './held-refusal.js';
 import { messageIdAt } from './ids.js';
 import { MAX_COMMAND_MESSAGES } from './limits.js';
 import { parseSettings, withDefaults } from './publish-settings.js';
@@ -207,12 +208,17 @@ function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: 
   const { state, context } = turn;
   const reserved = new Set<string>();
   const queues = new Set<string>();
+  const growth = new Growth();
+  const ofRuns = new Growth();
   let count = 0;
   for (const one of planned) {
     if (one.run !== undefined) {
-      if (countsForLimits(one.run, turn)) count += 1;
+      const isNew = countsForLimits(one.run, turn);
+      if (isNew) count += 1;
+      runGrowth(one.run, isNew ? growth : ofRuns, turn);
       continue;
     }
+    let isCarried = false;
     for (const { id, deduplication, envelope } of one.messages) {
       if (state.acceptedIds.has(id)) continue;
       if (deduplication !== undefined) {
@@ -221,11 +227,19 @@ function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: 
         reserved.add(deduplication);
       }
       count += 1;
+      growth.message(envelope);
+      if (!isCarried) growth.body(one.item.body.byteLength);
+      isCarried = true;
       const { queueName } = envelope;
       if (queueName !== undefined && state.queues.get(queueName) === undefined) queues.add(queueName);
     }
   }
-  return usageRefusal(count, turn) ?? queuesRefusal(queues, turn);
+  return (
+    usageRefusal(count, turn) ??
+    queuesRefusal(queues, turn) ??
+    heldRefusal(growth, state, context) ??
+    heldRefusal(ofRuns, state, context, 'ofRuns')
+  );
 }
 
 function acceptItem({ item, isGroup, messages }: PlannedItem, turn: Turn): Published | readonly Published[] {

@@ -4,8 +4,8 @@
  *  S1 each tick is made once or recorded as skipped, never both: the event that says so moves the schedule to its
  *     next tick, in the same entry as the messages. What was not journaled is due again
  *  S2 ticks are made in the order of their instants, over all schedules
- *  S3 a tick that is more than `MAX_TICK_LATENESS_MS` late is skipped, so is one while the schedule is paused or the
- *     account suspended. One event skips all ticks from its `tickAtMs` up to, and without, its `nextTickAtMs`:
+ *  S3 a tick that is more than `MAX_TICK_LATENESS_MS` late is skipped, so is one while the schedule is paused, the
+ *     account suspended or holding as much as it may. One event skips all ticks from its `tickAtMs` up to, and without, its `nextTickAtMs`:
  *     a year's absence costs one event a schedule
  *  S4 a schedule that is replaced stays paused when it was, keeps when it was made, and, with the same timetable, its
  *     next tick: replacing loses none that is due
@@ -15,9 +15,10 @@ import { assert, type MessageId, type ScheduleId } from '../../kernel/index.js';
 import type { NewSchedule, QueueCommandOf, QueueReply } from './commands.js';
 import { type QueueContext, rejection } from './decision.js';
 import type { QueueEvent, QueueEventOf } from './events.js';
+import { scheduleBytes, scheduleMemoryBytes } from './held.js';
 import { type HeapItem, IndexedHeap } from './indexed-heap.js';
 import { MAX_TICK_LATENESS_MS } from './limits.js';
-import type { Schedule, ScheduleOutcome, UrlGroup } from './records.js';
+import type { BodyRef, Schedule, ScheduleOutcome, UrlGroup } from './records.js';
 import { type BodyNumbers, decideSchedule, NEVER_MS, tickAfter } from './schedule-setting.js';
 import { messagesOfTick, type TickMessage } from './schedule-ticks.js';
 
@@ -30,8 +31,8 @@ export type ScheduleEvent = QueueEventOf<
 
 /** Who counts what refers to a body: a schedule refers to its own for as long as it is there. */
 export interface BodyHolders {
-  hold(body: number): void;
-  release(body: number): void;
+  hold(body: BodyRef): void;
+  release(body: BodyRef): void;
 }
 
 /** Of one call of `dueTicks`, with the messages of the last tick in full: about a millisecond. */
@@ -40,6 +41,8 @@ const MESSAGES_AT_ONCE = 128;
 const DONE: QueueReply = { type: 'Done' };
 
 type Apply = (event: QueueEvent) => void;
+/** Is there room for the schedule in place of the one before? */
+export type ScheduleJudge = (set: QueueEventOf<'ScheduleSet'>, before: Schedule | undefined) => QueueReply | undefined;
 
 /** A schedule with its place among the next ticks. */
 interface Entry extends HeapItem {
@@ -47,11 +50,16 @@ interface Entry extends HeapItem {
   /** The schedule's own map; copied before it changes when somebody may be looking at it. */
   outcomes: Map<MessageId, ScheduleOutcome>;
   isShown: boolean;
+  /** Of its settings, and what it takes of the memory. */
+  bytes: number;
+  memoryBytes: number;
 }
 
 export class Schedules {
   readonly #byId = new Map<ScheduleId, Entry>();
   readonly #next = new IndexedHeap<Entry>(isBefore);
+  #bytes = 0;
+  #memoryBytes = 0;
 
   constructor(
     private readonly groups: { get(name: string): UrlGroup | undefined },
@@ -60,6 +68,15 @@ export class Schedules {
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** Of the settings of all; bodies are counted where they are held. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get memoryBytes(): number {
+    return this.#memoryBytes;
   }
 
   get(id: ScheduleId): Schedule | undefined {
@@ -79,14 +96,16 @@ export class Schedules {
         this.#set(event);
         return;
       case 'ScheduleRestored':
-        this.holders.hold(event.schedule.body.number);
+        this.holders.hold(event.schedule.body);
         this.#add(event.schedule);
         return;
       case 'ScheduleDeleted': {
         const entry = this.#entry(event.id);
         this.#next.delete(entry);
         this.#byId.delete(event.id);
-        this.holders.release(entry.schedule.body.number);
+        this.#bytes -= entry.bytes;
+        this.#memoryBytes -= entry.memoryBytes;
+        this.holders.release(entry.schedule.body);
         return;
       }
       case 'SchedulePaused':
@@ -123,10 +142,16 @@ export class Schedules {
   }
 
   /** @param apply applies an event to the whole state, this included, and records it */
-  execute(command: ScheduleCommand, context: QueueContext, apply: Apply, bodies: BodyNumbers): QueueReply {
+  execute(
+    command: ScheduleCommand,
+    context: QueueContext,
+    apply: Apply,
+    bodies: BodyNumbers,
+    judge?: ScheduleJudge,
+  ): QueueReply {
     switch (command.type) {
       case 'SetSchedule':
-        return this.#decideSet(command.schedule, context, apply, bodies);
+        return this.#decideSet(command.schedule, context, apply, bodies, judge);
       case 'PauseSchedule':
         return this.#decidePause(command, context, apply);
       case 'DeleteSchedule':
@@ -145,20 +170,32 @@ export class Schedules {
   /**
    * Makes or skips the ticks that are due, a bounded number of them.
    * @param accept takes a message of a tick, and records its acceptance
+   * @param isFull is there no room for the messages of a tick?
    * @returns more are due
    */
-  dueTicks(context: QueueContext, accept: (message: TickMessage) => void, apply: Apply): boolean {
+  dueTicks(
+    context: QueueContext,
+    accept: (message: TickMessage) => void,
+    apply: Apply,
+    isFull: (messages: readonly TickMessage[]) => boolean = () => false,
+  ): boolean {
     let messages = 0;
     for (let ticks = 0; ticks < TICKS_AT_ONCE && messages < MESSAGES_AT_ONCE; ticks += 1) {
       const schedule = this.#next.top?.schedule;
       if (schedule === undefined || schedule.nextTickAtMs > context.nowMs) return false;
-      messages += this.#tick(schedule, context, accept, apply);
+      messages += this.#tick(schedule, context, accept, apply, isFull);
     }
     return (this.nextTickAtMs() ?? NEVER_MS) <= context.nowMs;
   }
 
   /** @returns how many messages it has made */
-  #tick(schedule: Schedule, context: QueueContext, accept: (message: TickMessage) => void, apply: Apply): number {
+  #tick(
+    schedule: Schedule,
+    context: QueueContext,
+    accept: (message: TickMessage) => void,
+    apply: Apply,
+    isFull: (messages: readonly TickMessage[]) => boolean,
+  ): number {
     const { id, cron, nextTickAtMs: tickAtMs } = schedule;
     const { nowMs, account } = context;
     const skip = (reason: QueueEventOf<'ScheduleSkipped'>['reason'], afterMs: number): number => {
@@ -171,6 +208,7 @@ export class Schedules {
     if (tickAtMs < punctualFromMs) return skip('late', punctualFromMs - 1);
     const messages = messagesOfTick(schedule, tickAtMs, this.groups, context);
     if (messages === undefined) return skip('no-destination', tickAtMs);
+    if (isFull(messages)) return skip('full', tickAtMs);
     for (const message of messages) accept(message);
     const ids = messages.map((message) => message.id);
     const nextTickAtMs = tickAfter(cron, tickAtMs);
@@ -178,10 +216,18 @@ export class Schedules {
     return messages.length;
   }
 
-  #decideSet(asked: NewSchedule, context: QueueContext, apply: Apply, bodies: BodyNumbers): QueueReply {
+  #decideSet(
+    asked: NewSchedule,
+    context: QueueContext,
+    apply: Apply,
+    bodies: BodyNumbers,
+    judge: ScheduleJudge = () => undefined,
+  ): QueueReply {
     const around = { before: this.#byId.get(asked.id)?.schedule, count: this.#byId.size, groups: this.groups };
     const decision = decideSchedule(asked, around, context, bodies);
     if (decision.type === 'Rejected') return decision;
+    const refusal = judge(decision, around.before);
+    if (refusal !== undefined) return refusal;
     apply(decision);
     return { type: 'ScheduleSet', id: asked.id };
   }
@@ -199,16 +245,18 @@ export class Schedules {
 
   #set({ schedule, body: { number, bytes } }: QueueEventOf<'ScheduleSet'>): void {
     const before = this.#byId.get(schedule.id);
-    this.holders.hold(number);
-    if (before !== undefined) this.holders.release(before.schedule.body.number);
     const body = { number, bytes };
+    this.holders.hold(body);
+    if (before !== undefined) this.holders.release(before.schedule.body);
     if (before === undefined) this.#add({ ...schedule, body, lastTickAtMs: 0, lastOutcomes: new Map() });
     else this.#update(schedule.id, { ...schedule, body });
   }
 
   #add(schedule: Schedule): void {
     const outcomes = new Map(schedule.lastOutcomes);
-    const entry = { schedule: { ...schedule, lastOutcomes: outcomes }, outcomes, isShown: false, heapIndex: -1 };
+    const shown = { ...schedule, lastOutcomes: outcomes };
+    const entry = { schedule: shown, outcomes, isShown: false, bytes: 0, memoryBytes: 0, heapIndex: -1 };
+    this.#weigh(entry);
     this.#byId.set(schedule.id, entry);
     this.#next.push(entry);
   }
@@ -217,7 +265,17 @@ export class Schedules {
     const entry = this.#entry(id);
     this.#next.delete(entry);
     entry.schedule = { ...entry.schedule, ...changes };
+    if (changes.settings !== undefined) this.#weigh(entry);
     this.#next.push(entry);
+  }
+
+  #weigh(entry: Entry): void {
+    this.#bytes -= entry.bytes;
+    this.#memoryBytes -= entry.memoryBytes;
+    entry.bytes = scheduleBytes(entry.schedule);
+    entry.memoryBytes = scheduleMemoryBytes(entry.schedule);
+    this.#bytes += entry.bytes;
+    this.#memoryBytes += entry.memoryBytes;
   }
 
   #entry(id: ScheduleId): Entry {

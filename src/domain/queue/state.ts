@@ -16,6 +16,14 @@ import { Envelopes } from './envelopes.js';
 import type { CarriedBody, QueueEvent, QueueEventOf } from './events.js';
 import { FlowKeys } from './flow-control.js';
 import { Groups } from './groups.js';
+import {
+  ACCEPTED_ID_MEMORY_BYTES,
+  DEDUPLICATION_MEMORY_BYTES,
+  DLQ_MEMORY_BYTES,
+  type Held,
+  HeldBodies,
+  MESSAGE_MEMORY_BYTES,
+} from './held.js';
 import { ACTIVE, DELIVERED, Message, Messages, WAITING } from './messages.js';
 import { type OrderedQueue, OrderedQueues } from './queues.js';
 import type { BodyRef, DlqEntry, Envelope } from './records.js';
@@ -45,17 +53,22 @@ export class AccountState {
   readonly groups = new Groups();
   readonly usage = new Usage();
   readonly references = new BodyReferences();
+  readonly #heldBodies = new HeldBodies();
+  #runMemoryBytes = 0;
   readonly schedules = new Schedules(this.groups, {
-    hold: (body) => this.references.add(body),
+    hold: (body) => this.#holdBody(body),
     release: (body) => this.#dropBody(body),
   });
   readonly runs = new Runs({
-    holdBody: (number) => this.references.add(number),
+    holdBody: (body) => this.#holdBody(body),
     takeBody: (body) => this.#takeBody(body),
-    dropBody: (number) => this.#dropBody(number),
+    dropBody: (body) => this.#dropBody(body),
     holdEnvelope: (envelope) => this.envelopes.hold(envelope),
     dropEnvelope: (shared) => this.envelopes.release(shared),
     dropEnvelopeOf: (envelope) => this.envelopes.releaseOf(envelope),
+    weigh: (bytes) => {
+      this.#runMemoryBytes += bytes;
+    },
   });
   /** The time of the latest event. */
   nowMs = 0;
@@ -71,6 +84,26 @@ export class AccountState {
   get size(): number {
     const { messages, groups, queues, schedules, flows, runs } = this;
     return messages.size + this.dlqSize + groups.size + queues.size + schedules.size + flows.size + runs.size;
+  }
+
+  /** HE1–HE3. @param nowMs what is too old to count is not always forgotten */
+  heldAt(nowMs: number): Held {
+    const { messages, envelopes, schedules, runs } = this;
+    const answerBytes = this.dlq.answerBytes + runs.dlq.answerBytes;
+    return {
+      messages: messages.pendingCount + this.dlqSize + runs.waiterCount,
+      bytes: this.#heldBodies.bytes + envelopes.bytes + answerBytes + schedules.bytes + this.#runMemoryBytes,
+      memoryBytes:
+        messages.pendingCount * MESSAGE_MEMORY_BYTES +
+        this.dlqSize * (MESSAGE_MEMORY_BYTES + DLQ_MEMORY_BYTES) +
+        this.dlq.answerMemoryBytes +
+        runs.dlq.answerMemoryBytes +
+        schedules.memoryBytes +
+        envelopes.memoryBytes +
+        this.deduplication.sizeAt(nowMs) * DEDUPLICATION_MEMORY_BYTES +
+        this.acceptedIds.sizeAt(nowMs) * ACCEPTED_ID_MEMORY_BYTES +
+        this.#runMemoryBytes,
+    };
   }
 
   /** Plain entries and failed runs. */
@@ -305,6 +338,7 @@ export class AccountState {
   #deliver({ id, atMs }: QueueEventOf<'MessageDelivered'>): void {
     const message = this.messages.pending(id);
     this.#end(message, atMs, 'SUCCESS', true);
+    this.#countNoMore(message);
     this.messages.setDelivered(message, atMs);
   }
 
@@ -396,8 +430,16 @@ export class AccountState {
   }
 
   #letGo(message: Message): void {
-    this.envelopes.release(message.shared);
-    this.#dropBody(message.bodyNumber);
+    const { shared, bodyNumber } = message;
+    if (message.status !== DELIVERED) this.#countNoMore(message);
+    this.envelopes.drop(shared);
+    if (this.references.remove(bodyNumber)) this.bodies.drop(bodyNumber);
+  }
+
+  /** HE1: from its delivery on. */
+  #countNoMore({ shared, bodyNumber, bodyBytes }: Message): void {
+    this.envelopes.uncount(shared);
+    this.#heldBodies.remove(bodyNumber, bodyBytes);
   }
 
   // ── what shares bodies with them ──
@@ -413,13 +455,18 @@ export class AccountState {
 
   #dropEntry(entry: DlqEntry): void {
     this.envelopes.releaseOf(entry.envelope);
-    this.#dropBody(entry.body.number);
-    this.#dropBody(entry.response.body.number);
+    this.#dropBody(entry.body);
+    this.#dropBody(entry.response.body);
   }
 
   #takeBody(body: CarriedBody): void {
-    this.references.add(body.number);
+    this.#holdBody(body);
     this.#storeBody(body);
+  }
+
+  #holdBody({ number, bytes }: BodyRef): void {
+    this.references.add(number);
+    this.#heldBodies.add(number, bytes);
   }
 
   #storeBody({ number, content }: CarriedBody): void {
@@ -427,7 +474,8 @@ export class AccountState {
     if (number > 0 && content !== undefined) this.bodies.put(number, content);
   }
 
-  #dropBody(number: BodyRef['number']): void {
+  #dropBody({ number, bytes }: BodyRef): void {
+    this.#heldBodies.remove(number, bytes);
     if (this.references.remove(number)) this.bodies.drop(number);
   }
 
@@ -453,9 +501,10 @@ export class AccountState {
     message.sinceMs = event.sinceMs;
     message.isCancelRequested = event.isCancelRequested;
     this.messages.add(message);
-    this.references.add(number);
+    this.#holdBody(body);
     if (event.workflow !== undefined) this.runs.restored(message, event.workflow, event.status === 'waiting');
     if (event.status === 'delivered') {
+      this.#countNoMore(message);
       this.messages.setDelivered(message, event.sinceMs);
       return;
     }
@@ -478,8 +527,8 @@ export class AccountState {
   #restoreEntry(entry: DlqEntry): void {
     const { envelope } = this.envelopes.hold(entry.envelope);
     this.#enterDlq(envelope === entry.envelope ? entry : { ...entry, envelope });
-    this.references.add(entry.body.number);
-    this.references.add(entry.response.body.number);
+    this.#holdBody(entry.body);
+    this.#holdBody(entry.response.body);
   }
 
   #restoreAccount(event: QueueEventOf<'AccountRestored'>): void {

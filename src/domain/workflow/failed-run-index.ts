@@ -47,8 +47,8 @@ export class FailedRuns {
     const entry = this.dlq.get(dlqId);
     assert(entry !== undefined, 'a failed run without its entry', { dlqId });
     if (failureFunction !== undefined) {
-      this.holds.holdBody(failureFunction.body.number);
-      this.holds.holdBody(failureFunction.request.number);
+      this.holds.holdBody(failureFunction.body);
+      this.holds.holdBody(failureFunction.request);
     }
     this.#byEntry.set(dlqId, { run, entry, failureFunction });
   }
@@ -66,8 +66,9 @@ export class FailedRuns {
     const failed = this.#byEntry.get(dlqId);
     if (failed === undefined) return;
     const before = failed.failureFunction;
+    const request = { number: message.bodyNumber, bytes: message.bodyBytes };
     // Before the old one goes: it may be the same body.
-    this.holds.holdBody(message.bodyNumber);
+    this.holds.holdBody(request);
     this.#release(before);
     failed.failureFunction = {
       state: 'CALLBACK_INPROGRESS',
@@ -76,7 +77,7 @@ export class FailedRuns {
       status: 0,
       header: [],
       body: NO_BODY,
-      request: { number: message.bodyNumber, bytes: message.bodyBytes },
+      request,
     };
   }
 
@@ -85,15 +86,15 @@ export class FailedRuns {
     const before = failed?.failureFunction;
     this.holds.takeBody(response);
     if (failed === undefined || before === undefined || state === undefined) {
-      this.holds.dropBody(response.number);
+      this.holds.dropBody(response);
       if (failed === undefined) return;
       this.#release(before);
       failed.failureFunction = undefined;
       return;
     }
     const isCallable = state === 'CALLBACK_FAIL';
-    this.holds.dropBody(before.body.number);
-    if (!isCallable) this.holds.dropBody(before.request.number);
+    this.holds.dropBody(before.body);
+    if (!isCallable) this.holds.dropBody(before.request);
     const body = { number: response.number, bytes: response.bytes };
     const request = isCallable ? before.request : NO_BODY;
     failed.failureFunction = { ...before, state, status, header, body, request };
@@ -101,7 +102,7 @@ export class FailedRuns {
 
   #release(failureFunction: FailureFunction | undefined): void {
     if (failureFunction === undefined) return;
-    this.holds.dropBody(failureFunction.body.number);
-    this.holds.dropBody(failureFunction.request.number);
+    this.holds.dropBody(failureFunction.body);
+    this.holds.dropBody(failureFunction.request);
   }
 }

@@ -3,7 +3,7 @@ import type { DlqId } from '../../kernel/index.js';
 import type { WorkflowEvent, WorkflowEventOf } from './events.js';
 import type { FailureFunction } from './records.js';
 import { Run } from './run.js';
-import { appendHeld, heldInvoker, type RunHolds } from './run-holds.js';
+import { appendHeld, heldInvoker, type RunHolds, weighAsked, weighEvent, weighRun } from './run-holds.js';
 
 /** Entries of one event. */
 const ENTRIES_AT_ONCE = 500;
@@ -44,9 +44,19 @@ export function restoredRun(event: WorkflowEventOf<'RunRestored'>, holds: RunHol
   const asked = isActive ? heldInvoker(invoker, holds) : invoker;
   const run = new Run(runId, createdAtMs, shared, asked, payloadHash);
   if (!isActive) run.endState = 'RUN_FAILED';
+  weighRun(run, holds);
   for (const entry of entries) appendHeld(run, entry, holds);
-  for (const stored of storedEvents) run.storedEvents.push({ ...stored, content: Uint8Array.from(stored.content) });
-  for (const [stepId, child, messageId] of invokes) run.addInvoke(stepId, { child, messageId });
-  for (const [stepId, messageId] of calls) run.addCall(stepId, messageId);
+  for (const stored of storedEvents) {
+    run.storedEvents.push({ ...stored, content: Uint8Array.from(stored.content) });
+    weighEvent(run, stored, 1, holds);
+  }
+  for (const [stepId, child, messageId] of invokes) {
+    run.addInvoke(stepId, { child, messageId });
+    weighAsked(run, holds);
+  }
+  for (const [stepId, messageId] of calls) {
+    run.addCall(stepId, messageId);
+    weighAsked(run, holds);
+  }
   return run;
 }

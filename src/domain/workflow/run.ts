@@ -36,6 +36,8 @@ export class Run {
   #steps: StepPlaces | undefined;
   /** Of the entries' bodies. */
   bytes = 0;
+  /** What it takes in the state itself (run-holds.ts). */
+  memoryBytes = 0;
   /** Messages that have not come to their end. */
   readonly open = new Set<Message>();
   readonly waiting: Waiting[] = [];

@@ -18,7 +18,7 @@ import type { WorkflowEvent, WorkflowEventOf } from './events.js';
 import { type FailedRun, FailedRuns } from './failed-run-index.js';
 import type { RunPart } from './records.js';
 import { Run, type Waiting } from './run.js';
-import { appendHeld, heldInvoker, type RunHolds, releaseRun } from './run-holds.js';
+import { appendHeld, heldInvoker, type RunHolds, releaseRun, weighAsked, weighEvent, weighRun } from './run-holds.js';
 import { type RunPlace, RunPlaces } from './run-places.js';
 import { restoredRun, restoringEvents } from './run-restoring.js';
 import { Waiters } from './waiters.js';
@@ -38,6 +38,11 @@ export class Runs {
   /** Active ones and failed ones. */
   get size(): number {
     return this.#active.size + this.#failed.size;
+  }
+
+  /** Steps that wait for an event. */
+  get waiterCount(): number {
+    return this.#waiters.size;
   }
 
   active(id: RunId): Run | undefined {
@@ -77,7 +82,7 @@ export class Runs {
     return this.#places.leftovers;
   }
 
-  waitersOf(eventId: string): Iterable<Waiting> {
+  waitersOf(eventId: string): ReadonlySet<Waiting> {
     return this.#waiters.of(eventId);
   }
 
@@ -91,12 +96,15 @@ export class Runs {
     const run = this.#runOf(part);
     this.#places.add(message, part, run);
     if (part.role === 'failure') {
-      this.holds.holdBody(part.payload.number);
+      this.holds.holdBody(part.payload);
       this.#failed.functionStarted(message, part.dlqId);
       return;
     }
     if (run === undefined) return;
-    if (part.role === 'call') run.addCall(part.step.stepId, message.id);
+    if (part.role === 'call') {
+      run.addCall(part.step.stepId, message.id);
+      weighAsked(run, this.holds);
+    }
     if (part.role !== 'step') return;
     const body = { number: message.bodyNumber, bytes: message.bodyBytes };
     const known = run.entries[part.index];
@@ -109,14 +117,14 @@ export class Runs {
   }
 
   restored(message: Message, part: RunPart, isWaiting: boolean): void {
-    if (part.role === 'failure') this.holds.holdBody(part.payload.number);
+    if (part.role === 'failure') this.holds.holdBody(part.payload);
     this.#places.restore(message, part, this.#runOf(part), isWaiting);
   }
 
   /** It is pending no more. */
   left(message: Message): void {
     const part = this.#places.delete(message);
-    if (part?.role === 'failure') this.holds.dropBody(part.payload.number);
+    if (part?.role === 'failure') this.holds.dropBody(part.payload);
   }
 
   /** The entry of a run's message that failed for good; the run's end follows. */
@@ -164,19 +172,25 @@ export class Runs {
       case 'EventStored': {
         const { runId, eventId, id, content } = event;
         // A copy: a view would keep its whole entry alive.
-        this.#run(runId).storedEvents.push({ eventId, id, content: Uint8Array.from(content) });
+        const run = this.#run(runId);
+        const stored = { eventId, id, content: Uint8Array.from(content) };
+        run.storedEvents.push(stored);
+        weighEvent(run, stored, 1, this.holds);
         return;
       }
       case 'StoredEventTaken': {
-        const { storedEvents } = this.#run(event.runId);
+        const run = this.#run(event.runId);
+        const { storedEvents } = run;
         const at = storedEvents.findIndex(({ eventId }) => eventId === event.eventId);
         assert(at >= 0, 'an event is taken that is not stored', { runId: event.runId });
-        storedEvents.splice(at, 1);
+        for (const taken of storedEvents.splice(at, 1)) weighEvent(run, taken, -1, this.holds);
         return;
       }
       case 'InvokeStarted': {
         const { runId, step, childRunId, messageId } = event;
-        this.#run(runId).addInvoke(step.stepId, { child: childRunId, messageId });
+        const run = this.#run(runId);
+        run.addInvoke(step.stepId, { child: childRunId, messageId });
+        weighAsked(run, this.holds);
         return;
       }
       case 'FailureFunctionEnded':
@@ -220,6 +234,7 @@ export class Runs {
     const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
     const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
     assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
+    weighRun(run, this.holds);
     for (const entry of kept) appendHeld(run, entry, this.holds);
   }
 
@@ -229,7 +244,7 @@ export class Runs {
     this.#active.delete(runId);
     this.#places.ended(run);
     this.#waiters.removeAll(run);
-    run.storedEvents.splice(0);
+    for (const stored of run.storedEvents.splice(0)) weighEvent(run, stored, -1, this.holds);
     if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);
     const entry = dlqId === undefined ? undefined : this.dlq.get(dlqId);
     const first = run.entries[0];

@@ -10,8 +10,10 @@
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { Published, PublishItem, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
+import type { Growth } from '../queue/held-refusal.js';
 import { carriedBody } from '../queue/publish.js';
 import type { Turn } from '../queue/turn.js';
+import type { WorkflowItem } from './commands.js';
 import { MAX_INVOKE_DEPTH, MAX_RUN_ENTRIES } from './limits.js';
 import type { StepMark } from './records.js';
 import type { Run } from './run.js';
@@ -67,6 +69,21 @@ function isOfEndpoint({ workflow }: PublishItem): boolean {
 export function countsForLimits({ id, workflow }: RunItem, { state }: Turn): boolean {
   if (workflow.kind !== 'trigger' || state.acceptedIds.has(id)) return false;
   return state.runs.active(workflow.runId) === undefined;
+}
+
+/** What it would add: an entry or a call that is known already adds nothing. */
+export function runGrowth(item: RunItem, growth: Growth, { state }: Turn): void {
+  const { id, body, callerIp, workflow } = item;
+  if (state.acceptedIds.has(id)) return;
+  const run = state.runs.active(workflow.runId);
+  if (workflow.kind === 'trigger' ? run !== undefined : run === undefined || isKnown(run, workflow)) return;
+  const { url, settings } = urlOf(item);
+  growth.message({ url, settings, callerIp }).body(body.byteLength);
+}
+
+function isKnown(run: Run, { kind, step }: Exclude<WorkflowItem, { readonly kind: 'trigger' }>): boolean {
+  if (kind === 'entry') return run.entryOf(step.stepId, step.targetStep) !== undefined;
+  return run.calls.has(step.stepId) || run.resultOf(step.stepId) !== undefined;
 }
 
 export function acceptRunItem(item: RunItem, turn: Turn): Published {

@@ -2,7 +2,9 @@
 import { IndexedHeap } from '../queue/indexed-heap.js';
 import type { Waiter } from './records.js';
 import { type Run, Waiting } from './run.js';
-import { heldWaiter, type RunHolds } from './run-holds.js';
+import { heldWaiter, type RunHolds, weighWaiting } from './run-holds.js';
+
+const NOBODY: ReadonlySet<Waiting> = new Set();
 
 export class Waiters {
   readonly #byEvent = new Map<string, Set<Waiting>>();
@@ -10,9 +12,13 @@ export class Waiters {
 
   constructor(private readonly holds: RunHolds) {}
 
+  get size(): number {
+    return this.#deadlines.size;
+  }
+
   /** In the order in which they came. */
-  of(eventId: string): Iterable<Waiting> {
-    return this.#byEvent.get(eventId) ?? [];
+  of(eventId: string): ReadonlySet<Waiting> {
+    return this.#byEvent.get(eventId) ?? NOBODY;
   }
 
   get nextDeadline(): Waiting | undefined {
@@ -22,6 +28,7 @@ export class Waiters {
   add(run: Run, waiter: Waiter): void {
     const waiting = new Waiting(heldWaiter(waiter, this.holds), run);
     run.waiting.push(waiting);
+    weighWaiting(waiting, 1, this.holds);
     this.#deadlines.push(waiting);
     const others = this.#byEvent.get(waiter.eventId);
     if (others === undefined) this.#byEvent.set(waiter.eventId, new Set([waiting]));
@@ -42,6 +49,7 @@ export class Waiters {
   #unlink(waiting: Waiting): void {
     const { waiter } = waiting;
     this.#deadlines.delete(waiting);
+    weighWaiting(waiting, -1, this.holds);
     const others = this.#byEvent.get(waiter.eventId);
     others?.delete(waiting);
     if (others?.size === 0) this.#byEvent.delete(waiter.eventId);

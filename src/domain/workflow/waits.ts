@@ -10,6 +10,7 @@ import type { MessageId } from '../../kernel/index.js';
 import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
 import type { QueueSteps } from '../queue/engine.js';
+import { Growth, heldRefusal } from '../queue/held-refusal.js';
 import { messageIdAt } from '../queue/ids.js';
 import { suspended } from '../queue/publish.js';
 import type { Turn } from '../queue/turn.js';
@@ -47,6 +48,9 @@ export function wait(command: QueueCommandOf<'Wait'>, turn: Turn): QueueReply {
     return rejection('TOO_MANY', `quota maxWaiterBytes exceeded, current limit: ${MAX_WAITER_BYTES}`);
   }
   const { resultId, stepText, timeoutText, timeoutBody } = command;
+  const growth = new Growth().message(command.onNotify).text(stepText.length + (timeoutBody?.length ?? 0));
+  const isFull = heldRefusal(growth, state, context, 'ofRuns');
+  if (isFull !== undefined) return isFull;
   const atMs = context.nowMs;
   const waiter: Waiter = {
     runId,
@@ -96,6 +100,8 @@ function notifyNow(
   }
   const isRepeat = state.acceptedIds.has(firstId) || run.storedEvents.some(({ id }) => id === firstId);
   if (isRepeat) return { type: 'Notified', notified: [] };
+  const isFull = heldRefusal(new Growth().text(content.byteLength), state, context, 'ofRuns');
+  if (isFull !== undefined) return isFull;
   const waiting = run.waiterFor(eventId);
   if (waiting !== undefined) return { type: 'Notified', notified: [notifyOne(waiting, firstId, out, turn)] };
   if (run.storedEvents.length >= MAX_STORED_EVENTS) {
@@ -137,6 +143,11 @@ function* notifyAll(
   turn: Turn,
 ): Generator<void, QueueReply> {
   const { acceptedIds, messages, runs } = turn.state;
+  if (!acceptedIds.has(firstId)) {
+    const growth = new Growth().body(content.byteLength * runs.waitersOf(eventId).size);
+    const isFull = heldRefusal(growth, turn.state, turn.context, 'ofRuns');
+    if (isFull !== undefined) return isFull;
+  }
   const beforeMs = acceptedIds.has(firstId) ? (messages.get(firstId)?.createdAtMs ?? 0) : Number.POSITIVE_INFINITY;
   const most = Math.min(NOTIFIED_AT_ONCE, Math.ceil(NOTIFIED_BYTES_AT_ONCE / Math.max(1, content.byteLength)));
   const notified: Notified[] = [];

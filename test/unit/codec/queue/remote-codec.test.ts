@@ -237,6 +237,7 @@ const REASONS = Object.keys({
   SUSPENDED: true,
   DAILY_LIMIT: true,
   BUDGET: true,
+  FULL: true,
 } satisfies Record<QueueRejection, true>) as QueueRejection[];
 
 describe('queue commands between processes', () => {
