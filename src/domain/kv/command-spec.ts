@@ -188,6 +188,8 @@ export interface CommandContext {
    * @param isQuiet  its keyspace events are not told: the outer command has its own
    */
   call(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Reply;
+  /** The same, in slices of its own. */
+  callInSlices(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Generator<void, Reply>;
 }
 
 export type KvFaceName = 'rest' | 'resp';
@@ -237,7 +239,7 @@ export interface CommandSpec {
   /** For proxies and clients of clusters, in Redis's words (COMMAND INFO). */
   readonly tips?: readonly string[];
   readonly handler: Handler;
-  /** Used instead of `handler` outside of transactions and scripts; of `isLong`, only when that says so. */
+  /** Used instead of `handler` outside of scripts; of `isLong`, only when that says so. */
   readonly sliced?: SlicedHandler;
   /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
   readonly isLong?: (context: CommandContext) => boolean;
@@ -345,15 +347,4 @@ function eachKey(
         if (position < words.length) visit(position, access ?? fallback, part);
       }
   }
-}
-
-/** A handler made of its slices, for where it has to run in one go. */
-export function inOneGo(sliced: SlicedHandler): Handler {
-  return (context) => {
-    const steps = sliced(context);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
-  };
 }

@@ -3,6 +3,7 @@
  * RESP-encoded. A command that changed nothing pushes nothing.
  */
 import type { ByteString } from '../../kernel/index.js';
+import { SLICE_WORDS } from './limits.js';
 
 export class Effects {
   /** In replay effects are read, not made: what handlers push is dropped before it is encoded. */
@@ -34,6 +35,20 @@ export class Effects {
     let resp = `*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`;
     for (const word of words) resp += `$${word.length}\r\n${word}\r\n`;
     this.#resp += resp;
+    this.#count += 1;
+  }
+
+  /** As `pushList`, in slices: nothing of it is there before it is all encoded. */
+  *pushLong(name: ByteString, words: readonly ByteString[]): Generator<void, void> {
+    if (this.isMuted) return;
+    const pieces = [`*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`];
+    for (let at = 0; at < words.length; at += SLICE_WORDS) {
+      let piece = '';
+      for (const word of words.slice(at, at + SLICE_WORDS)) piece += `$${word.length}\r\n${word}\r\n`;
+      pieces.push(piece);
+      yield;
+    }
+    this.#resp += pieces.join('');
     this.#count += 1;
   }
 

@@ -103,6 +103,7 @@ export class KvEngine {
       permissions: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
+      callInSlices: (spec, words, isQuiet = false) => this.#callInSlices(spec, words, isQuiet),
     };
   }
 
@@ -267,8 +268,27 @@ export class KvEngine {
     context.permissions = caller.permissions;
   }
 
-  /** A command within a command: the outer one finds its own words again afterwards. */
   #call(spec: CommandSpec, words: readonly ByteString[], isQuiet: boolean): Reply {
+    // Handlers block only where `mayBlock`.
+    return this.#within(words, isQuiet, () => spec.handler(this.#context) as Reply);
+  }
+
+  *#callInSlices(spec: CommandSpec, words: readonly ByteString[], isQuiet: boolean): Generator<void, Reply> {
+    const { sliced } = spec;
+    if (sliced === undefined) return this.#call(spec, words, isQuiet);
+    const slices = sliced(this.#context);
+    for (;;) {
+      const reply = this.#within(words, isQuiet, () => {
+        const step = slices.next();
+        return step.done === true ? step.value : undefined;
+      });
+      if (reply !== undefined) return reply;
+      yield;
+    }
+  }
+
+  /** A command within a command: the outer one finds its own words again afterwards. A refusal is its reply. */
+  #within<R>(words: readonly ByteString[], isQuiet: boolean, run: () => R): R | ErrorReply {
     const context = this.#context;
     const outer = this.#args.words;
     const { mayBlock, isNested } = context;
@@ -278,8 +298,7 @@ export class KvEngine {
     context.mayBlock = false;
     context.isNested = true;
     try {
-      // Handlers block only where `mayBlock`.
-      return spec.handler(context) as Reply;
+      return run();
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return refusal;
       this.keyspace.spoilUndo();

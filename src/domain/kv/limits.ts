@@ -21,9 +21,7 @@ export const MAX_EXPIRE_AT_MS = Number.MAX_SAFE_INTEGER;
 /** Expiries of fields end here in Redis: 2^46 ms, the year 4199. */
 export const MAX_FIELD_EXPIRY_MS = 2 ** 46 - 1;
 
-/** Words of one command above which it runs in slices: about a millisecond of lookups. */
-export const MANY_WORDS = 2000;
-/** Of them in one slice. */
+/** Words of one command that are handled in one slice, where each is a lookup. */
 export const SLICE_WORDS = 1000;
 
 const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (proto-max-bulk-len)');

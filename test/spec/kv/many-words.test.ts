@@ -1,6 +1,6 @@
 /** Commands of very many words run in slices, and do what they would do in one go. */
 import { expect } from 'chai';
-import { admit, type CommandSpec, KvEngine, type Reply } from '../../../src/domain/kv/index.js';
+import { admit, type CommandSpec, digestOf, KvEngine, type Reply } from '../../../src/domain/kv/index.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
 
@@ -44,4 +44,92 @@ describe('commands of many words', () => {
       bench.expectReplayed();
     });
   }
+
+  const members = keys.flatMap((key) => ['1', key]);
+  const places = keys.flatMap((key, i) => [String(i % 180), String(i % 80), key]);
+  const fields = ['FIELDS', String(MANY), ...keys];
+  const filled: (readonly string[])[] = [
+    ['SADD', 's', ...keys],
+    ['SADD', 'other', 'k1', 'x'],
+    ['ZADD', 'z', ...members],
+    ['HSET', 'h', ...pairs],
+    ['GEOADD', 'g', ...places],
+    ['PFADD', 'p', ...keys],
+    ['RPUSH', 'l', 'a'],
+  ];
+  const many = (key: string) => keys.map(() => key);
+
+  for (const words of [
+    ['LPUSH', 'l', ...keys],
+    ['RPUSH', 'new', ...keys],
+    ['SADD', 'other', ...keys],
+    ['SREM', 's', ...keys],
+    ['SMISMEMBER', 'other', ...keys],
+    ['SINTER', ...many('other')],
+    ['SUNION', ...many('other')],
+    ['SDIFF', 's', ...many('other').slice(0, 2100)],
+    ['SINTERCARD', String(MANY), ...many('other')],
+    ['SINTERSTORE', 'd', ...many('other')],
+    ['SDIFFSTORE', 'd', 's', ...many('other').slice(0, 2100)],
+    ['ZADD', 'new', ...members, ...members],
+    ['ZREM', 'z', ...keys, ...keys],
+    ['ZMSCORE', 'z', ...keys],
+    ['ZINTER', String(MANY), ...many('other')],
+    ['ZDIFF', '2101', 's', ...many('other').slice(0, 2100)],
+    ['ZUNIONSTORE', 'd', String(MANY), ...many('other')],
+    ['ZINTERCARD', String(MANY), ...many('other')],
+    ['ZMPOP', String(MANY), ...keys, 'MIN'],
+    ['LMPOP', String(MANY), ...keys, 'LEFT'],
+    ['HMGET', 'h', ...keys],
+    ['HSET', 'new', ...pairs],
+    ['HDEL', 'h', ...keys],
+    ['HSETEX', 'h', 'EX', '100', 'FIELDS', String(MANY), ...pairs],
+    ['HEXPIRE', 'h', '100', ...fields],
+    ['HTTL', 'h', ...fields],
+    ['HPERSIST', 'h', ...fields],
+    ['HGETEX', 'h', 'EX', '100', ...fields],
+    ['HGETDEL', 'h', ...fields],
+    ['GEOADD', 'new', ...places],
+    ['GEOPOS', 'g', ...keys],
+    ['GEOHASH', 'g', ...keys],
+    ['PFCOUNT', ...many('p')],
+    ['PFMERGE', 'd', ...many('p')],
+    ['MSETEX', String(MANY), ...pairs, 'EX', '100'],
+    ['BITFIELD', 'b', ...keys.flatMap((_, i) => ['INCRBY', 'u8', `#${i % 10}`, '1'])],
+    ['BITFIELD_RO', 's1', ...keys.flatMap(() => ['GET', 'u8', '0'])],
+  ]) {
+    it(`${words[0]} of many words takes slices, and says and does what it does in one go`, () => {
+      const whole = new KvBench();
+      const sliced = new KvBench();
+      for (const line of filled) {
+        whole.run(line);
+        sliced.run(line);
+      }
+      const { engine } = sliced;
+      const spec = admit(words) as CommandSpec;
+      expect(engine.isLong(spec, words, NOW)).to.equal(true);
+      const slices = engine.begin(spec, words);
+      let reply: Reply | undefined;
+      let count = 0;
+      for (; reply === undefined; count += 1) reply = slices.next(NOW);
+      expect(count).to.be.greaterThan(4);
+      expect(readable(reply)).to.deep.equal(readable(whole.run(words).reply));
+      expect(digestOf(engine)).to.deep.equal(digestOf(whole.engine));
+    });
+  }
+
+  it('looks at most some hundred times into sets between two pauses', () => {
+    const engine = new KvEngine(seededRandom(1), facts);
+    for (const words of filled) engine.execute(admit(words) as CommandSpec, words, NOW);
+    for (const words of [
+      ['SINTER', ...Array.from({ length: 1000 }, () => 's')],
+      ['SDIFF', 's', ...Array.from({ length: 999 }, () => 'other')],
+      ['ZINTER', '1000', ...Array.from({ length: 1000 }, () => 'z')],
+    ]) {
+      const slices = engine.begin(admit(words) as CommandSpec, words);
+      let count = 0;
+      while (slices.next(NOW) === undefined) count += 1;
+      expect(count, words[0]).to.be.greaterThan((MANY * 900) / 1000);
+    }
+  });
 });

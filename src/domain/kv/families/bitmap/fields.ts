@@ -1,9 +1,10 @@
 /** BITFIELD: integers of any width at any bit. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { MAX_STRING_BYTES } from '../../limits.js';
 import { INT64_MAX, narrow } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { mapped, Pace } from '../../slices.js';
 import { byteOf } from '../../types/bit-string.js';
 import { recordExpiry } from '../expire-time.js';
 import { type BitEditor, badOffset, bitOffset, editBits } from './bit-access.js';
@@ -36,35 +37,36 @@ interface FieldOperation {
  * BITFIELD key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] SET type offset n | INCRBY type offset n] … → a
  * result each: what is there, what was there, the sum; null where FAIL keeps it as it is. WRONGTYPE.
  */
-export const bitField: Handler = (context) => run(context, false);
+export const bitField: SlicedHandler = (context) => run(context, false);
 
 /** BITFIELD_RO key GET type offset … → a result each. WRONGTYPE. */
-export const readBitField: Handler = (context) => run(context, true);
+export const readBitField: SlicedHandler = (context) => run(context, true);
 
-function run(context: CommandContext, isReadOnly: boolean): Reply {
+function* run(context: CommandContext, isReadOnly: boolean): Generator<void, Reply> {
   const { args, keyspace, effects } = context;
-  const operations = readOperations(context);
+  const operations = yield* readOperations(context);
   const writes = operations.filter(({ kind }) => kind !== 'GET');
   if (isReadOnly && writes.length > 0) throw readOnly;
   const key = args.bytes(1);
   const present = keyspace.peekBits(key);
   if (writes.length === 0) {
     const byteAt = present === undefined ? () => 0 : (index: number) => byteOf(present, index);
-    return operations.map((operation) => narrow(readField(byteAt, operation)));
+    return yield* mapped(operations, (operation) => narrow(readField(byteAt, operation)));
   }
   const last = writes.reduce((most, { offset, type }) => Math.max(most, Math.floor((offset + type.bits - 1) / 8)), 0);
   const editor = editBits(context, key, last);
-  const replies = operations.map((operation) => perform(editor, operation));
+  const replies = yield* mapped(operations, (operation) => perform(editor, operation));
   // Growth alone is a change: of a command whose writes all fail too.
   editor.save();
-  effects.pushList('BITFIELD', args.from(1));
+  yield* effects.pushLong('BITFIELD', args.from(1));
   recordExpiry(context, key);
   context.notify('$', 'setbit', key);
   return replies;
 }
 
-function readOperations({ args }: CommandContext): FieldOperation[] {
+function* readOperations({ args }: CommandContext): Generator<void, FieldOperation[]> {
   const operations: FieldOperation[] = [];
+  const pace = new Pace();
   let overflow: Overflow = 'WRAP';
   for (let i = 2; i < args.length; ) {
     const kind = args.option(i);
@@ -83,6 +85,7 @@ function readOperations({ args }: CommandContext): FieldOperation[] {
     const operand = kind === 'GET' ? 0n : args.int64(i + 3);
     operations.push({ kind: kind as FieldOperation['kind'], type, offset, operand, overflow });
     i += words;
+    if (pace.isDue()) yield;
   }
   return operations;
 }

@@ -1,5 +1,6 @@
 /** The Bitmap family: strings as rows of bits. */
-import { at, type CommandSpec, family, inOneGo, type KeySpec, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, family, type KeySpec, several, span } from '../../command-spec.js';
+import { inSlices } from '../../slices.js';
 import { countBits, findFirstBit, getBit, isLong, setBit } from './bits.js';
 import { bitField, readBitField } from './fields.js';
 import { combine, isLongOperation } from './operation.js';
@@ -37,9 +38,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
     arity: -2,
     flags: read,
     keys: at(1),
-    handler: inOneGo(countBits),
-    sliced: countBits,
-    isLong,
+    ...inSlices(countBits, isLong),
     since: '2.6.0',
     summary: 'Counts the bits that are set in a string, or in part of it.',
   },
@@ -48,9 +47,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
     arity: -3,
     flags: read,
     keys: at(1),
-    handler: inOneGo(findFirstBit),
-    sliced: findFirstBit,
-    isLong,
+    ...inSlices(findFirstBit, isLong),
     since: '2.8.7',
     summary: 'Finds the first bit of a string that is set, or that is not.',
   },
@@ -59,9 +56,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
     arity: -4,
     flags: write,
     keys: targetAndSources,
-    handler: inOneGo(combine),
-    sliced: combine,
-    isLong: isLongOperation,
+    ...inSlices(combine, isLongOperation),
     since: '2.6.0',
     summary: 'Combines strings bit by bit and stores the result.',
   },
@@ -71,7 +66,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
     arity: -2,
     flags: write,
     keys: at(1),
-    handler: bitField,
+    ...inSlices(bitField),
     since: '3.2.0',
     summary: 'Reads and changes integers of any width at any bit of a string.',
     deviations: [ends],
@@ -81,7 +76,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
     arity: -2,
     flags: readFast,
     keys: at(1),
-    handler: readBitField,
+    ...inSlices(readBitField),
     since: '6.0.0',
     summary: 'Reads integers of any width at any bit of a string.',
   },

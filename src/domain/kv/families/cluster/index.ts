@@ -9,12 +9,12 @@ import {
   type CommandSpec,
   family,
   type Handler,
-  inOneGo,
   NO_KEYS,
   type SlicedHandler,
 } from '../../command-spec.js';
 import { HASH_SLOTS, hashSlot } from '../../hash-slot.js';
 import { ErrorReply, MapReply, SimpleString, VerbatimReply } from '../../reply.js';
+import { inSlices } from '../../slices.js';
 
 const LAST_SLOT = HASH_SLOTS - 1;
 const invalidSlot = new ErrorReply('ERR Invalid or out of range slot');
@@ -205,9 +205,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
     arity: 3,
     flags: ['stale', 'keyspace'],
     keys: NO_KEYS,
-    handler: inOneGo(countKeys),
-    sliced: countKeys,
-    isLong,
+    ...inSlices(countKeys, isLong),
     since: '3.0.0',
     summary: 'Counts the keys of a hash slot.',
   },
@@ -217,9 +215,7 @@ export const CLUSTER: readonly CommandSpec[] = family('cluster', [
     arity: 4,
     flags: ['stale', 'keyspace', 'random'],
     keys: NO_KEYS,
-    handler: inOneGo(getKeys),
-    sliced: getKeys,
-    isLong,
+    ...inSlices(getKeys, isLong),
     since: '3.0.0',
     summary: 'Lists keys of a hash slot.',
   },

@@ -1,8 +1,9 @@
 /** The Generic family: keys whatever they hold. */
-import { at, type CommandSpec, family, found, inOneGo, NO_KEYS, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, family, found, NO_KEYS, several, span } from '../../command-spec.js';
+import { inSlices } from '../../slices.js';
 import { dump, isLongDump, isLongRestore, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
-import { copy, countExisting, hasManyWords, remove, rename, type } from './keys.js';
+import { copy, countExisting, remove, rename, type } from './keys.js';
 import { encoding, frequency, help, idleTime, memoryUsage, referenceCount } from './object.js';
 import { keys, keysInSlices, randomKey, scan } from './scan.js';
 import { isLongSort, SORT_KEYS, sort } from './sort.js';
@@ -22,9 +23,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
-    handler: inOneGo(countExisting),
-    sliced: countExisting,
-    isLong: hasManyWords,
+    ...inSlices(countExisting),
     since: '1.0.0',
     summary: 'Counts how many of the keys are there.',
   },
@@ -35,9 +34,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
-    handler: inOneGo(countExisting),
-    sliced: countExisting,
-    isLong: hasManyWords,
+    ...inSlices(countExisting),
     since: '3.2.1',
     summary: 'Counts how many of the keys are there; access times are not kept.',
   },
@@ -95,9 +92,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: 2,
     flags: read,
     keys: at(1),
-    handler: inOneGo(dump),
-    sliced: dump,
-    isLong: isLongDump,
+    ...inSlices(dump, isLongDump),
     since: '2.6.0',
     summary: 'Returns the value of a key as a payload that RESTORE reads.',
     deviations: [
@@ -214,9 +209,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -3,
     flags: ['write', 'denyoom'],
     keys: several(at(1, 'read'), at(2, 'write')),
-    handler: inOneGo(copy),
-    sliced: copy,
-    isLong: isLongDump,
+    ...inSlices(copy, isLongDump),
     since: '6.2.0',
     summary: 'Copies the value and the expiry of a key to another.',
     deviations: ['Over REST equal source and destination answer 0; Redis gives an error.', 'The only database is 0.'],
@@ -228,9 +221,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -2,
     flags: ['write'],
     keys: span(1, -1),
-    handler: inOneGo(remove),
-    sliced: remove,
-    isLong: hasManyWords,
+    ...inSlices(remove),
     since: '1.0.0',
     summary: 'Deletes keys.',
   },
@@ -241,9 +232,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -1,
     flags: writeFast,
     keys: span(1, -1),
-    handler: inOneGo(remove),
-    sliced: remove,
-    isLong: hasManyWords,
+    ...inSlices(remove),
     since: '4.0.0',
     summary: 'Deletes keys.',
     deviations: ['Without a key it answers 0; Redis gives an error.'],
@@ -323,9 +312,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: -4,
     flags: ['write', 'denyoom', 'dangerous'],
     keys: at(1),
-    handler: inOneGo(restore),
-    sliced: restore,
-    isLong: isLongRestore,
+    ...inSlices(restore, isLongRestore),
     since: '2.6.0',
     summary: 'Makes a key from a payload of DUMP.',
     deviations: [expiryEnds, 'IDLETIME and FREQ are checked and not kept.'],
@@ -336,9 +323,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     flags: ['write', 'denyoom'],
     categories: ['set', 'sortedset', 'list', 'dangerous'],
     keys: SORT_KEYS,
-    handler: inOneGo(sort(true)),
-    sliced: sort(true),
-    isLong: isLongSort,
+    ...inSlices(sort(true), isLongSort),
     since: '1.0.0',
     summary: 'Sorts the elements of a list, a set or a sorted set.',
   },
@@ -352,9 +337,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
       at(1),
       found(() => [], { use: 'RO access' }),
     ),
-    handler: inOneGo(sort(false)),
-    sliced: sort(false),
-    isLong: isLongSort,
+    ...inSlices(sort(false), isLongSort),
     since: '7.0.0',
     summary: 'As SORT, without STORE.',
   },

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import type { Value } from '../../keyspace.js';
-import { MANY_WORDS, SLICE_WORDS } from '../../limits.js';
+import { SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, SimpleString } from '../../reply.js';
 import { copyInSlices } from './dump.js';
 
@@ -18,10 +18,6 @@ export const countExisting: SlicedHandler = function* ({ args, keyspace }) {
   }
   return count;
 };
-
-export function hasManyWords({ args }: CommandContext): boolean {
-  return args.length > MANY_WORDS;
-}
 
 /** DEL key …, UNLINK key … → how many were deleted. */
 export const remove: SlicedHandler = function* ({ args, keyspace, effects, nowMs, notify }) {

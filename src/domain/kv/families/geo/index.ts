@@ -1,15 +1,7 @@
 /** The Geo family: sorted sets whose scores are places. */
-import {
-  at,
-  type CommandContext,
-  type CommandSpec,
-  family,
-  found,
-  inOneGo,
-  type SlicedHandler,
-  several,
-} from '../../command-spec.js';
+import { at, type CommandSpec, family, found, several } from '../../command-spec.js';
 import { NIL_ARRAY } from '../../reply.js';
+import { inSlices } from '../../slices.js';
 import { SORTED_SET } from '../sorted-set/index.js';
 import { add, distanceBetween, hashes, positions } from './members.js';
 import { isLongSearch, keysOfRadius, radiusSearches, searching } from './search.js';
@@ -19,20 +11,13 @@ const write = ['write', 'denyoom'] as const;
 
 const ZADD = SORTED_SET.find(({ name }) => name === 'ZADD') as CommandSpec;
 
-function long(
-  sliced: SlicedHandler,
-  isLong: (context: CommandContext) => boolean,
-): Pick<CommandSpec, 'handler'> & Required<Pick<CommandSpec, 'sliced' | 'isLong'>> {
-  return { handler: inOneGo(sliced), sliced, isLong };
-}
-
 export const GEO: readonly CommandSpec[] = family('geo', [
   {
     name: 'GEOADD',
     arity: -5,
     flags: write,
     keys: at(1),
-    handler: add(ZADD),
+    ...inSlices(add(ZADD)),
     since: '3.2.0',
     summary: 'Adds members at places, or moves them.',
   },
@@ -41,7 +26,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -2,
     flags: read,
     keys: at(1),
-    handler: positions(NIL_ARRAY),
+    ...inSlices(positions(NIL_ARRAY)),
     since: '3.2.0',
     summary: 'Returns longitude and latitude of members.',
   },
@@ -50,7 +35,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -2,
     flags: read,
     keys: at(1),
-    handler: hashes,
+    ...inSlices(hashes),
     since: '3.2.0',
     summary: 'Returns the places of members as geohash strings.',
   },
@@ -68,7 +53,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -7,
     flags: read,
     keys: at(1),
-    ...long(searching({ kind: 'search', stores: 'never' }), isLongSearch(1)),
+    ...inSlices(searching({ kind: 'search', stores: 'never' }), isLongSearch(1)),
     since: '6.2.0',
     summary: 'Returns the members within a circle or a box.',
   },
@@ -77,7 +62,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -8,
     flags: write,
     keys: several(at(1, 'write'), at(2, 'read')),
-    ...long(searching({ kind: 'search', stores: 'always' }), isLongSearch(2)),
+    ...inSlices(searching({ kind: 'search', stores: 'always' }), isLongSearch(2)),
     since: '6.2.0',
     summary: 'Stores the members within a circle or a box.',
   },
@@ -86,7 +71,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -6,
     flags: write,
     keys: found(keysOfRadius(6), ...radiusSearches(6)),
-    ...long(searching({ kind: 'around-place', stores: 'option' }), isLongSearch(1)),
+    ...inSlices(searching({ kind: 'around-place', stores: 'option' }), isLongSearch(1)),
     since: '3.2.0',
     summary: 'Returns or stores the members within a circle around a place.',
   },
@@ -95,7 +80,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -6,
     flags: read,
     keys: at(1),
-    ...long(searching({ kind: 'around-place', stores: 'never' }), isLongSearch(1)),
+    ...inSlices(searching({ kind: 'around-place', stores: 'never' }), isLongSearch(1)),
     since: '3.2.10',
     summary: 'Returns the members within a circle around a place.',
   },
@@ -104,7 +89,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -5,
     flags: write,
     keys: found(keysOfRadius(5), ...radiusSearches(5)),
-    ...long(searching({ kind: 'around-member', stores: 'option' }), isLongSearch(1)),
+    ...inSlices(searching({ kind: 'around-member', stores: 'option' }), isLongSearch(1)),
     since: '3.2.0',
     summary: 'Returns or stores the members within a circle around a member.',
   },
@@ -113,7 +98,7 @@ export const GEO: readonly CommandSpec[] = family('geo', [
     arity: -5,
     flags: read,
     keys: at(1),
-    ...long(searching({ kind: 'around-member', stores: 'never' }), isLongSearch(1)),
+    ...inSlices(searching({ kind: 'around-member', stores: 'never' }), isLongSearch(1)),
     since: '3.2.10',
     summary: 'Returns the members within a circle around a member.',
   },

@@ -1,7 +1,8 @@
 /** Places of single members: GEOADD, GEOPOS, GEOHASH, GEODIST. */
-import type { CommandContext, CommandSpec, Handler } from '../../command-spec.js';
+import type { CommandContext, CommandSpec, Handler, SlicedHandler } from '../../command-spec.js';
 import { formatDouble } from '../../numbers.js';
 import { DoubleReply, ERRORS, type Reply } from '../../reply.js';
+import { mapped, Pace } from '../../slices.js';
 import { geoHashText, positionOf, scoreAt } from '../../types/geo-hash.js';
 import { distance } from '../../types/geo-search.js';
 import { SortedSet } from '../../types/sorted-set.js';
@@ -11,19 +12,23 @@ const CONDITIONS: ReadonlySet<string> = new Set(['NX', 'XX', 'CH']);
 const WORDS_PER_MEMBER = 3;
 
 /** GEOADD key [NX | XX] [CH] longitude latitude member … → as ZADD, with the cells of the places as scores. */
-export function add(zadd: CommandSpec): Handler {
-  return (context) => context.call(zadd, zaddWords(context));
+export function add(zadd: CommandSpec): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
+    return yield* context.callInSlices(zadd, yield* zaddWords(context));
+  };
 }
 
-function zaddWords({ args }: CommandContext): string[] {
+function* zaddWords({ args }: CommandContext): Generator<void, string[]> {
   let firstAt = 2;
   while (firstAt < args.length && CONDITIONS.has(args.option(firstAt))) firstAt += 1;
   const options = args.words.slice(2, firstAt).map((word) => word.toUpperCase());
   const areBoth = options.includes('NX') && options.includes('XX');
   if (areBoth || (args.length - firstAt) % WORDS_PER_MEMBER !== 0) throw ERRORS.syntax;
   const words = ['ZADD', args.bytes(1), ...options];
+  const pace = new Pace();
   for (let i = firstAt; i < args.length; i += WORDS_PER_MEMBER) {
     words.push(formatDouble(scoreAt(readPosition(args, i))), args.bytes(i + 2));
+    if (pace.isDue()) yield;
   }
   return words;
 }
@@ -38,10 +43,10 @@ export function positionReply(score: number): Reply {
   return [new DoubleReply(longitude), new DoubleReply(latitude)];
 }
 
-function forEachMember(answer: (score: number) => Reply, missing: Reply): Handler {
+function forEachMember(answer: (score: number) => Reply, missing: Reply): SlicedHandler {
   return (context) => {
     const set = peek(context);
-    return context.args.from(2).map((member) => {
+    return mapped(context.args.from(2), (member) => {
       const score = set?.scoreOf(member);
       return score === undefined ? missing : answer(score);
     });
@@ -49,12 +54,12 @@ function forEachMember(answer: (score: number) => Reply, missing: Reply): Handle
 }
 
 /** GEOPOS key member … → [longitude, latitude] or null each. */
-export function positions(missing: Reply): Handler {
+export function positions(missing: Reply): SlicedHandler {
   return forEachMember(positionReply, missing);
 }
 
 /** GEOHASH key member … → eleven letters or null each. */
-export const hashes: Handler = forEachMember(geoHashText, null);
+export const hashes: SlicedHandler = forEachMember(geoHashText, null);
 
 /** GEODIST key one other [unit] → their distance, or null if one of them is not there. */
 export const distanceBetween: Handler = (context) => {

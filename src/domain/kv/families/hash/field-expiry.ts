@@ -1,7 +1,8 @@
 /** When fields go: HEXPIRE and its relatives, HPERSIST, HTTL and its relatives. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import type { HashValue } from '../../types/hash-value.js';
 import type { ExpiryUnit } from '../expire-time.js';
 import { type FreeGrammar, readFieldInstant, readFixedFields, readFreeArguments } from './field-arguments.js';
@@ -37,8 +38,8 @@ const grammar: FreeGrammar = {
  * HEXPIRE key seconds [NX | XX | GT | LT] FIELDS n field …, HPEXPIRE, HEXPIREAT, HPEXPIREAT → a code for each
  * field: 1 set, 0 condition not met, 2 deleted because the instant has passed, −2 no such field.
  */
-export function expireFields(name: string, unit: ExpiryUnit): Handler {
-  return (context) => {
+export function expireFields(name: string, unit: ExpiryUnit): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
     const { args } = context;
     const key = args.bytes(1);
     const hash = hashToChange(context, key);
@@ -46,26 +47,26 @@ export function expireFields(name: string, unit: ExpiryUnit): Handler {
     if (context.face === 'resp') readFieldInstant(context, 2, unit, name);
     const { condition, first, words } = readFreeArguments(context, 3, grammar);
     const fields = args.words.slice(first, first + words);
-    if (hash === undefined) return fields.map(() => NO_FIELD);
+    if (hash === undefined) return yield* mapped(fields, () => NO_FIELD);
     const expireAtMs = readFieldInstant(context, 2, unit, name);
     hash.adaptEncodingForExpiries();
-    return applyExpiry(context, key, hash, fields, expireAtMs, condition);
+    return yield* applyExpiry(context, key, hash, fields, expireAtMs, condition);
   };
 }
 
-function applyExpiry(
+function* applyExpiry(
   context: CommandContext,
   key: ByteString,
   hash: HashValue,
   fields: readonly ByteString[],
   expireAtMs: number,
   condition: string | undefined,
-): Reply {
+): Generator<void, Reply> {
   const { nowMs } = context;
   const before = hash.bytes;
   const changed: ByteString[] = [];
   const hasPassed = expireAtMs <= nowMs;
-  const codes = fields.map((field) => {
+  const codes = yield* mapped(fields, (field) => {
     if (!hash.has(field, nowMs)) return NO_FIELD;
     if (!allows(condition, hash.expiryOf(field), expireAtMs)) return CONDITION_FAILED;
     changed.push(field);
@@ -73,26 +74,27 @@ function applyExpiry(
     else hash.expireAt(field, expireAtMs);
     return hasPassed ? DELETED : EXPIRY_SET;
   });
-  noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
+  yield* noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
   return codes;
 }
 
 /** Records and tells that fields were given an expiry, or deleted because it has passed (undefined). */
-export function noteExpiry(
+export function* noteExpiry(
   context: CommandContext,
   key: ByteString,
   hash: HashValue,
   bytesBefore: number,
   fields: readonly ByteString[],
   expireAtMs: number | undefined,
-): void {
+): Generator<void, void> {
   if (fields.length === 0) return;
   if (expireAtMs === undefined) {
-    context.effects.pushList('HDEL', [key, ...fields]);
+    yield* context.effects.pushLong('HDEL', [key].concat(fields));
     noteDeleted(context, key, hash, bytesBefore);
   } else {
     context.keyspace.changed(key, hash, bytesBefore);
-    context.effects.pushList('HPEXPIREAT', [key, String(expireAtMs), 'FIELDS', String(fields.length), ...fields]);
+    const words = [key, String(expireAtMs), 'FIELDS', String(fields.length)];
+    yield* context.effects.pushLong('HPEXPIREAT', words.concat(fields));
     context.notify('h', 'hexpire', key);
   }
 }
@@ -114,43 +116,43 @@ function allows(condition: string | undefined, present: number | undefined, want
 }
 
 /** HPERSIST key FIELDS n field … → 1 removed, −1 no expiry, −2 no such field, for each. */
-export const persistFields: Handler = (context) => {
+export const persistFields: SlicedHandler = function* (context): Generator<void, Reply> {
   const key = context.args.bytes(1);
   const hash = hashToChange(context, key);
   const fields = readFixedFields(context, 2);
-  if (hash === undefined) return fields.map(() => NO_FIELD);
+  if (hash === undefined) return yield* mapped(fields, () => NO_FIELD);
   const before = hash.bytes;
   const persisted: ByteString[] = [];
-  const codes = fields.map((field) => {
+  const codes = yield* mapped(fields, (field) => {
     if (!hash.has(field, context.nowMs)) return NO_FIELD;
     if (!hash.persist(field)) return NO_EXPIRY;
     persisted.push(field);
     return EXPIRY_SET;
   });
-  notePersisted(context, key, hash, before, persisted);
+  yield* notePersisted(context, key, hash, before, persisted);
   return codes;
 };
 
 /** Records and tells that fields have lost their expiry. */
-export function notePersisted(
+export function* notePersisted(
   context: CommandContext,
   key: ByteString,
   hash: HashValue,
   bytesBefore: number,
   fields: readonly ByteString[],
-): void {
+): Generator<void, void> {
   if (fields.length === 0) return;
   context.keyspace.changed(key, hash, bytesBefore);
-  context.effects.pushList('HPERSIST', [key, 'FIELDS', String(fields.length), ...fields]);
+  yield* context.effects.pushLong('HPERSIST', [key, 'FIELDS', String(fields.length)].concat(fields));
   context.notify('h', 'hpersist', key);
 }
 
 /** HTTL, HPTTL (`isAbsolute` false), HEXPIRETIME, HPEXPIRETIME → time left or instant, −1 or −2, for each field. */
-export function fieldTimes(unit: ExpiryUnit): Handler {
+export function fieldTimes(unit: ExpiryUnit): SlicedHandler {
   return (context) => {
     const hash = hashToRead(context, context.args.bytes(1));
     const fields = readFixedFields(context, 2);
-    return fields.map((field) => {
+    return mapped(fields, (field) => {
       if (hash === undefined || !hash.has(field, context.nowMs)) return NO_FIELD;
       const atMs = hash.expiryOf(field);
       if (atMs === undefined) return NO_EXPIRY;

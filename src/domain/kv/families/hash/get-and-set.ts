@@ -1,7 +1,8 @@
 /** Reading or setting fields together with their expiry: HGETDEL, HGETEX, HSETEX. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
-import { ErrorReply } from '../../reply.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
+import { ErrorReply, type Reply } from '../../reply.js';
+import { mapped, Pace } from '../../slices.js';
 import type { HashValue } from '../../types/hash-value.js';
 import { recordExpiry } from '../expire-time.js';
 import { type FreeGrammar, readFixedFields, readFreeArguments } from './field-arguments.js';
@@ -54,14 +55,14 @@ const setexGrammar: FreeGrammar = {
 };
 
 /** HGETDEL key FIELDS n field … → a value or null for each; those that were there are deleted. */
-export const getAndDeleteFields: Handler = (context) => {
+export const getAndDeleteFields: SlicedHandler = function* (context): Generator<void, Reply> {
   const key = context.args.bytes(1);
   const hash = hashToChange(context, key);
   const fields = readFixedFields(context, 2);
-  if (hash === undefined) return fields.map(() => null);
+  if (hash === undefined) return yield* mapped(fields, () => null);
   const before = hash.bytes;
   const removed: ByteString[] = [];
-  const values = fields.map((field) => {
+  const values = yield* mapped(fields, (field) => {
     const value = hash.get(field, context.nowMs);
     if (value === undefined) return null;
     hash.delete(field);
@@ -69,26 +70,26 @@ export const getAndDeleteFields: Handler = (context) => {
     return value;
   });
   if (removed.length > 0) {
-    context.effects.pushList('HDEL', [key, ...removed]);
+    yield* context.effects.pushLong('HDEL', [key].concat(removed));
     noteDeleted(context, key, hash, before);
   }
   return values;
 };
 
 /** HGETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST] FIELDS n field … → a value or null for each. */
-export const getAndExpireFields: Handler = (context) => {
+export const getAndExpireFields: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, nowMs } = context;
   const key = args.bytes(1);
   const hash = hashToChange(context, key);
   const { expiryWord, readExpiry, first, words } = readFreeArguments(context, 2, getexGrammar);
   const fields = args.words.slice(first, first + words);
-  if (hash === undefined) return fields.map(() => null);
+  if (hash === undefined) return yield* mapped(fields, () => null);
   const expireAtMs = readExpiry?.();
   const before = hash.bytes;
   const hasPassed = expireAtMs !== undefined && expireAtMs <= nowMs;
   if (expireAtMs !== undefined) hash.adaptEncodingForExpiries();
   const changed: ByteString[] = [];
-  const values = fields.map((field) => {
+  const values = yield* mapped(fields, (field) => {
     const value = hash.get(field, nowMs);
     if (value === undefined) return null;
     if (expireAtMs === undefined) {
@@ -100,8 +101,8 @@ export const getAndExpireFields: Handler = (context) => {
     }
     return value;
   });
-  if (expireAtMs === undefined) notePersisted(context, key, hash, before, changed);
-  else noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
+  if (expireAtMs === undefined) yield* notePersisted(context, key, hash, before, changed);
+  else yield* noteExpiry(context, key, hash, before, changed, hasPassed ? undefined : expireAtMs);
   return values;
 };
 
@@ -109,35 +110,38 @@ export const getAndExpireFields: Handler = (context) => {
  * HSETEX key [FNX | FXX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] FIELDS n field value … → 1, or 0 when
  * the condition does not hold for all of the fields.
  */
-export const setAndExpireFields: Handler = (context) => {
+export const setAndExpireFields: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, nowMs } = context;
   const key = args.bytes(1);
   const { condition, expiryWord, readExpiry, first, words } = readFreeArguments(context, 2, setexGrammar);
   const expireAtMs = readExpiry?.();
+  const pace = new Pace();
   const present = hashToChange(context, key);
   if (condition !== undefined) {
     for (let i = first; i < first + words; i += 2) {
       if ((present?.has(args.bytes(i), nowMs) ?? false) !== (condition === 'FXX')) return 0;
+      if (pace.isDue()) yield;
     }
   }
   requireHashSize(context, present, first, first + words);
   const hash = hashOrNew(context, key, present);
   const entries = args.words.slice(first, first + words);
   if (expireAtMs !== undefined) hash.adaptEncodingForExpiries();
-  if (expireAtMs !== undefined && expireAtMs <= nowMs) setAndDelete(context, key, hash, entries);
-  else setAndKeep(context, key, hash, entries, expiryWord === 'KEEPTTL', expireAtMs);
+  if (expireAtMs !== undefined && expireAtMs <= nowMs) yield* setAndDelete(context, key, hash, entries);
+  else yield* setAndKeep(context, key, hash, entries, expiryWord === 'KEEPTTL', expireAtMs);
   return 1;
 };
 
-function setAndKeep(
+function* setAndKeep(
   context: CommandContext,
   key: ByteString,
   hash: HashValue,
   entries: readonly ByteString[],
   keepsExpiries: boolean,
   expireAtMs: number | undefined,
-): void {
+): Generator<void, void> {
   const { effects } = context;
+  const pace = new Pace();
   const before = hash.bytes;
   const fields: ByteString[] = [];
   adaptEncoding(context, hash, entries.length / 2, 0);
@@ -147,28 +151,39 @@ function setAndKeep(
     fields.push(field);
     if (expireAtMs !== undefined) hash.expireAt(field, expireAtMs);
     else if (!keepsExpiries) hash.persist(field);
+    if (pace.isDue()) yield;
   }
   context.keyspace.changed(key, hash, before);
-  effects.pushList('HSET', [key, ...entries]);
+  yield* effects.pushLong('HSET', [key].concat(entries));
   context.notify('h', 'hset', key);
   if (expireAtMs !== undefined) {
-    effects.pushList('HPEXPIREAT', [key, String(expireAtMs), 'FIELDS', String(fields.length), ...fields]);
+    yield* effects.pushLong('HPEXPIREAT', [key, String(expireAtMs), 'FIELDS', String(fields.length)].concat(fields));
     context.notify('h', 'hexpire', key);
   } else if (keepsExpiries) {
-    for (const field of new Set(fields)) recordFieldExpiry(context, key, hash, field);
+    for (const field of new Set(fields)) {
+      recordFieldExpiry(context, key, hash, field);
+      if (pace.isDue()) yield;
+    }
   }
   recordExpiry(context, key);
 }
 
 /** The instant has passed: nothing stays of the fields, though Redis tells of both steps. */
-function setAndDelete(context: CommandContext, key: ByteString, hash: HashValue, entries: readonly ByteString[]): void {
+function* setAndDelete(
+  context: CommandContext,
+  key: ByteString,
+  hash: HashValue,
+  entries: readonly ByteString[],
+): Generator<void, void> {
+  const pace = new Pace();
   const before = hash.bytes;
   const removed: ByteString[] = [];
   for (let i = 0; i < entries.length; i += 2) {
     const field = entries[i] as ByteString;
     if (hash.delete(field)) removed.push(field);
+    if (pace.isDue()) yield;
   }
-  if (removed.length > 0) context.effects.pushList('HDEL', [key, ...removed]);
+  if (removed.length > 0) yield* context.effects.pushLong('HDEL', [key].concat(removed));
   context.notify('h', 'hset', key);
   noteDeleted(context, key, hash, before);
 }

@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, PairsReply, type Reply } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import { HashValue } from '../../types/hash-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { type Draws, drawDistinct, drawRepeatedly, readDrawCount, SLICE_STEPS } from '../random-draws.js';
@@ -26,6 +27,12 @@ export const getMany: Handler = (context) => {
   const { args } = context;
   const hash = hashToRead(context, args.bytes(1));
   return args.from(2).map((field) => hash?.get(field, context.nowMs) ?? null);
+};
+
+export const getManyInSlices: SlicedHandler = (context) => {
+  const { args } = context;
+  const hash = hashToRead(context, args.bytes(1));
+  return mapped(args.from(2), (field) => hash?.get(field, context.nowMs) ?? null);
 };
 
 /** HLEN key → how many fields. */

@@ -1,6 +1,6 @@
 /** Setting and deleting fields: HSET, HMSET, HSETNX, HDEL, HINCRBY, HINCRBYFLOAT. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { type CommandContext, type Handler, inOneGo, type SlicedHandler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
 import type { HashValue } from '../../types/hash-value.js';
@@ -23,13 +23,6 @@ const incrementNotFinite = new ErrorReply('ERR value is NaN or Infinity');
 const sumNotFinite = new ErrorReply('ERR increment would produce NaN or Infinity');
 const INFINITE = /^[+-]?inf(?:inity)?$/i;
 
-/** Words beyond which a command is run in slices: about 3 ms of work. */
-const LONG_WORDS = 5000;
-
-export function hasManyWords({ args }: CommandContext): boolean {
-  return args.length > LONG_WORDS;
-}
-
 /** HSET key field value [field value …] → how many fields are new; HMSET → OK. Clears their expiries. */
 export function setFields(name: 'hset' | 'hmset'): SlicedHandler {
   return function* (context) {
@@ -51,7 +44,7 @@ export function setFields(name: 'hset' | 'hmset'): SlicedHandler {
       if (i % SLICE_STEPS === 0) yield;
     }
     context.keyspace.changed(key, hash, before);
-    effects.pushList('HSET', words.slice(1));
+    yield* effects.pushLong('HSET', words.slice(1));
     recordExpiry(context, key);
     context.notify('h', 'hset', key);
     return name === 'hset' ? created : OK;
@@ -85,12 +78,10 @@ export const deleteFields: SlicedHandler = function* (context) {
     if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
   }
   if (removed.length === 0) return 0;
-  context.effects.pushList('HDEL', [key, ...removed]);
+  yield* context.effects.pushLong('HDEL', [key].concat(removed));
   noteDeleted(context, key, hash, before);
   return removed.length;
 };
-
-export const deleteFieldsInOneGo: Handler = inOneGo(deleteFields);
 
 /** HINCRBY key field n → the sum. Not an integer, overflow. Keeps the field's expiry. */
 export const incrementField: Handler = (context) => {

@@ -5,13 +5,12 @@ import {
   type CommandContext,
   type CommandSpec,
   family,
-  type Handler,
-  inOneGo,
   type SlicedHandler,
   several,
   span,
 } from '../../command-spec.js';
 import { ErrorReply, OK, type Reply } from '../../reply.js';
+import { inSlices } from '../../slices.js';
 import { estimate, HyperLogLog } from '../../types/hyperloglog.js';
 import { REGISTERS } from '../../types/hyperloglog-sparse.js';
 import { recordExpiry, replaceString } from '../expire-time.js';
@@ -66,7 +65,7 @@ const add: SlicedHandler = function* (context): Generator<void, Reply> {
 };
 
 /** PFCOUNT key … → about how many different elements were added to any of them. WRONGTYPE, corrupt. */
-const count: Handler = ({ args, keyspace }) => {
+const count: SlicedHandler = function* ({ args, keyspace }): Generator<void, Reply> {
   const registers = new Uint8Array(REGISTERS);
   for (let i = 1; i < args.length; i += 1) {
     const text = keyspace.peekString(args.bytes(i));
@@ -74,6 +73,7 @@ const count: Handler = ({ args, keyspace }) => {
     const counter = read(text);
     if (args.length === 2 && counter.cached !== undefined) return counter.cached;
     if (!counter.mergeInto(registers)) throw corrupt;
+    if (i % SLICE_KEYS === 0) yield;
   }
   return estimate(registers);
 };
@@ -117,9 +117,7 @@ export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
     arity: -2,
     flags: ['write', 'denyoom', 'fast'],
     keys: at(1),
-    handler: inOneGo(add),
-    sliced: add,
-    isLong,
+    ...inSlices(add, isLong),
     since: '2.8.9',
     summary: 'Adds elements to a HyperLogLog, which is created if missing.',
   },
@@ -129,7 +127,7 @@ export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
     arity: -2,
     flags: ['readonly'],
     keys: span(1, -1),
-    handler: count,
+    ...inSlices(count, isLongMerge),
     isHeldWithWrites: true,
     since: '2.8.9',
     summary: 'Estimates how many different elements were added to HyperLogLogs.',
@@ -141,9 +139,7 @@ export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
     arity: -2,
     flags: ['write', 'denyoom'],
     keys: several(at(1, 'both'), span(2, -1, 1, 'read')),
-    handler: inOneGo(merge),
-    sliced: merge,
-    isLong: isLongMerge,
+    ...inSlices(merge, isLongMerge),
     since: '2.8.9',
     summary: 'Adds all that was added to some HyperLogLogs to another.',
   },

@@ -6,8 +6,9 @@
  * those of one command would be longer than the document, they are the document instead.
  */
 import type { ByteString } from '../../../../kernel/index.js';
-import { type CommandContext, type CommandSpec, inOneGo, keysOf } from '../../command-spec.js';
+import { type CommandContext, type CommandSpec, keysOf } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
+import { inSlices } from '../../slices.js';
 import {
   compilePath,
   isContainer,
@@ -49,7 +50,7 @@ export function running(run: Run, keys: CommandSpec['keys']): Running & Pick<Com
       return value instanceof JsonDocument && value.bytes >= LONG_JSON_BYTES;
     });
   };
-  return { keys, handler: inOneGo(run), sliced: run, isLong };
+  return { keys, ...inSlices(run, isLong) };
 }
 
 /** From so many words on, keys or values, a command is sliced whatever they are. */

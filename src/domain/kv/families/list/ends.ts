@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
+import { MANY_WORDS, Pace } from '../../slices.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { recordExpiry } from '../expire-time.js';
 import {
@@ -32,6 +33,30 @@ export function push(end: ListEnd): Handler {
     effects.pushList(pushName(end), args.from(1));
     recordExpiry(context, key);
     return length;
+  };
+}
+
+/** LPUSH and RPUSH of many elements. */
+export function pushInSlices(end: ListEnd): SlicedHandler {
+  return function* (context): Generator<void, Reply> {
+    const { args, effects } = context;
+    const key = args.bytes(1);
+    const items = args.from(2);
+    const list = listOrNew(context, key);
+    const textBytes = lengthOf(items);
+    requireRoom(context, list, textBytes);
+    const { size, bytes } = list;
+    willGrow(context, list, textBytes, items.length);
+    const pace = new Pace();
+    for (const item of items) {
+      list.push(end, item);
+      if (pace.isDue()) yield;
+    }
+    hasGrown(context, key, list, size, bytes);
+    yield* effects.pushLong(pushName(end), args.from(1));
+    recordExpiry(context, key);
+    context.notify('l', pushName(end).toLowerCase(), key);
+    return list.size;
   };
 }
 
@@ -82,6 +107,7 @@ export function pop(end: ListEnd): SlicedHandler {
 
 /** May a command take so many elements that it is better sliced? Its count is its last word. */
 export function isLongPop({ args }: CommandContext): boolean {
+  if (args.length > MANY_WORDS) return true;
   return args.length > 2 && Number(args.words.at(-1)) > LONG_LIST;
 }
 
@@ -134,7 +160,9 @@ export function* popFirstOf(
   context: CommandContext,
   { keys, end, count }: PopMany,
 ): Generator<void, Reply | undefined> {
+  const pace = new Pace();
   for (const key of keys) {
+    if (pace.isDue()) yield;
     const list = context.keyspace.fetchKind(key, List);
     if (list !== undefined) return [key, yield* popSome(context, end, key, list, count)];
   }

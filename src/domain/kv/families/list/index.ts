@@ -1,7 +1,8 @@
 /** The List family. */
-import { at, type CommandSpec, counted, family, inOneGo, type KeySpec, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, counted, family, type KeySpec, several, span } from '../../command-spec.js';
+import { inSlices } from '../../slices.js';
 import { moveTailToHeadWaiting, moveWaiting, popManyWaiting, popWaiting } from './blocking.js';
-import { isLongPop, pop, popMany, push, pushIfPresent } from './ends.js';
+import { isLongPop, pop, popMany, push, pushIfPresent, pushInSlices } from './ends.js';
 import { element, insert, isLong, length, position, range, remove, replace, trim } from './middle.js';
 import { move, moveTailToHead } from './move.js';
 
@@ -22,6 +23,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: -3,
     flags: growFast,
     keys: at(1),
+    ...inSlices(pushInSlices('head')),
     handler: push('head'),
     since: '1.0.0',
     summary: 'Puts elements in front of a list, which is created if missing.',
@@ -32,6 +34,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: -3,
     flags: growFast,
     keys: at(1),
+    ...inSlices(pushInSlices('tail')),
     handler: push('tail'),
     since: '1.0.0',
     summary: 'Puts elements at the end of a list, which is created if missing.',
@@ -62,9 +65,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: -2,
     flags: shrinkFast,
     keys: at(1),
-    handler: inOneGo(pop('head')),
-    sliced: pop('head'),
-    isLong: isLongPop,
+    ...inSlices(pop('head'), isLongPop),
     since: '1.0.0',
     summary: 'Takes the first elements of a list away and returns them.',
   },
@@ -74,9 +75,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: -2,
     flags: shrinkFast,
     keys: at(1),
-    handler: inOneGo(pop('tail')),
-    sliced: pop('tail'),
-    isLong: isLongPop,
+    ...inSlices(pop('tail'), isLongPop),
     since: '1.0.0',
     summary: 'Takes the last elements of a list away and returns them.',
   },
@@ -114,9 +113,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: 5,
     flags: grow,
     keys: at(1),
-    handler: inOneGo(insert),
-    sliced: insert,
-    isLong: isLong,
+    ...inSlices(insert, isLong),
     since: '2.2.0',
     summary: 'Puts an element before or after another in a list.',
   },
@@ -125,9 +122,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: 4,
     flags: read,
     keys: at(1),
-    handler: inOneGo(range),
-    sliced: range,
-    isLong: isLong,
+    ...inSlices(range, isLong),
     since: '1.0.0',
     summary: 'Returns a range of the elements of a list.',
   },
@@ -147,9 +142,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: 4,
     flags: shrink,
     keys: at(1),
-    handler: inOneGo(remove),
-    sliced: remove,
-    isLong: isLong,
+    ...inSlices(remove, isLong),
     since: '1.0.0',
     summary: 'Removes elements of a list that are equal to one.',
   },
@@ -158,9 +151,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: -3,
     flags: read,
     keys: at(1),
-    handler: inOneGo(position),
-    sliced: position,
-    isLong: isLong,
+    ...inSlices(position, isLong),
     since: '6.0.6',
     summary: 'Returns the indexes of elements of a list that are equal to one.',
   },
@@ -190,9 +181,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     arity: -4,
     flags: shrink,
     keys: counted(1),
-    handler: inOneGo(popMany),
-    sliced: popMany,
-    isLong: isLongPop,
+    ...inSlices(popMany, isLongPop),
     since: '7.0.0',
     summary: 'Takes elements from the first of several lists that has any.',
   },

@@ -4,13 +4,18 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply, SetReply } from '../../reply.js';
+import { mapped, Pace } from '../../slices.js';
 import { commandsOf } from '../../types/command-chunks.js';
 import { asEntries, SetValue } from '../../types/set-value.js';
 import { removeKey } from '../expire-time.js';
-import { SLICE_STEPS } from '../random-draws.js';
 import { encodingLimits } from './write.js';
 
 export type Combination = 'intersection' | 'union' | 'difference';
+
+/** Among members: time for a pause. */
+const PAUSE = Symbol('pause');
+
+type Sources = readonly (SetValue | undefined)[];
 
 const badKeyCount = new ErrorReply('ERR numkeys should be greater than 0');
 const tooManyKeys = new ErrorReply("ERR Number of keys can't be greater than number of args");
@@ -25,13 +30,11 @@ const EVENTS: Readonly<Record<Combination, string>> = {
 /** SINTER, SUNION, SDIFF key [key …] → members, in no order. WRONGTYPE if any is no set. */
 export function combine(combination: Combination): SlicedHandler {
   return function* (context): Generator<void, Reply> {
-    const sets = setsAt(context, 1, context.args.length);
+    const sets = yield* setsAt(context, 1, context.args.length);
     const found: ByteString[] = [];
-    let steps = 0;
     for (const member of membersOf(combination, sets)) {
-      if (member !== undefined) found.push(member);
-      steps += 1;
-      if (steps % SLICE_STEPS === 0) yield;
+      if (member === PAUSE) yield;
+      else found.push(member);
     }
     return new SetReply(found);
   };
@@ -42,18 +45,16 @@ export function combineAndStore(combination: Combination): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const { args, keyspace, effects } = context;
     const destination = args.bytes(1);
-    const sets = setsAt(context, 2, args.length);
+    const sets = yield* setsAt(context, 2, args.length);
     const limits = encodingLimits(context);
     const result = new SetValue();
-    let steps = 0;
     for (const member of membersOf(combination, sets)) {
-      if (member !== undefined && result.add(member)) {
+      if (member === PAUSE) yield;
+      else if (result.add(member)) {
         requireRecordSize(context, result.contentBytes);
         if (result.size === 1) result.expectMembers(member, 1, limits);
         result.adaptEncoding(member, limits);
       }
-      steps += 1;
-      if (steps % SLICE_STEPS === 0) yield;
     }
     if (result.size === 0) {
       if (keyspace.fetch(destination) !== undefined) removeKey(context, destination);
@@ -85,42 +86,47 @@ export const countIntersection: SlicedHandler = function* (context): Generator<v
     limit = Number(value);
   }
   let count = 0;
-  let steps = 0;
-  for (const member of membersOf('intersection', setsAt(context, 2, 2 + keys))) {
-    if (member !== undefined) count += 1;
+  for (const member of membersOf('intersection', yield* setsAt(context, 2, 2 + keys))) {
+    if (member === PAUSE) yield;
+    else count += 1;
     if (limit > 0 && count >= limit) break;
-    steps += 1;
-    if (steps % SLICE_STEPS === 0) yield;
   }
   return count;
 };
 
 /** All of them are looked at, so that one of the wrong type is told of wherever it stands. */
-function setsAt({ args, keyspace }: CommandContext, from: number, to: number): (SetValue | undefined)[] {
-  const sets: (SetValue | undefined)[] = [];
-  for (let i = from; i < to; i += 1) sets.push(keyspace.peekKind(args.bytes(i), SetValue));
-  return sets;
+function setsAt({ args, keyspace }: CommandContext, from: number, to: number): Generator<void, Sources> {
+  return mapped(args.words.slice(from, to), (key) => keyspace.peekKind(key, SetValue));
 }
 
-/** The members; `undefined` for a step that found none, so that callers can pause. Each once. */
-function* membersOf(
-  combination: Combination,
-  sets: readonly (SetValue | undefined)[],
-): Iterable<ByteString | undefined> {
+/** The members, each once, and pauses: every look into a set counts, however many sets there are. */
+function* membersOf(combination: Combination, sets: Sources): Iterable<ByteString | typeof PAUSE> {
+  const pace = new Pace();
   if (combination === 'union') {
     const met = new SetValue();
-    for (const set of sets) for (const member of set?.members() ?? []) yield met.add(member) ? member : undefined;
+    for (const set of sets) {
+      if (pace.isDue()) yield PAUSE;
+      for (const member of set?.members() ?? []) {
+        if (met.add(member)) yield member;
+        if (pace.isDue()) yield PAUSE;
+      }
+    }
     return;
   }
   const others = sets.filter((set) => set !== undefined);
-  if (combination === 'difference') {
-    const first = sets[0];
-    const rest = sets[0] === undefined ? [] : others.slice(1);
-    for (const member of first?.members() ?? []) yield rest.some((set) => set.has(member)) ? undefined : member;
-    return;
+  const isIntersection = combination === 'intersection';
+  if (isIntersection && others.length < sets.length) return;
+  if (isIntersection) others.sort((a, b) => a.size - b.size);
+  if (sets[0] === undefined) return;
+  const [first, ...rest] = others;
+  for (const member of first?.members() ?? []) {
+    let isWanted = true;
+    for (const set of rest) {
+      if (pace.isDue()) yield PAUSE;
+      isWanted = set.has(member) === isIntersection;
+      if (!isWanted) break;
+    }
+    if (isWanted) yield member;
+    if (pace.isDue()) yield PAUSE;
   }
-  if (others.length < sets.length) return;
-  others.sort((a, b) => a.size - b.size);
-  const [smallest, ...larger] = others;
-  for (const member of smallest?.members() ?? []) yield larger.every((set) => set.has(member)) ? member : undefined;
 }

@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, type Reply, SetReply } from '../../reply.js';
+import { MANY_WORDS, mapped } from '../../slices.js';
 import { SetValue } from '../../types/set-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { type Draws, drawDistinct, drawRepeatedly, readDrawCount, SLICE_STEPS } from '../random-draws.js';
@@ -9,8 +10,9 @@ import { type Draws, drawDistinct, drawRepeatedly, readDrawCount, SLICE_STEPS } 
 /** Members beyond which a command over all of them runs in slices: about 2 ms of work. */
 const LONG_MEMBERS = 5000;
 
-/** Is one of the words a key of a large set? Words that are no keys are hardly ever such names. */
+/** Are there many words, or is one of them a key of a large set? Words that are no keys are hardly ever such names. */
 export function hasLongSet({ args, keyspace }: CommandContext): boolean {
+  if (args.length > MANY_WORDS) return true;
   for (let i = 1; i < args.length; i += 1) {
     const value = keyspace.stored(args.bytes(i));
     if (value instanceof SetValue && value.size > LONG_MEMBERS) return true;
@@ -29,6 +31,11 @@ export const isMember: Handler = ({ args, keyspace }) =>
 export const areMembers: Handler = ({ args, keyspace }) => {
   const set = keyspace.peekKind(args.bytes(1), SetValue);
   return args.from(2).map((member) => (set?.has(member) === true ? 1 : 0));
+};
+
+export const areManyMembers: SlicedHandler = ({ args, keyspace }) => {
+  const set = keyspace.peekKind(args.bytes(1), SetValue);
+  return mapped(args.from(2), (member) => (set?.has(member) === true ? 1 : 0));
 };
 
 /** SMEMBERS key → all members, in no order. */

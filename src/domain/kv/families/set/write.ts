@@ -12,13 +12,6 @@ import { drawsOf } from './read.js';
 
 const badCount = new ErrorReply('ERR value is out of range, must be positive');
 
-/** Words beyond which a command is run in slices: about 2 ms of work. */
-const LONG_WORDS = 5000;
-
-export function hasManyWords({ args }: CommandContext): boolean {
-  return args.length > LONG_WORDS;
-}
-
 export function encodingLimits({ settings }: CommandContext): SetEncodingLimits {
   return {
     maxIntegers: settings.number('set-max-intset-entries'),
@@ -51,7 +44,7 @@ export const addMembers: SlicedHandler = function* (context) {
   }
   if (added.length === 0) return 0;
   keyspace.changed(key, set, before);
-  context.effects.pushList('SADD', [key, ...added]);
+  yield* context.effects.pushLong('SADD', [key].concat(added));
   recordExpiry(context, key);
   context.notify('s', 'sadd', key);
   return added.length;

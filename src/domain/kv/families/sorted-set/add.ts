@@ -5,7 +5,7 @@ import { formatDouble } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
-import { pushScores } from './effects.js';
+import { pushManyScores, pushScores } from './effects.js';
 import { LONG_ENTRIES, requireRoom, SLICE_ENTRIES } from './limits.js';
 
 const bothConditions = new ErrorReply('ERR XX and NX options at the same time are not compatible');
@@ -22,13 +22,14 @@ interface Addition {
   readonly options: ReadonlySet<Option>;
   /** Where the first score stands. */
   readonly firstAt: number;
-  readonly scores: readonly number[];
+  /** As many as there are members; read when `readScores` has been called. */
+  readonly scores: number[];
 }
 
 const NO_OPTIONS: ReadonlySet<Option> = new Set();
 const INCREMENT: ReadonlySet<Option> = new Set(['INCR']);
 
-/** Reads and checks all but the key. @throws ErrorReply */
+/** Reads and checks all but the key and the scores. @throws ErrorReply */
 function readAddition({ args }: CommandContext, given: ReadonlySet<Option>): Addition {
   let options = given;
   let firstAt = 2;
@@ -41,13 +42,16 @@ function readAddition({ args }: CommandContext, given: ReadonlySet<Option>): Add
   const count = (args.length - firstAt) / 2;
   if (count < 1 || !Number.isInteger(count)) throw ERRORS.syntax;
   if (options.size > 0) requireCompatible(options, count);
-  const scores = new Array<number>(count);
-  for (let i = 0; i < count; i += 1) {
+  return { key: args.bytes(1), options, firstAt, scores: new Array<number>(count) };
+}
+
+/** Those of the members from `from` to `to`. @throws ErrorReply */
+function readScores({ args }: CommandContext, { firstAt, scores }: Addition, from: number, to: number): void {
+  for (let i = from; i < to; i += 1) {
     const score = parseScore(args.bytes(firstAt + 2 * i));
     if (score === undefined) throw ERRORS.notAFloat;
     scores[i] = score;
   }
-  return { key: args.bytes(1), options, firstAt, scores };
 }
 
 function requireCompatible(options: ReadonlySet<Option>, count: number): void {
@@ -104,22 +108,35 @@ class Adding {
   }
 
   finish(): Reply {
-    const { context, addition } = this;
-    const { key, options } = addition;
-    if (this.#added + this.#changed > 0) {
-      this.#set.settle(context.settings);
-      if (this.#isNew) context.keyspace.set(key, this.#set);
-      else context.keyspace.changed(key, this.#set, this.#before);
-      pushScores(context, key, this.#entries);
-      context.notify('z', options.has('INCR') ? 'zincr' : 'zadd', key);
-    }
+    this.#keep();
+    if (this.#entries.length > 0) pushScores(this.context, this.addition.key, this.#entries);
+    return this.#answer();
+  }
+
+  *finishInSlices(): Generator<void, Reply> {
+    this.#keep();
+    yield* pushManyScores(this.context, this.addition.key, this.#entries);
+    return this.#answer();
+  }
+
+  #keep(): void {
+    const { settings, keyspace } = this.context;
+    const { key } = this.addition;
+    if (this.#entries.length === 0) return;
+    this.#set.settle(settings);
+    if (this.#isNew) keyspace.set(key, this.#set);
+    else keyspace.changed(key, this.#set, this.#before);
+  }
+
+  #answer(): Reply {
+    const { key, options } = this.addition;
+    if (this.#entries.length > 0) this.context.notify('z', options.has('INCR') ? 'zincr' : 'zadd', key);
     if (options.has('INCR')) return this.#last === undefined ? null : new DoubleReply(this.#last);
     return options.has('CH') ? this.#added + this.#changed : this.#added;
   }
 }
 
-function begin(context: CommandContext, given: ReadonlySet<Option>): { adding: Adding; count: number } {
-  const addition = readAddition(context, given);
+function begin(context: CommandContext, addition: Addition): { adding: Adding; count: number } {
   const set = context.keyspace.fetchKind(addition.key, SortedSet);
   const adding = new Adding(context, addition, set);
   if (set === undefined && addition.options.has('XX')) return { adding, count: 0 };
@@ -131,7 +148,9 @@ function begin(context: CommandContext, given: ReadonlySet<Option>): { adding: A
 
 function addingWith(given: ReadonlySet<Option>): Handler {
   return (context) => {
-    const { adding, count } = begin(context, given);
+    const addition = readAddition(context, given);
+    readScores(context, addition, 0, addition.scores.length);
+    const { adding, count } = begin(context, addition);
     for (let i = 0; i < count; i += 1) adding.apply(i);
     return adding.finish();
   };
@@ -145,12 +164,17 @@ export const increment: Handler = addingWith(INCREMENT);
 
 /** ZADD of many members. */
 export const addInSlices: SlicedHandler = function* (context) {
-  const { adding, count } = begin(context, NO_OPTIONS);
+  const addition = readAddition(context, NO_OPTIONS);
+  for (let i = 0; i < addition.scores.length; i += SLICE_ENTRIES) {
+    readScores(context, addition, i, Math.min(i + SLICE_ENTRIES, addition.scores.length));
+    yield;
+  }
+  const { adding, count } = begin(context, addition);
   for (let i = 0; i < count; i += 1) {
     adding.apply(i);
     if (i % SLICE_ENTRIES === SLICE_ENTRIES - 1) yield;
   }
-  return adding.finish();
+  return yield* adding.finishInSlices();
 };
 
 export function isLongAddition({ args }: CommandContext): boolean {

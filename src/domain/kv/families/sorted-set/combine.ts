@@ -4,10 +4,11 @@ import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { SegmentedMap } from '../../segmented-map.js';
+import { MANY_WORDS, Pace } from '../../slices.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { storeResult } from './effects.js';
-import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
+import { LONG_ENTRIES } from './limits.js';
 import { listed } from './ranges.js';
 import { NO_SOURCE, type Source, sourceOf } from './source.js';
 
@@ -56,15 +57,17 @@ interface Form {
 }
 
 /** @throws ErrorReply */
-function readCombination(context: CommandContext, form: Form): Combination {
+function* readCombination(context: CommandContext, form: Form): Generator<void, Combination> {
   const { args, keyspace } = context;
   const keyCount = args.offset(form.countAt);
   if (keyCount < 1) throw noKeys(form.name);
   if (keyCount > args.length - form.countAt - 1) throw ERRORS.syntax;
   const inputs: Weighted[] = [];
+  const pace = new Pace();
   const optionsAt = form.countAt + 1 + keyCount;
   for (let i = form.countAt + 1; i < optionsAt; i += 1) {
     inputs.push({ source: sourceOf(keyspace.peek(args.bytes(i))), weight: 1 });
+    if (pace.isDue()) yield;
   }
   const combines = form.operation !== 'diff' && form.isCount !== true;
   let aggregate = sum;
@@ -79,6 +82,7 @@ function readCombination(context: CommandContext, form: Form): Combination {
         const weight = parseScore(args.bytes(i));
         if (weight === undefined) throw badWeight;
         input.weight = weight;
+        if (pace.isDue()) yield;
       }
     } else if (option === 'AGGREGATE' && combines && left >= 1) {
       i += 1;
@@ -101,19 +105,11 @@ function bySize(inputs: readonly Weighted[]): Weighted[] {
   return [...inputs].sort((one, other) => one.source.size - other.source.size);
 }
 
-/** Counts entries, and says when it is time for a pause. */
-class Pace {
-  #count = 0;
-  isDue(): boolean {
-    this.#count += 1;
-    return this.#count % SLICE_ENTRIES === 0;
-  }
-}
-
 function* union({ inputs, aggregate }: Combination): Generator<void, SortedSet> {
   const scores = new SegmentedMap<number>();
   const pace = new Pace();
   for (const { source, weight } of bySize(inputs)) {
+    if (pace.isDue()) yield;
     for (const [member, score] of source) {
       const weighted = zeroForNaN(score * weight);
       const before = scores.get(member);
@@ -137,6 +133,7 @@ function* intersection({ inputs, aggregate }: Combination): Generator<void, Sort
     if (pace.isDue()) yield;
     let combined: number | undefined = zeroForNaN(score * weight);
     for (const other of others) {
+      if (pace.isDue()) yield;
       const there = other.source.scoreOf(member);
       combined = there === undefined ? undefined : aggregate(combined, there * other.weight);
       if (combined === undefined) break;
@@ -152,9 +149,23 @@ function* difference({ inputs }: Combination): Generator<void, SortedSet> {
   const pace = new Pace();
   for (const [member, score] of source) {
     if (pace.isDue()) yield;
-    if (!others.some((other) => other.source.scoreOf(member) !== undefined)) result.add(member, score);
+    if ((yield* placeOfFirst(others, member, true, pace)) < 0) result.add(member, score);
   }
   return result;
+}
+
+/** Which of the inputs is the first that has the member, or the first that has it not; -1: none. */
+function* placeOfFirst(
+  inputs: readonly Weighted[],
+  member: ByteString,
+  has: boolean,
+  pace: Pace,
+): Generator<void, number> {
+  for (let i = 0; i < inputs.length; i += 1) {
+    if (pace.isDue()) yield;
+    if (((inputs[i] as Weighted).source.scoreOf(member) !== undefined) === has) return i;
+  }
+  return -1;
 }
 
 const OPERATIONS = { union, inter: intersection, diff: difference };
@@ -162,7 +173,7 @@ const OPERATIONS = { union, inter: intersection, diff: difference };
 /** ZUNION | ZINTER | ZDIFF numkeys key … [WEIGHTS n …] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] → members in order. */
 export function combine(name: string, operation: Operation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
-    const combination = readCombination(context, { name, operation, countAt: 1 });
+    const combination = yield* readCombination(context, { name, operation, countAt: 1 });
     const result = yield* OPERATIONS[operation](combination);
     return yield* listed(result, { from: 0, to: result.size }, false, combination.withScores);
   };
@@ -171,7 +182,7 @@ export function combine(name: string, operation: Operation): SlicedHandler {
 /** ZUNIONSTORE | ZINTERSTORE | ZDIFFSTORE destination numkeys key … → how many were stored. */
 export function combineAndStore(name: string, operation: Operation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
-    const combination = readCombination(context, { name, operation, countAt: 2 });
+    const combination = yield* readCombination(context, { name, operation, countAt: 2 });
     const result = yield* OPERATIONS[operation](combination);
     return yield* storeResult(context, context.args.bytes(1), result, name.toLowerCase());
   };
@@ -180,13 +191,13 @@ export function combineAndStore(name: string, operation: Operation): SlicedHandl
 /** ZINTERCARD numkeys key … [LIMIT n] → how many members are in all of them, counted up to the limit. */
 export const countCommon: SlicedHandler = function* (context) {
   const form = { name: 'ZINTERCARD', operation: 'inter', countAt: 1, isCount: true } as const;
-  const { inputs, limit } = readCombination(context, form);
+  const { inputs, limit } = yield* readCombination(context, form);
   const [{ source }, ...others] = bySize(inputs) as [Weighted, ...Weighted[]];
   const pace = new Pace();
   let count = 0;
   for (const [member] of source) {
     if (pace.isDue()) yield;
-    if (!others.every((other) => other.source.scoreOf(member) !== undefined)) continue;
+    if ((yield* placeOfFirst(others, member, false, pace)) >= 0) continue;
     count += 1;
     if (count === limit) break;
   }
@@ -196,6 +207,7 @@ export const countCommon: SlicedHandler = function* (context) {
 /** Are the inputs together so large that the work is sliced? */
 export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => boolean {
   return ({ args, keyspace }) => {
+    if (args.length > MANY_WORDS) return true;
     const end = Math.min(args.length, countAt + 1 + Number(args.words[countAt]));
     let entries = 0;
     for (let i = countAt + 1; i < end; i += 1) {

@@ -6,9 +6,19 @@ import type { SortedSet } from '../../types/sorted-set.js';
 import { SLICE_ENTRIES } from './limits.js';
 
 /** Records that these members of a key are gone. */
-function pushRemoved({ effects }: CommandContext, key: ByteString, members: readonly ByteString[]): void {
-  if (members.length === 1) effects.push('ZREM', key, members[0] as ByteString);
-  else for (const [name = '', ...words] of commandsOf(['ZREM', key], asEntries(members))) effects.pushList(name, words);
+function* pushRemoved(
+  { effects }: CommandContext,
+  key: ByteString,
+  members: readonly ByteString[],
+): Generator<void, void> {
+  if (members.length === 1) {
+    effects.push('ZREM', key, members[0] as ByteString);
+    return;
+  }
+  for (const [name = '', ...words] of commandsOf(['ZREM', key], asEntries(members))) {
+    effects.pushList(name, words);
+    yield;
+  }
 }
 
 function* asEntries(members: readonly ByteString[]): Iterable<readonly [ByteString]> {
@@ -24,6 +34,18 @@ export function pushScores(
   const [only] = entries;
   if (entries.length === 1 && only !== undefined) effects.push('ZADD', key, only[0], only[1]);
   else for (const [name = '', ...words] of commandsOf(['ZADD', key], entries)) effects.pushList(name, words);
+}
+
+/** As `pushScores`, in slices. */
+export function* pushManyScores(
+  { effects }: CommandContext,
+  key: ByteString,
+  entries: readonly (readonly [ByteString, ByteString])[],
+): Generator<void, void> {
+  for (const [name = '', ...words] of commandsOf(['ZADD', key], entries)) {
+    effects.pushList(name, words);
+    yield;
+  }
 }
 
 /** Removes members of a set that is under `key`, in slices; records it, and tells of `event` and of the key's end. */
@@ -47,7 +69,7 @@ export function* removeMembers(
     context.notify('g', 'del', key);
     return;
   }
-  pushRemoved(context, key, members);
+  yield* pushRemoved(context, key, members);
 }
 
 /**

@@ -1,18 +1,9 @@
 /** The sorted set family: members with scores, by member, by score and by rank. */
-import {
-  at,
-  type CommandContext,
-  type CommandSpec,
-  counted,
-  family,
-  inOneGo,
-  type SlicedHandler,
-  several,
-  span,
-} from '../../command-spec.js';
+import { at, type CommandSpec, counted, family, several, span } from '../../command-spec.js';
+import { inSlices } from '../../slices.js';
 import { add, addInSlices, increment, isLongAddition } from './add.js';
 import { combine, combineAndStore, countCommon, isLongCombination } from './combine.js';
-import { countByMember, countByScore, rank, scan, score, scores, size } from './look.js';
+import { countByMember, countByScore, manyScores, rank, scan, score, scores, size } from './look.js';
 import { awaitMany, awaitOne, isLongManyPop, isLongPop, pop, popMany } from './pop.js';
 import { isLongDraw, randomMembers } from './random.js';
 import { isLongRead, isLongRemoval, isLongRemoveList, range, remove, removeRange, storeRange } from './ranges.js';
@@ -29,14 +20,6 @@ const blockingFast = ['write', 'blocking', 'fast'] as const;
 
 /** A destination that is written, then a source that is read. */
 const STORED = several(at(1, 'write'), at(2, 'read'));
-
-/** A handler that is sliced where there is much to do, and runs through where not. */
-function long(
-  sliced: SlicedHandler,
-  isLong: (context: CommandContext) => boolean,
-): Pick<CommandSpec, 'handler'> & Required<Pick<CommandSpec, 'sliced' | 'isLong'>> {
-  return { handler: inOneGo(sliced), sliced, isLong };
-}
 
 export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   {
@@ -66,7 +49,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -3,
     flags: writeFast,
     keys: at(1),
-    ...long(remove, isLongRemoveList),
+    ...inSlices(remove, isLongRemoveList),
     since: '1.2.0',
     summary: 'Removes members.',
   },
@@ -94,6 +77,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -3,
     flags: readFast,
     keys: at(1),
+    ...inSlices(manyScores),
     handler: scores,
     since: '6.2.0',
     summary: 'Returns the scores of several members.',
@@ -139,7 +123,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: read,
     keys: at(1),
-    ...long(range({}), isLongRead({}, 1)),
+    ...inSlices(range({}), isLongRead({}, 1)),
     since: '1.2.0',
     summary: 'Returns a range of members, by rank, score or name.',
   },
@@ -148,7 +132,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: read,
     keys: at(1),
-    ...long(range({ kind: 'rank', isReversed: true }), isLongRead({ kind: 'rank', isReversed: true }, 1)),
+    ...inSlices(range({ kind: 'rank', isReversed: true }), isLongRead({ kind: 'rank', isReversed: true }, 1)),
     since: '1.2.0',
     summary: 'Returns a range of members by rank, counted from the greatest.',
   },
@@ -157,7 +141,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: read,
     keys: at(1),
-    ...long(range({ kind: 'score', isReversed: false }), isLongRead({ kind: 'score', isReversed: false }, 1)),
+    ...inSlices(range({ kind: 'score', isReversed: false }), isLongRead({ kind: 'score', isReversed: false }, 1)),
     since: '1.0.5',
     summary: 'Returns the members with scores in a range.',
   },
@@ -166,7 +150,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: read,
     keys: at(1),
-    ...long(range({ kind: 'score', isReversed: true }), isLongRead({ kind: 'score', isReversed: true }, 1)),
+    ...inSlices(range({ kind: 'score', isReversed: true }), isLongRead({ kind: 'score', isReversed: true }, 1)),
     since: '2.2.0',
     summary: 'Returns the members with scores in a range, the greatest first.',
   },
@@ -175,7 +159,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: read,
     keys: at(1),
-    ...long(range({ kind: 'member', isReversed: false }), isLongRead({ kind: 'member', isReversed: false }, 1)),
+    ...inSlices(range({ kind: 'member', isReversed: false }), isLongRead({ kind: 'member', isReversed: false }, 1)),
     since: '2.8.9',
     summary: 'Returns the members between two bounds, in a set whose scores are equal.',
   },
@@ -184,7 +168,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: read,
     keys: at(1),
-    ...long(range({ kind: 'member', isReversed: true }), isLongRead({ kind: 'member', isReversed: true }, 1)),
+    ...inSlices(range({ kind: 'member', isReversed: true }), isLongRead({ kind: 'member', isReversed: true }, 1)),
     since: '2.8.9',
     summary: 'Returns the members between two bounds, the last first.',
   },
@@ -193,7 +177,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -5,
     flags: writeMore,
     keys: STORED,
-    ...long(storeRange, isLongRead({}, 2)),
+    ...inSlices(storeRange, isLongRead({}, 2)),
     since: '6.2.0',
     summary: 'Stores a range of members under another key.',
   },
@@ -203,7 +187,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: 4,
     flags: write,
     keys: at(1),
-    ...long(removeRange('rank', 'zremrangebyrank'), isLongRemoval('rank')),
+    ...inSlices(removeRange('rank', 'zremrangebyrank'), isLongRemoval('rank')),
     since: '2.0.0',
     summary: 'Removes a range of members by rank.',
   },
@@ -213,7 +197,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: 4,
     flags: write,
     keys: at(1),
-    ...long(removeRange('score', 'zremrangebyscore'), isLongRemoval('score')),
+    ...inSlices(removeRange('score', 'zremrangebyscore'), isLongRemoval('score')),
     since: '1.2.0',
     summary: 'Removes the members with scores in a range.',
   },
@@ -223,7 +207,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: 4,
     flags: write,
     keys: at(1),
-    ...long(removeRange('member', 'zremrangebylex'), isLongRemoval('member')),
+    ...inSlices(removeRange('member', 'zremrangebylex'), isLongRemoval('member')),
     since: '2.8.9',
     summary: 'Removes the members between two bounds.',
   },
@@ -233,7 +217,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -2,
     flags: writeFast,
     keys: at(1),
-    ...long(pop('min'), isLongPop),
+    ...inSlices(pop('min'), isLongPop),
     since: '5.0.0',
     summary: 'Removes and returns the members with the least scores.',
   },
@@ -243,7 +227,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -2,
     flags: writeFast,
     keys: at(1),
-    ...long(pop('max'), isLongPop),
+    ...inSlices(pop('max'), isLongPop),
     since: '5.0.0',
     summary: 'Removes and returns the members with the greatest scores.',
   },
@@ -253,7 +237,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: write,
     keys: counted(1),
-    ...long(popMany, isLongManyPop),
+    ...inSlices(popMany, isLongManyPop),
     since: '7.0.0',
     summary: 'Removes and returns members from an end of the first set that has any.',
   },
@@ -296,7 +280,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -2,
     flags: ['readonly', 'random'],
     keys: at(1),
-    ...long(randomMembers, isLongDraw),
+    ...inSlices(randomMembers, isLongDraw),
     since: '6.2.0',
     deviations: ['At most a million members are drawn with repetition; more answer `value is out of range`.'],
     summary: 'Returns members at random.',
@@ -317,7 +301,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -3,
     flags: read,
     keys: counted(1),
-    ...long(combine('ZUNION', 'union'), isLongCombination(1)),
+    ...inSlices(combine('ZUNION', 'union'), isLongCombination(1)),
     since: '6.2.0',
     summary: 'Returns the members of any of the sets.',
   },
@@ -326,7 +310,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: writeMore,
     keys: counted(2, [1]),
-    ...long(combineAndStore('ZUNIONSTORE', 'union'), isLongCombination(2)),
+    ...inSlices(combineAndStore('ZUNIONSTORE', 'union'), isLongCombination(2)),
     since: '2.0.0',
     summary: 'Stores the members of any of the sets.',
   },
@@ -335,7 +319,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -3,
     flags: read,
     keys: counted(1),
-    ...long(combine('ZINTER', 'inter'), isLongCombination(1)),
+    ...inSlices(combine('ZINTER', 'inter'), isLongCombination(1)),
     since: '6.2.0',
     summary: 'Returns the members that are in all of the sets.',
   },
@@ -344,7 +328,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: writeMore,
     keys: counted(2, [1]),
-    ...long(combineAndStore('ZINTERSTORE', 'inter'), isLongCombination(2)),
+    ...inSlices(combineAndStore('ZINTERSTORE', 'inter'), isLongCombination(2)),
     since: '2.0.0',
     summary: 'Stores the members that are in all of the sets.',
   },
@@ -353,7 +337,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -3,
     flags: read,
     keys: counted(1),
-    ...long(combine('ZDIFF', 'diff'), isLongCombination(1)),
+    ...inSlices(combine('ZDIFF', 'diff'), isLongCombination(1)),
     since: '6.2.0',
     summary: 'Returns the members of the first set that no other has.',
   },
@@ -362,7 +346,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -4,
     flags: writeMore,
     keys: counted(2, [1]),
-    ...long(combineAndStore('ZDIFFSTORE', 'diff'), isLongCombination(2)),
+    ...inSlices(combineAndStore('ZDIFFSTORE', 'diff'), isLongCombination(2)),
     since: '6.2.0',
     summary: 'Stores the members of the first set that no other has.',
   },
@@ -371,7 +355,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     arity: -3,
     flags: read,
     keys: counted(1),
-    ...long(countCommon, isLongCombination(1)),
+    ...inSlices(countCommon, isLongCombination(1)),
     since: '7.0.0',
     summary: 'Counts the members that are in all of the sets.',
   },

@@ -1,7 +1,8 @@
 /** What is asked of single members and of the whole: scores, ranks, counts, ZSCAN. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { DoubleReply, ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { memberRange, type Range, scoreRange } from './range.js';
@@ -24,6 +25,11 @@ export const score: Handler = (context) => scoreReply(peek(context)?.scoreOf(con
 export const scores: Handler = (context) => {
   const set = peek(context);
   return context.args.from(2).map((member) => scoreReply(set?.scoreOf(member)));
+};
+
+export const manyScores: SlicedHandler = (context) => {
+  const set = peek(context);
+  return mapped(context.args.from(2), (member) => scoreReply(set?.scoreOf(member)));
 };
 
 /** ZRANK | ZREVRANK key member [WITHSCORE] → its rank, with its score if asked for; null if it is not there. */

@@ -3,10 +3,11 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, parseInt64 } from '../../numbers.js';
 import { Blocked, DoubleReply, ERRORS, ErrorReply, NIL_ARRAY, PairsReply, pairsOf, type Reply } from '../../reply.js';
+import { MANY_WORDS, Pace } from '../../slices.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { removeMembers } from './effects.js';
-import { LONG_ENTRIES } from './limits.js';
+import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
 
 export type End = 'min' | 'max';
 
@@ -38,8 +39,13 @@ function* take(
     members.push(member);
     items.push(member, new DoubleReply(score));
   };
-  if (end === 'min') set.walk(0, count, visit);
-  else set.walkBack(Math.max(0, set.size - count), set.size, visit);
+  const total = Math.min(count, set.size);
+  for (let done = 0; done < total; done += SLICE_ENTRIES) {
+    const next = Math.min(total, done + SLICE_ENTRIES);
+    if (end === 'min') set.walk(done, next, visit);
+    else set.walkBack(set.size - next, set.size - done, visit);
+    if (next < total) yield;
+  }
   yield* removeMembers(context, key, set, members, end === 'min' ? 'zpopmin' : 'zpopmax');
   return items;
 }
@@ -84,8 +90,13 @@ function readMany({ args }: CommandContext, countAt: number): ManyRequest {
 }
 
 /** The first key with a set, and the set. @throws WRONGTYPE for a key before it that holds something else */
-function firstSet({ keyspace }: CommandContext, keys: readonly ByteString[]): [ByteString, SortedSet] | undefined {
+function* firstSet(
+  { keyspace }: CommandContext,
+  keys: readonly ByteString[],
+): Generator<void, [ByteString, SortedSet] | undefined> {
+  const pace = new Pace();
   for (const key of keys) {
+    if (pace.isDue()) yield;
     const set = keyspace.fetchKind(key, SortedSet);
     if (set !== undefined) return [key, set];
   }
@@ -93,7 +104,7 @@ function firstSet({ keyspace }: CommandContext, keys: readonly ByteString[]): [B
 }
 
 function* popFirst(context: CommandContext, { keys, end, count }: ManyRequest): Generator<void, Reply | undefined> {
-  const found = firstSet(context, keys);
+  const found = yield* firstSet(context, keys);
   if (found === undefined) return undefined;
   const [key, set] = found;
   return [key, pairsOf(yield* take(context, key, set, end, count))];
@@ -105,7 +116,7 @@ export const popMany: SlicedHandler = function* (context) {
 };
 
 export function isLongManyPop({ args }: CommandContext): boolean {
-  return Number(args.words[args.length - 1]) > LONG_ENTRIES;
+  return args.length > MANY_WORDS || Number(args.words[args.length - 1]) > LONG_ENTRIES;
 }
 
 /** BZMPOP timeout numkeys key … MIN | MAX [COUNT n] → as ZMPOP, once there is something. */
@@ -121,7 +132,7 @@ export function awaitOne(end: End): Handler {
     const { args } = context;
     const timeoutMs = readTimeoutMs(context, args.length - 1);
     const keys = args.words.slice(1, -1);
-    const found = firstSet(context, keys);
+    const found = runThrough(firstSet(context, keys));
     if (found === undefined) return waiting(context, keys, timeoutMs);
     const [key, set] = found;
     return [key, ...runThrough(take(context, key, set, end, 1))];

@@ -1,5 +1,6 @@
 /** The Stream family. */
-import { at, type CommandSpec, family, found, inOneGo } from '../../command-spec.js';
+import { at, type CommandSpec, family, found } from '../../command-spec.js';
+import { inSlices } from '../../slices.js';
 import { add, isLongAdd, setId } from './add.js';
 import { autoClaim, claim } from './claim.js';
 import { acknowledgeAndRemove, remove, removeByReference } from './delete.js';
@@ -31,9 +32,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -5,
     flags: growFast,
     keys: at(1),
-    handler: inOneGo(add),
-    sliced: add,
-    isLong: isLongAdd,
+    ...inSlices(add, isLongAdd),
     since: '5.0.0',
     summary: 'Adds an entry to a stream, which is made if it is missing, and may trim it.',
     deviations: [nearlyExact, 'The idempotence options of Redis 8.6 are not known.'],
@@ -53,9 +52,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -4,
     flags: readOnly,
     keys: at(1),
-    handler: inOneGo(forward),
-    sliced: forward,
-    isLong: isLongRange,
+    ...inSlices(forward, isLongRange),
     since: '5.0.0',
     summary: 'Returns the entries of a range of ids.',
   },
@@ -64,9 +61,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -4,
     flags: readOnly,
     keys: at(1),
-    handler: inOneGo(backward),
-    sliced: backward,
-    isLong: isLongRange,
+    ...inSlices(backward, isLongRange),
     since: '5.0.0',
     summary: 'Returns the entries of a range of ids, the last first.',
   },
@@ -110,9 +105,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -4,
     flags: write,
     keys: at(1),
-    handler: inOneGo(trim),
-    sliced: trim,
-    isLong: isLongXtrim,
+    ...inSlices(trim, isLongXtrim),
     since: '5.0.0',
     summary: 'Removes the oldest entries, down to a length or up to an id.',
     deviations: [nearlyExact],

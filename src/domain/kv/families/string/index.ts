@@ -1,6 +1,6 @@
 /** The String family. */
-import { at, type CommandSpec, family, inOneGo, type KeySpec, span } from '../../command-spec.js';
-import { hasManyWords } from '../generic/keys.js';
+import { at, type CommandSpec, family, type KeySpec, span } from '../../command-spec.js';
+import { inSlices } from '../../slices.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
 import { longestCommonSubsequence } from './lcs.js';
@@ -87,9 +87,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -2,
     flags: readFast,
     keys: span(1, -1),
-    handler: inOneGo(getMany),
-    sliced: getMany,
-    isLong: hasManyWords,
+    ...inSlices(getMany),
     since: '1.0.0',
     summary: 'Returns the string values of several keys.',
   },
@@ -213,9 +211,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -3,
     flags: write,
     keys: pairs,
-    handler: inOneGo(setMany),
-    sliced: setMany,
-    isLong: hasManyWords,
+    ...inSlices(setMany),
     since: '1.0.1',
     summary: 'Sets several string values at once.',
   },
@@ -225,9 +221,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -3,
     flags: write,
     keys: pairs,
-    handler: inOneGo(setManyIfMissing),
-    sliced: setManyIfMissing,
-    isLong: hasManyWords,
+    ...inSlices(setManyIfMissing),
     since: '1.0.1',
     summary: 'Sets several string values if none of the keys is there.',
   },
@@ -238,7 +232,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     arity: -4,
     flags: write,
     keys: countedPairs,
-    handler: setManyExpiring,
+    ...inSlices(setManyExpiring),
     since: '8.4.0',
     summary: 'Sets several string values with one expiry, if all or none of the keys are there.',
     deviations: [expiryEnds],

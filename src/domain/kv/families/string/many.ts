@@ -1,8 +1,9 @@
 /** Several strings in one command: MGET, MSET, MSETNX, MSETEX. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
-import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
+import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
+import { Pace } from '../../slices.js';
 import { type ExpiryUnit, expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
 
 const badKeyCount = new ErrorReply('ERR invalid numkeys value');
@@ -27,10 +28,14 @@ export const setMany: SlicedHandler = function* (context) {
 };
 
 /** MSETNX key value … → 1, or 0 and nothing set if any key is there. */
-export const setManyIfMissing: SlicedHandler = function* (context) {
+export const setManyIfMissing: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   requirePairs(context, 'msetnx');
-  for (let i = 1; i < args.length; i += 2) if (keyspace.fetch(args.bytes(i)) !== undefined) return 0;
+  const pace = new Pace();
+  for (let i = 1; i < args.length; i += 2) {
+    if (keyspace.fetch(args.bytes(i)) !== undefined) return 0;
+    if (pace.isDue()) yield;
+  }
   yield* storeMany(context);
   return 1;
 };
@@ -57,7 +62,8 @@ function* storeMany({ args, keyspace, effects, notify }: CommandContext): Genera
 }
 
 /** MSETEX numkeys key value … [NX | XX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] → 1, or 0 and nothing set. */
-export const setManyExpiring: Handler = (context) => {
+export const setManyExpiring: SlicedHandler = function* (context): Generator<void, Reply> {
+  const pace = new Pace();
   const { args, keyspace } = context;
   const count = /^[1-9][0-9]{0,9}$/.test(args.bytes(1)) ? Number(args.bytes(1)) : 0;
   if (count < 1 || count > 0x7fffffff) throw badKeyCount;
@@ -68,12 +74,14 @@ export const setManyExpiring: Handler = (context) => {
   if (options.condition !== undefined) {
     for (let i = 2; i < end; i += 2) {
       if ((keyspace.fetch(args.bytes(i)) !== undefined) !== (options.condition === 'XX')) return 0;
+      if (pace.isDue()) yield;
     }
   }
   for (let i = 2; i < end; i += 2) {
     const key = args.bytes(i);
     const kept = options.keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
     storeString(context, key, args.bytes(i + 1), options.expireAtMs ?? kept);
+    if (pace.isDue()) yield;
   }
   return 1;
 };

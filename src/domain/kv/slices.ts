@@ -1,0 +1,56 @@
+/**
+ * How a command that may take long is cut into slices: it is a generator that pauses between two items, often enough
+ * that whoever runs it can look at the clock in between. Short commands run through.
+ */
+import type { CommandContext, CommandSpec, Handler, SlicedHandler } from './command-spec.js';
+
+/** Words of one command above which it runs in slices: about a millisecond of lookups. */
+export const MANY_WORDS = 2000;
+/** Lookups, moves, answers in one slice: a tenth of a millisecond, half of one where each costs much. */
+export const SLICE_ITEMS = 500;
+
+/** A handler made of its slices, for where it has to run in one go. */
+export function inOneGo(sliced: SlicedHandler): Handler {
+  return (context) => {
+    const steps = sliced(context);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  };
+}
+
+type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
+
+/** What a row says of a command that is sliced where there is much to do: by default, where it has many words. */
+export function inSlices(sliced: SlicedHandler, isLong: Running['isLong'] = hasManyWords): Running {
+  return { handler: inOneGo(sliced), sliced, isLong };
+}
+
+export function hasManyWords({ args }: CommandContext): boolean {
+  return args.length > MANY_WORDS;
+}
+
+/** Counts what is done, and says when it is time for a pause. */
+export class Pace {
+  #done = 0;
+
+  /** @param items done since it was last asked */
+  isDue(items = 1): boolean {
+    this.#done += items;
+    if (this.#done < SLICE_ITEMS) return false;
+    this.#done = 0;
+    return true;
+  }
+}
+
+/** A result for each item, in order. */
+export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R): Generator<void, R[]> {
+  const results: R[] = [];
+  const pace = new Pace();
+  for (const item of items) {
+    results.push(resultOf(item));
+    if (pace.isDue()) yield;
+  }
+  return results;
+}
