@@ -86,9 +86,11 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     minSecretCharacters: config.signIn.secretMinCharacters,
   });
   const { access, freshness, quota, meter, accounts } = control;
-  const shared = { gateway, events, access, freshness, quota, meter, clock, timers, log };
+  const faceLog = c.resolve(tokens.FACE_LOG);
+  const shared = { gateway, events, access, freshness, quota, meter, clock, timers, log: faceLog };
   const options = faceOptionsOf(config);
   const metrics = c.resolve(tokens.METRICS);
+  // It tells once a minute by itself, a line for each face.
   const guard = new SignInGuard({ clock, timers, log, metrics }, config.signIn.signInFailures);
 
   const kv = createKvServer({
