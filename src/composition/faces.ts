@@ -87,12 +87,14 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
   });
   const { access, freshness, quota, meter, accounts } = control;
   const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
-  const shared = { budget, gateway, events, access, freshness, quota, meter, clock, timers, log };
+  const faceLog = c.resolve(tokens.FACE_LOG);
+  const shared = { budget, gateway, events, access, freshness, quota, meter, clock, timers, log: faceLog };
   // What can never fit is said to be too large, not to come too early.
   const options = faceOptionsOf(config, budget.maxTenantBytes);
   const metrics = c.resolve(tokens.METRICS);
   metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
   metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
+  // It tells once a minute by itself, a line for each face.
   const guard = new SignInGuard({ clock, timers, log, metrics }, config.signIn.signInFailures);
 
   const kv = createKvServer({

@@ -65,7 +65,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
   } = options;
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
-  const log = c.resolve(tokens.LOG);
+  const log = c.resolve(tokens.FACE_LOG);
   const { publicUrlKv, publicUrlQueue, publicUrlMgmt } = config.faces;
   const { trustedProxies } = config.faces;
   let isDraining = false;

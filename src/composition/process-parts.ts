@@ -4,6 +4,7 @@ import { ClockWatch, GuardedClock, Membership, Session } from '../actors/runtime
 import { JetStreamJournal, JetStreamLeaseStore, JetStreamObjectStore, NatsBus } from '../adapters/nats/index.js';
 import {
   JsonLog,
+  LimitedLog,
   NodeRandom,
   NodeTimers,
   ProcBootTime,
@@ -39,9 +40,11 @@ export function basicParts(config: Config): Basics {
   parts.registerInstance(tokens.CLOCK, clock);
   parts.registerInstance(tokens.GUARDED_CLOCK, clock);
   parts.registerInstance(tokens.BOOT_TIME, boot);
-  parts.registerInstance(tokens.TIMERS, new NodeTimers());
+  const timers = new NodeTimers();
+  parts.registerInstance(tokens.TIMERS, timers);
   parts.registerInstance(tokens.RANDOM, new NodeRandom());
   parts.registerInstance(tokens.LOG, log);
+  parts.registerInstance(tokens.FACE_LOG, new LimitedLog(log, timers));
   parts.registerInstance(tokens.METRICS, metrics);
   parts.registerInstance(tokens.MEMORY, processMemory(config.process.memoryBytes));
   return { container: parts, log, metrics, watch: new ProcessWatch(metrics.registry) };

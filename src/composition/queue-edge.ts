@@ -56,7 +56,7 @@ export function queueFace(c: DependencyContainer, options: QueueEdgeOptions): Qu
     clock,
     timers,
     random,
-    log: c.resolve(tokens.LOG),
+    log: c.resolve(tokens.FACE_LOG),
     trustedProxies: config.faces.trustedProxies,
     publicUrl: config.faces.publicUrlQueue,
     ...face,

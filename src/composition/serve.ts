@@ -192,7 +192,7 @@ async function startRoles(
     metrics: () => metrics.page(),
     metricsToken: config.signIn.metricsToken?.reveal(),
     timers: c.resolve(tokens.TIMERS),
-    log,
+    log: c.resolve(tokens.FACE_LOG),
   });
   undo.push(() => health.close());
   addresses.push(`metrics=http://${at(health.host, health.port)}`);

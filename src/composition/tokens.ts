@@ -28,6 +28,8 @@ export const BOOT_TIME = token<BootTime>('BootTime');
 export const TIMERS = token<Timers>('Timers');
 export const RANDOM = token<Random>('Random');
 export const LOG = token<Log>('Log');
+/** For whatever a stranger can cause. */
+export const FACE_LOG = token<Log>('FaceLog');
 export const METRICS = token<Metrics>('Metrics');
 export const MEMORY = token<ProcessMemory>('ProcessMemory');
 export const JOURNAL = token<Journal>('Journal');

@@ -11,6 +11,7 @@ interface Waiting {
 export class RespClient {
   #received = Buffer.alloc(0);
   #waiting: Waiting[] = [];
+  #ended: Error | undefined;
 
   private constructor(private readonly socket: net.Socket) {
     socket.on('data', (chunk) => this.#receive(chunk));
@@ -38,6 +39,10 @@ export class RespClient {
   /** Sends encoded commands; the first reply to come back. */
   send(resp: ByteString): Promise<ByteString> {
     return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) {
+        reject(this.#ended);
+        return;
+      }
       this.#waiting.push({ resolve, reject });
       this.socket.write(resp, 'latin1');
     });
@@ -81,6 +86,7 @@ export class RespClient {
   }
 
   #fail(error: Error): void {
+    this.#ended ??= error;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 }

@@ -181,6 +181,7 @@ export class SearchFaceHarness {
       connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
       allowedMethods: 'POST',
       protocolRefusal: queueProtocolRefusal,
+      acceptFailed: () => {},
       drain: () => {},
     });
   }

@@ -5,6 +5,7 @@ export * from './disk-watch.js';
 export * from './files.js';
 export * from './folder-sizes.js';
 export * from './json-log.js';
+export * from './limited-log.js';
 export * from './process-watch.js';
 export * from './prom-metrics.js';
 export * from './random.js';

@@ -35,6 +35,8 @@ export interface FaceBehaviour {
   readonly allowedMethods: string;
   /** Of bytes that are not HTTP, by Node's code for what is wrong with them. */
   protocolRefusal(code: string | undefined): Refusal;
+  /** A connection could not be accepted: the machine has no room for it. */
+  acceptFailed(error: Error): void;
   /** From here on every answer is its connection's last. */
   drain(): void;
 }
@@ -78,6 +80,8 @@ export function createFaceServer(
         server.once('error', reject);
         server.listen({ port, host, backlog: limits.listenBacklog }, () => {
           server.off('error', reject);
+          // Without a listener it would be thrown.
+          server.on('error', (error) => face.acceptFailed(error));
           resolve(server.address() as AddressInfo);
         });
       }),

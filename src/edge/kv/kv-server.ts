@@ -1,4 +1,5 @@
 /** The key-value face as a server: what it is made of, put together. */
+import { describeError } from '../../kernel/index.js';
 import type { Freshness } from '../../ports/index.js';
 import { protocolRefusal, REFUSALS } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
@@ -32,6 +33,7 @@ export function createKvServer(parts: KvServerParts): KvServer {
       connectRefusal: REFUSALS.methodNotAllowed,
       allowedMethods: ALLOWED_METHODS,
       protocolRefusal,
+      acceptFailed: (error) => parts.log.warn('kv.accept-failed', { error: describeError(error) }),
       drain: () => {
         face.answers.isDraining = true;
         handler.close();

@@ -1,5 +1,6 @@
 /** The management face as a server: what it is made of, put together. */
 import { NO_PRICES } from '../../domain/statistics/index.js';
+import { describeError } from '../../kernel/index.js';
 import type { Freshness } from '../../ports/index.js';
 import { MANAGEMENT_REFUSALS, queueProtocolRefusal } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
@@ -59,6 +60,7 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
       connectRefusal: MANAGEMENT_REFUSALS.methodNotAllowed,
       allowedMethods: METHODS,
       protocolRefusal: queueProtocolRefusal,
+      acceptFailed: (error) => parts.log.warn('management.accept-failed', { error: describeError(error) }),
       drain: () => {
         face.isDraining = true;
       },

@@ -1,4 +1,5 @@
 /** The queue's face as a server: what it is made of, put together. */
+import { describeError } from '../../kernel/index.js';
 import type { Freshness } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueProtocolRefusal } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
@@ -36,6 +37,7 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
       connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
       allowedMethods: METHODS,
       protocolRefusal: queueProtocolRefusal,
+      acceptFailed: (error) => parts.log.warn('queue.accept-failed', { error: describeError(error) }),
       drain: () => {
         face.isDraining = true;
       },

@@ -8,6 +8,7 @@
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
+import { describeError } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
@@ -80,6 +81,8 @@ export function createRespServer(parts: RespServerParts): RespServer {
         server.once('error', reject);
         server.listen({ port, host, backlog: limits.listenBacklog }, () => {
           server.off('error', reject);
+          // A connection that the machine has no room for; without a listener it would be thrown.
+          server.on('error', (error) => parts.log.warn('resp.accept-failed', { error: describeError(error) }));
           sweep();
           resolve(server.address() as AddressInfo);
         });

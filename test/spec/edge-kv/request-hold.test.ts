@@ -45,6 +45,7 @@ describe('a request that comes while nobody knows who may do what', () => {
         connectRefusal: REFUSAL,
         allowedMethods: 'GET',
         protocolRefusal: () => REFUSAL,
+        acceptFailed: () => {},
         drain: () => {},
       },
       freshness,
