@@ -1,8 +1,10 @@
 /** Reading values: JSON.GET, JSON.MGET, JSON.TYPE, JSON.RESP, JSON.OBJKEYS. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext } from '../../command-spec.js';
 import { ErrorReply, type Reply, SimpleString } from '../../reply.js';
 import {
+  COMPACT,
   compilePath,
   type JsonArray,
   JsonDocument,
@@ -47,10 +49,15 @@ export function* get(context: CommandContext): Steps<Reply> {
     }
     return replies;
   }
-  if (paths.length === 1) return yield* writeJson(yield* valueAt(document, paths[0] as JsonPath), layout);
+  const size = new AnswerSize(context);
+  const note = (bytes: number): void => size.add(bytes);
+  if (paths.length === 1) return yield* writeJson(yield* valueAt(document, paths[0] as JsonPath), layout, 0, note);
   const byPath = new Map<ByteString, JsonValue>();
-  for (const path of paths) byPath.set(path.text, yield* valueAt(document, { ...path, isLegacy }));
-  return yield* writeJson(byPath, layout);
+  for (const path of paths) {
+    byPath.set(path.text, yield* valueAt(document, { ...path, isLegacy }));
+    yield;
+  }
+  return yield* writeJson(byPath, layout, 0, note);
 }
 
 function readOptions(context: CommandContext): GetOptions {
@@ -105,13 +112,23 @@ function* valueAt(document: JsonDocument, path: JsonPath): Steps<JsonValue> {
 export function* getMany(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   const path = pathAt(context, args.length - 1);
+  const size = new AnswerSize(context);
+  const note = (bytes: number): void => size.add(bytes);
   const replies: Reply[] = [];
   for (let i = 1; i < args.length - 1; i += 1) {
     const document = keyspace.peek(args.bytes(i));
     const places = document instanceof JsonDocument ? yield* placesOf(document, path) : undefined;
     if (places === undefined || (path.isLegacy && places.length === 0)) replies.push(null);
-    else if (path.isLegacy) replies.push(yield* writeJson((places[0] as Place).value));
-    else replies.push(yield* writeJson(places.map(({ value }) => value)));
+    else if (path.isLegacy) replies.push(yield* writeJson((places[0] as Place).value, COMPACT, 0, note));
+    else
+      replies.push(
+        yield* writeJson(
+          places.map(({ value }) => value),
+          COMPACT,
+          0,
+          note,
+        ),
+      );
     yield;
   }
   return replies;

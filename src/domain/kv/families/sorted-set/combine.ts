@@ -175,7 +175,7 @@ export function combine(name: string, operation: Operation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const combination = yield* readCombination(context, { name, operation, countAt: 1 });
     const result = yield* OPERATIONS[operation](combination);
-    return yield* listed(result, { from: 0, to: result.size }, false, combination.withScores);
+    return yield* listed(context, result, { from: 0, to: result.size }, false, combination.withScores);
   };
 }
 
