@@ -66,6 +66,8 @@ export interface KvRequest {
   /** Tell this process when a key that is read here changes next. */
   readonly trackFor?: SessionId | undefined;
   readonly listen?: KvListen | undefined;
+  /** Has whoever asked left? What only reads is given up then. Known in the process of the asker alone. */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
 /** A command that a script was refused: the command, the key or the channel that was in the way. */

@@ -186,7 +186,7 @@ export class KvHandler {
     let replies: readonly Reply[] = [];
     let syncToken: string | undefined;
     if (batch.commands.length > 0) {
-      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant));
+      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange));
       ({ replies, syncToken } = routed);
       for (const denial of routed.denials ?? []) this.face.users?.noteDenied(grant.database, denial, '', 'lua');
     }
@@ -237,11 +237,11 @@ export class KvHandler {
 }
 
 const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } as const;
-const NO_DETAILS: RequestDetails = {};
 
 /** Scripts ask for each of their commands what the user may do: the owner has to know. */
-function detailsOf({ user, rules }: KvGrant): RequestDetails {
-  return rules === undefined ? NO_DETAILS : { client: { ...REST_CLIENT, user, rules } };
+function detailsOf({ user, rules }: KvGrant, { response }: Exchange): RequestDetails {
+  const isGone = () => response.destroyed;
+  return rules === undefined ? { isGone } : { isGone, client: { ...REST_CLIENT, user, rules } };
 }
 
 /** One command beyond a bound is the documented 400; a batch has no bound of its own there. */

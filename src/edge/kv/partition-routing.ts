@@ -47,7 +47,7 @@ export interface RoutedReplies {
 }
 
 /** What a request says beside its commands. */
-export type RequestDetails = Pick<KvRequest, 'client' | 'waiter' | 'watches' | 'trackFor'>;
+export type RequestDetails = Pick<KvRequest, 'client' | 'waiter' | 'watches' | 'trackFor' | 'isGone'>;
 
 const NO_DETAILS: RequestDetails = {};
 

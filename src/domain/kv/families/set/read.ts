@@ -11,12 +11,12 @@ import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLI
 /** Members beyond which a command over all of them runs in slices: about 2 ms of work. */
 const LONG_MEMBERS = 5000;
 
-/** Are there many words, or is one of them a key of a large set? Words that are no keys are hardly ever such names. */
+/** Are there many words, or is one of them a key of a set that is large for their number? Words that are no keys are hardly ever such names. */
 export function hasLongSet({ args, keyspace }: CommandContext): boolean {
   if (args.length > MANY_WORDS) return true;
   for (let i = 1; i < args.length; i += 1) {
     const value = keyspace.stored(args.bytes(i));
-    if (value instanceof SetValue && value.size > LONG_MEMBERS) return true;
+    if (value instanceof SetValue && value.size * args.length > 2 * LONG_MEMBERS) return true;
   }
   return false;
 }

@@ -213,7 +213,8 @@ export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => 
     for (let i = countAt + 1; i < end; i += 1) {
       const value = keyspace.peek(args.words[i] as ByteString);
       entries += typeof value === 'object' ? value.size : NO_SOURCE.size;
-      if (entries > LONG_ENTRIES) return true;
+      // Each may be looked for in all the others.
+      if (entries * (end - countAt) > 2 * LONG_ENTRIES) return true;
     }
     return false;
   };
