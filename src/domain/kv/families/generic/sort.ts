@@ -5,7 +5,7 @@ import { type CommandContext, type FoundKey, found, type KeySpec, type SlicedHan
 import { findCommand } from '../../command-table.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ERRORS, ErrorReply, flatten, type Reply } from '../../reply.js';
-import { Pace } from '../../slices.js';
+import { mergeSorted, Pace } from '../../slices.js';
 
 const notDoubles = new ErrorReply("ERR One or more scores can't be converted into double");
 const byDenied = new ErrorReply('ERR BY option of SORT denied due to insufficient ACL permissions');
@@ -142,7 +142,7 @@ function* sortedElements(
     elements.push(weighed(context, value, by, isAlpha));
     if (index % SLICE === SLICE - 1) yield;
   }
-  const sorted = yield* mergeSort(elements, comparator(by !== undefined, isAlpha, options.isDescending));
+  const sorted = yield* mergeSorted(elements, comparator(by !== undefined, isAlpha, options.isDescending));
   return slice(
     sorted.map(({ value }) => value),
     options,
@@ -220,43 +220,6 @@ function comparator(hasWeights: boolean, isAlpha: boolean, isDescending: boolean
 
 function order(a: ByteString, b: ByteString): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** In slices: sorting a million elements in one go would hold everybody up for most of a second. */
-function* mergeSort(elements: Element[], compare: Comparator): Generator<void, Element[]> {
-  let runs: Element[][] = [];
-  for (let at = 0; at < elements.length; at += SLICE) {
-    runs.push(elements.slice(at, at + SLICE).sort(compare));
-    yield;
-  }
-  while (runs.length > 1) {
-    const merged: Element[][] = [];
-    for (let i = 0; i < runs.length; i += 2) {
-      const [left, right] = [runs[i] as Element[], runs[i + 1]];
-      merged.push(right === undefined ? left : yield* merge(left, right, compare));
-    }
-    runs = merged;
-  }
-  return runs[0] ?? [];
-}
-
-function* merge(left: readonly Element[], right: readonly Element[], compare: Comparator): Generator<void, Element[]> {
-  const merged: Element[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < left.length || j < right.length) {
-    const a = left[i];
-    const b = right[j];
-    if (b === undefined || (a !== undefined && compare(a, b) <= 0)) {
-      merged.push(a as Element);
-      i += 1;
-    } else {
-      merged.push(b);
-      j += 1;
-    }
-    if (merged.length % SLICE === 0) yield;
-  }
-  return merged;
 }
 
 function slice(values: ByteString[], { offset, count }: Options): ByteString[] {

@@ -11,6 +11,7 @@ import {
   type JsonLayout,
   type JsonPath,
   type JsonValue,
+  Pace,
   type Place,
   type Steps,
   typeOfJson,
@@ -37,7 +38,7 @@ interface GetOptions {
  */
 export function* get(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
-  const { layout, format, paths } = readOptions(context);
+  const { layout, format, paths } = yield* readOptions(context);
   const document = keyspace.peekKind(args.bytes(1), JsonDocument);
   if (document === undefined) return null;
   const isLegacy = paths.every((path) => path.isLegacy);
@@ -60,10 +61,11 @@ export function* get(context: CommandContext): Steps<Reply> {
   return yield* writeJson(byPath, layout, 0, note);
 }
 
-function readOptions(context: CommandContext): GetOptions {
+function* readOptions(context: CommandContext): Steps<GetOptions> {
   const { args, protocol, isReplay } = context;
   const layout = { indent: '', newline: '', space: '' };
   const paths: JsonPath[] = [];
+  const pace = new Pace();
   let format: Format = 'STRING';
   for (let i = 2; i < args.length; i += 1) {
     switch (args.option(i)) {
@@ -88,6 +90,7 @@ function readOptions(context: CommandContext): GetOptions {
         break;
       default:
         paths.push(compilePath(args.bytes(i), isReplay));
+        if (pace.isOver(4)) yield;
     }
   }
   if (paths.length === 0) paths.push(compilePath('.'));
