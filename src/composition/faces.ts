@@ -188,7 +188,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
 }
 
 function faceOptionsOf(
-  { http, faces }: Config,
+  { http, faces, bounds }: Config,
   maxBodyBytes: number,
 ): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
   return {
@@ -200,6 +200,7 @@ function faceOptionsOf(
       maxConnections: http.httpMaxConnections,
       maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
       maxBodyBytes: Math.min(http.httpMaxBodyBytes, maxBodyBytes),
+      maxAnswerBytes: bounds.maxAnswerBytes,
     },
     aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
   };
@@ -210,7 +211,7 @@ function withoutBodyLimit({
   limits = {},
   aliases = [],
 }: ReturnType<typeof faceOptionsOf>): Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases'> {
-  const { maxBodyBytes: _, ...shared } = limits;
+  const { maxBodyBytes: _, maxAnswerBytes: __, ...shared } = limits;
   return { limits: shared, aliases };
 }
 

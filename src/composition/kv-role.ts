@@ -71,7 +71,11 @@ export function kvRole(
         permissionsOf: (user, rules) => permissionsOf(rules, user),
         deliver: (edge, partition, events) => deliver(edge, { partition, activation: plane.activation, events }),
         history,
-        createFold: (audience) => new KvFold(new KvEngine(random, facts, audience)),
+        createFold: (audience) => {
+          const engine = new KvEngine(random, facts, audience);
+          engine.maxAnswerBytes = Math.max(config.bounds.maxAnswerBytes, config.bounds.maxCommandBytes);
+          return new KvFold(engine);
+        },
         loadPartition,
         loadKept: keptLoader({ objects, log, clock, timers }),
         dataLimits,

@@ -201,6 +201,10 @@ export const DEFAULTS = {
 
   // bounds
   maxCommandBytes: as(10 * MIB, 'The documented size of one command; a database can be given another.'),
+  maxAnswerBytes: as(
+    64 * MIB,
+    'Six of the largest strings, and an eighth of a small heap. Much of an answer is named, not copied: it grows when it is written.',
+  ),
   maxRequestsPerDay: as(0, 'Nobody is limited unless told; a database can be given another number. 0 is no limit.'),
   mailboxCommands: as(
     100_000,

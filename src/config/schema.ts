@@ -145,6 +145,7 @@ export class OwnershipSettings {
 /** Bounds of what waits, of one turn and of one message. */
 export class BoundSettings {
   @setting(bytes(1 * KIB, 512 * MIB)) readonly maxCommandBytes!: number;
+  @setting(bytes(64 * KIB, 4 * GIB)) readonly maxAnswerBytes!: number;
   @setting(whole(0, 1_000_000_000_000)) readonly maxRequestsPerDay!: number;
   @setting(whole(1, 10_000_000)) readonly mailboxCommands!: number;
   @setting(bytes(1 * KIB, 16 * GIB)) readonly mailboxBytes!: number;

@@ -71,6 +71,8 @@ export interface KvRequest {
    * transaction what only reads, which is answered with an error. Left out: everything is run.
    */
   readonly maxAnswerBytes?: number | undefined;
+  /** Has whoever asked left? What only reads is given up then. Known in the process of the asker alone. */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
 /** A command that a script was refused: the command, the key or the channel that was in the way. */

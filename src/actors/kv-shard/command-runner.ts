@@ -5,6 +5,7 @@
  *  C1 a reply waits for the entry with whatever it did or saw
  *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
  *  C3 a command that runs in slices, and a transaction, has its partition for itself until it is done
+ *  C4 what only reads is given up when whoever asked has left
  */
 import {
   answerTooLarge,
@@ -48,6 +49,8 @@ export interface CommandRunnerPorts {
 
 /** Of a transaction. Reading the clock costs as much as a small command. */
 const COMMANDS_BETWEEN_LOOKS = 16;
+/** Nobody hears it. */
+const NOT_ANSWERED = new ErrorReply('ERR the client has left');
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
@@ -64,7 +67,7 @@ function mayGrow(words: readonly string[]): boolean {
   return findCommand(words)?.flags.includes('denyoom') === true;
 }
 
-function onlyReads(words: readonly string[]): boolean {
+function isRead(words: readonly string[]): boolean {
   return findCommand(words)?.flags.includes('readonly') === true;
 }
 
@@ -101,6 +104,12 @@ export class CommandRunner {
     shouldStop: ShouldStop,
   ): 'done' | 'more' | 'parked' {
     const count = work.request.commands.length;
+    if (work.isUnwanted && onlyReads(work.request.commands, work.progress)) {
+      work.slices = undefined;
+      setMidway(slot, work, undefined);
+      for (; work.progress < count; work.progress += 1) work.replies.push(NOT_ANSWERED);
+      return 'done';
+    }
     while (work.progress < count) {
       if (slot.isInDoubt) {
         slot.parked.push(work);
@@ -127,7 +136,7 @@ export class CommandRunner {
     const started = slot.midway ?? this.#beginTransaction(slot, engine, work, turn);
     if (started === undefined) return 'done';
     while (work.progress < length && !slot.isInDoubt) {
-      if (work.isAnswerFull && onlyReads(commands[work.progress] as readonly string[])) {
+      if (work.isAnswerFull && isRead(commands[work.progress] as readonly string[])) {
         refuseAnswer(work);
         continue;
       }
@@ -442,6 +451,14 @@ function nextSlices(slices: SlicedCommand, nowMs: number, shouldStop: ShouldStop
     if (reply !== undefined) return reply;
     if (shouldStop(true)) return undefined;
   }
+}
+
+/** Those from `first` on. */
+function onlyReads(commands: KvWork['request']['commands'], first: number): boolean {
+  for (let i = first; i < commands.length; i += 1) {
+    if (!isRead(commands[i] as readonly string[])) return false;
+  }
+  return true;
 }
 
 function setMidway(slot: PartitionSlot, work: KvWork, began: typeof slot.midway): void {

@@ -40,6 +40,7 @@ export class KvWork implements Work {
   /** Set while it waits for a key. */
   onGiveUp: (() => void) | undefined;
   #caller: Caller | undefined;
+  #isGivenUp = false;
 
   constructor(
     readonly request: KvRequest,
@@ -95,7 +96,13 @@ export class KvWork implements Work {
     this.onFailure(error);
   }
 
+  /** Nobody waits for the answer: what only reads need not be made. */
+  get isUnwanted(): boolean {
+    return this.#isGivenUp || this.request.isGone?.() === true;
+  }
+
   giveUp(): void {
+    this.#isGivenUp = true;
     this.onGiveUp?.();
   }
 }

@@ -18,8 +18,8 @@ export interface MailboxLimits {
 
 /** Beside its bytes: what a command costs at least. */
 const COMMAND_COST = 64;
-/** A quantum of 64 KiB is two milliseconds then, a thousand small commands or 64 KiB of words, whichever is first. */
-const MS_COST = 32 * 1024;
+/** A quantum of 64 KiB is one millisecond then, a thousand small commands or 64 KiB of words, whichever is first. */
+const MS_COST = 64 * 1024;
 
 interface TenantQueue<W> {
   readonly tenant: string;

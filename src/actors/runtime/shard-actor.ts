@@ -35,8 +35,8 @@ import { ShardTime } from './shard-time.js';
 import { ShardWriter } from './shard-writer.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
-/** A fifth of what our own work may hold the loop: a short command behind it waits no longer than a slow disk takes. */
-const SLICE_MS = 2;
+/** A write of another tenant goes round the loop some four times; what a round costs beside it is a twentieth of this. */
+const SLICE_MS = 1;
 
 export class ShardActor<W extends Work> {
   /** Resolves when the actor has ended, with why. */

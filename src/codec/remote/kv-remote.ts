@@ -120,7 +120,15 @@ class BigReply {
   constructor(readonly value: bigint) {}
 }
 
-export function encodeKvRequest({ database, partition, mode, commands, bytes, ...rest }: KvRequest): Uint8Array {
+export function encodeKvRequest({
+  database,
+  partition,
+  mode,
+  commands,
+  bytes,
+  isGone: _,
+  ...rest
+}: KvRequest): Uint8Array {
   return encode([database, partition, mode, commands, bytes, rest], { ignoreUndefined: true });
 }
 

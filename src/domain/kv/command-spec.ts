@@ -179,6 +179,8 @@ export interface CommandContext {
   readonly isFull: boolean;
   /** Bytes of the longest command, and of the longest answer over REST. */
   readonly maxCommandBytes: number;
+  /** Of one answer, its strings and its items; see `AnswerSize`. */
+  readonly maxAnswerBytes: number;
   /** What the user may do, in ACL rules; undefined: everything. Scripts ask before each of their commands. */
   readonly permissions: Permissions | undefined;
   /** A keyspace event, for those who asked for its kind: `notify('l', 'lpush', key)`. Cheap when nobody did. */

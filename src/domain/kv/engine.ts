@@ -20,6 +20,7 @@ import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { type Collection, Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
+import { MAX_ANSWER_BYTES } from './limits.js';
 import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
@@ -100,6 +101,7 @@ export class KvEngine {
       isNested: false,
       isFull: false,
       maxCommandBytes: Number.POSITIVE_INFINITY,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
       permissions: undefined,
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
@@ -233,6 +235,11 @@ export class KvEngine {
   /** As its database's limits have it; not part of the data. */
   set maxCommandBytes(bytes: number) {
     this.#context.maxCommandBytes = bytes;
+  }
+
+  /** As the installation has it. */
+  set maxAnswerBytes(bytes: number) {
+    this.#context.maxAnswerBytes = bytes;
   }
 
   /** Access is logged from when a policy first needs it. */

@@ -15,6 +15,9 @@ export const MAX_LCS_CELLS = 2_000_000;
 /** Keys one SCAN step meets at most, whatever COUNT hopes for: about 3 ms with a pattern. */
 export const MAX_SCAN_COUNT = 10_000;
 
+/** Of one answer, unless the installation has another bound: six of the largest strings, a part of a small heap. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
 /** Expiry instants stay exact in a number; this is the year 287396. */
 export const MAX_EXPIRE_AT_MS = Number.MAX_SAFE_INTEGER;
 

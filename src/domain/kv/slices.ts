@@ -54,3 +54,40 @@ export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R): Ge
   }
   return results;
 }
+
+/** The items in order; sorting a million in one go would hold everybody up for most of a second. */
+export function* mergeSorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
+  let runs: T[][] = [];
+  for (let at = 0; at < items.length; at += SLICE_ITEMS) {
+    runs.push(items.slice(at, at + SLICE_ITEMS).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      const [left, right] = [runs[i] as T[], runs[i + 1]];
+      merged.push(right === undefined ? left : yield* merge(left, right, compare));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
+  const merged: T[] = [];
+  const pace = new Pace();
+  let j = 0;
+  for (const a of left) {
+    for (; j < right.length && compare(a, right[j] as T) > 0; j += 1) {
+      merged.push(right[j] as T);
+      if (pace.isDue()) yield;
+    }
+    merged.push(a);
+    if (pace.isDue()) yield;
+  }
+  for (; j < right.length; j += 1) {
+    merged.push(right[j] as T);
+    if (pace.isDue()) yield;
+  }
+  return merged;
+}

@@ -197,7 +197,7 @@ export class KvHandler {
     let syncToken: string | undefined;
     const maxAnswerBytes = batch.commands.length > 1 ? this.#maxAnswerBytes : undefined;
     if (batch.commands.length > 0) {
-      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant, maxAnswerBytes));
+      const routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
       ({ replies, syncToken } = routed);
       for (const denial of routed.denials ?? []) this.face.users?.noteDenied(grant.database, denial, '', 'lua');
     }
@@ -249,12 +249,16 @@ export class KvHandler {
 }
 
 const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } as const;
-const NO_DETAILS: RequestDetails = {};
 
 /** Scripts ask for each of their commands what the user may do: the owner has to know. */
-function detailsOf({ user, rules }: KvGrant, maxAnswerBytes: number | undefined): RequestDetails {
-  if (rules === undefined) return maxAnswerBytes === undefined ? NO_DETAILS : { maxAnswerBytes };
-  return { client: { ...REST_CLIENT, user, rules }, maxAnswerBytes };
+function detailsOf(
+  { user, rules }: KvGrant,
+  { response }: Exchange,
+  maxAnswerBytes: number | undefined,
+): RequestDetails {
+  const isGone = () => response.destroyed;
+  const details = maxAnswerBytes === undefined ? { isGone } : { isGone, maxAnswerBytes };
+  return rules === undefined ? details : { ...details, client: { ...REST_CLIENT, user, rules } };
 }
 
 /** One command beyond a bound is the documented 400; a batch has no bound of its own there. */

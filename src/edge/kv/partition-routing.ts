@@ -48,7 +48,10 @@ export interface RoutedReplies {
 }
 
 /** What a request says beside its commands. */
-export type RequestDetails = Pick<KvRequest, 'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes'>;
+export type RequestDetails = Pick<
+  KvRequest,
+  'client' | 'waiter' | 'watches' | 'trackFor' | 'maxAnswerBytes' | 'isGone'
+>;
 
 const NO_DETAILS: RequestDetails = {};
 

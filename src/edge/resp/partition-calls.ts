@@ -23,6 +23,7 @@ const REGISTERED_AFTER_MS = 1_000;
 
 export class PartitionCalls {
   #waiters = 0;
+  readonly #isGone = () => this.client.isClosed;
 
   constructor(
     private readonly face: RespFace,
@@ -145,7 +146,10 @@ export class PartitionCalls {
 
   #details(isTracked: boolean): RequestDetails {
     const { identity } = this.client;
-    return isTracked ? { client: identity, trackFor: this.face.parts.events.edge } : { client: identity };
+    const isGone = this.#isGone;
+    return isTracked
+      ? { client: identity, isGone, trackFor: this.face.parts.events.edge }
+      : { client: identity, isGone };
   }
 
   #ask(

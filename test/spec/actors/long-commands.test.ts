@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { ERRORS, type ErrorReply, OK, type Reply } from '../../../src/domain/kv/index.js';
+import { ERRORS, ErrorReply, OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
@@ -123,6 +123,42 @@ describe('a command that runs in slices', () => {
     }
     // Each has some twenty slices; between two of them there was always room for the other tenant.
     expect(served).to.be.greaterThan(8 * 5);
+  });
+
+  describe('of somebody who has left', () => {
+    let isGone = false;
+    const keys = words('SINTER', 1000, () => 'set');
+
+    beforeEach(async () => {
+      isGone = false;
+      await done(ask({ commands: [['SADD', 'set', ...words('', 5000, (i) => `m${i}`).slice(1)]] }));
+      await done(ask({ commands: [['EXISTS', 'set']] }));
+    });
+
+    it('goes no further when it only reads', async () => {
+      const long = ask({ commands: [keys], isGone: () => isGone });
+      const next = ask({ commands: [['SCARD', 'set']] });
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      expect([long, next]).to.deep.equal([{}, {}]);
+      isGone = true;
+      expect(await done(next)).to.deep.equal([5000]);
+      expect(await done(long)).to.deep.equal([new ErrorReply('ERR the client has left')]);
+    });
+
+    it('is done when it writes', async () => {
+      const long = ask({ commands: [LONG_MSET], isGone: () => isGone });
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      expect(long).to.deep.equal({});
+      isGone = true;
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([10_001]);
+    });
+
+    it('is not begun, with all that only reads behind it', async () => {
+      isGone = true;
+      const pipeline = ask({ mode: 'pipeline', commands: [keys, ['SCARD', 'set']], isGone: () => isGone });
+      const replies = await done(pipeline);
+      expect(replies.map((reply) => reply instanceof ErrorReply)).to.deep.equal([true, true]);
+    });
   });
 
   describe('in a transaction', () => {

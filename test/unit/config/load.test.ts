@@ -104,6 +104,7 @@ const BAD: Record<string, [string, string]> = {
   REQUEST_HOLD_MS: ['60001', `accepts ${MS} from 0 to 60000, not "60001"`],
   COMMAND_MEMORY_MS: ['999', `accepts ${MS} from 1000 to 86400000, not "999"`],
   READS: ['fast', 'accepts lease or barrier, not "fast"'],
+  MAX_ANSWER_BYTES: ['63KiB', `accepts ${BYTES} from 64KiB to 4GiB, not "63KiB"`],
   MAX_COMMAND_BYTES: ['10MB', `accepts ${BYTES} from 1KiB to 512MiB, not "10MB"`],
   MAX_REQUESTS_PER_DAY: ['none', 'accepts a whole number from 0 to 1000000000000, not "none"'],
   MAILBOX_COMMANDS: ['0', 'accepts a whole number from 1 to 10000000, not "0"'],

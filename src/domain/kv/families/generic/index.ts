@@ -5,7 +5,7 @@ import { dump, isLongDump, isLongRestore, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
 import { copy, countExisting, remove, rename, type } from './keys.js';
 import { encoding, frequency, help, idleTime, memoryUsage, referenceCount } from './object.js';
-import { keys, keysInSlices, randomKey, scan } from './scan.js';
+import { keys, randomKey, scan } from './scan.js';
 import { isLongSort, SORT_KEYS, sort } from './sort.js';
 import { wait, waitAof } from './wait.js';
 
@@ -198,8 +198,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     arity: 2,
     flags: ['readonly', 'dangerous', 'keyspace'],
     keys: NO_KEYS,
-    handler: keys,
-    sliced: keysInSlices,
+    ...inSlices(keys, () => true),
     since: '1.0.0',
     summary: 'Returns every key that matches a pattern.',
     deviations: ['Outside of transactions it promises what a whole SCAN promises: others may write meanwhile.'],

@@ -3,6 +3,7 @@
  * across changes, restarts and takeovers; every key that is there from first to last is met once.
  */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { Handler, SlicedHandler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
 import { MAX_SCAN_COUNT } from '../../limits.js';
@@ -50,25 +51,23 @@ export const scan: Handler = ({ args, keyspace }) => {
   return [String(step.cursor), keys];
 };
 
-/** KEYS pattern → every matching key, in no order. In one go; see `keysInSlices`. */
-export const keys: Handler = ({ args, keyspace }) => {
-  const glob = compileGlob(args.bytes(1));
-  const found: ByteString[] = [];
-  for (const key of keyspace.keys()) if (glob(key)) found.push(key);
-  return found;
-};
-
 /** Keys met in one slice: about 0.2 ms with an ordinary pattern. */
 const SLICE_KEYS = 512;
 
-/** The same in slices: a million keys in one go would hold everybody up for a tenth of a second. */
-export const keysInSlices: SlicedHandler = function* ({ args, keyspace }) {
+/** KEYS pattern → every matching key, in no order: a million keys in one go would hold everybody up for a tenth of a second. */
+export const keys: SlicedHandler = function* (context) {
+  const { args, keyspace } = context;
+  const size = new AnswerSize(context);
   const glob = compileGlob(args.bytes(1));
   const found: ByteString[] = [];
   let cursor = 0;
   do {
     const step = keyspace.scan(cursor, SLICE_KEYS);
-    for (const [key] of step.entries) if (glob(key)) found.push(key);
+    for (const [key] of step.entries) {
+      if (!glob(key)) continue;
+      size.add(key.length);
+      found.push(key);
+    }
     cursor = step.cursor;
     if (cursor !== 0) yield;
   } while (cursor !== 0);

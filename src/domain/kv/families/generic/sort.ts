@@ -1,15 +1,17 @@
 /** SORT: the elements of a list, a set or a sorted set in an order of one's own, and what other keys know of them. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import { type CommandContext, type FoundKey, found, type KeySpec, type SlicedHandler } from '../../command-spec.js';
 import { findCommand } from '../../command-table.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ERRORS, ErrorReply, flatten, type Reply } from '../../reply.js';
+import { mergeSorted, Pace } from '../../slices.js';
 
 const notDoubles = new ErrorReply("ERR One or more scores can't be converted into double");
 const byDenied = new ErrorReply('ERR BY option of SORT denied due to insufficient ACL permissions');
 const getDenied = new ErrorReply('ERR GET option of SORT denied due to insufficient ACL permissions');
-/** Elements looked up, compared or copied in one slice: about a millisecond. */
-const SLICE = 1000;
+/** Elements looked up, compared or copied in one slice. */
+const SLICE = 250;
 /** Words of one effect. */
 const CHUNK_WORDS = 256;
 const CHUNK_BYTES = 64 * 1024;
@@ -49,7 +51,9 @@ export function sort(mayStore: boolean): SlicedHandler {
 
 export function isLongSort({ args, keyspace }: CommandContext): boolean {
   const value = keyspace.peek(args.bytes(1));
-  return value !== undefined && typeof value !== 'string' && value.size > LONG_SORT;
+  if (value === undefined || typeof value === 'string') return false;
+  // With words behind it that are mostly GETs.
+  return value.size > LONG_SORT || value.size * args.length > 2 * LONG_SORT;
 }
 
 /** The key, and the last word behind a STORE. */
@@ -129,7 +133,7 @@ function* sortedElements(
   const isUnsorted = options.by !== undefined && !options.by.includes('*');
   // What is stored of a set must not depend on where its members happen to lie.
   const isForced = isUnsorted && kind === 'set' && (options.store !== undefined || context.isNested);
-  const values = elementsOf(context, key, kind, isUnsorted && options.isDescending);
+  const values = yield* elementsOf(context, key, kind, isUnsorted && options.isDescending);
   if (isUnsorted && !isForced) return slice(values, options);
   const by = isForced ? undefined : options.by;
   const isAlpha = options.isAlpha || isForced;
@@ -138,26 +142,30 @@ function* sortedElements(
     elements.push(weighed(context, value, by, isAlpha));
     if (index % SLICE === SLICE - 1) yield;
   }
-  const sorted = yield* mergeSort(elements, comparator(by !== undefined, isAlpha, options.isDescending));
+  const sorted = yield* mergeSorted(elements, comparator(by !== undefined, isAlpha, options.isDescending));
   return slice(
     sorted.map(({ value }) => value),
     options,
   );
 }
 
-function elementsOf(
+function* elementsOf(
   context: CommandContext,
   key: ByteString,
   kind: 'list' | 'set' | 'zset',
   isBackwards: boolean,
-): ByteString[] {
+): Generator<void, ByteString[]> {
   const words =
     kind === 'list'
       ? ['LRANGE', key, '0', '-1']
       : kind === 'set'
         ? ['SMEMBERS', key]
         : ['ZRANGE', key, '0', '-1', ...(isBackwards ? ['REV'] : [])];
-  const elements = [...(flatten(callOf(context, words)) as readonly ByteString[])];
+  const spec = findCommand(words);
+  if (spec === undefined) throw ERRORS.wrongType;
+  const reply = yield* context.callInSlices(spec, words);
+  if (reply instanceof ErrorReply) throw reply;
+  const elements = [...(flatten(reply) as readonly ByteString[])];
   return kind === 'list' && isBackwards ? elements.reverse() : elements;
 }
 
@@ -214,43 +222,6 @@ function order(a: ByteString, b: ByteString): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** In slices: sorting a million elements in one go would hold everybody up for most of a second. */
-function* mergeSort(elements: Element[], compare: Comparator): Generator<void, Element[]> {
-  let runs: Element[][] = [];
-  for (let at = 0; at < elements.length; at += SLICE) {
-    runs.push(elements.slice(at, at + SLICE).sort(compare));
-    yield;
-  }
-  while (runs.length > 1) {
-    const merged: Element[][] = [];
-    for (let i = 0; i < runs.length; i += 2) {
-      const [left, right] = [runs[i] as Element[], runs[i + 1]];
-      merged.push(right === undefined ? left : yield* merge(left, right, compare));
-    }
-    runs = merged;
-  }
-  return runs[0] ?? [];
-}
-
-function* merge(left: readonly Element[], right: readonly Element[], compare: Comparator): Generator<void, Element[]> {
-  const merged: Element[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < left.length || j < right.length) {
-    const a = left[i];
-    const b = right[j];
-    if (b === undefined || (a !== undefined && compare(a, b) <= 0)) {
-      merged.push(a as Element);
-      i += 1;
-    } else {
-      merged.push(b);
-      j += 1;
-    }
-    if (merged.length % SLICE === 0) yield;
-  }
-  return merged;
-}
-
 function slice(values: ByteString[], { offset, count }: Options): ByteString[] {
   const start = Math.min(Math.max(offset, 0), values.length);
   return count < 0 ? values.slice(start) : values.slice(start, start + count);
@@ -263,9 +234,16 @@ function* answerOf(
 ): Generator<void, (ByteString | null)[]> {
   if (gets.length === 0) return values;
   const answer: (ByteString | null)[] = [];
-  for (const [index, value] of values.entries()) {
-    for (const pattern of gets) answer.push(lookUp(context, pattern, value));
-    if (index % SLICE === SLICE - 1) yield;
+  const size = new AnswerSize(context);
+  size.requireItems(values.length * gets.length);
+  const pace = new Pace();
+  for (const value of values) {
+    for (const pattern of gets) {
+      const found = lookUp(context, pattern, value);
+      size.add(found?.length);
+      answer.push(found);
+      if (pace.isDue()) yield;
+    }
   }
   return answer;
 }

@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, FoundKey, KeySearch, SlicedHandler } from '../../command-spec.js';
 import type { Reply } from '../../reply.js';
+import { mapped, mergeSorted, Pace } from '../../slices.js';
 import { leastScore, positionOf, scoresPerCell } from '../../types/geo-hash.js';
 import { cellsAround, distanceWithin, type Shape } from '../../types/geo-search.js';
 import { SortedSet } from '../../types/sorted-set.js';
@@ -44,16 +45,17 @@ function* search(request: SearchRequest): Generator<void, Found[]> {
   const { set, shape, order, count, isAny } = request;
   if (set === undefined || shape === undefined) return [];
   const found = yield* membersWithin(set, shape, isAny ? count : 0);
-  if (order === 'nearest') found.sort((one, other) => one.metres - other.metres);
-  else if (order === 'farthest') found.sort((one, other) => other.metres - one.metres);
-  return count === 0 ? found : found.slice(0, count);
+  let sorted = found;
+  if (order === 'nearest') sorted = yield* mergeSorted(found, (one, other) => one.metres - other.metres);
+  else if (order === 'farthest') sorted = yield* mergeSorted(found, (one, other) => other.metres - one.metres);
+  return count === 0 ? sorted : sorted.slice(0, count);
 }
 
 /** Per member its name, or a list: name, distance, score, [longitude, latitude], those that were asked for. */
-function reply(found: readonly Found[], request: SearchRequest): Reply {
+function* reply(found: readonly Found[], request: SearchRequest): Generator<void, Reply> {
   const { unit, withDistances, withHashes, withPositions } = request;
-  if (!withDistances && !withHashes && !withPositions) return found.map(({ member }) => member);
-  return found.map(({ member, score, metres }) => {
+  if (!withDistances && !withHashes && !withPositions) return yield* mapped(found, ({ member }) => member);
+  return yield* mapped(found, ({ member, score, metres }) => {
     const items: Reply[] = [member];
     if (withDistances) items.push(distanceText(metres, unit));
     if (withHashes) items.push(Math.trunc(score));
@@ -68,10 +70,12 @@ export function searching(form: SearchForm): SlicedHandler {
     const request = readSearch(context, form);
     const found = yield* search(request);
     const { destination } = request;
-    if (destination === undefined) return reply(found, request);
+    if (destination === undefined) return yield* reply(found, request);
     const result = new SortedSet();
+    const pace = new Pace();
     for (const { member, score, metres } of found) {
       result.put(member, request.storesDistances ? metres / request.unit : score);
+      if (pace.isDue()) yield;
     }
     const event = form.stores === 'always' ? 'geosearchstore' : 'georadiusstore';
     return yield* storeResult(context, destination, result, event);

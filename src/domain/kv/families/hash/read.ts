@@ -1,11 +1,12 @@
 /** Reading a hash: one field, some, all, some at random, or step by step. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, PairsReply, type Reply } from '../../reply.js';
-import { mapped } from '../../slices.js';
+import { mapped, Pace } from '../../slices.js';
 import { HashValue } from '../../types/hash-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
-import { type Draws, drawDistinct, drawRepeatedly, readDrawCount, SLICE_STEPS } from '../random-draws.js';
+import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLICE_STEPS } from '../random-draws.js';
 import { hashToRead } from './open-hash.js';
 
 type Entry = [field: ByteString, value: ByteString];
@@ -23,17 +24,20 @@ export const get: Handler = (context) =>
   hashToRead(context, context.args.bytes(1))?.get(context.args.bytes(2), context.nowMs) ?? null;
 
 /** HMGET key field [field …] → a value or null for each. */
-export const getMany: Handler = (context) => {
-  const { args } = context;
-  const hash = hashToRead(context, args.bytes(1));
-  return args.from(2).map((field) => hash?.get(field, context.nowMs) ?? null);
-};
+export const getMany: Handler = (context) => context.args.from(2).map(valueReader(context));
 
-export const getManyInSlices: SlicedHandler = (context) => {
-  const { args } = context;
-  const hash = hashToRead(context, args.bytes(1));
-  return mapped(args.from(2), (field) => hash?.get(field, context.nowMs) ?? null);
-};
+export const getManyInSlices: SlicedHandler = (context) => mapped(context.args.from(2), valueReader(context));
+
+function valueReader(context: CommandContext): (field: ByteString) => ByteString | null {
+  const hash = hashToRead(context, context.args.bytes(1));
+  const size = new AnswerSize(context);
+  return (field) => {
+    const value = hash?.get(field, context.nowMs);
+    if (value === undefined) return null;
+    size.add(value.length);
+    return value;
+  };
+}
 
 /** HLEN key → how many fields. */
 export const length: Handler = (context) => hashToRead(context, context.args.bytes(1))?.visibleSize(context.nowMs) ?? 0;
@@ -51,11 +55,16 @@ export function getAll(what: 'fields' | 'values' | 'both'): SlicedHandler {
   return function* (context) {
     const { nowMs } = context;
     const items: ByteString[] = [];
+    const size = new AnswerSize(context);
+    const note = (item: ByteString): void => {
+      size.add(item.length);
+      items.push(item);
+    };
     const hash = hashToRead(context, context.args.bytes(1));
     let steps = 0;
     for (const [field, value] of hash?.entries(nowMs) ?? []) {
-      if (what !== 'values') items.push(field);
-      if (what !== 'fields') items.push(value);
+      if (what !== 'values') note(field);
+      if (what !== 'fields') note(value);
       steps += 1;
       if (steps % SLICE_STEPS === 0) yield;
     }
@@ -83,8 +92,21 @@ export const randomFields: SlicedHandler = function* (context): Generator<void, 
   const hash = hashToRead(context, key);
   if (hash === undefined) return [];
   const draws = drawsOf(hash, context.nowMs);
+  const size = new AnswerSize(context);
+  size.requireItems(Math.min(Math.abs(count), count < 0 ? MAX_DRAWS : hash.size) * (withValues ? 2 : 1));
   const entries = yield* count < 0 ? drawRepeatedly(draws, -count, float) : drawDistinct(draws, count, float);
-  return withValues ? new PairsReply(entries.flat()) : entries.map(([field]) => field);
+  const items: ByteString[] = [];
+  const pace = new Pace();
+  for (const [field, value] of entries) {
+    size.add(field.length);
+    items.push(field);
+    if (withValues) {
+      size.add(value.length);
+      items.push(value);
+    }
+    if (pace.isDue()) yield;
+  }
+  return withValues ? new PairsReply(items) : items;
 };
 
 function drawsOf(hash: HashValue, nowMs: number): Draws<Entry> {

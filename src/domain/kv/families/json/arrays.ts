@@ -65,7 +65,11 @@ function* changeEach(
 
 function* readValues({ args }: CommandContext, from: number): Steps<ReadJson[]> {
   const values: ReadJson[] = [];
-  for (let i = from; i < args.length; i += 1) values.push(yield* readJson(args.bytes(i)));
+  const pace = new Pace();
+  for (let i = from; i < args.length; i += 1) {
+    values.push(yield* readJson(args.bytes(i)));
+    if (pace.isOver(4)) yield;
+  }
   return values;
 }
 
@@ -80,7 +84,11 @@ function requireRoom(context: CommandContext, { document, places }: FoundArrays,
 
 function* copiesOf(values: readonly NewValue[]): Steps<NewValue[]> {
   const copies: NewValue[] = [];
-  for (const { value, bytes } of values) copies.push({ value: yield* copied(value), bytes });
+  const pace = new Pace();
+  for (const { value, bytes } of values) {
+    copies.push({ value: yield* copied(value), bytes });
+    if (pace.isOver(4)) yield;
+  }
   return copies;
 }
 

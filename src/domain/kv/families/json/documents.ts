@@ -136,7 +136,8 @@ export class Change {
       const pace = new Pace();
       for (const [name, ...words] of this.#commands) {
         if (pace.isOver(4)) yield;
-        context.effects.pushList(name as ByteString, words);
+        if (words.length > MANY_WORDS) yield* context.effects.pushLong(name as ByteString, words);
+        else context.effects.pushList(name as ByteString, words);
       }
     }
     context.notify('d', event, key);

@@ -1,14 +1,17 @@
 /** Reading values: JSON.GET, JSON.MGET, JSON.TYPE, JSON.RESP, JSON.OBJKEYS. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext } from '../../command-spec.js';
 import { ErrorReply, type Reply, SimpleString } from '../../reply.js';
 import {
+  COMPACT,
   compilePath,
   type JsonArray,
   JsonDocument,
   type JsonLayout,
   type JsonPath,
   type JsonValue,
+  Pace,
   type Place,
   type Steps,
   typeOfJson,
@@ -35,7 +38,7 @@ interface GetOptions {
  */
 export function* get(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
-  const { layout, format, paths } = readOptions(context);
+  const { layout, format, paths } = yield* readOptions(context);
   const document = keyspace.peekKind(args.bytes(1), JsonDocument);
   if (document === undefined) return null;
   const isLegacy = paths.every((path) => path.isLegacy);
@@ -47,16 +50,22 @@ export function* get(context: CommandContext): Steps<Reply> {
     }
     return replies;
   }
-  if (paths.length === 1) return yield* writeJson(yield* valueAt(document, paths[0] as JsonPath), layout);
+  const size = new AnswerSize(context);
+  const note = (bytes: number): void => size.add(bytes);
+  if (paths.length === 1) return yield* writeJson(yield* valueAt(document, paths[0] as JsonPath), layout, 0, note);
   const byPath = new Map<ByteString, JsonValue>();
-  for (const path of paths) byPath.set(path.text, yield* valueAt(document, { ...path, isLegacy }));
-  return yield* writeJson(byPath, layout);
+  for (const path of paths) {
+    byPath.set(path.text, yield* valueAt(document, { ...path, isLegacy }));
+    yield;
+  }
+  return yield* writeJson(byPath, layout, 0, note);
 }
 
-function readOptions(context: CommandContext): GetOptions {
+function* readOptions(context: CommandContext): Steps<GetOptions> {
   const { args, protocol, isReplay } = context;
   const layout = { indent: '', newline: '', space: '' };
   const paths: JsonPath[] = [];
+  const pace = new Pace();
   let format: Format = 'STRING';
   for (let i = 2; i < args.length; i += 1) {
     switch (args.option(i)) {
@@ -81,6 +90,7 @@ function readOptions(context: CommandContext): GetOptions {
         break;
       default:
         paths.push(compilePath(args.bytes(i), isReplay));
+        if (pace.isOver(4)) yield;
     }
   }
   if (paths.length === 0) paths.push(compilePath('.'));
@@ -105,13 +115,23 @@ function* valueAt(document: JsonDocument, path: JsonPath): Steps<JsonValue> {
 export function* getMany(context: CommandContext): Steps<Reply> {
   const { args, keyspace } = context;
   const path = pathAt(context, args.length - 1);
+  const size = new AnswerSize(context);
+  const note = (bytes: number): void => size.add(bytes);
   const replies: Reply[] = [];
   for (let i = 1; i < args.length - 1; i += 1) {
     const document = keyspace.peek(args.bytes(i));
     const places = document instanceof JsonDocument ? yield* placesOf(document, path) : undefined;
     if (places === undefined || (path.isLegacy && places.length === 0)) replies.push(null);
-    else if (path.isLegacy) replies.push(yield* writeJson((places[0] as Place).value));
-    else replies.push(yield* writeJson(places.map(({ value }) => value)));
+    else if (path.isLegacy) replies.push(yield* writeJson((places[0] as Place).value, COMPACT, 0, note));
+    else
+      replies.push(
+        yield* writeJson(
+          places.map(({ value }) => value),
+          COMPACT,
+          0,
+          note,
+        ),
+      );
     yield;
   }
   return replies;

@@ -1,5 +1,6 @@
 /** Lists by position and by element: read a range, find, insert, replace, remove, trim. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
@@ -38,7 +39,9 @@ function rangeOf(list: List, start: number, end: number): [number, number] {
 }
 
 /** LRANGE key start stop → the elements, both ends included, negative from the end. WRONGTYPE. */
-export const range: SlicedHandler = function* ({ args, keyspace }): Generator<void, Reply> {
+export const range: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace } = context;
+  const size = new AnswerSize(context);
   const start = args.offset(2);
   const stop = args.offset(3);
   const list = keyspace.peekKind(args.bytes(1), List);
@@ -51,7 +54,11 @@ export const range: SlicedHandler = function* ({ args, keyspace }): Generator<vo
     if (at >= end) break;
     const from = Math.max(0, first - at);
     const to = Math.min(items.length, end - at);
-    for (let i = from; i < to; i += 1) found.push(items[i] as ByteString);
+    for (let i = from; i < to; i += 1) {
+      const item = items[i] as ByteString;
+      size.add(item.length);
+      found.push(item);
+    }
     untilSlice -= items.length;
     if (untilSlice > 0) continue;
     untilSlice = SLICE_ELEMENTS;

@@ -1,5 +1,6 @@
 /** Several sets as one: intersection, union and difference, answered, counted or stored. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
@@ -32,9 +33,14 @@ export function combine(combination: Combination): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const sets = yield* setsAt(context, 1, context.args.length);
     const found: ByteString[] = [];
+    const size = new AnswerSize(context);
     for (const member of membersOf(combination, sets)) {
-      if (member === PAUSE) yield;
-      else found.push(member);
+      if (member === PAUSE) {
+        yield;
+        continue;
+      }
+      size.add(member.length);
+      found.push(member);
     }
     return new SetReply(found);
   };

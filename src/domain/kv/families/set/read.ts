@@ -1,21 +1,22 @@
 /** Reading one set: is a member there, how many, all of them, some at random, or step by step. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, type Reply, SetReply } from '../../reply.js';
-import { MANY_WORDS, mapped } from '../../slices.js';
+import { MANY_WORDS, mapped, Pace } from '../../slices.js';
 import { SetValue } from '../../types/set-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
-import { type Draws, drawDistinct, drawRepeatedly, readDrawCount, SLICE_STEPS } from '../random-draws.js';
+import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLICE_STEPS } from '../random-draws.js';
 
 /** Members beyond which a command over all of them runs in slices: about 2 ms of work. */
 const LONG_MEMBERS = 5000;
 
-/** Are there many words, or is one of them a key of a large set? Words that are no keys are hardly ever such names. */
+/** Are there many words, or is one of them a key of a set that is large for their number? Words that are no keys are hardly ever such names. */
 export function hasLongSet({ args, keyspace }: CommandContext): boolean {
   if (args.length > MANY_WORDS) return true;
   for (let i = 1; i < args.length; i += 1) {
     const value = keyspace.stored(args.bytes(i));
-    if (value instanceof SetValue && value.size > LONG_MEMBERS) return true;
+    if (value instanceof SetValue && value.size * args.length > 2 * LONG_MEMBERS) return true;
   }
   return false;
 }
@@ -39,9 +40,12 @@ export const areManyMembers: SlicedHandler = ({ args, keyspace }) => {
 };
 
 /** SMEMBERS key → all members, in no order. */
-export const members: SlicedHandler = function* ({ args, keyspace }) {
+export const members: SlicedHandler = function* (context) {
+  const { args, keyspace } = context;
+  const size = new AnswerSize(context);
   const found: ByteString[] = [];
   for (const member of keyspace.peekKind(args.bytes(1), SetValue)?.members() ?? []) {
+    size.add(member.length);
     found.push(member);
     if (found.length % SLICE_STEPS === 0) yield;
   }
@@ -49,7 +53,8 @@ export const members: SlicedHandler = function* ({ args, keyspace }) {
 };
 
 /** SRANDMEMBER key [count] → a member or null; with a count a list, of distinct ones unless negative. */
-export const randomMembers: SlicedHandler = function* ({ args, keyspace, random }): Generator<void, Reply> {
+export const randomMembers: SlicedHandler = function* (context): Generator<void, Reply> {
+  const { args, keyspace, random } = context;
   const float = (): number => random.float();
   if (args.length === 2) return keyspace.peekKind(args.bytes(1), SetValue)?.draw(float) ?? null;
   if (args.length > 3) throw ERRORS.syntax;
@@ -57,7 +62,15 @@ export const randomMembers: SlicedHandler = function* ({ args, keyspace, random 
   const set = keyspace.peekKind(args.bytes(1), SetValue);
   if (set === undefined) return [];
   const draws = drawsOf(set);
-  return yield* wanted < 0 ? drawRepeatedly(draws, -wanted, float) : drawDistinct(draws, wanted, float);
+  const size = new AnswerSize(context);
+  size.requireItems(Math.min(Math.abs(wanted), wanted < 0 ? MAX_DRAWS : set.size));
+  const drawn = yield* wanted < 0 ? drawRepeatedly(draws, -wanted, float) : drawDistinct(draws, wanted, float);
+  const pace = new Pace();
+  for (const member of drawn) {
+    size.add(member.length);
+    if (pace.isDue()) yield;
+  }
+  return drawn;
 };
 
 export function drawsOf(set: SetValue): Draws<ByteString> {

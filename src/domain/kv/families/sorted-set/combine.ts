@@ -175,7 +175,7 @@ export function combine(name: string, operation: Operation): SlicedHandler {
   return function* (context): Generator<void, Reply> {
     const combination = yield* readCombination(context, { name, operation, countAt: 1 });
     const result = yield* OPERATIONS[operation](combination);
-    return yield* listed(result, { from: 0, to: result.size }, false, combination.withScores);
+    return yield* listed(context, result, { from: 0, to: result.size }, false, combination.withScores);
   };
 }
 
@@ -213,7 +213,8 @@ export function isLongCombination(countAt: 1 | 2): (context: CommandContext) => 
     for (let i = countAt + 1; i < end; i += 1) {
       const value = keyspace.peek(args.words[i] as ByteString);
       entries += typeof value === 'object' ? value.size : NO_SOURCE.size;
-      if (entries > LONG_ENTRIES) return true;
+      // Each may be looked for in all the others.
+      if (entries * (end - countAt) > 2 * LONG_ENTRIES) return true;
     }
     return false;
   };

@@ -1,5 +1,6 @@
 /** ZRANDMEMBER: members drawn at random. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize, ITEM_BYTES } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, parseInt64 } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
@@ -21,9 +22,12 @@ export const randomMembers: SlicedHandler = function* (context) {
   if (request === undefined) return set === undefined ? null : (memberAt(set, drawn(set, random)) as ByteString);
   const { count, withScores } = request;
   if (set === undefined || count === 0) return [];
-  if (count >= set.size) return yield* listed(set, { from: 0, to: set.size }, false, withScores);
+  if (count >= set.size) return yield* listed(context, set, { from: 0, to: set.size }, false, withScores);
   const items: Reply[] = [];
+  const size = new AnswerSize(context);
+  size.requireItems(Math.abs(count) * (withScores ? 2 : 1));
   const visit = (member: ByteString, score: number): void => {
+    size.add(member.length + (withScores ? ITEM_BYTES : 0));
     items.push(member);
     if (withScores) items.push(new DoubleReply(score));
   };

@@ -1,5 +1,6 @@
 /** Reading and storing ranges: ZRANGE, its older relatives, ZRANGESTORE; and removing them: ZREMRANGEBY*, ZREM. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
 import { SortedSet } from '../../types/sorted-set.js';
@@ -65,15 +66,22 @@ function ranksOf(set: SortedSet, { range, isReversed, offset, count }: RangeRequ
 
 /** Members of the ranks, in the order asked for, as a reply. */
 export function* listed(
+  context: CommandContext,
   set: SortedSet,
   { from, to }: Ranks,
   isReversed: boolean,
   withScores: boolean,
 ): Generator<void, Reply> {
   const items: Reply[] = [];
-  const visit = withScores
-    ? (member: ByteString, score: number): void => void items.push(member, new DoubleReply(score))
-    : (member: ByteString): void => void items.push(member);
+  const size = new AnswerSize(context);
+  size.requireItems((to - from) * (withScores ? 2 : 1));
+  const visit = (member: ByteString, score: number): void => {
+    size.add(member.length);
+    items.push(member);
+    if (!withScores) return;
+    size.add();
+    items.push(new DoubleReply(score));
+  };
   for (let done = 0; done < to - from; done += SLICE_ENTRIES) {
     if (done > 0) yield;
     if (isReversed) set.walkBack(Math.max(from, to - done - SLICE_ENTRIES), to - done, visit);
@@ -88,7 +96,7 @@ export function range(form: RangeForm): SlicedHandler {
     const request = readRequest(context, form, 1);
     const set = context.keyspace.peekKind(context.args.bytes(1), SortedSet);
     if (set === undefined) return [];
-    return yield* listed(set, ranksOf(set, request), request.isReversed, request.withScores);
+    return yield* listed(context, set, ranksOf(set, request), request.isReversed, request.withScores);
   };
 }
 

@@ -2,6 +2,7 @@
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
+import { hasManyWords } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import { formatId, idAfter, MAX_ID, MIN_ID, nextInMillisecond, packId, type StreamId } from '../../types/stream-id.js';
 import { type GivenId, readGivenId, readId } from './ids.js';
@@ -47,7 +48,7 @@ export const add: SlicedHandler = function* (context) {
   const before = stream.bytes;
   stream.append(id, words, context.settings);
   const idText = formatId(id);
-  effects.pushList('XADD', [key, idText, ...words]);
+  yield* effects.pushLong('XADD', [key, idText].concat(words));
   const trimmed = trim.kind === undefined ? 0 : yield* trimming(context, key, stream, trim);
   if (known === undefined) keyspace.set(key, stream);
   else keyspace.changed(key, stream, before);
@@ -58,6 +59,7 @@ export const add: SlicedHandler = function* (context) {
 
 /** Only what trims a lot takes long. */
 export function isLongAdd(context: CommandContext): boolean {
+  if (hasManyWords(context)) return true;
   const stream = context.keyspace.peek(context.args.bytes(1));
   if (!(stream instanceof Stream)) return false;
   try {

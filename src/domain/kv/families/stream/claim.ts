@@ -1,8 +1,9 @@
 /** XCLAIM and XAUTOCLAIM: what is pending for one consumer becomes another's. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { MANY_WORDS, Pace } from '../../slices.js';
 import type { Stream } from '../../types/stream.js';
 import type { Consumer, ConsumerGroup, Pending } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
@@ -61,11 +62,11 @@ class Claims {
     this.reply.push(entry === undefined ? formatId(id) : entryReply(id, entry));
   }
 
-  end(): void {
+  *end(): Generator<void, void> {
     const { context, group, key } = this;
     const last = this.#runs.end();
     if (last !== undefined) context.effects.push(...last);
-    pushIds(context, ['XACK', key, group.name], this.lost);
+    yield* pushIds(context, ['XACK', key, group.name], this.lost);
   }
 }
 
@@ -73,7 +74,8 @@ class Claims {
  * XCLAIM key group consumer min-idle id … [IDLE ms] [TIME ms] [RETRYCOUNT n] [FORCE] [JUSTID] [LASTID id] → entries
  * that are the consumer's now, or their ids. NOGROUP.
  */
-export const claim: Handler = (context) => {
+export const claim: SlicedHandler = function* (context): Generator<void, Reply> {
+  const pace = new Pace();
   const { args, keyspace, nowMs } = context;
   const key = args.bytes(1);
   const { stream, group } = requireGroup(context);
@@ -84,6 +86,7 @@ export const claim: Handler = (context) => {
     const id = idOrNothing(args.bytes(at));
     if (id === undefined) break;
     ids.push(id);
+    if (pace.isDue()) yield;
   }
   const options = readClaimOptions(context, at);
   const before = stream.bytes;
@@ -94,6 +97,7 @@ export const claim: Handler = (context) => {
   const claims = new Claims(context, key, stream, group, consumer, options.justId);
   const deliveredAtMs = options.deliveredAtMs ?? nowMs;
   for (const id of ids) {
+    if (pace.isDue()) yield;
     const known = group.pending.get(id);
     if (!stream.has(id)) {
       claims.lose(id);
@@ -104,7 +108,7 @@ export const claim: Handler = (context) => {
     const times = known?.deliveries ?? 1;
     claims.take(id, deliveredAtMs, options.deliveries ?? (options.justId ? times : times + 1));
   }
-  claims.end();
+  yield* claims.end();
   if (changesPosition) pushPosition(context, key, stream, group);
   keyspace.changed(key, stream, before);
   return claims.reply;
@@ -147,7 +151,7 @@ function readClaimOptions({ args, nowMs, isReplay }: CommandContext, from: numbe
  * XAUTOCLAIM key group consumer min-idle start [COUNT n] [JUSTID] → where to go on, entries that are the consumer's
  * now (or their ids), ids that were pending and are gone. NOGROUP.
  */
-export const autoClaim: Handler = (context) => {
+export const autoClaim: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace, nowMs } = context;
   const minIdleMs = readMinIdle(context, 'XAUTOCLAIM');
   const start = readStart(args.bytes(5));
@@ -168,14 +172,21 @@ export const autoClaim: Handler = (context) => {
   consumer.seen(nowMs);
   const claims = new Claims(context, key, stream, group, consumer, justId);
   const { met, next } = idleEnough({ stream, group, start, minIdleMs, count, nowMs });
+  const pace = new Pace();
   for (const [id, { deliveries }] of met) {
+    if (pace.isDue()) yield;
     if (stream.has(id)) claims.take(id, nowMs, justId ? deliveries : deliveries + 1);
     else claims.lose(id);
   }
-  claims.end();
+  yield* claims.end();
   keyspace.changed(key, stream, before);
   return [formatId(next), claims.reply, claims.lost.map(formatId)];
 };
+
+/** A count that may meet much. */
+export function isLongAutoClaim({ args }: CommandContext): boolean {
+  return args.length > 7 && args.words.some((word, i) => i > 6 && Number(word) > MANY_WORDS);
+}
 
 interface AutoClaim {
   readonly stream: Stream;

@@ -1,7 +1,8 @@
 /** XDEL, XDELEX and XACKDEL: entries that are taken out wherever they stand. */
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
-import { ERRORS, ErrorReply } from '../../reply.js';
+import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { mapped, Pace } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import type { StreamId } from '../../types/stream-id.js';
 import { readIds } from './ids.js';
@@ -16,62 +17,67 @@ const DELETED = 1;
 const STILL_REFERENCED = 2;
 
 /** XDEL key id … → integer, how many there were. */
-export const remove: Handler = (context) => {
+export const remove: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const key = args.bytes(1);
   const stream = keyspace.fetchKind(key, Stream);
   if (stream === undefined) return 0;
-  const ids = readIds(args, 2);
+  const ids = yield* readIds(args, 2);
   const before = stream.bytes;
-  const deleted = ids.filter((id) => stream.delete(id));
+  const deleted: StreamId[] = [];
+  const pace = new Pace();
+  for (const id of ids) {
+    if (stream.delete(id)) deleted.push(id);
+    if (pace.isDue()) yield;
+  }
   if (deleted.length === 0) return 0;
-  pushIds(context, ['XDEL', key], deleted);
+  yield* pushIds(context, ['XDEL', key], deleted);
   keyspace.changed(key, stream, before);
   context.notify('t', 'xdel', key);
   return deleted.length;
 };
 
 /** XDELEX key [KEEPREF|DELREF|ACKED] IDS n id … → a code for each id. */
-export const removeByReference: Handler = (context) => {
+export const removeByReference: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const key = args.bytes(1);
   const stream = keyspace.fetchKind(key, Stream);
-  const { ids, references } = readDeletion(context, 2);
-  if (stream === undefined) return ids.map(() => NO_SUCH_ID);
+  const { ids, references } = yield* readDeletion(context, 2);
+  if (stream === undefined) return yield* mapped(ids, () => NO_SUCH_ID);
   const before = stream.bytes;
   const deleted: StreamId[] = [];
-  const codes = ids.map((id) => {
+  const codes = yield* mapped(ids, (id) => {
     // A group that has yet to come so far refers to every id above, be there an entry or not.
     if (references === 'ACKED' && stream.isReferenced(id)) return STILL_REFERENCED;
     if (!stream.delete(id)) return NO_SUCH_ID;
     deleted.push(id);
     return DELETED;
   });
-  finish(context, { stream, before, deleted, unreferenced: ids, references, changes: false });
+  yield* finish(context, { stream, before, deleted, unreferenced: ids, references, changes: false });
   return codes;
 };
 
 /** XACKDEL key group [KEEPREF|DELREF|ACKED] IDS n id … → a code for each id. */
-export const acknowledgeAndRemove: Handler = (context) => {
+export const acknowledgeAndRemove: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const key = args.bytes(1);
   const stream = keyspace.fetchKind(key, Stream);
-  const { ids, references } = readDeletion(context, 3);
+  const { ids, references } = yield* readDeletion(context, 3);
   const group = stream?.group(args.bytes(2));
-  if (stream === undefined || group === undefined) return ids.map(() => NO_SUCH_ID);
+  if (stream === undefined || group === undefined) return yield* mapped(ids, () => NO_SUCH_ID);
   const before = stream.bytes;
   const acknowledged: StreamId[] = [];
   const deleted: StreamId[] = [];
-  const codes = ids.map((id) => {
+  const codes = yield* mapped(ids, (id) => {
     if (!group.acknowledge(id)) return NO_SUCH_ID;
     acknowledged.push(id);
     if (references === 'ACKED' && stream.isReferenced(id)) return STILL_REFERENCED;
     if (stream.delete(id)) deleted.push(id);
     return DELETED;
   });
-  pushIds(context, ['XACK', key, group.name], acknowledged);
+  yield* pushIds(context, ['XACK', key, group.name], acknowledged);
   const changes = acknowledged.length > 0;
-  finish(context, { stream, before, deleted, unreferenced: acknowledged, references, changes });
+  yield* finish(context, { stream, before, deleted, unreferenced: acknowledged, references, changes });
   return codes;
 };
 
@@ -86,20 +92,20 @@ interface Deletion {
   readonly changes: boolean;
 }
 
-function finish(context: CommandContext, deletion: Deletion): void {
+function* finish(context: CommandContext, deletion: Deletion): Generator<void, void> {
   const { stream, before, deleted, unreferenced, references, changes } = deletion;
   const key = context.args.bytes(1);
-  pushIds(context, ['XDEL', key], deleted);
-  const dropped = references === 'DELREF' ? dropReferences(context, key, stream, unreferenced) : 0;
+  yield* pushIds(context, ['XDEL', key], deleted);
+  const dropped = references === 'DELREF' ? yield* dropReferences(context, key, stream, unreferenced) : 0;
   if (deleted.length === 0 && dropped === 0 && !changes) return;
   context.keyspace.changed(key, stream, before);
   if (deleted.length > 0) context.notify('t', 'xdel', key);
 }
 
-function readDeletion(
+function* readDeletion(
   { args }: CommandContext,
   from: number,
-): { readonly ids: readonly StreamId[]; readonly references: References } {
+): Generator<void, { readonly ids: readonly StreamId[]; readonly references: References }> {
   let references: References | undefined;
   let ids: readonly StreamId[] | undefined;
   for (let i = from; i < args.length; i += 1) {
@@ -111,7 +117,7 @@ function readDeletion(
       const count = parseInt64(args.bytes(i + 1));
       if (count === undefined || count < 1) throw badCount;
       if (count > args.length - i - 2) throw countMismatch;
-      ids = readIds(args, i + 2, i + 2 + Number(count));
+      ids = yield* readIds(args, i + 2, i + 2 + Number(count));
       i += 1 + Number(count);
     } else throw ERRORS.syntax;
   }

@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import { ErrorReply } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import {
   idAfter,
   idBefore,
@@ -48,10 +49,8 @@ export function readId(text: ByteString, missingSequence: Unsigned64 = 0): Strea
 }
 
 /** All words from `from` on as ids. @throws invalidId */
-export function readIds(args: Args, from: number, to = args.length): StreamId[] {
-  const ids: StreamId[] = [];
-  for (let i = from; i < to; i += 1) ids.push(readId(args.bytes(i)));
-  return ids;
+export function readIds(args: Args, from: number, to = args.length): Generator<void, StreamId[]> {
+  return mapped(args.words.slice(from, to), (word) => readId(word));
 }
 
 /** The lowest id an interval starts with: `-`, `+`, an id, or `(` and an id. */

@@ -2,7 +2,7 @@
 import { at, type CommandSpec, family, found } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
 import { add, isLongAdd, setId } from './add.js';
-import { autoClaim, claim } from './claim.js';
+import { autoClaim, claim, isLongAutoClaim } from './claim.js';
 import { acknowledgeAndRemove, remove, removeByReference } from './delete.js';
 import * as groups from './group.js';
 import * as info from './info.js';
@@ -84,7 +84,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -3,
     flags: writeFast,
     keys: at(1),
-    handler: remove,
+    ...inSlices(remove),
     since: '5.0.0',
     summary: 'Deletes entries by id and returns how many there were.',
   },
@@ -94,7 +94,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -5,
     flags: writeFast,
     keys: at(1),
-    handler: removeByReference,
+    ...inSlices(removeByReference),
     since: '8.2.0',
     summary: 'Deletes entries by id, with a say in what consumer groups still refer to.',
   },
@@ -197,7 +197,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -4,
     flags: writeFast,
     keys: at(1),
-    handler: acknowledge,
+    ...inSlices(acknowledge),
     since: '5.0.0',
     summary: 'Acknowledges entries for a group and returns how many were pending.',
   },
@@ -207,7 +207,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -6,
     flags: writeFast,
     keys: at(1),
-    handler: acknowledgeAndRemove,
+    ...inSlices(acknowledgeAndRemove),
     since: '8.2.0',
     summary: 'Acknowledges entries for a group and deletes them.',
   },
@@ -227,7 +227,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -6,
     flags: writeFast,
     keys: at(1),
-    handler: claim,
+    ...inSlices(claim),
     since: '5.0.0',
     summary: 'Makes pending entries those of another consumer.',
   },
@@ -238,7 +238,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -6,
     flags: writeFast,
     keys: at(1),
-    handler: autoClaim,
+    ...inSlices(autoClaim, isLongAutoClaim),
     since: '6.2.0',
     summary: 'Makes pending entries that have been idle for long those of another consumer, step by step.',
   },

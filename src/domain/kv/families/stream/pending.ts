@@ -1,6 +1,7 @@
 /** XACK and XPENDING: what was handed out and not acknowledged. */
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
+import { Pace } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import type { ConsumerGroup, Pending } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
@@ -9,17 +10,22 @@ import { readIds, readStart, readStop } from './ids.js';
 import { pushIds } from './references.js';
 
 /** XACK key group id … → integer, how many were pending. */
-export const acknowledge: Handler = (context) => {
+export const acknowledge: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args, keyspace } = context;
   const key = args.bytes(1);
   const stream = keyspace.fetchKind(key, Stream);
   const group = stream?.group(args.bytes(2));
   if (stream === undefined || group === undefined) return 0;
-  const ids = readIds(args, 3);
+  const ids = yield* readIds(args, 3);
   const before = stream.bytes;
-  const acknowledged = ids.filter((id) => group.acknowledge(id));
+  const acknowledged: StreamId[] = [];
+  const pace = new Pace();
+  for (const id of ids) {
+    if (group.acknowledge(id)) acknowledged.push(id);
+    if (pace.isDue()) yield;
+  }
   if (acknowledged.length === 0) return 0;
-  pushIds(context, ['XACK', key, group.name], acknowledged);
+  yield* pushIds(context, ['XACK', key, group.name], acknowledged);
   keyspace.changed(key, stream, before);
   return acknowledged.length;
 };

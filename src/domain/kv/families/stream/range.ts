@@ -1,5 +1,6 @@
 /** XLEN, XRANGE and XREVRANGE: what is in a stream. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize, ITEM_BYTES } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
 import { Stream, type StreamEntry } from '../../types/stream.js';
@@ -12,7 +13,8 @@ export const length: Handler = ({ args, keyspace }) => keyspace.peekKind(args.by
 
 /** XRANGE key start end [COUNT n], XREVRANGE key end start [COUNT n] → entries. */
 export function range(isReverse: boolean): SlicedHandler {
-  return function* ({ args, keyspace }) {
+  return function* (context) {
+    const { args, keyspace } = context;
     const start = readStart(args.bytes(isReverse ? 3 : 2));
     const stop = readStop(args.bytes(isReverse ? 2 : 3));
     let count = Number.POSITIVE_INFINITY;
@@ -23,7 +25,10 @@ export function range(isReverse: boolean): SlicedHandler {
     const stream = keyspace.peekKind(args.bytes(1), Stream);
     if (stream === undefined) return [];
     if (count === 0) return NIL_ARRAY;
-    return yield* isReverse ? entriesBack(stream, start, stop, count) : entriesFrom(stream, start, stop, count);
+    const size = new AnswerSize(context);
+    return yield* isReverse
+      ? entriesBack(size, stream, start, stop, count)
+      : entriesFrom(size, stream, start, stop, count);
   };
 }
 
@@ -33,14 +38,20 @@ export function isLongRange({ args, keyspace }: CommandContext): boolean {
 }
 
 /** Entries of the ids from `start` to `stop`, at most `count`. */
-export function* entriesFrom(stream: Stream, start: StreamId, stop: StreamId, count: number): Generator<void, Reply[]> {
+export function* entriesFrom(
+  size: AnswerSize,
+  stream: Stream,
+  start: StreamId,
+  stop: StreamId,
+  count: number,
+): Generator<void, Reply[]> {
   const entries: Reply[] = [];
   let from: StreamId | undefined = start;
   while (from !== undefined) {
     const end: number = Math.min(count, entries.length + ENTRIES_A_SLICE);
     let next: StreamId | undefined;
     stream.walk(from, stop, (id, entry) => {
-      if (entries.length < end) entries.push(entryReply(id, entry));
+      if (entries.length < end) entries.push(sized(size, id, entry));
       else if (end < count) next = id;
       return next === undefined && entries.length < count;
     });
@@ -50,14 +61,20 @@ export function* entriesFrom(stream: Stream, start: StreamId, stop: StreamId, co
   return entries;
 }
 
-function* entriesBack(stream: Stream, start: StreamId, stop: StreamId, count: number): Generator<void, Reply[]> {
+function* entriesBack(
+  size: AnswerSize,
+  stream: Stream,
+  start: StreamId,
+  stop: StreamId,
+  count: number,
+): Generator<void, Reply[]> {
   const entries: Reply[] = [];
   let to: StreamId | undefined = stop;
   while (to !== undefined) {
     const end: number = Math.min(count, entries.length + ENTRIES_A_SLICE);
     let next: StreamId | undefined;
     stream.walkBack(start, to, (id, entry) => {
-      if (entries.length < end) entries.push(entryReply(id, entry));
+      if (entries.length < end) entries.push(sized(size, id, entry));
       else if (end < count) next = id;
       return next === undefined && entries.length < count;
     });
@@ -65,6 +82,14 @@ function* entriesBack(stream: Stream, start: StreamId, stop: StreamId, count: nu
     if (to !== undefined) yield;
   }
   return entries;
+}
+
+function sized(size: AnswerSize, id: StreamId, entry: StreamEntry): Reply {
+  // The id.
+  size.add(ITEM_BYTES);
+  for (const name of entry.names) size.add(name.length);
+  for (const value of entry.values) size.add(value.length);
+  return entryReply(id, entry);
 }
 
 /** [id, [name, value, …]] */
@@ -82,7 +107,13 @@ export function fieldsOf({ names, values }: StreamEntry): ByteString[] {
 }
 
 /** The entries above an id. */
-export function entriesAfter(stream: Stream, id: StreamId, count: number): Generator<void, Reply[]> {
+export function entriesAfter(size: AnswerSize, stream: Stream, id: StreamId, count: number): Generator<void, Reply[]> {
   // Nothing is above the last id there is, and a walk from it to the one before meets nothing.
-  return entriesFrom(stream, idAfter(id) ?? MAX_ID, id === MAX_ID ? (idBefore(MAX_ID) as StreamId) : MAX_ID, count);
+  return entriesFrom(
+    size,
+    stream,
+    idAfter(id) ?? MAX_ID,
+    id === MAX_ID ? (idBefore(MAX_ID) as StreamId) : MAX_ID,
+    count,
+  );
 }

@@ -1,7 +1,9 @@
 /** XREAD: entries above an id, now or when they come. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
+import { hasManyWords, Pace } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import { formatId, idBefore, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { LONG_ENTRIES } from '../../types/stream-limits.js';
@@ -40,7 +42,9 @@ export const read: Handler = (context) => {
 export function isLongRead(context: CommandContext): boolean {
   try {
     const words = readReadWords(context, false);
-    if (words.blockMs !== undefined || words.count <= LONG_ENTRIES) return false;
+    if (words.blockMs !== undefined) return false;
+    if (hasManyWords(context)) return true;
+    if (words.count <= LONG_ENTRIES) return false;
     return words.keys.some((key) => {
       const stream = context.keyspace.peek(key);
       return stream instanceof Stream && stream.size > LONG_ENTRIES;
@@ -71,16 +75,19 @@ function beforeLast(stream: Stream | undefined): StreamId {
 }
 
 function* news(
-  { keyspace }: CommandContext,
+  context: CommandContext,
   { keys, count }: ReadWords,
   ids: readonly StreamId[],
 ): Generator<void, Reply | undefined> {
   const items: Reply[] = [];
+  const size = new AnswerSize(context);
+  const pace = new Pace();
   for (const [index, key] of keys.entries()) {
-    const stream = keyspace.peek(key);
+    if (pace.isDue()) yield;
+    const stream = context.keyspace.peek(key);
     const id = ids[index] as StreamId;
     if (!(stream instanceof Stream) || stream.lastEntryId <= id) continue;
-    items.push(key, yield* entriesAfter(stream, id, count));
+    items.push(key, yield* entriesAfter(size, stream, id, count));
   }
   return items.length === 0 ? undefined : new KeyedReply(items);
 }

@@ -150,8 +150,8 @@ function* trimByReference(
     if (index % ENTRIES_A_SLICE === ENTRIES_A_SLICE - 1) yield;
   }
   if (dropped.length === 0) return 0;
-  pushTrimmed(context, key, stream, dropped);
-  if (trim.references === 'DELREF') dropReferences(context, key, stream, dropped);
+  yield* pushTrimmed(context, key, stream, dropped);
+  if (trim.references === 'DELREF') yield* dropReferences(context, key, stream, dropped);
   return dropped.length;
 }
 

@@ -1,5 +1,6 @@
 /** Several strings in one command: MGET, MSET, MSETNX, MSETEX. */
 import type { ByteString } from '../../../../kernel/index.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
@@ -10,11 +11,14 @@ const badKeyCount = new ErrorReply('ERR invalid numkeys value');
 const badPairCount = new ErrorReply('ERR wrong number of key-value pairs');
 
 /** MGET key … → a value or null each; null also for what is no string. */
-export const getMany: SlicedHandler = function* ({ args, keyspace }) {
+export const getMany: SlicedHandler = function* (context) {
+  const { args, keyspace } = context;
+  const size = new AnswerSize(context);
   const values = new Array<ByteString | null>(args.length - 1);
   for (let i = 1; i < args.length; i += 1) {
     const value = keyspace.peek(args.bytes(i));
     values[i - 1] = typeof value === 'string' ? value : null;
+    if (typeof value === 'string') size.add(value.length);
     if (i % SLICE_WORDS === 0) yield;
   }
   return values;

@@ -21,9 +21,21 @@ interface OpenContainer {
   isFirst: boolean;
 }
 
-/** @param level how deep the value stands in a text around it */
-export function* writeJson(value: JsonValue, layout: JsonLayout = COMPACT, level = 0): Steps<ByteString> {
-  if (!isContainer(value)) return scalarText(value);
+/**
+ * @param level how deep the value stands in a text around it
+ * @param onBytes told of what has been written, now and then; may throw
+ */
+export function* writeJson(
+  value: JsonValue,
+  layout: JsonLayout = COMPACT,
+  level = 0,
+  onBytes?: (bytes: number) => void,
+): Steps<ByteString> {
+  if (!isContainer(value)) {
+    const scalar = scalarText(value);
+    onBytes?.(scalar.length);
+    return scalar;
+  }
   let text = '';
   const pieces: Buffer[] = [];
   let met = 0;
@@ -58,6 +70,7 @@ export function* writeJson(value: JsonValue, layout: JsonLayout = COMPACT, level
       yield;
     }
     if (text.length >= PIECE_BYTES) {
+      onBytes?.(text.length);
       pieces.push(Buffer.from(text, 'latin1'));
       text = '';
     }
@@ -79,6 +92,7 @@ export function* writeJson(value: JsonValue, layout: JsonLayout = COMPACT, level
       begin(member);
     }
   }
+  onBytes?.(text.length);
   if (pieces.length === 0) return text;
   pieces.push(Buffer.from(text, 'latin1'));
   return Buffer.concat(pieces).toString('latin1');

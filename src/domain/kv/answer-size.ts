@@ -1,0 +1,34 @@
+/**
+ * Bounds an answer while it is made. What is answered is in memory once and named many times: a megabyte that MGET
+ * names a thousand times costs nothing before it is written out.
+ */
+import type { CommandContext } from './command-spec.js';
+import { ErrorReply } from './reply.js';
+
+/** What an item of a list costs beside its text: its place, and its header on the wire. */
+export const ITEM_BYTES = 16;
+
+export class AnswerSize {
+  readonly #limit: number;
+  #left: number;
+
+  constructor({ maxAnswerBytes }: Pick<CommandContext, 'maxAnswerBytes'>) {
+    this.#limit = maxAnswerBytes;
+    this.#left = maxAnswerBytes;
+  }
+
+  /** One item more. @throws ErrorReply when that is too much */
+  add(textBytes = 0): void {
+    this.#left -= textBytes + ITEM_BYTES;
+    if (this.#left < 0) throw answerTooLarge(this.#limit);
+  }
+
+  /** Would so many items be too much, whatever is in them? @throws ErrorReply */
+  requireItems(count: number): void {
+    if (count * ITEM_BYTES > this.#left) throw answerTooLarge(this.#limit);
+  }
+}
+
+export function answerTooLarge(limitBytes: number): ErrorReply {
+  return new ErrorReply(`ERR answer too large. Limit: ${limitBytes} bytes. Ask for less at a time`);
+}

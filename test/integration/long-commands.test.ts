@@ -1,0 +1,101 @@
+/** A tenant whose commands take as long as they can costs another some milliseconds, and no request. */
+import { expect } from 'chai';
+import { KvClient, type Outcome } from '../support/kv-client.js';
+import { QueueProcess } from '../support/queue-process.js';
+
+const EMAIL = 'admin@tests.example';
+const KEY = 'mrk_key-of-the-tests-0123456789';
+const SETS = 400;
+const BETWEEN_MS = 5;
+const MEMBERS = 100_000;
+const sources = (count: number, key: string) => Array.from({ length: count }, () => key);
+const LOUD: readonly (readonly (string | number)[])[] = [
+  ['SINTER', ...sources(1000, 'set')],
+  ['SDIFF', 'other', ...sources(999, 'set')],
+  ['ZUNIONSTORE', 'stored', '20', ...sources(20, 'zset')],
+  ['SORT', 'list', 'BY', 'w_*', ...sources(10, 'GET').flatMap((get) => [get, 'w_*'])],
+  // Refused, and soon.
+  ['SORT', 'list', ...sources(1000, 'GET').flatMap((get) => [get, '#'])],
+];
+
+describe('a tenant whose commands take long', function () {
+  this.timeout(180_000);
+  let queue: QueueProcess;
+  let loud: KvClient;
+  let loudReader: KvClient;
+  let quiet: KvClient;
+  const authorization = `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}`;
+
+  before(async () => {
+    queue = await QueueProcess.start({ MILLRACE_MGMT_EMAIL: EMAIL, MILLRACE_MGMT_KEY: KEY, MILLRACE_HEAP_MB: '512' });
+    const ofLoud = await newDatabase('loud');
+    const ofQuiet = await newDatabase('quiet');
+    const url = queue.millrace.kvUrl;
+    loud = new KvClient({ url, token: ofLoud.rest_token, timeoutMs: 60_000 });
+    loudReader = new KvClient({ url, token: ofLoud.read_only_rest_token, timeoutMs: 60_000 });
+    quiet = new KvClient({ url, token: ofQuiet.rest_token });
+    for (let i = 0; i < MEMBERS; i += 10_000) {
+      const numbers = Array.from({ length: 10_000 }, (_, j) => i + j);
+      const filled = await loud.pipeline([
+        ['SADD', 'set', ...numbers],
+        ['SADD', 'other', ...numbers.map((n) => `o${n}`)],
+        ['ZADD', 'zset', ...numbers.flatMap((n) => [n, n])],
+        ['RPUSH', 'list', ...numbers],
+      ]);
+      expect(filled.kind).to.equal('done');
+    }
+  });
+  after(async () => {
+    for (const client of [loud, loudReader, quiet]) client?.close();
+    await queue?.stop();
+  });
+
+  async function newDatabase(database_name: string): Promise<{ rest_token: string; read_only_rest_token: string }> {
+    const response = await fetch(`${queue.millrace.addresses.mgmt}/v2/kv/database`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ database_name, region: 'global', primary_region: 'us-east-1', plan: 'payg' }),
+    });
+    return (await response.json()) as { rest_token: string; read_only_rest_token: string };
+  }
+
+  /** Milliseconds of each SET, in order of length; every one of them has to be done. */
+  async function timesOfSets(): Promise<number[]> {
+    const times: number[] = [];
+    for (let i = 0; i < SETS; i += 1) {
+      const startedAt = performance.now();
+      const outcome = await quiet.command('SET', `key:${i}`, 'value');
+      times.push(performance.now() - startedAt);
+      expect(outcome).to.deep.equal({ kind: 'done', result: 'OK' });
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
+    }
+    return times.sort((a, b) => a - b);
+  }
+
+  const p99 = (times: readonly number[]) => times[Math.floor(times.length * 0.99)] as number;
+  const half = (times: readonly number[]) => times[times.length >> 1] as number;
+
+  it('holds up the SETs of another for the slices that come between, and none of them fails', async () => {
+    await timesOfSets();
+    const alone = await timesOfSets();
+    let isOver = false;
+    const outcomes: Outcome[] = [];
+    const attack = LOUD.map(async (words) => {
+      // The token of a web page will do where nothing is stored.
+      const client = words[0] === 'ZUNIONSTORE' || words[0] === 'SORT' ? loud : loudReader;
+      while (!isOver) outcomes.push(await client.command(...words));
+    });
+    const beside = await timesOfSets();
+    isOver = true;
+    await Promise.all(attack);
+    const figures = [half(alone), p99(alone), half(beside), p99(beside)].map((ms) => ms.toFixed(1)).join(', ');
+    // Without slices and shares one of these commands takes seconds.
+    expect(half(beside), figures).to.be.lessThan(5 * half(alone) + 25);
+    expect(p99(beside), figures).to.be.lessThan(5 * p99(alone) + 100);
+    expect(outcomes.length).to.be.greaterThan(0);
+    const said = outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.why : outcome.kind));
+    expect(new Set(said.map((text) => text.replace(/^.*(ERR answer too large).*$/s, '$1')))).to.include(
+      'ERR answer too large',
+    );
+  });
+});
