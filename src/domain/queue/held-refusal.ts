@@ -82,7 +82,7 @@ export function heldRefusal(
   { boundsFor, nowMs }: QueueContext,
   whose: keyof QueueBounds = 'ofAccount',
 ): QueueReply | undefined {
-  if (boundsFor === undefined) return undefined;
+  if (boundsFor === undefined || isNothing(growth)) return undefined;
   const held = state.heldAt(nowMs);
   const bounds = boundsFor(held)[whose];
   if (isBeyond('messages', growth, held, bounds)) {
@@ -115,6 +115,10 @@ export function isTickRefused(messages: readonly TickMessage[], state: Holder, c
   const growth = new Growth();
   for (const { envelope } of messages) growth.message(envelope);
   return heldRefusal(growth, state, context) !== undefined;
+}
+
+function isNothing({ messages, bytes, memoryBytes }: Held): boolean {
+  return messages <= 0 && bytes <= 0 && memoryBytes <= 0;
 }
 
 function isBeyond(what: keyof Held, growth: Held, held: Held, bounds: HeldBounds): boolean {
