@@ -12,6 +12,9 @@ import {
   type EnvelopeTexts,
   envelopeBytes,
   envelopeMemoryBytes,
+  type GroupTexts,
+  groupBytes,
+  groupMemoryBytes,
   type Held,
   type HeldBounds,
   MESSAGE_MEMORY_BYTES,
@@ -64,6 +67,13 @@ export class Growth implements Held {
   }
 
   /** @param sign -1: it goes */
+  group(group: GroupTexts, sign: 1 | -1): this {
+    this.bytes += sign * groupBytes(group);
+    this.memoryBytes += sign * groupMemoryBytes(group);
+    return this;
+  }
+
+  /** @param sign -1: it goes */
   schedule(schedule: ScheduleTexts, bodyBytes: number, sign: 1 | -1): this {
     this.bytes += sign * (scheduleBytes(schedule) + bodyBytes);
     this.memoryBytes += sign * scheduleMemoryBytes(schedule);
@@ -106,6 +116,18 @@ export function scheduleRefusal(
 ): QueueReply | undefined {
   const growth = new Growth().schedule(schedule, body.bytes, 1);
   if (before !== undefined) growth.schedule(before, before.body.bytes, -1);
+  return heldRefusal(growth, state, context);
+}
+
+/** The same of a group. */
+export function groupRefusal(
+  after: GroupTexts,
+  before: GroupTexts | undefined,
+  state: Holder,
+  context: QueueContext,
+): QueueReply | undefined {
+  const growth = new Growth().group(after, 1);
+  if (before !== undefined) growth.group(before, -1);
   return heldRefusal(growth, state, context);
 }
 
