@@ -8,7 +8,7 @@ import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { tally } from './memory.js';
 import { Millrace } from './millrace.js';
 import type { ProbeAnswer } from './probe.js';
-import { BODY, publishAll, publishRequests, publishSteadily, queueCall, sized } from './queue-load.js';
+import { BODY, publishAll, publishRequests, publishSteadily, queueCall, sized, WITH_ROOM } from './queue-load.js';
 import { Sink } from './sink.js';
 import { isWrkMissing, wrk } from './wrk.js';
 
@@ -28,7 +28,7 @@ export const queueDelayed: Bench = {
     if (isWrkMissing()) return { figures: [], skipped: ['queue-delayed: wrk is not installed'] };
     const [millrace, sink] = [await Millrace.create(), await Sink.start()];
     try {
-      await millrace.start();
+      await millrace.start(WITH_ROOM);
       const empty = await millrace.probe();
       const { perSecond: emptyRate, count } = await publishing(millrace, sink);
       const { last, perSecond, answer: loading } = await load(millrace, sink, MESSAGES - count, progress);
@@ -96,7 +96,7 @@ async function load(
 
 async function restart(millrace: Millrace, id: string): Promise<readonly Figure[]> {
   const startedAtMs = performance.now();
-  const readyMs = await millrace.start();
+  const readyMs = await millrace.start(WITH_ROOM);
   // What loading the program takes is not the recovery's.
   await millrace.probe();
   const isThere = async () => (await queueCall(millrace, 'GET', `/v2/messages/${id}`)) !== undefined;

@@ -6,7 +6,7 @@
  */
 import { atLeast, atMost, type Bench, type Figure } from './figures.js';
 import { Millrace } from './millrace.js';
-import { publishAll, sized } from './queue-load.js';
+import { publishAll, sized, WITH_ROOM } from './queue-load.js';
 import { rateOf, Sink } from './sink.js';
 
 const KEYS = sized(10_000, 1000);
@@ -22,7 +22,7 @@ export const queueFair: Bench = {
   async run(progress) {
     const [millrace, sink] = [await Millrace.create(), await Sink.start()];
     try {
-      await millrace.start();
+      await millrace.start(WITH_ROOM);
       await sink.begin({ kind: 'keys', keys: KEYS, perKey: PER_KEY });
       await sink.hold();
       const itemAt = (i: number) => {

@@ -7,6 +7,7 @@ import {
   DEFAULT_LIST_LIMITS,
   DEFAULT_QUEUE_PLANE_LIMITS,
   DeliveryRoom,
+  HeldMessages,
   IntakeFollower,
   Performer,
   QueuePlane,
@@ -54,10 +55,24 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   const metrics = c.resolve(tokens.METRICS);
   const { wireAlias: alias, wireAliasDeliver } = config.faces;
   const { deliveryConcurrency, deliveryPerOrigin, queueBodyMemoryBytes, region, workflowInlineBytes } = config.delivery;
+  const { queueMemoryBytes = c.resolve(tokens.MEMORY).queueBytes, queueMaxMessages, queueMaxBytes } = config.delivery;
   const shards = shardNames(c.resolve(tokens.LAYOUT)).queue;
 
   const room = new DeliveryRoom(deliveryConcurrency);
   const memory = new BodyMemory(queueBodyMemoryBytes);
+  const held = new HeldMessages(
+    { messages: queueMaxMessages, bytes: queueMaxBytes, memoryBytes: queueMemoryBytes },
+    {
+      clock,
+      timers,
+      log,
+      bodies: memory,
+      refused: metrics.counter('millrace_queue_refused_total'),
+      *slots() {
+        for (const actor of host.actors()) yield* owned.planeOf(actor)?.slots() ?? [];
+      },
+    },
+  );
   const reader = new BodyReader({ journal, objects, timers, log }, carriedBodies);
   const signer = new JwtDeliverySigner({ keys: accounts, random });
   const headers = new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region });
@@ -76,6 +91,7 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
         storage,
         accounts,
         room,
+        held,
         performer: new Performer(
           { http, signer, headers, clock, timers, log, metrics, submit, mayCall: () => actor().holdsLease },
           { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes },
@@ -139,9 +155,23 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   }
   metrics.gauge('millrace_deliveries_in_flight', () => room.inFlight);
   metrics.gauge('millrace_queue_body_bytes', () => memory.usedBytes);
+  metrics.gauge('millrace_queue_messages', () => held.messages);
+  metrics.gauge('millrace_queue_bytes', () => held.bytes);
+  metrics.gauge('millrace_queue_memory_bytes', () => held.usedBytes);
+  metrics.gauge('millrace_queue_memory_limit_bytes', () => held.limits.memoryBytes);
   accounts.whenChanged(() => {
     for (const actor of host.actors()) owned.planeOf(actor)?.accountsChanged();
   });
 
-  return { host, start: () => owned.start(), stop: () => owned.stop() };
+  return {
+    host,
+    start: () => {
+      owned.start();
+      held.start();
+    },
+    stop: () => {
+      held.stop();
+      return owned.stop();
+    },
+  };
 }

@@ -58,7 +58,7 @@ export const DEFAULTS = {
   otlpEndpoint: unset('Nothing is sent anywhere unless an operator says where.'),
   heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
   memoryBytes: unset(
-    'What the process may hold for its tenants: 55 % data of databases, 30 % requests on their way and their answers. Far enough from the heap limit that the collector gets its work done.',
+    'What the process may hold for its tenants: 55 % data of databases, 25 % waiting messages, 20 % requests on their way and their answers. Far enough from the heap limit that the collector gets its work done.',
     'three quarters of the heap limit',
   ),
   shutdownMs: as(10_000, 'Supervisors commonly kill ten seconds after SIGTERM.'),
@@ -270,6 +270,18 @@ export const DEFAULTS = {
   queueBodyMemoryBytes: as(
     96 * MIB,
     'Bodies of waiting messages held in memory; beyond it they are read back from the journal when they are due.',
+  ),
+  queueMemoryBytes: unset(
+    'What waiting messages of all accounts may take of the memory, some 280 bytes each; one account nine tenths of it. Bodies make room for them.',
+    '30 % of MILLRACE_MEMORY_BYTES',
+  ),
+  queueMaxMessages: as(
+    10_000_000,
+    'Messages that one account may have waiting, its DLQ included: more than five gigabytes of heap. Memory bounds it before that in a smaller process.',
+  ),
+  queueMaxBytes: as(
+    16 * GIB,
+    'Bodies, headers and URLs of what one account has waiting: on the disk up to twice as much, and in each snapshot.',
   ),
   queueTellAfterMs: as(
     1_000,

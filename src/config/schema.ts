@@ -174,6 +174,9 @@ export class DeliverySettings {
   @setting(nameServers()) readonly deliveryNameServers!: readonly ServerAddress[];
   @setting(bytes(64 * KIB, 1 * GIB)) readonly deliveryOverheadBytes!: number;
   @setting(bytes(64 * KIB, 64 * GIB)) readonly queueBodyMemoryBytes!: number;
+  @setting(bytes(1 * MIB, 1024 * GIB)) readonly queueMemoryBytes!: number | undefined;
+  @setting(whole(1, 1_000_000_000)) readonly queueMaxMessages!: number;
+  @setting(bytes(64 * KIB, 1024 * GIB)) readonly queueMaxBytes!: number;
   @setting(milliseconds(50, 60_000)) readonly queueTellAfterMs!: number;
   @setting(bytes(1, 16 * MIB)) readonly workflowInlineBytes!: number;
   @setting(milliseconds(1_000, 366 * 86_400_000)) readonly logRetentionMs!: number;

@@ -34,6 +34,7 @@ export const COUNTERS = {
     help: 'Sign-ins with credentials that open nothing, or that came too often, by face.',
     label: 'face',
   },
+  millrace_queue_refused_total: { help: 'Calls refused because their account has as much waiting as it may.' },
   millrace_intake_told_total: { help: 'Messages that were kept for an owner that did not answer.' },
   millrace_intake_taken_total: { help: 'Messages that an owner took over from its intake.' },
 } as const;
@@ -55,6 +56,10 @@ export const GAUGES = {
     label: 'shard',
   },
   millrace_queue_body_bytes: { help: 'Bodies of messages in memory.' },
+  millrace_queue_messages: { help: 'Messages that wait, entries of DLQs included, of all accounts owned here.' },
+  millrace_queue_bytes: { help: 'Their bodies, headers and URLs, wherever they are stored.' },
+  millrace_queue_memory_bytes: { help: 'What they take of the memory, without bodies.' },
+  millrace_queue_memory_limit_bytes: { help: 'How much of that there may be.' },
   millrace_read_model_behind_positions: { help: 'Messages of the journals that the read models have not folded yet.' },
   millrace_read_model_behind_seconds: { help: 'How far behind the read model of the slowest shard is.' },
   millrace_statistics_behind_positions: {

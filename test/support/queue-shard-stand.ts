@@ -5,6 +5,8 @@ import {
   carriedBodies,
   DEFAULT_QUEUE_PLANE_LIMITS,
   DeliveryRoom,
+  type HeldLimits,
+  HeldMessages,
   Performer,
   QueueFold,
   QueuePlane,
@@ -35,6 +37,7 @@ import {
 import type { AccountId, CommandId, MessageId, ShardName } from '../../src/kernel/index.js';
 import { type CompactionResult, type Log, UNWATCHED } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
+import { MemoryLog } from './kv-face.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
 import { ScriptedHttp } from './scripted-http.js';
 
@@ -118,6 +121,9 @@ export class QueueShardStand {
   room = new DeliveryRoom(1000);
   /** Of the activations to come. */
   bodyMemoryBytes = 1024 * 1024;
+  /** What accounts may hold; undefined: what they like. */
+  heldLimits: HeldLimits | undefined;
+  readonly log = new MemoryLog();
   readonly actors: ShardActor<QueueWork>[] = [];
   /** Of the actors, in the same order. */
   readonly planes: QueuePlane[] = [];
@@ -134,6 +140,7 @@ export class QueueShardStand {
     const snapshots = new SnapshotStore(objects, SILENT);
     const reader = new BodyReader({ journal, objects, timers: time, log: SILENT }, carriedBodies);
     const memory = new BodyMemory(this.bodyMemoryBytes);
+    const held = this.#heldMessages(memory);
     const performer = new Performer({
       mayCall: () => actor.holdsLease,
       http,
@@ -153,6 +160,7 @@ export class QueueShardStand {
         storage: this.storage,
         accounts: { factsOf: (account) => this.accounts.get(account) },
         room: this.room,
+        held,
         performer,
         createBodies: (partition) => new BodyCache({ shard: QUEUE_SHARD, partition, memory, reader }),
         loadPartition: async (partition, fold) => {
@@ -192,6 +200,16 @@ export class QueueShardStand {
     this.actors.push(actor);
     this.planes.push(plane);
     return actor;
+  }
+
+  #heldMessages(bodies: BodyMemory): HeldMessages | undefined {
+    if (this.heldLimits === undefined) return undefined;
+    const { time, log } = this;
+    const slots = () => this.planes.at(-1)?.slots() ?? [];
+    const refused = UNWATCHED.counter('millrace_queue_refused_total');
+    const held = new HeldMessages(this.heldLimits, { clock: time, timers: time, log, bodies, refused, slots });
+    held.start();
+    return held;
   }
 
   /** An actor that serves. */

@@ -4,6 +4,7 @@
  *
  *  BM1 a body leaves only when it is known to be stored; what is on its way may exceed the budget
  *  BM2 the oldest pages leave first, whoever's they are
+ *  BM3 where messages themselves take the room, bodies have less of it
  */
 
 /** Something that holds bodies put at about the same time. */
@@ -16,6 +17,8 @@ export interface EvictableBodies {
 
 /** Shares a process's memory with the state of the queues and with the keyspace. */
 export const DEFAULT_BODY_MEMORY_BYTES = 96 * 1024 * 1024;
+/** Bodies that are sent within the next moments are not read back for it. */
+const LEAST_BYTES = 4 * 1024 * 1024;
 /** When nothing can leave, it is not tried again for every body that comes. */
 const PATIENCE_BYTES = 1024 * 1024;
 
@@ -24,8 +27,22 @@ export class BodyMemory {
   readonly #holders = new Set<EvictableBodies>();
   #usedBytes = 0;
   #patientUpTo = 0;
+  #maxBytes: number;
 
-  constructor(readonly maxBytes: number = DEFAULT_BODY_MEMORY_BYTES) {}
+  /** @param mostBytes while nothing else needs the room */
+  constructor(private readonly mostBytes: number = DEFAULT_BODY_MEMORY_BYTES) {
+    this.#maxBytes = mostBytes;
+  }
+
+  get maxBytes(): number {
+    return this.#maxBytes;
+  }
+
+  /** BM3. @param bytes that others need; 0: none any more */
+  giveWay(bytes: number): void {
+    this.#maxBytes = Math.max(Math.min(LEAST_BYTES, this.mostBytes), this.mostBytes - bytes);
+    this.relieve();
+  }
 
   get usedBytes(): number {
     return this.#usedBytes;

@@ -77,7 +77,7 @@ export class DueWork {
   #startSome(slot: QueueSlot, turn: Turn, share: number): boolean {
     const { engine } = slot.fold;
     const { room, clock } = this.ports;
-    const context = { nowMs: turn.nowMs, account: slot.facts as AccountFacts };
+    const context = { nowMs: turn.nowMs, account: slot.facts as AccountFacts, boundsFor: slot.boundsFor };
     const free = room.roomFor(slot.account);
     const mayStart = Math.max(0, Math.min(share, free, this.limits.startsPerTurn - this.#startsOfTurn));
     const effectsBefore = turn.effects;

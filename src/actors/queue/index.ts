@@ -2,6 +2,7 @@ export { BodyCache, type BodyCacheParts } from './body-cache.js';
 export { BodyMemory, DEFAULT_BODY_MEMORY_BYTES } from './body-memory.js';
 export { carriedBodies } from './carried-bodies.js';
 export { DeliveryRoom } from './delivery-room.js';
+export { ACCOUNT_SHARE, type HeldLimits, HeldMessages, type HeldMessagesParts } from './held-messages.js';
 export { DEFAULT_INTAKE_LIMITS, IntakeFollower, type IntakeLimits } from './intake-follower.js';
 export { DEFAULT_LIST_LIMITS, type ListLimits } from './list-room.js';
 export { Performer, type PerformerPorts } from './performer.js';

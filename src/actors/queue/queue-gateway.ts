@@ -9,6 +9,8 @@
  *  QG3 an owner that answers is believed: what it refuses, also for want of room, is not told. A publish that is
  *      being told by then is on its way whatever the owner says, and is answered as such
  *  QG4 "nothing happened" is said only when nothing can have happened on either road
+ *  QG5 an account whose owner has lately refused it for being full is not told for: what is told has to be accepted, and
+ *      a flood that makes its owner slow would get in that way
  */
 import {
   decodeQueueCommand,
@@ -53,8 +55,13 @@ export interface QueueGatewayPorts {
   readonly host: Pick<ShardHost<QueueWork>, 'actorOf'> | undefined;
 }
 
+/** Clients are told to come again in as long. */
+const FULL_MS = 10_000;
+
 export class QueueShardGateway implements QueueGateway {
   readonly #shards: ShardBook<AccountId>;
+  /** Accounts that were refused lately, as many as there are at most. */
+  readonly #fullUntilMs = new Map<AccountId, number>();
 
   constructor(
     private readonly ports: QueueGatewayPorts,
@@ -77,7 +84,28 @@ export class QueueShardGateway implements QueueGateway {
 
   publish(account: AccountId, items: readonly PublishItem[]): Promise<QueueReply> {
     const asked = this.ask(account, { type: 'Publish', items, isTold: false });
-    return items.every(needsOnlyAPromise) ? this.#orTold(account, items, asked) : asked;
+    if (!items.every(needsOnlyAPromise)) return asked;
+    return this.#isFull(account) ? this.#noted(account, asked) : this.#orTold(account, items, asked);
+  }
+
+  /** QG5. */
+  #isFull(account: AccountId): boolean {
+    const untilMs = this.#fullUntilMs.get(account);
+    if (untilMs === undefined) return false;
+    if (untilMs > this.ports.clock.monotonicMs()) return true;
+    this.#fullUntilMs.delete(account);
+    return false;
+  }
+
+  async #noted(account: AccountId, asked: Promise<QueueReply>): Promise<QueueReply> {
+    const reply = await asked;
+    this.#note(account, reply);
+    return reply;
+  }
+
+  #note(account: AccountId, reply: QueueReply): void {
+    if (reply.type !== 'Rejected' || reply.reason !== 'FULL') return;
+    this.#fullUntilMs.set(account, this.ports.clock.monotonicMs() + FULL_MS);
   }
 
   /** @param wasInDoubt an earlier try may have been executed */
@@ -128,6 +156,7 @@ export class QueueShardGateway implements QueueGateway {
       asked.then(
         (reply) => {
           timer.cancel();
+          this.#note(account, reply);
           // QG3. Its record is stored, or will be: an owner takes from there what it refuses here.
           if (reply.type === 'Rejected' && told !== undefined) {
             told.then(resolve, (doubt: unknown) => (isDoubt(doubt) ? reject(doubt) : resolve(reply)));

@@ -26,6 +26,7 @@ import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/
 import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
 import type { DeliveryRoom } from './delivery-room.js';
 import { DueWork, type DueWorkLimits } from './due-work.js';
+import type { HeldMessages } from './held-messages.js';
 import { QueueFold } from './queue-fold.js';
 import { type PartitionBodies, QueueSlot, type StartedAttempt } from './queue-slot.js';
 import type { QueueWork } from './queue-work.js';
@@ -46,6 +47,8 @@ export interface QueuePlanePorts {
   readonly accounts: AccountBook;
   readonly room: DeliveryRoom;
   readonly performer: AttemptPerformer;
+  /** Left out: an account may hold what it likes. */
+  readonly held?: Pick<HeldMessages, 'boundsOf' | 'noteRefused'> | undefined;
   readonly engine?: EngineOptions;
   createBodies(partition: PartitionName): PartitionBodies;
   /** Fills an empty fold from a snapshot. */
@@ -161,7 +164,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     if (work.command.type === 'RecordAttempt') this.#freePlaces(slot, 1);
     this.#turn = turn;
     this.#current = work;
-    const context = { nowMs: turn.nowMs, account: facts };
+    const context = { nowMs: turn.nowMs, account: facts, boundsFor: slot.boundsFor };
     const outcome = slot.fold.engine.execute(work.command, context, slot.record);
     this.#current = undefined;
     slot.dueAtMs = 0;
@@ -175,6 +178,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   }
 
   #answer(work: QueueWork, reply: QueueReply, slot: QueueSlot, turn: Turn): void {
+    if (reply.type === 'Rejected' && reply.reason === 'FULL') this.ports.held?.noteRefused(slot.account);
     work.reply = withContents(reply, slot.bodies);
     // Nobody listens before the answer leaves.
     if (work.reply instanceof Promise) work.reply.catch(() => undefined);
@@ -288,6 +292,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     const slot: QueueSlot = new QueueSlot(partition, new QueueFold(bodies, this.ports.engine), bodies, (event) =>
       this.#record(slot, event),
     );
+    slot.boundsFor = this.ports.held?.boundsOf(slot);
     this.#slotsByPartition.set(partition, slot);
     return slot;
   }

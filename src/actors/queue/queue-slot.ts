@@ -9,7 +9,9 @@ import type {
   BodyRef,
   BodySink,
   Envelope,
+  Held,
   OpenRunAttempt,
+  QueueBounds,
   RecordEvent,
 } from '../../domain/queue/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
@@ -62,6 +64,9 @@ export class QueueSlot {
   behindSinceMs: number | undefined;
   /** Attempts started and not concluded: each holds a place in the process's room. */
   inFlight = 0;
+  /** Of its memory, what the process knows of (held-messages.ts); and what it may hold. */
+  countedBytes = 0;
+  boundsFor: ((held: Held) => QueueBounds) | undefined;
   #open: Uint8Array[] = [];
   #started: StartedAttempt[] = [];
   #startedInFlight: StartedAttempt[] = [];

@@ -3,6 +3,7 @@ export { Breathing } from './breathing.js';
 export { ClockWatch, type ClockWatchOptions } from './clock-watch.js';
 export { CommandMemory } from './command-memory.js';
 export { type ClockChange, GuardedClock, type GuardedClockLimits } from './guarded-clock.js';
+export { HeldMemory, type HeldMemoryParts, RESERVED } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox, type MailboxLimits } from './mailbox.js';
 export { Membership } from './membership.js';

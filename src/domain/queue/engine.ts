@@ -18,7 +18,7 @@ import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
 import type { QueueEvent } from './events.js';
 import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
 import type { Held } from './held.js';
-import { isTickRefused, scheduleRefusal } from './held-refusal.js';
+import { groupRefusal, isTickRefused, scheduleRefusal } from './held-refusal.js';
 import { ACTIVE } from './messages.js';
 import { acceptTick, publish, takeIntake } from './publish.js';
 import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queue-commands.js';
@@ -292,7 +292,9 @@ export class QueueEngine {
       case 'DeleteGroup':
       case 'GetGroup':
       case 'ListGroups':
-        return state.groups.execute(command, context, apply);
+        return state.groups.execute(command, context, apply, (after, before) =>
+          groupRefusal(after, before, state, context),
+        );
       case 'SetSchedule':
       case 'PauseSchedule':
       case 'DeleteSchedule':

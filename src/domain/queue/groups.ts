@@ -13,6 +13,7 @@ import { type QueueContext, rejection } from './decision.js';
 import { parseDestinationUrl } from './destination.js';
 import type { QueueEvent, QueueEventOf } from './events.js';
 import { headerListProblem } from './header-names.js';
+import { type GroupTexts, groupBytes, groupMemoryBytes } from './held.js';
 import { nameProblem } from './names.js';
 import { parseSettings } from './publish-settings.js';
 import type { GroupEndpoint, HeaderList, UrlGroup } from './records.js';
@@ -22,10 +23,24 @@ export type GroupCommand = QueueCommandOf<
 >;
 export type GroupEvent = QueueEventOf<'GroupSet' | 'GroupDeleted' | 'GroupRestored'>;
 
+/** Is there room for the group in place of the one before? */
+export type GroupJudge = (after: GroupTexts, before: UrlGroup | undefined) => QueueReply | undefined;
+
 const DONE: QueueReply = { type: 'Done' };
 
 export class Groups {
   readonly #byName = new Map<string, UrlGroup>();
+  #bytes = 0;
+  #memoryBytes = 0;
+
+  /** Of the texts of all. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get memoryBytes(): number {
+    return this.#memoryBytes;
+  }
 
   get size(): number {
     return this.#byName.size;
@@ -40,15 +55,29 @@ export class Groups {
       case 'GroupSet': {
         const { name, endpoints, defaults, atMs } = event;
         const createdAtMs = this.#byName.get(name)?.createdAtMs ?? atMs;
-        this.#byName.set(name, { name, endpoints, defaults, createdAtMs, updatedAtMs: atMs });
+        this.#put({ name, endpoints, defaults, createdAtMs, updatedAtMs: atMs });
         return;
       }
       case 'GroupDeleted':
+        this.#weigh(this.#byName.get(event.name), -1);
         assert(this.#byName.delete(event.name), 'a group goes that is not there', { name: event.name });
         return;
       case 'GroupRestored':
-        this.#byName.set(event.group.name, event.group);
+        this.#put(event.group);
     }
+  }
+
+  #put(group: UrlGroup): void {
+    this.#weigh(this.#byName.get(group.name), -1);
+    this.#byName.set(group.name, group);
+    this.#weigh(group, 1);
+  }
+
+  /** @param sign -1: it goes */
+  #weigh(group: UrlGroup | undefined, sign: 1 | -1): void {
+    if (group === undefined) return;
+    this.#bytes += sign * groupBytes(group);
+    this.#memoryBytes += sign * groupMemoryBytes(group);
   }
 
   *rebuildingEvents(): Iterable<GroupEvent> {
@@ -56,14 +85,19 @@ export class Groups {
   }
 
   /** @param apply applies an event to the whole state, this included, and records it */
-  execute(command: GroupCommand, context: QueueContext, apply: (event: QueueEvent) => void): QueueReply {
+  execute(
+    command: GroupCommand,
+    context: QueueContext,
+    apply: (event: QueueEvent) => void,
+    judge: GroupJudge = () => undefined,
+  ): QueueReply {
     switch (command.type) {
       case 'UpsertEndpoints':
-        return this.#upsert(command, context, apply);
+        return this.#upsert(command, context, apply, judge);
       case 'RemoveEndpoints':
         return this.#remove(command, context, apply);
       case 'SetGroupDefaults':
-        return this.#setDefaults(command, context, apply);
+        return this.#setDefaults(command, context, apply, judge);
       case 'DeleteGroup':
         if (this.#byName.has(command.group)) apply({ type: 'GroupDeleted', name: command.group, atMs: context.nowMs });
         return DONE;
@@ -80,6 +114,7 @@ export class Groups {
     command: QueueCommandOf<'UpsertEndpoints'>,
     { nowMs, account: { limits } }: QueueContext,
     apply: (event: QueueEvent) => void,
+    judge: GroupJudge,
   ): QueueReply {
     const problem = nameProblem('url group name', command.group) ?? endpointsProblem(command.endpoints);
     if (problem !== undefined) return rejection('INVALID', problem);
@@ -92,7 +127,10 @@ export class Groups {
       return tooMany('maxEndpointsPerGroup', limits.maxEndpointsPerGroup);
     }
     if (areEqual(before, endpoints)) return DONE;
-    apply({ type: 'GroupSet', name: command.group, endpoints, defaults: group?.defaults ?? [], atMs: nowMs });
+    const after = { name: command.group, endpoints, defaults: group?.defaults ?? [] };
+    const refusal = judge(after, group);
+    if (refusal !== undefined) return refusal;
+    apply({ type: 'GroupSet', ...after, atMs: nowMs });
     return DONE;
   }
 
@@ -118,6 +156,7 @@ export class Groups {
     { group: name, defaults }: QueueCommandOf<'SetGroupDefaults'>,
     { nowMs, account: { limits } }: QueueContext,
     apply: (event: QueueEvent) => void,
+    judge: GroupJudge,
   ): QueueReply {
     const group = this.#byName.get(name);
     if (group === undefined) return notFound(name);
@@ -126,7 +165,10 @@ export class Groups {
     const outcome = parseSettings({ headers: defaults, query: [] }, { limits, nowMs, of: 'publish' });
     if (!outcome.isOk) return rejection('INVALID', outcome.message);
     if (areSameHeaders(group.defaults, defaults)) return DONE;
-    apply({ type: 'GroupSet', name, endpoints: group.endpoints, defaults, atMs: nowMs });
+    const after = { name, endpoints: group.endpoints, defaults };
+    const refusal = judge(after, group);
+    if (refusal !== undefined) return refusal;
+    apply({ type: 'GroupSet', ...after, atMs: nowMs });
     return DONE;
   }
 }

@@ -12,6 +12,9 @@ import {
   type EnvelopeTexts,
   envelopeBytes,
   envelopeMemoryBytes,
+  type GroupTexts,
+  groupBytes,
+  groupMemoryBytes,
   type Held,
   type HeldBounds,
   MESSAGE_MEMORY_BYTES,
@@ -64,6 +67,13 @@ export class Growth implements Held {
   }
 
   /** @param sign -1: it goes */
+  group(group: GroupTexts, sign: 1 | -1): this {
+    this.bytes += sign * groupBytes(group);
+    this.memoryBytes += sign * groupMemoryBytes(group);
+    return this;
+  }
+
+  /** @param sign -1: it goes */
   schedule(schedule: ScheduleTexts, bodyBytes: number, sign: 1 | -1): this {
     this.bytes += sign * (scheduleBytes(schedule) + bodyBytes);
     this.memoryBytes += sign * scheduleMemoryBytes(schedule);
@@ -82,7 +92,7 @@ export function heldRefusal(
   { boundsFor, nowMs }: QueueContext,
   whose: keyof QueueBounds = 'ofAccount',
 ): QueueReply | undefined {
-  if (boundsFor === undefined) return undefined;
+  if (boundsFor === undefined || isNothing(growth)) return undefined;
   const held = state.heldAt(nowMs);
   const bounds = boundsFor(held)[whose];
   if (isBeyond('messages', growth, held, bounds)) {
@@ -109,12 +119,28 @@ export function scheduleRefusal(
   return heldRefusal(growth, state, context);
 }
 
+/** The same of a group. */
+export function groupRefusal(
+  after: GroupTexts,
+  before: GroupTexts | undefined,
+  state: Holder,
+  context: QueueContext,
+): QueueReply | undefined {
+  const growth = new Growth().group(after, 1);
+  if (before !== undefined) growth.group(before, -1);
+  return heldRefusal(growth, state, context);
+}
+
 /** The body of a tick is the schedule's own. */
 export function isTickRefused(messages: readonly TickMessage[], state: Holder, context: QueueContext): boolean {
   if (context.boundsFor === undefined) return false;
   const growth = new Growth();
   for (const { envelope } of messages) growth.message(envelope);
   return heldRefusal(growth, state, context) !== undefined;
+}
+
+function isNothing({ messages, bytes, memoryBytes }: Held): boolean {
+  return messages <= 0 && bytes <= 0 && memoryBytes <= 0;
 }
 
 function isBeyond(what: keyof Held, growth: Held, held: Held, bounds: HeldBounds): boolean {

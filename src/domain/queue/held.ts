@@ -4,12 +4,13 @@
  *
  *  HE1 counted is what waits: messages until they end, entries of the DLQ, steps that wait for an event. A delivered
  *      message counts no longer, though it is readable for a while: else an account that is full and silent would stay so
- *  HE2 bytes are those of bodies, each once, and of URLs, headers and settings, with each message: about what is stored
+ *  HE2 bytes are those of bodies, each once, and of URLs, headers and settings, with each message: about what is stored.
+ *      Schedules and groups count with theirs
  *  HE3 memory is what the state takes of the heap, bodies not: `node --expose-gc` has shown the numbers below, by
  *      200,000 of each kind; they are a little high rather than low
  */
 import { BodyReferences } from './body-references.js';
-import type { DeliverySettings, Envelope, HeaderList, LastResponse, Schedule } from './records.js';
+import type { DeliverySettings, Envelope, HeaderList, LastResponse, Schedule, UrlGroup } from './records.js';
 
 export interface Held {
   readonly messages: number;
@@ -33,8 +34,9 @@ const FLOW_MEMORY_BYTES = 320;
 export const DLQ_MEMORY_BYTES = 230;
 export const DEDUPLICATION_MEMORY_BYTES = 170;
 export const ACCEPTED_ID_MEMORY_BYTES = 11;
-/** Without its texts. */
+/** Without their texts. */
 const SCHEDULE_MEMORY_BYTES = 1000;
+const GROUP_MEMORY_BYTES = 300;
 /** A pair of name and value, or another text in a list. */
 const TEXT_BYTES = 4;
 /** The fields of an envelope that are no texts, as they are stored. */
@@ -108,6 +110,19 @@ export function scheduleBytes({ id, cron, settings, ownHeaders }: ScheduleTexts)
 export function scheduleMemoryBytes(schedule: ScheduleTexts): number {
   const ofTexts = settingsMemoryBytes(schedule.settings) + schedule.ownHeaders.length * TEXT_MEMORY_BYTES;
   return SCHEDULE_MEMORY_BYTES + ofTexts + 2 * scheduleBytes(schedule);
+}
+
+export type GroupTexts = Pick<UrlGroup, 'name' | 'endpoints' | 'defaults'>;
+
+export function groupBytes({ name, endpoints, defaults }: GroupTexts): number {
+  let bytes = name.length + headerBytes(defaults);
+  for (const endpoint of endpoints) bytes += endpoint.url.length + lengthOf(endpoint.name) + TEXT_BYTES;
+  return bytes;
+}
+
+export function groupMemoryBytes(group: GroupTexts): number {
+  const texts = group.endpoints.length + group.defaults.length;
+  return GROUP_MEMORY_BYTES + texts * TEXT_MEMORY_BYTES + groupBytes(group);
 }
 
 function lengthOf(text: string | undefined): number {

@@ -88,17 +88,19 @@ export class AccountState {
 
   /** HE1–HE3. @param nowMs what is too old to count is not always forgotten */
   heldAt(nowMs: number): Held {
-    const { messages, envelopes, schedules, runs } = this;
+    const { messages, envelopes, schedules, groups, runs } = this;
     const answerBytes = this.dlq.answerBytes + runs.dlq.answerBytes;
     return {
       messages: messages.pendingCount + this.dlqSize + runs.waiterCount,
-      bytes: this.#heldBodies.bytes + envelopes.bytes + answerBytes + schedules.bytes + this.#runMemoryBytes,
+      bytes:
+        this.#heldBodies.bytes + envelopes.bytes + answerBytes + schedules.bytes + groups.bytes + this.#runMemoryBytes,
       memoryBytes:
         messages.pendingCount * MESSAGE_MEMORY_BYTES +
         this.dlqSize * (MESSAGE_MEMORY_BYTES + DLQ_MEMORY_BYTES) +
         this.dlq.answerMemoryBytes +
         runs.dlq.answerMemoryBytes +
         schedules.memoryBytes +
+        groups.memoryBytes +
         envelopes.memoryBytes +
         this.deduplication.sizeAt(nowMs) * DEDUPLICATION_MEMORY_BYTES +
         this.acceptedIds.sizeAt(nowMs) * ACCEPTED_ID_MEMORY_BYTES +

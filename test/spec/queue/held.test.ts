@@ -182,7 +182,7 @@ describe('queue: what an account may hold', () => {
       const queue = withGroup(new QueueSpec(), 10);
       queue.publish({ ...groupItem('g', 'team'), body: Buffer.from(body) });
       expect(queue.held.messages).to.equal(10);
-      expect(queue.held.bytes).to.be.within(1000, 2000);
+      expect(queue.held.bytes).to.be.within(1000, 2500);
     });
 
     it('holds for schedules with their bodies; one that is replaced makes room', () => {
@@ -197,6 +197,28 @@ describe('queue: what an account may hold', () => {
       queue.ask({ type: 'DeleteSchedule', id: 's' as ScheduleId });
       expect(queue.held.bytes).to.equal(0);
       expect(queue.ask(schedule('t', body)).type).to.equal('ScheduleSet');
+    });
+
+    it('holds for groups with their endpoints and defaults; one that becomes smaller makes room', () => {
+      const queue = new QueueSpec();
+      const set = (count: number) => {
+        const endpoints = Array.from({ length: count }, (_, at) => ({
+          url: `https://e${at}.example/${'x'.repeat(80)}`,
+          name: undefined,
+        }));
+        return { type: 'UpsertEndpoints', group: 'team', endpoints } as const;
+      };
+      queue.ask(set(10));
+      const { bytes } = queue.held;
+      expect(bytes).to.be.within(1000, 1100);
+      queue.bound({ bytes });
+      expect(refusal(queue.ask(set(11)))).to.match(/^FULL/);
+      const defaults = [['svc-retries', '3']] as const;
+      expect(refusal(queue.ask({ type: 'SetGroupDefaults', group: 'team', defaults }))).to.match(/^FULL/);
+      queue.ask({ type: 'RemoveEndpoints', group: 'team', endpoints: set(1).endpoints });
+      expect(queue.ask({ type: 'SetGroupDefaults', group: 'team', defaults }).type).to.equal('Done');
+      queue.ask({ type: 'DeleteGroup', group: 'team' });
+      expect(queue.held.bytes).to.equal(0);
     });
 
     it('counts what answered a message that failed for good', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { DATABASE_SHARE, HeldData, RESERVED } from '../../../src/actors/kv-shard/index.js';
+import { DATABASE_SHARE, HeldData } from '../../../src/actors/kv-shard/index.js';
+import { RESERVED } from '../../../src/actors/runtime/index.js';
 import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';

@@ -272,6 +272,23 @@ describe('a publish', () => {
     expect(stand.appended).to.deep.equal([]);
   });
 
+  it('is not told for an account that was full a moment ago, and is again when that is over', async () => {
+    const stand = new Stand();
+    const full: QueueReply = { type: 'Rejected', reason: 'FULL', message: 'too many' };
+    const gateway = stand.gateway((_command, nth) => (nth === 1 ? full : undefined));
+    const refused = gateway.publish(ACCOUNT, [messageItem(1, 'a')]);
+    await stand.time.advance(0);
+    expect(await refused).to.deep.equal(full);
+    void gateway.publish(ACCOUNT, [messageItem(2, 'a')]);
+    await stand.time.advance(9000);
+    expect(stand.appended).to.deep.equal([]);
+    await stand.time.advance(1001);
+    const told = gateway.publish(ACCOUNT, [messageItem(3, 'a')]);
+    await stand.time.advance(1001);
+    expect(stand.appended).to.have.length(1);
+    expect((await told).type).to.equal('Published');
+  });
+
   it('waits for an owner when it needs an answer, or an order: for a group, a deduplication id, a queue, a run', async () => {
     const raw = { headers: [], query: [] };
     for (const parts of [

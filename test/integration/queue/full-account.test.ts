@@ -1,0 +1,76 @@
+/** An account that has as much waiting as it may, on a real process: what every call hears that would add to it. */
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { expectAnswer, expectDone } from '../../support/queue-answers.js';
+import { QueueProcess, type RawAnswer, refusalOf } from '../../support/queue-process.js';
+
+const NOBODY = 'http://127.0.0.1:9/nobody';
+const DELAYED = { 'Svc-Delay': '1d' };
+const MAX_MESSAGES = 3;
+const LARGE = 'x'.repeat(60_000);
+
+describe('an account that is full', function () {
+  this.timeout(90_000);
+  let queue: QueueProcess;
+
+  before(async () => {
+    queue = await QueueProcess.start({
+      MILLRACE_QUEUE_MAX_MESSAGES: String(MAX_MESSAGES),
+      MILLRACE_QUEUE_MAX_BYTES: '64KiB',
+    });
+    const { sink } = queue;
+    const endpoints = [{ url: NOBODY, name: 'one' }];
+    expectDone(await queue.post('/v2/topics/team/endpoints', { body: { endpoints } }));
+    expectDone(await queue.post('/v2/queues', { body: { queueName: 'line', parallelism: 1, paused: true } }));
+    expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED, body: LARGE }), 200);
+    expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED }), 200);
+    expectAnswer(await queue.post(`/v2/enqueue/line/${sink.url('/held')}`, { body: 'accepted' }), 200);
+  });
+  after(() => queue?.stop());
+
+  function expectFull(
+    { status, text, json, headers }: RawAnswer,
+    words = /^too many messages are waiting, current limit: 3$/,
+  ) {
+    expect(status, text).to.equal(429);
+    expect((json as { error: string }).error).to.match(words);
+    expect(headers['retry-after']).to.equal('10');
+  }
+
+  const calls: Record<string, () => Promise<RawAnswer>> = {
+    'a publish': () => queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }),
+    'a publish to a group': () => queue.post('/v2/publish/team', { body: 'b' }),
+    'what is enqueued': () => queue.post(`/v2/enqueue/line/${NOBODY}`, { body: 'b' }),
+    'a batch': () => queue.post('/v2/batch', { body: [{ destination: NOBODY }, { destination: 'team' }] }),
+    'the trigger of a workflow': () => queue.post(`/v2/trigger/${NOBODY}`, { body: 'b' }),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    it(`has ${name} refused with 429, and hears when to come again`, async () => expectFull(await call()));
+  }
+
+  it('has a schedule refused whose body is too much', async () => {
+    const headers = { 'Svc-Cron': '1 1 1 1 *', 'Svc-Schedule-Id': 'large' };
+    const words = /^the messages that are waiting are too large, current limit: 65536 bytes$/;
+    expectFull(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: LARGE }), words);
+    expectAnswer(await queue.post(`/v2/schedules/${NOBODY}`, { headers, body: 'small' }), 200);
+  });
+
+  it('is told by the published client as one that asks too often', async () => {
+    const failure = await refusalOf(() => queue.client.publishJSON({ url: NOBODY, body: 1 }));
+    expect(failure.name).to.equal('QstashRatelimitError');
+  });
+
+  it('is so after a crash, is seen in the metrics, and has what it holds delivered meanwhile', async () => {
+    await queue.restart('SIGKILL');
+    expectFull(await queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }));
+    await eventually(async () => {
+      const text = await (await fetch(`${queue.millrace.metricsUrl}/metrics`)).text();
+      expect(text).to.match(/^millrace_queue_messages 3$/m);
+      expect(text).to.match(/^millrace_queue_refused_total [1-9]\d*$/m);
+    });
+    expectDone(await queue.post('/v2/queues/line/resume'));
+    expect((await queue.sink.call('/held')).body.toString()).to.equal('accepted');
+    await eventually(async () => expectAnswer(await queue.post(`/v2/publish/${NOBODY}`, { headers: DELAYED }), 200));
+    expectFull(await queue.post(`/v2/publish/${NOBODY}`, { body: 'b' }));
+  });
+});
