@@ -71,6 +71,15 @@ describe('strangers', function () {
     });
   }
 
+  for (const face of ['kv', 'queue', 'mgmt']) {
+    it(`without a Host header are refused at ${face} in its own words, unless they speak HTTP/1.0`, async () => {
+      const heard = await send(portOf(face), 'GET / HTTP/1.1\r\n\r\n');
+      expect(statusOf(heard), heard.text).to.equal('400');
+      expect(heard.text).to.match(/"error":"(ERR )?malformed HTTP request"\}$/);
+      expect(statusOf(await send(portOf(face), 'GET / HTTP/1.0\r\n\r\n'))).to.equal('401');
+    });
+  }
+
   /** A long body with a length, and one that says none. @param head without its end */
   async function sendLong(face: string, head: string): Promise<(Heard & { where: string })[]> {
     const lengths = [
