@@ -11,7 +11,7 @@ HEAP_MB ?= $(or $(MILLRACE_HEAP_MB),1024)
 MOCHA := node_modules/.bin/mocha --require ./dist/test/support/property-seed.js
 SOURCES := $(shell find src test bench -name '*.ts' 2>/dev/null)
 
-.PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos \
+.PHONY: help install build run dev typecheck lint format test test-integration test-differential test-sim test-chaos test-fuzz \
         bench check docs clean up down
 
 help: ## prints this list
@@ -46,7 +46,7 @@ lint: node_modules/.installed ## finds what the linter and the formatter would c
 format: node_modules/.installed ## formats every file
 	node_modules/.bin/biome format --write .
 
-test: dist/.built ## unit, spec, contract and fuzz tests, no server; FUZZ_SECONDS=n fuzzes longer
+test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a share of a second each
 	$(MOCHA) 'dist/test/{unit,spec,contract,fuzz}/**/*.test.js'
 
 # Most of these wait for something: two halves side by side take little more than the longer one. What a failed test
@@ -67,6 +67,9 @@ test-sim: dist/.built ## simulation; SEED=n replays one, SIM_SEEDS=n runs so man
 test-chaos: dist/.built ## kills, freezes and cuts off real processes
 	$(MOCHA) --exit --timeout 540000 'dist/test/chaos/**/*.test.js'
 
+test-fuzz: dist/.built ## any request to every face, and more like it; FUZZ_SECONDS=n for all, FUZZ_SEED=n replays
+	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(MOCHA) 'dist/test/fuzz/**/*.test.js'
+
 bench: dist/.built ## prints ratios against the alternatives in the same run
 	node $(NODE_FLAGS) dist/bench/main.js $(BENCH)
 
@@ -75,7 +78,7 @@ docs: dist/.built ## writes the generated pages
 	node dist/src/cli/write-docs.js
 	node infra/write-limits-page.mjs
 
-check: lint typecheck test test-integration test-differential test-sim test-chaos ## everything a reviewer will run
+check: lint typecheck test test-integration test-differential test-sim test-chaos test-fuzz ## everything a reviewer will run
 
 up: dist/.built ## three nats-servers and two processes on loopback, without containers
 	infra/local-cluster.sh start

@@ -273,7 +273,7 @@ export const DEFAULTS = {
   ),
   queueMemoryBytes: unset(
     'What waiting messages of all accounts may take of the memory, some 280 bytes each; one account nine tenths of it. Bodies make room for them.',
-    '30 % of MILLRACE_MEMORY_BYTES',
+    '25 % of MILLRACE_MEMORY_BYTES',
   ),
   queueMaxMessages: as(
     10_000_000,

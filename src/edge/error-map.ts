@@ -107,9 +107,9 @@ export function tooManyKvFailures(retryAfterSeconds: number): Refusal {
   };
 }
 
-/** Refused for who asks, before what is asked was looked at. */
+/** Refused for who asks, or because nobody can tell right now, before what is asked was looked at. */
 export function isStranger({ status }: Refusal): boolean {
-  return status === 401 || status === 429;
+  return status === 401 || status === 429 || status === 503;
 }
 
 /** A database that only some networks may use. @param address '' when the peer is gone already */

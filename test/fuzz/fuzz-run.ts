@@ -1,6 +1,6 @@
 /**
- * How long fuzz tests run, and how to run one again. In the unit tier each has a share of a second;
- * `FUZZ_SECONDS` gives each more, `FUZZ_SEED` the dice of an earlier run.
+ * How long fuzz tests run, and how to run one again. In the unit tier each has a share of a second; `FUZZ_SECONDS` is
+ * what all that were loaded share instead, evenly, and `FUZZ_SEED` has the dice of an earlier run.
  */
 import { type SeededRandom, seededRandom } from '../support/seeded-random.js';
 
@@ -9,16 +9,21 @@ const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
 export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? (SECONDS > 0 ? Date.now() % 1_000_000_000 : 1));
 
 /** A test has this long, beyond what it was given. */
-export const FUZZ_TIMEOUT_MS = SECONDS * 1000 + 30_000;
+const TIMEOUT_MS = 60_000;
+
+/** Loaded before the first of them runs. */
+let tests = 0;
 
 /**
- * A test of mocha: `round` with other dice each time, `rounds` times or for FUZZ_SECONDS.
+ * A test of mocha: `round` with other dice each time, `rounds` times, and for its share of FUZZ_SECONDS.
  * What fails is thrown again with the seed that repeats it.
  */
 export function itHolds(title: string, rounds: number, round: (random: FuzzRandom) => void | Promise<void>): void {
+  tests += 1;
   it(title, async function () {
-    this.timeout(FUZZ_TIMEOUT_MS);
-    const endMs = performance.now() + SECONDS * 1000;
+    const shareMs = (SECONDS * 1000) / tests;
+    this.timeout(shareMs + TIMEOUT_MS);
+    const endMs = performance.now() + shareMs;
     for (let i = 0; i < rounds || performance.now() < endMs; i += 1) {
       const seed = FUZZ_SEED + i;
       try {

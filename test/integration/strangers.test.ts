@@ -1,7 +1,8 @@
 /** What somebody without credentials, or with two names for one host, gets from each HTTP port of a process. */
 import net from 'node:net';
 import { expect } from 'chai';
-import { endEverything, type MillraceProcess, startMillrace, TOKEN } from '../support/millrace-process.js';
+import { eventually } from '../support/eventually.js';
+import { endEverything, type MillraceProcess, signalPid, startMillrace, TOKEN } from '../support/millrace-process.js';
 
 const MIB = 1024 * 1024;
 const ANNOUNCED_BYTES = 64 * MIB;
@@ -46,7 +47,7 @@ describe('strangers', function () {
   this.timeout(60_000);
   let millrace: MillraceProcess;
   before(async () => {
-    millrace = await startMillrace();
+    millrace = await startMillrace({ env: { MILLRACE_REQUEST_HOLD_MS: '0' } });
   });
   after(endEverything);
 
@@ -70,34 +71,112 @@ describe('strangers', function () {
     });
   }
 
-  it('are answered before a long body is read, wherever one may be sent', async () => {
-    const places = [
-      ['kv', '/'],
-      ['kv', '/pipeline'],
-      ['kv', '/subscribe/news'],
-      ['queue', '/v2/publish/http://127.0.0.1:9/'],
-      ['queue', '/v2/batch'],
-      ['mgmt', '/v2/kv/database'],
-      ['mgmt', '/v2/admin/sessions'],
-      ['mgmt', `/search/${UUID}/upsert/name`],
-      ['mgmt', '/monitoring/prometheus/federate'],
-    ] as const;
+  for (const face of ['kv', 'queue', 'mgmt']) {
+    it(`without a Host header are refused at ${face} in its own words, unless they speak HTTP/1.0`, async () => {
+      const heard = await send(portOf(face), 'GET / HTTP/1.1\r\n\r\n');
+      expect(statusOf(heard), heard.text).to.equal('400');
+      expect(heard.text).to.match(/"error":"(ERR )?malformed HTTP request"\}$/);
+      expect(statusOf(await send(portOf(face), 'GET / HTTP/1.0\r\n\r\n'))).to.equal('401');
+    });
+  }
+
+  /** A long body with a length, and one that says none. @param head without its end */
+  async function sendLong(face: string, head: string): Promise<(Heard & { where: string })[]> {
     const lengths = [
       [`Content-Length: ${ANNOUNCED_BYTES}`, ''],
       ['Transfer-Encoding: chunked', `${ANNOUNCED_BYTES.toString(16)}\r\n`],
     ] as const;
-    const sent = places.flatMap(([face, path]) =>
+    return Promise.all(
       lengths.map(async ([header, chunk]) => {
-        const head = `POST ${path} HTTP/1.1\r\nHost: one\r\n${header}\r\n\r\n${chunk}`;
-        const heard = await send(portOf(face), head, ANNOUNCED_BYTES);
-        const where = `${path}, ${header}: ${heard.text}`;
-        expect(statusOf(heard), where).to.equal('401');
-        expect(heard.text, where).to.match(/\r\nConnection: close\r\n/i);
-        expect(heard.text, where).to.match(/\}$/);
-        expect(heard.takenBytes, where).to.be.below(BUFFERED_BYTES);
+        const all = `${head}\r\nHost: one\r\n${header}\r\n\r\n${chunk}`;
+        const heard = await send(portOf(face), all, ANNOUNCED_BYTES);
+        return { ...heard, where: `${face} ${head}, ${header}: ${heard.text} after ${heard.takenBytes} bytes` };
       }),
     );
-    await Promise.all(sent);
+  }
+
+  /** The whole answer, and the end of the connection, before more was taken than lies about in buffers. */
+  function expectUnread({ text, takenBytes, where }: Heard & { where: string }): void {
+    expect(text, where).to.match(/\r\nConnection: close\r\n/i);
+    const length = Number(/\r\nContent-Length: (\d+)\r\n/i.exec(text)?.[1]);
+    expect(text.slice(text.indexOf('\r\n\r\n') + 4), where).to.have.lengthOf(length);
+    expect(takenBytes, where).to.be.below(BUFFERED_BYTES);
+  }
+
+  const PREFLIGHT = 'Origin: https://page.example\r\nAccess-Control-Request-Method: POST';
+  const LONG_BODIES = [
+    ['kv', 'POST / HTTP/1.1', '401'],
+    ['kv', 'POST /pipeline HTTP/1.1', '401'],
+    ['kv', 'POST /subscribe/news HTTP/1.1', '401'],
+    ['kv', 'GET /get/a HTTP/1.1', '401'],
+    ['kv', 'DELETE /get/a HTTP/1.1', '405'],
+    ['kv', 'OPTIONS /get/a HTTP/1.1', '405'],
+    ['kv', `OPTIONS /get/a HTTP/1.1\r\n${PREFLIGHT}`, '200'],
+    ['queue', 'POST /v2/publish/http://127.0.0.1:9/ HTTP/1.1', '401'],
+    ['queue', 'POST /v2/batch HTTP/1.1', '401'],
+    ['queue', 'POST /nowhere HTTP/1.1', '401'],
+    ['queue', `OPTIONS /v2/queues HTTP/1.1\r\n${PREFLIGHT}`, '401'],
+    ['mgmt', 'POST /v2/kv/database HTTP/1.1', '401'],
+    ['mgmt', 'GET /v2/kv/databases HTTP/1.1', '401'],
+    ['mgmt', 'POST /nowhere HTTP/1.1', '401'],
+    ['mgmt', `OPTIONS /v2/kv/databases HTTP/1.1\r\n${PREFLIGHT}`, '401'],
+    ['mgmt', 'POST /v2/kv/database HTTP/1.1\r\nSec-Fetch-Site: cross-site', '403'],
+    ['mgmt', 'GET /openapi.json HTTP/1.1', '413'],
+    ['mgmt', 'POST /openapi.json HTTP/1.1', '413'],
+    ['mgmt', 'POST /v2/admin/sessions HTTP/1.1', '401'],
+    ['mgmt', 'POST /v2/admin/nowhere HTTP/1.1', '401'],
+    ['mgmt', `POST /search/${UUID}/upsert/name HTTP/1.1`, '401'],
+    ['mgmt', `POST /search/${UUID}/nowhere HTTP/1.1`, '401'],
+    ['mgmt', `OPTIONS /search/${UUID}/info HTTP/1.1\r\n${PREFLIGHT}`, '200'],
+    ['mgmt', 'POST /monitoring/prometheus/federate HTTP/1.1', '401'],
+    ['mgmt', 'POST /monitoring/nowhere HTTP/1.1', '401'],
+    ['metrics', 'GET /livez HTTP/1.1', '413'],
+    ['metrics', 'POST /metrics HTTP/1.1', '413'],
+    ['metrics', 'POST /nowhere HTTP/1.1', '413'],
+  ] as const;
+
+  describe('with a long body, of which nothing is read,', () => {
+    // Each is left to read its answer for a while: all of them at once.
+    const heard: Promise<(Heard & { where: string })[]>[] = [];
+    before(() => {
+      for (const [face, head] of LONG_BODIES) heard.push(sendLong(face, head));
+    });
+
+    for (const [at, [face, head, status]] of LONG_BODIES.entries()) {
+      it(`are answered ${status} at ${face} for ${head.replaceAll(/\r\n| HTTP\/1.1/g, ' ')}`, async () => {
+        for (const answer of await (heard[at] as (typeof heard)[number])) {
+          expect(statusOf(answer), answer.where).to.equal(status);
+          expectUnread(answer);
+        }
+      });
+    }
+  });
+
+  it('are not read either while nobody can judge them', async () => {
+    const nats = await millrace.natsPid();
+    signalPid(nats, 'SIGSTOP');
+    try {
+      await eventually(async () => {
+        const { status } = await fetch(`${millrace.addresses.kv}/get/a`, { headers: { authorization: 'Bearer none' } });
+        expect(status).to.equal(503);
+      });
+      const heads = {
+        kv: 'POST / HTTP/1.1\r\nAuthorization: Bearer none',
+        queue: 'POST /v2/publish/http://127.0.0.1:9/ HTTP/1.1\r\nAuthorization: Bearer none',
+        mgmt: `POST /v2/kv/database HTTP/1.1\r\nAuthorization: Basic ${btoa('nobody@tests.example:none')}`,
+      };
+      await Promise.all(
+        Object.entries(heads).map(async ([face, head]) => {
+          for (const heard of await sendLong(face, head)) {
+            expect(statusOf(heard), heard.where).to.equal('503');
+            expectUnread(heard);
+          }
+        }),
+      );
+    } finally {
+      signalPid(nats, 'SIGCONT');
+    }
+    await eventually(async () => expect((await millrace.kv.command('PING')).kind).to.equal('done'));
   });
 
   it('may be wrong in a short body, and go on with the same connection', async () => {

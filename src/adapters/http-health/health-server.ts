@@ -3,7 +3,7 @@
  * and never changes anything. It shows no tenant's data and needs no credentials, but that `/metrics` can have a token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -43,18 +43,25 @@ const CHECKS_TIMEOUT_MS = 2_000;
 /** Requests have no bodies here; a few seconds are generous. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CONNECTIONS_CHECK_MS = 2_000;
+/** Of the body of a request; what is longer is not read, and its client has a moment to read why. */
+const MAX_BODY_BYTES = 64 * 1024;
+const LINGER_MS = 2_000;
 /** Probes and scrapers, not clients. */
 const MAX_CONNECTIONS = 100;
 
 /** @throws BAD_CONFIG when the address cannot be listened on */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
+  const app = healthApp(options).callback();
   const server = createServer(
     {
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
     },
-    healthApp(options).callback(),
+    (request, response) => {
+      if (hasLongBody(request)) refuseBody(request, response);
+      else void app(request, response);
+    },
   );
   server.maxConnections = MAX_CONNECTIONS;
   await listen(server, options);
@@ -67,6 +74,22 @@ export async function startHealthServer(options: HealthOptions): Promise<HealthS
         server.closeAllConnections();
       }),
   };
+}
+
+/** One whose length nobody knows is long. */
+function hasLongBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
+}
+
+/** The answer is whole and is not ended: Node would read what is left of the request. */
+function refuseBody({ socket }: IncomingMessage, response: ServerResponse): void {
+  const text = JSON.stringify({ error: 'no request has a body here' });
+  const length = Buffer.byteLength(text);
+  response.writeHead(413, { 'Content-Type': 'application/json', 'Content-Length': length, Connection: 'close' });
+  // To HEAD, nothing else is written.
+  response.flushHeaders();
+  response.write(text);
+  socket.setTimeout(LINGER_MS);
 }
 
 function healthApp(options: HealthOptions): Koa {

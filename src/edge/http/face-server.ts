@@ -5,7 +5,8 @@
  *  S1 Node's strict parser only; a request that it refuses is answered once and its connection closed
  *  S2 a slow or silent client costs a connection for a bounded time, and one address a bounded share
  *  S3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
- *  S4 a request that names two hosts is refused: whoever is in front may have looked at the other one
+ *  S4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
+ *     name none. Refusals of it are in the face's words, and Node's own never go out
  *  S5 a request that nobody could judge right now waits until somebody can
  */
 import http, { type ServerResponse } from 'node:http';
@@ -57,7 +58,7 @@ export function createFaceServer(
 ): FaceServer {
   const server = boundedServer(limits, tls);
   const handle = (request: FaceRequest, response: ServerResponse) => {
-    if (hasTwoHosts(request.rawHeaders)) {
+    if (!hasOneHost(request)) {
       refuse(response, face.protocolRefusal(undefined));
       return;
     }
@@ -68,6 +69,8 @@ export function createFaceServer(
   server.on('request', handle);
   // Answered before the body is sent for; the handler asks for it when it wants it.
   server.on('checkContinue', handle);
+  // Of anything else that a client expects nothing is promised, and what it asks is answered all the same.
+  server.on('checkExpectation', handle);
   server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     refuseRaw(socket, face.protocolRefusal(error.code)),
@@ -117,6 +120,8 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.maxHeaderBytes,
     insecureHTTPParser: false,
+    // S4.
+    requireHostHeader: false,
     noDelay: true,
   };
   const server = tls === undefined ? http.createServer(options) : https.createServer({ ...options, ...tls });
@@ -127,14 +132,14 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
   return server;
 }
 
-/** @param rawHeaders names and values in turn */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+function hasOneHost({ rawHeaders, httpVersionMinor }: FaceRequest): boolean {
   let hosts = 0;
+  // Names and values in turn.
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
   }
-  return hosts > 1;
+  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
 /** The connection's last answer. */

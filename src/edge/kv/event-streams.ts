@@ -83,7 +83,7 @@ export class EventStreams {
   /** Answers a request to one of the stream routes. */
   open(exchange: Exchange, target: RequestTarget): void {
     this.#open(exchange, target).catch((failure: unknown) => {
-      exchange.refuse(refusalOf(failure));
+      exchange.refuseStranger(refusalOf(failure));
     });
   }
 

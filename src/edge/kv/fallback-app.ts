@@ -1,13 +1,13 @@
 /**
  * What is rare on the key-value face, as a Koa application behind the command routes: preflights, refused
- * methods.
+ * methods. Anybody may ask for them, so a long body is not read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { errorToJson } from '../../codec/json/index.js';
 import { describeError } from '../../kernel/index.js';
 import { REFUSALS, type Refusal, refusalOf } from '../error-map.js';
-import { discardBody } from '../http/index.js';
+import { answerUnread, discardBody, isLongBody } from '../http/index.js';
 import { ALLOWED_METHODS } from './cors.js';
 import type { KvFace } from './kv-face.js';
 
@@ -22,7 +22,7 @@ export function createFallback(face: KvFace): (request: IncomingMessage, respons
   app.use(refuseMethods());
   const callback = app.callback();
   return (request, response) => {
-    discardBody(request);
+    if (!isLongBody(request)) discardBody(request);
     void callback(request, response);
   };
 }
@@ -46,8 +46,7 @@ function answerPreflights(face: KvFace): Koa.Middleware {
     if (!face.cors.isPreflight(context.req)) return next();
     setAll(context, face.cors.preflightHeaders(String(context.req.headers.origin)));
     context.status = 200;
-    context.length = 0;
-    context.res.end();
+    end(context, '');
   };
 }
 
@@ -62,9 +61,21 @@ function refuseMethods(): Koa.Middleware {
 function refuse(context: Koa.Context, refusal: Refusal): void {
   context.status = refusal.status;
   if (refusal.retryAfterSeconds !== undefined) context.set('Retry-After', String(refusal.retryAfterSeconds));
-  context.body = errorToJson(refusal.text);
-  // After the body, which would make it plain text.
   context.set('Content-Type', 'application/json');
+  end(context, errorToJson(refusal.text));
+}
+
+/** Koa would end the answer in any case, and Node then read what is left of the request. */
+function end(context: Koa.Context, text: string): void {
+  const { req: request, res: response } = context;
+  context.respond = false;
+  context.length = Buffer.byteLength(text);
+  if (!isLongBody(request)) {
+    response.end(text);
+    return;
+  }
+  context.set('Connection', 'close');
+  answerUnread(request, response, text);
 }
 
 function setAll(context: Koa.Context, headers: NodeJS.Dict<number | string | string[]>): void {

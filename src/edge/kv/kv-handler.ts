@@ -72,7 +72,7 @@ export class KvHandler {
     try {
       this.#judge(exchange, target);
     } catch (failure) {
-      this.#fail(exchange, failure);
+      exchange.refuseStranger(this.#told(failure));
     }
   }
 
@@ -244,7 +244,11 @@ export class KvHandler {
   }
 
   #fail(exchange: Exchange, failure: unknown): void {
-    exchange.refuse(this.face.incidents.told(refusalOf(failure), failure));
+    exchange.refuse(this.#told(failure));
+  }
+
+  #told(failure: unknown): Refusal {
+    return this.face.incidents.told(refusalOf(failure), failure);
   }
 }
 

@@ -7,8 +7,15 @@
  */
 import type { ServerResponse } from 'node:http';
 import { ByteBudget, STRANGERS } from '../../kernel/index.js';
-import { isStranger, MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
-import { answerUnread, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
+import { MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
+import {
+  answerUnread,
+  BodyReader,
+  discardBody,
+  type FaceRequest,
+  isLongBody,
+  MAX_STRANGERS_BODY_BYTES,
+} from '../http/index.js';
 import { Refused } from '../queue/refused.js';
 import { signedIn } from '../signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
@@ -55,16 +62,16 @@ export class ManagementHandler {
     try {
       this.#receive(request, response);
     } catch (failure) {
-      this.refuse(request, response, failure);
+      this.#refuse(request, response, failure, isLongBody(request));
     }
   }
 
-  refuse(request: FaceRequest, response: ServerResponse, failure: unknown, fields?: FieldSpelling): void {
+  /** @param leavesBody not a byte more of it is read: it was refused before it was asked for */
+  #refuse(request: FaceRequest, response: ServerResponse, failure: unknown, leavesBody = false): void {
     const { refusal, headers } = refusedBy(this.face, failure);
-    const leavesBody = isStranger(refusal) && isLongBody(request);
     if (!leavesBody) discardBody(request);
     if (response.destroyed || response.headersSent) return;
-    const text = JSON.stringify({ error: fields?.text(refusal.text) ?? refusal.text });
+    const text = JSON.stringify({ error: refusal.text });
     response.writeHead(refusal.status, {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
@@ -86,6 +93,8 @@ export class ManagementHandler {
     const grant = this.openPaths.has(path) ? undefined : this.#grantFor(request);
     // Asked as of a proxy; nothing here is one.
     if (!path.startsWith('/')) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
+    // What anybody may ask for has no body.
+    if (grant === undefined && isLongBody(request)) throw new Refused(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
     const pass = (body: Buffer) => this.application(request, response, { call, path, query, fields, body });
     if (BODILESS.has(request.method)) {
@@ -97,9 +106,9 @@ export class ManagementHandler {
     this.#bodies.read({ request, response }, grant?.account ?? STRANGERS, maxBodyBytes, (outcome) => {
       if (outcome.kind === 'whole') pass(outcome.body);
       else if (outcome.kind === 'too-large') {
-        this.refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));
+        this.#refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));
       } else if (outcome.kind === 'overloaded') {
-        this.refuse(request, response, new Refused(MANAGEMENT_REFUSALS.overloaded));
+        this.#refuse(request, response, new Refused(MANAGEMENT_REFUSALS.overloaded));
       }
     });
   }

@@ -7,7 +7,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SearchGrant } from '../../ports/index.js';
-import { isStranger } from '../error-map.js';
 import { answerUnread, discardBody, endInOnePiece, isLongBody } from '../http/index.js';
 import type { Refused } from '../queue/refused.js';
 import { answerHeaders } from './cors.js';
@@ -87,14 +86,20 @@ export class SearchAnswer {
     return bytes;
   }
 
-  /** Nothing but a head. */
+  /** Nothing but a head, for anybody: a long body is not read. */
   empty(headers: readonly string[]): void {
+    this.#leavesBody = isLongBody(this.request);
     if (!this.response.destroyed) this.#write(200, ['Content-Length', '0', ...headers], '', 0);
+  }
+
+  /** Before the body was asked for: a long one is not read. */
+  refuseUnread(refused: Refused): void {
+    this.#leavesBody = isLongBody(this.request);
+    this.refuse(refused);
   }
 
   refuse({ refusal, headers }: Refused): void {
     const { status, text, retryAfterSeconds } = refusal;
-    this.#leavesBody = isStranger(refusal) && isLongBody(this.request);
     const after = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
     this.json(status, JSON.stringify({ error: text, status }), after);
     if (!this.#leavesBody) discardBody(this.request);

@@ -37,7 +37,7 @@ export function createSearchHandler(parts: SearchHandlerParts): SearchHandler {
     try {
       receive(answer, target);
     } catch (failure) {
-      answer.refuse(refusedBy(face, failure));
+      answer.refuseUnread(refusedBy(face, failure));
     }
     return true;
   };
