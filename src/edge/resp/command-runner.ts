@@ -27,6 +27,7 @@ import { clientLine } from './commands/client-line.js';
 import { type Answer, CONNECTION_COMMANDS, Several } from './commands/index.js';
 import { failureText } from './failure-text.js';
 import { hearsForbidden } from './listening-rights.js';
+import { NO_ROOM } from './no-room.js';
 import type { RespClient, Transaction } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 import { MAX_KEY_BYTES } from './resp-limits.js';
@@ -49,6 +50,10 @@ export type Outcome =
 const BATCHED: Outcome = { kind: 'batched' };
 const CUT: Outcome = { kind: 'cut' };
 const SILENT: SettledOutcome = { kind: 'silent' };
+
+/** What a queued command, and each of its words, costs beside its bytes. */
+const QUEUED_COMMAND_BYTES = 96;
+const QUEUED_WORD_BYTES = 32;
 
 const QUEUED = new SimpleString('QUEUED');
 const NOT_SIGNED_IN = new ErrorReply('NOAUTH Authentication required.');
@@ -123,6 +128,16 @@ export class CommandRunner {
     return this.client.calls.runBatch(this.client.grant as KvGrant, batch);
   }
 
+  /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (J1) */
+  runRest(batch: RespBatch): Promise<Iterator<Reply>> {
+    const { client } = this;
+    this.checkGrant();
+    const problem = this.#doubt ?? client.closure;
+    if (problem === undefined) return client.calls.runRest(client.grant as KvGrant, batch);
+    batch.hasRest = false;
+    return Promise.resolve(batch.answers(batch.commands.map(() => problem)));
+  }
+
   /** The owner may forget the command that waits there. (J2) */
   giveUpWaiting(): void {
     this.client.calls.giveUpWaiting();
@@ -176,9 +191,24 @@ export class CommandRunner {
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
       return this.#refuse(TRANSACTION_TOO_LARGE);
     }
+    // Of one that will not run nothing is kept, as in Redis.
+    if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_ROOM);
+    return this.#takesSilence(spec) ? SILENT : { kind: 'reply', reply: QUEUED };
+  }
+
+  /** @returns is there room for it? If not, what was queued before is let go: it will not run. */
+  #keep(transaction: Transaction, spec: CommandSpec, words: readonly ByteString[], bytes: number): boolean {
+    const heldBytes = bytes + QUEUED_COMMAND_BYTES + words.length * QUEUED_WORD_BYTES;
+    if (!this.client.link.mayHold(heldBytes)) {
+      transaction.queued.length = 0;
+      transaction.bytes = 0;
+      transaction.heldBytes = 0;
+      return false;
+    }
     transaction.queued.push({ spec, words });
     transaction.bytes += bytes;
-    return this.#takesSilence(spec) ? SILENT : { kind: 'reply', reply: QUEUED };
+    transaction.heldBytes += heldBytes;
+    return true;
   }
 
   #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
@@ -247,7 +277,7 @@ export class CommandRunner {
   /** An EXEC that is itself wrong ends what it was to run. */
   #abort(problem: ErrorReply): ErrorReply {
     this.client.transaction = undefined;
-    this.client.watches = [];
+    this.client.unwatch();
     return new ErrorReply(`EXECABORT Transaction discarded because of: ${problem.text.replace(/^ERR /, '')}`);
   }
 

@@ -20,7 +20,8 @@ import {
 import type { ByteString, PartitionName } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { denialOf } from '../../kv/permissions.js';
-import type { ClientWatch, QueuedCommand, RespClient } from '../resp-client.js';
+import { NO_ROOM } from '../no-room.js';
+import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
 import { clientLine } from './client-line.js';
 import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
@@ -37,19 +38,19 @@ type FindOwn = (name: string) => ConnectionCommand | undefined;
 
 function multi(client: RespClient): Reply {
   if (client.transaction !== undefined) return NESTED;
-  client.transaction = { queued: [], bytes: 0, isBroken: false };
+  client.transaction = { queued: [], bytes: 0, heldBytes: 0, isBroken: false };
   return OK;
 }
 
 function discard(client: RespClient): Reply {
   if (client.transaction === undefined) return NO_DISCARD;
   client.transaction = undefined;
-  client.watches = [];
+  client.unwatch();
   return OK;
 }
 
 function unwatch(client: RespClient): Reply {
-  client.watches = [];
+  client.unwatch();
   return OK;
 }
 
@@ -63,6 +64,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
   if (watched + words.length - 1 > maxWatchedKeys) {
     return new ErrorReply(`ERR too many watched keys. Limit: ${maxWatchedKeys}`);
   }
+  if (!client.link.mayHold(namesBytes(words))) return NO_ROOM;
   const spec = findCommand(['WATCH']) as CommandSpec;
   const keysByPartition = new Map<PartitionName, ByteString[]>();
   for (const key of words.slice(1)) {
@@ -82,7 +84,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
     });
     const [mark] = replies;
     if (mark instanceof ErrorReply) return mark;
-    client.watches.push({ partition, keys, mark: mark as ByteString });
+    client.watch({ partition, keys, mark: mark as ByteString });
   }
   return OK;
 }
@@ -92,13 +94,16 @@ function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
   const { transaction, watches } = client;
   if (transaction === undefined) return NO_EXEC;
   client.transaction = undefined;
-  client.watches = [];
+  client.unwatch();
   if (transaction.isBroken) return discardBroken(client);
   const { queued } = transaction;
   if (watches.length === 0 && queued.every(({ spec }) => findOwn(spec.name) !== undefined)) {
     return answerAll(client, queued, findOwn, () => OK);
   }
-  return execAtPartition(client, queued, watches, findOwn);
+  client.executingBytes = transaction.heldBytes;
+  return execAtPartition(client, queued, watches, findOwn).finally(() => {
+    client.executingBytes = 0;
+  });
 }
 
 /** The owner hears of it for those who watch all commands: that it began, and that it ended. */
