@@ -136,7 +136,10 @@ export class MemoryOwner implements KvGateway, KvEvents {
     for (const words of commands) {
       const isFull = answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY);
       if (isFull && mode !== 'transaction') break;
-      const reply = isFull ? answerTooLarge(request.maxAnswerBytes as number) : await this.#run(owner, words, request);
+      const isRefused = isFull && findCommand(words)?.flags.includes('readonly') === true;
+      const reply = isRefused
+        ? answerTooLarge(request.maxAnswerBytes as number)
+        : await this.#run(owner, words, request);
       replies.push(reply);
       if (request.maxAnswerBytes !== undefined) answerBytes += replyBytes(reply);
     }
