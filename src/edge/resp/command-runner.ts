@@ -24,7 +24,7 @@ import { closureOf } from '../kv/admission.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
-import { type Answer, CONNECTION_COMMANDS, Several } from './commands/index.js';
+import { type Answer, CONNECTION_COMMANDS, InPieces, Several } from './commands/index.js';
 import { failureText } from './failure-text.js';
 import { hearsForbidden } from './listening-rights.js';
 import { NO_ROOM } from './no-room.js';
@@ -44,8 +44,8 @@ export type Outcome =
   | { readonly kind: 'batched' }
   /** To be taken again when the batch in front of it has been answered. */
   | { readonly kind: 'cut' }
-  /** Answers, or the bytes of them. */
-  | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString> };
+  /** Answers, or the bytes of them, or of one. */
+  | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString | InPieces> };
 
 const BATCHED: Outcome = { kind: 'batched' };
 const CUT: Outcome = { kind: 'cut' };
@@ -260,11 +260,13 @@ export class CommandRunner {
       return { kind: 'later', answers };
     }
     if (isSilent || answer === undefined) return SILENT;
+    if (answer instanceof InPieces) return { kind: 'later', answers: Promise.resolve(answer) };
     return answer instanceof Several ? { kind: 'bytes', bytes: answer.bytes } : { kind: 'reply', reply: answer };
   }
 
-  #bytesOrReplies(answer: Answer): Iterator<Reply> | ByteString {
+  #bytesOrReplies(answer: Answer): Iterator<Reply> | ByteString | InPieces {
     if (answer === undefined) return '';
+    if (answer instanceof InPieces) return answer;
     return answer instanceof Several ? answer.bytes : [answer].values();
   }
 

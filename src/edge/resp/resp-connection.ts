@@ -24,6 +24,7 @@ import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
 import { RespBatch } from './command-batch.js';
 import { CommandRunner, type SettledOutcome } from './command-runner.js';
+import { InPieces } from './commands/index.js';
 import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
 import { NO_ROOM, NO_ROOM_FOR_STRANGERS } from './no-room.js';
 import type { ClientLink } from './resp-client.js';
@@ -38,6 +39,9 @@ const BYTES_A_STRETCH = 256 * 1024;
 const LOOK_AGAIN_MS = 10;
 /** Who is refused in the middle of a command may send the rest for so long, and then read why. */
 const LINGER_MS = 1_000;
+
+/** Behind the pieces of an answer. */
+const NOTHING_ELSE: Iterator<Reply> = [].values();
 
 /** Of a command that nobody has signed in for: enough for AUTH. */
 const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
@@ -399,7 +403,7 @@ export class RespConnection implements ClientLink {
   }
 
   /** For a command whose answer comes later: at its owner, or behind a promise of another kind. */
-  #wait(words: readonly ByteString[], answers: Promise<Iterator<Reply> | ByteString>): void {
+  #wait(words: readonly ByteString[], answers: Promise<Iterator<Reply> | ByteString | InPieces>): void {
     this.#isWaiting = true;
     this.#held.requestBytes = bytesOf(words);
     // A blocked client goes on hearing what it subscribed to.
@@ -417,14 +421,14 @@ export class RespConnection implements ClientLink {
   }
 
   /** Long answers wait until there is room: others of the same database may not have read theirs. (C5) */
-  #answered(answers: Iterator<Reply>): void {
+  #answered(answers: Iterator<Reply> | InPieces): void {
     const held = this.#held;
     const { face, client } = this;
     const bytes = client.calls.takeAnswerBytes();
     held.requestBytes = this.#running?.hasRest === true ? this.#running.heldBytes : 0;
     if (bytes <= UNCOUNTED_BYTES || held.fits(bytes)) {
       held.answerBytes = bytes;
-      this.#writeAnswers(answers);
+      this.#write(answers);
       return;
     }
     const tenant = client.grant?.database ?? STRANGERS;
@@ -437,8 +441,14 @@ export class RespConnection implements ClientLink {
       // What is there has to be said, at the latest now.
       held.answerBytes = bytes;
       held.count();
-      this.#writeAnswers(answers);
+      this.#write(answers);
     });
+  }
+
+  #write(answers: Iterator<Reply> | InPieces): void {
+    this.#output.isHeld = true;
+    if (answers instanceof InPieces) this.#writePieces(answers.pieces, NOTHING_ELSE);
+    else this.#writeAnswers(answers);
   }
 
   #writeAnswers(answers: Iterator<Reply>): void {

@@ -111,6 +111,14 @@ describe('native protocol: long answers', () => {
     expect(await client.call('GET', 'written')).to.equal('$1\r\n1\r\n');
   });
 
+  it('to a transaction are made as they are read where confirmations stand between them', async () => {
+    await fill();
+    client.send(`${lines('MULTI')}${gets(60)}${lines('SUBSCRIBE news', 'EXEC')}`);
+    for (let i = 0; i < 62; i += 1) await client.next();
+    const whole = Array.from({ length: 60 }, (_, i) => bulk(valueAt(i % 10))).join('');
+    expect(await client.next()).to.equal(`*61\r\n${whole}*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n`);
+  });
+
   it('are made no further when the client has gone', async () => {
     await fill();
     client.socket.pause();

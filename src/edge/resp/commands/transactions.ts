@@ -6,7 +6,7 @@
  *  X2 commands about the connection run at their place among the answers, when the others have run
  *  X3 EXEC and DISCARD end every watch, however they end
  */
-import { encodeReplyAs, type RespVersion } from '../../../codec/resp/index.js';
+import { encodeInPieces, type RespVersion } from '../../../codec/resp/index.js';
 import {
   type CommandSpec,
   ERRORS,
@@ -24,13 +24,15 @@ import { NO_ROOM } from '../no-room.js';
 import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
 import { clientLine } from './client-line.js';
-import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
+import { type Answer, type ConnectionCommand, InPieces, Several } from './connection-command.js';
 
 const NESTED = new ErrorReply('ERR MULTI calls can not be nested');
 const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
 const NO_DISCARD = new ErrorReply('ERR DISCARD without MULTI');
 const BROKEN = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
 const NO_WATCH = new ErrorReply('ERR WATCH inside MULTI is not allowed');
+/** Of short answers many are one piece. */
+const GATHERED_BYTES = 64 * 1024;
 /** Asked for where only watches have something to say. */
 const NOTHING: readonly ByteString[] = ['PING'];
 
@@ -182,11 +184,21 @@ async function answerAll(
 /** Confirmations stand where their commands' answers would, as many as there are: as Redis does it. */
 function inOneArray(answers: readonly Answer[], protocol: RespVersion): Answer {
   if (!answers.some((answer) => answer instanceof Several)) return answers as Reply[];
-  let bytes = `*${answers.length}\r\n`;
+  return new InPieces(piecesOf(answers, protocol));
+}
+
+function* piecesOf(answers: readonly Answer[], protocol: RespVersion): IterableIterator<ByteString> {
+  let gathered = `*${answers.length}\r\n`;
   for (const answer of answers) {
-    bytes += answer instanceof Several ? answer.bytes : encodeReplyAs(answer as Reply, protocol);
+    const pieces = answer instanceof Several ? [answer.bytes] : encodeInPieces(answer as Reply, protocol);
+    for (const piece of pieces) {
+      gathered += piece;
+      if (gathered.length <= GATHERED_BYTES) continue;
+      yield gathered;
+      gathered = '';
+    }
   }
-  return new Several(bytes);
+  yield gathered;
 }
 
 export function transactionCommands(findOwn: FindOwn): Readonly<Record<string, ConnectionCommand>> {
