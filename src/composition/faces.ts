@@ -217,7 +217,8 @@ function withoutBodyLimit({
 
 function respOptionsOf({ http, ownership }: Config): Pick<Parameters<typeof createRespServer>[0], 'limits'> {
   const { httpMaxConnections: maxConnections, httpMaxConnectionsPerAddress: maxConnectionsPerAddress } = http;
-  return { limits: { maxConnections, maxConnectionsPerAddress, maxDoubtMs: ownership.requestHoldMs } };
+  const { requestHoldMs: holdMs } = ownership;
+  return { limits: { maxConnections, maxConnectionsPerAddress, maxDoubtMs: holdMs, maxRoomWaitMs: holdMs } };
 }
 
 async function tlsOf({ faces }: Config): Promise<{ tls?: { cert: Buffer; key: Buffer } }> {

@@ -5,6 +5,7 @@
 import {
   type Audience,
   admit,
+  answerTooLarge,
   Blocked,
   type CommandSpec,
   compileGlob,
@@ -13,6 +14,7 @@ import {
   KvEngine,
   keysOf,
   type Reply,
+  replyBytes,
 } from '../../src/domain/kv/index.js';
 import type { ByteString, SessionId } from '../../src/kernel/index.js';
 import type { KvEvent, KvListenKind, KvRequest, KvResponse } from '../../src/messages/index.js';
@@ -130,7 +132,17 @@ export class MemoryOwner implements KvGateway, KvEvents {
     }
     if (mode === 'transaction' && this.#hasChanged(owner, request)) return { ...response([]), isAborted: true };
     const replies: Reply[] = [];
-    for (const words of commands) replies.push(await this.#run(owner, words, request));
+    let answerBytes = 0;
+    for (const words of commands) {
+      const isFull = answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY);
+      if (isFull && mode !== 'transaction') break;
+      const isRefused = isFull && findCommand(words)?.flags.includes('readonly') === true;
+      const reply = isRefused
+        ? answerTooLarge(request.maxAnswerBytes as number)
+        : await this.#run(owner, words, request);
+      replies.push(reply);
+      if (request.maxAnswerBytes !== undefined) answerBytes += replyBytes(reply);
+    }
     const { isFull, scriptReads } = this;
     return { ...response(replies), isFull, scriptReads };
   }

@@ -70,14 +70,21 @@ export function encodePush(items: readonly Reply[], version: RespVersion): ByteS
 
 /** What a reply of so many parts costs to encode in one go is about a millisecond. */
 const SMALL_PARTS = 4_000;
-/** Long strings count as so many parts more. */
-const BYTES_A_PART = 4_096;
+/** Long strings count as so many parts more: beyond a megabyte a reply is not small, whatever it is of. */
+const BYTES_A_PART = 256;
+const PIECE_BYTES = SMALL_PARTS * BYTES_A_PART;
 
 /**
- * A reply of any size in pieces, each about a millisecond of work. The pieces are one reply: nothing else may
- * be written between them.
+ * A reply of any size in pieces, each about a millisecond of work and a megabyte or two. The pieces are one reply:
+ * nothing else may be written between them.
  */
 export function* encodeInPieces(reply: Reply, version: RespVersion): IterableIterator<ByteString> {
+  if (typeof reply === 'string' && reply.length > PIECE_BYTES) {
+    yield `$${reply.length}\r\n`;
+    for (let at = 0; at < reply.length; at += PIECE_BYTES) yield reply.slice(at, at + PIECE_BYTES);
+    yield '\r\n';
+    return;
+  }
   if (partsOf(reply, SMALL_PARTS) < SMALL_PARTS || isLeaf(reply)) {
     yield encodeReplyAs(reply, version);
     return;

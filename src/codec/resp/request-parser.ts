@@ -7,6 +7,7 @@
  *  R2 of a command beyond `maxCommandBytes` the words are skipped as they arrive, never kept
  *  R3 errors and their texts are Redis's; after one nothing more is read
  *  R4 words are copied out of the buffer: cut out of a larger string they would keep that alive
+ *  R5 what waits for more bytes keeps little that has been read already
  */
 import type { ByteString } from '../../kernel/index.js';
 import { splitInlineWords } from './inline-words.js';
@@ -54,6 +55,14 @@ const SHORT_WORD = 6;
 const UNAUTHENTICATED_WORDS = 10;
 const UNAUTHENTICATED_WORD_BYTES = 16_384;
 
+/** So much that has been read may be kept with what has not; so little always is. */
+const MOST_READ_BYTES = 64 * 1024;
+const LEAST_READ_BYTES = 4096;
+/** What a piece costs beside its bytes: clients may send them one by one. */
+const PIECE_BYTES = 256;
+/** What a word costs beside its bytes. */
+const WORD_BYTES = 32;
+
 const EMPTY = Buffer.alloc(0);
 
 export class RequestParser {
@@ -78,6 +87,15 @@ export class RequestParser {
   /** Bytes that wait to be parsed. */
   get bufferedBytes(): number {
     return this.#bytes.length - this.#at + this.#arrivedBytes;
+  }
+
+  /** What is kept: bytes that wait, in their pieces, and words of a command that is not whole yet. */
+  get heldBytes(): number {
+    const words = this.#words;
+    const bytes = this.bufferedBytes + this.#arrived.length * PIECE_BYTES;
+    // Of one that is too large none is kept.
+    if (words === undefined || words.length === 0) return bytes;
+    return bytes + this.#commandBytes - Math.max(0, this.#wordBytes) + words.length * WORD_BYTES;
   }
 
   /** Is there reason to call `next`? */
@@ -107,16 +125,26 @@ export class RequestParser {
   /** The next whole command; undefined: more bytes are needed. @throws ProtocolError */
   next(): ByteString[] | OversizedCommand | undefined {
     for (;;) {
-      if (this.bufferedBytes < this.#neededBytes || this.bufferedBytes === 0) return undefined;
+      if (this.bufferedBytes < this.#neededBytes || this.bufferedBytes === 0) return this.#wait();
       if (this.#arrivedBytes > 0) this.#join();
       this.#neededBytes = 0;
       const command = this.#words === undefined ? this.#begin() : this.#continue();
       if (command === undefined) {
         if (this.#neededBytes === 0) continue;
-        return undefined;
+        return this.#wait();
       }
       if (!Array.isArray(command) || command.length > 0) return command;
     }
+  }
+
+  /** (R5) */
+  #wait(): undefined {
+    const restBytes = this.#bytes.length - this.#at;
+    if (restBytes === 0) this.#bytes = EMPTY;
+    else if (this.#at < LEAST_READ_BYTES || (this.#at < restBytes && this.#at < MOST_READ_BYTES)) return undefined;
+    else this.#bytes = Buffer.from(this.#bytes.subarray(this.#at));
+    this.#at = 0;
+    return undefined;
   }
 
   #join(): void {

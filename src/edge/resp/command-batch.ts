@@ -6,6 +6,9 @@ import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../do
 import type { ByteString } from '../../kernel/index.js';
 import type { AdmittedCommands } from '../kv/partition-routing.js';
 
+/** What is known of a command, beside its bytes. */
+const COMMAND_BYTES = 96;
+
 /** By position: an answer that is known; undefined: the next reply of the partition. */
 type Slot = Reply | undefined;
 
@@ -19,6 +22,10 @@ export class RespBatch implements AdmittedCommands {
   /** Keys that its scripts may read, and none of its other commands does: those left unread are forgotten again. */
   readonly scriptKeys = new Set<ByteString>();
   readonly slots: Slot[] = [];
+  /** Its last commands have not been run yet: what was answered before them was enough for once. */
+  hasRest = false;
+  /** Slots in front of this one have been answered. */
+  #at = 0;
   /** Its answers are the partition's, and nothing else. */
   #isPlain = true;
   /** Positions whose answers are not sent. */
@@ -48,6 +55,11 @@ export class RespBatch implements AdmittedCommands {
     return this.#silent?.has(position) === true;
   }
 
+  /** In memory, of what is still to be run. */
+  get heldBytes(): number {
+    return this.bytes + this.commands.length * COMMAND_BYTES;
+  }
+
   get isEmpty(): boolean {
     return this.commands.length === 0;
   }
@@ -66,17 +78,31 @@ export class RespBatch implements AdmittedCommands {
     this.writes = this.specs.filter(isWrite).length;
   }
 
-  /** All answers in order, given the partition's. */
+  /** Lets go of the commands in front: they have been run. */
+  takeFirst(count: number): AdmittedCommands & { readonly writes: number } {
+    const specs = this.specs.splice(0, count);
+    const commands = this.commands.splice(0, count);
+    let bytes = 0;
+    for (const words of commands) for (const word of words) bytes += word.length;
+    const writes = specs.filter(isWrite).length;
+    this.bytes -= bytes;
+    this.writes -= writes;
+    return { specs, commands, bytes, writes };
+  }
+
+  /** The answers in order, given the partition's, or the next of them. */
   answers(replies: readonly Reply[]): Iterator<Reply> {
     return this.#isPlain ? replies.values() : this.#mixed(replies);
   }
 
   *#mixed(replies: readonly Reply[]): IterableIterator<Reply> {
     let next = 0;
-    for (let i = 0; i < this.slots.length; i += 1) {
-      const slot = this.slots[i];
+    while (this.#at < this.slots.length) {
+      const slot = this.slots[this.#at];
+      if (slot === undefined && next === replies.length) return;
+      this.#at += 1;
       const reply = slot === undefined ? (replies[next++] as Reply) : slot;
-      if (!this.isSilent(i)) yield reply;
+      if (!this.isSilent(this.#at - 1)) yield reply;
     }
   }
 }

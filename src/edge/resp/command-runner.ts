@@ -24,9 +24,10 @@ import { closureOf } from '../kv/admission.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
-import { type Answer, CONNECTION_COMMANDS, Several } from './commands/index.js';
+import { type Answer, CONNECTION_COMMANDS, InPieces, Several } from './commands/index.js';
 import { failureText } from './failure-text.js';
 import { hearsForbidden } from './listening-rights.js';
+import { NO_ROOM } from './no-room.js';
 import type { RespClient, Transaction } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 import { MAX_KEY_BYTES } from './resp-limits.js';
@@ -43,12 +44,16 @@ export type Outcome =
   | { readonly kind: 'batched' }
   /** To be taken again when the batch in front of it has been answered. */
   | { readonly kind: 'cut' }
-  /** Answers, or the bytes of them. */
-  | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString> };
+  /** Answers, or the bytes of them, or of one. */
+  | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString | InPieces> };
 
 const BATCHED: Outcome = { kind: 'batched' };
 const CUT: Outcome = { kind: 'cut' };
 const SILENT: SettledOutcome = { kind: 'silent' };
+
+/** What a queued command, and each of its words, costs beside its bytes. */
+const QUEUED_COMMAND_BYTES = 96;
+const QUEUED_WORD_BYTES = 32;
 
 const QUEUED = new SimpleString('QUEUED');
 const NOT_SIGNED_IN = new ErrorReply('NOAUTH Authentication required.');
@@ -123,6 +128,16 @@ export class CommandRunner {
     return this.client.calls.runBatch(this.client.grant as KvGrant, batch);
   }
 
+  /** What is left of one that was answered in part; as it stands when the client may do nothing any more. (J1) */
+  runRest(batch: RespBatch): Promise<Iterator<Reply>> {
+    const { client } = this;
+    this.checkGrant();
+    const problem = this.#doubt ?? client.closure;
+    if (problem === undefined) return client.calls.runRest(client.grant as KvGrant, batch);
+    batch.hasRest = false;
+    return Promise.resolve(batch.answers(batch.commands.map(() => problem)));
+  }
+
   /** The owner may forget the command that waits there. (J2) */
   giveUpWaiting(): void {
     this.client.calls.giveUpWaiting();
@@ -176,9 +191,24 @@ export class CommandRunner {
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
       return this.#refuse(TRANSACTION_TOO_LARGE);
     }
+    // Of one that will not run nothing is kept, as in Redis.
+    if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_ROOM);
+    return this.#takesSilence(spec) ? SILENT : { kind: 'reply', reply: QUEUED };
+  }
+
+  /** @returns is there room for it? If not, what was queued before is let go: it will not run. */
+  #keep(transaction: Transaction, spec: CommandSpec, words: readonly ByteString[], bytes: number): boolean {
+    const heldBytes = bytes + QUEUED_COMMAND_BYTES + words.length * QUEUED_WORD_BYTES;
+    if (!this.client.link.mayHold(heldBytes)) {
+      transaction.queued.length = 0;
+      transaction.bytes = 0;
+      transaction.heldBytes = 0;
+      return false;
+    }
     transaction.queued.push({ spec, words });
     transaction.bytes += bytes;
-    return this.#takesSilence(spec) ? SILENT : { kind: 'reply', reply: QUEUED };
+    transaction.heldBytes += heldBytes;
+    return true;
   }
 
   #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
@@ -230,11 +260,13 @@ export class CommandRunner {
       return { kind: 'later', answers };
     }
     if (isSilent || answer === undefined) return SILENT;
+    if (answer instanceof InPieces) return { kind: 'later', answers: Promise.resolve(answer) };
     return answer instanceof Several ? { kind: 'bytes', bytes: answer.bytes } : { kind: 'reply', reply: answer };
   }
 
-  #bytesOrReplies(answer: Answer): Iterator<Reply> | ByteString {
+  #bytesOrReplies(answer: Answer): Iterator<Reply> | ByteString | InPieces {
     if (answer === undefined) return '';
+    if (answer instanceof InPieces) return answer;
     return answer instanceof Several ? answer.bytes : [answer].values();
   }
 
@@ -247,7 +279,7 @@ export class CommandRunner {
   /** An EXEC that is itself wrong ends what it was to run. */
   #abort(problem: ErrorReply): ErrorReply {
     this.client.transaction = undefined;
-    this.client.watches = [];
+    this.client.unwatch();
     return new ErrorReply(`EXECABORT Transaction discarded because of: ${problem.text.replace(/^ERR /, '')}`);
   }
 

@@ -6,6 +6,7 @@ import {
   isWrite,
   mayRunWrites,
   type Reply,
+  VerbatimReply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvWatch } from '../../messages/index.js';
@@ -15,15 +16,21 @@ import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../kv/part
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { failureText } from './failure-text.js';
+import { NO_ROOM, NO_ROOM_TO_EXECUTE } from './no-room.js';
 import type { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
 
 /** A command that has waited this long was known to its owner; one whose owner has gone may wait again. */
 const REGISTERED_AFTER_MS = 1_000;
 
+const NOT_RUN: RoutedReplies = { replies: [], syncToken: undefined, isAborted: true };
+/** Of an answer, where it is no string. */
+const PIECE_BYTES = 8;
+
 export class PartitionCalls {
   #waiters = 0;
   readonly #isGone = () => this.client.isClosed;
+  #answerBytes = 0;
 
   constructor(
     private readonly face: RespFace,
@@ -35,10 +42,24 @@ export class PartitionCalls {
    * without a promise more than it takes.
    */
   runBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
-    if (this.face.pauses.areNone) return this.#takeBatch(grant, batch);
-    return this.#whileHeldUp(grant, batch).then(() =>
-      this.client.isClosed ? batch.answers([]) : this.#takeBatch(grant, batch),
+    if (this.#isFree(grant)) return this.#takeBatch(grant, batch);
+    return this.#whenFree(grant, batch).then((isFree) =>
+      isFree ? this.#takeBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_ROOM)),
     );
+  }
+
+  /** What has not been run yet of one that was answered in part. It was taken from the quota as a whole. */
+  async runRest(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
+    batch.hasRest = false;
+    const isFree = this.#isFree(grant) || (await this.#whenFree(grant, batch));
+    return isFree ? this.#askBatch(grant, batch) : batch.answers(batch.commands.map(() => NO_ROOM));
+  }
+
+  /** About the bytes of the answer that came last. Asked once: it is told 0 from then on. */
+  takeAnswerBytes(): number {
+    const bytes = this.#answerBytes;
+    this.#answerBytes = 0;
+    return bytes;
   }
 
   #takeBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
@@ -49,12 +70,16 @@ export class PartitionCalls {
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
+    const details = this.#details(batch.isTracked);
+    const bounded = mode === 'single' ? details : { ...details, maxAnswerBytes: this.#portionOf(grant) };
     // As `#metered` does it, in one promise less: this is the way of nearly every command.
-    return this.face.router.run(grant, mode, batch, this.#details(batch.isTracked)).then(
+    return this.face.router.run(grant, mode, batch, bounded).then(
       (routed) => {
-        this.#record(grant, batch, routed, startedAtMs);
-        if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch.scriptKeys, routed.scriptReads);
-        return batch.answers(routed.replies);
+        const { replies } = routed;
+        batch.hasRest = replies.length > 0 && replies.length < batch.commands.length;
+        this.#record(grant, batch.hasRest ? batch.takeFirst(replies.length) : batch, routed, startedAtMs);
+        if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
+        return batch.answers(replies);
       },
       (failure: unknown) => {
         const refusal = new ErrorReply(failureText(this.face, failure));
@@ -63,16 +88,23 @@ export class PartitionCalls {
     );
   }
 
+  /** Of several partitions the answers are put together whole. */
+  #portionOf({ partitions }: KvGrant): number {
+    const { budget, parts } = this.face;
+    const most = budget.maxAnswerBytes;
+    return partitions.length > 1 ? most : Math.min(parts.limits.answerPortionBytes, most);
+  }
+
   /** The day may not have room for all of them. */
   async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<Iterator<Reply>> {
     try {
-      if (await taken) return this.#askBatch(grant, batch);
+      if (await taken) return this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
       batch.keepFirst(await this.#takeSingly(grant, batch.commands.length), QUOTA_EXCEEDED);
     } catch (failure) {
       // Nothing was asked of a partition: every command of the batch hears why, and the connection goes on.
       batch.keepFirst(0, new ErrorReply(failureText(this.face, failure)));
     }
-    return batch.isEmpty ? batch.answers([]) : this.#askBatch(grant, batch);
+    return batch.isEmpty || this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
   }
 
   /** A command that may wait at its owner until there is something to answer. */
@@ -85,7 +117,7 @@ export class PartitionCalls {
     // From the start: the connection lets go of what it holds for answers.
     client.blocked = { grant, partition: face.router.partitionOf(grant, admitted), waiter, spec, words };
     try {
-      await this.#whileHeldUp(grant, admitted);
+      if (!(await this.#whenFree(grant, admitted))) return NO_ROOM;
       if (!(await quota.take(grant, 1, bytes))) return QUOTA_EXCEEDED;
       // Gone before its owner has heard of it: there would be nobody to give it up.
       if (client.isClosed) return null;
@@ -120,11 +152,14 @@ export class PartitionCalls {
     watches: readonly KvWatch[],
     isTracked: boolean,
   ): Promise<RoutedReplies> {
-    await this.#whileHeldUp(grant, admitted);
-    if (!(await this.face.parts.quota.take(grant, admitted.commands.length, admitted.bytes))) {
+    const { budget, parts } = this.face;
+    if (!(await this.#whenFree(grant, admitted))) return { ...NOT_RUN, replies: [NO_ROOM_TO_EXECUTE] };
+    if (!(await parts.quota.take(grant, admitted.commands.length, admitted.bytes))) {
       return { replies: admitted.commands.map(() => QUOTA_EXCEEDED), syncToken: undefined };
     }
+    if (this.client.isClosed) return NOT_RUN;
     const { commands, bytes } = admitted;
+    const maxAnswerBytes = Math.min(parts.limits.maxTransactionAnswerBytes, budget.maxAnswerBytes);
     return this.#metered(grant, admitted, () =>
       this.face.parts.gateway.execute({
         database: grant.database,
@@ -132,16 +167,18 @@ export class PartitionCalls {
         mode: 'transaction',
         commands,
         bytes,
+        maxAnswerBytes,
         ...this.#details(isTracked),
         ...(watches.length === 0 ? {} : { watches: watches.map(({ keys, mark }) => ({ keys, mark })) }),
       }),
     );
   }
 
-  #forgetUnread(grant: KvGrant, keys: Set<ByteString>, reads: readonly ByteString[] | undefined): void {
+  #forgetUnread(grant: KvGrant, batch: RespBatch, reads: readonly ByteString[] | undefined): void {
+    const { scriptKeys, hasRest } = batch;
     if (reads === undefined) return;
-    for (const key of reads) keys.delete(key);
-    this.face.tracking.forget(this.client, grant, keys);
+    for (const key of reads) scriptKeys.delete(key);
+    if (!hasRest) this.face.tracking.forget(this.client, grant, scriptKeys);
   }
 
   #details(isTracked: boolean): RequestDetails {
@@ -178,14 +215,34 @@ export class PartitionCalls {
     const { clock, meter, acl } = this.face.parts;
     for (const denial of denials ?? []) acl?.noteDenied(database, denial, clientLine(this.client), 'lua');
     this.face.fullDatabases.note(database, isFull === true);
+    this.#answerBytes = bytesOfReplies(replies);
     meter.recordKv(database, {
       commands: admitted.commands.length,
       writes: admitted.writes ?? admitted.specs.filter(isWrite).length,
       bytesIn: admitted.bytes,
-      bytesOut: bytesOfReplies(replies),
+      bytesOut: this.#answerBytes,
       durationMs: clock.monotonicMs() - startedAtMs,
       specs: admitted.specs,
     });
+  }
+
+  /** The usual case. */
+  #isFree({ database }: KvGrant): boolean {
+    return this.face.pauses.areNone && this.face.budget.hasRoom(database);
+  }
+
+  /** @returns false when there was no room for too long, or the client has gone */
+  async #whenFree(grant: KvGrant, admitted: AdmittedCommands): Promise<boolean> {
+    const { budget, pauses, room } = this.face;
+    if (!pauses.areNone) await this.#whileHeldUp(grant, admitted);
+    const { database } = grant;
+    if (this.client.isClosed) return false;
+    if (budget.hasRoom(database)) return true;
+    return room.wait(
+      database,
+      () => budget.hasRoom(database),
+      () => this.client.isClosed,
+    );
   }
 
   async #whileHeldUp(grant: KvGrant, admitted: AdmittedCommands): Promise<void> {
@@ -254,18 +311,24 @@ export async function unblock(
   return replies[0] === 1;
 }
 
-/** Bytes of the strings at the top of them; what is in lists is counted roughly, by the piece. */
+/** Bytes of the strings in them; what else is in lists is counted roughly, by the piece. */
 function bytesOfReplies(replies: readonly Reply[]): number {
   let bytes = 0;
   for (const reply of replies) {
     if (typeof reply === 'string') bytes += reply.length;
-    else if (Array.isArray(reply)) bytes += listBytes(reply as readonly Reply[]);
+    else if (typeof reply === 'object' && reply !== null) bytes += listBytes(reply);
   }
   return bytes;
 }
 
-function listBytes(items: readonly Reply[]): number {
+function listBytes(reply: Exclude<Reply, string | number | bigint | null>): number {
+  if (reply instanceof VerbatimReply) return reply.text.length;
+  const items = Array.isArray(reply) ? (reply as readonly Reply[]) : (reply as { readonly items?: Reply[] }).items;
+  if (items === undefined) return 0;
   let bytes = 0;
-  for (const item of items) bytes += typeof item === 'string' ? item.length : 8;
+  for (const item of items) {
+    if (typeof item === 'string') bytes += item.length;
+    else bytes += PIECE_BYTES + (typeof item === 'object' && item !== null ? listBytes(item) : 0);
+  }
   return bytes;
 }

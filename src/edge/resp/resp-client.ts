@@ -12,6 +12,8 @@ import type { RespFace } from './resp-face.js';
 
 /** What a client's commands may do to its connection. */
 export interface ClientLink {
+  /** Is there room for so many bytes that stay? They are held from now on. */
+  mayHold(bytes: number): boolean;
   /** Says something unasked, behind the answers that are due. */
   push(bytes: ByteString): void;
   /** Asked before each thing it listens to is told; ends the connection of one who may not hear it any more. */
@@ -25,6 +27,10 @@ export interface ClientLink {
   /** Bytes that wait to be read, on either side. */
   readonly inputBytes: number;
   readonly outputBytes: number;
+  /** All that it holds, these included. */
+  readonly heldBytes: number;
+  /** Of that, words of commands that are being run. */
+  readonly requestBytes: number;
   readonly isWaiting: boolean;
 }
 
@@ -42,13 +48,25 @@ export interface BlockedCommand extends QueuedCommand {
 /** What has been queued since MULTI. */
 export interface Transaction {
   readonly queued: QueuedCommand[];
+  /** Of the words. */
   bytes: number;
+  /** With what is known of them. */
+  heldBytes: number;
   /** A command could not be queued: EXEC will run nothing. */
   isBroken: boolean;
 }
 
 export interface ClientWatch extends KvWatch {
   readonly partition: PartitionName;
+}
+
+/** What a name that is watched or listened to costs beside its bytes, here and where it is listened to. */
+const NAME_BYTES = 256;
+
+export function namesBytes(names: readonly ByteString[]): number {
+  let bytes = names.length * NAME_BYTES;
+  for (const name of names) bytes += name.length;
+  return bytes;
 }
 
 export type SubscriptionKind = 'channel' | 'pattern' | 'shard-channel';
@@ -60,6 +78,8 @@ export interface Tracking {
   readonly isBroadcast: boolean;
   /** Of changed keys that begin with one of them; empty: all. Only when broadcast. */
   readonly prefixes: readonly ByteString[];
+  /** Of the prefixes, in memory. */
+  readonly heldBytes: number;
   readonly mode: 'all' | 'opt-in' | 'opt-out';
   /** Does not hear of its own changes. */
   readonly isNoLoop: boolean;
@@ -82,7 +102,11 @@ export class RespClient {
   isNoEvict = false;
   isNoTouch = false;
   transaction: Transaction | undefined;
-  watches: ClientWatch[] = [];
+  /** Of the transaction that is being run. */
+  executingBytes = 0;
+  #watches: ClientWatch[] = [];
+  #watchedBytes = 0;
+  #subscribedBytes = 0;
   tracking: Tracking | undefined;
   /** A command that waits at its owner, by the name it has there. */
   blocked: BlockedCommand | undefined;
@@ -146,14 +170,43 @@ export class RespClient {
     return this.#grant?.user ?? 'default';
   }
 
+  /** What it has begun and not ended. */
+  get lastingBytes(): number {
+    const queuedBytes = this.transaction === undefined ? 0 : this.transaction.heldBytes;
+    const trackingBytes = this.tracking === undefined ? 0 : this.tracking.heldBytes;
+    const namesBytes = this.name.length + this.libraryName.length + this.libraryVersion.length;
+    return queuedBytes + this.executingBytes + this.#watchedBytes + this.#subscribedBytes + trackingBytes + namesBytes;
+  }
+
+  get watches(): readonly ClientWatch[] {
+    return this.#watches;
+  }
+
+  watch(watch: ClientWatch): void {
+    this.#watches.push(watch);
+    this.#watchedBytes += namesBytes(watch.keys);
+  }
+
+  unwatch(): void {
+    this.#watches = [];
+    this.#watchedBytes = 0;
+  }
+
   get subscriptions(): Subscriptions | undefined {
     return this.#subscriptions;
   }
 
-  /** For one who is about to subscribe. */
-  get subscriptionsOrNew(): Subscriptions {
+  subscribed(kind: SubscriptionKind, name: ByteString, subscription: KvSubscription): void {
     this.#subscriptions ??= { channel: new Map(), pattern: new Map(), 'shard-channel': new Map() };
-    return this.#subscriptions;
+    const names = this.#subscriptions[kind];
+    if (!names.has(name)) this.#subscribedBytes += namesBytes([name]);
+    names.set(name, subscription);
+  }
+
+  unsubscribe(kind: SubscriptionKind, name: ByteString): void {
+    const names = this.#subscriptions?.[kind];
+    names?.get(name)?.stop();
+    if (names?.delete(name) === true) this.#subscribedBytes -= namesBytes([name]);
   }
 
   subscriptionCount(...kinds: readonly SubscriptionKind[]): number {
@@ -173,6 +226,7 @@ export class RespClient {
       names.clear();
     }
     this.#subscriptions = undefined;
+    this.#subscribedBytes = 0;
   }
 
   stopMonitoring(): void {
@@ -203,7 +257,7 @@ export class RespClient {
   /** What it has begun belongs to the database it is leaving. */
   #leaveDatabase(): void {
     this.transaction = undefined;
-    this.watches = [];
+    this.unwatch();
     this.unsubscribeAll();
     this.stopMonitoring();
     if (this.tracking !== undefined && this.#grant !== undefined) this.face.tracking.leave(this, this.#grant);

@@ -7,7 +7,8 @@
  *  C2 consecutive ordinary commands that have arrived together are one request, and one write
  *  C3 nothing is run while the client leaves much unread
  *  C4 parsing, and encoding of large replies, let others run about every millisecond
- *  C5 what has ended answers nothing more, and leaves nothing behind: no waiter, no subscription
+ *  C5 what it holds is counted (held-bytes.ts); without room for more it reads no more, and writes no long answer
+ *  C6 what has ended answers nothing more, and leaves nothing behind: no waiter, no subscription
  */
 import type { Socket } from 'node:net';
 import {
@@ -20,9 +21,12 @@ import {
   type RequestParserLimits,
 } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, STRANGERS } from '../../kernel/index.js';
 import { RespBatch } from './command-batch.js';
 import { CommandRunner, type SettledOutcome } from './command-runner.js';
+import { InPieces } from './commands/index.js';
+import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
+import { NO_ROOM, NO_ROOM_FOR_STRANGERS } from './no-room.js';
 import type { ClientLink } from './resp-client.js';
 import { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
@@ -33,6 +37,11 @@ const COMMANDS_A_STRETCH = 1_000;
 /** Bytes encoded before others get to run. */
 const BYTES_A_STRETCH = 256 * 1024;
 const LOOK_AGAIN_MS = 10;
+/** Who is refused in the middle of a command may send the rest for so long, and then read why. */
+const LINGER_MS = 1_000;
+
+/** Behind the pieces of an answer. */
+const NOTHING_ELSE: Iterator<Reply> = [].values();
 
 /** Of a command that nobody has signed in for: enough for AUTH. */
 const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
@@ -44,13 +53,18 @@ export class RespConnection implements ClientLink {
   readonly #parserLimits: RequestParserLimits;
   readonly #output: RespOutput;
   readonly #runner: CommandRunner;
+  readonly #held: HeldBytes;
   #batch = new RespBatch();
+  /** Asked for, and not answered to its end. */
+  #running: RespBatch | undefined;
   /** Parsed, and waiting for the batch in front of it. */
-  #held: readonly ByteString[] | undefined;
+  #postponed: readonly ByteString[] | undefined;
   #isWaiting = false;
   #isPumping = false;
   #isEnding = false;
   #doubtedAtMs: number | undefined;
+  #isLookingAgain = false;
+  #isAwaitingRoom = false;
   #hasInputEnded = false;
   /** Of the rules by which it was last told something. */
   #heardVersion: number | undefined;
@@ -74,7 +88,18 @@ export class RespConnection implements ClientLink {
       isUnauthenticated: true,
     };
     this.#parser = new RequestParser(this.#parserLimits);
-    this.#output = new RespOutput(socket, limits, clock, timers, () => this.cut('slow-reader'));
+    this.#output = new RespOutput(
+      socket,
+      limits,
+      clock,
+      timers,
+      () => this.cut('slow-reader'),
+      () => this.#outputGrown(),
+    );
+    const { client } = this;
+    this.#held = new HeldBytes(face.budget, { parser: this.#parser, output: this.#output, client }, (isCounted) =>
+      face.slowReaders.note(client, isCounted),
+    );
     this.#runner = new CommandRunner(face, this.client);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('drain', () => this.#pump());
@@ -92,6 +117,14 @@ export class RespConnection implements ClientLink {
     return this.#output.bytes;
   }
 
+  get heldBytes(): number {
+    return this.#held.bytes;
+  }
+
+  get requestBytes(): number {
+    return this.#held.requestBytes;
+  }
+
   get bytesRead(): number {
     return this.socket.bytesRead;
   }
@@ -102,6 +135,10 @@ export class RespConnection implements ClientLink {
 
   get isWaiting(): boolean {
     return this.#isWaiting;
+  }
+
+  mayHold(bytes: number): boolean {
+    return this.#held.fits(bytes);
   }
 
   push(bytes: ByteString): void {
@@ -125,8 +162,9 @@ export class RespConnection implements ClientLink {
   cut(reason: string): void {
     if (this.client.isClosed) return;
     this.#isEnding = true;
-    this.face.parts.log.info('resp.connection.cut', { reason, client: this.client.id });
+    this.face.cuts.note(reason, this.client.id);
     this.socket.destroy();
+    this.#held.close();
   }
 
   /** Ends as soon as nothing is under way. */
@@ -144,6 +182,7 @@ export class RespConnection implements ClientLink {
   sweep(): void {
     const { limits, clock } = this.face.parts;
     const { client } = this;
+    this.#held.count();
     if (this.#output.isStuck()) this.cut('slow-reader');
     else if (client.grant !== undefined) {
       this.#runner.checkGrant();
@@ -156,7 +195,7 @@ export class RespConnection implements ClientLink {
     this.#parser.feed(chunk);
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
     if (!this.#isWaiting) this.#pump();
-    else if (this.#parser.bufferedBytes > this.face.parts.limits.maxPendingBytes) this.socket.pause(); // C1
+    if (this.#isWaiting) this.#stopReading(); // C1
   }
 
   /**
@@ -171,7 +210,12 @@ export class RespConnection implements ClientLink {
     const { clock, timers, limits } = this.face.parts;
     this.#doubtedAtMs ??= clock.monotonicMs();
     if (clock.monotonicMs() - this.#doubtedAtMs > limits.maxDoubtMs) return false;
-    timers.after(LOOK_AGAIN_MS, () => this.#pump());
+    if (this.#isLookingAgain) return true;
+    this.#isLookingAgain = true;
+    timers.after(LOOK_AGAIN_MS, () => {
+      this.#isLookingAgain = false;
+      this.#pump();
+    });
     return true;
   }
 
@@ -189,7 +233,10 @@ export class RespConnection implements ClientLink {
     try {
       if (this.#hasMoreToTake) {
         this.#runner.checkGrant();
-        if (this.#isHeld()) return;
+        if (this.#isHeld()) {
+          this.#stopReading();
+          return;
+        }
         this.#takeCommands();
       }
     } catch (failure) {
@@ -200,16 +247,78 @@ export class RespConnection implements ClientLink {
     if (this.#isWaiting) return;
     this.#output.flush();
     if (this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
-    else if (this.socket.isPaused()) this.socket.resume();
+    else this.#readOn();
   }
 
   /** Asked behind every answer: most clients then have nothing more to say yet. */
   get #hasMoreToTake(): boolean {
-    return this.#parser.mayHaveMore || this.#held !== undefined || !this.#batch.isEmpty;
+    return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isEmpty;
   }
 
+  /** Something is in the way: only so much may wait behind it. */
   #stopReading(): void {
-    if (this.#parser.bufferedBytes > this.face.parts.limits.maxPendingBytes) this.socket.pause();
+    const { heldBytes } = this.#parser;
+    const isMuch = heldBytes > this.face.parts.limits.maxPendingBytes;
+    if (!isMuch && (heldBytes <= UNCOUNTED_BYTES || this.#held.fits())) return;
+    this.#held.count();
+    this.socket.pause();
+  }
+
+  /** Nothing is in the way, and commands that are whole have been taken. */
+  #readOn(): void {
+    if (this.#parser.heldBytes > UNCOUNTED_BYTES && !this.#held.fits()) {
+      this.#awaitRoom();
+      return;
+    }
+    this.#held.count();
+    if (this.socket.isPaused() && !this.#isAwaitingRoom) this.socket.resume();
+  }
+
+  /** For the rest of a command: of its beginning nothing can be given back. (C5) */
+  #awaitRoom(): void {
+    this.#held.count();
+    this.socket.pause();
+    const { face, client } = this;
+    const tenant = client.grant?.database;
+    if (tenant === undefined) {
+      this.#refuseInput(NO_ROOM_FOR_STRANGERS);
+      return;
+    }
+    if (this.#isAwaitingRoom) return;
+    this.#isAwaitingRoom = true;
+    const wait = face.room.wait(
+      tenant,
+      () => face.budget.hasRoom(tenant),
+      () => this.#isEnding,
+    );
+    wait.then((hasRoom) => {
+      this.#isAwaitingRoom = false;
+      if (this.#isEnding) return;
+      if (hasRoom || this.#isWaiting) this.#pump();
+      else this.#refuseInput(NO_ROOM);
+    });
+  }
+
+  #refuseInput(why: ErrorReply): void {
+    const { face, socket } = this;
+    this.#isEnding = true;
+    face.cuts.note('no-room-for-input', this.client.id);
+    this.#output.answer(encodeReplyAs(why, 2));
+    this.#output.flush();
+    this.#parser.clear();
+    this.#held.count();
+    socket.end();
+    // Closed with something unread, the client would read a reset.
+    socket.resume();
+    face.parts.timers.after(LINGER_MS, () => socket.destroy());
+  }
+
+  /** Most of what is said unasked leaves at once: what does not is held by those who do not read. */
+  #outputGrown(): void {
+    if (this.#held.fits()) return;
+    this.#held.count();
+    const { grant } = this.client;
+    if (grant !== undefined) this.face.slowReaders.cutSlowest(grant.database);
   }
 
   #takeCommands(): void {
@@ -219,8 +328,8 @@ export class RespConnection implements ClientLink {
         this.#breathe(); // C4
         return;
       }
-      const words = this.#held ?? this.#next();
-      this.#held = undefined;
+      const words = this.#postponed ?? this.#next();
+      this.#postponed = undefined;
       if (words === undefined) break;
       this.#take(words);
       if (this.#batch.commands.length >= limits.maxBatchCommands || this.#batch.bytes >= limits.maxBatchBytes) break;
@@ -257,11 +366,11 @@ export class RespConnection implements ClientLink {
         return;
       case 'cut':
         // Runs behind what is in front of it.
-        this.#held = words;
+        this.#postponed = words;
         this.#sendBatch();
         return;
       case 'later':
-        this.#wait(outcome.answers);
+        this.#wait(words, outcome.answers);
         return;
       default:
         this.#settle(outcome);
@@ -281,15 +390,22 @@ export class RespConnection implements ClientLink {
     this.#batch = new RespBatch();
     this.#isWaiting = true;
     this.#output.isHeld = true;
-    this.#runner.run(batch).then(
-      (answers) => this.#writeAnswers(answers),
+    this.#running = batch;
+    this.#await(this.#runner.run(batch));
+  }
+
+  #await(answers: Promise<Iterator<Reply>>): void {
+    this.#held.requestBytes = (this.#running as RespBatch).heldBytes + bytesOf(this.#postponed);
+    answers.then(
+      (settled) => this.#answered(settled),
       (failure) => this.#fail(failure),
     );
   }
 
   /** For a command whose answer comes later: at its owner, or behind a promise of another kind. */
-  #wait(answers: Promise<Iterator<Reply> | ByteString>): void {
+  #wait(words: readonly ByteString[], answers: Promise<Iterator<Reply> | ByteString | InPieces>): void {
     this.#isWaiting = true;
+    this.#held.requestBytes = bytesOf(words);
     // A blocked client goes on hearing what it subscribed to.
     this.#output.isHeld = this.client.blocked === undefined;
     this.#output.flush();
@@ -298,10 +414,41 @@ export class RespConnection implements ClientLink {
         if (typeof settled === 'string') {
           this.#output.answer(settled);
           this.#finished();
-        } else this.#writeAnswers(settled);
+        } else this.#answered(settled);
       },
       (failure) => this.#fail(failure),
     );
+  }
+
+  /** Long answers wait until there is room: others of the same database may not have read theirs. (C5) */
+  #answered(answers: Iterator<Reply> | InPieces): void {
+    const held = this.#held;
+    const { face, client } = this;
+    const bytes = client.calls.takeAnswerBytes();
+    held.requestBytes = this.#running?.hasRest === true ? this.#running.heldBytes : 0;
+    if (bytes <= UNCOUNTED_BYTES || held.fits(bytes)) {
+      held.answerBytes = bytes;
+      this.#write(answers);
+      return;
+    }
+    const tenant = client.grant?.database ?? STRANGERS;
+    const wait = face.room.wait(
+      tenant,
+      () => held.fits(bytes) || held.isAlone,
+      () => client.isClosed,
+    );
+    wait.then(() => {
+      // What is there has to be said, at the latest now.
+      held.answerBytes = bytes;
+      held.count();
+      this.#write(answers);
+    });
+  }
+
+  #write(answers: Iterator<Reply> | InPieces): void {
+    this.#output.isHeld = true;
+    if (answers instanceof InPieces) this.#writePieces(answers.pieces, NOTHING_ELSE);
+    else this.#writeAnswers(answers);
   }
 
   #writeAnswers(answers: Iterator<Reply>): void {
@@ -320,7 +467,14 @@ export class RespConnection implements ClientLink {
         return;
       }
     }
-    this.#finished();
+    if (this.#running?.hasRest === true) this.#whenRead(() => this.#askRest());
+    else this.#finished();
+  }
+
+  #askRest(): void {
+    if (this.socket.destroyed) return;
+    this.#held.answerBytes = 0;
+    this.#await(this.#runner.runRest(this.#running as RespBatch));
   }
 
   #writePieces(pieces: Iterator<ByteString>, answers: Iterator<Reply>): void {
@@ -337,6 +491,7 @@ export class RespConnection implements ClientLink {
   /** Goes on when others have run and the client has read what there is. */
   #whenRead(goOn: () => void): void {
     this.#output.flush();
+    this.#held.count();
     if (this.socket.writableNeedDrain) this.socket.once('drain', goOn);
     else this.face.parts.timers.soon(goOn);
   }
@@ -348,8 +503,7 @@ export class RespConnection implements ClientLink {
   }
 
   #finished(): void {
-    this.#isWaiting = false;
-    this.#output.isHeld = false;
+    this.#letGo();
     if (this.client.isClosed) return;
     if (this.#isEnding) {
       this.#output.flush();
@@ -357,9 +511,16 @@ export class RespConnection implements ClientLink {
     } else this.#pump();
   }
 
-  #fail(failure: unknown): void {
+  #letGo(): void {
     this.#isWaiting = false;
     this.#output.isHeld = false;
+    this.#running = undefined;
+    this.#held.requestBytes = 0;
+    this.#held.answerBytes = 0;
+  }
+
+  #fail(failure: unknown): void {
+    this.#letGo();
     const text = failure instanceof ProtocolError ? failure.text : this.#runner.refusalText(failure);
     this.#output.answer(encodeReplyAs(new ErrorReply(text), 2));
     this.endAfterReplies();
@@ -383,8 +544,13 @@ export class RespConnection implements ClientLink {
     this.#runner.giveUpWaiting();
     this.client.close();
     this.#parser.clear();
+    this.#held.close();
     this.onEnd();
   }
+}
+
+function bytesOf(words: readonly ByteString[] | undefined): number {
+  return words === undefined ? 0 : words.reduce((bytes, word) => bytes + word.length, 0);
 }
 
 function addressOf(address: string | undefined, port: number | undefined): string {

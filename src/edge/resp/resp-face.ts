@@ -1,4 +1,6 @@
 /** What the native protocol's face is made of: ports from outside, and the few things its connections share. */
+
+import { ByteBudget } from '../../kernel/index.js';
 import type {
   Clock,
   Freshness,
@@ -15,9 +17,12 @@ import { Incidents } from '../incidents.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';
+import { CutLog } from './cut-log.js';
 import { FullDatabases } from './full-databases.js';
 import { Pauses } from './pauses.js';
 import type { RespFaceLimits } from './resp-limits.js';
+import { Room } from './room.js';
+import { SlowReaders } from './slow-readers.js';
 import { TrackingTables } from './tracking-tables.js';
 
 export interface RespFaceParts {
@@ -34,6 +39,8 @@ export interface RespFaceParts {
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly limits: RespFaceLimits;
+  /** Left out: what connections hold has no bound but those of each. */
+  readonly budget?: ByteBudget | undefined;
   /** Answers about users; left out: partitions are asked. */
   readonly acl?: AclCommands | undefined;
   /** As HELLO tells it; clients decide features by it. */
@@ -46,6 +53,10 @@ export class RespFace {
   readonly pauses: Pauses;
   readonly tracking: TrackingTables;
   readonly fullDatabases: FullDatabases;
+  readonly budget: ByteBudget;
+  readonly room: Room;
+  readonly slowReaders = new SlowReaders();
+  readonly cuts: CutLog;
   /** Set while draining: nothing new begins. */
   isDraining = false;
   readonly incidents: Incidents;
@@ -55,9 +66,13 @@ export class RespFace {
     this.router = new PartitionRouter(parts.gateway);
     this.signIns = parts.signIns ?? UNGUARDED;
     this.incidents = new Incidents('resp', parts, 'r');
+    this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
+    this.room = new Room(parts.clock, parts.timers, parts.limits.maxRoomWaitMs, this.slowReaders);
+    this.cuts = new CutLog(parts);
     this.fullDatabases = new FullDatabases(parts.clock);
     this.clients = new ClientRegistry((database, change) => parts.meter.connected(database, change));
     this.pauses = new Pauses(parts.clock, parts.timers, parts.events);
-    this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, parts.limits.maxTrackedKeys);
+    const { maxTrackedKeys } = parts.limits;
+    this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, maxTrackedKeys, this.budget);
   }
 }

@@ -26,6 +26,12 @@ export interface RespFaceLimits {
   readonly softOutputMs: number;
   /** With more output waiting no further command is run. */
   readonly pauseOutputBytes: number;
+  /** What a partition answers to several commands before what is there is written, and the rest is asked for. */
+  readonly answerPortionBytes: number;
+  /** What the answer of a transaction holds; reads behind it answer with an error. */
+  readonly maxTransactionAnswerBytes: number;
+  /** Who has no room for what it is about to hold waits so long for some. */
+  readonly maxRoomWaitMs: number;
   /** A connection nobody has signed in on is kept this long. */
   readonly signInTimeoutMs: number;
   /** Commands wait so long for news of what their client may do; then they are refused. */
@@ -67,6 +73,12 @@ export const DEFAULT_RESP_FACE_LIMITS: RespFaceLimits = {
   softOutputBytes: 8 * MIB,
   softOutputMs: 60_000,
   pauseOutputBytes: MIB,
+  // Few round trips for what is large, and little that waits for one who reads slowly.
+  answerPortionBytes: 4 * MIB,
+  // As much as one may be queued with.
+  maxTransactionAnswerBytes: 64 * MIB,
+  // As long as any request is held.
+  maxRoomWaitMs: 5_000,
   signInTimeoutMs: 60_000,
   // As long as any request is held.
   maxDoubtMs: 5_000,

@@ -32,6 +32,8 @@ export class RespOutput {
     private readonly clock: Clock,
     private readonly timers: Timers,
     private readonly onTooMuch: () => void,
+    /** There is more that was said unasked, and has not left. */
+    private readonly onGrown: () => void,
   ) {}
 
   /** Waits in the process, for `flush` or for the client. */
@@ -53,12 +55,16 @@ export class RespOutput {
       this.onTooMuch();
       return;
     }
+    // Otherwise it is counted when it has been written: most of it leaves at once.
+    if (this.isHeld) this.onGrown();
     // What arrives together leaves together.
     if (this.#isPushDue) return;
     this.#isPushDue = true;
     this.timers.soon(() => {
       this.#isPushDue = false;
-      if (!this.isHeld) this.flush();
+      if (this.isHeld) return;
+      this.flush();
+      this.onGrown();
     });
   }
 

@@ -173,6 +173,7 @@ class ConnectionRegister {
   }
 
   sweep(): void {
+    this.face.cuts.sweep();
     for (const connection of this.#connections) connection.sweep();
   }
 

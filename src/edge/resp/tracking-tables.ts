@@ -6,11 +6,12 @@
  *  T1 a key is noted before it is asked for, so no change of it is missed
  *  T2 a client is told of a key once, until it reads it again
  *  T3 what changes together is told together to those who hear of every change: one message for each prefix
- *  T4 beyond `maxKeys` the key that was noted first is invalidated, changed or not
+ *  T4 beyond `maxKeys`, or `TRACKED_SHARE` of what requests may hold, or when there is no room for more, the key that
+ *     was noted first is invalidated, changed or not
  */
 import { encodePush } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
-import type { ByteString, DatabaseId } from '../../kernel/index.js';
+import type { ByteBudget, ByteString, DatabaseId, Hold } from '../../kernel/index.js';
 import type { KvEvent } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import type { ClientRegistry } from './client-registry.js';
@@ -20,12 +21,23 @@ import type { RespClient } from './resp-client.js';
 const RESP2_CHANNEL = '__redis__:invalidate';
 const EVERY_CHANGE = '*';
 
+/** Of all tenants' bytes, for the keys of one: a quarter of what it may have, so that there is room for requests. */
+const TRACKED_SHARE = 0.125;
+/** What a noted key costs beside its bytes, and each client that it is noted for. */
+const KEY_BYTES = 192;
+const CLIENT_BYTES = 48;
+/** Counted at each such step: keys are noted one by one. */
+const STEP_BYTES = 16 * 1024;
+
 interface Table {
   readonly clients: Set<RespClient>;
   readonly broadcast: Set<RespClient>;
   readonly clientsByKey: Map<ByteString, Set<RespClient>>;
   /** Of all these sets together. */
   noted: number;
+  /** Of all keys. */
+  keyBytes: number;
+  readonly hold: Hold;
   /** Changed keys that those who hear of every change have not been told of yet, by prefix. */
   readonly untold: Map<RespClient, Map<ByteString, Set<ByteString>>>;
   /** Both say the same to every listener, so one of them listens. */
@@ -41,6 +53,7 @@ export class TrackingTables {
     private readonly clients: ClientRegistry,
     private readonly timers: Timers,
     private readonly maxKeys: number,
+    private readonly budget: ByteBudget,
   ) {}
 
   /** Resolves once nothing is missed any more. @throws MillraceError as `KvEvents` does */
@@ -71,6 +84,7 @@ export class TrackingTables {
     // What it had read stays until it changes: whoever is told then is looked up by its tracking.
     if (table.clients.size > 0) return;
     stop(table.listening);
+    table.hold.release();
     this.#tables.delete(database);
   }
 
@@ -110,12 +124,22 @@ export class TrackingTables {
         clients.add(client);
         continue;
       }
-      if (table.clientsByKey.size >= this.maxKeys) {
-        this.#invalidate(table, table.clientsByKey.keys().next().value as ByteString, undefined);
-      }
+      if (table.clientsByKey.size >= this.maxKeys) this.#invalidateFirst(table);
       table.clientsByKey.set(key, new Set([client]));
+      table.keyBytes += key.length;
     }
+    this.#makeRoom(table);
     return fresh;
+  }
+
+  /** (T4) */
+  #makeRoom(table: Table): void {
+    const maxBytes = this.budget.limitBytes * TRACKED_SHARE;
+    while (bytesOf(table) > maxBytes || !holdsAll(table)) this.#invalidateFirst(table);
+  }
+
+  #invalidateFirst(table: Table): void {
+    this.#invalidate(table, table.clientsByKey.keys().next().value as ByteString, undefined);
   }
 
   /** The client has not read these after all. */
@@ -125,7 +149,9 @@ export class TrackingTables {
       const clients = table?.clientsByKey.get(key);
       if (table === undefined || clients?.delete(client) !== true) continue;
       table.noted -= 1;
-      if (clients.size === 0) table.clientsByKey.delete(key);
+      if (clients.size > 0) continue;
+      table.clientsByKey.delete(key);
+      table.keyBytes -= key.length;
     }
   }
 
@@ -137,6 +163,8 @@ export class TrackingTables {
         broadcast: new Set(),
         clientsByKey: new Map(),
         noted: 0,
+        keyBytes: 0,
+        hold: this.budget.hold(database),
         untold: new Map(),
         listening: undefined,
         listeningToAll: undefined,
@@ -152,10 +180,13 @@ export class TrackingTables {
     if (keys === null) {
       table.clientsByKey.clear();
       table.noted = 0;
+      table.keyBytes = 0;
+      holdsAll(table);
       for (const client of table.clients) this.#tell(client, null);
       return;
     }
     for (const key of keys) this.#invalidate(table, key, by);
+    holdsAll(table);
     for (const client of table.broadcast) {
       const { tracking } = client;
       if (tracking === undefined || (tracking.isNoLoop && client.identity.id === by)) continue;
@@ -190,6 +221,7 @@ export class TrackingTables {
     const clients = table.clientsByKey.get(key);
     if (clients === undefined) return;
     table.clientsByKey.delete(key);
+    table.keyBytes -= key.length;
     table.noted -= clients.size;
     for (const client of clients) {
       const { tracking } = client;
@@ -215,6 +247,15 @@ export class TrackingTables {
     } else if (target.protocol === 3) push(target, ['invalidate', keys]);
     else if (target.isSubscriber) push(target, ['message', RESP2_CHANNEL, keys]);
   }
+}
+
+/** @returns is there room for what is noted? None is needed for the first step. */
+function holdsAll(table: Table): boolean {
+  return table.hold.resize(Math.floor(bytesOf(table) / STEP_BYTES) * STEP_BYTES);
+}
+
+function bytesOf({ clientsByKey, keyBytes, noted }: Table): number {
+  return keyBytes + clientsByKey.size * KEY_BYTES + noted * CLIENT_BYTES;
 }
 
 function push(client: RespClient, items: readonly Reply[]): void {

@@ -1,6 +1,7 @@
 /** CLIENT about the connection itself: its number, name, library, and how it is answered. */
 import { ERRORS, ErrorReply, OK, SimpleString, VerbatimReply } from '../../../domain/kv/index.js';
 import type { ByteString } from '../../../kernel/index.js';
+import { NO_ROOM } from '../no-room.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
 import type { Answer, ConnectionCommand } from './connection-command.js';
@@ -8,6 +9,7 @@ import { isPlainName, NAME_PROBLEM, plainNameProblem } from './words.js';
 
 function setName(client: RespClient, name: ByteString): Answer {
   if (!isPlainName(name)) return NAME_PROBLEM;
+  if (!client.link.mayHold(name.length)) return NO_ROOM;
   client.name = name;
   return OK;
 }
@@ -20,6 +22,7 @@ function setInfo(client: RespClient, words: readonly ByteString[]): Answer {
     return new ErrorReply(`ERR Unrecognized option '${words[2]}'`);
   }
   if (!isPlainName(value)) return plainNameProblem(attribute);
+  if (!client.link.mayHold(value.length)) return NO_ROOM;
   if (attribute === 'lib-name') client.libraryName = value;
   else client.libraryVersion = value;
   return OK;

@@ -8,8 +8,13 @@ export class Several {
   constructor(readonly bytes: ByteString) {}
 }
 
+/** The same, of what may be long: made when it is written. */
+export class InPieces {
+  constructor(readonly pieces: Iterator<ByteString>) {}
+}
+
 /** Undefined: nothing is said. */
-export type Answer = Reply | Several | undefined;
+export type Answer = Reply | Several | InPieces | undefined;
 
 export interface ConnectionCommand {
   /** Admitted words: of right arity, permitted. Refusals are replies. */

@@ -5,6 +5,7 @@ import type { ByteString, DatabaseId } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { closureOf } from '../../kv/admission.js';
 import { failureText } from '../failure-text.js';
+import { NO_ROOM } from '../no-room.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
 import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
@@ -103,7 +104,10 @@ function hello(client: RespClient, words: readonly ByteString[]): Reply {
     credentials === undefined ? undefined : signIn(client, credentials[0], credentials[1] as ByteString, 'HELLO');
   if (refusal !== undefined) return refusal;
   if (client.grant === undefined) return NOT_SIGNED_IN;
-  if (name !== undefined) client.name = name;
+  if (name !== undefined) {
+    if (!client.link.mayHold(name.length)) return NO_ROOM;
+    client.name = name;
+  }
   client.protocol = version;
   return new MapReply([
     'server',

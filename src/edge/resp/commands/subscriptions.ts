@@ -6,7 +6,8 @@ import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
 import { failureText } from '../failure-text.js';
 import { endUnlessAllowed } from '../listening-rights.js';
-import type { RespClient, SubscriptionKind } from '../resp-client.js';
+import { NO_ROOM } from '../no-room.js';
+import { namesBytes, type RespClient, type SubscriptionKind } from '../resp-client.js';
 import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
 
 interface Verb {
@@ -35,6 +36,7 @@ async function subscribe(client: RespClient, verb: Verb, names: readonly ByteStr
   if (client.subscriptionCount('channel', 'pattern', 'shard-channel') + names.length > maxSubscriptions) {
     return new ErrorReply(`ERR too many subscriptions. Limit: ${maxSubscriptions}`);
   }
+  if (!client.link.mayHold(namesBytes(names))) return NO_ROOM;
   if (verb === PATTERNS && names.some(isGlobTooLong)) return globTooLong;
   // Of a name that is there twice the owner hears once.
   const asked = [...new Set(names)].map(async (name) => [name, await listen(client, grant, verb.kind, name)] as const);
@@ -73,7 +75,7 @@ async function listen(
 /** The client may have gone meanwhile. */
 function keep(client: RespClient, kind: SubscriptionKind, name: ByteString, subscription: KvSubscription): void {
   if (client.isClosed) subscription.stop();
-  else client.subscriptionsOrNew[kind].set(name, subscription);
+  else client.subscribed(kind, name, subscription);
 }
 
 function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[]): Answer {
@@ -81,10 +83,7 @@ function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[
   const names: readonly (ByteString | null)[] = given.length > 0 ? given : [...(known?.keys() ?? [])];
   let bytes = '';
   for (const name of names.length > 0 ? names : [null]) {
-    if (name !== null) {
-      known?.get(name)?.stop();
-      known?.delete(name);
-    }
+    if (name !== null) client.unsubscribe(verb.kind, name);
     bytes += encodePush([verb.off, name, client.subscriptionCount(...verb.counted)], client.protocol);
   }
   return new Several(bytes);

@@ -3,7 +3,8 @@ import { ERRORS, ErrorReply, MapReply, OK, type Reply, SetReply } from '../../..
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { endUnlessAllowed } from '../listening-rights.js';
-import type { RespClient, Tracking } from '../resp-client.js';
+import { NO_ROOM } from '../no-room.js';
+import { namesBytes, type RespClient, type Tracking } from '../resp-client.js';
 import type { ConnectionCommand } from './connection-command.js';
 import { clientId } from './words.js';
 
@@ -29,7 +30,9 @@ function track(client: RespClient, words: readonly ByteString[]): Reply | Promis
     return OK;
   }
   if (how !== 'ON') return ERRORS.syntax;
-  return problemOf(options, client.tracking) ?? startTracking(client, options);
+  const problem = problemOf(options, client.tracking);
+  if (problem !== undefined) return problem;
+  return client.link.mayHold(namesBytes(options.prefixes)) ? startTracking(client, options) : NO_ROOM;
 }
 
 function readOptions(client: RespClient, words: readonly ByteString[]): Options | ErrorReply {
@@ -114,9 +117,11 @@ async function startTracking(client: RespClient, options: Options): Promise<Repl
   const before = client.tracking;
   const grant = client.grant as KvGrant;
   const { isBroadcast, isNoLoop, redirect } = options;
+  const prefixes = [...(before?.prefixes ?? []), ...options.prefixes];
   client.tracking = {
     isBroadcast,
-    prefixes: [...(before?.prefixes ?? []), ...options.prefixes],
+    prefixes,
+    heldBytes: namesBytes(prefixes),
     mode: options.isOptIn ? 'opt-in' : options.isOptOut ? 'opt-out' : 'all',
     isNoLoop,
     redirect,

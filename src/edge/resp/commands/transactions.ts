@@ -6,7 +6,7 @@
  *  X2 commands about the connection run at their place among the answers, when the others have run
  *  X3 EXEC and DISCARD end every watch, however they end
  */
-import { encodeReplyAs, type RespVersion } from '../../../codec/resp/index.js';
+import { encodeInPieces, type RespVersion } from '../../../codec/resp/index.js';
 import {
   type CommandSpec,
   ERRORS,
@@ -20,16 +20,19 @@ import {
 import type { ByteString, PartitionName } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { denialOf } from '../../kv/permissions.js';
-import type { ClientWatch, QueuedCommand, RespClient } from '../resp-client.js';
+import { NO_ROOM } from '../no-room.js';
+import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
 import { trackReads } from '../tracked-reads.js';
 import { clientLine } from './client-line.js';
-import { type Answer, type ConnectionCommand, Several } from './connection-command.js';
+import { type Answer, type ConnectionCommand, InPieces, Several } from './connection-command.js';
 
 const NESTED = new ErrorReply('ERR MULTI calls can not be nested');
 const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
 const NO_DISCARD = new ErrorReply('ERR DISCARD without MULTI');
 const BROKEN = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
 const NO_WATCH = new ErrorReply('ERR WATCH inside MULTI is not allowed');
+/** Of short answers many are one piece. */
+const GATHERED_BYTES = 64 * 1024;
 /** Asked for where only watches have something to say. */
 const NOTHING: readonly ByteString[] = ['PING'];
 
@@ -37,19 +40,19 @@ type FindOwn = (name: string) => ConnectionCommand | undefined;
 
 function multi(client: RespClient): Reply {
   if (client.transaction !== undefined) return NESTED;
-  client.transaction = { queued: [], bytes: 0, isBroken: false };
+  client.transaction = { queued: [], bytes: 0, heldBytes: 0, isBroken: false };
   return OK;
 }
 
 function discard(client: RespClient): Reply {
   if (client.transaction === undefined) return NO_DISCARD;
   client.transaction = undefined;
-  client.watches = [];
+  client.unwatch();
   return OK;
 }
 
 function unwatch(client: RespClient): Reply {
-  client.watches = [];
+  client.unwatch();
   return OK;
 }
 
@@ -63,6 +66,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
   if (watched + words.length - 1 > maxWatchedKeys) {
     return new ErrorReply(`ERR too many watched keys. Limit: ${maxWatchedKeys}`);
   }
+  if (!client.link.mayHold(namesBytes(words))) return NO_ROOM;
   const spec = findCommand(['WATCH']) as CommandSpec;
   const keysByPartition = new Map<PartitionName, ByteString[]>();
   for (const key of words.slice(1)) {
@@ -82,7 +86,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
     });
     const [mark] = replies;
     if (mark instanceof ErrorReply) return mark;
-    client.watches.push({ partition, keys, mark: mark as ByteString });
+    client.watch({ partition, keys, mark: mark as ByteString });
   }
   return OK;
 }
@@ -92,13 +96,16 @@ function exec(client: RespClient, findOwn: FindOwn): Answer | Promise<Answer> {
   const { transaction, watches } = client;
   if (transaction === undefined) return NO_EXEC;
   client.transaction = undefined;
-  client.watches = [];
+  client.unwatch();
   if (transaction.isBroken) return discardBroken(client);
   const { queued } = transaction;
   if (watches.length === 0 && queued.every(({ spec }) => findOwn(spec.name) !== undefined)) {
     return answerAll(client, queued, findOwn, () => OK);
   }
-  return execAtPartition(client, queued, watches, findOwn);
+  client.executingBytes = transaction.heldBytes;
+  return execAtPartition(client, queued, watches, findOwn).finally(() => {
+    client.executingBytes = 0;
+  });
 }
 
 /** The owner hears of it for those who watch all commands: that it began, and that it ended. */
@@ -177,11 +184,21 @@ async function answerAll(
 /** Confirmations stand where their commands' answers would, as many as there are: as Redis does it. */
 function inOneArray(answers: readonly Answer[], protocol: RespVersion): Answer {
   if (!answers.some((answer) => answer instanceof Several)) return answers as Reply[];
-  let bytes = `*${answers.length}\r\n`;
+  return new InPieces(piecesOf(answers, protocol));
+}
+
+function* piecesOf(answers: readonly Answer[], protocol: RespVersion): IterableIterator<ByteString> {
+  let gathered = `*${answers.length}\r\n`;
   for (const answer of answers) {
-    bytes += answer instanceof Several ? answer.bytes : encodeReplyAs(answer as Reply, protocol);
+    const pieces = answer instanceof Several ? [answer.bytes] : encodeInPieces(answer as Reply, protocol);
+    for (const piece of pieces) {
+      gathered += piece;
+      if (gathered.length <= GATHERED_BYTES) continue;
+      yield gathered;
+      gathered = '';
+    }
   }
-  return new Several(bytes);
+  yield gathered;
 }
 
 export function transactionCommands(findOwn: FindOwn): Readonly<Record<string, ConnectionCommand>> {

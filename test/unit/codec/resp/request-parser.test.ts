@@ -4,6 +4,11 @@ import { encodeCommand, ProtocolError, RequestParser, splitInlineWords } from '.
 
 const LIMITS = { maxWords: 1_000, maxWordBytes: 100_000, maxCommandBytes: 1_000_000, isUnauthenticated: false };
 
+const feedAll = (parser: RequestParser, text: string) => {
+  parser.feed(Buffer.from(text, 'latin1'));
+  while (parser.next() !== undefined);
+};
+
 type Item = readonly string[] | { readonly bytes: number } | string;
 
 /** Everything the parser makes of the bytes, given in these pieces; an error is the last. */
@@ -177,5 +182,27 @@ describe('requests of clients', () => {
     expect(splitInlineWords('a"b"c')).to.equal(undefined);
     expect(splitInlineWords('"a"b')).to.equal(undefined);
     expect(splitInlineWords('""')).to.deep.equal(['']);
+  });
+
+  it('knows how much it keeps: what waits, in its pieces, and words of what is not whole', () => {
+    const parser = new RequestParser({ ...LIMITS });
+    feedAll(parser, encodeCommand(['SET', 'k', 'x'.repeat(50_000)]));
+    expect(parser.heldBytes).to.equal(0);
+    feedAll(parser, '*3\r\n$3\r\nSET\r\n$10000\r\n');
+    expect(parser.heldBytes).to.be.within(30, 100);
+    feedAll(parser, `${'k'.repeat(10_000)}\r\n$50000\r\n`);
+    expect(parser.heldBytes).to.be.within(10_003, 10_200);
+    feedAll(parser, 'x'.repeat(40_000));
+    expect(parser.heldBytes).to.be.within(50_003, 50_600);
+    for (let i = 0; i < 100; i += 1) feedAll(parser, 'x');
+    expect(parser.heldBytes).to.be.above(50_003 + 100 * 200);
+    parser.clear();
+    expect(parser.heldBytes).to.equal(0);
+  });
+
+  it('keeps nothing of a command that is too large', () => {
+    const parser = new RequestParser({ ...LIMITS, maxCommandBytes: 10_000 });
+    feedAll(parser, `*3\r\n$3\r\nSET\r\n$20000\r\n${'k'.repeat(15_000)}`);
+    expect(parser.heldBytes).to.equal(0);
   });
 });

@@ -76,6 +76,16 @@ describe('large replies', () => {
   it('are none when they have few parts', () => {
     expect(isSmallReply(['a', ['b']])).to.equal(true);
     expect([...encodeInPieces(['a', ['b']], 2)]).to.deep.equal([encodeReply(['a', ['b']])]);
-    expect([...encodeInPieces('v'.repeat(20_000_000), 2)]).to.have.length(1);
+    expect([...encodeInPieces('v'.repeat(900_000), 2)]).to.have.length(1);
+  });
+
+  it('have a megabyte or two each, also of one long string', () => {
+    const long = 'v'.repeat(5_000_000);
+    for (const reply of [long, [long, 'a', long], Array.from({ length: 100 }, () => 'v'.repeat(100_000))]) {
+      expect(isSmallReply(reply)).to.equal(false);
+      const pieces = [...encodeInPieces(reply, 2)];
+      expect(pieces.join('')).to.equal(encodeReply(reply));
+      expect(Math.max(...pieces.map(({ length }) => length))).to.be.below(2_100_000);
+    }
   });
 });
