@@ -7,6 +7,7 @@
  *  B2 one tenant may have `TENANT_SHARE` of what there is, so that one alone leaves room for others
  *  B3 once less than `RESERVED` of it is left, only tenants grow that hold less than an even part
  *  B4 what nobody has signed in for may have `STRANGERS_SHARE` in all
+ *  B5 what a tenant holds beyond its share, because it is there already, is taken from nobody else's
  */
 
 /** Of the whole. */
@@ -28,6 +29,8 @@ export interface Tenant {
 export class ByteBudget {
   readonly #tenants = new Map<string, Tenant>();
   #usedBytes = 0;
+  /** The same, of each tenant no more than its share (B5). */
+  #sharedBytes = 0;
 
   /** @param limitBytes of all tenants together */
   constructor(readonly limitBytes: number) {}
@@ -85,17 +88,23 @@ export class ByteBudget {
   /** @internal */
   take(tenant: Tenant, bytes: number, isThere: boolean): boolean {
     if (bytes > 0 && !isThere && !this.#fits(tenant, bytes)) return false;
+    const most = this.#shareOf(tenant);
+    this.#sharedBytes += Math.min(tenant.bytes + bytes, most) - Math.min(tenant.bytes, most);
     tenant.bytes += bytes;
     this.#usedBytes += bytes;
     return true;
   }
 
-  #fits({ name, bytes: held }: Tenant, bytes: number): boolean {
+  #shareOf({ name }: Tenant): number {
+    return this.limitBytes * (name === STRANGERS ? STRANGERS_SHARE : TENANT_SHARE);
+  }
+
+  #fits(tenant: Tenant, bytes: number): boolean {
     const { limitBytes } = this;
-    const after = held + bytes;
-    if (after > limitBytes * (name === STRANGERS ? STRANGERS_SHARE : TENANT_SHARE)) return false;
+    const after = tenant.bytes + bytes;
+    if (after > this.#shareOf(tenant)) return false;
     const isLarge = after > limitBytes / Math.max(1, this.#tenants.size);
-    return this.#usedBytes + bytes <= limitBytes * (isLarge ? 1 - RESERVED : 1);
+    return this.#sharedBytes + bytes <= limitBytes * (isLarge ? 1 - RESERVED : 1);
   }
 }
 

@@ -49,6 +49,15 @@ describe('byte budget', () => {
     expect(hold.resize(4000), 'less is always possible').to.equal(true);
   });
 
+  it('takes what one has beyond its share from nobody else', () => {
+    budget.hold('a').force(5000);
+    expect(budget.hasRoom('b')).to.equal(true);
+    const other = budget.hold('b');
+    expect(other.resize(500)).to.equal(true);
+    expect(other.resize(501)).to.equal(false);
+    expect(budget.usedBytes).to.equal(5500);
+  });
+
   it('moves what a connection holds to whom it turns out to belong to', () => {
     const hold = budget.hold(STRANGERS);
     hold.resize(100);
