@@ -60,9 +60,6 @@ const NO_ROOM_FOR_ALL = new ErrorReply(
   "EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.",
 );
 
-/** Effects there were before a request, and their bytes. */
-type Began = Pick<NonNullable<PartitionSlot['midway']>, 'effects' | 'bytes'>;
-
 function mayGrow(words: readonly string[]): boolean {
   return findCommand(words)?.flags.includes('denyoom') === true;
 }
@@ -194,7 +191,7 @@ export class CommandRunner {
       work.replies = work.request.commands.map(() => TRANSACTION_UNDONE);
       return;
     }
-    this.#noteWritten(slot, engine, work, turn, started);
+    this.#noteWritten(slot, engine, work, turn, started.effects, started.bytes);
     if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
   }
 
@@ -218,7 +215,9 @@ export class CommandRunner {
     const caller = work.callerFor(this.ports.permissionsOf);
     const { effects } = engine;
     const isPart = mode === 'transaction';
-    const began = (isPart ? undefined : slot.midway) ?? slot.beginning(engine);
+    const midway = isPart ? undefined : slot.midway;
+    const effectsBefore = midway === undefined ? effects.count : midway.effects;
+    const bytesBefore = midway === undefined ? effects.bytes : midway.bytes;
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
     if (work.slices === undefined) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
@@ -228,10 +227,11 @@ export class CommandRunner {
       if (reply !== undefined) {
         // It has no room.
       } else if (work.slices !== undefined || engine.isLong(spec, words, turn.nowMs, caller)) {
+        const messages = midway?.messages ?? slot.audience.openMessages;
         work.slices ??= engine.begin(spec, words, caller);
         reply = nextSlices(work.slices, turn.nowMs, shouldStop);
         if (reply === undefined) {
-          if (!isPart) setMidway(slot, work, began);
+          if (!isPart) setMidway(slot, work, { effects: effectsBefore, bytes: bytesBefore, messages });
           if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
           return 'more';
         }
@@ -244,7 +244,7 @@ export class CommandRunner {
     } catch (error) {
       work.slices = undefined;
       if (!isPart) setMidway(slot, work, undefined);
-      reply = this.#doubt(slot, engine, began.effects, began.bytes, words, error);
+      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
     }
     if (slot.audience.isMonitored && isForMonitors(spec)) showToMonitors(slot, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
@@ -263,8 +263,8 @@ export class CommandRunner {
     if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
     if (tracksScript) trackScript(slot, work, trackFor);
     else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
-    if (!isPart) this.#noteOutcome(slot, engine, spec, words, work, turn, began);
-    else if (effects.count > began.effects) engine.statistics.changes += 1;
+    if (!isPart) this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    else if (effects.count > effectsBefore) engine.statistics.changes += 1;
     else this.#noteRead(slot, spec, words, work, turn);
     return 'done';
   }
@@ -277,16 +277,24 @@ export class CommandRunner {
     words: readonly string[],
     work: KvWork,
     turn: Turn,
-    began: Began,
+    effectsBefore: number,
+    bytesBefore: number,
   ): void {
-    if (this.#noteWritten(slot, engine, work, turn, began)) engine.statistics.changes += 1;
+    if (this.#noteWritten(slot, engine, work, turn, effectsBefore, bytesBefore)) engine.statistics.changes += 1;
     else this.#noteRead(slot, spec, words, work, turn);
   }
 
   /** @returns has anything been written since? */
-  #noteWritten(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn, began: Began): boolean {
-    const added = engine.effects.count - began.effects;
-    this.noteChanges(slot, engine, turn, added, engine.effects.bytes - began.bytes);
+  #noteWritten(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    effectsBefore: number,
+    bytesBefore: number,
+  ): boolean {
+    const added = engine.effects.count - effectsBefore;
+    this.noteChanges(slot, engine, turn, added, engine.effects.bytes - bytesBefore);
     if (added === 0) return false;
     work.hasWritten = true;
     work.ordinal = turn.effects;
@@ -342,14 +350,14 @@ export class CommandRunner {
       return false;
     }
     const spec = findCommand(words) as CommandSpec;
-    const began = { effects: engine.effects.count, bytes: engine.effects.bytes };
+    const { count: effectsBefore, bytes: bytesBefore } = engine.effects;
     slot.audience.currentClient = work.request.client?.id;
     const startedAtMs = this.#clock.begin(engine, spec);
     let reply: Reply | Blocked;
     try {
       reply = engine.execute(spec, words, turn.nowMs, work.callerFor(this.ports.permissionsOf));
     } catch (error) {
-      reply = this.#doubt(slot, engine, began.effects, began.bytes, words, error);
+      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
     }
     // It goes on waiting when the key holds something that is not for it.
     if (reply instanceof Blocked || (reply === ERRORS.wrongType && !isOfKind(engine, key, spec))) return false;
@@ -357,7 +365,7 @@ export class CommandRunner {
     this.#clock.end(engine, spec, work.request.commands[0] ?? words, work, startedAtMs, reply);
     work.progress = 1;
     work.replies.push(reply);
-    this.#noteOutcome(slot, engine, spec, words, work, turn, began);
+    this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
     this.finished.push(work);
     return true;
   }

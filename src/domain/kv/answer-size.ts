@@ -19,7 +19,11 @@ export class AnswerSize {
 
   /** One item more. @throws ErrorReply when that is too much */
   add(textBytes = 0): void {
-    this.#left -= textBytes + ITEM_BYTES;
+    this.addItems(1, textBytes);
+  }
+
+  addItems(count: number, textBytes: number): void {
+    this.#left -= textBytes + count * ITEM_BYTES;
     if (this.#left < 0) throw answerTooLarge(this.#limit);
   }
 

@@ -27,6 +27,7 @@ import { PARAMETER_DEFAULTS } from './parameters.js';
 import { removeExpiredFields } from './perishing.js';
 import { type Blocked, ERRORS, ErrorReply, type Reply } from './reply.js';
 import { Settings } from './settings.js';
+import { hasManyWords, MANY_WORDS } from './slices.js';
 import { Statistics } from './statistics.js';
 
 export interface SlicedCommand {
@@ -132,6 +133,8 @@ export class KvEngine {
   isLong(spec: CommandSpec, words: readonly ByteString[], nowMs: number, caller: Caller = REST_CALLER): boolean {
     if (spec.sliced === undefined) return false;
     if (spec.isLong === undefined) return true;
+    // Mostly that is the question, and it takes no preparing.
+    if (spec.isLong === hasManyWords) return words.length > MANY_WORDS;
     this.#prepare(words, nowMs, caller);
     try {
       return spec.isLong(this.#context);

@@ -1,6 +1,6 @@
 /** Reading a hash: one field, some, all, some at random, or step by step. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { AnswerSize } from '../../answer-size.js';
+import { AnswerSize, answerTooLarge, ITEM_BYTES } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, PairsReply, type Reply } from '../../reply.js';
 import { mapped, Pace } from '../../slices.js';
@@ -24,20 +24,30 @@ export const get: Handler = (context) =>
   hashToRead(context, context.args.bytes(1))?.get(context.args.bytes(2), context.nowMs) ?? null;
 
 /** HMGET key field [field …] → a value or null for each. */
-export const getMany: Handler = (context) => context.args.from(2).map(valueReader(context));
+export const getMany: Handler = (context) => {
+  const { args, nowMs, maxAnswerBytes } = context;
+  const hash = hashToRead(context, args.bytes(1));
+  let bytes = 0;
+  const values = args.from(2).map((field) => {
+    const value = hash?.get(field, nowMs) ?? null;
+    if (value !== null) bytes += value.length + ITEM_BYTES;
+    return value;
+  });
+  if (bytes > maxAnswerBytes) throw answerTooLarge(maxAnswerBytes);
+  return values;
+};
 
-export const getManyInSlices: SlicedHandler = (context) => mapped(context.args.from(2), valueReader(context));
-
-function valueReader(context: CommandContext): (field: ByteString) => ByteString | null {
-  const hash = hashToRead(context, context.args.bytes(1));
+export const getManyInSlices: SlicedHandler = (context) => {
+  const { args, nowMs } = context;
+  const hash = hashToRead(context, args.bytes(1));
   const size = new AnswerSize(context);
-  return (field) => {
-    const value = hash?.get(field, context.nowMs);
+  return mapped(args.from(2), (field) => {
+    const value = hash?.get(field, nowMs);
     if (value === undefined) return null;
     size.add(value.length);
     return value;
-  };
-}
+  });
+};
 
 /** HLEN key → how many fields. */
 export const length: Handler = (context) => hashToRead(context, context.args.bytes(1))?.visibleSize(context.nowMs) ?? 0;

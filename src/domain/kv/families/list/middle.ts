@@ -54,11 +54,13 @@ export const range: SlicedHandler = function* (context): Generator<void, Reply> 
     if (at >= end) break;
     const from = Math.max(0, first - at);
     const to = Math.min(items.length, end - at);
+    let bytes = 0;
     for (let i = from; i < to; i += 1) {
       const item = items[i] as ByteString;
-      size.add(item.length);
+      bytes += item.length;
       found.push(item);
     }
+    size.addItems(to - from, bytes);
     untilSlice -= items.length;
     if (untilSlice > 0) continue;
     untilSlice = SLICE_ELEMENTS;

@@ -3,6 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
+import { Pace } from '../../slices.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { removeMembers, storeResult } from './effects.js';
 import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
@@ -130,7 +131,13 @@ export function removeRange(kind: RangeKind, event: string): SlicedHandler {
     if (set === undefined) return 0;
     const { from, to } = bounds(set);
     if (from === to) return 0;
-    yield* removeMembers(context, key, set, set.membersBetween(from, to), event);
+    const members: ByteString[] = [];
+    for (let rank = from; rank < to; rank += SLICE_ENTRIES) {
+      const next = set.membersBetween(rank, Math.min(to, rank + SLICE_ENTRIES));
+      members.push(...next);
+      if (rank + SLICE_ENTRIES < to) yield;
+    }
+    yield* removeMembers(context, key, set, members, event);
     return to - from;
   };
 }
@@ -140,7 +147,12 @@ export const remove: SlicedHandler = function* (context) {
   const key = context.args.bytes(1);
   const set = context.keyspace.fetchKind(key, SortedSet);
   if (set === undefined) return 0;
-  const members = new Set(context.args.from(2).filter((member) => set.has(member)));
+  const members = new Set<ByteString>();
+  const pace = new Pace();
+  for (const member of context.args.from(2)) {
+    if (set.has(member)) members.add(member);
+    if (pace.isDue()) yield;
+  }
   if (members.size > 0) yield* removeMembers(context, key, set, [...members], 'zrem');
   return members.size;
 };
