@@ -119,6 +119,11 @@ const REST_DEVIATIONS = [
   'When the database is full a write answers `ERR DB capacity quota exceeded`.',
 ];
 
+const RESP_DEVIATIONS = [
+  'What the connections of a database hold has a bound in bytes ([limits](operations/limits.md)); where Redis ends the largest clients (`maxmemory-clients`), `WATCH`, subscriptions and queueing answer `OOM too much is held by requests of this database, nothing was executed`, other commands wait up to five seconds and then answer the same, one that is still being received ends its connection with it, and who has left most unread is cut.',
+  'Of a transaction one read behind 64 MiB of answers is not run, nor is, in a database of several partitions, what stands in a pipeline behind as much of them as one answer may have: `ERR answer too large: …`.',
+];
+
 function deviationsPage(): string {
   const sections: string[] = [];
   for (const [title, specs] of byFamily()) {
@@ -139,6 +144,10 @@ function deviationsPage(): string {
     '## Over REST',
     '',
     ...REST_DEVIATIONS.map((text) => `- ${text}`),
+    '',
+    '## Over the native protocol',
+    '',
+    ...RESP_DEVIATIONS.map((text) => `- ${text}`),
     '',
     ...sections,
   ].join('\n');

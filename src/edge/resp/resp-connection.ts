@@ -6,27 +6,26 @@
  *     beyond the bound nothing more is read
  *  C2 consecutive ordinary commands that have arrived together are one request, and one write
  *  C3 nothing is run while the client leaves much unread
- *  C4 parsing, and encoding of large replies, let others run about every millisecond
- *  C5 what it holds is counted (held-bytes.ts); without room for more it reads no more, and writes no long answer
+ *  C4 parsing lets others run about every millisecond; so does what is written (answer-writer.ts)
+ *  C5 what it holds is counted (held-bytes.ts); without room for more it reads no more (input-gate.ts)
  *  C6 what has ended answers nothing more, and leaves nothing behind: no waiter, no subscription
  */
 import type { Socket } from 'node:net';
 import {
-  encodeInPieces,
   encodeReplyAs,
-  isSmallReply,
   type OversizedCommand,
   ProtocolError,
   RequestParser,
   type RequestParserLimits,
 } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
-import { type ByteString, STRANGERS } from '../../kernel/index.js';
+import type { ByteString } from '../../kernel/index.js';
+import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
 import { CommandRunner, type SettledOutcome } from './command-runner.js';
-import { InPieces } from './commands/index.js';
+import type { InPieces } from './commands/index.js';
 import { HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
-import { NO_ROOM, NO_ROOM_FOR_STRANGERS } from './no-room.js';
+import { InputGate } from './input-gate.js';
 import type { ClientLink } from './resp-client.js';
 import { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
@@ -34,14 +33,9 @@ import { RespOutput } from './resp-output.js';
 
 /** Commands taken before others get to run. */
 const COMMANDS_A_STRETCH = 1_000;
-/** Bytes encoded before others get to run. */
-const BYTES_A_STRETCH = 256 * 1024;
 const LOOK_AGAIN_MS = 10;
 /** Who is refused in the middle of a command may send the rest for so long, and then read why. */
 const LINGER_MS = 1_000;
-
-/** Behind the pieces of an answer. */
-const NOTHING_ELSE: Iterator<Reply> = [].values();
 
 /** Of a command that nobody has signed in for: enough for AUTH. */
 const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
@@ -54,6 +48,8 @@ export class RespConnection implements ClientLink {
   readonly #output: RespOutput;
   readonly #runner: CommandRunner;
   readonly #held: HeldBytes;
+  readonly #input: InputGate;
+  readonly #writer: AnswerWriter;
   #batch = new RespBatch();
   /** Asked for, and not answered to its end. */
   #running: RespBatch | undefined;
@@ -64,7 +60,6 @@ export class RespConnection implements ClientLink {
   #isEnding = false;
   #doubtedAtMs: number | undefined;
   #isLookingAgain = false;
-  #isAwaitingRoom = false;
   #hasInputEnded = false;
   /** Of the rules by which it was last told something. */
   #heardVersion: number | undefined;
@@ -100,6 +95,16 @@ export class RespConnection implements ClientLink {
     this.#held = new HeldBytes(face.budget, { parser: this.#parser, output: this.#output, client }, (isCounted) =>
       face.slowReaders.note(client, isCounted),
     );
+    this.#input = new InputGate({
+      socket,
+      client,
+      parser: this.#parser,
+      held: this.#held,
+      isEnding: () => this.#isEnding,
+      onRoom: () => this.#pump(),
+      onRefused: (why) => this.#refuseInput(why),
+    });
+    this.#writer = new AnswerWriter(socket, client, this.#output, this.#held, () => this.#written());
     this.#runner = new CommandRunner(face, this.client);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('drain', () => this.#pump());
@@ -195,7 +200,7 @@ export class RespConnection implements ClientLink {
     this.#parser.feed(chunk);
     this.client.lastAtMs = this.face.parts.clock.monotonicMs();
     if (!this.#isWaiting) this.#pump();
-    if (this.#isWaiting) this.#stopReading(); // C1
+    if (this.#isWaiting) this.#input.narrow(); // C1
   }
 
   /**
@@ -225,7 +230,7 @@ export class RespConnection implements ClientLink {
       this.#output.flush();
       // C3: `drain` pumps again. Unless everything fits after all, which it says nothing about.
       if (this.socket.writableNeedDrain) {
-        this.#stopReading();
+        this.#input.narrow();
         return;
       }
     }
@@ -234,7 +239,7 @@ export class RespConnection implements ClientLink {
       if (this.#hasMoreToTake) {
         this.#runner.checkGrant();
         if (this.#isHeld()) {
-          this.#stopReading();
+          this.#input.narrow();
           return;
         }
         this.#takeCommands();
@@ -247,56 +252,12 @@ export class RespConnection implements ClientLink {
     if (this.#isWaiting) return;
     this.#output.flush();
     if (this.#isEnding || (this.#hasInputEnded && !this.#parser.mayHaveMore)) this.#end();
-    else this.#readOn();
+    else this.#input.open();
   }
 
   /** Asked behind every answer: most clients then have nothing more to say yet. */
   get #hasMoreToTake(): boolean {
     return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isEmpty;
-  }
-
-  /** Something is in the way: only so much may wait behind it. */
-  #stopReading(): void {
-    const { heldBytes } = this.#parser;
-    const isMuch = heldBytes > this.face.parts.limits.maxPendingBytes;
-    if (!isMuch && (heldBytes <= UNCOUNTED_BYTES || this.#held.fits())) return;
-    this.#held.count();
-    this.socket.pause();
-  }
-
-  /** Nothing is in the way, and commands that are whole have been taken. */
-  #readOn(): void {
-    if (this.#parser.heldBytes > UNCOUNTED_BYTES && !this.#held.fits()) {
-      this.#awaitRoom();
-      return;
-    }
-    this.#held.count();
-    if (this.socket.isPaused() && !this.#isAwaitingRoom) this.socket.resume();
-  }
-
-  /** For the rest of a command: of its beginning nothing can be given back. (C5) */
-  #awaitRoom(): void {
-    this.#held.count();
-    this.socket.pause();
-    const { face, client } = this;
-    const tenant = client.grant?.database;
-    if (tenant === undefined) {
-      this.#refuseInput(NO_ROOM_FOR_STRANGERS);
-      return;
-    }
-    if (this.#isAwaitingRoom) return;
-    this.#isAwaitingRoom = true;
-    const wait = face.room.wait(
-      tenant,
-      () => face.budget.hasRoom(tenant),
-      () => this.#isEnding,
-    );
-    wait.then((hasRoom) => {
-      this.#isAwaitingRoom = false;
-      if (this.#isEnding) return;
-      if (hasRoom || this.#isWaiting) this.#pump();
-      else this.#refuseInput(NO_ROOM);
-    });
   }
 
   #refuseInput(why: ErrorReply): void {
@@ -395,17 +356,23 @@ export class RespConnection implements ClientLink {
   }
 
   #await(answers: Promise<Iterator<Reply>>): void {
-    this.#held.requestBytes = (this.#running as RespBatch).heldBytes + bytesOf(this.#postponed);
+    this.#request((this.#running as RespBatch).heldBytes + bytesOf(this.#postponed));
     answers.then(
       (settled) => this.#answered(settled),
       (failure) => this.#fail(failure),
     );
   }
 
+  /** So much of what was parsed stays until it is answered. */
+  #request(bytes: number): void {
+    this.#held.requestBytes = bytes;
+    if (bytes > UNCOUNTED_BYTES) this.#held.count();
+  }
+
   /** For a command whose answer comes later: at its owner, or behind a promise of another kind. */
   #wait(words: readonly ByteString[], answers: Promise<Iterator<Reply> | ByteString | InPieces>): void {
     this.#isWaiting = true;
-    this.#held.requestBytes = bytesOf(words);
+    this.#request(bytesOf(words));
     // A blocked client goes on hearing what it subscribed to.
     this.#output.isHeld = this.client.blocked === undefined;
     this.#output.flush();
@@ -420,54 +387,13 @@ export class RespConnection implements ClientLink {
     );
   }
 
-  /** Long answers wait until there is room: others of the same database may not have read theirs. (C5) */
   #answered(answers: Iterator<Reply> | InPieces): void {
-    const held = this.#held;
-    const { face, client } = this;
-    const bytes = client.calls.takeAnswerBytes();
-    held.requestBytes = this.#running?.hasRest === true ? this.#running.heldBytes : 0;
-    if (bytes <= UNCOUNTED_BYTES || held.fits(bytes)) {
-      held.answerBytes = bytes;
-      this.#write(answers);
-      return;
-    }
-    const tenant = client.grant?.database ?? STRANGERS;
-    const wait = face.room.wait(
-      tenant,
-      () => held.fits(bytes) || held.isAlone,
-      () => client.isClosed,
-    );
-    wait.then(() => {
-      // What is there has to be said, at the latest now.
-      held.answerBytes = bytes;
-      held.count();
-      this.#write(answers);
-    });
+    this.#held.requestBytes = this.#running?.hasRest === true ? this.#running.heldBytes : 0;
+    this.#writer.begin(answers, this.client.calls.takeAnswerBytes());
   }
 
-  #write(answers: Iterator<Reply> | InPieces): void {
-    this.#output.isHeld = true;
-    if (answers instanceof InPieces) this.#writePieces(answers.pieces, NOTHING_ELSE);
-    else this.#writeAnswers(answers);
-  }
-
-  #writeAnswers(answers: Iterator<Reply>): void {
-    if (this.client.isClosed) return;
-    this.#output.isHeld = true;
-    const { protocol } = this.client;
-    const endBytes = this.#output.bytesAnswered + BYTES_A_STRETCH;
-    for (let step = answers.next(); step.done !== true; step = answers.next()) {
-      if (!isSmallReply(step.value)) {
-        this.#writePieces(encodeInPieces(step.value, protocol), answers);
-        return;
-      }
-      this.#output.answer(encodeReplyAs(step.value, protocol));
-      if (this.#output.bytesAnswered > endBytes) {
-        this.#whenRead(() => this.#writeAnswers(answers)); // C4
-        return;
-      }
-    }
-    if (this.#running?.hasRest === true) this.#whenRead(() => this.#askRest());
+  #written(): void {
+    if (this.#running?.hasRest === true) this.#writer.whenRead(() => this.#askRest());
     else this.#finished();
   }
 
@@ -475,25 +401,6 @@ export class RespConnection implements ClientLink {
     if (this.socket.destroyed) return;
     this.#held.answerBytes = 0;
     this.#await(this.#runner.runRest(this.#running as RespBatch));
-  }
-
-  #writePieces(pieces: Iterator<ByteString>, answers: Iterator<Reply>): void {
-    if (this.client.isClosed) return;
-    const step = pieces.next();
-    if (step.done === true) {
-      this.#writeAnswers(answers);
-      return;
-    }
-    this.#output.answer(step.value);
-    this.#whenRead(() => this.#writePieces(pieces, answers));
-  }
-
-  /** Goes on when others have run and the client has read what there is. */
-  #whenRead(goOn: () => void): void {
-    this.#output.flush();
-    this.#held.count();
-    if (this.socket.writableNeedDrain) this.socket.once('drain', goOn);
-    else this.face.parts.timers.soon(goOn);
   }
 
   #breathe(): void {

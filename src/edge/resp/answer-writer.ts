@@ -1,0 +1,96 @@
+/**
+ * Writes the answers of one connection, one after the other, as fast as its client reads them.
+ *
+ *  A1 long answers wait until there is room for them: others of the same database may not have read theirs
+ *  A2 what is made ahead of the client is a piece, or a stretch of short answers; then others run
+ *  A3 of what nobody is there to read nothing more is made
+ */
+import type { Socket } from 'node:net';
+import { encodeInPieces, encodeReplyAs, isSmallReply } from '../../codec/resp/index.js';
+import type { Reply } from '../../domain/kv/index.js';
+import { type ByteString, STRANGERS } from '../../kernel/index.js';
+import { InPieces } from './commands/index.js';
+import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
+import type { RespClient } from './resp-client.js';
+import type { RespOutput } from './resp-output.js';
+
+/** Bytes encoded before others get to run. */
+const BYTES_A_STRETCH = 256 * 1024;
+/** Behind the pieces of an answer. */
+const NOTHING_ELSE: Iterator<Reply> = [].values();
+
+export class AnswerWriter {
+  constructor(
+    private readonly socket: Socket,
+    private readonly client: RespClient,
+    private readonly output: RespOutput,
+    private readonly held: HeldBytes,
+    /** All that was to be written is on its way; not told when the client has gone. */
+    private readonly onWritten: () => void,
+  ) {}
+
+  /** @param bytes about so many are in them */
+  begin(answers: Iterator<Reply> | InPieces, bytes: number): void {
+    const { client, held } = this;
+    if (bytes <= UNCOUNTED_BYTES || held.fits(bytes)) {
+      held.answerBytes = bytes;
+      this.#write(answers);
+      return;
+    }
+    const wait = client.face.room.wait(
+      client.grant?.database ?? STRANGERS,
+      () => held.fits(bytes) || held.isAlone,
+      () => client.isClosed,
+    );
+    wait.then(() => {
+      // What is there has to be said, at the latest now.
+      held.answerBytes = bytes;
+      held.count();
+      this.#write(answers);
+    });
+  }
+
+  /** Goes on when others have run and the client has read what there is. */
+  whenRead(goOn: () => void): void {
+    this.output.flush();
+    this.held.count();
+    if (this.socket.writableNeedDrain) this.socket.once('drain', goOn);
+    else this.client.face.parts.timers.soon(goOn);
+  }
+
+  #write(answers: Iterator<Reply> | InPieces): void {
+    this.output.isHeld = true;
+    if (answers instanceof InPieces) this.#writePieces(answers.pieces, NOTHING_ELSE);
+    else this.#writeAnswers(answers);
+  }
+
+  #writeAnswers(answers: Iterator<Reply>): void {
+    const { client, output } = this;
+    if (client.isClosed) return;
+    const { protocol } = client;
+    const endBytes = output.bytesAnswered + BYTES_A_STRETCH;
+    for (let step = answers.next(); step.done !== true; step = answers.next()) {
+      if (!isSmallReply(step.value)) {
+        this.#writePieces(encodeInPieces(step.value, protocol), answers);
+        return;
+      }
+      output.answer(encodeReplyAs(step.value, protocol));
+      if (output.bytesAnswered > endBytes) {
+        this.whenRead(() => this.#writeAnswers(answers));
+        return;
+      }
+    }
+    this.onWritten();
+  }
+
+  #writePieces(pieces: Iterator<ByteString>, answers: Iterator<Reply>): void {
+    if (this.client.isClosed) return;
+    const step = pieces.next();
+    if (step.done === true) {
+      this.#writeAnswers(answers);
+      return;
+    }
+    this.output.answer(step.value);
+    this.whenRead(() => this.#writePieces(pieces, answers));
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Whether a connection reads on.
+ *
+ *  I1 while something is in the way only so much is read as may wait behind it
+ *  I2 for the rest of a command that is being received there has to be room: its beginning cannot be given back. Who
+ *     finds none for too long is refused; so is at once whom nobody knows
+ */
+import type { Socket } from 'node:net';
+import type { ErrorReply } from '../../domain/kv/index.js';
+import { type HeldBytes, UNCOUNTED_BYTES } from './held-bytes.js';
+import { NO_ROOM, NO_ROOM_FOR_STRANGERS } from './no-room.js';
+import type { RespClient } from './resp-client.js';
+
+export interface InputGateParts {
+  readonly socket: Socket;
+  readonly client: RespClient;
+  readonly parser: { readonly heldBytes: number };
+  readonly held: HeldBytes;
+  readonly isEnding: () => boolean;
+  /** There is room again. */
+  readonly onRoom: () => void;
+  readonly onRefused: (why: ErrorReply) => void;
+}
+
+export class InputGate {
+  #isAwaitingRoom = false;
+
+  constructor(private readonly parts: InputGateParts) {}
+
+  /** Something is in the way. (I1) */
+  narrow(): void {
+    const { parser, held, client, socket } = this.parts;
+    const { heldBytes } = parser;
+    const isMuch = heldBytes > client.face.parts.limits.maxPendingBytes;
+    if (!isMuch && (heldBytes <= UNCOUNTED_BYTES || held.fits())) return;
+    held.count();
+    socket.pause();
+  }
+
+  /** Nothing is in the way, and commands that are whole have been taken. */
+  open(): void {
+    const { parser, held, socket } = this.parts;
+    if (parser.heldBytes > UNCOUNTED_BYTES && !held.fits()) {
+      this.#awaitRoom();
+      return;
+    }
+    held.count();
+    if (socket.isPaused() && !this.#isAwaitingRoom) socket.resume();
+  }
+
+  /** (I2) */
+  #awaitRoom(): void {
+    const { socket, client, held, isEnding, onRoom, onRefused } = this.parts;
+    held.count();
+    socket.pause();
+    const { grant, face } = client;
+    if (grant === undefined) {
+      onRefused(NO_ROOM_FOR_STRANGERS);
+      return;
+    }
+    if (this.#isAwaitingRoom) return;
+    this.#isAwaitingRoom = true;
+    const { database } = grant;
+    const wait = face.room.wait(database, () => face.budget.hasRoom(database), isEnding);
+    wait.then((hasRoom) => {
+      this.#isAwaitingRoom = false;
+      if (isEnding()) return;
+      if (hasRoom) onRoom();
+      else onRefused(NO_ROOM);
+    });
+  }
+}
