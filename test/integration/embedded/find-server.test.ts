@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type FindServerOptions, findNatsServer } from '../../../src/adapters/nats/embedded/index.js';
+import { PINNED_PACKAGES } from '../../../src/adapters/nats/embedded/pinned-packages.js';
 import { describeError } from '../../../src/kernel/index.js';
 import { RecordingLog } from './recording-log.js';
 import { freshDirs } from './test-server.js';
@@ -24,7 +25,7 @@ describe('embedded server: finding the binary', function () {
   });
   afterEach(() => mirror.close());
 
-  /** A machine with nothing: no tools, an empty PATH, no release, no distribution, no root. */
+  /** A machine with nothing: no tools, an empty PATH, no release, no distribution. */
   function bareMachine(changes: Partial<FindServerOptions> = {}): FindServerOptions {
     return {
       log,
@@ -32,7 +33,6 @@ describe('embedded server: finding the binary', function () {
       searchPath: '',
       release: { url: mirror.url },
       debian: { osReleasePath: join(fresh.dir, 'no-os-release') },
-      mayInstall: false,
       ...changes,
     };
   }
@@ -49,7 +49,6 @@ describe('embedded server: finding the binary', function () {
       'package: this machine is neither Debian nor Ubuntu',
       'installed: no nats-server on the PATH',
       'own-suite: this machine is neither Debian nor Ubuntu',
-      'install: only root can install a package',
     ]);
   });
 
@@ -193,11 +192,49 @@ describe('embedded server: finding the binary', function () {
     });
   });
 
-  it('installs the package as the very last resort, as root', async () => {
-    const debian = await fakeDebian(undefined, `[ "$3" != install ] || exit 0`);
-    await rejection(findNatsServer(bareMachine({ debian, mayInstall: true })));
-    expect(reasonOf('install')).to.equal('no nats-server on the PATH');
+  describe('from the package of a suite that has a pinned version', () => {
+    const pin = (sha256: string) => ({ [`bookworm ${process.arch}`]: { version: '2.9.10-1', sha256 } });
+
+    it('asks for that version, and takes the file whose SHA-256 is the pinned one', async () => {
+      const debian = await fakeDebian('2.9.10');
+      const sha256 = createHash('sha256')
+        .update(await readFile(join(fresh.dir, 'nats-server.deb')))
+        .digest('hex');
+      const found = await findNatsServer(bareMachine({ debian: { ...debian, pinned: pin(sha256) } }));
+      expect(found.source).to.equal('bookworm');
+      expect((await aptCalls()).at(-1)).to.match(/ download nats-server=2\.9\.10-1$/);
+    });
+
+    it('refuses any other file before opening it', async () => {
+      const debian = await fakeDebian('2.9.10');
+      await rejection(findNatsServer(bareMachine({ debian: { ...debian, pinned: pin('f'.repeat(64)) } })));
+      expect(reasonOf('own-suite')).to.match(
+        /^the package nats-server 2\.9\.10-1 has SHA-256 \w{64}, not the pinned f{64}$/,
+      );
+    });
+
+    it('knows the stable releases, by version and hash', () => {
+      const rows = Object.entries(PINNED_PACKAGES);
+      expect(rows.map(([suite]) => suite)).to.include.members(['bookworm x64', 'bookworm arm64', 'trixie x64']);
+      for (const [, { version, sha256 }] of rows) {
+        expect(version).to.match(/^2\.\d+\.\d+-/);
+        expect(sha256).to.match(/^[0-9a-f]{64}$/);
+      }
+    });
   });
+
+  it('never installs anything, root or not: apt is asked to update and to download, in directories of ours', async () => {
+    const debian = await fakeDebian(undefined);
+    await rejection(findNatsServer(bareMachine({ debian })));
+    const calls = await aptCalls();
+    expect(calls).to.have.lengthOf.above(3);
+    for (const call of calls)
+      expect(call).to.match(/^-c \S+\/tools\/\S+\/apt\/apt\.conf -q (update|download nats-server\S*)$/);
+  });
+
+  async function aptCalls(): Promise<string[]> {
+    return (await readFile(join(fresh.dir, 'apt-calls'), 'utf8')).trimEnd().split('\n');
+  }
 
   function reasonOf(step: string): unknown {
     const lines = log.of('nats-server.step-failed').filter(({ fields }) => fields.step === step);
@@ -229,9 +266,9 @@ describe('embedded server: finding the binary', function () {
       version === undefined
         ? 'echo "E: the mirror does not answer" >&2; exit 100'
         : `[ "$4" = update ] || cp '${await buildPackage(version)}' .`;
-    const script = `#!/bin/sh\n${first}\ncp apt/sources/other-suite.sources '${fresh.dir}/asked'\n${answer}\n`;
+    const script = `#!/bin/sh\necho "$*" >>'${fresh.dir}/apt-calls'\n${first}\ncp apt/sources/other-suite.sources '${fresh.dir}/asked'\n${answer}\n`;
     await writeFile(aptGet, script, { mode: 0o755 });
-    return { osReleasePath, aptDir: join(fresh.dir, 'etc'), aptGet };
+    return { osReleasePath, aptDir: join(fresh.dir, 'etc'), aptGet, pinned: {} };
   }
 
   async function buildPackage(version: string): Promise<string> {

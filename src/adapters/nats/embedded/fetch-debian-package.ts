@@ -7,7 +7,9 @@
  *     settings; its hooks do not run.
  * P2  The package is trusted because apt verified the suite's signature with the machine's keyring and
  *     the package's hash with the suite's index. Nothing here can switch that off.
+ * P3  Of a suite that has a pinned version, that one is asked for, and a file with another hash is not opened.
  */
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -19,6 +21,7 @@ import {
   parseSourcesFile,
   renderSource,
 } from './apt-sources.js';
+import { PINNED_PACKAGES, type PinnedPackage } from './pinned-packages.js';
 import { runOrThrow } from './run-bounded.js';
 import { readServerVersion } from './server-version.js';
 import { installServer, withIncoming } from './tools-dir.js';
@@ -34,6 +37,8 @@ export interface DebianOptions {
   readonly aptDir?: string;
   readonly osReleasePath?: string;
   readonly aptGet?: string;
+  /** As `PINNED_PACKAGES`, which it is by default. */
+  readonly pinned?: Readonly<Record<string, PinnedPackage>>;
   readonly updateTimeoutMs?: number;
   readonly downloadTimeoutMs?: number;
 }
@@ -64,6 +69,7 @@ export async function fetchDebianPackage(
       LC_ALL: 'C',
       APT_CONFIG: await privateApt(incoming, renderSource(source, suite, distribution)),
     };
+    const pinned = (options.pinned ?? PINNED_PACKAGES)[`${suite} ${process.arch}`];
     const aptGet = options.aptGet ?? 'apt-get';
     const config = ['-c', env.APT_CONFIG, '-q'];
     await runOrThrow(aptGet, [...config, 'update'], {
@@ -71,18 +77,29 @@ export async function fetchDebianPackage(
       cwd: incoming,
       env,
     });
-    await runOrThrow(aptGet, [...config, 'download', 'nats-server'], {
+    const wanted = pinned === undefined ? 'nats-server' : `nats-server=${pinned.version}`;
+    await runOrThrow(aptGet, [...config, 'download', wanted], {
       timeoutMs: options.downloadTimeoutMs ?? DOWNLOAD_TIMEOUT_MS,
       cwd: incoming,
       env,
     });
     const archive = (await readdir(incoming)).find((name) => name.endsWith('.deb'));
     if (archive === undefined) throw new Error(`${aptGet} download left no package`);
+    if (pinned !== undefined) await mustBe(pinned, join(incoming, archive));
     const unpacked = join(incoming, 'unpacked');
     await runOrThrow('dpkg-deb', ['-x', join(incoming, archive), unpacked], { timeoutMs: UNPACK_TIMEOUT_MS });
     const binary = join(unpacked, 'usr/sbin/nats-server');
     return installServer(toolsDir, incoming, binary, await readServerVersion(binary));
   });
+}
+
+/** P3. @throws an Error in words */
+async function mustBe({ version, sha256 }: PinnedPackage, path: string): Promise<void> {
+  const actual = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  if (actual === sha256) return;
+  throw new Error(`the package nats-server ${version} has SHA-256 ${actual}, not the pinned ${sha256}`);
 }
 
 /** Writes apt's private directories and the configuration that names them. */

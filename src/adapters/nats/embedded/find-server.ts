@@ -2,7 +2,7 @@
  * Finds the nats-server binary to embed, or fetches one.
  *
  * F1  The order is fixed: the setting, an earlier set-up, the PATH, the official release, the package of
- *     a newer suite, and last whatever version is installed or can be.
+ *     a newer suite, and last whatever version is installed or can be unpacked. Nothing is ever installed.
  * F2  Every step is bounded in time, and one that fails says why in exactly one line.
  * F3  What is returned has been run: a binary that does not start on this machine is a failed step.
  * F4  An old server found by an earlier set-up is used again without asking the network at every start;
@@ -15,14 +15,11 @@ import type { Log } from '../../../ports/index.js';
 import { newerSuites } from './apt-sources.js';
 import { type DebianOptions, fetchDebianPackage, readDistribution } from './fetch-debian-package.js';
 import { fetchRelease, type ReleaseOptions } from './fetch-release.js';
-import { runOrThrow } from './run-bounded.js';
 import { isPreferred, PREFERRED_VERSION, readServerVersion } from './server-version.js';
 import { fetchedServers, readRecord, type ServerRecord, writeRecord } from './tools-dir.js';
 
 /** Where packages put servers, which an ordinary user's PATH leaves out. */
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
-/** For `apt-get install`, which may have to wait for another apt. */
-const INSTALL_TIMEOUT_MS = 120_000;
 
 export interface FindServerOptions {
   readonly log: Log;
@@ -34,8 +31,6 @@ export interface FindServerOptions {
   readonly searchPath?: string;
   readonly release?: ReleaseOptions;
   readonly debian?: DebianOptions;
-  /** Whether `apt-get install` may be the very last resort; by default when we are root. */
-  readonly mayInstall?: boolean;
 }
 
 export type FoundServer = ServerRecord;
@@ -88,7 +83,6 @@ async function search(options: FindServerOptions): Promise<FoundServer> {
   const lastResorts: readonly [string, () => Promise<FoundServer>][] = [
     ['installed', () => fromPath(options, () => true)],
     ['own-suite', () => fromOwnSuite(options)],
-    ['install', () => install(options)],
   ];
   for (const [step, run] of lastResorts) {
     const found = await attempt(step, run);
@@ -165,19 +159,6 @@ async function fromOwnSuite(options: FindServerOptions): Promise<FoundServer> {
   const distribution = await readDistribution(options.debian);
   const suite = distribution.codename;
   return tried(await fetchDebianPackage(options.toolsDir, suite, distribution, options.debian), suite);
-}
-
-async function install(options: FindServerOptions): Promise<FoundServer> {
-  if (!(options.mayInstall ?? process.getuid?.() === 0)) throw new Error('only root can install a package');
-  await runOrThrow(
-    options.debian?.aptGet ?? 'apt-get',
-    ['-q', '-y', 'install', '--no-install-recommends', 'nats-server'],
-    {
-      timeoutMs: INSTALL_TIMEOUT_MS,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
-    },
-  );
-  return fromPath(options, () => true);
 }
 
 async function tried(path: string, source: string): Promise<FoundServer> {

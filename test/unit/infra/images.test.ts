@@ -1,0 +1,66 @@
+/** What the image is built on: the releases that the package names, by digests where an operator wants them. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const DOCKERFILE = readFileSync('infra/Dockerfile', 'utf8');
+const COMPOSE = readFileSync('infra/compose.yml', 'utf8');
+const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
+
+/** The arguments that name images, with their defaults. */
+const IMAGES = new Map(
+  [...DOCKERFILE.matchAll(/^ARG ([A-Z]+_IMAGE)=(\S+)$/gm)].map(([, name, image]) => [name, image]),
+);
+
+describe('infra: the base images', () => {
+  it('are arguments of the build, and nothing is taken from any other', () => {
+    expect([...IMAGES.keys()]).to.deep.equal(['NODE_IMAGE', 'NATS_IMAGE']);
+    const stages = [...DOCKERFILE.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name);
+    for (const [, image] of DOCKERFILE.matchAll(/^FROM (\S+)/gm)) expect(image).to.match(/^\$\{[A-Z]+_IMAGE\}$/);
+    for (const [, from] of DOCKERFILE.matchAll(/--from=(\S+)/g)) expect(stages).to.include(from);
+  });
+
+  it('are the same for the cluster', () => {
+    for (const [name, image] of IMAGES) expect(COMPOSE).to.include(`${name}: \${${name}:-${image}}`);
+    const images = [...COMPOSE.matchAll(/^ +image: (\S+)$/gm)].map(([, image]) => image);
+    expect(images).to.deep.equal([`\${NATS_IMAGE:-${IMAGES.get('NATS_IMAGE')}}`, 'millrace']);
+  });
+
+  it('have a Node.js that the package allows, of a line with long support', () => {
+    const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
+    const [, least, below] = /^>=(\d+)\.\d+\.\d+ <(\d+)$/.exec(engines.node) ?? [];
+    const major = Number(/^node:(\d+)-/.exec(IMAGES.get('NODE_IMAGE') ?? '')?.[1]);
+    expect(major).to.be.within(Number(least), Number(below) - 1);
+    // Odd ones are given up after half a year.
+    expect(major % 2).to.equal(0);
+  });
+
+  describe('with digests', () => {
+    let folder: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'millrace-test-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    const pin = (docker: string) => {
+      writeFileSync(join(folder, 'docker'), `#!/bin/sh\n${docker}\n`, { mode: 0o755 });
+      return spawnSync('infra/pin-images.sh', { encoding: 'utf8', env: { PATH: `${folder}:${process.env.PATH}` } });
+    };
+
+    it('are printed as the build takes them', () => {
+      const { stdout, status } = pin(`echo ${DIGEST}`);
+      expect(status).to.equal(0);
+      expect(stdout).to.equal([...IMAGES].map(([name, image]) => `${name}=${image}@${DIGEST}\n`).join(''));
+    });
+
+    it('are not printed when one of them cannot be had', () => {
+      for (const docker of ['exit 1', 'echo', `case $* in *nats*) exit 1;; esac; echo ${DIGEST}`]) {
+        const { stdout, status } = pin(docker);
+        expect(status, docker).not.to.equal(0);
+        expect(stdout, docker).to.equal('');
+      }
+    });
+  });
+});
