@@ -226,7 +226,7 @@ function compactionLimitsOf(config: Config, total: JournalTotal): CompactorWorld
 
 function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): UndiciHttpOut {
   const { deliveryNameServers: servers } = delivery;
-  return new UndiciHttpOut({
+  const out = new UndiciHttpOut({
     allowPrivate: destinations.allowPrivateDestinations,
     allow: destinations.destinationAllow,
     socketsPerOrigin: delivery.deliveryPerOrigin,
@@ -235,8 +235,11 @@ function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): Undici
     maxLookups: delivery.deliveryLookups,
     resolve: resolverOfThisMachine({ servers: servers.length > 0 ? servers : undefined }),
     maxOverheadBytes: delivery.deliveryOverheadBytes,
+    maxAnswerBytes: delivery.deliveryAnswerBytes,
     metrics,
   });
+  metrics.gauge('millrace_delivery_answer_bytes', () => out.answers.usedBytes);
+  return out;
 }
 
 /** What the owner of the control shard does beside answering, with the data of databases. */

@@ -267,6 +267,10 @@ export const DEFAULTS = {
     1 * MIB,
     'Of one answer all that is not its body: headers of 32 KiB, interim answers, and the framing of 64 KiB in chunks of a byte.',
   ),
+  deliveryAnswerBytes: as(
+    128 * MIB,
+    'Answers longer than 64 KiB that are being read for callbacks and workflows, all accounts together: a hundred of a mebibyte. Others are read on later.',
+  ),
   queueBodyMemoryBytes: as(
     96 * MIB,
     'Bodies of waiting messages held in memory; beyond it they are read back from the journal when they are due.',

@@ -173,6 +173,7 @@ export class DeliverySettings {
   @setting(whole(1, 100_000)) readonly deliveryLookups!: number;
   @setting(nameServers()) readonly deliveryNameServers!: readonly ServerAddress[];
   @setting(bytes(64 * KIB, 1 * GIB)) readonly deliveryOverheadBytes!: number;
+  @setting(bytes(64 * KIB, 64 * GIB)) readonly deliveryAnswerBytes!: number;
   @setting(bytes(64 * KIB, 64 * GIB)) readonly queueBodyMemoryBytes!: number;
   @setting(bytes(1 * MIB, 1024 * GIB)) readonly queueMemoryBytes!: number | undefined;
   @setting(whole(1, 1_000_000_000)) readonly queueMaxMessages!: number;

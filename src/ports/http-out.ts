@@ -2,13 +2,15 @@
  * Calls to destinations. Promises every adapter keeps:
  *  O1 nothing is sent to an address that the rules forbid, however its name or text leads there
  *  O2 no redirect is followed, no body is decoded, no proxy of the environment is used
- *  O3 sockets, time and bytes of one call are bounded, and the sockets of one origin
+ *  O3 sockets, time and bytes of one call are bounded, and the sockets of one origin; and what long answers take together
  *  O4 the outcome of every call is a value; nothing is thrown
  */
 import type { AttemptOutcome, HeaderList, HttpMethod } from '../domain/queue/index.js';
 
 export interface OutgoingCall {
   readonly url: string;
+  /** Whose it is: tenants share what answers may take. */
+  readonly tenant?: string;
   readonly method: HttpMethod;
   /** All of them, but those that the protocol itself needs (Host, Content-Length, Connection). */
   readonly headers: HeaderList;

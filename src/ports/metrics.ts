@@ -49,6 +49,7 @@ export const GAUGES = {
   millrace_clock_in_doubt: { help: '1: one of the two is more than MILLRACE_CLOCK_SKEW_MS.' },
   millrace_clock_owns_nothing: { help: '1: this process owns nothing because of its clock.' },
   millrace_deliveries_in_flight: { help: 'Attempts that were started and have not ended.' },
+  millrace_delivery_answer_bytes: { help: 'What long answers of destinations take while they are read.' },
   millrace_name_lookups_in_flight: { help: 'Names of destinations that are being looked up.' },
   millrace_queue_records: { help: 'Messages, DLQ entries and other records of a shard of the queue.', label: 'shard' },
   millrace_queue_lag_seconds: {

@@ -227,6 +227,7 @@ export class Performer implements AttemptPerformer {
     void http
       .send({
         url,
+        tenant: slot.account,
         method: settings.method,
         headers: headers.of(envelope, { messageId, retried, signatures, part: run?.part, isListLeftOut }),
         body,

@@ -9,9 +9,11 @@
  *  D4 of all that arrives, at most `maxOverheadBytes` are not body: status lines, headers, framing, trailers
  *  D5 a connection that was used before may have been closed while the request was on its way. When it ends without a
  *     byte of an answer, the call goes out again on a new one, once
+ *  D6 a long answer is read on when there is room for it; the time limit goes on meanwhile
  */
 import type { Dispatcher } from 'undici';
 import type { CallOutcome, OutgoingCall } from '../../ports/index.js';
+import { type AnswerPlace, type AnswerRoom, FREE_ANSWER_BYTES } from './answer-room.js';
 import { CallFailure, failureWords, isConnectionLost, timeoutWords } from './failure-words.js';
 import type { Connection, OriginConnections, Passenger } from './origin-connections.js';
 import { ResponseBody } from './response-body.js';
@@ -25,6 +27,7 @@ export interface CallPlan {
   readonly connections: OriginConnections;
   readonly dispatch: Dispatcher.DispatchOptions;
   readonly maxOverheadBytes: number;
+  readonly answers: AnswerRoom;
   /** Called once, when nothing of the call is left. */
   readonly over: (call: DeliveryCall, outcome: CallOutcome) => void;
 }
@@ -42,6 +45,9 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
   #receivedBytes = 0;
   #bodyBytes = 0;
   #wentOutAgain = false;
+  /** Undefined: the answer is short until now. */
+  #place: AnswerPlace | undefined;
+  #resume: () => void = () => {};
   #isOver = false;
 
   constructor(plan: CallPlan) {
@@ -76,10 +82,11 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
 
   onConnect(): void {}
 
-  onHeaders(status: number, headers: Buffer[]): boolean {
+  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
     if (this.#isOver) return true;
     if (status >= 200) {
       this.#status = status;
+      this.#resume = resume;
       this.#headers = responseHeaders(headers);
       return true;
     }
@@ -90,8 +97,26 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
 
   onData(chunk: Buffer): boolean {
     this.#bodyBytes += chunk.length;
-    if (!this.#isOver && this.#body.add(chunk)) this.#respond(true);
-    return true;
+    if (this.#isOver) return true;
+    if (this.#body.add(chunk)) {
+      this.#respond(true);
+      return true;
+    }
+    return this.#place !== undefined || this.#body.length <= FREE_ANSWER_BYTES || this.#takeRoom();
+  }
+
+  /** D6. @returns whether to read on at once */
+  #takeRoom(): boolean {
+    const { call, answers } = this.#plan;
+    const length = Number(this.#headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? Number.NaN);
+    const bytes = length > 0 ? Math.min(length, call.maxResponseBytes) : call.maxResponseBytes;
+    this.#place = { tenant: call.tenant ?? '', bytes, goOn: () => setImmediate(() => this.#goOn()) };
+    return answers.take(this.#place);
+  }
+
+  /** Not from within another connection's parser: there is one for all of them. */
+  #goOn(): void {
+    if (!this.#isOver) this.#resume();
   }
 
   onComplete(): void {
@@ -126,6 +151,7 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    if (this.#place !== undefined) this.#plan.answers.giveBack(this.#place);
     if (this.#connection === undefined) this.#plan.connections.leave(this);
     else this.#plan.connections.release(this.#connection, isClean);
     this.#plan.over(this, outcome);

@@ -9,6 +9,10 @@ export class ResponseBody {
 
   constructor(readonly maxBytes: number) {}
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** @returns whether there was more than the limit */
   add(chunk: Uint8Array): boolean {
     const room = this.maxBytes - this.#length;

@@ -9,6 +9,7 @@
 import type { Dispatcher } from 'undici';
 import type { CallOutcome, HttpOut, Metrics, OutgoingCall } from '../../ports/index.js';
 import { type AddressRuleOptions, AddressRules } from './address-rules.js';
+import { AnswerRoom } from './answer-room.js';
 import { readTarget, type TargetOutcome } from './call-target.js';
 import { Connector } from './connector.js';
 import { DeliveryCall } from './delivery-call.js';
@@ -28,6 +29,8 @@ export interface HttpOutOptions extends AddressRuleOptions {
   readonly maxLookups?: number;
   /** All of an answer that is not its body: status lines, headers, framing, trailers. Default 1 MiB. */
   readonly maxOverheadBytes?: number;
+  /** What long answers take together while they are read. Default 128 MiB. */
+  readonly maxAnswerBytes?: number;
   /** Origins whose connections are kept. Default 1000. */
   readonly maxOrigins?: number;
   /** An origin without calls is closed after that. Default a minute. */
@@ -51,6 +54,7 @@ const DEFAULTS = {
   lookupTimeoutMs: 5000,
   maxLookups: 1000,
   maxOverheadBytes: 1024 * 1024,
+  maxAnswerBytes: 128 * 1024 * 1024,
   maxOrigins: 1000,
   idleOriginMs: 60_000,
 };
@@ -82,14 +86,17 @@ export class UndiciHttpOut implements HttpOut {
   readonly #running = new Set<DeliveryCall>();
   readonly #knownUrls = new Map<string, TargetOutcome>();
   readonly #maxOverheadBytes: number;
+  readonly #answers: AnswerRoom;
   #isClosed = false;
 
   constructor(options: HttpOutOptions) {
-    const { connectTimeoutMs, socketsPerOrigin, maxOverheadBytes, maxOrigins, idleOriginMs, ...given } = {
-      ...DEFAULTS,
-      ...options,
-    };
+    const { connectTimeoutMs, socketsPerOrigin, maxOverheadBytes, maxAnswerBytes, maxOrigins, idleOriginMs, ...given } =
+      {
+        ...DEFAULTS,
+        ...options,
+      };
     this.#maxOverheadBytes = maxOverheadBytes;
+    this.#answers = new AnswerRoom(maxAnswerBytes);
     this.#rules = new AddressRules(options);
     const { lookupTimeoutMs: timeoutMs, maxLookups, metrics, resolve = resolverOfThisMachine() } = given;
     const lookup = new NameLookup({ resolve, timeoutMs, maxLookups, metrics });
@@ -111,6 +118,11 @@ export class UndiciHttpOut implements HttpOut {
     return figures;
   }
 
+  /** Of long answers: what those take that are being read, and how many wait to be. */
+  get answers(): Pick<AnswerRoom, 'usedBytes' | 'waitingCount'> {
+    return this.#answers;
+  }
+
   send(call: OutgoingCall): Promise<CallOutcome> {
     if (this.#isClosed || call.signal.aborted) return Promise.resolve({ kind: 'interrupted' });
     const read = this.#targetOf(call.url);
@@ -123,6 +135,7 @@ export class UndiciHttpOut implements HttpOut {
         connections,
         dispatch: dispatchOptions(call, path),
         maxOverheadBytes: this.#maxOverheadBytes,
+        answers: this.#answers,
         over: (ended, outcome) => {
           this.#running.delete(ended);
           this.#interruptions.delete(ended);

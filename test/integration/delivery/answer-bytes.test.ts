@@ -99,6 +99,70 @@ describe('the bytes of an answer', () => {
     });
   }
 
+  describe('of many bodies at once', () => {
+    const LONG = 1024 * 1024;
+    const ROOM = 4 * LONG;
+    const body = Buffer.from(Array.from({ length: LONG / 8 }, (_, at) => `${String(at).padStart(7, '0')}\n`).join(''));
+
+    /** As much of a long body as said, in one piece, and no end; or all of it. */
+    async function answering(bytes: number): Promise<{ url: string; sockets: Socket[] }> {
+      const sockets: Socket[] = [];
+      const destination = await RawDestination.listening((socket) => {
+        sockets.push(socket);
+        socket.on('error', () => socket.destroy());
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${LONG}\r\n\r\n`);
+        socket.write(body.subarray(0, bytes));
+      });
+      closing.push(() => destination.close());
+      return { url: destination.url(), sockets };
+    }
+
+    function of(tenant: string, out: UndiciHttpOut, url: string) {
+      const ended = new AbortController();
+      const call = { url, tenant, method: 'GET', headers: [], body: new Uint8Array(0), timeoutMs: 30_000 } as const;
+      return { end: () => ended.abort(), outcome: out.send({ ...call, maxResponseBytes: LONG, signal: ended.signal }) };
+    }
+
+    const wholeOf = (outcome: CallOutcome) => outcome.kind === 'response' && Buffer.from(outcome.body).equals(body);
+
+    it('are read as far as there is room for them, and one tenant leaves some to others', async () => {
+      const out = httpOut({ maxAnswerBytes: ROOM });
+      const endless = await answering(100_000);
+      const calls = Array.from({ length: 20 }, () => of('one', out, endless.url));
+      await eventually(() => expect(out.answers).to.include({ usedBytes: 3 * LONG, waitingCount: 17 }));
+      const { url } = await answering(LONG);
+      expect(wholeOf(await of('other', out, url).outcome)).to.equal(true);
+      for (const call of calls) call.end();
+      for (const { outcome } of calls) expect((await outcome).kind).to.equal('interrupted');
+      expect(out.answers).to.include({ usedBytes: 0, waitingCount: 0 });
+    });
+
+    it('are whole, also those that waited', async () => {
+      const out = httpOut({ maxAnswerBytes: ROOM });
+      const { url, sockets } = await answering(200_000);
+      const calls = Array.from({ length: 10 }, () => of('one', out, url));
+      await eventually(() => expect(out.answers.waitingCount).to.equal(7));
+      for (const socket of sockets) socket.write(body.subarray(200_000));
+      for (const { outcome } of calls) expect(wholeOf(await outcome)).to.equal(true);
+      expect(out.answers).to.include({ usedBytes: 0, waitingCount: 0 });
+    });
+
+    it('are whole in chunks of any size, too', async () => {
+      const out = httpOut({ maxAnswerBytes: ROOM });
+      const pieces: Buffer[] = [];
+      for (let at = 0, size = 1; at < LONG; at += size, size = (size % 700) + 13) {
+        const piece = body.subarray(at, at + size);
+        pieces.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'));
+      }
+      const answer = Buffer.concat([Buffer.from(CHUNKED), ...pieces, Buffer.from('0\r\n\r\n')]);
+      const destination = await RawDestination.listening((socket) => socket.write(answer));
+      closing.push(() => destination.close());
+      const calls = Array.from({ length: 10 }, () => of('one', out, destination.url()));
+      for (const { outcome } of calls) expect(wholeOf(await outcome)).to.equal(true);
+      expect(out.answers).to.include({ usedBytes: 0, waitingCount: 0 });
+    });
+  });
+
   it('of a body are not among those beside it', async () => {
     const body = 'x'.repeat(3 * MAX_OVERHEAD_BYTES);
     const destination = await RawDestination.listening((socket) =>

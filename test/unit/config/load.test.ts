@@ -131,6 +131,7 @@ const BAD: Record<string, [string, string]> = {
     'accepts IP addresses separated by commas, with a port where it is not 53, such as 10.0.0.2 or [fd00::2]:5353, not "10.0.0.2:0"',
   ],
   DELIVERY_OVERHEAD_BYTES: ['32KiB', `accepts ${BYTES} from 64KiB to 1GiB, not "32KiB"`],
+  DELIVERY_ANSWER_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 64GiB, not "1KiB"`],
   QUEUE_BODY_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 64GiB, not "1KiB"`],
   QUEUE_MAX_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 1024GiB, not "1KiB"`],
   QUEUE_MAX_MESSAGES: ['0', 'accepts a whole number from 1 to 1000000000, not "0"'],

@@ -1,0 +1,77 @@
+/** One account publishes until its process has no room for more: nobody else notices, and nothing of it is lost. */
+import { expect } from 'chai';
+import { eventually } from '../../support/eventually.js';
+import { expectAnswer } from '../../support/queue-answers.js';
+import { QueueProcess, type RawAnswer } from '../../support/queue-process.js';
+import { QueueTenant } from '../../support/queue-tenant.js';
+
+const NOBODY = 'http://127.0.0.1:9/nobody';
+const BATCH = 1000;
+/** More than the heap of the process could hold, at three hundred bytes each. */
+const MOST = 1_000_000;
+const NO_ROOM = { error: 'the server has no room for more waiting messages' };
+
+describe('a process that one account fills with messages', function () {
+  this.timeout(180_000);
+  let queue: QueueProcess;
+  let first: QueueTenant;
+  let second: QueueTenant;
+
+  before(async () => {
+    queue = await QueueProcess.start({ MILLRACE_HEAP_MB: '256' });
+    first = QueueTenant.first(queue);
+    second = await QueueTenant.create(queue, 'second');
+  });
+  after(() => queue?.stop());
+
+  /** Until it is refused. @returns how many were accepted */
+  async function fill(itemAt: (number: number) => object): Promise<number> {
+    for (let from = 0; from < MOST; from += BATCH) {
+      const body = Array.from({ length: BATCH }, (_, at) => itemAt(from + at));
+      const answer = await first.request('POST', '/v2/batch', { body });
+      if (answer.status !== 200) {
+        expectNoRoom(answer);
+        return from;
+      }
+    }
+    return MOST;
+  }
+
+  function expectNoRoom({ status, text, json }: RawAnswer): void {
+    expect(status, text).to.equal(429);
+    expect(json).to.deep.equal(NO_ROOM);
+  }
+
+  const gauges = async () => {
+    const text = await (await fetch(`${queue.millrace.metricsUrl}/metrics`)).text();
+    const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    return { messages: value('millrace_queue_messages'), bytes: value('millrace_queue_memory_bytes') };
+  };
+
+  it('refuses it in the end, at a hundred thousand that are small, and takes what others send', async () => {
+    const accepted = await fill(() => ({ destination: NOBODY, headers: { 'Svc-Delay': '1d' }, body: 'b' }));
+    expect(accepted).to.be.within(100_000, 400_000);
+    await second.keepPace({ count: 20, everyMs: 10 });
+    await eventually(async () => expect((await gauges()).messages).to.equal(accepted));
+  });
+
+  it('is as full after it was killed, and empties', async () => {
+    const before = await gauges();
+    await queue.restart('SIGKILL');
+    expectNoRoom(await first.request('POST', '/v2/batch', { body: Array(BATCH).fill({ destination: NOBODY }) }));
+    await second.keepPace({ count: 20, everyMs: 10 });
+    expect((await gauges()).messages).to.equal(before.messages);
+    expectAnswer(await first.request('DELETE', '/v2/messages'), 200);
+    await eventually(async () => expect((await gauges()).messages).to.equal(0));
+    await first.publish(NOBODY, { headers: { 'Svc-Delay': '1d' } });
+  });
+
+  it('refuses sooner where each message has headers of its own', async () => {
+    const accepted = await fill((number) => ({
+      destination: NOBODY,
+      headers: { 'Svc-Delay': '1d', 'Svc-Forward-X-Own': `${number} ${'x'.repeat(1000)}` },
+    }));
+    expect(accepted).to.be.within(8_000, 30_000);
+    await second.keepPace({ count: 20, everyMs: 10 });
+  });
+});

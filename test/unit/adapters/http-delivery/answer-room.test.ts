@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { AnswerRoom } from '../../../../src/adapters/http-delivery/answer-room.js';
+
+const ROOM = 1000;
+
+describe('the room for long answers', () => {
+  let room: AnswerRoom;
+  let went: string[];
+
+  beforeEach(() => {
+    room = new AnswerRoom(ROOM);
+    went = [];
+  });
+
+  function place(tenant: string, bytes = 10) {
+    const made = { tenant, bytes, goOn: () => void went.push(tenant) };
+    return { made, isTaken: room.take(made) };
+  }
+
+  it('is three quarters for one tenant, and has something left for each that comes later', () => {
+    for (let n = 0; n < 200; n += 1) place('a');
+    expect(room.usedBytes).to.be.within(700, 800);
+    for (const tenant of 'bcdefghij') expect(place(tenant).isTaken, tenant).to.equal(true);
+    expect(room.usedBytes).to.be.at.most(ROOM);
+  });
+
+  it('lets those that wait go on in their order when some is given back, each once', () => {
+    const first = Array.from({ length: 200 }, () => place('a'));
+    const waited = first.filter(({ isTaken }) => !isTaken).length;
+    expect(room.waitingCount).to.equal(waited);
+    for (const { made, isTaken } of first) if (isTaken) room.giveBack(made);
+    expect(went).to.have.length(first.length - waited);
+    for (const { made, isTaken } of first) if (!isTaken) room.giveBack(made);
+    expect(room.usedBytes).to.equal(0);
+    expect(room.waitingCount).to.equal(0);
+  });
+
+  it('forgets who has ended while it waited', () => {
+    const large = place('a', ROOM);
+    const other = place('b');
+    room.giveBack(other.made);
+    room.giveBack(large.made);
+    expect(went).to.deep.equal([]);
+    expect(room.usedBytes).to.equal(0);
+  });
+
+  it('is all for one that is larger than it', () => {
+    expect(place('a', 10 * ROOM).isTaken).to.equal(true);
+    expect(room.usedBytes).to.equal(ROOM);
+    expect(place('b').isTaken).to.equal(false);
+  });
+});
