@@ -4,6 +4,7 @@
  *
  *  C1 a reply waits for the entry with whatever it did or saw
  *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
+ *  C3 a script that has paused is in no entry before it is done, and holds up the entries of nobody
  */
 import {
   Blocked,
@@ -15,6 +16,8 @@ import {
   type KvEngine,
   keysOf,
   notAvailable,
+  OK,
+  Paused,
   type Reply,
   type SlicedCommand,
   StateInDoubt,
@@ -43,7 +46,9 @@ export interface CommandRunnerPorts {
   readonly held?: Pick<HeldData, 'maxBytesOf'> | undefined;
 }
 
+const KILLS: ReadonlySet<string> = new Set(['SCRIPT KILL', 'FUNCTION KILL']);
 const NEVER = () => false;
+const ALWAYS = () => true;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
@@ -165,29 +170,37 @@ export class CommandRunner {
     const bytesBefore = isMidway ? work.sliceStart.bytes : effects.bytes;
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
-    slot.audience.scriptReads = tracksScript ? new Set() : undefined;
-    let reply: Reply | Blocked | undefined;
+    slot.audience.scriptReads = tracksScript ? (work.scriptReadsSoFar ?? new Set()) : undefined;
+    const runsScripts = spec.family === 'scripting' || spec.family === 'function';
+    let reply: Reply | Blocked | Paused | undefined;
     try {
       if (work.slices !== undefined || (mode !== 'transaction' && engine.isLong(spec, words, turn.nowMs, caller))) {
         work.slices ??= engine.begin(spec, words, caller);
-        reply = nextSlices(work.slices, turn.nowMs, shouldStop);
+        // A script's slice is as long as one may be.
+        reply = nextSlices(work.slices, turn.nowMs, runsScripts ? ALWAYS : shouldStop);
         if (reply === undefined) {
           work.sliceStart = { effects: effectsBefore, bytes: bytesBefore };
-          this.#setBusy(slot, true, isWrite(spec));
-          if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
-          return 'more';
+          return this.#leave(slot, work, spec, startedAtMs);
         }
         work.slices = undefined;
         this.#setBusy(slot, false, isWrite(spec));
       } else {
         const isBounded = engine.bounds.areSet;
-        const runsScripts = spec.family === 'scripting' || spec.family === 'function';
         if (isBounded && spec.flags.includes('denyoom')) {
           reply = engine.makeRoom(turn.nowMs);
         } else if (runsScripts) {
           engine.isFull = isBounded && engine.makeRoom(turn.nowMs) !== undefined;
         }
         reply ??= engine.execute(spec, words, turn.nowMs, caller);
+        if (runsScripts && reply instanceof Paused) {
+          work.slices = engine.rest(reply, words, caller);
+          // What had to go to make room for it is done.
+          const evicted = effects.count - effectsBefore;
+          if (evicted > 0) this.noteChanges(slot, engine, turn, evicted, effects.bytes - bytesBefore);
+          const step = this.#leave(slot, work, spec, startedAtMs);
+          slot.killable = work.slices;
+          return step;
+        }
         if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
       }
     } catch (error) {
@@ -203,6 +216,7 @@ export class CommandRunner {
     }
     this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
     work.spentMs = 0;
+    work.scriptReadsSoFar = undefined;
     work.isFull = engine.bounds.leaveNoRoom;
     if (work.isFull) this.#plans.noteFull(slot, engine);
     work.progress += 1;
@@ -213,6 +227,14 @@ export class CommandRunner {
     else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
     this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
     return 'done';
+  }
+
+  /** A command in slices is left until its next one. */
+  #leave(slot: PartitionSlot, work: KvWork, spec: CommandSpec, startedAtMs: number): 'more' {
+    this.#setBusy(slot, true, isWrite(spec));
+    work.scriptReadsSoFar = slot.audience.scriptReads;
+    if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
+    return 'more';
   }
 
   /** What a command that has run did, and what its reply must wait for. */
@@ -337,6 +359,18 @@ export class CommandRunner {
     return 'done';
   }
 
+  /** SCRIPT KILL and FUNCTION KILL, while there is something to end: they do not wait behind it. */
+  kill(slot: PartitionSlot, work: KvWork): boolean {
+    const { killable } = slot;
+    const { commands, mode } = work.request;
+    const [words = []] = commands;
+    if (killable === undefined || commands.length !== 1 || mode !== 'single') return false;
+    if (words.length !== 2 || !KILLS.has(words.join(' ').toUpperCase())) return false;
+    killable.kill?.();
+    work.replies.push(OK);
+    return true;
+  }
+
   /** Of scripts, whether they say that they write nothing. */
   judge(engine: KvEngine, work: KvWork): 'done' {
     for (const words of work.request.commands) {
@@ -349,6 +383,7 @@ export class CommandRunner {
   #setBusy(slot: PartitionSlot, isBusy: boolean, isWriting: boolean): void {
     if (slot.isBusy === isBusy) return;
     slot.isBusy = isBusy;
+    slot.killable = undefined;
     if (isWriting) this.#writingSlots += isBusy ? 1 : -1;
   }
 

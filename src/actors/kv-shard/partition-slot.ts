@@ -5,7 +5,7 @@
  *  P1 a key is uncommitted from the command that changed it until the entry with that change is stored
  *  P2 a reply that looked at an uncommitted key waits for that entry
  */
-import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
+import { ChangedKeys, type CommandSpec, type KvEngine, keysOf, type SlicedCommand } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../messages/index.js';
 import type { KvFold } from './kv-fold.js';
@@ -24,6 +24,8 @@ export class PartitionSlot {
   isInDoubt = false;
   /** A command in slices is under way and may have changed something: no entry until it is done. */
   isBusy = false;
+  /** A script that has paused: the command it is can be killed. */
+  killable: SlicedCommand | undefined;
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingRoom();
   inFlight = new ChangedKeys();

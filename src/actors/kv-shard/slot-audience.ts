@@ -148,6 +148,14 @@ export class SlotAudience implements Audience {
     this.#open.push(...since.filter(({ event }) => event.type === 'invalidate'));
   }
 
+  holdBack(said: number): readonly unknown[] {
+    return this.#open.splice(said);
+  }
+
+  sayAgain(held: readonly unknown[]): void {
+    for (const message of held) this.#open.push(message as Message);
+  }
+
   noteScriptDenial({ user, reason, object }: ScriptDenial): void {
     if (this.scriptDenials.length < MAX_SCRIPT_DENIALS) this.scriptDenials.push({ user, reason, object });
   }

@@ -68,7 +68,11 @@ export class Mailbox<W extends Work> {
   spend(work: W, commands: number, bytes: number, isFinished: boolean): void {
     const queue = this.#queuesByTenant.get(work.tenant) as TenantQueue<W>;
     queue.deficit -= commands * COMMAND_COST + bytes;
-    if (!isFinished) return;
+    if (!isFinished) {
+      // What goes on in slices lets the others have their turn after each, however little it cost.
+      if (queue.deficit > 0) queue.deficit = 0;
+      return;
+    }
     queue.works[queue.head] = undefined as unknown as W;
     queue.head += 1;
     this.#works -= 1;

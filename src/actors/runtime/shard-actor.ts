@@ -152,6 +152,10 @@ export class ShardActor<W extends Work> {
       return;
     }
     work.enteredAtMs = this.ports.clock.monotonicMs();
+    if (this.plane.intercept?.(work) === true) {
+      this.ports.timers.soon(() => this.#releaseRead(work));
+      return;
+    }
     if (!this.#mailbox.push(work)) {
       this.ports.metrics.mailboxFull(this.shard);
       this.ports.timers.soon(() =>
@@ -316,10 +320,12 @@ export class ShardActor<W extends Work> {
     for (const work of this.plane.takeParked()) if (!this.#mailbox.push(work)) work.reject(unavailable(this.shard));
     // What is midway has to get on: nothing can be sealed before it is done.
     const hasRoom = () => !isFull() || this.#isMidway;
+    // Once it is its turn again everybody else has had theirs: the loop's others are next.
+    let left: W | undefined;
     while (hasRoom() && turn.commands < stopAt) {
       const nowMs = clock.monotonicMs();
       const work = nowMs <= deadlineMs ? this.#mailbox.next() : undefined;
-      if (work === undefined) break;
+      if (work === undefined || work === left) break;
       if (isTooLate(work, nowMs)) {
         this.#mailbox.spend(work, 0, 0, true);
         work.reject(tooLate(this.shard, work));
@@ -330,6 +336,7 @@ export class ShardActor<W extends Work> {
       const step = this.plane.execute(work, turn, shouldStop);
       const commands = turn.commands - commandsBefore;
       this.#mailbox.spend(work, commands, work.bytes + turn.effectBytes - bytesBefore, step !== 'more');
+      if (step === 'more') left ??= work;
       if (turn.effectBytes > bytesBefore && work.commandId !== undefined) pending.commandIds.push(work.commandId);
       if (step === 'done') this.#finish(work);
       this.#finishWaiters(pending);

@@ -77,6 +77,8 @@ export interface ShardPlane<W extends Work> {
   takeFinished?(): W[];
   /** True while a command that runs in slices may have changed half of what it will: no entry may be sealed. */
   isMidway?(): boolean;
+  /** Is it for what is under way, and done? Then it has its reply, and waits for nothing. */
+  intercept?(work: W): boolean;
   /** All work that is parked, ready or not: the actor ends. */
   abandon(): W[];
 
