@@ -1,6 +1,6 @@
 /** What INFO and TIME tell about this process. Names are Redis's own where the thing is the same. */
 import { totalmem } from 'node:os';
-import { human, Pace, type ServerFacts } from '../domain/kv/index.js';
+import { human, Pace, type ScriptLimits, type ServerFacts } from '../domain/kv/index.js';
 import type { RespCounts } from '../edge/index.js';
 import type { Clock } from '../ports/index.js';
 import { VERSION } from './version.js';
@@ -30,6 +30,7 @@ export class ProcessFacts implements ServerFacts {
   constructor(
     private readonly clock: Clock,
     private readonly runId: string,
+    readonly scriptLimits: ScriptLimits,
   ) {
     this.#startedAtMs = clock.nowMs();
   }

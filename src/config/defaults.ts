@@ -214,6 +214,14 @@ export const DEFAULTS = {
   turnCommands: as(1_000, 'Full entries under load; more would only delay the first reply.'),
   turnBytes: as(256 * KIB, 'An entry that size costs little more to sync than a small one.'),
   turnMs: as(5, 'A quarter of the 20 ms that our own work may hold the loop.'),
+  scriptMs: as(
+    5_000,
+    'As long as Redis lets a script run before it may be killed; a database may be told less, never more.',
+  ),
+  scriptHoldMs: as(
+    250,
+    'Others wait while a script cannot be interrupted: a quarter of a second is noticed, more is an outage.',
+  ),
   entryChunkBytes: as(512 * KIB, 'Half of the max_payload of a NATS server, with room for headers.'),
   busMessageBytes: as(
     64 * MIB,

@@ -43,6 +43,8 @@ export class KvShardStand {
   readonly snapshots = new SnapshotStore(this.objects, SILENT);
   mayAnswerReads = true;
   readonly storage = { full: false, isFull: () => this.storage.full };
+  /** Real time, and tests are not to wait for seconds of it. */
+  scriptLimits = { totalMs: 200, holdMs: 100 };
   /** Loading a kept state waits for this. */
   keptGate: Promise<void> | undefined;
   epoch = 0;
@@ -63,7 +65,8 @@ export class KvShardStand {
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
     const { snapshots } = this;
     // Scripts are stopped by real time.
-    const facts = { nowMicros: () => performance.now() * 1000, info: () => new Map() };
+    const { scriptLimits } = this;
+    const facts = { nowMicros: () => performance.now() * 1000, info: () => new Map(), scriptLimits };
     const plane = new KvPlane(
       {
         clock: time,

@@ -6,6 +6,7 @@
  *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
  *  C3 a command that runs in slices, and a transaction, has its partition for itself until it is done
  *  C4 what only reads is given up when whoever asked has left
+ *  C5 a script that has paused is in no entry before it is done, and holds up the entries of nobody
  */
 import {
   answerTooLarge,
@@ -18,6 +19,8 @@ import {
   type KvEngine,
   keysOf,
   notAvailable,
+  OK,
+  Paused,
   type Reply,
   replyBytes,
   type SlicedCommand,
@@ -51,6 +54,8 @@ export interface CommandRunnerPorts {
 const COMMANDS_BETWEEN_LOOKS = 16;
 /** Nobody hears it. */
 const NOT_ANSWERED = new ErrorReply('ERR the client has left');
+const KILLS: ReadonlySet<string> = new Set(['SCRIPT KILL', 'FUNCTION KILL']);
+const ALWAYS = () => true;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
 
@@ -101,7 +106,9 @@ export class CommandRunner {
     shouldStop: ShouldStop,
   ): 'done' | 'more' | 'parked' {
     const count = work.request.commands.length;
-    if (work.isUnwanted && onlyReads(work.request.commands, work.progress)) {
+    // What a script has written is taken back.
+    if (work.isUnwanted) work.slices?.kill?.();
+    if (work.isUnwanted && work.slices?.kill === undefined && onlyReads(work.request.commands, work.progress)) {
       work.slices = undefined;
       setMidway(slot, work, undefined);
       for (; work.progress < count; work.progress += 1) work.replies.push(NOT_ANSWERED);
@@ -221,15 +228,17 @@ export class CommandRunner {
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
     if (work.slices === undefined) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
-    let reply: Reply | Blocked | undefined;
+    const runsScripts = isScript(spec);
+    let reply: Reply | Blocked | Paused | undefined;
     try {
       if (work.slices === undefined) reply = makeRoomFor(engine, spec, turn.nowMs);
       if (reply !== undefined) {
         // It has no room.
       } else if (work.slices !== undefined || engine.isLong(spec, words, turn.nowMs, caller)) {
-        const messages = midway?.messages ?? slot.audience.openMessages;
+        const messages = midway?.messages ?? slot.audience.said;
         work.slices ??= engine.begin(spec, words, caller);
-        reply = nextSlices(work.slices, turn.nowMs, shouldStop);
+        // A script's slice is as long as one may be.
+        reply = nextSlices(work.slices, turn.nowMs, runsScripts ? ALWAYS : shouldStop);
         if (reply === undefined) {
           if (!isPart) setMidway(slot, work, { effects: effectsBefore, bytes: bytesBefore, messages });
           if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
@@ -239,6 +248,11 @@ export class CommandRunner {
         if (!isPart) setMidway(slot, work, undefined);
       } else {
         reply = engine.execute(spec, words, turn.nowMs, caller);
+        if (runsScripts && reply instanceof Paused) {
+          this.#pause(slot, engine, work, turn, engine.rest(reply, words, caller), effectsBefore, bytesBefore);
+          if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
+          return 'more';
+        }
         if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
       }
     } catch (error) {
@@ -267,6 +281,25 @@ export class CommandRunner {
     else if (effects.count > effectsBefore) engine.statistics.changes += 1;
     else this.#noteRead(slot, spec, words, work, turn);
     return 'done';
+  }
+
+  /** A script that has paused is left until its next slice (C5). */
+  #pause(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    work: KvWork,
+    turn: Turn,
+    rest: SlicedCommand,
+    effectsBefore: number,
+    bytesBefore: number,
+  ): void {
+    // What had to go to make room for it is done.
+    const { effects } = engine;
+    const evicted = effects.count - effectsBefore;
+    if (evicted > 0) this.noteChanges(slot, engine, turn, evicted, effects.bytes - bytesBefore);
+    work.slices = rest;
+    setMidway(slot, work, slot.beginning(engine));
+    slot.killable = rest;
   }
 
   /** What a command that has run did, and what its reply must wait for. */
@@ -403,6 +436,18 @@ export class CommandRunner {
     return 'done';
   }
 
+  /** SCRIPT KILL and FUNCTION KILL, while there is something to end: they do not wait behind it. */
+  kill(slot: PartitionSlot, work: KvWork): boolean {
+    const { killable } = slot;
+    const { commands, mode } = work.request;
+    const [words = []] = commands;
+    if (killable === undefined || commands.length !== 1 || mode !== 'single') return false;
+    if (words.length !== 2 || !KILLS.has(words.join(' ').toUpperCase())) return false;
+    killable.kill?.();
+    work.replies.push(OK);
+    return true;
+  }
+
   /** Of scripts, whether they say that they write nothing. */
   judge(engine: KvEngine, work: KvWork): 'done' {
     for (const words of work.request.commands) {
@@ -447,8 +492,7 @@ function obeySettings(slot: PartitionSlot, engine: KvEngine, nowMs: number): voi
 function makeRoomFor(engine: KvEngine, { flags, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
   const isBounded = engine.bounds.areSet;
   if (isBounded && flags.includes('denyoom')) return engine.makeRoom(nowMs);
-  const runsScripts = family === 'scripting' || family === 'function';
-  if (runsScripts) engine.isFull = isBounded && engine.makeRoom(nowMs) !== undefined;
+  if (isScript({ family })) engine.isFull = isBounded && engine.makeRoom(nowMs) !== undefined;
   return undefined;
 }
 
@@ -471,7 +515,12 @@ function onlyReads(commands: KvWork['request']['commands'], first: number): bool
 
 function setMidway(slot: PartitionSlot, work: KvWork, began: typeof slot.midway): void {
   slot.midway = began;
+  if (began === undefined) slot.killable = undefined;
   work.isHalfway = began !== undefined;
+}
+
+function isScript({ family }: Pick<CommandSpec, 'family'>): boolean {
+  return family === 'scripting' || family === 'function';
 }
 
 function isOfRespFace({ request }: KvWork): boolean {

@@ -108,6 +108,11 @@ export class KvPlane implements ShardPlane<KvWork> {
     return step;
   }
 
+  intercept(work: KvWork): boolean {
+    const slot = this.#slotsByPartition.get(work.request.partition);
+    return slot?.killable !== undefined && this.#runner.kill(slot, work);
+  }
+
   #listen(slot: PartitionSlot, work: KvWork): 'done' {
     const { listen } = work.request;
     const isKnown = listen !== undefined && slot.audience.listen(listen, this.ports.clock.monotonicMs());

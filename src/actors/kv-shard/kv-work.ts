@@ -1,9 +1,10 @@
 /** One request for a partition of a database, on its way through an actor. */
-import { type Caller, type Permissions, REST_CALLER, type Reply, type SlicedCommand } from '../../domain/kv/index.js';
+import type { Caller, Permissions, Reply, SlicedCommand } from '../../domain/kv/index.js';
 import type { CommandId, MillraceError } from '../../kernel/index.js';
 import type { KvRequest, KvResponse, ScriptDenial } from '../../messages/index.js';
 import type { Work } from '../runtime/index.js';
 
+const REST_PLAIN: Caller = { mayPause: true };
 const REST_TRANSACTION: Caller = { isNested: true };
 
 /** Compiles the ACL rules of a user. */
@@ -76,11 +77,12 @@ export class KvWork implements Work {
     const { client, mode, waiter } = this.request;
     const isNested = mode === 'transaction';
     if (client === undefined) {
-      this.#caller = isNested ? REST_TRANSACTION : REST_CALLER;
+      this.#caller = isNested ? REST_TRANSACTION : REST_PLAIN;
     } else {
       const { face, protocol, user, rules } = client;
       const permissions = rules === undefined ? undefined : compile(user, rules);
-      this.#caller = { face, protocol, mayBlock: waiter !== undefined && !isNested, isNested, permissions };
+      const mayBlock = waiter !== undefined && !isNested;
+      this.#caller = { face, protocol, mayBlock, mayPause: !isNested, isNested, permissions };
     }
     return this.#caller;
   }

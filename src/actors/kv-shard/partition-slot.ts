@@ -6,7 +6,7 @@
  *  P2 a reply that looked at an uncommitted key waits for that entry
  *  P3 of a command that is half done nothing is in an entry: it goes into the one that is open when it is done
  */
-import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
+import { ChangedKeys, type CommandSpec, type KvEngine, keysOf, type SlicedCommand } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../messages/index.js';
 import type { KvFold } from './kv-fold.js';
@@ -32,6 +32,8 @@ export class PartitionSlot {
   isInDoubt = false;
   /** A command in slices, or a transaction, is under way: nothing else runs here until it is done. */
   midway: Midway | undefined;
+  /** A script that has paused: the command it is can be killed. */
+  killable: SlicedCommand | undefined;
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingRoom();
   inFlight = new ChangedKeys();
@@ -117,7 +119,7 @@ export class PartitionSlot {
 
   /** A request begins that may not come to its end at once: where it began. */
   beginning(engine: KvEngine): Midway {
-    return { effects: engine.effects.count, bytes: engine.effects.bytes, messages: this.audience.openMessages };
+    return { effects: engine.effects.count, bytes: engine.effects.bytes, messages: this.audience.said };
   }
 
   /** The open turn's changes are now in flight. @returns its effects */

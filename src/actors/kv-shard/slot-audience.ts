@@ -138,6 +138,7 @@ export class SlotAudience implements Audience {
     for (const [id, { heardAtMs }] of this.#edges) if (nowMs - heardAtMs > EDGE_SILENCE_MS) this.forget(id);
   }
 
+  /** How much has been said in the open turn. */
   get said(): number {
     return this.#open.length;
   }
@@ -146,6 +147,14 @@ export class SlotAudience implements Audience {
   unsay(said: number): void {
     const since = this.#open.splice(said);
     this.#open.push(...since.filter(({ event }) => event.type === 'invalidate'));
+  }
+
+  holdBack(said: number): readonly unknown[] {
+    return this.#open.splice(said);
+  }
+
+  sayAgain(held: readonly unknown[]): void {
+    for (const message of held) this.#open.push(message as Message);
   }
 
   noteScriptDenial({ user, reason, object }: ScriptDenial): void {
@@ -198,11 +207,6 @@ export class SlotAudience implements Audience {
   everythingChanged(): void {
     this.currentClient = undefined;
     this.keyChanged(undefined);
-  }
-
-  /** How much has been said in the open turn. */
-  get openMessages(): number {
-    return this.#open.length;
   }
 
   /** The open turn is sealed: what was made in it waits with it, the first `count`. */

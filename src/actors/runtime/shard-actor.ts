@@ -156,6 +156,10 @@ export class ShardActor<W extends Work> {
       return;
     }
     work.enteredAtMs = this.ports.clock.monotonicMs();
+    if (this.plane.intercept?.(work) === true) {
+      this.ports.timers.soon(() => this.#releaseRead(work));
+      return;
+    }
     if (!this.#mailbox.push(work)) {
       this.ports.metrics.mailboxFull(this.shard);
       this.ports.timers.soon(() =>

@@ -78,6 +78,8 @@ export interface ShardPlane<W extends Work> {
   takeParked(): W[];
   /** Work that `execute` had parked for good and that is done now: it waited for something, and that came, or its time is over. */
   takeFinished?(): W[];
+  /** Is it for what is under way, and done? Then it has its reply, and waits for nothing. */
+  intercept?(work: W): boolean;
   /** All work that is parked, ready or not: the actor ends. */
   abandon(): W[];
 

@@ -10,7 +10,7 @@ import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
-import type { Blocked, ErrorReply, Reply } from './reply.js';
+import type { Blocked, ErrorReply, Paused, Reply } from './reply.js';
 import type { Settings } from './settings.js';
 import type { Statistics } from './statistics.js';
 
@@ -171,6 +171,8 @@ export interface CommandContext {
   readonly face: KvFaceName;
   /** May the handler answer `Blocked`? Not over REST, in a transaction or in a script. */
   readonly mayBlock: boolean;
+  /** May the handler answer `Paused`? Not in a transaction, whose commands are one. */
+  readonly mayPause: boolean;
   /** In RESP3 a few replies differ beyond their form. */
   readonly protocol: 2 | 3;
   /** Inside MULTI, `/multi-exec` or a script. */
@@ -206,18 +208,27 @@ export interface Permissions {
   readonly keyPatterns: readonly ByteString[];
 }
 
+/** Of one run, in milliseconds of work. */
+export interface ScriptLimits {
+  readonly totalMs: number;
+  /** Without letting others run: where it cannot be interrupted, or is part of a transaction. */
+  readonly holdMs: number;
+}
+
 /** What INFO and TIME tell that the keyspace does not know. */
 export interface ServerFacts {
   /** Microseconds since the epoch, for TIME. */
   nowMicros(): number;
   /** Processor time of the process, in microseconds; left out: all time is taken for work. */
   workedMicros?(): number;
+  /** What scripts may take at most; left out: as the bounds of the domain have it. */
+  readonly scriptLimits?: ScriptLimits;
   /** Section → field → value, for INFO; the keyspace section is the engine's own. */
   info(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** `Blocked` only where `mayBlock`. */
-export type Handler = (context: CommandContext) => Reply | Blocked;
+/** `Blocked` only where `mayBlock`, `Paused` only where `mayPause`. */
+export type Handler = (context: CommandContext) => Reply | Blocked | Paused;
 
 /**
  * A handler that takes long, in steps of about a millisecond. Nothing else of the same database runs between

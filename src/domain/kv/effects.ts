@@ -65,6 +65,13 @@ export class Effects {
     this.#count += count;
   }
 
+  /** Takes out what was pushed since there were `count` effects of `bytes`. */
+  cut(count: number, bytes: number): { readonly resp: ByteString; readonly count: number } {
+    const cut = { resp: bytes === 0 ? this.#resp : this.#resp.slice(bytes), count: this.#count - count };
+    this.rollBack(count, bytes);
+    return cut;
+  }
+
   /** Drops what was pushed since there were `count` effects of `bytes`. */
   rollBack(count: number, bytes: number): void {
     this.#resp = this.#resp.slice(0, bytes);

@@ -25,7 +25,7 @@ import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
 import { removeExpiredFields } from './perishing.js';
-import { type Blocked, ERRORS, ErrorReply, type Reply } from './reply.js';
+import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
 import { Settings } from './settings.js';
 import { hasManyWords, MANY_WORDS } from './slices.js';
 import { Statistics } from './statistics.js';
@@ -33,6 +33,8 @@ import { Statistics } from './statistics.js';
 export interface SlicedCommand {
   /** Runs one slice, judged by `nowMs`. The reply when it was the last. */
   next(nowMs: number): Reply | undefined;
+  /** The next slice ends it, with nothing done; only of what can be killed. */
+  readonly kill?: () => void;
 }
 
 /** Who asks, and what for; what is left out is as for a plain REST command of a user who may do everything. */
@@ -40,6 +42,7 @@ export interface Caller {
   readonly face?: KvFaceName | undefined;
   readonly protocol?: 2 | 3 | undefined;
   readonly mayBlock?: boolean | undefined;
+  readonly mayPause?: boolean | undefined;
   /** Inside a transaction. */
   readonly isNested?: boolean | undefined;
   readonly permissions?: Permissions | undefined;
@@ -99,6 +102,7 @@ export class KvEngine {
       face: 'rest',
       protocol: 2,
       mayBlock: false,
+      mayPause: false,
       isNested: false,
       isFull: false,
       maxCommandBytes: Number.POSITIVE_INFINITY,
@@ -119,7 +123,7 @@ export class KvEngine {
     words: readonly ByteString[],
     nowMs: number,
     caller: Caller = REST_CALLER,
-  ): Reply | Blocked {
+  ): Reply | Blocked | Paused {
     this.#prepare(words, nowMs, caller);
     try {
       return spec.handler(this.#context);
@@ -159,7 +163,15 @@ export class KvEngine {
   /** Begins a command that runs in slices; each call of `next` is one. A refusal is its reply. */
   begin(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): SlicedCommand {
     this.#prepare(words, 0, caller);
-    const slices = (spec.sliced as SlicedHandler)(this.#context);
+    return this.#inSlices((spec.sliced as SlicedHandler)(this.#context), words, caller);
+  }
+
+  /** What is left of a command that has paused. */
+  rest({ rest, kill }: Paused, words: readonly ByteString[], caller: Caller): SlicedCommand {
+    return { ...this.#inSlices(rest, words, caller), kill };
+  }
+
+  #inSlices(slices: Iterator<void, Reply>, words: readonly ByteString[], caller: Caller): SlicedCommand {
     return {
       next: (nowMs) => {
         this.#prepare(words, nowMs, caller);
@@ -274,6 +286,7 @@ export class KvEngine {
     context.face = caller.face ?? 'rest';
     context.protocol = caller.protocol ?? 2;
     context.mayBlock = caller.mayBlock ?? false;
+    context.mayPause = caller.mayPause ?? false;
     context.isNested = caller.isNested ?? false;
     context.permissions = caller.permissions;
   }

@@ -118,7 +118,7 @@ export const PARAMETERS: readonly Parameter[] = [
   { name: 'acllog-max-len', standard: String(DEFAULT_ACL_LOG), check: integer(0, MAX_ACL_LOG) },
   { name: 'slowlog-max-len', standard: '128', check: integer(0, 100_000) },
   { name: 'latency-monitor-threshold', standard: '0', check: integer(0, MAX_COUNT) },
-  { name: 'busy-reply-threshold', standard: '250', check: integer(1, 2000), alias: 'lua-time-limit' },
+  { name: 'busy-reply-threshold', standard: '5000', check: integer(1, MAX_COUNT), alias: 'lua-time-limit' },
   { name: 'databases', standard: '1', check: undefined },
   // Kept for whoever reads them back. Whatever they say, every change is stored before it is answered, and
   // snapshots are made when the journal has grown: nobody gets less than was asked for.

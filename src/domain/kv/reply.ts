@@ -147,6 +147,15 @@ export class Blocked {
   ) {}
 }
 
+/** What a handler answers that may pause and has worked for as long as one may at a time. Never leaves the owner. */
+export class Paused {
+  /** @param rest what is left of it: each step is as long again  @param kill has the next step end it */
+  constructor(
+    readonly rest: Iterator<void, Reply>,
+    readonly kill: () => void,
+  ) {}
+}
+
 export const OK = new SimpleString('OK');
 export const NIL_ARRAY = NilArray.VALUE;
 

@@ -12,6 +12,7 @@ import {
   findCommand,
   KvEngine,
   NO_AUDIENCE,
+  Paused,
   type Reply,
   rebuildingCommands,
   rebuildingPreamble,
@@ -28,13 +29,15 @@ const ROUNDS = 25;
 const MAX_CALLS = 30;
 /** Its arguments are commands, each behind the number of its words. It never ends by itself. */
 const ENDLESS =
-  'local at=1 while at<=#ARGV do local n=tonumber(ARGV[at]) redis.pcall(unpack(ARGV,at+1,at+n)) at=at+n+1 end while true do redis.call("exists","") end';
+  'local at=1 while at<=#ARGV do local n=tonumber(ARGV[at]) redis.pcall(unpack(ARGV,at+1,at+n)) at=at+n+1 for _=1,40 do end end while true do redis.call("exists","") end';
 const SERVER = { info: () => new Map() };
 
 /** An engine with time that runs out for a script after so many of its commands. */
 class Stand {
   nowMs = NOW;
   callsLeft = Number.POSITIVE_INFINITY;
+  mayPause = false;
+  pauses = 0;
   readonly audience: Audience = {
     ...NO_AUDIENCE,
     noteScriptCall: () => {
@@ -45,7 +48,12 @@ class Stand {
   readonly mirror: KvEngine;
 
   constructor(seed: number) {
-    const nowMicros = () => (this.callsLeft > 0 ? 0 : 3_600_000_000);
+    // While scripts may pause every look finds that the slice is over.
+    let looks = 0;
+    const nowMicros = () => {
+      looks += 1;
+      return (this.callsLeft > 0 ? 0 : 3_600_000_000) + (this.mayPause ? looks * 6_000 : 0);
+    };
     this.engine = new KvEngine(seededRandom(seed), { ...SERVER, nowMicros }, this.audience);
     this.mirror = new KvEngine(seededRandom(seed), { ...SERVER, nowMicros });
   }
@@ -53,7 +61,19 @@ class Stand {
   run(words: readonly string[]): Reply | undefined {
     const spec = admit(words);
     if (spec instanceof ErrorReply) return spec;
-    const reply = this.engine.execute(spec, words, this.nowMs) as Reply;
+    const { engine } = this;
+    const caller = { mayPause: this.mayPause };
+    const answer = engine.execute(spec, words, this.nowMs, caller);
+    let reply: Reply | undefined;
+    if (answer instanceof Paused) {
+      const rest = engine.rest(answer, words, caller);
+      for (; reply === undefined; reply = rest.next(this.nowMs)) {
+        this.pauses += 1;
+        expect(engine.effects.count, 'effects of a script that has paused').to.equal(0);
+      }
+    } else {
+      reply = answer as Reply;
+    }
     for (const effect of new RespCommandReader(bufferOfBytes(this.engine.effects.take()))) this.mirror.replay(effect);
     return reply;
   }
@@ -103,6 +123,8 @@ describe('key-value: a script that is stopped', () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       it(`leaves nothing of what it wrote: ${name} (seed ${seed})`, () => {
         const stand = new Stand(seed);
+        // Every other time it runs in slices.
+        stand.mayPause = seed % 2 === 0;
         const dice = new Dice(seed);
         const shapes = program(dice, 8);
         const command = (): readonly string[] => {
@@ -122,6 +144,7 @@ describe('key-value: a script that is stopped', () => {
         }
         for (let i = 0; i < 100; i += 1) stand.run(command());
         stand.expectSound();
+        if (stand.mayPause) expect(stand.pauses).to.be.above(2 * ROUNDS);
       });
     }
   }

@@ -2,11 +2,19 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { LUA, type LuaMachine, type State } from './machine.js';
 
-/** The error handler of every run: the error as a table, with the place it came from. */
+/** As an error handler: the error as a table, with the place it came from. */
 export function describeError(machine: LuaMachine, state: State): number {
+  return describe(machine, state, state, 1);
+}
+
+/**
+ * The only value of `state`, an error, as a table with the place it came from.
+ * @param raised where it was raised: a stack that is as it was then  @param level of the function that raised it
+ */
+export function describe(machine: LuaMachine, state: State, raised: State, level: number): number {
   const { api } = machine;
-  const direct = machine.callSite(state, 1);
-  const site = direct?.what === 'C' ? machine.callSite(state, 2) : direct;
+  const direct = machine.callSite(raised, level);
+  const site = direct?.what === 'C' ? machine.callSite(raised, level + 1) : direct;
   if (api.lua_type(state, 1) !== LUA.TABLE || machine.isShielded(state, 1)) {
     const text = errorText(machine, state);
     api.lua_settop(state, 0);

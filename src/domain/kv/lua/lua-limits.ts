@@ -1,11 +1,15 @@
 /** What a script may use up, each with its reason. None of them can be caught with `pcall`. */
 
-/** A script holds up every command of its database; a quarter of a second is noticed, more is an outage. */
-export const DEFAULT_SCRIPT_MS = 250;
-/** What `busy-reply-threshold` may raise it to: leases and clients wait longer than that, but not much. */
-export const MAX_SCRIPT_MS = 2_000;
-/** Lua instructions of one run: a backstop that needs no clock, some two seconds of the cheapest ones. */
-export const MAX_INSTRUCTIONS = 100_000_000;
+/** Work of a script, where the installation says nothing else: as long as Redis lets one run before it may be killed. */
+export const MAX_SCRIPT_MS = 5_000;
+/** Work that is not interrupted, where it cannot be or must not: others wait. A quarter of a second is noticed, more is an outage. */
+export const MAX_HOLD_MS = 250;
+/** A script that ends by then is never interrupted. */
+export const FIRST_SLICE_MS = 5;
+/** Then it works for so long at a time: what others in the process wait for it, each time. */
+export const SLICE_MS = 1;
+/** Lua instructions of one run: a backstop that needs no clock, some ten seconds of the cheapest ones. */
+export const MAX_INSTRUCTIONS = 2_000_000_000;
 /** The clock is looked at so often: an instruction on a value of a few megabytes takes a millisecond or two. */
 export const INSTRUCTIONS_A_LOOK = 100;
 /** So often when the heap has grown: then one instruction may copy tens of megabytes. */

@@ -1,20 +1,27 @@
 /**
  * One Lua machine: an instance of the binary, its state, and the way in and out. It knows nothing of Redis.
  *
+ * A run is a coroutine of Lua's, so that the hook that counts instructions can leave it between two of them, and it goes
+ * on there. Within a function of C that called back (`pcall`, a metamethod, a coroutine of the script's own) it cannot:
+ * there it goes on, for `holdMs` at most.
+ *
  * Invariants
  *  M1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
  *     handler of Lua's can catch; the machine is unusable afterwards
  *  M2 the heap never exceeds MAX_HEAP_BYTES
  *  M3 pointers into the heap are used before anything that may allocate is called
+ *  M4 a run is left where it has worked for as long as one may at a time, and only where Lua can go on
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
+  FIRST_SLICE_MS,
   INSTRUCTIONS_A_LOOK,
   INSTRUCTIONS_A_LOOK_WHEN_LARGE,
   LARGE_HEAP_BYTES,
   MAX_HEAP_BYTES,
   MAX_INSTRUCTIONS,
+  SLICE_MS,
 } from './lua-limits.js';
 import type { ScriptRun } from './script-run.js';
 
@@ -80,6 +87,10 @@ export interface LuaApi {
   lua_call(state: State, args: number, results: number): void;
   lua_pcall(state: State, args: number, results: number, handlerAt: number): number;
   lua_error(state: State): number;
+  lua_newthread(state: State): State;
+  lua_resume(state: State, args: number): number;
+  lua_yield(state: State, results: number): number;
+  lua_xmove(from: State, to: State, count: number): void;
   lua_gc(state: State, what: number, data: number): number;
   lua_sethook(state: State, functionIndex: number, mask: number, count: number): number;
   lua_getstack(state: State, level: number, debugAt: number): number;
@@ -102,6 +113,12 @@ export class ScriptStopped extends Error {}
 /** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
 const MASK_COUNT = 8;
+/** Of lua_resume and lua_status. */
+const YIELDED = 1;
+/** Within lua_State of a 32-bit machine: depth of C calls, now and where it was resumed; and what it is checked by. */
+const STATE_C_CALLS = 52;
+const STATE_HOOK_COUNT = 60;
+const STATE_HOOK = 68;
 const PAGE_BYTES = 65_536;
 const SCRATCH_BYTES = 64 * 1024;
 const DEBUG_BYTES = 128;
@@ -117,6 +134,16 @@ export interface CallSite {
   readonly source: ByteString;
   readonly line: number;
 }
+
+/** What a run may use up, in milliseconds of work. */
+export interface MeterLimits {
+  readonly totalMs: number;
+  /** At a time. */
+  readonly holdMs: number;
+}
+
+/** How far a run has come. */
+export type RunState = 'done' | 'failed' | 'paused';
 
 /** Against the 250,000 of a script, nothing. */
 const ASKED_ANEW_MICROS = 1000;
@@ -147,13 +174,22 @@ export class LuaMachine {
   readonly #hookIndex: number;
   readonly #functionIndexes = new Map<HostFunction, number>();
   #facts: MeterFacts = { nowMicros: () => 0 };
+  /** Of the slice, as the next. */
   #startedMicros = 0;
-  /** Processor time at the start of the run, or up to `ASKED_ANEW_MICROS` before. */
+  /** Processor time at its start, or up to `ASKED_ANEW_MICROS` before. */
   #workedMicros = 0;
   #askedMicros = Number.NEGATIVE_INFINITY;
+  /** When it may have used up what it may: then processor time is asked for. */
   #deadlineMicros = Number.POSITIVE_INFINITY;
-  #limitMs = 0;
+  /** When it is to be left; never where the run may not pause. */
+  #leaveMicros = Number.POSITIVE_INFINITY;
+  /** Work of earlier slices. */
+  #spentMicros = 0;
+  #limits: MeterLimits = { totalMs: 0, holdMs: 0 };
   #instructions = 0;
+  /** The coroutine that runs are: one serves until one fails in it. */
+  #thread: State = 0;
+  #threadRef = 0;
 
   constructor(hostFunctions: readonly HostFunction[]) {
     this.api = this.#instantiate();
@@ -166,6 +202,9 @@ export class LuaMachine {
     this.#hookIndex = this.#install(hostFunctions);
     this.state = api.luaL_newstate();
     api.lua_sethook(this.state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK);
+    const word = (offset: number) => this.#words[(this.state + offset) >> 2];
+    const isKnown = word(STATE_HOOK_COUNT) === INSTRUCTIONS_A_LOOK && word(STATE_HOOK) === this.#hookIndex;
+    if (!isKnown) throw new Error('this is not the Lua whose states are known here');
   }
 
   get heapBytes(): number {
@@ -181,29 +220,100 @@ export class LuaMachine {
     return this.shielded.has(this.api.lua_topointer(state, index));
   }
 
-  /** Begins to count: the run that follows ends after `limitMs` of work. */
-  startMeter(facts: MeterFacts, limitMs: number): void {
+  /** The coroutine that is the run, where there is one. */
+  get thread(): State {
+    return this.#thread;
+  }
+
+  /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
+  startMeter(facts: MeterFacts, limits: MeterLimits, mayPause = false): void {
     this.#facts = facts;
-    this.#limitMs = limitMs;
-    this.#startedMicros = facts.nowMicros();
-    // Asking costs a fifth of a short script: what was asked just now is good enough.
-    if (Math.abs(this.#startedMicros - this.#askedMicros) >= ASKED_ANEW_MICROS) {
-      this.#askedMicros = this.#startedMicros;
-      this.#workedMicros = facts.workedMicros?.() ?? 0;
-    }
-    this.#deadlineMicros = this.#startedMicros + limitMs * 1000;
+    this.#limits = limits;
+    this.#spentMicros = 0;
     this.#instructions = 0;
+    this.#startSlice(mayPause ? FIRST_SLICE_MS : Number.POSITIVE_INFINITY);
   }
 
   /** To be called by whatever takes long within one instruction. @throws ScriptStopped */
   checkMeter(): void {
-    const nowMicros = this.#facts.nowMicros();
-    if (nowMicros <= this.#deadlineMicros) return;
-    // The process may have been stopped or starved meanwhile, or its clock set: that is none of the script's doing.
+    this.#judge(this.#facts.nowMicros());
+  }
+
+  /** An empty coroutine: function and arguments of a run are to be pushed on it. */
+  freshThread(): State {
+    if (this.#thread === 0) {
+      this.#thread = this.api.lua_newthread(this.state);
+      this.#threadRef = this.api.luaL_ref(this.state, REGISTRY_INDEX);
+    }
+    return this.#thread;
+  }
+
+  /** Runs what was pushed. After `failed` the coroutine is as it was then, the error on top, until `endRun`. */
+  start(args: number): RunState {
+    return this.#resume(args);
+  }
+
+  /** Goes on where it was left. */
+  goOn(): RunState {
+    this.#startSlice(SLICE_MS);
+    return this.#resume(0);
+  }
+
+  /** To be called once a run's results, or its error, were taken. */
+  endRun(hasFailed: boolean): void {
+    if (!hasFailed) {
+      this.api.lua_settop(this.#thread, 0);
+      return;
+    }
+    // It cannot run again.
+    this.api.luaL_unref(this.state, REGISTRY_INDEX, this.#threadRef);
+    this.#thread = 0;
+  }
+
+  #resume(args: number): RunState {
+    const status = this.api.lua_resume(this.#thread, args);
+    if (status !== YIELDED) return status === 0 ? 'done' : 'failed';
+    this.#spentMicros += this.#sliceWorked(this.#facts.nowMicros());
+    return 'paused';
+  }
+
+  #startSlice(sliceMs: number): void {
+    const facts = this.#facts;
+    const nowMicros = facts.nowMicros();
+    this.#startedMicros = nowMicros;
+    // Asking costs a fifth of a short script: what was asked just now is good enough.
+    if (Math.abs(nowMicros - this.#askedMicros) >= ASKED_ANEW_MICROS) {
+      this.#askedMicros = nowMicros;
+      this.#workedMicros = facts.workedMicros?.() ?? 0;
+    }
+    const { totalMs, holdMs } = this.#limits;
+    this.#deadlineMicros = nowMicros + Math.min(totalMs * 1000 - this.#spentMicros, holdMs * 1000);
+    this.#leaveMicros = nowMicros + sliceMs * 1000;
+  }
+
+  /** The process may have been stopped or starved meanwhile, or its clock set: that is none of the script's doing. */
+  #sliceWorked(nowMicros: number): number {
+    const passed = nowMicros - this.#startedMicros;
     const worked = (this.#facts.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;
-    const left = this.#limitMs * 1000 - worked;
-    if (left <= 0) throw new ScriptStopped(`it took longer than ${this.#limitMs} ms`);
-    this.#deadlineMicros = nowMicros + left;
+    return Math.max(0, Math.min(passed, worked));
+  }
+
+  /** @throws ScriptStopped */
+  #judge(nowMicros: number): void {
+    if (nowMicros <= this.#deadlineMicros) return;
+    const { totalMs, holdMs } = this.#limits;
+    const worked = this.#sliceWorked(nowMicros);
+    const left = totalMs * 1000 - this.#spentMicros - worked;
+    if (left <= 0) throw new ScriptStopped(`it took longer than ${totalMs} ms`);
+    const leftHere = holdMs * 1000 - worked;
+    if (leftHere <= 0) throw new ScriptStopped(`it took longer than ${holdMs} ms where it cannot be interrupted`);
+    this.#deadlineMicros = nowMicros + Math.min(left, leftHere);
+  }
+
+  /** M4. Is no function of C between the run's beginning and here? */
+  #canLeave(state: State): boolean {
+    const calls = this.#words[(state + STATE_C_CALLS) >> 2] as number;
+    return state === this.#thread && (calls & 0xffff) === calls >>> 16;
   }
 
   /** @throws ScriptStopped */
@@ -358,8 +468,10 @@ export class LuaMachine {
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
     this.#instructions += isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new ScriptStopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
-    this.checkMeter();
+    const nowMicros = this.#facts.nowMicros();
+    this.#judge(nowMicros);
     if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
+    if (nowMicros > this.#leaveMicros && this.#canLeave(state)) this.api.lua_yield(state, 0);
   }
 
   /** Puts the host's functions into the machine's table; the hook's index. */

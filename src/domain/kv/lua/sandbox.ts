@@ -11,6 +11,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX } from './machine.js';
 import {
+  COROUTINE_WRAPS,
   GLOBALS,
   GLOBALS_METATABLE,
   pairs,
@@ -55,6 +56,7 @@ export const SANDBOX_FUNCTIONS: readonly HostFunction[] = [
   ...WRAPPED.values(),
   ...STRING_WRAPS.values(),
   ...TABLE_WRAPS.values(),
+  ...COROUTINE_WRAPS.values(),
   pairs,
   refuseWrite,
   refuseUnknownGlobal,
@@ -88,6 +90,7 @@ export function openSandbox(machine: LuaMachine, { globals, libraries, aliases }
   machine.pushFunction(state, pairs, 1);
   api.lua_setfield(state, real, machine.name('pairs'));
   api.lua_getfield(state, real, machine.name('coroutine'));
+  fill(machine, COROUTINE_WRAPS);
   shield(machine);
   api.lua_setfield(state, real, machine.name('coroutine'));
   putLibraries(machine, real, libraries, aliases);
@@ -107,6 +110,7 @@ function keepNatives(machine: LuaMachine): void {
   for (const [library, wraps] of [
     ['string', STRING_WRAPS],
     ['table', TABLE_WRAPS],
+    ['coroutine', COROUTINE_WRAPS],
   ] as const) {
     api.lua_getfield(state, GLOBALS_INDEX, machine.name(library));
     for (const name of wraps.keys()) {

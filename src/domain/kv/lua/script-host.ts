@@ -9,18 +9,21 @@
  *  H3 what is remembered here can be lost at any time: scripts come again, libraries are in `libraries`
  */
 import type { ByteString } from '../../../kernel/index.js';
-import type { CommandContext } from '../command-spec.js';
+import type { CommandContext, ScriptLimits } from '../command-spec.js';
 import { StateInDoubt } from '../engine.js';
 import type { Libraries } from '../libraries.js';
-import { ErrorReply, type Reply } from '../reply.js';
-import { DEFAULT_SCRIPT_MS, KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
+import { ErrorReply, Paused, type Reply } from '../reply.js';
+import { describe } from './describe-error.js';
+import { HeldBack, Mark } from './held-back.js';
+import { KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_HOLD_MS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { LUA, type LuaMachine, REGISTRY_INDEX, ScriptStopped } from './machine.js';
+import { LUA, type LuaMachine, REGISTRY_INDEX, type RunState, ScriptStopped } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
 
+const DEFAULT_LIMITS: ScriptLimits = { totalMs: MAX_SCRIPT_MS, holdMs: MAX_HOLD_MS };
 /** The server whose scripts come here, where nobody says. */
 const FALLBACK_VERSION = '8.2.0';
 export interface RunRequest {
@@ -119,7 +122,7 @@ export class ScriptHost {
     const { api, state } = machine;
     return this.guarded(context, '', () => {
       api.lua_settop(state, 0);
-      machine.startMeter(context.server, limitMs(context));
+      machine.startMeter(context.server, limitsOf(context));
       if (machine.load(state, body, chunkName)) return api.luaL_ref(state, REGISTRY_INDEX);
       const text = machine.string(state, -1) ?? '';
       throw new ErrorReply(`ERR ${problem}: ${oneLine(text)}`);
@@ -127,26 +130,69 @@ export class ScriptHost {
   }
 
   /** What the function returns, as a reply. @throws as `guarded` */
-  run(context: CommandContext, request: RunRequest): Reply {
-    const furniture = this.furniture(context);
-    const { machine } = furniture;
+  run(context: CommandContext, request: RunRequest): Reply | Paused {
+    const { machine } = this.furniture(context);
     const { api, state } = machine;
+    const mark = new Mark(context);
     context.keyspace.beginUndo();
-    const reply = this.guarded(context, ` script: ${request.label}`, () => {
-      api.lua_settop(state, 0);
-      api.lua_rawgeti(state, REGISTRY_INDEX, furniture.errorHandler);
-      api.lua_rawgeti(state, REGISTRY_INDEX, request.callback);
+    const work = (): Reply | undefined => {
+      const thread = machine.freshThread();
+      api.lua_rawgeti(thread, REGISTRY_INDEX, request.callback);
       const count = request.pushArguments(machine);
+      if (count > 0) api.lua_xmove(state, thread, count);
       machine.run = request.run;
-      machine.startMeter(context.server, limitMs(context));
-      const failed = api.lua_pcall(state, count, 1, 1);
-      const reply = failed === 0 ? takeReply(machine, state, request.run.protocol) : errorOf(machine, request.label);
-      machine.run = undefined;
-      api.lua_settop(state, 0);
-      if (machine.heapBytes > KEPT_HEAP_BYTES) this.drop();
-      return reply;
-    });
+      machine.startMeter(context.server, limitsOf(context), context.mayPause);
+      return this.#outcome(machine, request, machine.start(count));
+    };
+    const reply = this.guarded(context, labelled(request), work, 'Script stopped', mark);
+    if (reply === undefined) {
+      const held = new HeldBack();
+      held.take(context, mark);
+      return new Paused(this.#rest(context, request, machine, held), () => {
+        request.run.isKilled = true;
+      });
+    }
     context.keyspace.endUndo();
+    return reply;
+  }
+
+  /** Goes on with a run that was left, slice by slice. */
+  *#rest(context: CommandContext, request: RunRequest, machine: LuaMachine, held: HeldBack): Iterator<void, Reply> {
+    for (;;) {
+      const mark = new Mark(context);
+      const work = (): Reply | undefined => {
+        if (request.run.isKilled) throw new ScriptStopped('it was killed');
+        return this.#outcome(machine, request, machine.goOn());
+      };
+      const reply = this.guarded(context, labelled(request), work, 'Script stopped', mark, held);
+      if (reply !== undefined) {
+        held.giveBack(context, mark);
+        context.keyspace.endUndo();
+        return reply;
+      }
+      held.take(context, mark);
+      yield;
+    }
+  }
+
+  /** The reply, once there is one. */
+  #outcome(machine: LuaMachine, request: RunRequest, runState: RunState): Reply | undefined {
+    if (runState === 'paused') return undefined;
+    const { api, state, thread } = machine;
+    let reply: Reply;
+    if (runState === 'done') {
+      // One result, as a call has it, however many there are.
+      api.lua_settop(thread, 1);
+      reply = takeReply(machine, thread, request.run.protocol);
+    } else {
+      api.lua_settop(state, 0);
+      api.lua_xmove(thread, state, 1);
+      describe(machine, state, thread, 0);
+      reply = errorOf(machine, request.label);
+    }
+    machine.run = undefined;
+    machine.endRun(runState === 'failed');
+    if (machine.heapBytes > KEPT_HEAP_BYTES) this.drop();
     return reply;
   }
 
@@ -178,28 +224,38 @@ export class ScriptHost {
   }
 
   /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped (H2) */
-  guarded<T>(context: CommandContext, where: string, work: () => T, what = 'Script stopped'): T {
-    const { keyspace, effects, audience } = context;
-    const { count, bytes } = effects;
-    const { said = 0 } = audience;
+  guarded<T>(
+    context: CommandContext,
+    where: string,
+    work: () => T,
+    what = 'Script stopped',
+    mark = new Mark(context),
+    held?: HeldBack,
+  ): T {
     try {
       return work();
     } catch (thrown) {
+      const { keyspace, effects } = context;
       const reason = thrown instanceof ErrorReply ? undefined : stopReason(thrown);
       if (reason === undefined) {
         keyspace.endUndo();
+        held?.giveBack(context, mark);
         if (!(thrown instanceof ErrorReply)) this.drop();
         throw thrown;
       }
       this.drop();
       const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
+      const hasWritten = effects.count !== mark.count || held?.hasEffects === true;
       const isTakenBack = keyspace.undo();
-      audience.unsay?.(said);
-      if (effects.count !== count && !isTakenBack) throw new StateInDoubt(reply);
-      effects.rollBack(count, bytes);
+      (held ?? new HeldBack()).drop(context, mark);
+      if (hasWritten && !isTakenBack) throw new StateInDoubt(reply);
       throw reply;
     }
   }
+}
+
+function labelled({ label }: RunRequest): string {
+  return ` script: ${label}`;
 }
 
 /** A table of words on the stack. */
@@ -221,9 +277,11 @@ function stopReason(thrown: unknown): string | undefined {
   return undefined;
 }
 
-export function limitMs({ settings }: CommandContext): number {
+/** What a run may use up. A tenant may ask for less than the installation allows, and never for more. */
+export function limitsOf({ settings, server }: CommandContext): ScriptLimits {
+  const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
   const given = settings.number('busy-reply-threshold');
-  return given > 0 ? Math.min(given, MAX_SCRIPT_MS) : DEFAULT_SCRIPT_MS;
+  return given > 0 && given < totalMs ? { totalMs: given, holdMs } : (server.scriptLimits ?? DEFAULT_LIMITS);
 }
 
 /** The error on top of the stack, as `describeError` left it. */

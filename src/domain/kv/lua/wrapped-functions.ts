@@ -45,6 +45,11 @@ export const STRING_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
   ['sub', sub],
   ['format', format],
 ]);
+/** A run is a coroutine, and a script is not to know. */
+export const COROUTINE_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
+  ['yield', yieldWithin],
+  ['running', running],
+]);
 export const TABLE_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
   ['insert', insert],
   ['remove', metered('remove')],
@@ -54,6 +59,18 @@ export const TABLE_WRAPS: ReadonlyMap<string, HostFunction> = new Map([
 
 function native(machine: LuaMachine, state: State, name: string): number {
   return machine.callNative(state, machine.natives.get(name) as number);
+}
+
+function yieldWithin(machine: LuaMachine, state: State): number {
+  if (state !== machine.thread) return native(machine, state, 'yield');
+  machine.push(state, 'attempt to yield across metamethod/C-call boundary');
+  return machine.raise(state);
+}
+
+function running(machine: LuaMachine, state: State): number {
+  if (state !== machine.thread) return native(machine, state, 'running');
+  machine.api.lua_pushnil(state);
+  return 1;
 }
 
 export function refuseWrite(machine: LuaMachine, state: State): number {

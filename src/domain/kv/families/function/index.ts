@@ -21,7 +21,7 @@ const HELP = [
   'STATS',
   '    Tell how many libraries and functions there are.',
   'KILL',
-  '    There is never one to kill: functions are ended by their limits.',
+  '    End the function that runs; nothing of it stays.',
   'FLUSH [ASYNC|SYNC]',
   '    Delete all libraries.',
   'DUMP',
@@ -114,7 +114,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     keys: NO_KEYS,
     handler: kill,
     since: '7.0.0',
-    summary: 'Would end a function that runs; there never is one.',
+    summary: 'Ends the function that runs; nothing of it stays.',
   },
   {
     name: 'FUNCTION DUMP',

@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { ScriptRun, scriptHost } from '../../lua/index.js';
-import { ErrorReply, type Reply } from '../../reply.js';
+import { ErrorReply, type Paused, type Reply } from '../../reply.js';
 import { keyCount } from './key-count.js';
 
 const NO_SCRIPT = new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
@@ -51,7 +51,7 @@ function runScript(
   run: ScriptRun,
   words: readonly ByteString[],
   keys: number,
-): Reply {
+): Reply | Paused {
   const host = scriptHost(context.libraries);
   return host.run(context, {
     callback,

@@ -7,7 +7,7 @@ import { exists, flush, kill, load } from './script.js';
 const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
 const KEEPS: readonly CommandFlag[] = ['noscript'];
 const STOPPED =
-  'A script is ended after 250 ms (`busy-reply-threshold`, at most 2000), 100 million instructions or 64 MiB; nothing of it stays.';
+  'A script is ended after 5 s of work (`busy-reply-threshold`, at most what the installation allows), 250 ms where it cannot be interrupted, 2,000 million instructions or 64 MiB; nothing of it stays.';
 
 const HELP = [
   'SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
@@ -16,7 +16,7 @@ const HELP = [
   'FLUSH [ASYNC|SYNC]',
   '    Forget all scripts.',
   'KILL',
-  '    There is never one to kill: scripts are ended by their limits.',
+  '    End the script that runs; nothing of it stays.',
   'LOAD <script>',
   '    Keep a script without running it.',
   'HELP',
@@ -106,7 +106,8 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
     keys: NO_KEYS,
     handler: kill,
     since: '2.6.0',
-    summary: 'Would end a script that runs; there never is one.',
+    summary: 'Ends the script that runs; nothing of it stays.',
+    deviations: ['It ends a script that has written too, and in a database of several partitions one of the first.'],
   },
   {
     name: 'SCRIPT HELP',

@@ -27,7 +27,7 @@ export const flush: Handler = ({ args, libraries }) => {
   return OK;
 };
 
-/** Nothing runs when a command is being answered: scripts hold up their database, and end by themselves. */
+/** What gets here found nothing to end: it is not queued behind a script that runs. */
 export const kill: Handler = () => {
   throw new ErrorReply('NOTBUSY No scripts in execution right now.');
 };

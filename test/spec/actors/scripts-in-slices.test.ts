@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import type { KvPlane, KvWork } from '../../../src/actors/kv-shard/index.js';
+import type { ShardActor } from '../../../src/actors/runtime/index.js';
+import { digestOf } from '../../../src/domain/kv/index.js';
+import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
+import { eventually } from '../../support/eventually.js';
+import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+
+const OTHER = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
+const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
+
+/** Writes, works for some fifty milliseconds, and writes again. */
+const LONG =
+  "redis.call('set','first','1') redis.call('publish','news','script') for i=1,10000000 do end redis.call('set','second','2') return 'ready'";
+const ENDLESS = "redis.call('set','half','1') while true do end";
+
+describe('a script that takes long', () => {
+  let stand: KvShardStand;
+  let actor: ShardActor<KvWork>;
+
+  beforeEach(async () => {
+    stand = new KvShardStand();
+    // Far more than a script takes here that is to come to its end.
+    stand.scriptLimits = { ...stand.scriptLimits, totalMs: 60_000 };
+    // As if a millisecond had been worked between two looks at the clock.
+    let elapsedMs = stand.time.monotonicMs();
+    stand.time.monotonicMs = () => (elapsedMs += 1);
+    actor = await stand.serving();
+    // Its machine is made now, so that what is measured is the script.
+    await answered(evaluate('return 1'));
+  });
+
+  const evaluate = (script: string): Outcome => stand.ask(actor, { commands: [['EVAL', script, '0']] });
+  const ofAnother = (...words: string[]): Outcome =>
+    stand.ask(actor, { database: OTHER, partition: `kv:${OTHER}:0` as PartitionName, commands: [words] });
+  const answered = (outcome: Outcome): Promise<unknown> =>
+    eventually(
+      async () => {
+        await stand.settle();
+        expect(outcome.replies ?? outcome.failure).not.to.equal(undefined);
+      },
+      { everyMs: 0 },
+    );
+
+  it('lets another database of its shard write, and store, on the way', async () => {
+    const script = evaluate(LONG);
+    await stand.settle();
+    const write = ofAnother('SET', 'k', 'v');
+    await answered(write);
+    expect(script.replies).to.equal(undefined);
+    expect(write.replies?.[0]).to.have.property('text', 'OK');
+    await answered(script);
+    expect(script.replies).to.deep.equal(['ready']);
+  });
+
+  it('is in one entry, whole, whatever was stored meanwhile', async () => {
+    stand.send(actor, 'SET before 1');
+    const script = evaluate(LONG);
+    await answered(ofAnother('SET', 'k', '1'));
+    expect(script.replies).to.equal(undefined);
+    await answered(ofAnother('SET', 'k', '2'));
+    await answered(script);
+    await answered(stand.send(actor, 'SET after 1'));
+    const live = digestsOf(stand.planes[0] as KvPlane);
+    const successor = await stand.serving();
+    await answered(stand.ask(successor, { commands: [['GET', 'first']] }));
+    expect(digestsOf(stand.planes[1] as KvPlane)).to.deep.equal(live);
+  });
+
+  it('is seen by nobody before it is stored', async () => {
+    const script = evaluate(LONG);
+    await stand.settle();
+    const read = stand.send(actor, 'MGET first second');
+    await answered(ofAnother('SET', 'k', 'v'));
+    expect(read.replies).to.equal(undefined);
+    stand.journal.isOpen = false;
+    await eventually(async () => {
+      await stand.settle();
+      expect(stand.journal.held).to.have.length(1);
+    });
+    expect([script.replies, read.replies]).to.deep.equal([undefined, undefined]);
+    stand.journal.isOpen = true;
+    await stand.journal.held[0]?.ack();
+    await answered(read);
+    expect(read.replies).to.deep.equal([['1', '2']]);
+  });
+
+  it('tells those who listen when it is done, and nothing before', async () => {
+    const edge = 'edge-1' as never;
+    stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts: [['channel', 'news', 1]] } });
+    await stand.settle();
+    const script = evaluate(LONG);
+    await answered(ofAnother('SET', 'k', 'v'));
+    expect(stand.deliveries).to.deep.equal([]);
+    await answered(script);
+    expect(stand.deliveries.flatMap(({ events }) => events)).to.deep.equal([
+      { type: 'message', channel: 'news', payload: 'script' },
+    ]);
+  });
+
+  it('is ended when it has worked for as long as one may, and nothing of it stays', async () => {
+    stand.scriptLimits = { ...stand.scriptLimits, totalMs: 200 };
+    actor = await stand.serving();
+    const script = evaluate(ENDLESS);
+    const after = stand.send(actor, 'EXISTS half');
+    await answered(after);
+    expect(script.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than 200 ms/);
+    expect(after.replies).to.deep.equal([0]);
+  });
+
+  it('is ended sooner where it cannot be interrupted', async () => {
+    const script = evaluate(`pcall(function() ${ENDLESS} end)`);
+    await answered(script);
+    expect(script.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than 100 ms where it cannot be interrupted/);
+  });
+
+  for (const words of [
+    ['SCRIPT', 'KILL'],
+    ['function', 'kill'],
+  ]) {
+    it(`is ended by ${words.join(' ')}, which does not wait behind it, and nothing of it stays`, async () => {
+      const script = evaluate(ENDLESS);
+      const after = stand.send(actor, 'EXISTS half');
+      await stand.settle();
+      const kill = stand.ask(actor, { commands: [words] });
+      await stand.settle();
+      expect(kill.replies).to.have.length(1);
+      expect(kill.replies?.[0]).to.have.property('text', 'OK');
+      await answered(after);
+      expect(script.replies?.[0])
+        .to.have.property('text')
+        .that.matches(/^ERR Script stopped: it was killed script: [0-9a-f]{40}$/);
+      expect(after.replies).to.deep.equal([0]);
+      const another = stand.ask(actor, { commands: [words] });
+      await answered(another);
+      expect(another.replies?.[0])
+        .to.have.property('text')
+        .that.matches(/^NOTBUSY/);
+    });
+  }
+
+  it('runs in one go in a transaction, and is ended as soon there', async () => {
+    const outcome = stand.ask(actor, {
+      client: CLIENT,
+      mode: 'transaction',
+      commands: [
+        ['SET', 'kept', '1'],
+        ['EVAL', ENDLESS, '0'],
+      ],
+    });
+    await answered(outcome);
+    expect(outcome.replies?.[1])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than 100 ms where/);
+    const after = stand.send(actor, 'MGET kept half');
+    await answered(after);
+    expect(after.replies).to.deep.equal([['1', null]]);
+  });
+});
+
+function digestsOf(plane: KvPlane): Record<string, string> {
+  return Object.fromEntries([...plane.loaded()].map(([name, { engine }]) => [name, digestOf(engine)]));
+}
