@@ -189,9 +189,15 @@ describe('an attack on a process of 512 MB', function () {
     }
     const client = await attacker.resp();
     const message = 'x'.repeat(64 * 1024);
-    const replies: string[] = [];
-    for (let i = 0; i < 100; i += 1) replies.push(await client.call(['PUBLISH', 'news', message]));
-    for (const reply of replies) expect(reply).to.match(/^(:\d+|-(ERR|OOM|BUSY) .*)\r\n$/);
+    for (let i = 0; i < 100; i += 1) {
+      // Its own tenant's subscribers may cost it its connection.
+      const reply = await client.call(['PUBLISH', 'news', message]).catch((error: Error) => `-${error.message}`);
+      if (reply.startsWith('-')) {
+        expect(reply).to.match(KV_REFUSALS);
+        break;
+      }
+      expect(reply).to.match(/^:\d+\r\n$/);
+    }
   });
 
   attack(
