@@ -48,7 +48,8 @@ export class Effects {
       pieces.push(piece);
       yield;
     }
-    this.#resp += pieces.join('');
+    // Added, not joined: bytes are made of them once, when the entry is.
+    for (const piece of pieces) this.#resp += piece;
     this.#count += 1;
   }
 
