@@ -137,7 +137,7 @@ const BAD: Record<string, [string, string]> = {
   QUEUE_BODY_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 64GiB, not "1KiB"`],
   QUEUE_MAX_BYTES: ['1KiB', `accepts ${BYTES} from 64KiB to 1024GiB, not "1KiB"`],
   QUEUE_MAX_MESSAGES: ['0', 'accepts a whole number from 1 to 1000000000, not "0"'],
-  QUEUE_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 1MiB to 1024GiB, not "1KiB"`],
+  QUEUE_MEMORY_BYTES: ['1KiB', `accepts ${BYTES} from 16MiB to 1024GiB, not "1KiB"`],
   QUEUE_TELL_AFTER_MS: ['49', `accepts ${MS} from 50 to 60000, not "49"`],
   WORKFLOW_INLINE_BYTES: ['17MiB', `accepts ${BYTES} from 1 to 16MiB, not "17MiB"`],
   LOG_RETENTION_MS: ['14d', `accepts ${MS} from 1000 to 31622400000, not "14d"`],
