@@ -5,8 +5,8 @@ import {
   isHeldWithWrites,
   isWrite,
   mayRunWrites,
+  OK,
   type Reply,
-  SimpleString,
   VerbatimReply,
 } from '../../domain/kv/index.js';
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
@@ -313,7 +313,7 @@ function bytesOfReplies(replies: readonly Reply[]): number {
   let bytes = 0;
   for (const reply of replies) {
     if (typeof reply === 'string') bytes += reply.length;
-    else if (typeof reply === 'object' && reply !== null && !(reply instanceof SimpleString)) bytes += listBytes(reply);
+    else if (reply !== OK && typeof reply === 'object' && reply !== null) bytes += listBytes(reply);
   }
   return bytes;
 }
