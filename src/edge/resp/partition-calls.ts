@@ -5,6 +5,7 @@ import {
   isHeldWithWrites,
   isWrite,
   mayRunWrites,
+  OK,
   type Reply,
   VerbatimReply,
 } from '../../domain/kv/index.js';
@@ -316,7 +317,7 @@ function bytesOfReplies(replies: readonly Reply[]): number {
   let bytes = 0;
   for (const reply of replies) {
     if (typeof reply === 'string') bytes += reply.length;
-    else if (typeof reply === 'object' && reply !== null) bytes += listBytes(reply);
+    else if (reply !== OK && typeof reply === 'object' && reply !== null) bytes += listBytes(reply);
   }
   return bytes;
 }
