@@ -5,6 +5,7 @@
  *
  *  B1 at most `maxWorks` and `maxBytes` wait; what comes beyond is refused before anything is executed
  *  B2 the works of one tenant leave in the order they came
+ *     Of both one tenant may have `TENANT_SHARE`, so that there is always room for another's
  *  B3 a tenant with work gets its share within one round, however much the others have queued
  */
 import type { Work } from './work.js';
@@ -16,6 +17,8 @@ export interface MailboxLimits {
   readonly quantum: number;
 }
 
+/** Of what may wait. */
+const TENANT_SHARE = 0.75;
 /** Beside its bytes: what a command costs at least. */
 const COMMAND_COST = 64;
 /** A quantum of 64 KiB is one millisecond then, a thousand small commands or 64 KiB of words, whichever is first. */
@@ -25,6 +28,7 @@ interface TenantQueue<W> {
   readonly tenant: string;
   works: W[];
   head: number;
+  bytes: number;
   deficit: number;
 }
 
@@ -50,7 +54,14 @@ export class Mailbox<W extends Work> {
     const { maxWorks, maxBytes } = this.limits;
     // A single work larger than the bound is let in when nothing else waits: it could never enter otherwise.
     if (this.#works >= maxWorks || (this.#bytes + work.bytes > maxBytes && this.#works > 0)) return false;
-    this.#queueOf(work.tenant).works.push(work);
+    const own = this.#queuesByTenant.get(work.tenant);
+    if (own !== undefined) {
+      const isFull = own.works.length - own.head >= maxWorks * TENANT_SHARE;
+      if (isFull || own.bytes + work.bytes > maxBytes * TENANT_SHARE) return false;
+    }
+    const queue = own ?? this.#newQueue(work.tenant);
+    queue.works.push(work);
+    queue.bytes += work.bytes;
     this.#works += 1;
     this.#bytes += work.bytes;
     return true;
@@ -74,6 +85,7 @@ export class Mailbox<W extends Work> {
     if (!isFinished) return;
     queue.works[queue.head] = undefined as unknown as W;
     queue.head += 1;
+    queue.bytes -= work.bytes;
     this.#works -= 1;
     this.#bytes -= work.bytes;
     if (queue.head === queue.works.length) this.#remove(queue);
@@ -111,10 +123,8 @@ export class Mailbox<W extends Work> {
     return removed;
   }
 
-  #queueOf(tenant: string): TenantQueue<W> {
-    const known = this.#queuesByTenant.get(tenant);
-    if (known !== undefined) return known;
-    const queue: TenantQueue<W> = { tenant, works: [], head: 0, deficit: 0 };
+  #newQueue(tenant: string): TenantQueue<W> {
+    const queue: TenantQueue<W> = { tenant, works: [], head: 0, bytes: 0, deficit: 0 };
     this.#queuesByTenant.set(tenant, queue);
     this.#ring.push(queue);
     return queue;
