@@ -8,7 +8,8 @@ import type { ByteString, DatabaseId, PartitionName, SessionId } from '../kernel
  * `watch`: one `WATCH key …`; its reply is the mark that a later transaction gives back.
  * `reads-only`: the beginnings of commands that run scripts, name and script; 1 for each whose script or function says
  * of itself that it writes nothing, else 0.
- * `unblock`: one `[waiter, 'TIMEOUT' | 'ERROR' | 'GONE']`; 1 if that command was waiting, else 0.
+ * `unblock`: one `[waiter, 'TIMEOUT' | 'ERROR' | 'GONE']`; 1 if that command was waiting, else 0. A client's id and `GONE`
+ * end a script of its that takes long.
  * `listen`: no commands; see `listen`.
  * `replace`: one `[manifest]`, the name of a kept state, which takes the place of all that the partition has. Takes as
  * long as loading it: to be sent with a `waiter`.

@@ -198,7 +198,7 @@ export class CommandRunner {
           const evicted = effects.count - effectsBefore;
           if (evicted > 0) this.noteChanges(slot, engine, turn, evicted, effects.bytes - bytesBefore);
           const step = this.#leave(slot, work, spec, startedAtMs);
-          slot.killable = work.slices;
+          slot.killable = { slices: work.slices, client: work.request.client?.id };
           return step;
         }
         if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
@@ -359,15 +359,17 @@ export class CommandRunner {
     return 'done';
   }
 
-  /** SCRIPT KILL and FUNCTION KILL, while there is something to end: they do not wait behind it. */
+  /** SCRIPT KILL and FUNCTION KILL, and the end of a client: while there is something to end they do not wait behind it. */
   kill(slot: PartitionSlot, work: KvWork): boolean {
     const { killable } = slot;
     const { commands, mode } = work.request;
     const [words = []] = commands;
-    if (killable === undefined || commands.length !== 1 || mode !== 'single') return false;
-    if (words.length !== 2 || !KILLS.has(words.join(' ').toUpperCase())) return false;
-    killable.kill?.();
-    work.replies.push(OK);
+    if (killable === undefined || commands.length !== 1 || words.length !== 2) return false;
+    const isGone = mode === 'unblock' && words[0] === killable.client && words[1] === 'GONE';
+    const isCommand = mode === 'single' || mode === 'pipeline';
+    if (!isGone && !(isCommand && KILLS.has(words.join(' ').toUpperCase()))) return false;
+    killable.slices.kill?.();
+    work.replies.push(isGone ? 1 : OK);
     return true;
   }
 

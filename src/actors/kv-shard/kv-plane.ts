@@ -77,7 +77,7 @@ export class KvPlane implements ShardPlane<KvWork> {
   }
 
   execute(work: KvWork, turn: Turn, shouldStop: ShouldStop): 'done' | 'more' | 'parked' | 'refused' {
-    if (this.ports.storage.isFull() && work.progress === 0 && mayGrow(work)) {
+    if (this.ports.storage.isFull() && !work.hasBegun && mayGrow(work)) {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: only reads and deletes are taken'));
       return 'refused';
     }

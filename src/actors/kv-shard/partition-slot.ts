@@ -25,7 +25,7 @@ export class PartitionSlot {
   /** A command in slices is under way and may have changed something: no entry until it is done. */
   isBusy = false;
   /** A script that has paused: the command it is can be killed. */
-  killable: SlicedCommand | undefined;
+  killable: { readonly slices: SlicedCommand; readonly client: string | undefined } | undefined;
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingRoom();
   inFlight = new ChangedKeys();

@@ -23,6 +23,8 @@ const REGISTERED_AFTER_MS = 1_000;
 
 export class PartitionCalls {
   #waiters = 0;
+  /** What was asked last and has not been answered. */
+  #open: { readonly grant: KvGrant; readonly batch: RespBatch } | undefined;
 
   constructor(
     private readonly face: RespFace,
@@ -48,14 +50,18 @@ export class PartitionCalls {
   #askBatch(grant: KvGrant, batch: RespBatch): Promise<Iterator<Reply>> {
     const mode = batch.commands.length === 1 ? 'single' : 'pipeline';
     const startedAtMs = this.face.parts.clock.monotonicMs();
+    const open = { grant, batch };
+    this.#open = open;
     // As `#metered` does it, in one promise less: this is the way of nearly every command.
     return this.face.router.run(grant, mode, batch, this.#details(batch.isTracked)).then(
       (routed) => {
+        if (this.#open === open) this.#open = undefined;
         this.#record(grant, batch, routed, startedAtMs);
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch.scriptKeys, routed.scriptReads);
         return batch.answers(routed.replies);
       },
       (failure: unknown) => {
+        if (this.#open === open) this.#open = undefined;
         const refusal = new ErrorReply(failureText(this.face, failure));
         return batch.answers(batch.commands.map(() => refusal));
       },
@@ -101,6 +107,22 @@ export class PartitionCalls {
       }
     } finally {
       client.blocked = undefined;
+    }
+  }
+
+  /** The client has gone: a script of its that takes long is for nobody. */
+  giveUpScripts(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    const { face, client } = this;
+    const { grant, batch } = open;
+    for (const [at, spec] of batch.specs.entries()) {
+      if (!spec.flags.includes('script')) continue;
+      const command = { specs: [spec], commands: [batch.commands[at] as readonly ByteString[]], bytes: 0 };
+      const partition = face.router.partitionOf(grant, command);
+      unblock(face, { grant, partition, waiter: client.identity.id }, 'GONE').catch(() => undefined);
+      // Whichever of them runs there is ended; one that has not begun runs.
+      return;
     }
   }
 
@@ -235,7 +257,7 @@ export class PartitionCalls {
 /** Sends a waiting command of a client away. @returns was it waiting? */
 export async function unblock(
   face: RespFace,
-  { grant, partition, waiter }: NonNullable<RespClient['blocked']>,
+  { grant, partition, waiter }: Pick<NonNullable<RespClient['blocked']>, 'grant' | 'partition' | 'waiter'>,
   how: 'TIMEOUT' | 'ERROR' | 'GONE',
 ): Promise<boolean> {
   const { database } = grant;

@@ -381,6 +381,7 @@ export class RespConnection implements ClientLink {
   #closed(): void {
     this.#isEnding = true;
     this.#runner.giveUpWaiting();
+    this.client.calls.giveUpScripts();
     this.client.close();
     this.#parser.clear();
     this.onEnd();

@@ -9,12 +9,13 @@ import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 const OTHER = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
 
-/** Writes, works for some fifty milliseconds, and writes again. */
+/** Writes, works for some hundreds of milliseconds, and writes again. */
 const LONG =
-  "redis.call('set','first','1') redis.call('publish','news','script') for i=1,10000000 do end redis.call('set','second','2') return 'ready'";
+  "redis.call('set','first','1') redis.call('publish','news','script') for i=1,60000000 do end redis.call('set','second','2') return 'ready'";
 const ENDLESS = "redis.call('set','half','1') while true do end";
 
-describe('a script that takes long', () => {
+describe('a script that takes long', function () {
+  this.timeout(60_000);
   let stand: KvShardStand;
   let actor: ShardActor<KvWork>;
 
@@ -26,6 +27,10 @@ describe('a script that takes long', () => {
   });
 
   const evaluate = (script: string): Outcome => stand.ask(actor, { commands: [['EVAL', script, '0']] });
+  const long = (): Outcome => {
+    stand.scriptLimits.totalMs = 60_000;
+    return evaluate(LONG);
+  };
   const ofAnother = (...words: string[]): Outcome =>
     stand.ask(actor, { database: OTHER, partition: `kv:${OTHER}:0` as PartitionName, commands: [words] });
   const answered = (outcome: Outcome): Promise<unknown> =>
@@ -38,7 +43,7 @@ describe('a script that takes long', () => {
     );
 
   it('lets another database of its shard write, and store, on the way', async () => {
-    const script = evaluate(LONG);
+    const script = long();
     await stand.settle();
     const write = ofAnother('SET', 'k', 'v');
     await answered(write);
@@ -50,7 +55,7 @@ describe('a script that takes long', () => {
 
   it('is in one entry, whole, whatever was stored meanwhile', async () => {
     stand.send(actor, 'SET before 1');
-    const script = evaluate(LONG);
+    const script = long();
     await answered(ofAnother('SET', 'k', '1'));
     expect(script.replies).to.equal(undefined);
     await answered(ofAnother('SET', 'k', '2'));
@@ -63,7 +68,7 @@ describe('a script that takes long', () => {
   });
 
   it('is seen by nobody before it is stored', async () => {
-    const script = evaluate(LONG);
+    const script = long();
     await stand.settle();
     const read = stand.send(actor, 'MGET first second');
     await answered(ofAnother('SET', 'k', 'v'));
@@ -84,7 +89,7 @@ describe('a script that takes long', () => {
     const edge = 'edge-1' as never;
     stand.ask(actor, { mode: 'listen', listen: { edge, isWhole: true, counts: [['channel', 'news', 1]] } });
     await stand.settle();
-    const script = evaluate(LONG);
+    const script = long();
     await answered(ofAnother('SET', 'k', 'v'));
     expect(stand.deliveries).to.deep.equal([]);
     await answered(script);
@@ -135,6 +140,19 @@ describe('a script that takes long', () => {
         .that.matches(/^NOTBUSY/);
     });
   }
+
+  it('is ended when its client is gone, and by the going of no other', async () => {
+    const script = stand.ask(actor, { client: CLIENT, commands: [['EVAL', ENDLESS, '0']] });
+    const after = stand.send(actor, 'EXISTS half');
+    await stand.settle();
+    stand.ask(actor, { mode: 'unblock', commands: [['edge:2', 'GONE']] });
+    const gone = stand.ask(actor, { mode: 'unblock', commands: [[CLIENT.id, 'GONE']] });
+    await answered(after);
+    expect(gone.replies).to.deep.equal([1]);
+    expect(script.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/it was killed/);
+  });
 
   it('runs in one go in a transaction, and is ended as soon there', async () => {
     const outcome = stand.ask(actor, {
