@@ -441,7 +441,8 @@ export class CommandRunner {
     const { killable } = slot;
     const { commands, mode } = work.request;
     const [words = []] = commands;
-    if (killable === undefined || commands.length !== 1 || mode !== 'single') return false;
+    if (killable === undefined || commands.length !== 1) return false;
+    if (mode !== 'single' && mode !== 'pipeline') return false;
     if (words.length !== 2 || !KILLS.has(words.join(' ').toUpperCase())) return false;
     killable.kill?.();
     work.replies.push(OK);

@@ -228,8 +228,8 @@ export class Keyspace {
 
   /** Sets the value and leaves the expiry as it is. */
   replace(key: ByteString, value: Value): void {
-    if (this.#undo !== undefined) this.#keep(key);
     const before = this.#values.exchange(key, value);
+    if (this.#undo !== undefined && !this.#log.hasKey(key)) this.#keepValue(key, before);
     if (this.#raw.size > 0) this.#raw.delete(key);
     this.#stringBytes += sizeOf(value) - (before === undefined ? -key.length : sizeOf(before));
     this.noteInstants(key, value);
@@ -399,10 +399,13 @@ export class Keyspace {
 
   /** Before the key is changed, however that is. */
   #keep(key: ByteString): void {
-    if (this.#log.hasKey(key)) return;
+    if (!this.#log.hasKey(key)) this.#keepValue(key, this.#values.get(key));
+  }
+
+  #keepValue(key: ByteString, value: Value | undefined): void {
     this.#log.keepKey({
       key,
-      value: this.#values.get(key),
+      value,
       expireAtMs: this.expiryOf(key),
       isRaw: this.isRaw(key),
       mark: this.access?.markOf(key),

@@ -143,6 +143,20 @@ describe('a script that takes long', () => {
     });
   }
 
+  it('is ended when its client is gone', async () => {
+    let isGone = false;
+    const script = stand.ask(actor, { client: CLIENT, commands: [['EVAL', ENDLESS, '0']], isGone: () => isGone });
+    const after = stand.send(actor, 'EXISTS half');
+    await stand.settle();
+    expect(script.replies).to.equal(undefined);
+    isGone = true;
+    await answered(after);
+    expect(after.replies).to.deep.equal([0]);
+    expect(script.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/it was killed/);
+  });
+
   it('runs in one go in a transaction, and is ended as soon there', async () => {
     const outcome = stand.ask(actor, {
       client: CLIENT,

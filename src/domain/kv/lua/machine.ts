@@ -253,8 +253,10 @@ export class LuaMachine {
     return this.#resume(args);
   }
 
-  /** Goes on where it was left. */
+  /** Goes on where it was left. @throws ScriptStopped */
   goOn(): RunState {
+    const { totalMs } = this.#limits;
+    if (this.#spentMicros >= totalMs * 1000) throw new ScriptStopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
     return this.#resume(0);
   }
@@ -469,9 +471,10 @@ export class LuaMachine {
     this.#instructions += isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new ScriptStopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
     const nowMicros = this.#facts.nowMicros();
-    this.#judge(nowMicros);
-    if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
+    // Where it can be left it held nobody up, however long it was away; what it spent is judged when it goes on.
     if (nowMicros > this.#leaveMicros && this.#canLeave(state)) this.api.lua_yield(state, 0);
+    else this.#judge(nowMicros);
+    if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
   }
 
   /** Puts the host's functions into the machine's table; the hook's index. */
