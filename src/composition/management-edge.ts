@@ -136,6 +136,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
       },
     },
     respPort,
+    maxScriptMs: config.bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
     mount: { search, others: [admin, scrape] },

@@ -58,6 +58,8 @@ export interface ManagementFaceParts {
   readonly deliveryAddresses: readonly string[];
   /** Search indexes of the type `fixed` may be made. */
   readonly offersFixedSearch: boolean;
+  /** What a script may work for, whatever its database says, in milliseconds. */
+  readonly maxScriptMs: number;
   /** What a process has room for of one database, whatever its plan says. Left out: nobody knows. */
   readonly maxHeldBytes?: number | undefined;
   /** Partitions of a database of which nobody said how many. */

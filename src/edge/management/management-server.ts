@@ -21,6 +21,7 @@ type Defaulted =
   | 'deliveryAddresses'
   | 'offersFixedSearch'
   | 'defaultPartitions'
+  | 'maxScriptMs'
   | 'mount';
 
 export interface ManagementServerParts
@@ -46,6 +47,7 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
     deliveryAddresses: [],
     offersFixedSearch: false,
     defaultPartitions: 1,
+    maxScriptMs: 250,
     mount: {},
     ...parts,
     limits,

@@ -6,6 +6,7 @@ import type { ManagementCall } from '../management-call.js';
 import { RecordOf, TextFlag, textFlag, unixSeconds } from './shapes.js';
 
 const NS_PER_HOUR = 3_600_000_000_000;
+const NS_PER_MS = 1_000_000;
 /** Where nothing limits: the largest number that every client holds exactly. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 const DAYS_OF_MONTH = 30;
@@ -125,7 +126,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     db_resource_size: terms.resourceSize,
     db_type: 'pebble',
     db_conn_idle_timeout: 6 * NS_PER_HOUR,
-    db_lua_timeout: 250_000_000,
+    db_lua_timeout: call.face.parts.maxScriptMs * NS_PER_MS,
     db_store_max_idle: NS_PER_HOUR / 4,
     db_lua_credits_per_min: 10_000_000_000,
     db_max_loads_per_sec: 1_000_000,
