@@ -9,7 +9,7 @@
 import { expect } from 'chai';
 import { encodeCommand } from '../../src/codec/resp/index.js';
 import { AttackStand } from '../support/attack-stand.js';
-import { Attacker, type HttpAnswer } from '../support/attacker.js';
+import { Attacker, type HttpAnswer, type RudeConnection } from '../support/attacker.js';
 import { eventually } from '../support/eventually.js';
 import { RawDestination } from '../support/raw-destination.js';
 import type { RespClient } from '../support/resp-client.js';
@@ -180,6 +180,64 @@ describe('an attack on a process of 512 MB', function () {
     },
     emptied,
   );
+
+  attack(
+    'of the longest commands there are',
+    async () => {
+      const members = Array.from({ length: 20_000 }, (_, at) => `member:${at}`);
+      const scored = members.flatMap((member, at) => [at, member]);
+      const document = JSON.stringify({ a: members.map((member) => ({ b: member })) });
+      const prepared = [
+        ['ZADD', 'zset', ...scored],
+        ['RPUSH', 'list', ...members],
+        ['SETRANGE', 'bits', 9 * MIB, 'x'],
+        ['JSON.SET', 'document', '$', document],
+      ];
+      for (const words of prepared) expect((await attacker.rest(words)).status, String(words[0])).to.equal(200);
+      const many = (count: number, word: string) => Array.from({ length: count }, () => word);
+      const long = [
+        ['ZUNIONSTORE', 'union', 200, ...many(200, 'zset')],
+        ['BITOP', 'XOR', 'result', ...many(50, 'bits')],
+        ['SORT', 'list', 'BY', 'no:*', ...many(1000, 'GET').flatMap((word) => [word, 'key:*'])],
+        ['JSON.GET', 'document', ...many(200, '$..b')],
+        ['MGET', ...many(50_000, 'bits')],
+      ];
+      const answers = await Promise.all(long.map((words) => attacker.rest(words)));
+      for (const { status, text } of answers) expect(status, text).to.be.oneOf([200, 400, 429, 503]);
+      expect(answers.filter(({ text }) => text.includes('answer too large'))).to.have.length.at.least(2);
+    },
+    emptied,
+  );
+
+  attack('of scripts that never end, and that grow, also where they cannot be interrupted', async () => {
+    const endless = 'while true do end';
+    const growing = "local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end";
+    for (const body of [endless, growing]) {
+      for (const script of [body, `pcall(function() ${body} end)`, `while true do pcall(function() ${body} end) end`]) {
+        const client = await attacker.resp();
+        const answer = client.call(['EVAL', script, '0']);
+        let isAnswered = false;
+        void answer.then(() => {
+          isAnswered = true;
+        });
+        await eventually(async () => {
+          if (!isAnswered) await attacker.rest(['SCRIPT', 'KILL']);
+          expect(isAnswered, script).to.equal(true);
+        });
+        expect(await answer).to.match(/^-ERR .*(stopped|memory)/);
+      }
+    }
+  });
+
+  attack('of 4,000 connections that are silent, and then talk all at once', async () => {
+    const connections: RudeConnection[] = [];
+    for (let i = 0; i < 4000; i += 1) connections.push(await attacker.rudeResp());
+    await stand.steady.goesOn(MEANWHILE / 5);
+    await Promise.all(connections.map((connection) => connection.say(encodeCommand(['PING']).repeat(10))));
+    await eventually(() => {
+      for (const connection of connections) expect(connection.heard).to.match(/^\+OK\r\n(\+PONG\r\n){10}$/);
+    });
+  });
 
   attack('of 2,000 subscribers that do not read what somebody publishes', async () => {
     for (let i = 0; i < 2000; i += 1) {
