@@ -53,6 +53,7 @@ test: dist/.built ## unit, spec, contract and fuzz tests, no server; the last a 
 # leaves open does not keep its half from ending.
 INTEGRATION_HALF := dist/test/integration/{queue,workflow,serve,resp}/**/*.test.js
 test-integration: dist/.built ## against real servers, processes and published client packages
+	infra/fetch-redis.sh
 	@$(MOCHA) --exit --timeout 60000 '$(INTEGRATION_HALF)' & half=$$!; \
 	$(MOCHA) --exit --timeout 60000 --ignore '$(INTEGRATION_HALF)' 'dist/test/integration/**/*.test.js'; failures=$$?; \
 	wait $$half && exit $$failures

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Unpacks a newer redis-server than the system's into .tools/redis8, for the differential tests only.
+# Unpacks a newer redis-server than the system's into .tools/redis8, for the tests that compare with one.
 #
 # Nothing is installed: the packages and the libraries they were linked against are unpacked into one
 # directory, and `.tools/redis8/run` starts the server through that directory's own loader. Needs Debian
