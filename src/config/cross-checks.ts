@@ -121,8 +121,7 @@ function boundsOutOfOrder({ bounds, http }: Config): string | undefined {
   return (
     notAbove('MILLRACE_MAX_COMMAND_BYTES', command, 'MILLRACE_HTTP_MAX_BODY_BYTES', http.httpMaxBodyBytes) ??
     notAbove('MILLRACE_MAX_COMMAND_BYTES', command, 'MILLRACE_BUS_MESSAGE_BYTES', bounds.busMessageBytes) ??
-    notAbove('MILLRACE_MAX_COMMAND_BYTES', command, 'MILLRACE_MAILBOX_BYTES', bounds.mailboxBytes) ??
-    notAbove('MILLRACE_EXPIRY_MS', bounds.expiryMs, 'MILLRACE_TURN_MS', bounds.turnMs)
+    notAbove('MILLRACE_MAX_COMMAND_BYTES', command, 'MILLRACE_MAILBOX_BYTES', bounds.mailboxBytes)
   );
 }
 

@@ -228,7 +228,6 @@ export const DEFAULTS = {
     'Commands to an owner in another process and their replies; beyond the largest command.',
   ),
   expiryKeys: as(200, 'Keys journaled as deleted in one turn: an entry of some 10 KiB.'),
-  expiryMs: as(1, 'A fifth of a turn: expired keys are hidden already, so nobody waits for this.'),
 
   // destinations
   allowPrivateDestinations: {

@@ -157,7 +157,6 @@ export class BoundSettings {
   @setting(bytes(1 * KIB, 960 * KIB)) readonly entryChunkBytes!: number;
   @setting(bytes(1 * KIB, 1 * GIB)) readonly busMessageBytes!: number;
   @setting(whole(1, 100_000)) readonly expiryKeys!: number;
-  @setting(milliseconds(1, 20)) readonly expiryMs!: number;
 }
 
 /** Where deliveries may go. */
