@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { CONTROL_SHARD, METER_SHARD, shardNames } from '../adapters/nats/index.js';
 import { type AdminWorld, openAdminWorld } from '../composition/index.js';
-import { foldOfPartition, serveReplay } from '../composition/replay/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
+import { foldOfPartition, serveReplay } from '../replay/index.js';
 import { accountCommand } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import { dbCommand } from './db-command.js';

@@ -1,9 +1,9 @@
 /** What `millrace journal` stands on, and what its verbs have in common. */
 import type { KeyObject } from 'node:crypto';
-import type { KvKeyedFold, Replayed, ReplayServer } from '../composition/replay/index.js';
 import type { AuditPorts, InstallationPorts } from '../journal/index.js';
 import type { DatabaseId, PartitionName, ShardName } from '../kernel/index.js';
 import type { Clock, Random } from '../ports/index.js';
+import type { KvKeyedFold, Replayed, ReplayServer } from '../replay/index.js';
 
 export interface PartitionPlaces {
   readonly partitions: readonly PartitionName[];

@@ -1,7 +1,8 @@
 /** `millrace journal diff`: which keys of a database changed between two moments, and by which entries. */
-import { diffDatabase } from '../composition/replay/index.js';
+
 import { type EntryRef, type KeyChange, type KeyLook, type Moment, wordJson } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
+import { diffDatabase } from '../replay/index.js';
 import { byShard, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
 
 export interface DiffQuestion {

@@ -1,14 +1,9 @@
 /** `millrace journal replay`: a database as it was at a moment, summed up or served; a queue summed up. */
-import {
-  countsOf,
-  type Replayed,
-  type ReplayedPart,
-  replayDatabase,
-  replayQueue,
-} from '../composition/replay/index.js';
+
 import type { Moment, PartitionFold } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { parseKvPartition } from '../messages/index.js';
+import { countsOf, type Replayed, type ReplayedPart, replayDatabase, replayQueue } from '../replay/index.js';
 import { byShard, hex, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
 import type { Whose } from './journal-question.js';
 

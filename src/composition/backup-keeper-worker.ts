@@ -4,11 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
-import { SystemClock } from '../adapters/node/index.js';
+import { lowerPriority, outcomeOf, SystemClock, threadLog } from '../adapters/node/index.js';
 import { type KeepRequest, type Kept, keepStates } from '../journal/backup/index.js';
 import { MillraceError } from '../kernel/index.js';
-import { BACKUP_PLANES } from './backup-planes.js';
-import { lowerPriority, outcomeOf, threadLog } from './worker-thread.js';
+import { BACKUP_PLANES } from '../replay/index.js';
 
 export interface KeeperTask {
   readonly nats: NatsOptions;

@@ -1,9 +1,9 @@
 /** Moments of databases in one process: what the management face is given as `Backups`. */
 import type { DependencyContainer } from 'tsyringe';
 import type { ControlView } from '../actors/control/index.js';
+import { DatabaseKeeper } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES } from '../actors/kv-shard/index.js';
 import type { Backups, KvGateway, ManagementControl } from '../ports/index.js';
-import { DatabaseKeeper } from './backup-keeper.js';
 import { KeeperThread } from './backup-keeper-thread.js';
 import type { NatsWorld } from './nats-world.js';
 import * as tokens from './tokens.js';

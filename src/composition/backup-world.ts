@@ -6,8 +6,13 @@ import {
   JetStreamJournal,
   JetStreamLeaseStore,
   JetStreamObjectStore,
+  MARK_DRAFT,
+  type MarkKeeper,
+  markFile,
+  markRecord,
   Names,
   type NatsConnections,
+  refuseUnfinishedRestore,
   shardNames,
 } from '../adapters/nats/index.js';
 import {
@@ -27,7 +32,6 @@ import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
 import { openConnections } from './admin-world.js';
 import { LAYOUT_MARK, openNatsWorld } from './nats-world.js';
-import { MARK_DRAFT, type MarkKeeper, markFile, markRecord, refuseUnfinishedRestore } from './restore-mark.js';
 
 export interface SourceWorld {
   readonly source: BackupSource & VouchedPorts;

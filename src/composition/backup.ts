@@ -1,5 +1,6 @@
 /** Making, proving and restoring backups of a whole installation: the steps of each command, in their order. */
 import { resolve, sep } from 'node:path';
+import type { MarkKeeper, RestoreMark } from '../adapters/nats/index.js';
 import { PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import {
@@ -15,10 +16,9 @@ import {
 } from '../journal/backup/index.js';
 import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
+import { BACKUP_PLANES } from '../replay/index.js';
 import { BackupDirectory } from './backup-directory.js';
-import { BACKUP_PLANES } from './backup-planes.js';
 import { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
-import type { MarkKeeper, RestoreMark } from './restore-mark.js';
 import { VERSION } from './version.js';
 
 type Tell = (digest: PartitionDigest) => void;

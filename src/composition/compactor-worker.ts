@@ -7,12 +7,11 @@ import { ControlFold } from '../actors/control/index.js';
 import { replayFold } from '../actors/kv-shard/index.js';
 import { QueueFold } from '../actors/queue/index.js';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
-import { type CompactorTask, SystemClock } from '../adapters/node/index.js';
+import { type CompactorTask, lowerPriority, outcomeOf, SystemClock, threadLog } from '../adapters/node/index.js';
 import { type CompactionLimits, compactShard, type PartitionFold } from '../journal/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { CONTROL_PARTITION } from '../messages/index.js';
 import type { CompactionResult } from '../ports/index.js';
-import { lowerPriority, outcomeOf, threadLog } from './worker-thread.js';
 
 /** What this thread needs beside its job. */
 export interface CompactorWorld {

@@ -16,6 +16,7 @@ import {
   firstStart,
   ManagementGrants,
   MeterWriter,
+  planLimits,
   QuotaSlices,
   Revocations,
   SearchGrants,
@@ -45,7 +46,6 @@ import type {
 } from '../ports/index.js';
 import { inDoubt, type NatsWorld } from './nats-world.js';
 import { ownedShards } from './owned-shards.js';
-import { planLimits } from './plan-limits.js';
 import { pricesOf } from './prices.js';
 import { ANSWER_MEMORY, callLimitsOf } from './runtime-parts.js';
 import * as tokens from './tokens.js';

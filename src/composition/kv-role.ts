@@ -1,13 +1,20 @@
 /** The kv role: this process may own kv shards. */
 import type { DependencyContainer } from 'tsyringe';
-import { HeldData, KvFold, KvGauges, KvPlane, type KvWork, serveKvShard } from '../actors/kv-shard/index.js';
+import {
+  HeldData,
+  KvFold,
+  KvGauges,
+  KvPlane,
+  type KvWork,
+  keptLoader,
+  serveKvShard,
+} from '../actors/kv-shard/index.js';
 import type { ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
 import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
-import { keptLoader } from './backup-kept-loader.js';
 import { ownedShards, type PlaneWorld } from './owned-shards.js';
 import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';

@@ -14,9 +14,12 @@ import {
   type ClusterLayout,
   connect,
   initCluster,
+  markFile,
+  markRecord,
   Names,
   type NatsConnections,
   type NatsOptions,
+  refuseUnfinishedRestore,
   verifyCluster,
 } from '../adapters/nats/index.js';
 import { readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
@@ -24,7 +27,6 @@ import type { Config } from '../config/index.js';
 import { WHAT_TO_DO } from '../journal/index.js';
 import { describeError, MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
-import { markFile, markRecord, refuseUnfinishedRestore } from './restore-mark.js';
 
 export interface NatsWorld {
   readonly options: NatsOptions;

@@ -2,9 +2,9 @@
  * The thread of the read models, seen from the process that lives from its main one. Threads follow each other after
  * pauses that do not grow: each goes on where the last one had written to (answering-thread.ts, AN1).
  */
-import type { ReadModelStatus, StatisticsStatus } from '../projections/index.js';
-import { AnsweringThread, type AnsweringThreadOptions } from './answering-thread.js';
-import type { EventLimit } from './event-limits.js';
+
+import { AnsweringThread, type AnsweringThreadOptions } from '../adapters/node/index.js';
+import type { EventLimit, ReadModelStatus, StatisticsStatus } from '../projections/index.js';
 import type { ProjectionStatus, ProjectionTask, ProjectionWord } from './projection-worker.js';
 
 export interface ProjectionThreadOptions extends AnsweringThreadOptions<ProjectionTask> {

@@ -5,23 +5,21 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { carriedBodies } from '../actors/queue/index.js';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
-import { NodeTimers, SystemClock } from '../adapters/node/index.js';
+import { answerUntilStopped, lowerPriority, NodeTimers, SystemClock, threadLog } from '../adapters/node/index.js';
 import { SqliteFiles } from '../adapters/sqlite/index.js';
 import { BodyReader } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
+import type { EventLimit } from '../projections/index.js';
 import {
   type ReadModelOptions,
   type ReadModelStatus,
   ReadModels,
+  RebuiltBeside,
   StatisticsModel,
   type StatisticsOptions,
   type StatisticsStatus,
 } from '../projections/index.js';
 import { answer } from '../query/index.js';
-import { answerUntilStopped } from './answering-worker.js';
-import type { EventLimit } from './event-limits.js';
-import { RebuiltBeside } from './rebuilt-beside.js';
-import { lowerPriority, threadLog } from './worker-thread.js';
 
 /** What the thread is started with: plain data. */
 export interface ProjectionTask {

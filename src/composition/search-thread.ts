@@ -4,9 +4,10 @@
  *
  *  ST1 every thread is told all indexes when it begins, and again whenever one comes or goes
  */
+
+import { AnsweringThread, type AnsweringThreadOptions } from '../adapters/node/index.js';
 import type { DatabaseId } from '../kernel/index.js';
 import type { SearchStatus } from '../projections/index.js';
-import { AnsweringThread, type AnsweringThreadOptions } from './answering-thread.js';
 import type { SearchTask, SearchWord } from './search-worker.js';
 
 export interface SearchThreadOptions extends AnsweringThreadOptions<SearchTask> {

@@ -4,12 +4,10 @@
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { connect, JetStreamJournal, JetStreamObjectStore, Names, type NatsOptions } from '../adapters/nats/index.js';
-import { NodeTimers, SystemClock } from '../adapters/node/index.js';
+import { answerUntilStopped, lowerPriority, NodeTimers, SystemClock, threadLog } from '../adapters/node/index.js';
 import { type DatabaseId, MillraceError } from '../kernel/index.js';
 import { SearchIndexes, type SearchIndexesOptions, type SearchStatus } from '../projections/index.js';
 import { answerSearch } from '../query/index.js';
-import { answerUntilStopped } from './answering-worker.js';
-import { lowerPriority, threadLog } from './worker-thread.js';
 
 /** What the thread is started with: plain data. */
 export interface SearchTask {

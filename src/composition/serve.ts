@@ -1,11 +1,11 @@
 import type { DependencyContainer } from 'tsyringe';
-import { DailyBackups, DeletedData } from '../actors/control/index.js';
+import { DailyBackups, DeletedData, Sweeps } from '../actors/control/index.js';
 import { type KvHub, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { resolverOfThisMachine, UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
 import { JetStreamIntakeLog, JetStreamObjectStore, streamSizes } from '../adapters/nats/index.js';
-import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
+import { DiskUsage, DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
 import { encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
@@ -22,7 +22,6 @@ import {
 import { type BackupRole, backupRole } from './backup-role.js';
 import type { CompactorWorld } from './compactor-worker.js';
 import { type ControlRole, controlRole, type MadeCredentials } from './control-role.js';
-import { DiskUsage } from './disk-usage.js';
 import { at, startFaces } from './faces.js';
 import { healthChecks, untilReady } from './health-checks.js';
 import { type JournalTotal, journalTotalOf } from './journal-total.js';
@@ -34,7 +33,6 @@ import { type ProjectionRole, projectionRole, remoteReadModels, remoteStatistics
 import { queueRole } from './queue-role.js';
 import { remoteSearch, type SearchRole, type SearchRoleOptions, searchRole } from './search-role.js';
 import { ProcessFacts } from './server-facts.js';
-import { Sweeps } from './sweeps.js';
 import * as tokens from './tokens.js';
 
 export interface RunningProcess {

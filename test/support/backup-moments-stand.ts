@@ -1,5 +1,6 @@
 /** A real process on a NATS of its own, and beside it, in the test, what keeps moments of databases and puts them back. */
 import { expect } from 'chai';
+import { DatabaseKeeper } from '../../src/actors/control/database-keeper.js';
 import { ControlGateway } from '../../src/actors/control/index.js';
 import { KvShardGateway } from '../../src/actors/kv-shard/index.js';
 import { ShardCaller } from '../../src/actors/runtime/index.js';
@@ -12,7 +13,6 @@ import {
   readLayout,
 } from '../../src/adapters/nats/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
-import { DatabaseKeeper } from '../../src/composition/backup-keeper.js';
 import { KeeperThread } from '../../src/composition/backup-keeper-thread.js';
 import type { Backup, Database } from '../../src/domain/control/index.js';
 import type { AccountId, BackupId } from '../../src/kernel/index.js';

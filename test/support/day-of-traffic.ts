@@ -18,16 +18,16 @@ import {
   type NatsConnections,
   streamSizes,
 } from '../../src/adapters/nats/index.js';
+import { measure } from '../../src/adapters/node/disk-usage.js';
 import { SqliteFiles } from '../../src/adapters/sqlite/index.js';
 import { encodeMeterRecord } from '../../src/codec/control/index.js';
 import { encodeQueueEvent } from '../../src/codec/queue/index.js';
-import { measure } from '../../src/composition/disk-usage.js';
-import { MeterTrimmer } from '../../src/composition/meter-trimmer.js';
 import type { QueueEvent } from '../../src/domain/queue/index.js';
 import { compactShard, DEFAULT_COMPACTION_LIMITS } from '../../src/journal/index.js';
 import type { DatabaseId, SessionId } from '../../src/kernel/index.js';
 import { METER_SHARD, queuePartition } from '../../src/messages/index.js';
 import { ReadModels, StatisticsModel } from '../../src/projections/index.js';
+import { MeterTrimmer } from '../../src/projections/stats/meter-trimmer.js';
 import { ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { kvRow } from '../unit/projections/stats/stats-stand.js';
 import { eventually } from './eventually.js';

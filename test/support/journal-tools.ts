@@ -2,9 +2,9 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { MemoryLeaseStore } from '../../src/adapters/memory/index.js';
 import type { JournalCommandDeps } from '../../src/cli/journal-command.js';
-import { foldOfPartition } from '../../src/composition/replay/index.js';
 import { fingerprintOf } from '../../src/journal/index.js';
 import { MillraceError, type ShardName } from '../../src/kernel/index.js';
+import { foldOfPartition } from '../../src/replay/index.js';
 
 /** Later than whatever a test's history says. */
 const LATE_MS = 4_000_000_000_000;

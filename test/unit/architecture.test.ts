@@ -17,6 +17,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   actors: ['domain', 'journal', 'ports', 'messages', 'codec'],
   edge: ['ports', 'messages', 'codec', 'domain'],
   projections: ['ports', 'messages', 'domain', 'codec', 'journal'],
+  replay: ['actors', 'codec', 'domain', 'edge', 'journal', 'messages', 'ports'],
   query: ['ports', 'projections', 'codec', 'messages', 'domain'],
   adapters: ['ports', 'messages', 'codec', 'config'],
 };

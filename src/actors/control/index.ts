@@ -11,6 +11,7 @@ export { ControlView, type ControlViewOptions, type ControlViewPorts } from './c
 export { ControlWork } from './control-work.js';
 export * from './credentials.js';
 export { DailyBackups, type DailyBackupsPorts, dailyBackupId } from './daily-backups.js';
+export { DatabaseKeeper, type KeeperOptions, type KeeperPorts } from './database-keeper.js';
 export { DeletedData, type DeletedDataPorts } from './deleted-data.js';
 export { type CredentialsKeeper, type FirstStartOptions, type FirstStartOutcome, firstStart } from './first-start.js';
 export { ManagementGrants } from './management-grants.js';
@@ -22,6 +23,8 @@ export {
   type MeterWriterPorts,
 } from './meter-writer.js';
 export { PlanDataLimits } from './plan-data-limits.js';
+export { type PlanLimits, type PlanLimitsPorts, planLimits } from './plan-limits.js';
 export { LONG_SILENCE_MS, QuotaSlices, type QuotaSlicesPorts } from './quota-slices.js';
 export { Revocations } from './revocations.js';
 export { SearchGrants } from './search-grants.js';
+export { type Sweep, Sweeps } from './sweeps.js';

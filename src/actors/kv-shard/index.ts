@@ -1,5 +1,6 @@
 export { type DataRemovalPorts, PartitionRemoval } from './data-removal.js';
 export { DATABASE_SHARE, HeldData, type HeldDataParts } from './held-data.js';
+export { keptLoader } from './kept-loader.js';
 export { KvFold, replayFold } from './kv-fold.js';
 export { type KvGatewayLimits, type KvGatewayPorts, KvShardGateway, serveKvShard } from './kv-gateway.js';
 export { DEFAULT_KV_GAUGES, type GaugedOwner, KvGauges, type KvGaugesOptions } from './kv-gauges.js';

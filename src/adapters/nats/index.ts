@@ -13,6 +13,14 @@ export { JetStreamMeterLog, type JetStreamMeterLogOptions } from './jetstream-me
 export { JetStreamObjectStore } from './jetstream-object-store.js';
 export type { NatsLink } from './link.js';
 export { NatsBus, type NatsBusOptions } from './nats-bus.js';
+export {
+  MARK_DRAFT,
+  type MarkKeeper,
+  markFile,
+  markRecord,
+  type RestoreMark,
+  refuseUnfinishedRestore,
+} from './restore-mark.js';
 export { askServers, checkReplication, type ServerFacts } from './server-facts.js';
 export { streamSizes } from './stream-sizes.js';
 export { CONTROL_SHARD, METER_SHARD, type ShardCounts, shardNames } from './streams.js';

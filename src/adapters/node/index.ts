@@ -1,6 +1,7 @@
 export * from './boot-time.js';
 export * from './clock.js';
 export * from './credentials-file.js';
+export * from './disk-usage.js';
 export * from './disk-watch.js';
 export * from './files.js';
 export * from './folder-sizes.js';
@@ -11,5 +12,9 @@ export * from './prom-metrics.js';
 export * from './random.js';
 export * from './sealing.js';
 export * from './thread-job.js';
+export * from './threads/answering-thread.js';
+export * from './threads/answering-worker.js';
+export * from './threads/wanted-texts.js';
+export * from './threads/worker-thread.js';
 export * from './timers.js';
 export * from './worker-compactor.js';

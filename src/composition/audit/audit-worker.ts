@@ -13,13 +13,17 @@ import {
   Names,
   type NatsOptions,
 } from '../../adapters/nats/index.js';
-import { NodeRandom, SystemClock } from '../../adapters/node/index.js';
+import {
+  type LogMessage,
+  lowerPriority,
+  NodeRandom,
+  SystemClock,
+  threadLog,
+  WantedTexts,
+} from '../../adapters/node/index.js';
 import { describeError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { AuditTask } from '../../ports/index.js';
-import { foldOfPartition } from '../replay/index.js';
-import { type LogMessage, lowerPriority, threadLog } from '../worker-thread.js';
-import { walk } from './audit-tasks.js';
-import { WantedTexts } from './wanted-texts.js';
+import { foldOfPartition, walk } from '../../replay/index.js';
 
 export interface AuditWork {
   readonly nats: NatsOptions;

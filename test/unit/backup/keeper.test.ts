@@ -1,6 +1,6 @@
 /** Moments of databases as the management API asks for them: what the control actor is told, and what is left behind. */
 import { expect } from 'chai';
-import { DatabaseKeeper, type KeeperPorts } from '../../../src/composition/backup-keeper.js';
+import { DatabaseKeeper, type KeeperPorts } from '../../../src/actors/control/database-keeper.js';
 import type { ControlCommand, ControlReply } from '../../../src/domain/control/index.js';
 import { keepStates } from '../../../src/journal/backup/index.js';
 import {

@@ -1,9 +1,9 @@
 /** Backups that earlier releases made: each verifies and is restored, for ever. Files are only added. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { BACKUP_PLANES } from '../../../src/composition/backup-planes.js';
 import { keptBackups } from '../../../src/journal/backup/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
+import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { MemoryFiles, MemoryInstallation, verify } from './stand.js';
 
 interface Recorded {

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { MemoryJournal, MemoryObjectStore } from '../../../src/adapters/memory/index.js';
-import { BACKUP_PLANES } from '../../../src/composition/backup-planes.js';
 import {
   type BackupFiles,
   type BackupManifest,
@@ -20,6 +19,7 @@ import {
 import { type AuditRetention, compactShard } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 import type { Clock, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
+import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';
 import { realTime } from '../../support/real-time.js';

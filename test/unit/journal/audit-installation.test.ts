@@ -3,7 +3,6 @@ import { MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
 import { journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeMeterRecord } from '../../../src/codec/control/index.js';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
-import { foldOfPartition } from '../../../src/composition/replay/index.js';
 import {
   type AuditProgress,
   type AuditReport,
@@ -16,6 +15,7 @@ import {
 import { MillraceError, type SessionId, type ShardName } from '../../../src/kernel/index.js';
 import { METER_SHARD } from '../../../src/messages/index.js';
 import type { Journal } from '../../../src/ports/index.js';
+import { foldOfPartition } from '../../../src/replay/index.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
 import { World } from '../../spec/journal/world.js';
 import { journalTools } from '../../support/journal-tools.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { keyedKvFold } from '../../../src/composition/replay/index.js';
 import { type DiffOptions, diffShard, type KeyChange, type Moment } from '../../../src/journal/index.js';
+import { keyedKvFold } from '../../../src/replay/index.js';
 import { ALPHA, BETA, SHARD } from '../../spec/journal/shard-history.js';
 import { World } from '../../spec/journal/world.js';
 

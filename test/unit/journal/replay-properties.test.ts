@@ -1,8 +1,8 @@
 /** Random programs of every family: each moment of their history can be brought back, and differences leave nothing out. */
 import { expect } from 'chai';
-import { keyedKvFold } from '../../../src/composition/replay/index.js';
 import { admit, ErrorReply } from '../../../src/domain/kv/index.js';
 import { diffShard, type KeyLook, ShardReplay } from '../../../src/journal/index.js';
+import { keyedKvFold } from '../../../src/replay/index.js';
 import { ALPHA, SHARD } from '../../spec/journal/shard-history.js';
 import { World } from '../../spec/journal/world.js';
 import { Dice, PROGRAMS } from '../../support/random-programs/index.js';

@@ -1,4 +1,6 @@
 /** The past of databases and queues, brought back; without the parts that a process is made of. */
+export { type AuditWorld, walk } from './audit-tasks.js';
+export { BACKUP_PLANES } from './backup-planes.js';
 export {
   countsOf,
   diffDatabase,

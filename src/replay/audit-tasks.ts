@@ -12,12 +12,12 @@ import {
   verifyInstallation,
   verifyShard,
   wordJson,
-} from '../../journal/index.js';
-import type { ShardName } from '../../kernel/index.js';
-import { MillraceError, type PartitionName } from '../../kernel/index.js';
-import { kvPartition, queuePartition, shardOf } from '../../messages/index.js';
-import type { AuditedPlace, AuditTask } from '../../ports/index.js';
-import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from '../replay/index.js';
+} from '../journal/index.js';
+import type { ShardName } from '../kernel/index.js';
+import { MillraceError, type PartitionName } from '../kernel/index.js';
+import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
+import type { AuditedPlace, AuditTask } from '../ports/index.js';
+import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from './database.js';
 
 export interface AuditWorld extends InstallationPorts, ReplayPorts {
   readonly kvShards: number;

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { PromMetrics } from '../../../src/adapters/node/index.js';
-import { DiskUsage } from '../../../src/composition/disk-usage.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
-import { realTime } from '../../support/real-time.js';
+import { DiskUsage } from '../../../../src/adapters/node/disk-usage.js';
+import { PromMetrics } from '../../../../src/adapters/node/index.js';
+import { silentLog } from '../../../spec/journal/shard-history.js';
+import { realTime } from '../../../support/real-time.js';
 
 describe('bytes on the disk', () => {
   let dataDir: string;

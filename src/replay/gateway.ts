@@ -19,10 +19,10 @@ import {
   permissionsOf,
   type Reply,
   StateInDoubt,
-} from '../../domain/kv/index.js';
-import { assert, type ByteString, MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { KvRequest, KvResponse } from '../../messages/index.js';
-import type { KvGateway, Timers } from '../../ports/index.js';
+} from '../domain/kv/index.js';
+import { assert, type ByteString, MillraceError, type PartitionName } from '../kernel/index.js';
+import type { KvRequest, KvResponse } from '../messages/index.js';
+import type { KvGateway, Timers } from '../ports/index.js';
 
 export interface ReplayedPartition {
   readonly engine: KvEngine;

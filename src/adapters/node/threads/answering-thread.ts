@@ -6,8 +6,8 @@
  *  AN2 questions are bounded in number and in time
  */
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import { describeError, MillraceError } from '../kernel/index.js';
-import type { Log, Timer, Timers } from '../ports/index.js';
+import { describeError, MillraceError } from '../../../kernel/index.js';
+import type { Log, Timer, Timers } from '../../../ports/index.js';
 import type { FromAnswering, ToAnswering } from './answering-worker.js';
 
 export interface AnsweringThreadOptions<Task> {

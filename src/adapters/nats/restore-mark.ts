@@ -6,9 +6,11 @@
  *  RM2 while it says `running`, nothing is served, and no command but another restore's refusal is carried out
  */
 import { join } from 'node:path';
-import { JetStreamLeaseStore, Names, type NatsConnections } from '../adapters/nats/index.js';
-import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
-import { MillraceError } from '../kernel/index.js';
+import { MillraceError } from '../../kernel/index.js';
+import { ensureDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../node/index.js';
+import type { NatsConnections } from './connection.js';
+import { JetStreamLeaseStore } from './jetstream-lease-store.js';
+import { Names } from './subjects.js';
 
 export interface RestoreMark {
   readonly format: 1;

@@ -1,6 +1,6 @@
 /** A partition of a database as the comparison of two moments sees it: keys, what touches them, what they hold. */
-import { KvFold } from '../../actors/kv-shard/index.js';
-import { RespCommandReader } from '../../codec/resp/index.js';
+import { KvFold } from '../actors/kv-shard/index.js';
+import { RespCommandReader } from '../codec/resp/index.js';
 import {
   type CommandSpec,
   findCommand,
@@ -9,9 +9,9 @@ import {
   keysOf,
   rebuildingCommands,
   type Value,
-} from '../../domain/kv/index.js';
-import type { KeyedFold, KeyLook, Touch } from '../../journal/index.js';
-import type { ByteString } from '../../kernel/index.js';
+} from '../domain/kv/index.js';
+import type { KeyedFold, KeyLook, Touch } from '../journal/index.js';
+import type { ByteString } from '../kernel/index.js';
 
 export class KvKeyedFold extends KvFold implements KeyedFold {
   *touches(effects: Uint8Array): Iterable<Touch> {

@@ -1,11 +1,11 @@
 /** The folds that snapshots, audits and replays of every plane are made with. */
-import { ControlFold } from '../../actors/control/index.js';
-import { replayFold } from '../../actors/kv-shard/index.js';
-import { QueueFold } from '../../actors/queue/index.js';
-import { KvEngine } from '../../domain/kv/index.js';
-import type { PartitionFold } from '../../journal/index.js';
-import { MillraceError, type PartitionName, type Random } from '../../kernel/index.js';
-import { CONTROL_PARTITION } from '../../messages/index.js';
+import { ControlFold } from '../actors/control/index.js';
+import { replayFold } from '../actors/kv-shard/index.js';
+import { QueueFold } from '../actors/queue/index.js';
+import { KvEngine } from '../domain/kv/index.js';
+import type { PartitionFold } from '../journal/index.js';
+import { MillraceError, type PartitionName, type Random } from '../kernel/index.js';
+import { CONTROL_PARTITION } from '../messages/index.js';
 import { KvKeyedFold } from './keyed-fold.js';
 
 /** As the compactor folds. @throws DEFECT for a partition of a plane that is not known here */

@@ -2,9 +2,9 @@
  * Lets go of the front of the meter's log: what is in two snapshots of the statistics, and counted by the control state.
  * Every process that keeps statistics does so; whatever one of them lets go of, all can do without.
  */
-import { describeError } from '../kernel/index.js';
-import { METER_SHARD } from '../messages/index.js';
-import type { Journal, Log, Timer, Timers } from '../ports/index.js';
+import { describeError } from '../../kernel/index.js';
+import { METER_SHARD } from '../../messages/index.js';
+import type { Journal, Log, Timer, Timers } from '../../ports/index.js';
 
 export interface MeterTrimmerParts {
   readonly journal: Pick<Journal, 'tail' | 'truncateFront'>;

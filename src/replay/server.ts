@@ -7,10 +7,10 @@
  *      nothing; the second opens a database that was deleted, and needs nobody to hand out a token of the tenant's
  *  RS2 nothing is counted against the database's limits, and nothing is metered
  */
-import { createKvServer } from '../../edge/index.js';
-import type { DatabaseId, SessionId } from '../../kernel/index.js';
-import { hashSecret, newSecretText, parseKvPartition } from '../../messages/index.js';
-import type { Access, Clock, KvEvents, KvGrant, Log, Random, Timers } from '../../ports/index.js';
+import { createKvServer } from '../edge/index.js';
+import type { DatabaseId, SessionId } from '../kernel/index.js';
+import { hashSecret, newSecretText, parseKvPartition } from '../messages/index.js';
+import type { Access, Clock, KvEvents, KvGrant, Log, Random, Timers } from '../ports/index.js';
 import type { Replayed } from './database.js';
 import { ReplayGateway } from './gateway.js';
 import type { KvKeyedFold } from './keyed-fold.js';

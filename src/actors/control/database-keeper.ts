@@ -6,7 +6,7 @@
  *  DK3 objects that belong to no moment the control state knows, because a process died, are removed after the next one,
  *      or by `sweepUnknown`
  */
-import type { ControlReply } from '../domain/control/index.js';
+import type { ControlReply } from '../../domain/control/index.js';
 import {
   type KeepRequest,
   type Kept,
@@ -14,7 +14,7 @@ import {
   readKept,
   removeAllOf,
   removeKept,
-} from '../journal/backup/index.js';
+} from '../../journal/backup/index.js';
 import {
   type BackupId,
   type DatabaseId,
@@ -22,9 +22,9 @@ import {
   isMillraceError,
   MillraceError,
   type PartitionName,
-} from '../kernel/index.js';
-import { kvPartition, shardOf } from '../messages/index.js';
-import type { Backups, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../ports/index.js';
+} from '../../kernel/index.js';
+import { kvPartition, shardOf } from '../../messages/index.js';
+import type { Backups, KvGateway, Log, ManagementControl, ObjectStore, Timers } from '../../ports/index.js';
 
 export interface KeeperPorts {
   readonly objects: ObjectStore;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { keyedKvFold, ReplayGateway } from '../../../src/composition/replay/index.js';
 import { ErrorReply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
+import { keyedKvFold, ReplayGateway } from '../../../src/replay/index.js';
 import { effects } from '../../spec/journal/shard-history.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;

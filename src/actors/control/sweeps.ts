@@ -2,8 +2,8 @@
  * What is left behind by those who ended in the middle, looked for now and then by the process that owns the control
  * shard. Each sweep tells by itself what is surely left behind, and what only looks so at the moment.
  */
-import { describeError } from '../kernel/index.js';
-import type { Log, Timer, Timers } from '../ports/index.js';
+import { describeError } from '../../kernel/index.js';
+import type { Log, Timer, Timers } from '../../ports/index.js';
 
 export interface Sweep {
   /** As it stands in the log. */

@@ -1,10 +1,8 @@
 /** What threads of this process have in common: a log that the main thread writes, and a place behind live commands. */
 import { setPriority } from 'node:os';
-import type { JobOutcome, LogMessage, PlainFailure } from '../adapters/node/index.js';
-import { describeError, MillraceError } from '../kernel/index.js';
-import type { Log, LogFields } from '../ports/index.js';
-
-export type { LogMessage };
+import { describeError, MillraceError } from '../../../kernel/index.js';
+import type { Log, LogFields } from '../../../ports/index.js';
+import type { JobOutcome, LogMessage, PlainFailure } from '../thread-job.js';
 
 export function threadLog(send: (message: LogMessage) => void, context: LogFields = {}): Log {
   const write =

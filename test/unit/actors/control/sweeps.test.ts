@@ -1,10 +1,10 @@
 /** What those who ended in the middle left behind. */
 import { expect } from 'chai';
-import { SESSION_UNCHANGED_MS, SessionSweep } from '../../../src/actors/runtime/index.js';
-import { ManualTime, MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
-import { encodeSessionRecord } from '../../../src/codec/leases/index.js';
-import { Sweeps } from '../../../src/composition/sweeps.js';
-import { silentLog } from '../../spec/journal/shard-history.js';
+import { Sweeps } from '../../../../src/actors/control/sweeps.js';
+import { SESSION_UNCHANGED_MS, SessionSweep } from '../../../../src/actors/runtime/index.js';
+import { ManualTime, MemoryLeaseStore } from '../../../../src/adapters/memory/index.js';
+import { encodeSessionRecord } from '../../../../src/codec/leases/index.js';
+import { silentLog } from '../../../spec/journal/shard-history.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,8 +1,8 @@
 /** The front of the meter's log is let go of below what everybody can do without. */
 import { expect } from 'chai';
 import { MemoryJournal, MemoryMeterLog } from '../../../src/adapters/memory/index.js';
-import { MeterTrimmer } from '../../../src/composition/meter-trimmer.js';
 import { METER_SHARD } from '../../../src/messages/index.js';
+import { MeterTrimmer } from '../../../src/projections/stats/meter-trimmer.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { realTime } from '../../support/real-time.js';
 

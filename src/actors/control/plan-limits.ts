@@ -1,14 +1,10 @@
 /** What makes plans act in one process: commands that wait for their turn, data that is bounded, plans that move up. */
-import {
-  AutoUpgrade,
-  type AutoUpgradePorts,
-  CommandThrottle,
-  type CommandThrottlePorts,
-  PlanDataLimits,
-} from '../actors/control/index.js';
-import type { Prices } from '../domain/statistics/index.js';
-import type { DatabaseId } from '../kernel/index.js';
-import type { DataLimits, Quota } from '../ports/index.js';
+import type { Prices } from '../../domain/statistics/index.js';
+import type { DatabaseId } from '../../kernel/index.js';
+import type { DataLimits, Quota } from '../../ports/index.js';
+import { AutoUpgrade, type AutoUpgradePorts } from './auto-upgrade.js';
+import { CommandThrottle, type CommandThrottlePorts } from './command-throttle.js';
+import { PlanDataLimits } from './plan-data-limits.js';
 
 export interface PlanLimits {
   /** The daily limit, behind the plan's rate. */

@@ -5,10 +5,9 @@
  *  DU1 parts of streams are those of the whole installation, the same at every process; the others are of the data
  *      directory of this one
  */
-import { folderSizes } from '../adapters/node/index.js';
-import { describeError } from '../kernel/index.js';
-import type { Log, Metrics, Timer, Timers } from '../ports/index.js';
-import type { JournalTotal } from './journal-total.js';
+import { describeError } from '../../kernel/index.js';
+import type { Log, Metrics, Timer, Timers } from '../../ports/index.js';
+import { folderSizes } from './folder-sizes.js';
 
 /** Names of parts are API of whoever watches. */
 const STREAM_PARTS = [
@@ -33,7 +32,7 @@ export interface DiskUsageParts {
   readonly dataDir: string;
   /** Bytes of streams by their names without prefix. */
   streamSizes(): Promise<ReadonlyMap<string, number>>;
-  readonly total: Pick<JournalTotal, 'bytes'>;
+  readonly total: { readonly bytes: number };
   readonly metrics: Metrics;
   readonly timers: Timers;
   readonly log: Log;

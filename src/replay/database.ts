@@ -2,12 +2,12 @@
  * A database, or an account's queue, as it was at a moment: its partitions replayed, whatever shards they lie in, and
  * what there is to say about them.
  */
-import type { QueueFold } from '../../actors/queue/index.js';
-import { decodeQueueEvents } from '../../codec/queue/index.js';
-import type { AuditPorts, ChainHead, DiffOptions, Moment, ReplayOptions, ShardDiff } from '../../journal/index.js';
-import { diffShard, type PartitionFold, ShardReplay } from '../../journal/index.js';
-import { MillraceError, type PartitionName, type Random, type ShardName } from '../../kernel/index.js';
-import type { Clock } from '../../ports/index.js';
+import type { QueueFold } from '../actors/queue/index.js';
+import { decodeQueueEvents } from '../codec/queue/index.js';
+import type { AuditPorts, ChainHead, DiffOptions, Moment, ReplayOptions, ShardDiff } from '../journal/index.js';
+import { diffShard, type PartitionFold, ShardReplay } from '../journal/index.js';
+import { MillraceError, type PartitionName, type Random, type ShardName } from '../kernel/index.js';
+import type { Clock } from '../ports/index.js';
 import { countingQueueFold, keyedKvFold } from './folds.js';
 import type { KvKeyedFold } from './keyed-fold.js';
 

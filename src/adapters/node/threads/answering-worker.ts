@@ -1,6 +1,6 @@
 /** The inside of a thread that answers questions: what AnsweringThread sends, and what is sent back to it. */
 import type { MessagePort } from 'node:worker_threads';
-import type { LogMessage, PlainFailure } from '../adapters/node/index.js';
+import type { LogMessage, PlainFailure } from '../thread-job.js';
 import { plainFailure } from './worker-thread.js';
 
 export type ToAnswering<Word> =

@@ -1,8 +1,8 @@
 /** What the walks of the operators' API say, over a journal in memory that several tenants share. */
 import { expect } from 'chai';
-import { type AuditWorld, walk } from '../../../src/composition/audit/audit-tasks.js';
 import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { AuditedPlace, AuditTask } from '../../../src/ports/index.js';
+import { type AuditWorld, walk } from '../../../src/replay/audit-tasks.js';
 import { ALPHA, BETA, SHARD, silentLog } from '../../spec/journal/shard-history.js';
 import { World } from '../../spec/journal/world.js';
 import { journalTools } from '../../support/journal-tools.js';
