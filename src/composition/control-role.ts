@@ -285,15 +285,17 @@ function controlOwner(
     void actor.ended.then(() => duties.stop());
   }
 
-  const owned = ownedShards<ControlWork, ControlPlane>(c, {
-    shards: [CONTROL_SHARD],
-    isExclusive: world.isExclusive,
-    compactor,
-    createPlane: ({ loadPartition }) =>
-      new ControlPlane({ loadPartition, untilInForce: (position) => revocations.untilInForce(position) }),
-    serve: (actor) => serveControl(bus, actor, ANSWER_MEMORY),
-    onServing: beginDuties,
-  });
+  const owned = ownedShards<ControlWork, ControlPlane>(
+    c,
+    { isExclusive: world.isExclusive, compactor },
+    {
+      shards: [CONTROL_SHARD],
+      createPlane: ({ loadPartition }) =>
+        new ControlPlane({ loadPartition, untilInForce: (position) => revocations.untilInForce(position) }),
+      serve: (actor) => serveControl(bus, actor, ANSWER_MEMORY),
+      onServing: beginDuties,
+    },
+  );
   return {
     host: owned.host,
     start: () => {

@@ -7,15 +7,16 @@ import {
   KvPlane,
   type KvWork,
   keptLoader,
+  Passivation,
   serveKvShard,
 } from '../actors/kv-shard/index.js';
-import type { ShardHost } from '../actors/runtime/index.js';
+import type { PlaneWorld, ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
 import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
-import { ownedShards, type PlaneWorld } from './owned-shards.js';
+import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
@@ -27,7 +28,6 @@ export interface KvRole {
 
 const EXPIRY_EVERY_MS = 100;
 const PASSIVATE_AFTER_MS = 600_000;
-const PASSIVATE_EVERY_MS = 60_000;
 
 export interface KvRoleOptions {
   readonly isExclusive: boolean;
@@ -60,7 +60,8 @@ export function kvRole(
     timers,
     log,
     *loaded() {
-      for (const { plane } of owners()) for (const [name, { engine }] of plane.loaded()) yield [name, engine] as const;
+      for (const { plane } of owned.planes())
+        for (const [name, { engine }] of plane.loaded()) yield [name, engine] as const;
     },
   });
 
@@ -99,30 +100,20 @@ export function kvRole(
     return plane;
   }
 
-  const owned = ownedShards<KvWork, KvPlane>(c, {
-    shards,
-    isExclusive,
-    compactor,
-    createPlane,
-    serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
-    onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
-  });
+  const owned = ownedShards<KvWork, KvPlane>(
+    c,
+    { isExclusive, compactor },
+    {
+      shards,
+      createPlane,
+      serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
+      onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
+    },
+  );
   const { host } = owned;
   watchShards(metrics, host, shards);
-  let isStopped = false;
-  const sweep = () => {
-    if (isStopped) return;
-    for (const actor of host.actors()) owned.planeOf(actor)?.passivateIdle(clock.nowMs());
-    timers.after(PASSIVATE_EVERY_MS, sweep);
-  };
-
-  function* owners() {
-    for (const actor of host.actors()) {
-      const plane = owned.planeOf(actor);
-      if (plane !== undefined) yield { actor, plane };
-    }
-  }
-  const gauges = new KvGauges({ clock, timers, meter, owners });
+  const passivation = new Passivation({ clock, timers, planes: () => owned.planes() });
+  const gauges = new KvGauges({ clock, timers, meter, owners: () => owned.planes() });
 
   return {
     host,
@@ -130,10 +121,10 @@ export function kvRole(
       owned.start();
       gauges.start();
       held.start();
-      timers.after(PASSIVATE_EVERY_MS, sweep);
+      passivation.start();
     },
     stop: async () => {
-      isStopped = true;
+      passivation.stop();
       gauges.stop();
       held.stop();
       await owned.stop();

@@ -14,13 +14,13 @@ import {
   type QueueWork,
   serveQueueShard,
 } from '../actors/queue/index.js';
-import type { ShardActor, ShardHost } from '../actors/runtime/index.js';
+import type { PlaneWorld, ShardActor, ShardHost } from '../actors/runtime/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { BodyReader } from '../journal/index.js';
 import type { AccountBook, Compactor, HttpOut, IntakeLog, SigningKeyBook, StorageGauge } from '../ports/index.js';
-import { ownedShards, type PlaneWorld } from './owned-shards.js';
+import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, inSeconds, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
@@ -69,7 +69,7 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
       bodies: memory,
       refused: metrics.counter('millrace_queue_refused_total'),
       *slots() {
-        for (const actor of host.actors()) yield* owned.planeOf(actor)?.slots() ?? [];
+        for (const { plane } of owned.planes()) yield* plane.slots();
       },
     },
   );
@@ -129,20 +129,22 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
     void actor.ended.then(() => follower.stop());
   }
 
-  const owned = ownedShards<QueueWork, QueuePlane>(c, {
-    shards,
-    isExclusive,
-    compactor,
-    createPlane,
-    serve: (actor) => serveQueueShard(bus, actor, ANSWER_MEMORY, silence),
-    onServing: takeOverIntake,
-    beforeHandOver: untilCallsHaveEnded,
-    onSnapshot: (plane, { manifest }, { purgeBelow }) => {
-      reader.adopt(manifest);
-      // What both snapshots hold, and not all that the newest does: should it break, the journal still has the rest.
-      plane.covered(purgeBelow - 1);
+  const owned = ownedShards<QueueWork, QueuePlane>(
+    c,
+    { isExclusive, compactor },
+    {
+      shards,
+      createPlane,
+      serve: (actor) => serveQueueShard(bus, actor, ANSWER_MEMORY, silence),
+      onServing: takeOverIntake,
+      beforeHandOver: untilCallsHaveEnded,
+      onSnapshot: (plane, { manifest }, { purgeBelow }) => {
+        reader.adopt(manifest);
+        // What both snapshots hold, and not all that the newest does: should it break, the journal still has the rest.
+        plane.covered(purgeBelow - 1);
+      },
     },
-  });
+  );
   const { host } = owned;
   watchShards(metrics, host, shards);
   const planeOf = (shard: (typeof shards)[number]) => {
@@ -160,7 +162,7 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   metrics.gauge('millrace_queue_memory_bytes', () => held.usedBytes);
   metrics.gauge('millrace_queue_memory_limit_bytes', () => held.limits.memoryBytes);
   accounts.whenChanged(() => {
-    for (const actor of host.actors()) owned.planeOf(actor)?.accountsChanged();
+    for (const { plane } of owned.planes()) plane.accountsChanged();
   });
 
   return {

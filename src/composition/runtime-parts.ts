@@ -1,23 +1,20 @@
 /** Settings and metrics in the shape the actor runtime takes them. */
-import {
-  type ActorLimits,
-  Breathing,
-  type CallLimits,
-  type ClockWatch,
-  type ClockWatchOptions,
-  type GuardedClockLimits,
-  type HostTimes,
-  type RuntimeMetrics,
-  type SessionTimes,
-  type ShardHost,
-  type SilenceWatch,
-  type SnapshotPolicy,
-  type Work,
+import type {
+  ActorLimits,
+  CallLimits,
+  ClockWatch,
+  ClockWatchOptions,
+  GuardedClockLimits,
+  HostTimes,
+  RuntimeMetrics,
+  SessionTimes,
+  ShardHost,
+  SilenceWatch,
+  SnapshotPolicy,
+  Work,
 } from '../actors/runtime/index.js';
 import type { Config } from '../config/index.js';
-import type { PartitionFold, SnapshotStore } from '../journal/index.js';
 import type { ShardName } from '../kernel/index.js';
-import type { ManifestPartition } from '../messages/index.js';
 import type { Behind, Clock, Metrics, Timers } from '../ports/index.js';
 
 /** Between two tries of an append that was not answered, milliseconds: at first, and at most. */
@@ -126,18 +123,6 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
     refused: () => refused.add(),
     snapshotted: () => snapshots.add(),
   };
-}
-
-/** Fills the fold without ever holding up the loop for long. */
-export async function loadBreathing(
-  snapshots: SnapshotStore,
-  partition: ManifestPartition,
-  fold: PartitionFold,
-  clock: Clock,
-  timers: Timers,
-): Promise<void> {
-  const breathing = new Breathing(clock, timers);
-  for await (const _ of snapshots.loadPartition(partition, fold)) if (breathing.isDue) await breathing.take();
 }
 
 /** What is asked of the actors only when somebody looks: depth, epoch and position of every shard. */

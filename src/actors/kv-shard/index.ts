@@ -7,4 +7,5 @@ export { DEFAULT_KV_GAUGES, type GaugedOwner, KvGauges, type KvGaugesOptions } f
 export { KvHub } from './kv-hub.js';
 export { KvPlane, type KvPlaneLimits, type KvPlanePorts } from './kv-plane.js';
 export { KvWork } from './kv-work.js';
+export { Passivation } from './passivation.js';
 export { type LoadKept, MAX_REPLACEMENT_BYTES } from './replacements.js';

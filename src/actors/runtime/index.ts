@@ -7,6 +7,7 @@ export { HeldMemory, type HeldMemoryParts, RESERVED } from './held-memory.js';
 export { readJournalEnd } from './journal-end.js';
 export { Mailbox, type MailboxLimits } from './mailbox.js';
 export { Membership } from './membership.js';
+export { type OwnedPlane, OwnedShards, type PlaneWorld } from './owned-shards.js';
 export { rendezvousOwner } from './placement.js';
 export type { RecoverFn, Recovery } from './recovery.js';
 export { type AnswerMemoryLimits, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
