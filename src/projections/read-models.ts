@@ -143,7 +143,7 @@ export class ReadModels implements MessageLog, RunLog {
         if (this.#isStopped) throw new MillraceError('SHUTTING_DOWN', 'the read models are stopping');
         const step = search.next();
         if (step.done === true) return step.value;
-        await new Promise<void>((resolve) => timers.soon(resolve));
+        await timers.breathe();
       }
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;

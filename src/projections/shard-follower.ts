@@ -116,7 +116,7 @@ export class ShardFollower {
         this.#progress.trouble = reason;
         const { model } = this.options;
         this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason });
-        await new Promise<void>((resolve) => this.ports.timers.after(this.options.retryMs, resolve));
+        await this.ports.timers.pause(this.options.retryMs);
       }
     }
     return undefined;
@@ -145,7 +145,7 @@ export class ShardFollower {
         this.#progress.knownLast = Math.max(this.#progress.knownLast, newest.position);
         this.#progress.folded(after.position, storedAtMs);
         this.#stand(after);
-        await new Promise<void>((resolve) => timers.soon(resolve));
+        await timers.breathe();
         if (signal.aborted) return;
       }
     }

@@ -25,6 +25,7 @@ const KNOWN_CIRCLES = { areas: ['domain/kv', 'domain/queue', 'domain/workflow'],
 /** The world's own functions, and the folders that may call them. */
 const WORLD =
   /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bperformance\.now\(|(?<!\.)\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\brandomBytes\(|\brandomUUID\(/;
+const HAND_MADE_WAIT = /new Promise(?:<void>)?\(\((\w+)\) => [\w.#]+\.(?:soon\(\1\)|after\([^;]*, \1\))/;
 const AT_HOME_IN_THE_WORLD = ['adapters', 'cli', 'composition'];
 
 function topOf(path: string): string {
@@ -82,6 +83,11 @@ describe('architecture', () => {
       ({ file, specifier }) => /^(nats|@nats-io\/.*)$/.test(specifier) && !file.startsWith('adapters/nats/'),
     );
     expect(strays.map(({ file }) => file)).to.deep.equal([]);
+  });
+
+  it('waits by `pause` and `breathe`, without promises made by hand around timers', () => {
+    const handMade = files.filter((file) => file !== 'ports/timers.ts' && HAND_MADE_WAIT.test(textOf(file)));
+    expect(handMade).to.deep.equal([]);
   });
 
   it('reads clocks, dice and the environment in adapters, the command line and composition alone', () => {

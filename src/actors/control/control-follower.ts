@@ -102,7 +102,7 @@ export class ControlFollower {
     const fold = newCopy();
     const partition = stored?.manifest.partitions.find(({ name }) => name === CONTROL_PARTITION);
     if (partition !== undefined) {
-      for await (const _ of store.loadPartition(partition, fold)) await this.#breathe();
+      for await (const _ of store.loadPartition(partition, fold)) await this.ports.timers.breathe();
     }
     if (life !== this.#life) return;
     this.#fold = fold;
@@ -118,10 +118,6 @@ export class ControlFollower {
           this.listener.onHeard(true);
         }),
     });
-  }
-
-  #breathe(): Promise<void> {
-    return new Promise((resolve) => this.ports.timers.soon(resolve));
   }
 
   #guarded(life: number, step: () => void): void {

@@ -139,7 +139,7 @@ export class ShardFold {
         this.#stand(message.position);
       }
       for (const database of this.#databases.values()) await this.#inSlices(database.sweep(), signal);
-      await this.#breath();
+      await this.ports.timers.breathe();
     }
   }
 
@@ -174,12 +174,8 @@ export class ShardFold {
   async #inSlices(work: Iterable<void>, signal: AbortSignal): Promise<void> {
     for (const _ of work) {
       if (signal.aborted) return;
-      await this.#breath();
+      await this.ports.timers.breathe();
     }
-  }
-
-  #breath(): Promise<void> {
-    return new Promise((resolve) => this.ports.timers.soon(resolve));
   }
 
   #stand(position: number): void {

@@ -68,7 +68,7 @@ export class MeterFollower {
         this.#progress.trouble = reason;
         const { model } = this.options;
         this.ports.log.warn('read-model.held-up', { model, shard: this.shard, reason });
-        await new Promise<void>((resolve) => this.ports.timers.after(this.options.retryMs, resolve));
+        await this.ports.timers.pause(this.options.retryMs);
       }
     }
     return undefined;
@@ -94,7 +94,7 @@ export class MeterFollower {
         this.#progress.knownLast = Math.max(this.#progress.knownLast, newest.position);
         this.#progress.folded(checkpoint.position, (some.at(-1) as StoredMessage).storedAtMs);
         this.#stand(checkpoint);
-        await new Promise<void>((resolve) => timers.soon(resolve));
+        await timers.breathe();
         if (signal.aborted) return;
       }
     }

@@ -158,7 +158,7 @@ export class StatisticsModel implements Statistics {
     const { clock, timers } = this.ports;
     const endMs = clock.monotonicMs() + WAIT_MS;
     while (!this.#isReady && !this.#isStopped && clock.monotonicMs() < endMs) {
-      await new Promise<void>((resolve) => timers.after(LOOK_EVERY_MS, resolve));
+      await timers.pause(LOOK_EVERY_MS);
     }
 
     if (this.#isStopped) throw new MillraceError('SHUTTING_DOWN', 'the read models are stopping');
@@ -215,7 +215,7 @@ export class StatisticsModel implements Statistics {
       } catch (error) {
         if (error instanceof SqlFailure && error.isDamaged) return this.#restart(describeError(error));
         log.warn('read-model.held-up', { model: MODEL, shard: METER_SHARD, reason: describeError(error) });
-        await new Promise<void>((resolve) => timers.after(retryMs, resolve));
+        await timers.pause(retryMs);
       }
     }
   }
