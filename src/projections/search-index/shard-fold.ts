@@ -7,12 +7,17 @@
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
-import { type ChainHead, EMPTY_HEAD, SnapshotStore } from '../../journal/index.js';
+import {
+  type ChainHead,
+  EMPTY_HEAD,
+  entriesBehind,
+  type Follow,
+  inBatches,
+  SnapshotStore,
+} from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
 import { kvPartition, type ManifestPartition } from '../../messages/index.js';
 import type { Clock, Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
-import { follow } from '../bounded-feed.js';
-import { EntryFeed } from './entry-feed.js';
 import { SearchDatabase } from './search-database.js';
 
 export interface SearchPorts {
@@ -118,15 +123,16 @@ export class ShardFold {
     }
     this.#lastAtStart = tail.last;
     this.#stand(head.position);
-    const feed = new EntryFeed(this.shard, head);
+    const entries = entriesBehind(this.shard, head);
     const onIdle = () => {
       this.#lag = { positions: 0, ms: 0 };
     };
-    const options = { signal, lingerMs, maxQueuedBytes, onIdle };
-    for await (const batch of follow(journal, timers, this.shard, head.position + 1, options)) {
+    const options = { shard: this.shard, maxQueuedBytes, onIdle, linger: { timers, ms: lingerMs } };
+    const follow: Follow = (from, follower) => journal.follow(this.shard, from, follower);
+    for await (const batch of inBatches(follow, head.position + 1, options, signal)) {
       const newest = batch.at(-1)?.position ?? 0;
       for (const message of batch) {
-        const read = feed.add(message);
+        const read = entries.add(message);
         if (read?.entry.body.kind === 'batch') {
           for (const { partition, effects } of read.entry.body.sections) {
             await this.#applySection(partition, effects, signal);

@@ -1,29 +1,34 @@
 /**
- * A journal's messages as batches. A reader slower than the journal holds a bounded amount of it in memory: beyond
- * that the journal is not listened to until the rest has been taken.
+ * A log's messages as batches. A reader slower than the log holds a bounded amount of it in memory: beyond that the log
+ * is not listened to until the rest has been taken.
  */
 import { MillraceError, type ShardName } from '../kernel/index.js';
-import type { Journal, StoredMessage, Subscription, Timers } from '../ports/index.js';
+import type { JournalFollower, StoredMessage, Subscription, Timers } from '../ports/index.js';
 
-export interface FeedOptions {
-  readonly signal: AbortSignal;
-  /** How long the first message of a batch waits for others. */
-  readonly lingerMs: number;
+/** As the ports of logs give it, for one of them. */
+export type Follow = (from: number, follower: JournalFollower) => Subscription;
+
+export interface BatchOptions {
+  /** Of the log, as errors name it. */
+  readonly shard: ShardName;
   readonly maxQueuedBytes: number;
-  /** The journal answers and has nothing newer. */
-  onIdle(): void;
+  /** How long the first message of a batch waits for others; undefined: what is there is a batch. */
+  readonly linger?: { readonly timers: Timers; readonly ms: number } | undefined;
+  /** What is gone from the log has been worked off: positions may be missing. */
+  readonly mayLackSome?: boolean | undefined;
+  /** The log answers, has nothing newer, and every message has been handed out. */
+  readonly onIdle?: (() => void) | undefined;
 }
 
 /**
  * Everything stored from `from` on, until aborted; never an empty batch.
  * @throws JOURNAL_DAMAGED when the next message is gone: truncated meanwhile, or lost
  */
-export async function* follow(
-  journal: Pick<Journal, 'follow'>,
-  timers: Timers,
-  shard: ShardName,
+export async function* inBatches(
+  follow: Follow,
   from: number,
-  { signal, lingerMs, maxQueuedBytes, onIdle }: FeedOptions,
+  { shard, maxQueuedBytes, linger, mayLackSome = false, onIdle }: BatchOptions,
+  signal: AbortSignal,
 ): AsyncGenerator<readonly StoredMessage[]> {
   let queue: StoredMessage[] = [];
   let queuedBytes = 0;
@@ -31,28 +36,29 @@ export async function* follow(
   let subscription: Subscription | undefined;
   let missing: number | undefined;
   let wake = () => {};
-  let endLinger = () => {};
+  /** For others to come; not when as much is here as may be, or nothing more is wanted. */
+  let enough = new AbortController();
   const listen = (): Subscription =>
-    journal.follow(shard, next, {
+    follow(next, {
       onMessage(message) {
         // A subscription that was stopped may still deliver what was under way.
         if (message.position < next || subscription === undefined) return;
-        if (message.position > next) {
+        if (message.position > next && !mayLackSome) {
           missing = next;
           stop();
           return wake();
         }
-        next += 1;
+        next = message.position + 1;
         queue.push(message);
         queuedBytes += message.bytes.length;
         if (queuedBytes > maxQueuedBytes) {
           stop();
-          endLinger();
+          enough.abort();
         }
         wake();
       },
       onAlive() {
-        if (queue.length === 0) onIdle();
+        if (queue.length === 0) onIdle?.();
       },
     });
   const stop = () => {
@@ -61,17 +67,8 @@ export async function* follow(
   };
   const onAbort = () => {
     wake();
-    endLinger();
+    enough.abort();
   };
-  /** For others to come; not when as much is here as may be, or nothing more is wanted. */
-  const linger = () =>
-    new Promise<void>((resolve) => {
-      const timer = timers.after(lingerMs, resolve);
-      endLinger = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
   signal.addEventListener('abort', onAbort);
   try {
     while (!signal.aborted) {
@@ -86,11 +83,12 @@ export async function* follow(
         wake = () => {};
         continue;
       }
-      if (subscription !== undefined) await linger();
+      if (subscription !== undefined) await linger?.timers.pause(linger.ms, enough.signal);
       if (signal.aborted) return;
       const batch = queue;
       queue = [];
       queuedBytes = 0;
+      enough = new AbortController();
       yield batch;
     }
   } finally {
