@@ -68,9 +68,7 @@ export class OtherJournal extends Error {}
 export class ShardFollower {
   readonly shard: ShardName;
   readonly #progress: Progress;
-  #lastAtStart = 0;
   #hasGap = false;
-  #isCaughtUp = false;
   #rows = 0;
 
   constructor(
@@ -102,9 +100,8 @@ export class ShardFollower {
     return this.#progress.ageMs;
   }
 
-  /** Has folded what was stored when it began. */
   get isCaughtUp(): boolean {
-    return this.#isCaughtUp;
+    return this.#progress.isCaughtUp;
   }
 
   /** Rows since the start. */
@@ -154,9 +151,8 @@ export class ShardFollower {
   #fold({ storedAtMs, apply }: Transaction, before: Checkpoint, newest: StoredMessage): Checkpoint {
     const { after, rows } = apply(before);
     this.#rows += rows;
-    this.#progress.knownLast = Math.max(this.#progress.knownLast, newest.position);
-    this.#progress.folded(after.position, storedAtMs);
-    this.#stand(after);
+    this.#progress.folded(after.position, storedAtMs, newest.position);
+    this.onProgress();
     return after;
   }
 
@@ -182,15 +178,9 @@ export class ShardFollower {
       checkpoint = await this.source.restore(checkpoint, first);
       model.setCheckpoint(shard, checkpoint);
     }
-    this.#lastAtStart = last;
     this.#progress.begins(checkpoint.position, last, checkpoint.clockMs);
-    this.#stand(checkpoint);
-    return checkpoint;
-  }
-
-  #stand({ position, hasGap }: Checkpoint): void {
-    this.#hasGap = hasGap;
-    if (position >= this.#lastAtStart) this.#isCaughtUp = true;
+    this.#hasGap = checkpoint.hasGap;
     this.onProgress();
+    return checkpoint;
   }
 }
