@@ -15,6 +15,7 @@ export * from './diff.js';
 export * from './entry-feed.js';
 export * from './entry-reader.js';
 export * from './event-folds.js';
+export * from './gate.js';
 export * from './log-batches.js';
 export * from './log-follower.js';
 export * from './partition-fold.js';

@@ -22,7 +22,7 @@ export interface BatchOptions {
 
 /**
  * Everything stored from `from` on, until aborted; never an empty batch.
- * @throws JOURNAL_DAMAGED when the next message is gone: truncated meanwhile, or lost
+ * @throws JOURNAL_DAMAGED when the next message is gone: truncated meanwhile, or lost; what `onIdle` throws
  */
 export async function* inBatches(
   follow: Follow,
@@ -34,7 +34,8 @@ export async function* inBatches(
   let queuedBytes = 0;
   let next = from;
   let subscription: Subscription | undefined;
-  let missing: number | undefined;
+  /** Thrown when what arrived before it has been handed out. */
+  let failure: unknown;
   let wake = () => {};
   /** For others to come; not when as much is here as may be, or nothing more is wanted. */
   let enough = new AbortController();
@@ -44,7 +45,7 @@ export async function* inBatches(
         // A subscription that was stopped may still deliver what was under way.
         if (message.position < next || subscription === undefined) return;
         if (message.position > next && !mayLackSome) {
-          missing = next;
+          failure = missing(shard, next);
           stop();
           return wake();
         }
@@ -58,7 +59,14 @@ export async function* inBatches(
         wake();
       },
       onAlive() {
-        if (queue.length === 0) onIdle?.();
+        if (queue.length > 0) return;
+        try {
+          onIdle?.();
+        } catch (error) {
+          failure = error;
+          stop();
+          wake();
+        }
       },
     });
   const stop = () => {
@@ -72,10 +80,8 @@ export async function* inBatches(
   signal.addEventListener('abort', onAbort);
   try {
     while (!signal.aborted) {
-      if (queue.length === 0 && missing !== undefined) {
-        throw new MillraceError('JOURNAL_DAMAGED', `${shard}: messages are missing`, { shard, position: missing });
-      }
-      if (missing === undefined && queuedBytes <= maxQueuedBytes) subscription ??= listen();
+      if (queue.length === 0 && failure !== undefined) throw failure;
+      if (failure === undefined && queuedBytes <= maxQueuedBytes) subscription ??= listen();
       if (queue.length === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -95,4 +101,8 @@ export async function* inBatches(
     signal.removeEventListener('abort', onAbort);
     stop();
   }
+}
+
+function missing(shard: ShardName, position: number): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `${shard}: messages are missing`, { shard, position });
 }

@@ -90,6 +90,18 @@ describe('following a log', () => {
     expect([taken, failures]).to.deep.equal([[1], ['Error: no server']]);
   });
 
+  it('begins again when it failed at hearing that there is nothing newer', async () => {
+    let idles = 0;
+    await begin({
+      idle: () => {
+        idles += 1;
+        if (idles === 1) throw new Error('no ear for it');
+      },
+    });
+    await time.advance(RETRY_MS + 1000);
+    expect([failures, idles > 1]).to.deep.equal([['Error: no ear for it'], true]);
+  });
+
   it('ends when the reader gives up', async () => {
     await store(1);
     await begin({
