@@ -3,8 +3,8 @@
  * the questions that are asked. Belongs in the thread of the read models.
  *
  *  SM1 what is folded is a second's worth at a time, so that a busy second costs a few rows
- *  SM3 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
- *  SM4 what is counted is also in snapshots, which outlive the file and the front of the meter's log
+ *  SM2 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
+ *  SM3 what is counted is also in snapshots, which outlive the file and the front of the meter's log
  */
 import type { Period } from '../../domain/statistics/index.js';
 import { type AccountId, type DatabaseId, describeError, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -56,7 +56,7 @@ const MODEL = 'statistics';
 /** SM1. */
 const LINGER_MS = 1000;
 const PRUNE_EVERY_MS = 5000;
-/** SM3: how long a question waits for that, and how often it looks. */
+/** SM2: how long a question waits for that, and how often it looks. */
 const WAIT_MS = 2000;
 const LOOK_EVERY_MS = 50;
 /** In one step: some milliseconds. */
@@ -128,7 +128,7 @@ export class StatisticsModel implements Statistics {
     return this.#answer(() => this.#reader.searchTotals(ids, nowMs));
   }
 
-  /** SM3. A shard that is held up keeps nobody from what there is of the others. */
+  /** SM2. A shard that is held up keeps nobody from what there is of the others. */
   get #isReady(): boolean {
     const { followers } = this.#file;
     return followers.length > 0 && followers.every((one) => one.isCaughtUp || one.trouble !== undefined);
