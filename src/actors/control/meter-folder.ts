@@ -69,7 +69,7 @@ export class MeterFolder {
       begin: async () => this.#held.at(-1)?.position ?? this.#counted,
       take: (batch, signal) => this.#take(batch, signal),
       failed: (error) => {
-        log.warn('meter.log-not-followed', { cause: describeError(error) });
+        log.warn('meter.fold-failed', { cause: describeError(error) });
         return true;
       },
     };

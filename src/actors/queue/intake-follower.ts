@@ -87,7 +87,7 @@ export class IntakeFollower {
       begin: async () => this.#readUpTo,
       take: (batch, signal) => this.#hear(batch, signal),
       failed: (error) => {
-        log.warn('intake.not-followed', { shard, cause: describeError(error) });
+        log.warn('intake.not-taken', { shard, cause: describeError(error) });
         return true;
       },
     };
