@@ -98,7 +98,7 @@ function foldMeter(store: StatsStore, progress: (line: string) => void): Figure[
       record: recordOf(number + at, END_MS - (METER_RECORDS - number - at) * 1000),
     }));
     const beganMs = performance.now();
-    checkpoint = store.applyMeter(METER_SHARD, records, checkpoint);
+    checkpoint = store.applyMeter(METER_SHARD, records, checkpoint).after;
     spentMs += performance.now() - beganMs;
   }
   progress(`${METER_RECORDS} records of the meter folded`);

@@ -164,7 +164,7 @@ async function untilCopied(view: ControlView, timers: Timers): Promise<void> {
       const why = `${CONTROL_SHARD}: nothing behind position ${position} arrives`;
       throw new MillraceError('JOURNAL_UNAVAILABLE', `${why}: look at its stream on the NATS server`);
     }
-    await Promise.race([copied, new Promise<void>((resolve) => timers.after(COPY_LOOK_MS, resolve))]);
+    await Promise.race([copied, timers.pause(COPY_LOOK_MS)]);
   }
 }
 

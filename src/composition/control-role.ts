@@ -154,11 +154,9 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
         () => true,
         () => false,
       );
-      if (!hasAnswered) await pause(FIRST_START_PAUSE_MS);
+      if (!hasAnswered) await timers.pause(FIRST_START_PAUSE_MS);
     }
   }
-
-  const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
 
   /**
    * Nothing is served without the control journal, and one in doubt stays so until somebody has looked: a start ends
@@ -181,7 +179,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
       isReady = true;
     });
     while (!isReady) {
-      await Promise.race([copied, pause(FIRST_START_PAUSE_MS)]);
+      await Promise.race([copied, timers.pause(FIRST_START_PAUSE_MS)]);
       if (!isReady) await refuseDamage();
     }
   }
@@ -199,7 +197,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
       limits: { maxCommandBytes, maxRequestsPerDay },
       pause: async () => {
         await refuseDamage();
-        await pause(FIRST_START_PAUSE_MS);
+        await timers.pause(FIRST_START_PAUSE_MS);
       },
     });
     for (const warning of warnings) log.warn('first-start.warning', { warning });
@@ -241,7 +239,7 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
       const credentials = owner === undefined ? undefined : await prepareFirstDatabase(keyFile);
       await untilCopied(isReady);
       // The copy may be a moment behind the answer: a token that was just printed must be known here.
-      while (owner !== undefined && view.state.firstStart === undefined) await pause(VIEW_PAUSE_MS);
+      while (owner !== undefined && view.state.firstStart === undefined) await timers.pause(VIEW_PAUSE_MS);
       void untilAnswered();
       return credentials;
     },

@@ -76,6 +76,6 @@ export async function untilReady(
       toldAtMs = clock.monotonicMs();
       log.info('process.not-ready-yet', Object.fromEntries(awaited.map(([name, { detail }]) => [name, detail ?? ''])));
     }
-    await new Promise<void>((resolve) => timers.after(LOOK_EVERY_MS, resolve));
+    await timers.pause(LOOK_EVERY_MS);
   }
 }

@@ -118,13 +118,13 @@ export function projectionRole(
 /** For a process without the role. */
 export function remoteReadModels(c: DependencyContainer): MessageLog & RunLog {
   const onBehind = countStale(c.resolve(tokens.METRICS), 'messages');
-  return new AskedReadModels(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS), onBehind);
+  return new AskedReadModels(askOverBus(c.resolve(tokens.BUS), 'query', REMOTE_TRY_MS), onBehind);
 }
 
 /** The same for the statistics. */
 export function remoteStatistics(c: DependencyContainer): Statistics {
   const onBehind = countStale(c.resolve(tokens.METRICS), 'statistics');
-  return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS), onBehind);
+  return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), 'query', REMOTE_TRY_MS), onBehind);
 }
 
 function checkOf({ status, statistics }: ProjectionThread): Check {

@@ -117,7 +117,7 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
     plane.startNoMore();
     const endMs = clock.monotonicMs() + config.process.shutdownMs / 4;
     while (plane.attemptsInFlight > 0 && actor.state === 'serving' && clock.monotonicMs() < endMs) {
-      await new Promise<void>((resolve) => timers.after(LAST_CALLS_LOOK_MS, resolve));
+      await timers.pause(LAST_CALLS_LOOK_MS);
     }
   }
 

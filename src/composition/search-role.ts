@@ -4,7 +4,7 @@ import type { Check } from '../adapters/http-health/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import type { DatabaseId } from '../kernel/index.js';
 import type { SearchQueries } from '../ports/index.js';
-import { AskedSearch, askSearchOverBus } from '../query/index.js';
+import { AskedSearch, askOverBus } from '../query/index.js';
 import type { NatsWorld } from './nats-world.js';
 import { inSeconds } from './runtime-parts.js';
 import { SearchThread } from './search-thread.js';
@@ -80,7 +80,7 @@ export function searchRole(
 
 /** For a process without the role. */
 export function remoteSearch(c: DependencyContainer): SearchQueries {
-  return new AskedSearch(askSearchOverBus(c.resolve(tokens.BUS), REMOTE_TRY_MS));
+  return new AskedSearch(askOverBus(c.resolve(tokens.BUS), 'search', REMOTE_TRY_MS));
 }
 
 function checkOf({ status }: SearchThread): Check {

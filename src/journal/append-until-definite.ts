@@ -87,7 +87,7 @@ export class DefiniteAppender {
           if (watch.signal.aborted) throw unresolved(shard, expectedLast, outcome.cause);
           break;
       }
-      await this.#pause(retryMs, watch.signal);
+      await this.timers.pause(retryMs, watch.signal);
       retryMs = Math.min(retryMs * 2, this.limits.maxRetryMs);
     }
   }
@@ -115,21 +115,9 @@ export class DefiniteAppender {
         watch.onUnknown(error);
       }
       if (watch.signal.aborted) throw unresolved(shard, expectedLast);
-      await this.#pause(retryMs, watch.signal);
+      await this.timers.pause(retryMs, watch.signal);
       retryMs = Math.min(retryMs * 2, this.limits.maxRetryMs);
     }
-  }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.timers.after(delayMs, done);
-      function done(): void {
-        timer.cancel();
-        signal.removeEventListener('abort', done);
-        resolve();
-      }
-      signal.addEventListener('abort', done);
-    });
   }
 }
 

@@ -1,11 +1,9 @@
-/**
- * The history of partitions as it is stored. A reader slower than the journal holds a bounded amount of it in
- * memory: beyond that the journal is not listened to until the rest has been taken.
- */
+/** The history of partitions as it is stored. */
 import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
 import { isMillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { Journal, StoredMessage } from '../ports/index.js';
+import type { Journal } from '../ports/index.js';
 import { Chain } from './chain.js';
+import { type Follow, inBatches } from './log-batches.js';
 import { linesOf } from './section-lines.js';
 
 export interface TailOptions {
@@ -26,11 +24,10 @@ export async function* tailLines(
   const { last } = await journal.tail(shard);
   const chain = new Chain(shard, undefined);
   const assembler = new EntryAssembler();
-  let next = last + 1;
-  while (!signal.aborted) {
-    // One round of listening: until aborted, or until too much is waiting; then on from where it stopped.
-    for await (const { position, bytes } of listen(journal, shard, next, signal, maxQueuedBytes)) {
-      next = position + 1;
+  const follow: Follow = (from, follower) => journal.follow(shard, from, follower);
+  for await (const batch of inBatches(follow, last + 1, { shard, maxQueuedBytes }, signal)) {
+    for (const { position, bytes } of batch) {
+      if (signal.aborted) return;
       const read = joined(assembler, position, bytes, chain.head.number === 0);
       if (read === undefined) continue;
       chain.follow(read);
@@ -51,53 +48,6 @@ function joined(
   } catch (error) {
     if (isFirst && isMillraceError(error, 'JOURNAL_DAMAGED')) return undefined;
     throw error;
-  }
-}
-
-async function* listen(
-  journal: Journal,
-  shard: ShardName,
-  from: number,
-  signal: AbortSignal,
-  maxQueuedBytes: number,
-): AsyncGenerator<StoredMessage> {
-  const queue: StoredMessage[] = [];
-  let queuedBytes = 0;
-  let isListening = true;
-  let wake = () => {};
-  const stop = () => {
-    if (isListening) subscription.stop();
-    isListening = false;
-    wake();
-  };
-  const subscription = journal.follow(shard, from, {
-    onMessage(message) {
-      if (!isListening) return;
-      queue.push(message);
-      queuedBytes += message.bytes.length;
-      if (queuedBytes > maxQueuedBytes) stop();
-      wake();
-    },
-    onAlive() {},
-  });
-  signal.addEventListener('abort', stop);
-  try {
-    while (!signal.aborted) {
-      const message = queue.shift();
-      if (message !== undefined) {
-        queuedBytes -= message.bytes.length;
-        yield message;
-      } else if (isListening) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      } else {
-        return;
-      }
-    }
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
   }
 }
 

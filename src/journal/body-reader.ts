@@ -29,7 +29,7 @@ export type CarriedBodies = (
 export interface BodyReaderPorts {
   readonly journal: Pick<Journal, 'readAt'>;
   readonly objects: ObjectStore;
-  readonly timers: Pick<Timers, 'soon'>;
+  readonly timers: Pick<Timers, 'breathe'>;
   readonly log: Log;
 }
 
@@ -126,7 +126,7 @@ export class BodyReader {
       for (const body of this.carriedBodies(section.effects)) {
         if (body !== undefined) bodies.push(body);
         count += 1;
-        if (count % SLICE_EFFECTS === 0) await this.#pause();
+        if (count % SLICE_EFFECTS === 0) await this.ports.timers.breathe();
       }
     }
     return BodyBlock.of(bodies);
@@ -173,7 +173,7 @@ export class BodyReader {
     return refreshing;
   }
 
-  readonly #pause = (): Promise<void> => new Promise((resolve) => this.ports.timers.soon(resolve));
+  readonly #pause = () => this.ports.timers.breathe();
 }
 
 /** A name may be written again after a snapshot that broke, with other bytes. */

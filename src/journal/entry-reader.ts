@@ -1,9 +1,10 @@
 /** Messages of a range, joined into entries and followed link by link: what every reader of a journal starts with. */
-import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
+import type { ReadEntry } from '../codec/envelope/index.js';
 import type { ShardName } from '../kernel/index.js';
 import type { Manifest } from '../messages/index.js';
 import type { Journal, StoredMessage } from '../ports/index.js';
 import { Chain, type ChainLink, EMPTY_HEAD } from './chain.js';
+import { EntryFeed } from './entry-feed.js';
 
 /** The chain as a manifest leaves it; from the very beginning without one. */
 export function chainAfter(shard: ShardName, manifest: Manifest | undefined): Chain {
@@ -28,12 +29,10 @@ export async function* readEntries(
   onMessage: (message: StoredMessage) => void = () => {},
 ): AsyncGenerator<ReadEntry> {
   if (from > to) return;
-  const assembler = new EntryAssembler();
+  const entries = new EntryFeed(chain);
   for await (const message of journal.read(shard, from, to)) {
     onMessage(message);
-    const read = assembler.add(message.position, message.bytes);
-    if (read === undefined) continue;
-    chain.follow(read);
-    yield read;
+    const read = entries.add(message);
+    if (read !== undefined) yield read;
   }
 }

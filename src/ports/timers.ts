@@ -3,9 +3,30 @@ export interface Timer {
   cancel(): void;
 }
 
-export interface Timers {
+export abstract class Timers {
   /** Runs `action` once, `delayMs` from now at the earliest. */
-  after(delayMs: number, action: () => void): Timer;
+  abstract after(delayMs: number, action: () => void): Timer;
+
   /** Runs `action` once the I/O that is ready now has been handled. */
-  soon(action: () => void): void;
+  abstract soon(action: () => void): void;
+
+  /** Resolves after so long, and at once when `signal` says that nobody waits any more. */
+  pause(delayMs: number, signal?: AbortSignal): Promise<void> {
+    if (signal === undefined) return new Promise((resolve) => void this.after(delayMs, resolve));
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = this.after(delayMs, end);
+      signal.addEventListener('abort', end);
+    });
+  }
+
+  /** Lets others run: for long work, every millisecond or two of it. */
+  breathe(): Promise<void> {
+    return new Promise((resolve) => this.soon(resolve));
+  }
 }

@@ -1,4 +1,7 @@
-/** How far a follower of a journal is, as far as it knows: what it shows of that, and what lists say that cannot wait. */
+/**
+ * How far a follower of a journal or a log is, as far as it knows: what it shows of that, and what lists say that cannot
+ * wait.
+ */
 import type { Clock } from '../ports/index.js';
 
 export interface ShardLag {
@@ -14,7 +17,10 @@ export class Progress {
   knownLast = 0;
   /** Why nothing is folded at the moment. */
   trouble: string | undefined;
+  /** Has once had everything that was stored when it began. */
+  isCaughtUp = false;
   #upToMs: number | undefined;
+  #lastAtStart = 0;
 
   constructor(private readonly clock: Pick<Clock, 'nowMs'>) {}
 
@@ -22,13 +28,20 @@ export class Progress {
   begins(position: number, last: number, atMs: number): void {
     this.position = position;
     this.knownLast = last;
+    this.#lastAtStart = last;
+    this.isCaughtUp ||= position >= last;
     if (position >= last) this.#upToMs = this.clock.nowMs();
     else if (atMs > 0) this.#upToMs ??= atMs;
   }
 
-  /** @param storedAtMs when the message there was stored */
-  folded(position: number, storedAtMs: number): void {
+  /**
+   * @param storedAtMs when the message there was stored
+   * @param knownLast the newest that has arrived
+   */
+  folded(position: number, storedAtMs: number, knownLast: number): void {
     this.position = position;
+    this.knownLast = Math.max(this.knownLast, knownLast);
+    this.isCaughtUp ||= position >= this.#lastAtStart;
     this.#upToMs = storedAtMs;
     this.trouble = undefined;
   }

@@ -84,7 +84,7 @@ export class RebuiltBeside<Model extends RebuildableModel> {
     this.#next = next;
     next.start();
     while (!this.#isStopped && !next.status().isCaughtUp) {
-      await new Promise<void>((resolve) => timers.after(LOOK_EVERY_MS, resolve));
+      await timers.pause(LOOK_EVERY_MS);
     }
     if (this.#isStopped) {
       await next.stop();

@@ -90,7 +90,7 @@ async function restorePartition(
     events = [];
     bodies = new Map();
     bodyBytes = 0;
-    await breath(ports.timers);
+    await ports.timers.breathe();
   };
   for await (const bytes of snapshots.segmentBytes(partition)) {
     for (const event of decodeQueueEvents(bytes)) {
@@ -136,11 +136,7 @@ async function dropGone(ports: RestorePorts, store: MessageLogStore, account: Ac
     let after: number | undefined = 0;
     while (after !== undefined) {
       after = step(after);
-      await breath(ports.timers);
+      await ports.timers.breathe();
     }
   }
-}
-
-function breath(timers: Timers): Promise<void> {
-  return new Promise((resolve) => timers.soon(resolve));
 }

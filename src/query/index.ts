@@ -1,3 +1,4 @@
-export { type Ask, AskedReadModels, answer, askOverBus } from './read-models.js';
-export { AskedSearch, answerSearch, askSearchOverBus } from './search-questions.js';
+export { type Ask, askOverBus } from './ask.js';
+export { AskedReadModels, answer } from './read-models.js';
+export { AskedSearch, answerSearch } from './search-questions.js';
 export { AskedStatistics } from './statistics.js';

@@ -4,7 +4,7 @@
  */
 import { decode, encode } from '@msgpack/msgpack';
 import type { DlqSelector, Envelope } from '../domain/queue/index.js';
-import { type AccountId, MillraceError } from '../kernel/index.js';
+import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
 import type {
   DlqPage,
   DlqRow,
@@ -12,12 +12,18 @@ import type {
   LogPage,
   LogQuery,
   MaybeBehind,
+  Period,
   RunEventPage,
   RunEventQuery,
   RunPage,
   RunQuery,
 } from '../ports/index.js';
-import type { StatisticsQuestion } from './statistics.js';
+
+export type StatisticsQuestion =
+  | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'account'; readonly id: AccountId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'search'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
+  | { readonly of: 'search-totals'; readonly ids: readonly DatabaseId[]; readonly nowMs: number };
 
 export type Question =
   | { readonly kind: 'events'; readonly account: AccountId; readonly query: LogQuery; readonly seen: number }

@@ -3,14 +3,11 @@
  * where the tables are. What lies between (a thread, a bus) sees bytes alone.
  */
 import type { DlqSelector } from '../domain/queue/index.js';
-import { type AccountId, isMillraceError, MillraceError, unreachable } from '../kernel/index.js';
+import { type AccountId, unreachable } from '../kernel/index.js';
 import type {
-  Behind,
-  Bus,
   DlqPage,
   LogPage,
   LogQuery,
-  MaybeBehind,
   MessageLog,
   RunEventPage,
   RunEventQuery,
@@ -19,6 +16,7 @@ import type {
   RunQuery,
   Statistics,
 } from '../ports/index.js';
+import { type Ask, type OnBehind, toldIfBehind } from './ask.js';
 import {
   decodeDlqPage,
   decodeLogPage,
@@ -32,17 +30,6 @@ import {
   encodeRunPage,
 } from './question-codec.js';
 import { answerStatistics } from './statistics.js';
-
-/** @throws MillraceError, as the logs do */
-export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
-
-/** Is told of every answer that is behind what was asked for. */
-export type OnBehind = (behind: Behind) => void;
-
-export function toldIfBehind<Answer extends MaybeBehind>(answer: Answer, onBehind: OnBehind | undefined): Answer {
-  if (answer.behind !== undefined) onBehind?.(answer.behind);
-  return answer;
-}
 
 export class AskedReadModels implements MessageLog, RunLog {
   constructor(
@@ -101,23 +88,3 @@ export async function answer(
       return unreachable(question);
   }
 }
-
-/**
- * Asks whichever process keeps the read models; questions change nothing, so one is asked again where it may help.
- * @param tryMs for one try: longer than a question may wait and search
- */
-export function askOverBus(bus: Bus, tryMs: number): Ask {
-  return async (question) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await bus.request({ kind: 'query' }, question, tryMs);
-      } catch (error) {
-        if (!isMillraceError(error) || !error.retryable) throw error;
-        if (tries < TRIES && error.details.isUnserved !== true) continue;
-        throw new MillraceError('SHARD_UNAVAILABLE', 'no process that keeps the read models answers', {}, error);
-      }
-    }
-  };
-}
-
-const TRIES = 2;

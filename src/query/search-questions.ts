@@ -4,16 +4,9 @@
  *
  * Both travel as JSON, because documents are JSON: every name of a field may be in it, `__proto__` too.
  */
-import { type DatabaseId, isMillraceError, MillraceError, unreachable } from '../kernel/index.js';
-import type {
-  Bus,
-  SearchHit,
-  SearchIndexInfo,
-  SearchNamespaceInfo,
-  SearchQueries,
-  SearchQuery,
-} from '../ports/index.js';
-import type { Ask } from './read-models.js';
+import { type DatabaseId, MillraceError, unreachable } from '../kernel/index.js';
+import type { SearchHit, SearchIndexInfo, SearchNamespaceInfo, SearchQueries, SearchQuery } from '../ports/index.js';
+import type { Ask } from './ask.js';
 
 export type SearchQuestion =
   | { readonly kind: 'search'; readonly index: DatabaseId; readonly name: string; readonly query: SearchQuery }
@@ -22,7 +15,6 @@ export type SearchQuestion =
 /** Of this form; a process of another version that does not know it says so. */
 const VERSION = 1;
 const KINDS: ReadonlySet<unknown> = new Set<SearchQuestion['kind']>(['search', 'info']);
-const TRIES = 2;
 
 interface TravellingInfo {
   readonly namespaces: readonly (readonly [string, SearchNamespaceInfo])[];
@@ -60,24 +52,6 @@ export async function answerSearch(indexes: SearchQueries, bytes: Uint8Array): P
     default:
       return unreachable(question);
   }
-}
-
-/**
- * Asks whichever process keeps the search indexes; questions change nothing, so one is asked again where it may help.
- * @param tryMs for one try: longer than a question may wait and search
- */
-export function askSearchOverBus(bus: Bus, tryMs: number): Ask {
-  return async (question) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await bus.request({ kind: 'search' }, question, tryMs);
-      } catch (error) {
-        if (!isMillraceError(error) || !error.retryable) throw error;
-        if (tries < TRIES && error.details.isUnserved !== true) continue;
-        throw new MillraceError('SHARD_UNAVAILABLE', 'no process that keeps search indexes answers', {}, error);
-      }
-    }
-  };
 }
 
 function closed(value: unknown): Uint8Array {

@@ -9,14 +9,8 @@ import type {
   SearchTotals,
   Statistics,
 } from '../ports/index.js';
-import { decodePlain, encodePlain, encodeQuestion } from './question-codec.js';
-import { type Ask, type OnBehind, toldIfBehind } from './read-models.js';
-
-export type StatisticsQuestion =
-  | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
-  | { readonly of: 'account'; readonly id: AccountId; readonly period: Period; readonly nowMs: number }
-  | { readonly of: 'search'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
-  | { readonly of: 'search-totals'; readonly ids: readonly DatabaseId[]; readonly nowMs: number };
+import { type Ask, type OnBehind, toldIfBehind } from './ask.js';
+import { decodePlain, encodePlain, encodeQuestion, type StatisticsQuestion } from './question-codec.js';
 
 export class AskedStatistics implements Statistics {
   constructor(

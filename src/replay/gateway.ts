@@ -42,7 +42,7 @@ export class ReplayGateway implements KvGateway {
   constructor(
     private readonly partitions: ReadonlyMap<PartitionName, ReplayedPartition>,
     private readonly atMs: number,
-    private readonly timers: Pick<Timers, 'soon'>,
+    private readonly timers: Pick<Timers, 'breathe'>,
   ) {
     const moment = new Date(atMs).toISOString();
     this.#refused = new ErrorReply(
@@ -104,7 +104,7 @@ export class ReplayGateway implements KvGateway {
     for (;;) {
       const reply = slices.next(this.atMs);
       if (reply !== undefined) return reply;
-      await new Promise<void>((resolve) => this.timers.soon(resolve));
+      await this.timers.breathe();
     }
   }
 }

@@ -43,7 +43,7 @@ describe('the size of a database', function () {
       onMessage: ({ bytes }) => gauges.push(...(decodeMeterRecord(bytes).kvGauges ?? [])),
       onAlive: () => undefined,
     });
-    const statistics = new AskedStatistics(askOverBus(new NatsBus(connections, names), 5000));
+    const statistics = new AskedStatistics(askOverBus(new NatsBus(connections, names), 'query', 5000));
     return {
       gauges,
       shown: () => statistics.database(database, '1h', Date.now()),

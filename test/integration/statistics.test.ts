@@ -77,7 +77,7 @@ describe('statistics of a known load', function () {
     const file = await readFile(join(dataDir(), 'nats/client.json'), 'utf8');
     const { url, user, password } = JSON.parse(file) as Record<'url' | 'user' | 'password', string>;
     connections = await connect({ servers: [url], user, password });
-    statistics = new AskedStatistics(askOverBus(new NatsBus(connections, new Names('')), 5000));
+    statistics = new AskedStatistics(askOverBus(new NatsBus(connections, new Names('')), 'query', 5000));
   }
 
   async function newDatabase(name: string) {

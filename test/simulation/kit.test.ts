@@ -294,7 +294,7 @@ async function racingWriters(seed: number): Promise<{
       if (tail !== undefined) {
         outcomes.push({ text, outcome: await journal.append(SHARD, Buffer.from(text), tail.last) });
       }
-      await new Promise<void>((resolve) => process.timers.after(process.random.float() * 50, resolve));
+      await process.timers.pause(process.random.float() * 50);
     }
   });
   if (kit.random.chance(0.5)) kit.server.loseLeader(SHARD);

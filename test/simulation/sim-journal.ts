@@ -83,7 +83,7 @@ export class SimJournal implements Journal {
       const nowMs = this.link.process.clock.monotonicMs();
       if (batch.length > 0) stalledSinceMs = nowMs;
       else if (nowMs - stalledSinceMs > this.times.readTimeoutMs) throw unavailable(`${shard} does not show ${next}`);
-      else await new Promise<void>((resolve) => this.link.process.timers.after(ASK_AGAIN_MS, resolve));
+      else await this.link.process.timers.pause(ASK_AGAIN_MS);
       for (const message of batch) yield message;
       next += batch.length;
     }

@@ -5,7 +5,8 @@
  *  - suspend: the same, and its monotonic clock stands still too (a virtual machine put aside)
  *  - crash: it never runs again
  */
-import type { BootTime, Clock, Log, LogFields, Random, Timers } from '../../src/ports/index.js';
+import type { BootTime, Clock, Log, LogFields, Random } from '../../src/ports/index.js';
+import { timersOf } from '../support/timers-of.js';
 import type { Owner, Scheduler } from './scheduler.js';
 import type { SeededRandom } from './seeded-random.js';
 
@@ -36,14 +37,14 @@ export class SimProcess implements Owner {
   };
   /** Goes on while the process is suspended. */
   readonly boot: BootTime = { bootId: undefined, sinceBootMs: () => this.scheduler.nowMs * this.rate };
-  readonly timers: Timers = {
+  readonly timers = timersOf({
     after: (delayMs, action) => {
       const timer = { isCancelled: false, cancel: () => {} };
       this.arm(this.monotonicMs() + Math.max(SHORTEST_TIMER_MS, delayMs), action, timer);
       return timer;
     },
     soon: (action) => void this.scheduler.at(this.scheduler.nowMs, this, 'message', 'soon', action),
-  };
+  });
   readonly random: Random;
   readonly log: Log;
 

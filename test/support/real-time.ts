@@ -1,12 +1,23 @@
 /** The machine's clock and timers, for contract suites that have to wait for a real server. */
-import type { Clock, Timers } from '../../src/ports/index.js';
+import { type Clock, type Timer, Timers } from '../../src/ports/index.js';
 
-export const realTime: Clock & Timers = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  after(delayMs, action) {
+class RealTime extends Timers implements Clock {
+  nowMs(): number {
+    return Date.now();
+  }
+
+  monotonicMs(): number {
+    return performance.now();
+  }
+
+  override after(delayMs: number, action: () => void): Timer {
     const timer = setTimeout(action, delayMs);
     return { cancel: () => clearTimeout(timer) };
-  },
-  soon: (action) => void setImmediate(action),
-};
+  }
+
+  override soon(action: () => void): void {
+    setImmediate(action);
+  }
+}
+
+export const realTime: Clock & Timers = new RealTime();

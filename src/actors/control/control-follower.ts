@@ -4,12 +4,11 @@
  */
 
 import { decodeControlEvents } from '../../codec/control/index.js';
-import { EntryAssembler } from '../../codec/envelope/index.js';
 import { type ControlState, changesAccess, evolve } from '../../domain/control/index.js';
-import { type Chain, chainAfter, SnapshotStore } from '../../journal/index.js';
-import { describeError, isMillraceError, MillraceError } from '../../kernel/index.js';
+import { chainAfter, EntryFeed, followLog, type LogReader, SnapshotStore } from '../../journal/index.js';
+import { describeError, isMillraceError, type MillraceError } from '../../kernel/index.js';
 import { CONTROL_PARTITION, CONTROL_SHARD } from '../../messages/index.js';
-import type { Journal, Log, ObjectStore, StoredMessage, Subscription, Timer, Timers } from '../../ports/index.js';
+import type { Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
 import { ControlFold } from './control-fold.js';
 
 export interface FollowerPorts {
@@ -30,19 +29,16 @@ export interface FollowerListener {
 
 /** A journal that cannot be read, or does not fit, is tried again after this. */
 const RETRY_MS = 500;
+/** What waits while a batch is applied. */
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Damage seen this often in a row, without being at the end between, is not a stale read. */
 const DAMAGE_TRIES = 5;
 
 export class ControlFollower {
   #fold = newCopy();
-  #chain: Chain = chainAfter(CONTROL_SHARD, undefined);
-  #assembler = new EntryAssembler();
+  #entries = new EntryFeed(chainAfter(CONTROL_SHARD, undefined));
   #position = 0;
-  #subscription: Subscription | undefined;
-  #retry: Timer | undefined;
-  /** Grows with every beginning: what an older one still hears is dropped. */
-  #life = 0;
-  #isStopped = false;
+  readonly #stop = new AbortController();
   #damageSeen = 0;
   #damage: MillraceError | undefined;
 
@@ -66,85 +62,59 @@ export class ControlFollower {
   }
 
   start(): void {
-    this.#begin();
+    const { journal, timers } = this.ports;
+    const reader: LogReader = {
+      follow: (from, follower) => journal.follow(CONTROL_SHARD, from, follower),
+      begin: (signal) => this.#load(signal),
+      take: (batch) => {
+        for (const message of batch) this.#apply(message);
+      },
+      idle: () => {
+        this.#damageSeen = 0;
+        this.listener.onHeard(true);
+      },
+      failed: (error) => this.#failed(error),
+    };
+    const following = { shard: CONTROL_SHARD, maxQueuedBytes: MAX_QUEUED_BYTES, retryMs: RETRY_MS };
+    void followLog(timers, reader, following, this.#stop.signal);
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#life += 1;
-    this.#subscription?.stop();
-    this.#retry?.cancel();
+    this.#stop.abort();
   }
 
-  #begin(): void {
-    this.#life += 1;
-    const life = this.#life;
-    this.#load(life).catch((error: unknown) => this.#again(life, error));
-  }
-
-  #again(life: number, error: unknown): void {
-    if (life !== this.#life || this.#isStopped) return;
-    this.#subscription?.stop();
-    this.#life += 1;
+  /** It is tried again, whatever it was: its front may have been purged while this process was away, for a snapshot. */
+  #failed(error: unknown): boolean {
     if (isMillraceError(error, 'JOURNAL_DAMAGED')) {
       this.#damageSeen += 1;
       this.#damage = error;
     }
     const level = isMillraceError(error, 'JOURNAL_UNAVAILABLE') ? 'warn' : 'error';
     this.ports.log[level]('control.copy-failed', { position: this.#position, cause: describeError(error) });
-    this.#retry = this.ports.timers.after(RETRY_MS, () => this.#begin());
+    return true;
   }
 
-  async #load(life: number): Promise<void> {
-    const { journal, objects, log } = this.ports;
+  async #load(signal: AbortSignal): Promise<number> {
+    const { objects, timers, log } = this.ports;
     const store = new SnapshotStore(objects, log);
     const stored = await store.newest(CONTROL_SHARD);
     const fold = newCopy();
     const partition = stored?.manifest.partitions.find(({ name }) => name === CONTROL_PARTITION);
     if (partition !== undefined) {
-      for await (const _ of store.loadPartition(partition, fold)) await this.#breathe();
+      for await (const _ of store.loadPartition(partition, fold)) await timers.breathe();
     }
-    if (life !== this.#life) return;
+    if (signal.aborted) return 0;
     this.#fold = fold;
-    this.#chain = chainAfter(CONTROL_SHARD, stored?.manifest);
-    this.#assembler = new EntryAssembler();
+    this.#entries = new EntryFeed(chainAfter(CONTROL_SHARD, stored?.manifest));
     this.#position = stored?.manifest.head.position ?? 0;
     this.listener.onRestart(fold.state);
-    this.#subscription = journal.follow(CONTROL_SHARD, this.#position + 1, {
-      onMessage: (message) => this.#guarded(life, () => this.#apply(message)),
-      onAlive: () =>
-        this.#guarded(life, () => {
-          this.#damageSeen = 0;
-          this.listener.onHeard(true);
-        }),
-    });
+    return this.#position;
   }
 
-  #breathe(): Promise<void> {
-    return new Promise((resolve) => this.ports.timers.soon(resolve));
-  }
-
-  #guarded(life: number, step: () => void): void {
-    if (life !== this.#life || this.#isStopped) return;
-    try {
-      step();
-    } catch (error) {
-      this.#again(life, error);
-    }
-  }
-
-  #apply({ position, bytes }: StoredMessage): void {
-    if (position <= this.#position) return;
-    // Its front was purged while this process was away: a snapshot has what is missing.
-    if (position !== this.#position + 1) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${CONTROL_SHARD}: the control journal goes on behind a hole`, {
-        position,
-      });
-    }
+  #apply(message: StoredMessage): void {
     this.listener.onHeard(false);
-    const read = this.#assembler.add(position, bytes);
-    if (read !== undefined) this.#chain.follow(read);
-    this.#position = position;
+    const read = this.#entries.add(message);
+    this.#position = message.position;
     const body = read?.entry.body;
     let isAccess = false;
     for (const { effects } of body?.kind === 'batch' ? body.sections : []) {

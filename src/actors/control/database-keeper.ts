@@ -189,7 +189,7 @@ export class DatabaseKeeper implements Backups {
   async #sweep(own: BackupId): Promise<void> {
     const { objects, log } = this.ports;
     const found = await keptBackups(objects);
-    await this.#pause(this.options.settleMs);
+    await this.ports.timers.pause(this.options.settleMs);
     const known = this.ports.knownBackups();
     // A copy that has not heard of the one just made has not heard of others either.
     if (known?.has(own) !== true) return;
@@ -207,13 +207,9 @@ export class DatabaseKeeper implements Backups {
       } catch (error) {
         const mayRepeat = isMillraceError(error) && (error.retryable || error.code === 'OUTCOME_UNKNOWN');
         if (!mayRepeat || left <= 1 || this.#isStopped) throw error;
-        await this.#pause(this.options.retryMs);
+        await this.ports.timers.pause(this.options.retryMs);
       }
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.ports.timers.after(ms, resolve));
   }
 }
 

@@ -7,9 +7,10 @@
  */
 import { decodeMeterRecord } from '../../codec/control/index.js';
 import { type MeteredRecord, NO_USAGE, searchReranks } from '../../domain/control/index.js';
+import { followLog, Gate, type LogReader } from '../../journal/index.js';
 import { describeError } from '../../kernel/index.js';
-import type { MeterSearchRow } from '../../messages/index.js';
-import type { Log, MeterLog, StoredMessage, Subscription, Timer, Timers } from '../../ports/index.js';
+import { METER_SHARD, type MeterSearchRow } from '../../messages/index.js';
+import type { Log, MeterLog, StoredMessage, Timer, Timers } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
 
 export interface MeterFolderPorts {
@@ -24,7 +25,7 @@ export interface MeterFolderLimits {
   readonly everyMs: number;
   /** Records of one command. */
   readonly maxRecords: number;
-  /** Records held; beyond it the log is followed again later. */
+  /** Records held; beyond it the log waits. */
   readonly maxHeld: number;
 }
 
@@ -37,6 +38,9 @@ export const DEFAULT_FOLDER_LIMITS: MeterFolderLimits = {
   maxHeld: 10_000,
 };
 
+/** Of the log, while it waits. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
 interface Read {
   readonly position: number;
   /** Undefined for one that cannot be read: it is passed over. */
@@ -45,9 +49,9 @@ interface Read {
 
 export class MeterFolder {
   #held: Read[] = [];
-  #subscription: Subscription | undefined;
   #timer: Timer | undefined;
-  #isStopped = true;
+  readonly #stop = new AbortController();
+  readonly #gate = new Gate();
   /** Everything up to it is counted. */
   #counted = 0;
 
@@ -58,34 +62,39 @@ export class MeterFolder {
 
   /** @param counted the position up to which the state has counted */
   start(counted: number): void {
-    this.#isStopped = false;
     this.#counted = counted;
-    this.#follow();
+    const { meterLog, timers, log } = this.ports;
+    const reader: LogReader = {
+      follow: (from, follower) => meterLog.follow(from, follower),
+      begin: async () => this.#held.at(-1)?.position ?? this.#counted,
+      take: (batch, signal) => this.#take(batch, signal),
+      failed: (error) => {
+        log.warn('meter.fold-failed', { cause: describeError(error) });
+        return true;
+      },
+    };
+    const retryMs = this.limits.everyMs;
+    const following = { shard: METER_SHARD, maxQueuedBytes: MAX_QUEUED_BYTES, mayLackSome: true, retryMs };
+    void followLog(timers, reader, following, this.#stop.signal);
     this.#schedule();
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#subscription?.stop();
-    this.#subscription = undefined;
+    this.#stop.abort();
+    this.#gate.look();
     this.#timer?.cancel();
   }
 
-  #follow(): void {
-    this.#subscription?.stop();
-    const last = this.#held.at(-1)?.position ?? this.#counted;
-    this.#subscription = this.ports.meterLog.follow(last + 1, {
-      onMessage: (message) => this.#take(message),
-      onAlive: () => undefined,
-    });
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
   }
 
-  #take(message: StoredMessage): void {
-    if (this.#isStopped || this.#subscription === undefined) return;
-    this.#held.push(this.#read(message));
-    if (this.#held.length < this.limits.maxHeld) return;
-    this.#subscription.stop();
-    this.#subscription = undefined;
+  async #take(batch: readonly StoredMessage[], signal: AbortSignal): Promise<void> {
+    for (const message of batch) {
+      await this.#gate.until(() => this.#held.length < this.limits.maxHeld || signal.aborted);
+      if (signal.aborted) return;
+      this.#held.push(this.#read(message));
+    }
   }
 
   #read({ position, bytes }: StoredMessage): Read {
@@ -115,7 +124,7 @@ export class MeterFolder {
     } catch (error) {
       this.ports.log.warn('meter.fold-failed', { cause: describeError(error) });
     }
-    if (!this.#isStopped && this.#subscription === undefined) this.#follow();
+    this.#gate.look();
   }
 
   /** @returns false when nothing was counted */

@@ -64,7 +64,7 @@ export class KvShardGateway implements KvGateway {
     const isNotExecuted = isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
     if (!isNotExecuted) throw error;
     if (this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs) throw error;
-    await new Promise<void>((resolve) => this.ports.timers.after(this.limits.retryEveryMs, resolve));
+    await this.ports.timers.pause(this.limits.retryEveryMs);
     return this.#route(request, endMs);
   }
 

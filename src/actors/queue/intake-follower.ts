@@ -4,14 +4,15 @@
  *
  *  IF1 the records of an account are accepted in order of position: one command of it is under way at a time
  *  IF2 a record is removed after the entry that accepted it is stored, and everything before it was accepted
- *  IF3 a bounded number of records is held; beyond it the intake is followed again later
+ *  IF3 a bounded number of records is held; beyond it the intake waits until half of them are accepted
  *  IF4 a record that cannot be read, or is refused, was acknowledged: it stays with everything behind it until a person
  *      has looked. Others are accepted meanwhile; the account of a refused one waits behind it (IF1)
  */
 import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
 import { MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
+import { followLog, Gate, type LogReader } from '../../journal/index.js';
 import { type AccountId, describeError, type MillraceError, type ShardName } from '../../kernel/index.js';
-import type { IntakeLog, Log, Metrics, StoredMessage, Subscription, Timer, Timers } from '../../ports/index.js';
+import type { IntakeLog, Log, Metrics, StoredMessage, Timer, Timers } from '../../ports/index.js';
 import { bytesOfItems, QueueWork } from './queue-work.js';
 
 export interface IntakeFollowerPorts {
@@ -43,6 +44,8 @@ export const DEFAULT_INTAKE_LIMITS: IntakeLimits = {
   alarmEveryMs: 60_000,
 };
 
+/** Of the intake, while it waits. */
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Unreadable records that are named one by one; beyond it they are counted. */
 export const MAX_NAMED_RECORDS = 100;
 
@@ -66,9 +69,9 @@ export class IntakeFollower {
   #readUpTo = 0;
   #trimmedUpTo = 0;
   #isTrimming = false;
-  #subscription: Subscription | undefined;
   readonly #retries = new Set<Timer>();
-  #isStopped = false;
+  readonly #stop = new AbortController();
+  readonly #gate = new Gate();
 
   constructor(
     private readonly ports: IntakeFollowerPorts,
@@ -77,31 +80,52 @@ export class IntakeFollower {
   ) {}
 
   start(): void {
-    this.#follow();
+    const { intake, timers, log } = this.ports;
+    const { shard } = this;
+    const reader: LogReader = {
+      follow: (from, follower) => intake.follow(shard, from, follower),
+      begin: async () => this.#readUpTo,
+      take: (batch, signal) => this.#hear(batch, signal),
+      failed: (error) => {
+        log.warn('intake.not-taken', { shard, cause: describeError(error) });
+        return true;
+      },
+    };
+    const following = { shard, maxQueuedBytes: MAX_QUEUED_BYTES, mayLackSome: true, retryMs: this.limits.retryMs };
+    void followLog(timers, reader, following, this.#stop.signal);
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#subscription?.stop();
+    this.#stop.abort();
+    this.#gate.look();
     this.#alarm?.cancel();
     for (const retry of this.#retries) retry.cancel();
   }
 
-  #follow(): void {
-    this.#subscription = this.ports.intake.follow(this.shard, this.#readUpTo + 1, {
-      onMessage: (message) => this.#hear(message),
-      onAlive: () => undefined,
-    });
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
   }
 
-  #hear({ position, bytes }: StoredMessage): void {
-    if (this.#isStopped || this.#subscription === undefined || position <= this.#readUpTo) return;
-    this.#readUpTo = position;
-    const record = this.#read(position, bytes);
-    if (record === undefined) this.#keep(position);
-    else if (!this.#refused.has(record.account)) {
-      this.#hold(record.account, { position, items: record.items, bytes: bytesOfItems(record.items) });
+  async #hear(batch: readonly StoredMessage[], signal: AbortSignal): Promise<void> {
+    for (const { position, bytes } of batch) {
+      this.#readUpTo = position;
+      const record = this.#read(position, bytes);
+      if (record === undefined) this.#keep(position);
+      else if (!this.#refused.has(record.account)) {
+        this.#hold(record.account, { position, items: record.items, bytes: bytesOfItems(record.items) });
+      }
+      if (this.#isFull) await this.#gate.until(() => this.#isRoomy || signal.aborted);
+      if (signal.aborted) return;
     }
+  }
+
+  /** IF3. */
+  get #isFull(): boolean {
+    return this.#open.size >= this.limits.maxHeld || this.#bytes >= this.limits.maxHeldBytes;
+  }
+
+  get #isRoomy(): boolean {
+    return this.#open.size < this.limits.maxHeld / 2 && this.#bytes < this.limits.maxHeldBytes / 2;
   }
 
   #read(position: number, bytes: Uint8Array): IntakeRecord | undefined {
@@ -138,10 +162,6 @@ export class IntakeFollower {
     else others.push(held);
     this.#open.add(held.position);
     this.#bytes += held.bytes;
-    if (this.#open.size >= this.limits.maxHeld || this.#bytes >= this.limits.maxHeldBytes) {
-      this.#subscription?.stop();
-      this.#subscription = undefined;
-    }
     this.#take(account);
   }
 
@@ -178,7 +198,7 @@ export class IntakeFollower {
     this.ports.metrics.counter('millrace_intake_taken_total').add(messages);
     this.#take(account);
     this.#trim();
-    this.#followAgain();
+    this.#gate.look();
   }
 
   /** One of several records may be at fault: the first is asked for alone. */
@@ -193,7 +213,7 @@ export class IntakeFollower {
     this.#refused.add(account);
     this.#release(account, Number.POSITIVE_INFINITY);
     this.#keep(position);
-    this.#followAgain();
+    this.#gate.look();
   }
 
   #release(account: AccountId, count: number): void {
@@ -203,11 +223,6 @@ export class IntakeFollower {
       this.#bytes -= bytes;
     }
     if (held.length === 0) this.#heldByAccount.delete(account);
-  }
-
-  #followAgain(): void {
-    const isRoomy = this.#open.size < this.limits.maxHeld / 2 && this.#bytes < this.limits.maxHeldBytes / 2;
-    if (!this.#isStopped && this.#subscription === undefined && isRoomy) this.#follow();
   }
 
   #failed(account: AccountId, error: MillraceError): void {

@@ -118,7 +118,7 @@ export class QueueShardGateway implements QueueGateway {
   ): Promise<QueueReply> {
     const isTooLate = this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs;
     if (isTooLate || !isWorthAsking(error, command)) throw wasInDoubt ? inDoubt(error) : error;
-    await this.#pause(this.limits.retryEveryMs);
+    await this.ports.timers.pause(this.limits.retryEveryMs);
     const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !isRead(command));
     return this.#route(account, command, endMs, isInDoubt);
   }
@@ -198,12 +198,8 @@ export class QueueShardGateway implements QueueGateway {
         const isTooLate = clock.monotonicMs() + this.limits.retryEveryMs > endMs;
         if (isAnswered() || isTooLate) throw mayBeStored ? inDoubt(error, { isBeingStored: true }) : error;
       }
-      await this.#pause(this.limits.retryEveryMs);
+      await this.ports.timers.pause(this.limits.retryEveryMs);
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.ports.timers.after(ms, resolve));
   }
 }
 

@@ -21,7 +21,7 @@ export class Breathing {
 
   /** Lets others run. */
   async take(): Promise<void> {
-    await new Promise<void>((resolve) => this.timers.soon(resolve));
+    await this.timers.breathe();
     this.#lastAtMs = this.clock.monotonicMs();
   }
 }

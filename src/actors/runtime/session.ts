@@ -96,7 +96,7 @@ export class Session {
         this.#live(record.revision, sentAtMs);
         break;
       }
-      await new Promise<void>((resolve) => this.ports.timers.after(this.times.heartbeatMs, resolve));
+      await this.ports.timers.pause(this.times.heartbeatMs);
     }
     if (!this.#hasBegun) {
       this.#hasBegun = true;

@@ -241,7 +241,7 @@ export class ShardActor<W extends Work> {
     const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
     this.#time.follow(head.clockMs);
-    const breathe = () => new Promise<void>((resolve) => timers.soon(resolve));
+    const breathe = () => timers.breathe();
     this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head, breathe);
     if (isBugOn('skip-claim')) {
       this.#quietUntilMs = 0;
@@ -448,7 +448,7 @@ export class ShardActor<W extends Work> {
     for (;;) {
       const leftMs = this.#quietUntilMs - clock.monotonicMs();
       if (leftMs <= 0 || this.isEnded) return;
-      await new Promise<void>((resolve) => timers.after(leftMs, resolve));
+      await timers.pause(leftMs);
     }
   }
 

@@ -5,7 +5,7 @@
  *  M2 while a timer runs, the clock shows its due time: nothing is ever early, nothing sees the future
  *  M3 between two timers every promise that can settle has settled
  */
-import type { Clock, Timer, Timers } from '../../ports/index.js';
+import { type Clock, type Timer, Timers } from '../../ports/index.js';
 
 /** 2026-01-01T00:00:00Z: any instant will do, as long as it is always the same. */
 const DEFAULT_START_MS = 1_767_225_600_000;
@@ -16,13 +16,14 @@ interface Pending {
   readonly action: () => void;
 }
 
-export class ManualTime implements Clock, Timers {
+export class ManualTime extends Timers implements Clock {
   private wallMs: number;
   private elapsedMs = 0;
   private order = 0;
   private readonly pending = new Set<Pending>();
 
   constructor(startMs: number = DEFAULT_START_MS) {
+    super();
     this.wallMs = startMs;
   }
 
@@ -34,14 +35,14 @@ export class ManualTime implements Clock, Timers {
     return this.elapsedMs;
   }
 
-  after(delayMs: number, action: () => void): Timer {
+  override after(delayMs: number, action: () => void): Timer {
     const entry: Pending = { dueMs: this.elapsedMs + Math.max(0, delayMs), order: this.order++, action };
     this.pending.add(entry);
     return { cancel: () => void this.pending.delete(entry) };
   }
 
   /** Needs no advancing: "soon" is after the promises that are ready, not after a time. */
-  soon(action: () => void): void {
+  override soon(action: () => void): void {
     setImmediate(action);
   }
 

@@ -1,20 +1,22 @@
 /** Node's timers, behind the port. */
-import type { Timer, Timers } from '../../ports/index.js';
+import { type Timer, Timers } from '../../ports/index.js';
 
 /** Node fires at once, with a warning, what is further away than this; such a delay is cut to it. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 /** Of `soon` in one round of the loop, milliseconds: what is left waits until sockets have been served. */
 const ROUND_MS = 4;
 
-export class NodeTimers implements Timers {
+export class NodeTimers extends Timers {
   #actions: (() => void)[] = [];
   #head = 0;
   /** When the first of this round began; undefined: none has. */
   #roundAtMs: number | undefined;
 
-  constructor(private readonly monotonicMs: () => number = () => performance.now()) {}
+  constructor(private readonly monotonicMs: () => number = () => performance.now()) {
+    super();
+  }
 
-  after(delayMs: number, action: () => void): Timer {
+  override after(delayMs: number, action: () => void): Timer {
     const handle = setTimeout(action, Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS));
     return { cancel: () => clearTimeout(handle) };
   }
@@ -23,7 +25,7 @@ export class NodeTimers implements Timers {
    * `setImmediate` runs after the poll phase, so requests that have arrived join the turn first. Turns of many
    * shards that are busy at once do not all come in one round: in order, as many as there is time for.
    */
-  soon(action: () => void): void {
+  override soon(action: () => void): void {
     this.#actions.push(action);
     setImmediate(this.#next);
   }

@@ -14,11 +14,11 @@ import type {
   DatabaseLimits,
   DatabaseSecrets,
   QueueTokens,
-  SealedSecret,
   Usage,
   UserToken,
   UtcDay,
 } from './records.js';
+import type { SealedSecret } from './sealed-secret.js';
 
 export interface NewDatabase {
   readonly id: DatabaseId;

@@ -7,7 +7,8 @@ import type { ControlEvent } from './events.js';
 import { MAX_ACCOUNTS } from './limits.js';
 import { refuseName } from './names.js';
 import { personOf } from './people.js';
-import type { Account, SealedSecret } from './records.js';
+import type { Account } from './records.js';
+import type { SealedSecret } from './sealed-secret.js';
 import type { ControlState } from './state.js';
 
 type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;

@@ -2,14 +2,9 @@
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import type { AccountLimits, AccountState } from '../queue/index.js';
 import type { AccountPlan, DatabaseSettings, Team } from './management.js';
+import type { SealedSecret } from './sealed-secret.js';
 
-/** A secret of which the clear text was left outside. */
-export interface SealedSecret {
-  /** SHA-256 of the clear text, 64 lower-case hex digits. */
-  readonly sha256: string;
-  /** The clear text under the key file's key. */
-  readonly sealed: string;
-}
+export type TokenRole = 'standard' | 'read-only';
 
 export interface DatabaseSecrets {
   readonly standardToken: SealedSecret;

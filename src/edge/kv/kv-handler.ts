@@ -141,7 +141,7 @@ export class KvHandler {
     const slices = parseInSlices(body, target.route !== 'whole-command');
     for (let step = slices.next(); ; step = slices.next()) {
       if (step.done === true) return this.#withCommands(exchange, grant, target, step.value);
-      await new Promise<void>((resolve) => this.face.timers.soon(resolve));
+      await this.face.timers.breathe();
     }
   }
 

@@ -52,7 +52,6 @@ export async function answerInPieces(
 ): Promise<number> {
   let text = mode === 'single' ? '' : '[';
   let bytes = 0;
-  const breath = () => new Promise<void>((resolve) => timers.soon(resolve));
   let charactersOfStretch = 0;
   for (let i = 0; i < replies.length; i += 1) {
     if (i > 0) text += ',';
@@ -69,7 +68,7 @@ export async function answerInPieces(
       charactersOfStretch += piece.length + REPLY_CHARACTERS;
       if (isLong || charactersOfStretch > STRETCH_CHARACTERS) {
         charactersOfStretch = 0;
-        await breath();
+        await timers.breathe();
       }
     }
   }

@@ -63,6 +63,6 @@ export class QueueFace {
 
   /** Lets whatever else is ready run first. */
   breathe(): Promise<void> {
-    return new Promise((resolve) => this.parts.timers.soon(resolve));
+    return this.parts.timers.breathe();
   }
 }

@@ -66,7 +66,7 @@ export class SearchFace {
 
   /** Lets others run. */
   breathe(): Promise<void> {
-    return new Promise((resolve) => this.parts.timers.soon(resolve));
+    return this.parts.timers.breathe();
   }
 
   /** Runs what reads a whole index, unless too many do. @returns undefined: they do */

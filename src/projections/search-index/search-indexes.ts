@@ -139,7 +139,7 @@ export class SearchIndexes implements SearchQueries {
       if (clock.monotonicMs() >= endMs) throw new MillraceError('TIMED_OUT', 'the search took too long', { index });
       const step = search.next();
       if (step.done === true) return step.value;
-      await new Promise<void>((resolve) => timers.soon(resolve));
+      await timers.breathe();
     }
   }
 

@@ -1,18 +1,17 @@
 /**
- * The search databases of one shard, from the newest snapshot and the journal after it, for as long as it is not
- * stopped. Everything is in memory: whatever ends a fold, another one begins anew.
+ * The search databases of one shard, from the newest snapshot and the journal after it. Everything is in memory:
+ * whatever ends a fold, another one begins anew.
  *
  *  SF1 partitions of other databases are passed over unread; that they were met is remembered
  *  SF2 a database that was never met may be joined at any time: nothing of it was passed over
  */
 import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
-import { type ChainHead, EMPTY_HEAD, SnapshotStore } from '../../journal/index.js';
+import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
 import { kvPartition, type ManifestPartition } from '../../messages/index.js';
-import type { Clock, Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
-import { follow } from '../bounded-feed.js';
-import { EntryFeed } from './entry-feed.js';
+import type { Clock, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
+import { Progress, type ShardLag } from '../progress.js';
 import { SearchDatabase } from './search-database.js';
 
 export interface SearchPorts {
@@ -36,43 +35,32 @@ export const DEFAULT_FOLD_OPTIONS: Omit<ShardFoldOptions, 'embedding'> = {
   maxQueuedBytes: 4 * 1024 * 1024,
 };
 
-export interface FoldLag {
-  /** Messages of the journal that are not indexed, as far as is known. */
-  readonly positions: number;
-  /** How old what was indexed last was, when it is not the end. */
-  readonly ms: number;
-}
-
 export class ShardFold {
   readonly #databases: Map<PartitionName, SearchDatabase>;
   /** Partitions that were passed over. */
   readonly #passed = new Set<PartitionName>();
-  #position = 0;
-  #lastAtStart = Number.POSITIVE_INFINITY;
-  #lag: FoldLag = { positions: 0, ms: 0 };
+  readonly #progress: Progress;
+  #entries: EntryFeed;
 
   constructor(
     private readonly ports: SearchPorts,
     private readonly shard: ShardName,
     private readonly options: ShardFoldOptions,
     databases: Iterable<DatabaseId>,
-    private readonly onProgress: () => void,
   ) {
-    const embedding = options.embedding;
+    const { embedding } = options;
+    this.#progress = new Progress(ports.clock);
+    this.#entries = entriesBehind(shard, EMPTY_HEAD);
     this.#databases = new Map([...databases].map((id) => [kvPartition(id, 0), new SearchDatabase(embedding)]));
   }
 
   /** Has indexed what was stored when it began. */
   get isCaughtUp(): boolean {
-    return this.#position >= this.#lastAtStart;
+    return this.#progress.isCaughtUp;
   }
 
-  get position(): number {
-    return this.#position;
-  }
-
-  get lag(): FoldLag {
-    return this.#lag;
+  get lag(): ShardLag {
+    return this.#progress.lag;
   }
 
   /** Documents that are indexed. */
@@ -103,44 +91,44 @@ export class ShardFold {
     if (this.#databases.delete(partition)) this.#passed.add(partition);
   }
 
-  /** Ends when it is stopped. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
-  async run(signal: AbortSignal): Promise<void> {
-    const { journal, timers } = this.ports;
-    const { lingerMs, maxQueuedBytes } = this.options;
-    const head = await this.#loadSnapshot(signal);
-    const tail = await journal.tail(this.shard);
-    if (head.position + 1 < tail.first) {
-      throw new MillraceError('JOURNAL_DAMAGED', `${this.shard}: what is between snapshot and journal is gone`, {
-        shard: this.shard,
-        position: head.position,
-        first: tail.first,
-      });
+  /** @returns the position that it has everything up to. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
+  async load(signal: AbortSignal): Promise<number> {
+    const { position, ...head } = await this.#loadSnapshot(signal);
+    const { first, last } = await this.ports.journal.tail(this.shard);
+    if (position + 1 < first) {
+      const details = { shard: this.shard, position, first };
+      throw new MillraceError(
+        'JOURNAL_DAMAGED',
+        `${this.shard}: what is between snapshot and journal is gone`,
+        details,
+      );
     }
-    this.#lastAtStart = tail.last;
-    this.#stand(head.position);
-    const feed = new EntryFeed(this.shard, head);
-    const onIdle = () => {
-      this.#lag = { positions: 0, ms: 0 };
-    };
-    const options = { signal, lingerMs, maxQueuedBytes, onIdle };
-    for await (const batch of follow(journal, timers, this.shard, head.position + 1, options)) {
-      const newest = batch.at(-1)?.position ?? 0;
-      for (const message of batch) {
-        const read = feed.add(message);
-        if (read?.entry.body.kind === 'batch') {
-          for (const { partition, effects } of read.entry.body.sections) {
-            await this.#applySection(partition, effects, signal);
-          }
+    this.#entries = entriesBehind(this.shard, head);
+    this.#progress.begins(position, last, 0);
+    return position;
+  }
+
+  /** Messages behind what it has. @param onProgress told after each of them */
+  async take(batch: readonly StoredMessage[], signal: AbortSignal, onProgress: () => void): Promise<void> {
+    const newest = batch.at(-1)?.position ?? 0;
+    for (const message of batch) {
+      const read = this.#entries.add(message);
+      if (read?.entry.body.kind === 'batch') {
+        for (const { partition, effects } of read.entry.body.sections) {
+          await this.#applySection(partition, effects, signal);
         }
-        if (signal.aborted) return;
-        const positions = Math.max(0, newest - message.position);
-        const ms = positions === 0 ? 0 : Math.max(0, this.ports.clock.nowMs() - message.storedAtMs);
-        this.#lag = { positions, ms };
-        this.#stand(message.position);
       }
-      for (const database of this.#databases.values()) await this.#inSlices(database.sweep(), signal);
-      await this.#breath();
+      if (signal.aborted) return;
+      this.#progress.folded(message.position, message.storedAtMs, newest);
+      onProgress();
     }
+    for (const database of this.#databases.values()) await this.#inSlices(database.sweep(), signal);
+    await this.ports.timers.breathe();
+  }
+
+  /** The journal has nothing newer. */
+  idle(): void {
+    this.#progress.idle();
   }
 
   async #loadSnapshot(signal: AbortSignal): Promise<Pick<ChainHead, 'number' | 'hash' | 'position'>> {
@@ -174,17 +162,8 @@ export class ShardFold {
   async #inSlices(work: Iterable<void>, signal: AbortSignal): Promise<void> {
     for (const _ of work) {
       if (signal.aborted) return;
-      await this.#breath();
+      await this.ports.timers.breathe();
     }
-  }
-
-  #breath(): Promise<void> {
-    return new Promise((resolve) => this.ports.timers.soon(resolve));
-  }
-
-  #stand(position: number): void {
-    this.#position = position;
-    this.onProgress();
   }
 }
 

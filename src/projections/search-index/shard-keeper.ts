@@ -5,25 +5,28 @@
  *  SK1 what answers goes on answering until the other has caught up
  *  SK2 a fold that fails is begun anew after a pause
  */
+import { followLog, type LogReader } from '../../journal/index.js';
 import { type DatabaseId, describeError, type ShardName } from '../../kernel/index.js';
-import type { Timer } from '../../ports/index.js';
+import type { ShardLag } from '../progress.js';
 import type { SearchDatabase } from './search-database.js';
-import { type FoldLag, type SearchPorts, ShardFold, type ShardFoldOptions } from './shard-fold.js';
+import { type SearchPorts, ShardFold, type ShardFoldOptions } from './shard-fold.js';
 
-interface Running {
-  readonly fold: ShardFold;
+/** The journal as it is followed, from a fold's beginning to its end; behind a failure, with another fold. */
+interface Following {
+  fold: ShardFold;
   readonly stop: AbortController;
-  readonly ended: Promise<void>;
-  /** Goes on: it has not failed. */
+  /** Its fold has not failed. */
   isAlive: boolean;
 }
 
 export class ShardKeeper {
-  #serving: Running | undefined;
-  #loading: Running | undefined;
+  /** What answers, and what it came from: that may be at another fold, after a failure. */
+  #serving: { readonly fold: ShardFold; readonly by: Following } | undefined;
+  #loading: Following | undefined;
+  /** Waits before it begins another fold. */
+  #pausing: Following | undefined;
   #wanted = new Set<DatabaseId>();
   #trouble: string | undefined;
-  #retry: Timer | undefined;
   #isStopped = false;
   readonly #ending = new Set<Promise<void>>();
 
@@ -38,7 +41,7 @@ export class ShardKeeper {
     return this.#trouble;
   }
 
-  get lag(): FoldLag {
+  get lag(): ShardLag {
     return this.#serving?.fold.lag ?? this.#loading?.fold.lag ?? { positions: 0, ms: 0 };
   }
 
@@ -72,29 +75,53 @@ export class ShardKeeper {
       this.#endAll();
       return;
     }
-    const newest = this.#loading ?? this.#serving;
+    const newest = this.#loading ?? this.#serving?.by;
     // All are tried: a fold keeps what it can have.
-    const joins = [...ids].map((id) => this.#join(newest, id));
+    const joins = [...ids].map((id) => this.#join(newest?.fold, id));
     if (newest?.isAlive !== true || joins.includes(false)) this.rebuild();
   }
 
   /** Begins anew, beside what answers. */
   rebuild(): void {
     if (this.#isStopped || this.#wanted.size === 0) return;
-    this.#retry?.cancel();
-    if (this.#loading !== undefined) this.#end(this.#loading);
-    const stop = new AbortController();
+    for (const other of [this.#loading, this.#pausing]) other?.stop.abort();
+    this.#pausing = undefined;
+    const following: Following = { fold: this.#newFold(), stop: new AbortController(), isAlive: true };
+    const { signal } = following.stop;
+    const ended = followLog(
+      this.ports.timers,
+      this.#readerOf(following),
+      { ...this.options, shard: this.shard },
+      signal,
+    );
+    this.#ending.add(ended);
+    void ended.then(() => this.#ending.delete(ended));
+  }
+
+  #newFold(): ShardFold {
+    return new ShardFold(this.ports, this.shard, this.options, this.#wanted);
+  }
+
+  #readerOf(following: Following): LogReader {
     const onProgress = () => {
-      if (this.#loading === running && fold.isCaughtUp) this.#switchTo(running);
+      if (this.#loading === following && following.fold.isCaughtUp) this.#switchTo(following);
       this.onProgress();
     };
-    const fold = new ShardFold(this.ports, this.shard, this.options, this.#wanted, onProgress);
-    const ended = fold.run(stop.signal).then(
-      () => {},
-      (error: unknown) => this.#failed(running, error),
-    );
-    const running: Running = { fold, stop, ended, isAlive: true };
-    this.#loading = running;
+    return {
+      follow: (from, follower) => this.ports.journal.follow(this.shard, from, follower),
+      begin: async (signal) => {
+        this.#pausing = undefined;
+        this.#loading = following;
+        if (!following.isAlive) following.fold = this.#newFold();
+        following.isAlive = true;
+        const position = await following.fold.load(signal);
+        if (!signal.aborted) onProgress();
+        return position;
+      },
+      take: (batch, signal) => following.fold.take(batch, signal, onProgress),
+      idle: () => following.fold.idle(),
+      failed: (error) => this.#failed(following, error),
+    };
   }
 
   async stop(): Promise<void> {
@@ -103,43 +130,38 @@ export class ShardKeeper {
     await Promise.all(this.#ending);
   }
 
-  #join(running: Running | undefined, id: DatabaseId): boolean {
-    if (running === undefined) return false;
-    if (running !== this.#serving) this.#serving?.fold.join(id);
-    return running.fold.join(id);
+  #join(fold: ShardFold | undefined, id: DatabaseId): boolean {
+    if (fold === undefined) return false;
+    if (fold !== this.#serving?.fold) this.#serving?.fold.join(id);
+    return fold.join(id);
   }
 
-  #switchTo(running: Running): void {
-    if (this.#serving !== undefined) this.#end(this.#serving);
-    this.#serving = running;
+  #switchTo(following: Following): void {
+    if (this.#serving?.by !== following) this.#serving?.by.stop.abort();
+    this.#serving = { fold: following.fold, by: following };
     this.#loading = undefined;
     this.#trouble = undefined;
   }
 
-  #failed(running: Running, error: unknown): void {
-    running.isAlive = false;
-    if (running.stop.signal.aborted) return;
+  /** SK2. @returns whether it goes on with another fold */
+  #failed(following: Following, error: unknown): boolean {
+    following.isAlive = false;
     this.#trouble = describeError(error);
     this.ports.log.warn('search.held-up', { shard: this.shard, reason: this.#trouble });
-    if (this.#loading === running) this.#loading = undefined;
+    if (this.#loading === following) this.#loading = undefined;
     // One that is being made already will do for this one too.
-    if (this.#loading !== undefined) return;
-    this.#retry?.cancel();
-    this.#retry = this.ports.timers.after(this.options.retryMs, () => this.rebuild());
+    if (this.#loading !== undefined) return false;
+    this.#pausing?.stop.abort();
+    this.#pausing = following;
+    return true;
   }
 
   #endAll(): void {
-    this.#retry?.cancel();
-    for (const running of [this.#serving, this.#loading]) if (running !== undefined) this.#end(running);
+    for (const one of [this.#serving?.by, this.#loading, this.#pausing]) one?.stop.abort();
     this.#serving = undefined;
     this.#loading = undefined;
+    this.#pausing = undefined;
     this.#trouble = undefined;
-  }
-
-  #end(running: Running): void {
-    running.stop.abort();
-    this.#ending.add(running.ended);
-    void running.ended.then(() => this.#ending.delete(running.ended));
   }
 }
 

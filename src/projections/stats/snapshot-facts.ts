@@ -52,7 +52,7 @@ async function takeFacts(
     const events = [...decodeQueueEvents(bytes)];
     for (let at = 0; at < events.length; at += STEP_EVENTS) {
       store.restore(account, events.slice(at, at + STEP_EVENTS), false);
-      await new Promise<void>((resolve) => ports.timers.soon(resolve));
+      await ports.timers.breathe();
     }
   }
 }

@@ -3,9 +3,8 @@
  * the questions that are asked. Belongs in the thread of the read models.
  *
  *  SM1 what is folded is a second's worth at a time, so that a busy second costs a few rows
- *  SM2 a file that turns out to be of no use is removed, and everything folded anew
- *  SM3 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
- *  SM4 what is counted is also in snapshots, which outlive the file and the front of the meter's log
+ *  SM2 nothing is answered before all that was stored at the start is folded: half of it would look like a quiet month
+ *  SM3 what is counted is also in snapshots, which outlive the file and the front of the meter's log
  */
 import type { Period } from '../../domain/statistics/index.js';
 import { type AccountId, type DatabaseId, describeError, MillraceError, type ShardName } from '../../kernel/index.js';
@@ -20,16 +19,16 @@ import {
   SqlFailure,
   type SqlFiles,
   type Statistics,
-  type Timer,
 } from '../../ports/index.js';
-import type { ReadModelStatus } from '../read-models.js';
+import { type FileStatus, FoldedFile } from '../folded-file.js';
+import { JournalSource } from '../journal-source.js';
 import {
   DEFAULT_FOLLOWER_OPTIONS,
   type FollowerOptions,
   type FollowerPorts,
   ShardFollower,
 } from '../shard-follower.js';
-import { MeterFollower } from './meter-follower.js';
+import { MeterSource } from './meter-source.js';
 import { factsFromSnapshot } from './snapshot-facts.js';
 import {
   DEFAULT_SNAPSHOTTER_OPTIONS,
@@ -48,7 +47,7 @@ export interface StatisticsOptions {
   readonly snapshots?: Partial<Omit<SnapshotterOptions, 'clusterId'>>;
 }
 
-export interface StatisticsStatus extends Omit<ReadModelStatus, 'rows'> {
+export interface StatisticsStatus extends FileStatus {
   /** Position up to which the meter's log is in two snapshots; 0: nowhere. */
   readonly meterCoveredUpTo: number;
 }
@@ -57,7 +56,7 @@ const MODEL = 'statistics';
 /** SM1. */
 const LINGER_MS = 1000;
 const PRUNE_EVERY_MS = 5000;
-/** SM3: how long a question waits for that, and how often it looks. */
+/** SM2: how long a question waits for that, and how often it looks. */
 const WAIT_MS = 2000;
 const LOOK_EVERY_MS = 50;
 /** In one step: some milliseconds. */
@@ -65,19 +64,12 @@ const PRUNE_SUBJECTS = 50;
 /** Indexes of one question. */
 const MAX_INDEXES = 1000;
 
-type Follower = Pick<MeterFollower, 'shard' | 'lag' | 'ageMs' | 'isCaughtUp' | 'hasGap' | 'trouble' | 'run'>;
-
 export class StatisticsModel implements Statistics {
   readonly #store: StatsStore;
   readonly #reader: StatsReader;
   readonly #snapshotter: StatisticsSnapshotter;
-  #followers: readonly Follower[] = [];
-  #stop = new AbortController();
-  #running: Promise<void> = Promise.resolve();
-  #pruning: Timer | undefined;
+  readonly #file: FoldedFile;
   #prunedUpTo = 0;
-  #isStopped = false;
-  #why = '';
 
   constructor(
     private readonly ports: FollowerPorts,
@@ -85,7 +77,8 @@ export class StatisticsModel implements Statistics {
     private readonly options: StatisticsOptions,
   ) {
     const { clusterId } = options;
-    this.#store = new StatsStore(files, ports.log, { clusterId, nowMs: () => ports.clock.nowMs() });
+    const { timers, log } = ports;
+    this.#store = new StatsStore(files, log, { clusterId, nowMs: () => ports.clock.nowMs() });
     this.#reader = new StatsReader(this.#store);
     this.#snapshotter = new StatisticsSnapshotter(ports, {
       ...DEFAULT_SNAPSHOTTER_OPTIONS,
@@ -93,31 +86,29 @@ export class StatisticsModel implements Statistics {
       ...options.snapshots,
       clusterId,
     });
+    this.#file = new FoldedFile({
+      timers,
+      log,
+      store: this.#store,
+      name: 'the statistics are',
+      follow: (signal) => this.#follow(signal),
+      beside: (signal) => this.#snapshotter.run(this.#store, () => this.#isReady, signal),
+      prune: () => this.#prune(),
+      pruneEveryMs: PRUNE_EVERY_MS,
+      pruneFields: { model: MODEL },
+    });
   }
 
   start(): void {
-    this.#running = this.#run();
-    this.#pruneLater();
+    this.#file.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#pruning?.cancel();
-    this.#stop.abort();
-    await this.#running;
-    this.#store.close();
+    await this.#file.stop();
   }
 
   status(): StatisticsStatus {
-    const followers = this.#followers;
-    return {
-      behindPositions: followers.reduce((sum, { lag }) => sum + lag.positions, 0),
-      behindMs: Math.max(0, ...followers.map(({ lag }) => lag.ms)),
-      isCaughtUp: followers.length > 0 && followers.every((one) => one.isCaughtUp),
-      incompleteShards: followers.filter(({ hasGap }) => hasGap).map(({ shard }) => shard),
-      troubles: followers.flatMap(({ shard, trouble }) => (trouble === undefined ? [] : [[shard, trouble] as const])),
-      meterCoveredUpTo: this.#snapshotter.coveredUpTo,
-    };
+    return { ...this.#file.status, meterCoveredUpTo: this.#snapshotter.coveredUpTo };
   }
 
   async database(id: DatabaseId, period: Period, nowMs: number): Promise<DatabaseSeries> {
@@ -137,15 +128,15 @@ export class StatisticsModel implements Statistics {
     return this.#answer(() => this.#reader.searchTotals(ids, nowMs));
   }
 
-  /** SM3. A shard that is held up keeps nobody from what there is of the others. */
+  /** SM2. A shard that is held up keeps nobody from what there is of the others. */
   get #isReady(): boolean {
-    const followers = this.#followers;
+    const { followers } = this.#file;
     return followers.length > 0 && followers.every((one) => one.isCaughtUp || one.trouble !== undefined);
   }
 
   /** ST2. Of those that are more than that behind: all that they lack, and since when the slowest does. */
   get #behind(): Behind | undefined {
-    const slow = this.#followers.filter(({ ageMs }) => ageMs === undefined || ageMs > FRESH_MS);
+    const slow = this.#file.followers.filter(({ ageMs }) => ageMs === undefined || ageMs > FRESH_MS);
     if (slow.length === 0) return undefined;
     const ages = slow.flatMap(({ ageMs }) => ageMs ?? []);
     return {
@@ -157,52 +148,26 @@ export class StatisticsModel implements Statistics {
   async #answer<T extends object>(read: () => T): Promise<T & { readonly behind?: Behind }> {
     const { clock, timers } = this.ports;
     const endMs = clock.monotonicMs() + WAIT_MS;
-    while (!this.#isReady && !this.#isStopped && clock.monotonicMs() < endMs) {
-      await new Promise<void>((resolve) => timers.after(LOOK_EVERY_MS, resolve));
-    }
-
-    if (this.#isStopped) throw new MillraceError('SHUTTING_DOWN', 'the read models are stopping');
+    while (!this.#isReady && !this.#file.isStopped && clock.monotonicMs() < endMs) await timers.pause(LOOK_EVERY_MS);
+    this.#file.mustGoOn();
     if (!this.#isReady) throw new MillraceError('SHARD_UNAVAILABLE', 'the statistics are being folded');
-    try {
+    return this.#file.read(() => {
       const behind = this.#behind;
       return behind === undefined ? read() : { ...read(), behind };
-    } catch (error) {
-      if (!(error instanceof SqlFailure)) throw error;
-      if (error.isDamaged) this.#restart(error.message);
-      throw new MillraceError('SHARD_UNAVAILABLE', 'the statistics are being made anew', {}, error);
-    }
+    });
   }
 
-  async #run(): Promise<void> {
+  async #follow(signal: AbortSignal): Promise<ShardFollower[]> {
+    await this.#begin(signal);
+    if (signal.aborted) return [];
     const { ports } = this;
     const store = this.#store;
-    const { shards, follower } = this.options;
-    const options = { ...DEFAULT_FOLLOWER_OPTIONS, lingerMs: LINGER_MS, ...follower, model: MODEL };
-    const restore = (shard: ShardName) => factsFromSnapshot(ports, store, shard);
-    while (!this.#isStopped) {
-      this.#stop = new AbortController();
-      const { signal } = this.#stop;
-      this.#followers = [];
-      await this.#begin(signal);
-      const knowsWhatIsGone = (first: number) => this.#snapshotter.knowsWhatIsGone(first);
-      if (!signal.aborted) {
-        this.#followers = [
-          ...shards.map((shard) => new ShardFollower(ports, store, restore, shard, options, () => {})),
-          new MeterFollower(ports, store, options, knowsWhatIsGone),
-        ];
-      }
-      const snapshots = this.#snapshotter.run(store, () => this.#isReady, signal);
-      const reasons = await Promise.all(
-        this.#followers.map(async (one) => {
-          const reason = await one.run(signal);
-          if (reason !== undefined) this.#restart(reason);
-          return reason;
-        }),
-      );
-      await snapshots;
-      if (this.#isStopped) return;
-      store.discard(reasons.find((reason) => reason !== undefined) ?? this.#why);
-    }
+    const options = { ...DEFAULT_FOLLOWER_OPTIONS, lingerMs: LINGER_MS, ...this.options.follower, model: MODEL };
+    const journals = this.options.shards.map(
+      (shard) => new JournalSource(shard, store, options.batchBytes, () => factsFromSnapshot(ports, store, shard)),
+    );
+    const meter = new MeterSource(store, ports.log, MODEL, (first) => this.#snapshotter.knowsWhatIsGone(first));
+    return [...journals, meter].map((source) => new ShardFollower(ports, store, source, options));
   }
 
   /** A file that has counted nothing begins with a snapshot, where there is one. */
@@ -213,35 +178,15 @@ export class StatisticsModel implements Statistics {
       try {
         return await this.#snapshotter.load(this.#store, signal);
       } catch (error) {
-        if (error instanceof SqlFailure && error.isDamaged) return this.#restart(describeError(error));
+        if (error instanceof SqlFailure && error.isDamaged) return this.#file.restart(describeError(error));
         log.warn('read-model.held-up', { model: MODEL, shard: METER_SHARD, reason: describeError(error) });
-        await new Promise<void>((resolve) => timers.after(retryMs, resolve));
+        await timers.pause(retryMs, signal);
       }
     }
   }
 
-  /** SM2. Ends all followers; the file is made anew when they have ended. */
-  #restart(reason: string): void {
-    this.#why = reason;
-    this.#stop.abort();
-  }
-
-  #pruneLater(): void {
-    if (this.#isStopped) return;
-    this.#pruning = this.ports.timers.after(PRUNE_EVERY_MS, () => {
-      this.#prune();
-      this.#pruneLater();
-    });
-  }
-
   #prune(): void {
-    try {
-      this.#prunedUpTo = this.#store.prune(this.#prunedUpTo, PRUNE_SUBJECTS);
-      this.#store.giveBack();
-    } catch (error) {
-      if (!(error instanceof SqlFailure)) throw error;
-      this.ports.log.warn('read-model.not-pruned', { model: MODEL, reason: error.message });
-      if (error.isDamaged) this.#restart(error.message);
-    }
+    this.#prunedUpTo = this.#store.prune(this.#prunedUpTo, PRUNE_SUBJECTS);
+    this.#store.giveBack();
   }
 }

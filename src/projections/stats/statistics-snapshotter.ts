@@ -116,7 +116,7 @@ export class StatisticsSnapshotter {
   async #loadRows(store: StatsStore, table: StatisticsTable, rows: readonly StatisticsRow[]): Promise<void> {
     for (let at = 0; at < rows.length; at += LOAD_ROWS) {
       store.load(table, rows.slice(at, at + LOAD_ROWS));
-      await new Promise<void>((resolve) => this.ports.timers.soon(resolve));
+      await this.ports.timers.breathe();
     }
   }
 
@@ -141,20 +141,8 @@ export class StatisticsSnapshotter {
         if (signal.aborted) return;
         log.warn('statistics.snapshot-failed', { reason: describeError(error) });
       }
-      if (!signal.aborted) await this.#pause(signal);
+      await this.ports.timers.pause(this.options.lookEveryMs, signal);
     }
-  }
-
-  #pause(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        timer.cancel();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = this.ports.timers.after(this.options.lookEveryMs, end);
-      signal.addEventListener('abort', end);
-    });
   }
 
   async #look(store: StatsStore, signal: AbortSignal): Promise<void> {

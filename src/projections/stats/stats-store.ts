@@ -135,13 +135,13 @@ export class StatsStore {
     return { after, rows };
   }
 
-  /** Records of the meter's log, in order. @param before as `checkpoint` or this has returned it */
+  /** Records of the meter's log that follow its checkpoint. @returns records counted */
   applyMeter(
     shard: ShardName,
     records: readonly { readonly position: number; readonly record: MeterRecord | undefined }[],
-    before: StatsCheckpoint,
-  ): StatsCheckpoint {
-    let after = before;
+    before: Checkpoint,
+  ): { after: StatsCheckpoint; rows: number } {
+    let after: StatsCheckpoint = { dlqFrom: 0, ...before };
     this.#transaction(() => {
       const { meter, sessions } = this.#parts;
       for (const { position, record } of records) {
@@ -150,7 +150,7 @@ export class StatsStore {
       }
       this.#writeCheckpoint(shard, after);
     });
-    return after;
+    return { after, rows: records.length };
   }
 
   setCheckpoint(shard: ShardName, checkpoint: Checkpoint): void {

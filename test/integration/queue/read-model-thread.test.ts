@@ -103,7 +103,7 @@ describe('the read models in a thread of their own, on JetStream', function () {
 
   it('are asked by other processes over the bus', async () => {
     const bus = new NatsBus(connections, new Names(PREFIX));
-    const remote = new AskedReadModels(askOverBus(bus, 5000));
+    const remote = new AskedReadModels(askOverBus(bus, 'query', 5000));
     const unserved = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
     const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));

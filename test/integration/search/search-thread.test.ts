@@ -12,7 +12,7 @@ import { SearchThread } from '../../../src/composition/search-thread.js';
 import { documentsKey, encodeDocument } from '../../../src/domain/search/index.js';
 import { type DatabaseId, isMillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
-import { AskedSearch, askSearchOverBus } from '../../../src/query/index.js';
+import { AskedSearch, askOverBus } from '../../../src/query/index.js';
 import { SHARD, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
 import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
@@ -88,7 +88,7 @@ describe('the search indexes in a thread of their own, on JetStream', function (
 
   it('are asked by other processes over the bus', async () => {
     const bus = new NatsBus(connections, new Names(PREFIX));
-    const remote = new AskedSearch(askSearchOverBus(bus, 5000));
+    const remote = new AskedSearch(askOverBus(bus, 'search', 5000));
     const unserved = await ids(SHOP, 'boots', remote).catch((thrown: unknown) => thrown);
     expect(isMillraceError(unserved, 'SHARD_UNAVAILABLE')).to.equal(true);
     const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));

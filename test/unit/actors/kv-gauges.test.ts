@@ -4,7 +4,8 @@ import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
-import type { KvGauge, Timers } from '../../../src/ports/index.js';
+import type { KvGauge } from '../../../src/ports/index.js';
+import { timersOf } from '../../support/timers-of.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 
@@ -35,13 +36,13 @@ describe('the gauges of an owner', () => {
       },
       recordLookups: (_: DatabaseId, hits: number, misses: number) => told.push(['looks', hits, misses]),
     };
-    const timers: Timers = {
+    const timers = timersOf({
       after: (delayMs, action) => time.after(delayMs, action),
       soon: (action) => {
         toldBefore.push(told.length);
         time.soon(action);
       },
-    };
+    });
     const plane = { loaded: () => owned.values() };
     gauges = new KvGauges({ clock: time, timers, meter, owners: () => [{ actor, plane }] });
     gauges.start();

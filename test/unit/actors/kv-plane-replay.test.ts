@@ -6,6 +6,7 @@ import type { DatabaseId } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
 import { ROOMY } from '../../../src/ports/index.js';
 import { NO_LISTENERS } from '../../support/no-listeners.js';
+import { timersOf } from '../../support/timers-of.js';
 
 const PARTITION = kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0);
 const ENTRIES = 1000;
@@ -21,13 +22,13 @@ describe('the replay of a shard', () => {
     const plane = new KvPlane(
       portsOf({
         clock: { nowMs: () => nowMs, monotonicMs: () => (nowMs += MS_PER_LOOK) },
-        timers: {
+        timers: timersOf({
           after: () => ({ cancel: () => undefined }),
           soon: (action) => {
             breaths += 1;
             setImmediate(action);
           },
-        },
+        }),
       }),
       { expiryKeysPerTick: 1, expiryEveryMs: 100, passivateAfterMs: 1000 } as ConstructorParameters<typeof KvPlane>[1],
     );

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type HealthServer, startHealthServer } from '../../../src/adapters/http-health/index.js';
 import { JsonLog, NodeTimers, PromMetrics, SystemClock } from '../../../src/adapters/node/index.js';
 import { isMillraceError } from '../../../src/kernel/index.js';
+import { timersOf } from '../../support/timers-of.js';
 
 describe('health', () => {
   type Checks = Parameters<typeof startHealthServer>[0]['checks'];
@@ -17,7 +18,7 @@ describe('health', () => {
     const log = new JsonLog({ level: 'info', clock: new SystemClock(), write: (line) => lines.push(line) > 0 });
     const metrics = new PromMetrics({ withProcess: false });
     metrics.counter('millrace_entries_appended_total').add(7);
-    const timers = { after: (_delayMs: number, action: () => void) => real.after(waitMs, action), soon: real.soon };
+    const timers = timersOf({ after: (_, action) => real.after(waitMs, action), soon: (action) => real.soon(action) });
     return startHealthServer({
       host: '127.0.0.1',
       port,

@@ -1,9 +1,9 @@
 /** The thread of the read models, when it dies. */
 import { expect } from 'chai';
 import { ProjectionThread } from '../../../src/composition/projection-thread.js';
-import type { Timers } from '../../../src/ports/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { timersOf } from '../../support/timers-of.js';
 
 const DYING = new URL('data:text/javascript,process.exit(3)');
 const TASK = {
@@ -20,14 +20,14 @@ describe('the thread of the read models', () => {
     const pauses: number[] = [];
     let begun = 0;
     const mostPauses = 4;
-    const timers: Timers = {
+    const timers = timersOf({
       after: (delayMs, action) => {
         pauses.push(delayMs);
         if (pauses.length < mostPauses) setImmediate(action);
         return { cancel() {} };
       },
       soon: (action) => void setImmediate(action),
-    };
+    });
     const onBegun = () => {
       begun += 1;
     };

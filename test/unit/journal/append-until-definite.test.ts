@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DefiniteAppender } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError, MillraceError, type ShardName } from '../../../src/kernel/index.js';
-import type { AppendOutcome, Journal, JournalTail, Timers } from '../../../src/ports/index.js';
+import { type AppendOutcome, type Journal, type JournalTail, Timers } from '../../../src/ports/index.js';
 
 const SHARD = 'KV_0' as ShardName;
 const OURS = Uint8Array.of(1, 2, 3);
@@ -48,9 +48,9 @@ function must<T>(value: T | undefined): T {
 }
 
 /** Waits take no time, and are counted. */
-class NoWaiting implements Timers {
+class NoWaiting extends Timers {
   readonly delaysMs: number[] = [];
-  after(delayMs: number, action: () => void) {
+  override after(delayMs: number, action: () => void) {
     this.delaysMs.push(delayMs);
     let isCancelled = false;
     queueMicrotask(() => {
@@ -62,7 +62,7 @@ class NoWaiting implements Timers {
       },
     };
   }
-  soon(action: () => void): void {
+  override soon(action: () => void): void {
     queueMicrotask(action);
   }
 }

@@ -107,7 +107,7 @@ describe('the files of the read models', () => {
         const rows = databases.map((database) => kvRow({ database, commands: 40, latencies: [40], commandCounts }));
         const atMs = MONDAY + number * MINUTE;
         const record = { session: sessionOf('a'), number, day: Math.floor(atMs / DAY), atMs, connections: 0, rows };
-        at = store.applyMeter(METER_SHARD, [{ position: number, record }], at);
+        at = store.applyMeter(METER_SHARD, [{ position: number, record }], at).after;
         reader.database(databases[number] as DatabaseId, '1h', stand.nowMs);
       }
       expect(bytesOf(join(stand.queue.folder, 'stats.db-wal'))).to.be.below(WAL_BYTES);

@@ -1,7 +1,7 @@
 /** Questions that wait for something to be folded. */
 import { expect } from 'chai';
-import type { Timers } from '../../../src/ports/index.js';
 import { WaitingQuestions } from '../../../src/projections/waiting-questions.js';
+import { timersOf } from '../../support/timers-of.js';
 
 const WAIT_MS = 50;
 const MAX_WAITING = 1000;
@@ -9,7 +9,7 @@ const MAX_WAITING = 1000;
 function stand() {
   const elapse: (() => void)[] = [];
   let cancelled = 0;
-  const timers: Timers = {
+  const timers = timersOf({
     after: (delayMs, action) => {
       expect(delayMs).to.equal(WAIT_MS);
       elapse.push(action);
@@ -20,7 +20,7 @@ function stand() {
       };
     },
     soon: (action) => void setImmediate(action),
-  };
+  });
   return { waiting: new WaitingQuestions(timers, WAIT_MS, 'the model'), elapse, cancelled: () => cancelled };
 }
 

@@ -161,7 +161,7 @@ describe('questions to the read models', () => {
   describe('over the bus', () => {
     const time = new ManualTime();
     const network = new MemoryNetwork(time);
-    const remote = new AskedReadModels(askOverBus(network.connect(), 1000));
+    const remote = new AskedReadModels(askOverBus(network.connect(), 'query', 1000));
 
     it('say so when no process keeps the read models', async () => {
       const error = await remote.events(ACCOUNT, ANYTHING, 0).catch((thrown: unknown) => thrown);

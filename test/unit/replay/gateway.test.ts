@@ -4,17 +4,17 @@ import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { keyedKvFold, ReplayGateway } from '../../../src/replay/index.js';
 import { effects } from '../../spec/journal/shard-history.js';
+import { realTime } from '../../support/real-time.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const PARTITION = `kv:${DATABASE}:0` as PartitionName;
 const AT_MS = 1_790_000_000_000;
 const RANDOM = { bytes: (count: number) => new Uint8Array(count), float: () => 0 };
-const SOON = { soon: (action: () => void) => void setImmediate(action) };
 
 function stand(...commands: readonly (string | readonly string[])[]) {
   const fold = keyedKvFold(RANDOM, () => AT_MS);
   fold.apply(effects(...commands));
-  const gateway = new ReplayGateway(new Map([[PARTITION, { engine: fold.engine, position: 7 }]]), AT_MS, SOON);
+  const gateway = new ReplayGateway(new Map([[PARTITION, { engine: fold.engine, position: 7 }]]), AT_MS, realTime);
   const ask = async (asked: readonly (readonly string[])[], more: Partial<KvRequest> = {}) =>
     gateway.execute({ database: DATABASE, partition: PARTITION, mode: 'pipeline', commands: asked, bytes: 1, ...more });
   const texts = async (...asked: Parameters<typeof ask>) =>

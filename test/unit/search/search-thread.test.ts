@@ -4,6 +4,7 @@ import { SearchThread } from '../../../src/composition/search-thread.js';
 import type { Timers } from '../../../src/ports/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { timersOf } from '../../support/timers-of.js';
 
 const DYING = new URL('data:text/javascript,process.exit(3)');
 const IDLE = new URL(
@@ -29,14 +30,14 @@ describe('the thread of the search indexes', () => {
   it('is started again after pauses that grow, up to a minute', async () => {
     const pauses: number[] = [];
     const mostPauses = 8;
-    const timers: Timers = {
+    const timers = timersOf({
       after: (delayMs, action) => {
         pauses.push(delayMs);
         if (pauses.length < mostPauses) setImmediate(action);
         return { cancel() {} };
       },
       soon: (action) => void setImmediate(action),
-    };
+    });
     const dying = thread(DYING, timers);
     await eventually(() => expect(pauses).to.have.length(mostPauses));
     expect(pauses).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
@@ -45,13 +46,13 @@ describe('the thread of the search indexes', () => {
 
   it('has its questions ended when it does not answer, and when it stops', async () => {
     const elapse: (() => void)[] = [];
-    const timers: Timers = {
+    const timers = timersOf({
       after: (delayMs, action) => {
         if (delayMs === 50) elapse.push(action);
         return { cancel() {} };
       },
       soon: (action) => void setImmediate(action),
-    };
+    });
     const idle = thread(IDLE, timers, 50);
     const codeOf = (asked: Promise<unknown>) =>
       asked.then(
@@ -68,7 +69,7 @@ describe('the thread of the search indexes', () => {
   });
 
   it('has a bounded number of questions', async () => {
-    const timers: Timers = { after: () => ({ cancel() {} }), soon: (action) => void setImmediate(action) };
+    const timers = timersOf({ after: () => ({ cancel() {} }), soon: (action) => void setImmediate(action) });
     const idle = thread(IDLE, timers);
     const questions = 512;
     const codes = Array.from({ length: questions + 1 }, () =>

@@ -151,7 +151,7 @@ describe('the delivery of a step', () => {
     const shelf = new Shelf('payload', Buffer.alloc(4 * MIB));
     const stand = standWith(shelf);
     stand.performer.perform(stand.slot, GENEROUS, stepAttempt(shelf, [1, 2], { canFetch: false }));
-    await new Promise<void>((resolve) => stand.time.soon(resolve));
+    await stand.time.breathe();
     expect(stand.http.calls).to.have.length(0);
     stand.performer.end();
     await stand.time.advance(0);

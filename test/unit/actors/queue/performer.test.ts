@@ -168,7 +168,7 @@ describe('a call', () => {
   it('is made in portions when an entry brings many, so that others run between', async () => {
     const stand = new Stand();
     const all = Array.from({ length: 100 }, () => stand.perform());
-    await new Promise<void>((resolve) => stand.time.soon(resolve));
+    await stand.time.breathe();
     expect(stand.http.calls).to.have.length(64);
     await Promise.all(all);
     expect(stand.http.calls).to.have.length(100);

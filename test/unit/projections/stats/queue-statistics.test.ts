@@ -223,7 +223,7 @@ describe('statistics of queues', () => {
       const fold = () => {
         for (const [n, read] of stand.queue.reads().entries()) {
           at = store.apply(QUEUE_SHARD, [read], at).after;
-          if (n % 5 === 0) counted = store.applyMeter(METER_SHARD, records.next(), counted);
+          if (n % 5 === 0) counted = store.applyMeter(METER_SHARD, records.next(), counted).after;
         }
       };
       expect(fold).to.throw('killed');

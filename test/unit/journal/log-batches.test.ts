@@ -1,11 +1,11 @@
 /** How long a batch waits for others: not at all when as much is here as may be. */
 import { expect } from 'chai';
-import { MemoryJournal } from '../../../../src/adapters/memory/index.js';
-import { METER_SHARD } from '../../../../src/messages/index.js';
-import type { StoredMessage } from '../../../../src/ports/index.js';
-import { follow } from '../../../../src/projections/bounded-feed.js';
-import { eventually } from '../../../support/eventually.js';
-import { realTime } from '../../../support/real-time.js';
+import { MemoryJournal } from '../../../src/adapters/memory/index.js';
+import { type Follow, inBatches } from '../../../src/journal/index.js';
+import { METER_SHARD } from '../../../src/messages/index.js';
+import type { StoredMessage } from '../../../src/ports/index.js';
+import { eventually } from '../../support/eventually.js';
+import { realTime } from '../../support/real-time.js';
 
 /** Longer than any test. */
 const FOR_EVER_MS = 3_600_000;
@@ -29,9 +29,10 @@ describe('a feed that gathers for long', () => {
   });
 
   function begin(): void {
-    const options = { signal: stop.signal, lingerMs: FOR_EVER_MS, maxQueuedBytes: 100, onIdle: () => {} };
+    const options = { shard: METER_SHARD, linger: { timers: realTime, ms: FOR_EVER_MS }, maxQueuedBytes: 100 };
+    const follow: Follow = (from, follower) => journal.follow(METER_SHARD, from, follower);
     running = (async () => {
-      for await (const batch of follow(journal, realTime, METER_SHARD, 1, options)) batches.push(batch);
+      for await (const batch of inBatches(follow, 1, options, stop.signal)) batches.push(batch);
     })();
   }
 

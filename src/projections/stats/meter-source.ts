@@ -1,0 +1,56 @@
+/** The meter's log, as what the statistics are folded from. A record that cannot be read is passed over, with an alarm. */
+import { decodeMeterRecord } from '../../codec/control/index.js';
+import { describeError } from '../../kernel/index.js';
+import { METER_SHARD, type MeterRecord } from '../../messages/index.js';
+import type { Log, StoredMessage } from '../../ports/index.js';
+import type { Checkpoint } from '../checkpoint.js';
+import { type FollowedSource, OtherJournal, type Transaction } from '../shard-follower.js';
+import type { StatsStore } from './stats-store.js';
+
+/** Of one transaction: some milliseconds each way. */
+const TRANSACTION_RECORDS = 500;
+
+export class MeterSource implements FollowedSource {
+  readonly shard = METER_SHARD;
+  readonly noHash = new Uint8Array();
+
+  constructor(
+    private readonly store: Pick<StatsStore, 'applyMeter'>,
+    private readonly log: Log,
+    /** Of the read model, in a line of the log. */
+    private readonly model: string,
+    /** Whether a snapshot has all that stood before the log's first position. */
+    private readonly knowsWhatIsGone: (first: number) => Promise<boolean>,
+  ) {}
+
+  async restore(known: Checkpoint, first: number): Promise<Checkpoint> {
+    const { model, shard } = this;
+    if (await this.knowsWhatIsGone(first)) {
+      throw new OtherJournal("the front of the meter's log is in a snapshot alone");
+    }
+    this.log.warn('read-model.incomplete', { model, shard, first, reason: 'the front of the log is gone' });
+    return { ...known, position: first - 1, hasGap: true };
+  }
+
+  reader(): (batch: readonly StoredMessage[]) => Iterable<Transaction> {
+    return (batch) => this.#transactions(batch);
+  }
+
+  *#transactions(batch: readonly StoredMessage[]): Iterable<Transaction> {
+    for (let at = 0; at < batch.length; at += TRANSACTION_RECORDS) {
+      const some = batch.slice(at, at + TRANSACTION_RECORDS);
+      const { storedAtMs } = some.at(-1) as StoredMessage;
+      const records = some.map((message) => ({ position: message.position, record: this.#read(message) }));
+      yield { storedAtMs, apply: (before) => this.store.applyMeter(this.shard, records, before) };
+    }
+  }
+
+  #read({ position, bytes }: StoredMessage): MeterRecord | undefined {
+    try {
+      return decodeMeterRecord(bytes);
+    } catch (error) {
+      this.log.error('meter.record-unreadable', { position, cause: describeError(error) });
+      return undefined;
+    }
+  }
+}
