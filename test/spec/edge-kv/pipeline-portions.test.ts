@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import http from 'node:http';
 import { expect } from 'chai';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness, TOKEN, WIDE_TOKEN } from '../../support/kv-face.js';
+import { type Element, SlowReader, type SlowReaderOptions } from '../../support/slow-reader.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -12,66 +11,6 @@ const VALUE_BYTES = 64 * KIB;
 const PORTION_BYTES = MIB;
 /** More than the machine takes off the hands of the process. */
 const COMMANDS = 1_000;
-
-type Element = { readonly result?: unknown; readonly error?: string };
-
-/** A pipeline whose answer is read as slowly as the test wants. */
-class SlowReader {
-  text = '';
-  isWhole = false;
-
-  private constructor(readonly response: http.IncomingMessage) {
-    response.setEncoding('latin1');
-    response.on('end', () => {
-      this.isWhole = true;
-    });
-    // Told by whoever waits for it.
-    response.on('error', () => undefined);
-  }
-
-  static async of(
-    { port }: KvFaceHarness,
-    commands: unknown[],
-    { token = TOKEN, headers = {} }: { token?: string; headers?: http.OutgoingHttpHeaders } = {},
-  ): Promise<SlowReader> {
-    const all = { authorization: `Bearer ${token}`, ...headers };
-    const request = http.request({ host: '127.0.0.1', port, path: '/pipeline', method: 'POST', headers: all });
-    request.on('error', () => undefined);
-    request.end(JSON.stringify(commands));
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-    return new SlowReader(response);
-  }
-
-  async read(characters: number): Promise<void> {
-    const until = this.text.length + characters;
-    for (;;) {
-      const chunk = this.response.read() as string | null;
-      if (chunk !== null) this.text += chunk;
-      if (this.text.length >= until || this.isWhole) return;
-      if (chunk === null) await this.#more();
-    }
-  }
-
-  #more(): Promise<void> {
-    const { response } = this;
-    return new Promise((resolve) => {
-      const goOn = () => {
-        response.off('readable', goOn).off('end', goOn).off('close', goOn);
-        resolve();
-      };
-      response.on('readable', goOn).on('end', goOn).on('close', goOn);
-    });
-  }
-
-  async readAll(): Promise<Element[]> {
-    await this.read(Number.POSITIVE_INFINITY);
-    return JSON.parse(this.text) as Element[];
-  }
-
-  leave(): void {
-    this.response.destroy();
-  }
-}
 
 describe('edge/kv: the answer of a long pipeline', () => {
   let budget: ByteBudget;
@@ -128,8 +67,8 @@ describe('edge/kv: the answer of a long pipeline', () => {
     face.usages.length = 0;
   }
 
-  async function reading(commands: unknown[], options: Parameters<typeof SlowReader.of>[2] = {}): Promise<SlowReader> {
-    const reader = await SlowReader.of(face, commands, options);
+  async function reading(commands: unknown[], options: SlowReaderOptions = { token: TOKEN }): Promise<SlowReader> {
+    const reader = await SlowReader.of(face.port, commands, options);
     slow.push(reader);
     return reader;
   }
