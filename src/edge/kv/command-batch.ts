@@ -74,8 +74,8 @@ export class CommandBatch implements AdmittedCommands {
     }
   }
 
-  /** What is to be counted of the commands whose replies were merged last. */
-  takeUsage(): Pick<Required<KvUsage>, 'commands' | 'writes' | 'bytesIn' | 'specs'> {
+  /** What is to be counted of the commands whose replies were merged last. Put together here: a spread costs a GET a fifth. */
+  takeUsage(bytesOut: number, durationMs: number): KvUsage {
     const from = this.#counted;
     const to = this.#answered;
     this.#counted = to;
@@ -84,7 +84,7 @@ export class CommandBatch implements AdmittedCommands {
     const bytesIn = isWhole ? this.bytes : bytesOfCommands(this.commands.slice(from, to));
     let writes = 0;
     for (const spec of specs) if (isWrite(spec)) writes += 1;
-    return { commands: specs.length, writes, bytesIn, specs };
+    return { commands: specs.length, writes, bytesIn, bytesOut, durationMs, specs };
   }
 
   /** Why one of the commands that are left may not run any more, if it may not. */

@@ -98,7 +98,7 @@ export class LongPipelines {
 
   #record({ database }: KvGrant, batch: CommandBatch, bytesOut: number, startedAtMs: number): void {
     const durationMs = this.face.clock.monotonicMs() - startedAtMs;
-    this.face.meter.recordKv(database, { ...batch.takeUsage(), bytesOut, durationMs });
+    this.face.meter.recordKv(database, batch.takeUsage(bytesOut, durationMs));
   }
 }
 

@@ -92,7 +92,7 @@ export class RequestRunner {
       ? await answerInPieces(exchange, mode, merged, syncToken, timers)
       : answer(exchange, mode, merged, syncToken);
     const durationMs = clock.monotonicMs() - startedAtMs;
-    meter.recordKv(grant.database, { ...batch.takeUsage(), bytesOut, durationMs });
+    meter.recordKv(grant.database, batch.takeUsage(bytesOut, durationMs));
   }
 
   /** Takes the commands from the quota. @returns false when the request has been refused */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { COMMANDS_OF_LATER_PORTIONS, LEAST_PORTION_BYTES } from '../../../src/edge/kv/kv-limits.js';
 import { ByteBudget, MillraceError } from '../../../src/kernel/index.js';
 import type { KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -159,6 +160,15 @@ describe('edge/kv: the answer of a long pipeline', () => {
     expect(mostBytes).to.be.below(3 * PORTION_BYTES);
   });
 
+  it('is asked for a thousand commands at a time behind the first portion', async () => {
+    await fill();
+    const small = Array.from({ length: 2_500 }, () => ['PING']);
+    const answer = await face.post('/pipeline', [...gets(30), ...small]);
+    expect(JSON.parse(answer.text)).to.deep.equal([...expected(30), ...small.map(() => ({ result: 'PONG' }))]);
+    const asked = face.gateway.requests.map(({ commands }) => commands.length);
+    expect(asked).to.deep.equal([2_530, COMMANDS_OF_LATER_PORTIONS, COMMANDS_OF_LATER_PORTIONS, 2_530 - 17 - 2_000]);
+  });
+
   it('leaves what stands behind an unread portion undone', async () => {
     await fill();
     const reader = await reading([...gets(COMMANDS), ['SET', 'behind', '1']]);
@@ -277,7 +287,7 @@ describe('edge/kv: the answer of a long pipeline', () => {
     await eventually(() => expect(ran()).to.equal(100));
     const portions = face.gateway.requests.map(({ maxAnswerBytes = 0 }) => maxAnswerBytes);
     expect(portions[0]).to.equal(PORTION_BYTES);
-    expect(Math.min(...portions)).to.equal(64 * KIB);
+    expect(Math.min(...portions)).to.equal(LEAST_PORTION_BYTES);
     expect(budget.usedBytes).to.be.below(32 * MIB);
     expect(budget.hasRoom('db-test')).to.equal(true);
     open();
