@@ -3,7 +3,8 @@
  * headers have left with the first one, the sync token of it among them.
  *
  * Invariants
- *  L1 a portion is asked for when the client has read all but a piece of the one before, and never once it has gone
+ *  L1 a portion is asked for when the client has read the one before, so that nothing is held that is not counted, and
+ *     never once it has gone
  *  L2 nothing runs for who may not come in any more, or may not do what is left
  *  L3 what goes wrong is the answer of each command it concerns; the list has as many answers as there are commands
  */
@@ -47,6 +48,7 @@ export class LongPipelines {
     const { exchange, batch, portions } = pipeline;
     const answer = new AnswerInPieces(exchange, 'pipeline', syncToken, this.face.timers);
     await answer.add(first);
+    await answer.flush();
     this.#record(grant, batch, answer.sentBytes, startedAtMs);
     let current = grant;
     while (!portions.isOver && !exchange.response.destroyed) {
@@ -56,6 +58,7 @@ export class LongPipelines {
       const merged = batch.merge(replies);
       pipeline.room.count(batch.replyBytes);
       await answer.add(merged);
+      await answer.flush();
       if (ranFor === undefined) continue;
       current = ranFor;
       this.#record(current, batch, answer.sentBytes - sentBytes, askedAtMs);

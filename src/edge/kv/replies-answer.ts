@@ -64,7 +64,7 @@ export class AnswerInPieces {
     return this.#sentBytes;
   }
 
-  /** Resolves when all but the last of it has been read, or nobody is there any more to read it. */
+  /** Resolves when all but what is gathered of it has been read, or nobody is there any more to read it. */
   async add(replies: readonly Reply[]): Promise<void> {
     const { exchange } = this;
     for (const reply of replies) {
@@ -82,6 +82,11 @@ export class AnswerInPieces {
         }
       }
     }
+  }
+
+  /** Nothing stays gathered. */
+  async flush(): Promise<void> {
+    if (this.#text.length > 0) await this.#send();
   }
 
   /** @returns bytes of the body */

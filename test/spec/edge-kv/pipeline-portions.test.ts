@@ -13,7 +13,9 @@ const PORTION_BYTES = MIB;
 /** More than the machine takes off the hands of the process. */
 const COMMANDS = 1_000;
 
-describe('edge/kv: the answer of a long pipeline', () => {
+describe('edge/kv: the answer of a long pipeline', function () {
+  // Tens of megabytes each, more than the machine keeps for a socket.
+  this.timeout(60_000);
   let budget: ByteBudget;
   let face: KvFaceHarness;
   let version: number;
@@ -105,6 +107,7 @@ describe('edge/kv: the answer of a long pipeline', () => {
     expect(face.quotaLeft).to.equal(0);
     expect(face.usages.reduce((sum, { commands }) => sum + commands, 0)).to.equal(COMMANDS);
     expect(face.usages.reduce((sum, { bytesIn }) => sum + bytesIn, 0)).to.equal(COMMANDS * 5);
+    expect(face.usages.reduce((sum, { bytesOut }) => sum + bytesOut, 0)).to.equal(reader.text.length - ']'.length);
     await eventually(() => expect(budget.usedBytes).to.equal(0));
   });
 
@@ -283,8 +286,8 @@ describe('edge/kv: the answer of a long pipeline', () => {
     face.gateway.gate = new Promise((resolve) => {
       open = resolve;
     });
-    const answers = Array.from({ length: 100 }, () => face.post('/pipeline', gets(30)));
-    await eventually(() => expect(ran()).to.equal(100));
+    const answers = Array.from({ length: 60 }, () => face.post('/pipeline', gets(20)));
+    await eventually(() => expect(ran()).to.equal(60));
     const portions = face.gateway.requests.map(({ maxAnswerBytes = 0 }) => maxAnswerBytes);
     expect(portions[0]).to.equal(PORTION_BYTES);
     expect(Math.min(...portions)).to.equal(LEAST_PORTION_BYTES);
@@ -292,8 +295,22 @@ describe('edge/kv: the answer of a long pipeline', () => {
     expect(budget.hasRoom('db-test')).to.equal(true);
     open();
     face.gateway.gate = undefined;
-    for (const { text } of await Promise.all(answers)) expect(JSON.parse(text)).to.deep.equal(expected(30));
+    for (const { text } of await Promise.all(answers)) expect(JSON.parse(text)).to.deep.equal(expected(20));
     await eventually(() => expect(budget.usedBytes).to.equal(0));
+  });
+
+  it('holds little that is not counted when there is hardly room, however many do not read', async () => {
+    await fill();
+    const others = budget.hold('db-test');
+    others.force(32 * MIB - 500 * KIB);
+    for (let i = 0; i < 3; i += 1) await reading(gets(COMMANDS));
+    await untilItWaits();
+    const portions = face.gateway.requests.map(({ maxAnswerBytes = 0 }) => maxAnswerBytes);
+    expect(Math.max(...portions)).to.equal(LEAST_PORTION_BYTES);
+    const unread = budget.usedBytes - others.bytes;
+    // A portion ends with the value that is beyond it.
+    expect(unread).to.be.within(3 * LEAST_PORTION_BYTES, 3 * (LEAST_PORTION_BYTES + VALUE_BYTES));
+    others.release();
   });
 
   it('does not begin at all when nothing can be asked: that is the answer of the request', async () => {
