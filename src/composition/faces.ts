@@ -188,7 +188,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
 }
 
 function faceOptionsOf(
-  { http, faces, bounds }: Config,
+  { http, faces, bounds, ownership }: Config,
   maxBodyBytes: number,
 ): Pick<Parameters<typeof createKvServer>[0], 'limits' | 'aliases'> {
   return {
@@ -201,6 +201,7 @@ function faceOptionsOf(
       maxConnectionsPerAddress: http.httpMaxConnectionsPerAddress,
       maxBodyBytes: Math.min(http.httpMaxBodyBytes, maxBodyBytes),
       maxAnswerBytes: bounds.maxAnswerBytes,
+      maxRoomWaitMs: ownership.requestHoldMs,
     },
     aliases: faces.wireAlias === undefined ? [] : [faces.wireAlias],
   };
@@ -211,7 +212,7 @@ function withoutBodyLimit({
   limits = {},
   aliases = [],
 }: ReturnType<typeof faceOptionsOf>): Pick<Parameters<typeof createQueueServer>[0], 'limits' | 'aliases'> {
-  const { maxBodyBytes: _, maxAnswerBytes: __, ...shared } = limits;
+  const { maxBodyBytes: _, maxAnswerBytes: __, maxRoomWaitMs: ___, ...shared } = limits;
   return { limits: shared, aliases };
 }
 

@@ -68,6 +68,13 @@ export class ByteBudget {
     return known === undefined || this.#fits(known, 1);
   }
 
+  /** What the tenant may still ask for, while it holds much and nobody else asks. */
+  leftOf(tenant: string): number {
+    const { limitBytes } = this;
+    const ofTenant = this.#shareOf(tenant) - this.bytesOf(tenant);
+    return Math.max(0, Math.min(ofTenant, limitBytes * (1 - RESERVED) - this.#sharedBytes));
+  }
+
   /** @internal */
   enter(name: string): Tenant {
     let tenant = this.#tenants.get(name);
@@ -88,21 +95,21 @@ export class ByteBudget {
   /** @internal */
   take(tenant: Tenant, bytes: number, isThere: boolean): boolean {
     if (bytes > 0 && !isThere && !this.#fits(tenant, bytes)) return false;
-    const most = this.#shareOf(tenant);
+    const most = this.#shareOf(tenant.name);
     this.#sharedBytes += Math.min(tenant.bytes + bytes, most) - Math.min(tenant.bytes, most);
     tenant.bytes += bytes;
     this.#usedBytes += bytes;
     return true;
   }
 
-  #shareOf({ name }: Tenant): number {
+  #shareOf(name: string): number {
     return this.limitBytes * (name === STRANGERS ? STRANGERS_SHARE : TENANT_SHARE);
   }
 
   #fits(tenant: Tenant, bytes: number): boolean {
     const { limitBytes } = this;
     const after = tenant.bytes + bytes;
-    if (after > this.#shareOf(tenant)) return false;
+    if (after > this.#shareOf(tenant.name)) return false;
     const isLarge = after > limitBytes / Math.max(1, this.#tenants.size);
     return this.#sharedBytes + bytes <= limitBytes * (isLarge ? 1 - RESERVED : 1);
   }

@@ -119,6 +119,22 @@ describe('an attack on a process of 512 MB', function () {
   );
 
   attack(
+    'of the same over REST, by thirty at once',
+    async () => {
+      expect((await attacker.rest(['SET', 'large', 'x'.repeat(MIB)])).status).to.equal(200);
+      const body = JSON.stringify(Array.from({ length: 1000 }, () => ['GET', 'large']));
+      const head = `POST /pipeline HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${attacker.credentials.readOnlyToken}\r\n`;
+      for (let i = 0; i < 30; i += 1) {
+        const connection = await attacker.rude('kv');
+        connection.stopReading();
+        void connection.say(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+      }
+      await stand.steady.goesOn(MEANWHILE);
+    },
+    emptied,
+  );
+
+  attack(
     'of SETs of 500 KB, until they are refused',
     async () => {
       const value = 'x'.repeat(500_000);

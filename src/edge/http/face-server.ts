@@ -7,7 +7,8 @@
  *  S3 after `close` began no connection is accepted, and what is in flight is answered as its connection's last
  *  S4 a request names one host: with two, whoever is in front may have looked at the other one; one of HTTP/1.0 may
  *     name none. Refusals of it are in the face's words, and Node's own never go out
- *  S5 a request that nobody could judge right now waits until somebody can
+ *  S5 a request has no more headers than are read: those behind would be lost, its length among them
+ *  S6 a request that nobody could judge right now waits until somebody can
  */
 import http, { type ServerResponse } from 'node:http';
 import https from 'node:https';
@@ -20,6 +21,8 @@ import type { HttpLimits } from './http-limits.js';
 import { FaceRequest } from './request-body.js';
 
 const HOST = 'host';
+/** As Node calls it. */
+const HEADERS_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 
 /** PEM texts. */
 export interface TlsTexts {
@@ -57,9 +60,12 @@ export function createFaceServer(
   freshness?: Freshness,
 ): FaceServer {
   const server = boundedServer(limits, tls);
+  // Names and values in turn.
+  const mostHeaderParts = 2 * limits.maxHeadersCount;
   const handle = (request: FaceRequest, response: ServerResponse) => {
-    if (!hasOneHost(request)) {
-      refuse(response, face.protocolRefusal(undefined));
+    if (request.rawHeaders.length > mostHeaderParts || !hasOneHost(request)) {
+      const isTooLong = request.rawHeaders.length > mostHeaderParts; // S5
+      refuse(response, face.protocolRefusal(isTooLong ? HEADERS_TOO_LARGE : undefined));
       return;
     }
     if (freshness === undefined || freshness.isFresh) face.handle(request, response);
@@ -103,7 +109,7 @@ export function createFaceServer(
   };
 }
 
-/** S5. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
+/** S6. When it has waited for long enough the request is handled all the same, and hears why it cannot be. */
 async function handleWhenFresh(request: FaceRequest, handle: () => void, freshness: Freshness): Promise<void> {
   request.hold();
   await freshness.untilFresh();
@@ -126,7 +132,8 @@ function boundedServer(limits: HttpLimits, tls: TlsTexts | undefined): http.Serv
   };
   const server = tls === undefined ? http.createServer(options) : https.createServer({ ...options, ...tls });
   server.timeout = limits.stalledSocketTimeoutMs;
-  server.maxHeadersCount = limits.maxHeadersCount;
+  // One more, which shows that there are too many: Node drops what is behind without a word.
+  server.maxHeadersCount = limits.maxHeadersCount + 1;
   server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
   return server;

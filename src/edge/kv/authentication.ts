@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access, KvGrant } from '../../ports/index.js';
 import { REFUSALS, type Refusal, tooManyKvFailures } from '../error-map.js';
+import { closureOf } from './admission.js';
 import type { KvFace } from './kv-face.js';
 
 const BEARER = 'bearer ';
@@ -36,6 +37,13 @@ export function signIn(
   if (grant !== undefined) return grant;
   const wait = signIns.failed(addresses.of(request));
   return wait === undefined ? REFUSALS.unauthorized : tooManyKvFailures(wait);
+}
+
+/** What lets a request in, or why nothing does: its token, then whether its database is open to who asks. */
+export function letIn(face: KvFace, request: IncomingMessage, queryToken: string | undefined): KvGrant | Refusal {
+  const signedIn = signIn(face, request, queryToken);
+  if ('status' in signedIn) return signedIn;
+  return closureOf(signedIn, () => face.addresses.of(request)) ?? signedIn;
 }
 
 /** The bearer scheme in any case, or a bare token without a scheme. */

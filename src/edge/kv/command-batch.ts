@@ -3,7 +3,6 @@
  * those that may not, so that the replies can be put together again.
  */
 import {
-  answerTooLarge,
   type CommandSpec,
   ErrorReply,
   isWrite,
@@ -12,11 +11,13 @@ import {
   requestTooLarge,
 } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
-import type { KvGrant } from '../../ports/index.js';
+import type { KvGrant, KvUsage } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { admitOverRest, bytesOfWords } from './admission.js';
 import type { JsonCommand } from './json-command.js';
+import { bytesOfCommands } from './partition-plan.js';
 import type { AdmittedCommands } from './partition-routing.js';
+import { denialOf } from './permissions.js';
 
 export const QUOTA_EXCEEDED = new ErrorReply('ERR max daily request limit exceeded');
 
@@ -30,7 +31,7 @@ export class CommandBatch implements AdmittedCommands {
   specs: CommandSpec[] = [];
   commands: (readonly ByteString[])[] = [];
   bytes = 0;
-  /** Of the strings in the partition's replies; known once they are merged. */
+  /** Of the strings in the replies that were merged last. */
   replyBytes = 0;
   /** The first command that may not run, in order. */
   firstProblem: ErrorReply | undefined;
@@ -38,6 +39,11 @@ export class CommandBatch implements AdmittedCommands {
   readonly ofEdge: EdgeCommand[] = [];
   /** By position in the request; absent while every command goes to a partition, which is the common case. */
   #settled: (Reply | undefined)[] | undefined;
+  /** Positions in front of it have been merged. */
+  #at = 0;
+  /** Commands in front of it have replies, or have been counted as well. */
+  #answered = 0;
+  #counted = 0;
 
   constructor(
     private readonly grant: KvGrant,
@@ -68,10 +74,26 @@ export class CommandBatch implements AdmittedCommands {
     }
   }
 
-  get writes(): number {
+  /** What is to be counted of the commands whose replies were merged last. Put together here: a spread costs a GET a fifth. */
+  takeUsage(bytesOut: number, durationMs: number): KvUsage {
+    const from = this.#counted;
+    const to = this.#answered;
+    this.#counted = to;
+    const isWhole = to - from === this.commands.length;
+    const specs = isWhole ? this.specs : this.specs.slice(from, to);
+    const bytesIn = isWhole ? this.bytes : bytesOfCommands(this.commands.slice(from, to));
     let writes = 0;
-    for (const spec of this.specs) if (isWrite(spec)) writes += 1;
-    return writes;
+    for (const spec of specs) if (isWrite(spec)) writes += 1;
+    return { commands: specs.length, writes, bytesIn, bytesOut, durationMs, specs };
+  }
+
+  /** Why one of the commands that are left may not run any more, if it may not. */
+  denialOfRest(grant: KvGrant): ErrorReply | undefined {
+    for (let i = this.#answered; i < this.commands.length; i += 1) {
+      const denial = denialOf(grant, this.specs[i] as CommandSpec, this.commands[i] as readonly ByteString[]);
+      if (denial !== undefined) return denial;
+    }
+    return undefined;
   }
 
   /** Keeps the first `count` commands; the others have used up the day. */
@@ -86,30 +108,29 @@ export class CommandBatch implements AdmittedCommands {
     this.specs.length = count;
   }
 
-  /**
-   * Replies of the commands that ran, with the others' answers between them; oversized ones replaced.
-   *
-   * @param maxAnswerBytes behind which commands were not run
-   */
-  merge(replies: readonly Reply[], maxAnswerBytes?: number): readonly Reply[] {
+  /** The next replies of the commands that ran, with the others' answers between them; oversized ones replaced. */
+  merge(replies: readonly Reply[]): readonly Reply[] {
     const settled = this.#settled;
     const { maxCommandBytes } = this.grant.limits;
     let isAnyLarge = false;
+    this.replyBytes = 0;
     for (const reply of replies) {
       const bytes = bytesOfReply(reply);
       this.replyBytes += bytes;
       if (bytes > maxCommandBytes) isAnyLarge = true;
     }
-    const isWhole = replies.length === this.commands.length;
-    if (settled === undefined && !isAnyLarge && isWhole) return replies;
+    this.#answered += replies.length;
+    if (settled === undefined && !isAnyLarge) {
+      this.#at = this.#answered;
+      return replies;
+    }
     const merged: Reply[] = [];
     let next = 0;
-    for (let i = 0; i < this.given.length; i += 1) {
-      const answer = settled?.[i];
+    for (; this.#at < this.given.length; this.#at += 1) {
+      const answer = settled?.[this.#at];
       if (answer !== undefined) merged.push(answer);
-      else if (next < replies.length) merged.push(boundedReply(replies[next] as Reply, maxCommandBytes));
-      else merged.push(answerTooLarge(maxAnswerBytes ?? 0));
-      if (answer === undefined) next += 1;
+      else if (next < replies.length) merged.push(boundedReply(replies[next++] as Reply, maxCommandBytes));
+      else break;
     }
     return merged;
   }

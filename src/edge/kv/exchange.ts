@@ -8,7 +8,7 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
-import type { ByteBudget, ByteString } from '../../kernel/index.js';
+import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
 import { answerUnread, discardBody, endInOnePiece, type FaceRequest, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
@@ -22,9 +22,9 @@ export interface AnswerContext {
   isDraining: boolean;
 }
 
-/** Of one answer; so little is not counted, the number of connections bounds it. */
-const UNCOUNTED_ANSWER_BYTES = 16 * 1024;
 const KEEPALIVE_PROBE_MS = 30_000;
+const JSON_TYPE = 'application/json';
+const RESP2_TYPE = 'application/octet-stream';
 
 export class Exchange {
   format: ResponseFormat = 'json';
@@ -39,26 +39,27 @@ export class Exchange {
 
   json(status: number, text: string, syncToken?: string): number {
     const bytes = Buffer.byteLength(text);
-    this.#write(status, 'application/json', bytes, text, 'utf8', syncToken);
+    this.#write(status, JSON_TYPE, bytes, text, 'utf8', syncToken);
     return bytes;
   }
 
   /** @param resp replies as a connection of the native protocol would read them */
   resp2(status: number, resp: ByteString, syncToken?: string): number {
-    this.#write(status, 'application/octet-stream', resp.length, resp, 'latin1', syncToken);
+    this.#write(status, RESP2_TYPE, resp.length, resp, 'latin1', syncToken);
     return resp.length;
   }
 
   /** Of an answer whose pieces follow. */
-  beginJson(syncToken: string | undefined): void {
-    const { response } = this;
-    if (!response.destroyed) response.writeHead(200, this.#headers('application/json', undefined, syncToken));
+  beginPieces(syncToken: string | undefined): void {
+    const { response, format } = this;
+    const contentType = format === 'resp2' ? RESP2_TYPE : JSON_TYPE;
+    if (!response.destroyed) response.writeHead(200, this.#headers(contentType, undefined, syncToken));
   }
 
   /** Waits until the client has read what there was. @returns bytes of the piece */
   async send(piece: string): Promise<number> {
     const { response } = this;
-    if (!response.destroyed && !response.write(piece)) {
+    if (!response.destroyed && !response.write(piece, this.#encoding)) {
       await new Promise<void>((resolve) => {
         const goOn = () => {
           response.off('drain', goOn).off('close', goOn);
@@ -67,22 +68,17 @@ export class Exchange {
         response.on('drain', goOn).on('close', goOn);
       });
     }
-    return Buffer.byteLength(piece);
+    return Buffer.byteLength(piece, this.#encoding);
   }
 
   /** @returns bytes of the last piece */
-  endJson(piece: string): number {
-    this.response.end(piece);
-    return Buffer.byteLength(piece);
+  endPieces(piece: string): number {
+    this.response.end(piece, this.#encoding);
+    return Buffer.byteLength(piece, this.#encoding);
   }
 
-  /** Counts what the answer holds for the tenant, until it has been read or its client has gone. */
-  holdAnswer(budget: ByteBudget, tenant: string, bytes: number): void {
-    const { response } = this;
-    if (bytes <= UNCOUNTED_ANSWER_BYTES || response.closed) return;
-    const hold = budget.hold(tenant);
-    hold.force(bytes);
-    response.once('close', () => hold.release());
+  get #encoding(): BufferEncoding {
+    return this.format === 'resp2' ? 'latin1' : 'utf8';
   }
 
   /** Headers of an answer that goes on for as long as its client listens. */

@@ -4,8 +4,12 @@ import type { HttpLimits } from '../http/index.js';
 export interface KvFaceLimits extends HttpLimits {
   /** Commands of one pipeline or transaction. */
   readonly maxBatchCommands: number;
-  /** What the answer of one pipeline or transaction holds; commands behind it are not run. */
+  /** What the answer of a transaction holds; reads behind it answer with an error. */
   readonly maxAnswerBytes: number;
+  /** What is asked for of a pipeline's answer before it is written, and the rest once it has been read. */
+  readonly answerPortionBytes: number;
+  /** A pipeline that is being answered waits so long for room for its next portion. */
+  readonly maxRoomWaitMs: number;
 }
 
 const MIB = 1024 * 1024;
@@ -35,7 +39,20 @@ export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
   maxBatchCommands: 100_000,
   // As much as a request may ask with.
   maxAnswerBytes: 64 * MIB,
+  // Few round trips for what is large, and little that waits for one who reads slowly.
+  answerPortionBytes: 4 * MIB,
+  // As long as any request is held.
+  maxRoomWaitMs: 5_000,
 };
+
+/** A portion that there is hardly room for: so little is not counted, the number of connections bounds it. */
+export const LEAST_PORTION_BYTES = 64 * 1024;
+
+/** Of what is left to a tenant: of pipelines that come at once each leaves room for others. */
+export const PORTION_SHARE = 1 / 8;
+
+/** Commands that are asked for at a time behind the first portion: what does not fit is sent to its owner again. */
+export const COMMANDS_OF_LATER_PORTIONS = 1_000;
 
 /** The longest key. Part of the interface, hence not a setting. */
 export const MAX_KEY_BYTES = 32 * 1024;

@@ -11,8 +11,7 @@ import {
   answerTooLarge,
   type CommandSpec,
   ERRORS,
-  ErrorReply,
-  hashSlot,
+  type ErrorReply,
   keysOf,
   partitionOfSlot,
   type Reply,
@@ -20,10 +19,8 @@ import {
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvMode, KvRequest, ScriptDenial } from '../../messages/index.js';
 import type { KvGateway, KvGrant } from '../../ports/index.js';
-import { refusalOf } from '../error-map.js';
-import { bytesOfWords } from './admission.js';
-import { continueScan, fanOutOf, type Merge, routeScan } from './fan-out.js';
-import { joinSyncTokens } from './sync-token.js';
+import { slotOf } from './partition-plan.js';
+import { type Portions, PortionsOfOne, PortionsOfSeveral } from './portions.js';
 
 /** Commands that may run, with their rows. */
 export interface AdmittedCommands {
@@ -101,117 +98,25 @@ export class PartitionRouter {
     });
   }
 
+  /** To be asked for one portion after the other, each once the one before has been read. */
+  portions(grant: KvGrant, admitted: AdmittedCommands): Portions {
+    return grant.partitions.length > 1
+      ? new PortionsOfSeveral(this.gateway, grant, 'pipeline', admitted)
+      : new PortionsOfOne(this.gateway, admitted);
+  }
+
   async #across(
     grant: KvGrant,
     mode: KvMode,
-    { specs, commands }: AdmittedCommands,
+    admitted: AdmittedCommands,
     details: RequestDetails,
   ): Promise<RoutedReplies> {
-    const plan = new Plan(grant.partitions.length);
-    for (let i = 0; i < commands.length; i += 1) plan.add(specs[i] as CommandSpec, commands[i] as ByteString[]);
-    const { maxAnswerBytes: most } = details;
-    // An even part each; who has the large ones is not known before.
-    const own =
-      most === undefined ? details : { ...details, maxAnswerBytes: Math.ceil(most / grant.partitions.length) };
-    const asked = plan.shares.map(async (share, index) => {
-      if (share.commands.length === 0) return undefined;
-      const { commands, bytes } = share;
-      const partition = grant.partitions[index] as PartitionName;
-      return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...own });
-    });
-    const settled = await Promise.allSettled(asked);
-    const answers: (readonly Reply[])[] = [];
-    const syncTokens: (string | undefined)[] = [];
-    let failure: unknown;
-    settled.forEach((outcome, index) => {
-      if (outcome.status === 'rejected') {
-        failure = outcome.reason;
-        const { text } = refusalOf(failure);
-        answers[index] = (plan.shares[index] as Share).commands.map(() => new ErrorReply(text)); // P4
-      } else {
-        answers[index] = filledUp(outcome.value?.replies ?? [], plan.shares[index] as Share, most);
-        syncTokens[index] = outcome.value?.syncToken;
-      }
-    });
-    const syncToken = joinSyncTokens(syncTokens);
-    if (failure !== undefined && syncToken === undefined) throw failure;
-    const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
-    return { replies: plan.assemble(answers), syncToken, ...(denials.length === 0 ? {} : { denials }) };
+    const portions = new PortionsOfSeveral(this.gateway, grant, mode, admitted);
+    const routed = await portions.next(grant, details);
+    if (portions.isOver) return routed;
+    // What was not run for the sake of the answer's size is said to be so.
+    return { ...routed, replies: [...routed.replies, ...portions.giveUp(answerTooLarge(details.maxAnswerBytes ?? 0))] };
   }
-}
-
-/** What was not run for the sake of the answer's size is said to be so. */
-function filledUp(replies: readonly Reply[], { commands }: Share, maxBytes: number | undefined): readonly Reply[] {
-  if (maxBytes === undefined || replies.length === commands.length) return replies;
-  return commands.map((_, at) => (at < replies.length ? (replies[at] as Reply) : answerTooLarge(maxBytes)));
-}
-
-/** What one partition is asked. */
-interface Share {
-  readonly commands: (readonly ByteString[])[];
-  bytes: number;
-}
-
-/** Makes one command's reply from the partitions' answers. */
-type Take = (answers: readonly (readonly Reply[])[]) => Reply;
-
-class Plan {
-  readonly shares: readonly Share[];
-  readonly #takes: Take[] = [];
-
-  constructor(private readonly partitions: number) {
-    this.shares = Array.from({ length: partitions }, () => ({ commands: [], bytes: 0 }));
-  }
-
-  add(spec: CommandSpec, words: readonly ByteString[]): void {
-    const fanOut = spec.flags.includes('keyspace') ? fanOutOf(spec) : undefined;
-    if (fanOut === 'scan') this.#addScan(words);
-    else if (fanOut !== undefined) this.#addToAll(words, fanOut);
-    else this.#addByKey(spec, words);
-  }
-
-  assemble(answers: readonly (readonly Reply[])[]): Reply[] {
-    return this.#takes.map((take) => take(answers));
-  }
-
-  #addByKey(spec: CommandSpec, words: readonly ByteString[]): void {
-    const slot = slotOf(keysOf(spec, words));
-    if (slot === 'several') {
-      this.#takes.push(() => ERRORS.crossSlot);
-      return;
-    }
-    const index = slot === undefined ? 0 : partitionOfSlot(slot, this.partitions);
-    this.#takes.push(this.#ask(index, words));
-  }
-
-  #addScan(words: readonly ByteString[]): void {
-    const { partition, words: own } = routeScan(words, this.partitions);
-    const take = this.#ask(partition, own);
-    this.#takes.push((answers) => continueScan(take(answers), partition, this.partitions));
-  }
-
-  #addToAll(words: readonly ByteString[], merge: Merge): void {
-    const takes = this.shares.map((_, index) => this.#ask(index, words));
-    this.#takes.push((answers) => merge(takes.map((take) => take(answers))));
-  }
-
-  #ask(index: number, words: readonly ByteString[]): Take {
-    const share = this.shares[index] as Share;
-    const position = share.commands.push(words) - 1;
-    share.bytes += bytesOfWords(words);
-    return (answers) => (answers[index] as readonly Reply[])[position] as Reply;
-  }
-}
-
-/** The slot of a list of keys; undefined without keys. */
-function slotOf(keys: readonly ByteString[]): number | 'several' | undefined {
-  let slot: number | undefined;
-  for (const key of keys) {
-    const own = hashSlot(key);
-    if (slot !== undefined && own !== slot) return 'several';
-    slot = own;
-  }
-  return slot;
 }
 
 /** The same for a transaction; what concerns every key concerns every slot. */

@@ -1,11 +1,12 @@
 /** Replies as the body of an answer, in the format that was asked for. */
 import { isLongReply, replyInPieces, replyToBase64Json, replyToJson } from '../../codec/json/index.js';
-import { encodeReply } from '../../codec/resp/index.js';
+import { encodeInPieces, encodeReply } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvMode } from '../../messages/index.js';
 import type { Timers } from '../../ports/index.js';
 import type { Exchange } from './exchange.js';
+import type { ResponseFormat } from './response-format.js';
 
 /** @returns bytes of the body */
 export function answer(
@@ -42,7 +43,78 @@ const REPLY_CHARACTERS = 64;
 /** Text that is gathered before the answer begins; what is longer leaves as it is made, as fast as it is read. */
 const GATHERED_CHARACTERS = 1024 * 1024;
 
-/** The same in JSON, where text of many items is made a millisecond at a time. @returns bytes of the body */
+/** The same in pieces: text of many items is made a millisecond at a time, and more of it when the client has read. */
+export class AnswerInPieces {
+  #text: string;
+  #sentBytes = 0;
+  #replies = 0;
+  #charactersOfStretch = 0;
+
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly mode: KvMode,
+    private readonly syncToken: string | undefined,
+    private readonly timers: Timers,
+  ) {
+    this.#text = this.#isList ? '[' : '';
+  }
+
+  /** What has left so far. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  /** Resolves when all but what is gathered of it has been read, or nobody is there any more to read it. */
+  async add(replies: readonly Reply[]): Promise<void> {
+    const { exchange } = this;
+    for (const reply of replies) {
+      if (this.#replies > 0 && this.#isList) this.#text += ',';
+      this.#replies += 1;
+      const isLong = isLongReply(reply);
+      for (const piece of piecesOf(reply, exchange.format)) {
+        this.#text += piece;
+        if (this.#text.length > GATHERED_CHARACTERS) await this.#send();
+        if (exchange.response.destroyed) return;
+        this.#charactersOfStretch += piece.length + REPLY_CHARACTERS;
+        if (isLong || this.#charactersOfStretch > STRETCH_CHARACTERS) {
+          this.#charactersOfStretch = 0;
+          await this.timers.breathe();
+        }
+      }
+    }
+  }
+
+  /** Nothing stays gathered. */
+  async flush(): Promise<void> {
+    if (this.#text.length > 0) await this.#send();
+  }
+
+  /** @returns bytes of the body */
+  end(): number {
+    const text = this.#isList ? `${this.#text}]` : this.#text;
+    const { exchange, syncToken } = this;
+    if (this.#sentBytes > 0) return this.#sentBytes + exchange.endPieces(text);
+    return exchange.format === 'resp2' ? exchange.resp2(200, text, syncToken) : exchange.json(200, text, syncToken);
+  }
+
+  async #send(): Promise<void> {
+    if (this.#sentBytes === 0) this.exchange.beginPieces(this.syncToken);
+    const text = this.#text;
+    this.#text = '';
+    this.#sentBytes += await this.exchange.send(text);
+  }
+
+  /** A list of JSON; replies of RESP2 stand one behind the other. */
+  get #isList(): boolean {
+    return this.mode !== 'single' && this.exchange.format !== 'resp2';
+  }
+}
+
+function piecesOf(reply: Reply, format: ResponseFormat): Iterable<string> {
+  return format === 'resp2' ? encodeInPieces(asRest(reply), 2) : replyInPieces(reply, format === 'base64');
+}
+
+/** @returns bytes of the body */
 export async function answerInPieces(
   exchange: Exchange,
   mode: KvMode,
@@ -50,31 +122,9 @@ export async function answerInPieces(
   syncToken: string | undefined,
   timers: Timers,
 ): Promise<number> {
-  let text = mode === 'single' ? '' : '[';
-  let bytes = 0;
-  let charactersOfStretch = 0;
-  for (let i = 0; i < replies.length; i += 1) {
-    if (i > 0) text += ',';
-    const isLong = isLongReply(replies[i] as Reply);
-    for (const piece of replyInPieces(replies[i] as Reply, exchange.format === 'base64')) {
-      text += piece;
-      if (text.length > GATHERED_CHARACTERS) {
-        if (bytes === 0) exchange.beginJson(syncToken);
-        bytes += await exchange.send(text);
-        text = '';
-        // Nobody is there any more to read the rest.
-        if (exchange.response.destroyed) return bytes;
-      }
-      charactersOfStretch += piece.length + REPLY_CHARACTERS;
-      if (isLong || charactersOfStretch > STRETCH_CHARACTERS) {
-        charactersOfStretch = 0;
-        await timers.breathe();
-      }
-    }
-  }
-  if (mode !== 'single') text += ']';
-  if (bytes === 0) return exchange.json(200, text, syncToken);
-  return bytes + exchange.endJson(text);
+  const answer = new AnswerInPieces(exchange, mode, syncToken, timers);
+  await answer.add(replies);
+  return answer.end();
 }
 
 /** In RESP2 too the face words its errors as documented for it. */

@@ -1,10 +1,17 @@
+import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
+import { DEFAULT_KV_FACE_LIMITS } from '../../../src/edge/kv/kv-limits.js';
 import { eventually } from '../../support/eventually.js';
 import { KvFaceHarness } from '../../support/kv-face.js';
 
+const { maxHeaderBytes, maxHeadersCount } = DEFAULT_KV_FACE_LIMITS;
 const AUTH = 'Host: x\r\nAuthorization: Bearer standard-token\r\n';
 const CLOSE = 'Connection: close\r\n';
+
+function statuses(answers: string): string[] {
+  return [...answers.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map((match) => match[1] as string);
+}
 
 describe('edge/kv: HTTP as bytes', () => {
   let face: KvFaceHarness;
@@ -12,10 +19,6 @@ describe('edge/kv: HTTP as bytes', () => {
     face = await new KvFaceHarness({ limits: { maxConnectionsPerAddress: 20 } }).start();
   });
   after(() => face.stop());
-
-  function statuses(answers: string): string[] {
-    return [...answers.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map((match) => match[1] as string);
-  }
 
   describe('a request that could be read in two ways', () => {
     const smuggled = 'GET /set/smuggled/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer standard-token\r\n\r\n';
@@ -86,8 +89,24 @@ describe('edge/kv: HTTP as bytes', () => {
   it('serves a path of 60 KiB and refuses headers beyond 64 KiB', async () => {
     const long = 'x'.repeat(60 * 1024);
     expect((await face.get(`/echo/${long}`)).text).to.equal(`{"result":"${long}"}`);
-    const refused = await face.raw(`GET /echo/${'x'.repeat(70 * 1024)} HTTP/1.1\r\n${AUTH}\r\n`);
+    const refused = await face.raw(`GET /echo/${'x'.repeat(maxHeaderBytes)} HTTP/1.1\r\n${AUTH}\r\n`);
     expect(statuses(refused)).to.deep.equal(['431']);
+  });
+
+  it(`refuses more than ${maxHeadersCount} headers, none of which is lost: not the length of the body`, async () => {
+    const headers = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: 1\r\n`).join('');
+    // Four are there in any case.
+    const request = (count: number) =>
+      `POST /set/counted HTTP/1.1\r\n${AUTH}${headers(count - 4)}${CLOSE}Content-Length: 5\r\n\r\nvalue`;
+    expect(statuses(await face.raw(request(maxHeadersCount)))).to.deep.equal(['200']);
+    expect((await face.get('/get/counted')).text).to.equal('{"result":"value"}');
+    await face.post('/', ['DEL', 'counted']);
+    for (const count of [maxHeadersCount + 1, 128, 400]) {
+      const refused = await face.raw(request(count));
+      expect(statuses(refused), `${count}`).to.deep.equal(['431']);
+      expect(refused).to.contain('{"error":"ERR request headers are too large"}');
+    }
+    expect((await face.get('/get/counted')).text).to.equal('{"result":null}');
   });
 
   it('keeps names of prototypes apart from prototypes', async () => {
@@ -120,6 +139,28 @@ describe('edge/kv: slow clients and the end', () => {
     expect(await slowHeaders).to.match(/^HTTP\/1\.1 408 /);
     expect(await slowBody).to.match(/^HTTP\/1\.1 408 /);
     expect((await face.get('/get/k')).text).to.equal('{"result":null}');
+    await face.stop();
+  });
+
+  it('closes a connection on which nothing has been asked for a while', async () => {
+    const face = await new KvFaceHarness({ limits: { keepAliveTimeoutMs: 100 } }).start();
+    const heard = await face.raw(`GET /ping HTTP/1.1\r\n${AUTH}\r\n`);
+    expect(statuses(heard)).to.deep.equal(['200']);
+    expect(heard).to.match(/\{"result":"PONG"\}$/);
+    await face.stop();
+  });
+
+  it('closes those who connect while there are as many connections as may be', async () => {
+    const face = await new KvFaceHarness({ limits: { maxConnections: 2 } }).start();
+    const first = [1, 2].map(() => net.connect(face.port, '127.0.0.1'));
+    await Promise.all(first.map((socket) => once(socket, 'connect')));
+    expect(await face.raw(`GET /ping HTTP/1.1\r\n${AUTH}\r\n`)).to.equal('');
+    first[0]?.destroy();
+    await eventually(async () => {
+      const heard = await face.raw(`GET /ping HTTP/1.1\r\n${AUTH}Connection: close\r\n\r\n`);
+      expect(statuses(heard)).to.deep.equal(['200']);
+    });
+    first[1]?.destroy();
     await face.stop();
   });
 

@@ -1,0 +1,54 @@
+/**
+ * What the answer of one request holds for its tenant.
+ *
+ *  R1 for a portion room is taken before it is asked for, so that requests that come at once do not each take what is
+ *     left; the more there are, the smaller each portion is
+ *  R2 what is there is counted as it is, until it has been read or its client has gone
+ */
+import type { ServerResponse } from 'node:http';
+import type { ByteBudget, Hold } from '../../kernel/index.js';
+import { LEAST_PORTION_BYTES, PORTION_SHARE } from './kv-limits.js';
+
+/** Of one answer; so little is not counted, the number of connections bounds it. */
+const UNCOUNTED_ANSWER_BYTES = 16 * 1024;
+
+export class AnswerRoom {
+  #hold: Hold | undefined;
+  #endsWithAnswer = false;
+
+  constructor(
+    private readonly budget: ByteBudget,
+    private readonly tenant: string,
+    private readonly response: ServerResponse,
+  ) {}
+
+  get isThere(): boolean {
+    return this.budget.hasRoom(this.tenant);
+  }
+
+  /** To be followed by `count`, whatever comes of it (R1). @returns how many bytes the portion may have */
+  reserve(mostBytes: number): number {
+    const bytes = Math.min(mostBytes, Math.floor(this.budget.leftOf(this.tenant) * PORTION_SHARE));
+    if (bytes <= LEAST_PORTION_BYTES) return Math.min(mostBytes, LEAST_PORTION_BYTES);
+    this.#hold ??= this.budget.hold(this.tenant);
+    return this.#hold.resize(bytes) ? bytes : LEAST_PORTION_BYTES;
+  }
+
+  /** (R2) */
+  count(bytes: number): void {
+    if (bytes <= UNCOUNTED_ANSWER_BYTES || this.response.closed) {
+      this.free();
+      return;
+    }
+    this.#hold ??= this.budget.hold(this.tenant);
+    this.#hold.force(bytes);
+    if (this.#endsWithAnswer) return;
+    this.#endsWithAnswer = true;
+    this.response.once('close', () => this.free());
+  }
+
+  free(): void {
+    this.#hold?.release();
+    this.#hold = undefined;
+  }
+}

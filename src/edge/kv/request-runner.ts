@@ -1,0 +1,179 @@
+/**
+ * Runs the commands of a request, and answers: quota, partitions, and then the answer in one piece, in several, or of a
+ * long pipeline a portion at a time.
+ */
+import { isLongReply } from '../../codec/json/index.js';
+import { ErrorReply } from '../../domain/kv/index.js';
+import type { KvMode } from '../../messages/index.js';
+import type { KvGrant } from '../../ports/index.js';
+import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
+import { AnswerRoom } from './answer-room.js';
+import { letIn } from './authentication.js';
+import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
+import type { Exchange } from './exchange.js';
+import type { JsonCommand } from './json-command.js';
+import type { KvFace } from './kv-face.js';
+import { LongPipelines } from './long-pipelines.js';
+import { PartitionRouter, type RequestDetails, type RoutedReplies } from './partition-routing.js';
+import { answer, answerInPieces } from './replies-answer.js';
+import type { RequestTarget } from './request-target.js';
+
+/** Who asks, and how. */
+export interface Asked {
+  readonly exchange: Exchange;
+  readonly grant: KvGrant;
+  readonly target: RequestTarget;
+  readonly mode: KvMode;
+}
+
+/** Text of so much is made, and written, in pieces. */
+const LONG_ANSWER_BYTES = 256 * 1024;
+const NOTHING_ASKED: RoutedReplies = { replies: [], syncToken: undefined };
+const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a transaction');
+
+export class RequestRunner {
+  readonly #router: PartitionRouter;
+  readonly #longPipelines: LongPipelines;
+  /** Of one transaction. */
+  readonly #maxAnswerBytes: number;
+  /** What is asked for at a time of a pipeline, where there is room for it. */
+  readonly #portionBytes: number;
+
+  constructor(private readonly face: KvFace) {
+    const { limits, budget } = face;
+    this.#router = new PartitionRouter(face.gateway);
+    this.#longPipelines = new LongPipelines(face);
+    this.#maxAnswerBytes = Math.min(limits.maxAnswerBytes, budget.maxAnswerBytes);
+    this.#portionBytes = Math.min(limits.answerPortionBytes, this.#maxAnswerBytes);
+  }
+
+  start(asked: Asked, commands: readonly JsonCommand[]): void {
+    const { face } = this;
+    const { exchange, grant } = asked;
+    // Answers that are not read yet are the tenant's.
+    if (!face.budget.hasRoom(grant.database)) {
+      exchange.refuse(REFUSALS.overloaded);
+      return;
+    }
+    const batch = new CommandBatch(grant, commands, face.users);
+    const room = new AnswerRoom(face.budget, grant.database, exchange.response);
+    this.#run(asked, batch, room).catch((failure: unknown) => {
+      room.free();
+      exchange.refuse(face.incidents.told(refusalOf(failure), failure));
+    });
+  }
+
+  async #run(asked: Asked, batch: CommandBatch, room: AnswerRoom): Promise<void> {
+    const { exchange, grant, mode } = asked;
+    const { clock, users, timers, meter } = this.face;
+    const startedAtMs = clock.monotonicMs();
+    const mayRun = this.#mayRun(asked, batch);
+    if (mayRun !== true && !(await mayRun)) return;
+    const { length } = batch.commands;
+    const portions = mode === 'pipeline' && length > 1 ? this.#router.portions(grant, batch) : undefined;
+    let routed = NOTHING_ASKED;
+    if (portions !== undefined) {
+      routed = await portions.next(grant, detailsOf(grant, exchange, room.reserve(this.#portionBytes)));
+    } else if (length > 0) {
+      const maxAnswerBytes = length > 1 ? this.#maxAnswerBytes : undefined;
+      routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
+    }
+    const { replies, syncToken, denials } = routed;
+    for (const denial of denials ?? []) users?.noteDenied(grant.database, denial, '', 'lua');
+    const merged = batch.merge(replies);
+    room.count(batch.replyBytes);
+    if (portions?.isOver === false) {
+      const long = { exchange, batch, portions, room, portionBytes: this.#portionBytes, ...this.#laterOn(asked) };
+      await this.#longPipelines.answer(long, grant, merged, syncToken, startedAtMs);
+      return;
+    }
+    const isLong = batch.replyBytes > LONG_ANSWER_BYTES || merged.some(isLongReply);
+    const bytesOut = isLong
+      ? await answerInPieces(exchange, mode, merged, syncToken, timers)
+      : answer(exchange, mode, merged, syncToken);
+    const durationMs = clock.monotonicMs() - startedAtMs;
+    meter.recordKv(grant.database, batch.takeUsage(bytesOut, durationMs));
+  }
+
+  /** Takes the commands from the quota. @returns false when the request has been refused */
+  #mayRun(asked: Asked, batch: CommandBatch): boolean | Promise<boolean> {
+    if (asked.mode === 'transaction') return this.#mayRunWhole(asked, batch);
+    if (batch.ofEdge.length > 0) return this.#runOfEdge(asked, batch);
+    const { commands, bytes } = batch;
+    const taken = commands.length === 0 || this.face.quota.take(asked.grant, commands.length, bytes);
+    return taken === true || this.#takeWhatIsLeft(asked, batch, taken);
+  }
+
+  async #takeWhatIsLeft({ grant }: Asked, batch: CommandBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
+    if (!(await taken)) batch.keepFirst(await this.#takeSingly(grant, batch.commands.length));
+    return true;
+  }
+
+  /** A transaction runs whole or not at all. */
+  async #mayRunWhole({ exchange, grant }: Asked, batch: CommandBatch): Promise<boolean> {
+    const problem = await this.#discardReason(grant, batch);
+    if (problem !== undefined) exchange.refuse(badRequest(problem.restText));
+    return problem === undefined;
+  }
+
+  async #discardReason(grant: KvGrant, batch: CommandBatch): Promise<ErrorReply | undefined> {
+    if (batch.ofEdge.length > 0) return batch.firstProblem ?? NOT_IN_TRANSACTION;
+    const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
+    if (problem !== undefined || batch.commands.length === 0) return problem;
+    return (await this.face.quota.take(grant, batch.commands.length, batch.bytes)) ? undefined : QUOTA_EXCEEDED;
+  }
+
+  /** One after the other, ahead of those for partitions: neither sees what the other changes. */
+  async #runOfEdge(asked: Asked, batch: CommandBatch): Promise<boolean> {
+    const { grant } = asked;
+    for (const { position, spec, words } of batch.ofEdge) {
+      const mayRun = await this.face.quota.take(grant, 1);
+      const reply = mayRun ? await this.face.users?.run(grant, spec, words) : QUOTA_EXCEEDED;
+      batch.settle(position, reply ?? null);
+    }
+    const { commands, bytes } = batch;
+    const taken = commands.length === 0 || this.face.quota.take(grant, commands.length, bytes);
+    return this.#takeWhatIsLeft(asked, batch, taken);
+  }
+
+  /** How many of `wanted` the day still has room for, when it has none for all together. */
+  async #takeSingly(grant: KvGrant, wanted: number): Promise<number> {
+    for (let taken = 0; taken < wanted; taken += 1) {
+      // A failed take of one cannot become a success by asking again for the same one.
+      if (wanted === 1 || !(await this.face.quota.take(grant, 1))) return taken;
+    }
+    return wanted;
+  }
+
+  /** What a long pipeline asks of the face between its portions. */
+  #laterOn({ exchange, grant, target }: Asked) {
+    const { face } = this;
+    const { access } = face;
+    let current = grant;
+    let { version } = access;
+    return {
+      signIn: () => {
+        if (version !== undefined && access.version === version) return current;
+        const judged = letIn(face, exchange.request, target.token);
+        if ('status' in judged) return judged;
+        current = judged;
+        version = access.version;
+        return current;
+      },
+      details: (renewed: KvGrant, maxAnswerBytes: number) => detailsOf(renewed, exchange, maxAnswerBytes),
+    };
+  }
+}
+
+const REST_CLIENT = { face: 'rest', protocol: 2, id: '', address: '0.0.0.0:0' } as const;
+
+/** Scripts ask for each of their commands what the user may do: the owner has to know. */
+function detailsOf(
+  { user, rules }: KvGrant,
+  { response }: Exchange,
+  maxAnswerBytes: number | undefined,
+): RequestDetails {
+  const isGone = () => response.destroyed;
+  const details = maxAnswerBytes === undefined ? { isGone } : { isGone, maxAnswerBytes };
+  return rules === undefined ? details : { ...details, client: { ...REST_CLIENT, user, rules } };
+}
