@@ -199,6 +199,8 @@ export class KvHandler {
     if (batch.commands.length > 0) {
       const routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
       ({ replies, syncToken } = routed);
+      // Whoever says something waits while much of what was said is still to be handed on.
+      if (routed.hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
       for (const denial of routed.denials ?? []) this.face.users?.noteDenied(grant.database, denial, '', 'lua');
     }
     const merged = batch.merge(replies, maxAnswerBytes);

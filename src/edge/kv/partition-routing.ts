@@ -45,6 +45,7 @@ export interface RoutedReplies {
   readonly scriptReads?: readonly ByteString[] | undefined;
   /** See KvResponse. */
   readonly denials?: readonly ScriptDenial[] | undefined;
+  readonly hasSaid?: boolean | undefined;
 }
 
 /** What a request says beside its commands. */
@@ -136,7 +137,8 @@ export class PartitionRouter {
     const syncToken = joinSyncTokens(syncTokens);
     if (failure !== undefined && syncToken === undefined) throw failure;
     const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
-    return { replies: plan.assemble(answers), syncToken, ...(denials.length === 0 ? {} : { denials }) };
+    const hasSaid = settled.some((outcome) => outcome.status === 'fulfilled' && outcome.value?.hasSaid === true);
+    return { replies: plan.assemble(answers), syncToken, hasSaid, ...(denials.length === 0 ? {} : { denials }) };
   }
 }
 

@@ -7,6 +7,7 @@ import type { CommandSpec, ErrorReply } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvClient, KvWatch } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
+import type { Said } from '../said-bytes.js';
 import { PartitionCalls } from './partition-calls.js';
 import type { RespFace } from './resp-face.js';
 
@@ -15,7 +16,7 @@ export interface ClientLink {
   /** Is there room for so many bytes that stay? They are held from now on. */
   mayHold(bytes: number): boolean;
   /** Says something unasked, behind the answers that are due. */
-  push(bytes: ByteString): void;
+  push(bytes: Said): void;
   /** Asked before each thing it listens to is told; ends the connection of one who may not hear it any more. */
   mayHear(): boolean;
   /** Ends the connection behind the answers that are due. */
@@ -27,6 +28,8 @@ export interface ClientLink {
   /** Bytes that wait to be read, on either side. */
   readonly inputBytes: number;
   readonly outputBytes: number;
+  /** Of these, what it has been offered and has not read. */
+  readonly unreadBytes: number;
   /** All that it holds, these included. */
   readonly heldBytes: number;
   /** Of that, words of commands that are being run. */
