@@ -7,7 +7,7 @@
  *  Q3 of a tenant for which more waits than `MAX_WAITING_BYTES` whoever says something waits until there is less: it is
  *     slowed, the loop is not. Nobody waits longer than `MAX_WAIT_MS`: what other processes say waits for nobody
  */
-import type { BroadcastItem, Broadcasts, Clock, Timers } from '../ports/index.js';
+import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../ports/index.js';
 
 const SLICE_MS = 1;
 /** Sixty writes of 64 KiB, or a thousand small ones: some five to ten milliseconds. */
@@ -22,17 +22,26 @@ interface Waiting {
   readonly goOn: () => void;
 }
 
-interface Entry {
-  readonly item: BroadcastItem;
-  /** Left to hand on, with what a write costs. */
-  bytes: number;
+class Turn implements BroadcastTurn {
+  constructor(
+    private readonly lane: Lane,
+    readonly item: BroadcastItem,
+    /** Left to hand on, with what a write costs. */
+    public bytes: number,
+  ) {
+    lane.bytes += bytes;
+  }
+
+  more(bytes: number): void {
+    this.bytes += bytes;
+    this.lane.bytes += bytes;
+  }
 }
 
 interface Lane {
   readonly tenant: string;
-  readonly entryByItem: Map<BroadcastItem, Entry>;
   /** From `head` on, in order. */
-  entries: Entry[];
+  turns: Turn[];
   head: number;
   bytes: number;
   waiting: Waiting[];
@@ -56,26 +65,19 @@ export class BroadcastQueue implements Broadcasts {
     private readonly timers: Timers,
   ) {}
 
-  add(tenant: string, item: BroadcastItem, bytes: number): void {
+  add(tenant: string, item: BroadcastItem, bytes: number): BroadcastTurn {
     let lane = this.#lanes.get(tenant);
     if (lane === undefined) {
-      lane = { tenant, entryByItem: new Map(), entries: [], head: 0, bytes: 0, waiting: [] };
+      lane = { tenant, turns: [], head: 0, bytes: 0, waiting: [] };
       this.#lanes.set(tenant, lane);
     }
-    const known = lane.entryByItem.get(item);
-    const more = known === undefined ? bytes + WRITE_BYTES : bytes;
-    lane.bytes += more;
-    if (known === undefined) {
-      const entry = { item, bytes: more };
-      lane.entryByItem.set(item, entry);
-      lane.entries.push(entry);
-      this.#later();
-    } else known.bytes += more;
+    const turn = new Turn(lane, item, bytes + WRITE_BYTES);
+    lane.turns.push(turn);
+    this.#later();
+    return turn;
   }
 
   handOnNow(tenant: string, item: BroadcastItem): void {
-    // What waits of it already comes first.
-    if (this.#lanes.get(tenant)?.entryByItem.has(item) === true) return;
     const left = item.handOn(this.#mayGoOnNow);
     if (left > 0) this.add(tenant, item, left);
   }
@@ -107,7 +109,7 @@ export class BroadcastQueue implements Broadcasts {
       if (lane === undefined) break;
       if (this.#lanes.size > 1) this.#toTheEnd(lane); // Q2
       this.#handOnFirst(lane, mayGoOn);
-      if (lane.head === lane.entries.length) this.#lanes.delete(lane.tenant);
+      if (lane.head === lane.turns.length) this.#lanes.delete(lane.tenant);
       if (lane.waiting.length > 0) this.#letGoOn(lane, startedAtMs);
     } while (mayGoOn());
   }
@@ -118,16 +120,14 @@ export class BroadcastQueue implements Broadcasts {
   }
 
   #handOnFirst(lane: Lane, mayGoOn: () => boolean): void {
-    const entry = lane.entries[lane.head] as Entry;
-    const left = entry.item.handOn(mayGoOn);
-    // What was added meanwhile is in what is left.
-    lane.bytes += left - entry.bytes;
-    entry.bytes = left;
+    const turn = lane.turns[lane.head] as Turn;
+    const left = turn.item.handOn(mayGoOn);
+    // What came meanwhile is in what is left.
+    turn.more(left - turn.bytes);
     if (left > 0) return;
-    lane.entryByItem.delete(entry.item);
     lane.head += 1;
-    if (lane.head * 2 < lane.entries.length) return;
-    lane.entries = lane.entries.slice(lane.head);
+    if (lane.head * 2 < lane.turns.length) return;
+    lane.turns = lane.turns.slice(lane.head);
     lane.head = 0;
   }
 

@@ -5,19 +5,19 @@
  *  Y1 what is taken out for one write is at most about `WRITE_BYTES`: a part of what is long, or several that are short
  *  Y2 what is long is never copied
  */
-/** A text, in the encoding of its reader, or its bytes. */
+/** Byte strings, short texts, or the bytes of long ones. */
 export type Said = string | Buffer;
 
 /** A write of this size is worth its system call. */
 export const WRITE_BYTES = 64 * 1024;
 /** Not worth a write of its own. */
 const REMAINDER_BYTES = WRITE_BYTES / 4;
-/** From here on bytes are shared with the system too; what is shorter is cheaper to copy. */
+/** Worth a write of its own; what is shorter is cheaper to copy. */
 const LONG_BYTES = 16 * 1024;
 
-/** @returns in the form in which many may share it */
-export function shareable(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): Said {
-  return text.length < LONG_BYTES ? text : Buffer.from(text, encoding);
+/** @returns a text of any characters, in a form that may be cut anywhere */
+export function shareable(text: string): Said {
+  return text.length < WRITE_BYTES ? text : Buffer.from(text, 'utf8');
 }
 
 export class SaidBytes {

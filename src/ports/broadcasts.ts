@@ -8,12 +8,18 @@ export interface BroadcastItem {
   handOn(mayGoOn: () => boolean): number;
 }
 
+/** An item that waits for its turn. */
+export interface BroadcastTurn {
+  /** There is so much more of it. */
+  more(bytes: number): void;
+}
+
 export interface Broadcasts {
   /**
-   * Has the item hand on in its turn, behind those of the same tenant: soon, never at once. One that waits already
-   * stays where it is, and has so many bytes more.
+   * Has the item hand on in its turn, behind those of the same tenant: soon, never at once. Not to be asked for one
+   * that waits already: until it has nothing left it keeps its turn.
    */
-  add(tenant: string, item: BroadcastItem, bytes: number): void;
+  add(tenant: string, item: BroadcastItem, bytes: number): BroadcastTurn;
   /** Has the item hand on at once, while there is time for it in this round of the loop; the rest in its turn. */
   handOnNow(tenant: string, item: BroadcastItem): void;
   /** @returns undefined: not so much waits that whoever says more of this tenant has to */

@@ -18,7 +18,10 @@ const RENEW_EVERY_MS = 1000;
 
 /** Nobody waits, and everything is handed on at once. */
 const AT_ONCE: Broadcasts = {
-  add: (_tenant, item) => void item.handOn(() => true),
+  add: (_tenant, item) => {
+    item.handOn(() => true);
+    return { more: () => {} };
+  },
   handOnNow: (_tenant, item) => void item.handOn(() => true),
   whenCaughtUp: () => undefined,
 };

@@ -30,6 +30,7 @@ export class Telling implements BroadcastItem {
   /** Of the first: those who have not been told. Whoever stops listening is not among them any more. (T1) */
   #untold: Iterator<EventListener> | undefined;
   #told = 0;
+  #hasTurn = false;
 
   constructor(
     private readonly tenant: string,
@@ -43,7 +44,7 @@ export class Telling implements BroadcastItem {
 
   /** At once, as far as there is time. */
   begin(): void {
-    this.broadcasts.handOnNow(this.tenant, this);
+    if (!this.#hasTurn) this.broadcasts.handOnNow(this.tenant, this);
   }
 
   handOn(mayGoOn: () => boolean): number {
@@ -53,12 +54,15 @@ export class Telling implements BroadcastItem {
       for (let step = this.#untold.next(); step.done !== true; step = this.#untold.next()) {
         if (step.value.number < listeners) step.value.tell(event);
         this.#told += 1;
-        if (this.#told % TOLD_A_LOOK === 0 && !mayGoOn()) return ALL_THAT_MAY_WAIT_BYTES;
+        if (this.#told % TOLD_A_LOOK !== 0 || mayGoOn()) continue;
+        this.#hasTurn = true;
+        return ALL_THAT_MAY_WAIT_BYTES;
       }
       this.#untold = undefined;
     }
     this.#said.length = 0;
     this.#head = 0;
+    this.#hasTurn = false;
     return 0;
   }
 }

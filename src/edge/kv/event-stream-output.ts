@@ -8,7 +8,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Hold } from '../../kernel/index.js';
-import type { BroadcastItem, Broadcasts } from '../../ports/index.js';
+import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../ports/index.js';
 import { type Said, SaidBytes } from '../said-bytes.js';
 
 /** What may wait for one reader; a second or two of a busy channel. */
@@ -25,7 +25,7 @@ export interface EventStreamOutputParts {
 
 export class EventStreamOutput implements BroadcastItem {
   readonly #waiting = new SaidBytes();
-  #isDue = false;
+  #turn: BroadcastTurn | undefined;
 
   constructor(private readonly parts: EventStreamOutputParts) {
     parts.response.on('drain', () => this.#dueAgain());
@@ -34,7 +34,8 @@ export class EventStreamOutput implements BroadcastItem {
   /** @param text whole events, or a comment */
   say(text: Said): void {
     this.#waiting.add(text);
-    if (this.#isFull) this.count();
+    if (this.#turn !== undefined) this.#turn.more(text.length);
+    else if (this.#isFull) this.count();
     else this.#due(text.length);
   }
 
@@ -49,7 +50,7 @@ export class EventStreamOutput implements BroadcastItem {
       response.write(this.#waiting.take());
       if (this.#waiting.bytes > 0 && !this.#isFull && !mayGoOn()) return this.#waiting.bytes;
     }
-    this.#isDue = false;
+    this.#turn = undefined;
     this.count();
     return 0;
   }
@@ -58,7 +59,7 @@ export class EventStreamOutput implements BroadcastItem {
   count(): void {
     const { response, hold, nameBytes } = this.parts;
     if (response.writableEnded) return;
-    const bytes = response.writableLength + (this.#isDue ? 0 : this.#waiting.bytes);
+    const bytes = response.writableLength + (this.#turn === undefined ? this.#waiting.bytes : 0);
     if (bytes > MAX_UNREAD_BYTES || !hold.resize(nameBytes + bytes)) response.destroy();
   }
 
@@ -75,12 +76,11 @@ export class EventStreamOutput implements BroadcastItem {
   }
 
   #dueAgain(): void {
-    if (this.#waiting.bytes > 0 && !this.#isDue) this.#due(this.#waiting.bytes);
+    if (this.#waiting.bytes > 0 && this.#turn === undefined) this.#due(this.#waiting.bytes);
   }
 
   #due(bytes: number): void {
     const { broadcasts, tenant } = this.parts;
-    this.#isDue = true;
-    broadcasts.add(tenant, this, bytes);
+    this.#turn = broadcasts.add(tenant, this, bytes);
   }
 }

@@ -198,7 +198,7 @@ export class EventStreams {
   #write(stream: Stream, event: KvEvent): void {
     let text = this.#textByEvent.get(event);
     if (text === undefined) {
-      text = shareable(textOfEvent(event), 'utf8');
+      text = shareable(textOfEvent(event));
       this.#textByEvent.set(event, text);
     }
     stream.output.say(text);

@@ -7,7 +7,6 @@ import type { CommandSpec, ErrorReply } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvClient, KvWatch } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
-import type { Said } from '../said-bytes.js';
 import { PartitionCalls } from './partition-calls.js';
 import type { RespFace } from './resp-face.js';
 
@@ -16,7 +15,7 @@ export interface ClientLink {
   /** Is there room for so many bytes that stay? They are held from now on. */
   mayHold(bytes: number): boolean;
   /** Says something unasked, behind the answers that are due. */
-  push(bytes: Said): void;
+  push(bytes: ByteString): void;
   /** Asked before each thing it listens to is told; ends the connection of one who may not hear it any more. */
   mayHear(): boolean;
   /** Ends the connection behind the answers that are due. */

@@ -20,7 +20,6 @@ import {
 } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
-import type { Said } from '../said-bytes.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
 import { CommandRunner, type SettledOutcome } from './command-runner.js';
@@ -157,7 +156,7 @@ export class RespConnection implements ClientLink {
     return this.#held.fits(bytes);
   }
 
-  push(bytes: Said): void {
+  push(bytes: ByteString): void {
     if (!this.#isEnding) this.#output.push(bytes);
   }
 

@@ -12,8 +12,8 @@
  */
 import type { Socket } from 'node:net';
 import type { ByteString } from '../../kernel/index.js';
-import type { BroadcastItem, Broadcasts, Clock, Timers } from '../../ports/index.js';
-import { type Said, SaidBytes, WRITE_BYTES } from '../said-bytes.js';
+import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../../ports/index.js';
+import { SaidBytes, WRITE_BYTES } from '../said-bytes.js';
 import type { RespFaceLimits } from './resp-limits.js';
 
 export interface RespOutputParts {
@@ -35,9 +35,9 @@ export class RespOutput implements BroadcastItem {
   /** In front of the answers. */
   readonly #waiting = new SaidBytes();
   /** Behind the answers. */
-  #pushed: Said[] = [];
+  #pushed: ByteString[] = [];
   #pushedBytes = 0;
-  #isDue = false;
+  #turn: BroadcastTurn | undefined;
   #onRead: (() => void)[] = [];
   #softSinceMs: number | undefined;
   /** Answers are being put together: what is said unasked waits. */
@@ -54,7 +54,7 @@ export class RespOutput implements BroadcastItem {
 
   /** Of these, what the client has been offered, or has asked for. (O4) */
   get heldBytes(): number {
-    return this.#isDue ? this.parts.socket.writableLength + this.#answers.length : this.bytes;
+    return this.#turn !== undefined ? this.parts.socket.writableLength + this.#answers.length : this.bytes;
   }
 
   answer(bytes: ByteString): void {
@@ -64,20 +64,21 @@ export class RespOutput implements BroadcastItem {
     if (this.#answers.length > WRITE_BYTES) this.#write();
   }
 
-  push(said: Said): void {
-    this.#pushed.push(said);
-    this.#pushedBytes += said.length;
+  push(bytes: ByteString): void {
+    this.#pushed.push(bytes);
+    this.#pushedBytes += bytes.length;
     const { limits, onTooMuch, onGrown } = this.parts;
     if (this.bytes > limits.maxOutputBytes) onTooMuch();
+    else if (this.#turn !== undefined) this.#turn.more(bytes.length);
     else if (this.isHeld || this.#isFull) onGrown();
-    else this.#due(said.length);
+    else this.#due(bytes.length);
   }
 
   /** Everything that may leave, leaves, or is due. */
   flush(): void {
     if (!this.isHeld) this.#takePushed();
     if (this.#answers !== '') this.#write();
-    if (this.#waiting.bytes > 0 && !this.#isFull && !this.#isDue) this.#due(this.#waiting.bytes);
+    if (this.#waiting.bytes > 0 && !this.#isFull && this.#turn === undefined) this.#due(this.#waiting.bytes);
   }
 
   /** Whatever there is goes to the system: nothing will come behind it. */
@@ -91,7 +92,7 @@ export class RespOutput implements BroadcastItem {
   /** The client has read something. */
   drained(): void {
     const bytes = this.#waiting.bytes + (this.isHeld ? 0 : this.#pushedBytes);
-    if (bytes > 0 && !this.#isDue) this.#due(bytes);
+    if (bytes > 0 && this.#turn === undefined) this.#due(bytes);
   }
 
   /** The client has not read what it was offered, or something in front of it is still due. */
@@ -117,7 +118,7 @@ export class RespOutput implements BroadcastItem {
       if (this.#waiting.bytes > 0 && !this.#isFull && !mayGoOn()) return this.#waiting.bytes;
     }
     if (this.#waiting.bytes === 0 && this.#answers !== '') this.#write();
-    this.#isDue = false;
+    this.#turn = undefined;
     onGrown();
     if (this.#waiting.bytes === 0 && this.#onRead.length > 0) this.#goOn();
     return 0;
@@ -142,8 +143,7 @@ export class RespOutput implements BroadcastItem {
   }
 
   #due(bytes: number): void {
-    this.#isDue = true;
-    this.parts.broadcasts.add(this.parts.tenant(), this, bytes);
+    this.#turn = this.parts.broadcasts.add(this.parts.tenant(), this, bytes);
   }
 
   #goOn(): void {

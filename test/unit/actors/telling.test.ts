@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { KvHub } from '../../../src/actors/kv-shard/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvEvent } from '../../../src/messages/index.js';
-import type { BroadcastItem, Broadcasts } from '../../../src/ports/index.js';
+import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
 import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
 import { realTime } from '../../support/real-time.js';
@@ -14,12 +14,13 @@ const GRANT = { database: 'db' as DatabaseId, partitions: [PARTITION] };
 class Looks implements Broadcasts {
   waiting: BroadcastItem | undefined;
 
-  add(_tenant: string, item: BroadcastItem): void {
+  add(_tenant: string, item: BroadcastItem): BroadcastTurn {
     this.waiting = item;
+    return { more: () => {} };
   }
 
   handOnNow(tenant: string, item: BroadcastItem): void {
-    if (item !== this.waiting && item.handOn(() => false) > 0) this.add(tenant, item);
+    if (item.handOn(() => false) > 0) this.add(tenant, item);
   }
 
   whenCaughtUp(): undefined {

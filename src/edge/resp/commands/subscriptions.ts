@@ -4,7 +4,6 @@ import { ErrorReply, globTooLong, isGlobTooLong, OK, SimpleString } from '../../
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
-import { type Said, shareable } from '../../said-bytes.js';
 import { failureText } from '../failure-text.js';
 import { endUnlessAllowed } from '../listening-rights.js';
 import { NO_ROOM } from '../no-room.js';
@@ -91,13 +90,13 @@ function unsubscribe(client: RespClient, verb: Verb, given: readonly ByteString[
 }
 
 /** Many clients of a process hear the same: its bytes are made once for each protocol. */
-const bytesByEvent: readonly WeakMap<KvEvent, Said>[] = [new WeakMap(), new WeakMap()];
+const bytesByEvent: readonly WeakMap<KvEvent, ByteString>[] = [new WeakMap(), new WeakMap()];
 
-function messageBytes(event: KvEvent, version: RespVersion): Said {
-  const known = bytesByEvent[version - 2] as WeakMap<KvEvent, Said>;
+function messageBytes(event: KvEvent, version: RespVersion): ByteString {
+  const known = bytesByEvent[version - 2] as WeakMap<KvEvent, ByteString>;
   let bytes = known.get(event);
   if (bytes === undefined) {
-    bytes = shareable(encodeMessage(event, version));
+    bytes = encodeMessage(event, version);
     known.set(event, bytes);
   }
   return bytes;
