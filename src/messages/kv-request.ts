@@ -95,4 +95,6 @@ export interface KvResponse {
   readonly denials?: readonly ScriptDenial[] | undefined;
   /** Of a request with `trackFor`: keys that its scripts have read, of those that were named and of others. */
   readonly scriptReads?: readonly ByteString[] | undefined;
+  /** Somebody listens to what it has published or done: whoever asked waits while too much of that is still to be handed on. */
+  readonly hasSaid?: boolean | undefined;
 }

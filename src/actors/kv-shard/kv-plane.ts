@@ -99,11 +99,13 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);
     if (mode === 'replace') return this.#replacements.execute(slot, engine, work, turn);
     slot.audience.currentClient = work.request.client?.id;
+    const { said } = slot.audience;
     const step =
       mode === 'transaction'
         ? this.#runner.runTransaction(slot, engine, work, turn, shouldStop)
         : this.#runner.runEach(slot, engine, work, turn, shouldStop);
     slot.audience.currentClient = undefined;
+    if (slot.audience.said > said) work.hasSaid = true;
     if (slot.hasNothingUnstored && slot.midway === undefined) slot.audience.flush();
     return step;
   }

@@ -34,6 +34,8 @@ export class KvWork implements Work {
   scriptReads: string[] | undefined;
   /** What its scripts were refused. */
   denials: ScriptDenial[] | undefined;
+  /** Somebody is told of what it has published or done. */
+  hasSaid = false;
   /** The database has no room, as far as its last command could tell. */
   isFull = false;
   /** The partition's latest token, asked for when a request that only read is answered. */
@@ -89,9 +91,10 @@ export class KvWork implements Work {
 
   release(position: number): void {
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
-    const { replies, isAborted, isFull, scriptReads, denials } = this;
+    const { replies, isAborted, isFull, scriptReads, denials, hasSaid } = this;
     const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
-    this.onReply(isPlain ? { replies, syncToken } : { replies, syncToken, isAborted, isFull, scriptReads, denials });
+    if (isPlain) this.onReply(hasSaid ? { replies, syncToken, hasSaid } : { replies, syncToken });
+    else this.onReply({ replies, syncToken, isAborted, isFull, scriptReads, denials, hasSaid });
   }
 
   reject(error: MillraceError): void {
