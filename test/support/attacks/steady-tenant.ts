@@ -3,9 +3,9 @@
  * when it is due, however late the ones before are. It repeats nothing, so whatever goes wrong is told.
  */
 import http from 'node:http';
+import { eventually } from '../eventually.js';
+import { RespClient } from '../resp-client.js';
 import type { Tenant } from './attack-stand.js';
-import { eventually } from './eventually.js';
-import { RespClient } from './resp-client.js';
 
 const TICK_MS = 20;
 /** Of a tick. */
@@ -21,13 +21,11 @@ const KEPT_FAILURES = 5;
 const KEYS = 500;
 
 export interface SteadyReport {
-  readonly answered: number;
   readonly failed: number;
   /** The first ones, in words. */
   readonly failures: readonly string[];
-  /** From when it was asked until it was answered. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  /** From when each was asked until it was answered. */
+  readonly latenciesMs: readonly number[];
 }
 
 export class SteadyTenant {
@@ -48,8 +46,8 @@ export class SteadyTenant {
     private readonly destination: string,
   ) {}
 
-  get isWorking(): boolean {
-    return this.#timer !== undefined;
+  get databaseId(): string {
+    return this.tenant.databaseId;
   }
 
   async start(): Promise<void> {
@@ -101,14 +99,10 @@ export class SteadyTenant {
 
   /** Since the last report. */
   report(): SteadyReport {
-    const sorted = this.#latencies.sort((a, b) => a - b);
-    const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0);
     const report = {
-      answered: this.#answered,
       failed: this.#failed,
       failures: this.#failures,
-      p50Ms: at(0.5),
-      p99Ms: at(0.99),
+      latenciesMs: this.#latencies,
     };
     this.#asked -= this.#answered + this.#failed;
     this.#answered = 0;

@@ -1,34 +1,56 @@
 /**
- * One process at the heap of the image, with two tenants: one that works steadily, and one that attacks with ordinary
- * credentials. A process that an attack has ended is started again, on its data, for the next one.
+ * One process with several tenants: one that works steadily, and others that attack with ordinary credentials. A process
+ * that an attack has ended is started again, on its data, for the next one.
  *
  *  A1 each tenant has an account, a database and tokens of its own, made as an operator makes them
  *  A2 the steady tenant works before, during and after every attack; what it was refused is kept
+ *  A3 names are asked of a name server that never answers
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { eventually } from './eventually.js';
-import { freePort } from './free-port.js';
+import { eventually } from '../eventually.js';
+import { freePort } from '../free-port.js';
 import {
   type Environment,
   embeddedEnvironment,
   endEverything,
   type MillraceProcess,
+  type RunResult,
   runMillrace,
   signalPid,
   startMillrace,
-} from './millrace-process.js';
-import { QueueSink } from './queue-sink.js';
+} from '../millrace-process.js';
+import { NameServer } from '../name-server.js';
+import { residentMib } from '../process-memory.js';
+import { QueueSink } from '../queue-sink.js';
 import { SteadyTenant } from './steady-tenant.js';
 
-/** As in infra/Dockerfile. */
-const IMAGE: Environment = {
-  MILLRACE_HEAP_MB: '512',
+/** As in infra/Dockerfile, and in the Makefile. */
+const ALLOCATOR: Environment = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
-const COLLECTOR = fileURLToPath(new URL('collect-on-signal.js', import.meta.url));
+const OPERATOR = { email: 'operator@tests.example', key: 'mrk_operator-of-the-tests-0123456789' };
+
+/** How a process is started. */
+export interface Surroundings {
+  /** Empty: as `make run` does where nobody says anything. */
+  readonly heapMb: string;
+  /** Of what is resident at any time. */
+  readonly peakMib: number;
+}
+/** The container has as much, without what the nats-server needs. */
+export const OF_THE_IMAGE: Surroundings = { heapMb: '512', peakMib: 1000 };
+/** As much beside the heap. */
+export const OF_MAKE_RUN: Surroundings = { heapMb: '', peakMib: 1500 };
+const COLLECTOR = fileURLToPath(new URL('../collect-on-signal.js', import.meta.url));
+
+export interface Memory {
+  /** What it cannot let go of, within its heap and beyond it. */
+  readonly heldMib: number;
+  readonly residentMib: number;
+}
 
 export interface Tenant {
   readonly email: string;
@@ -41,7 +63,9 @@ export interface Tenant {
 }
 
 export class AttackStand {
-  attacker!: Tenant;
+  /** Of the first account. */
+  readonly operator = OPERATOR;
+  readonly attackers: Tenant[] = [];
   steady!: SteadyTenant;
   #hasEnded = false;
 
@@ -49,23 +73,29 @@ export class AttackStand {
     public millrace: MillraceProcess,
     private readonly env: Environment,
     readonly sink: QueueSink,
+    private readonly names: NameServer,
   ) {
     this.#watch();
   }
 
-  static async start(): Promise<AttackStand> {
+  static async start({ heapMb }: Surroundings, attackers: number): Promise<AttackStand> {
+    const names = await NameServer.listening(() => undefined);
     const env: Environment = {
       NODE_OPTIONS: `--import ${COLLECTOR}`,
-      ...IMAGE,
+      ...ALLOCATOR,
+      MILLRACE_HEAP_MB: heapMb,
+      MILLRACE_DELIVERY_NAME_SERVERS: `127.0.0.1:${names.port}`,
       MILLRACE_QUEUE_PORT: String(await freePort()),
       MILLRACE_MGMT_PORT: String(await freePort()),
       MILLRACE_RESP_PORT: String(await freePort()),
       MILLRACE_METRICS_PORT: String(await freePort()),
       MILLRACE_KV_PORT: String(await freePort()),
       MILLRACE_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      MILLRACE_MGMT_EMAIL: OPERATOR.email,
+      MILLRACE_MGMT_KEY: OPERATOR.key,
     };
-    const stand = new AttackStand(await startMillrace({ env }), env, await QueueSink.listening());
-    stand.attacker = await stand.#tenant('attacker');
+    const stand = new AttackStand(await startMillrace({ env }), env, await QueueSink.listening(), names);
+    for (let at = 0; at < attackers; at += 1) stand.attackers.push(await stand.#tenant(`attacker-${at}`));
     stand.steady = new SteadyTenant(await stand.#tenant('steady'), stand.addresses, stand.sink.url('/steady'));
     return stand;
   }
@@ -73,10 +103,6 @@ export class AttackStand {
   /** The same through every restart. */
   get addresses(): MillraceProcess['addresses'] {
     return this.millrace.addresses;
-  }
-
-  portOf(face: string): number {
-    return Number(new URL(this.addresses[face] as string).port);
   }
 
   get hasEnded(): boolean {
@@ -92,17 +118,32 @@ export class AttackStand {
     this.#watch();
   }
 
-  /** How it ended, in its own last words. */
-  lastWords(): string {
-    return this.millrace.stderr().split('\n').slice(-12).join('\n');
+  log(): string {
+    return this.millrace.stderr();
   }
 
-  /** What it cannot let go of, within its heap and beyond it, in MiB. */
-  async heldMib(): Promise<number> {
+  /** How it ended, in its own last words. */
+  lastWords(): string {
+    return this.log().split('\n').slice(-12).join('\n');
+  }
+
+  /** Of the command line, beside the process. @throws with what it said when it fails */
+  async command(...args: readonly string[]): Promise<RunResult> {
+    const environment = await embeddedEnvironment(this.millrace.dataDir);
+    const result = await runMillrace(args, environment, { timeoutMs: 60_000 });
+    if (result.code !== 0) throw new Error(`${args.join(' ')}: ${result.code} ${result.stdout}${result.stderr}`);
+    return result;
+  }
+
+  /** After a collection. */
+  async memory(): Promise<Memory> {
     signalPid(this.millrace.pid, 'SIGUSR2');
     const text = await (await fetch(`${this.addresses.metrics}/metrics`)).text();
     const mib = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]) / 1024 / 1024;
-    return mib('nodejs_heap_size_used_bytes') + mib('nodejs_external_memory_bytes');
+    return {
+      heldMib: mib('nodejs_heap_size_used_bytes') + mib('nodejs_external_memory_bytes'),
+      residentMib: await residentMib(this.millrace.pid),
+    };
   }
 
   /** The most that was resident since it was asked last, in MiB; undefined when the process is gone. */
@@ -118,6 +159,7 @@ export class AttackStand {
   async stop(): Promise<void> {
     this.steady?.stop();
     await this.sink.close();
+    await this.names.close();
     await endEverything();
   }
 
@@ -130,8 +172,7 @@ export class AttackStand {
 
   async #tenant(name: string): Promise<Tenant> {
     const email = `${name}@tests.example`;
-    const environment = await embeddedEnvironment(this.millrace.dataDir);
-    const created = await runMillrace(['account', 'create', '--name', name, '--email', email], environment);
+    const created = await this.command('account', 'create', '--name', name, '--email', email);
     const printed = (label: string): string => {
       const value = new RegExp(`^${label}=(\\S+)$`, 'm').exec(created.stdout.toString())?.[1];
       if (value === undefined) throw new Error(`no ${label}: ${created.stdout}${created.stderr}`);
