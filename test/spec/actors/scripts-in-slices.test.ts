@@ -157,22 +157,37 @@ describe('a script that takes long', () => {
       .that.matches(/it was killed/);
   });
 
-  it('runs in one go in a transaction, and is ended as soon there', async () => {
-    const outcome = stand.ask(actor, {
-      client: CLIENT,
-      mode: 'transaction',
-      commands: [
-        ['SET', 'kept', '1'],
-        ['EVAL', ENDLESS, '0'],
-      ],
+  describe('in a transaction', () => {
+    const transaction = (script: string): Outcome =>
+      stand.ask(actor, {
+        client: CLIENT,
+        mode: 'transaction',
+        commands: [
+          ['SET', 'kept', '1'],
+          ['EVAL', script, '0'],
+        ],
+      });
+
+    it('lets others write on the way, and is one entry with it', async () => {
+      const outcome = transaction(LONG);
+      await stand.settle();
+      await answered(ofAnother('SET', 'k', 'v'));
+      expect(outcome.replies).to.equal(undefined);
+      await answered(outcome);
+      expect(outcome.replies?.[1]).to.equal('ready');
     });
-    await answered(outcome);
-    expect(outcome.replies?.[1])
-      .to.have.property('text')
-      .that.matches(/^ERR Script stopped: it took longer than 100 ms where/);
-    const after = stand.send(actor, 'MGET kept half');
-    await answered(after);
-    expect(after.replies).to.deep.equal([['1', null]]);
+
+    it('is ended by SCRIPT KILL, and nothing of the transaction stays', async () => {
+      const outcome = transaction(ENDLESS);
+      const after = stand.send(actor, 'MGET kept half');
+      await stand.settle();
+      stand.ask(actor, { commands: [['SCRIPT', 'KILL']] });
+      await answered(after);
+      expect(outcome.replies?.[1])
+        .to.have.property('text')
+        .that.matches(/^ERR Script stopped: it was killed/);
+      expect(after.replies).to.deep.equal([[null, null]]);
+    });
   });
 });
 

@@ -148,7 +148,7 @@ export class FunctionHost {
         `ERR Error registering functions: ${text.replace(/ script: , on @user_function:[0-9]+\.$/, '')}`,
       );
     };
-    return scripts.guarded(context, '', loadBody, 'FUNCTION LOAD timeout');
+    return scripts.guarded(context, '', loadBody, undefined, 'FUNCTION LOAD timeout');
   }
 
   #remember(name: ByteString, library: LoadedLibrary): void {

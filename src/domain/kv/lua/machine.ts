@@ -13,6 +13,8 @@
  *  M4 a run is left where it has worked for as long as one may at a time, and only where Lua can go on
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
+import { Stopped } from '../run.js';
+import { type MeterFacts, WorkMeter } from '../work-meter.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
   FIRST_SLICE_MS,
@@ -107,9 +109,6 @@ export interface LuaApi {
   luaL_checktype(state: State, argument: number, type: number): void;
 }
 
-/** Thrown through the machine when a run has used up what it may (M1). */
-export class ScriptStopped extends Error {}
-
 /** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
 const MASK_COUNT = 8;
@@ -145,16 +144,6 @@ export interface MeterLimits {
 /** How far a run has come. */
 export type RunState = 'done' | 'failed' | 'paused';
 
-/** Against the 250,000 of a script, nothing. */
-const ASKED_ANEW_MICROS = 1000;
-
-/** What a run's time is taken from: both in microseconds, the second of work alone. */
-export interface MeterFacts {
-  nowMicros(): number;
-  /** Left out: all time is taken for work. */
-  workedMicros?(): number;
-}
-
 export class LuaMachine {
   /** What is running; set by whoever runs it. */
   run: ScriptRun | undefined;
@@ -173,12 +162,8 @@ export class LuaMachine {
   readonly #names = new Map<string, number>();
   readonly #hookIndex: number;
   readonly #functionIndexes = new Map<HostFunction, number>();
-  #facts: MeterFacts = { nowMicros: () => 0 };
-  /** Of the slice, as the next. */
-  #startedMicros = 0;
-  /** Processor time at its start, or up to `ASKED_ANEW_MICROS` before. */
-  #workedMicros = 0;
-  #askedMicros = Number.NEGATIVE_INFINITY;
+  /** Of the slice. */
+  readonly #meter = new WorkMeter({ nowMicros: () => 0 });
   /** When it may have used up what it may: then processor time is asked for. */
   #deadlineMicros = Number.POSITIVE_INFINITY;
   /** When it is to be left; never where the run may not pause. */
@@ -213,7 +198,7 @@ export class LuaMachine {
 
   /** Since the run began. */
   get elapsedMicros(): number {
-    return this.#facts.nowMicros() - this.#startedMicros;
+    return this.#meter.facts.nowMicros() - this.#meter.startedMicros;
   }
 
   isShielded(state: State, index: number): boolean {
@@ -227,16 +212,16 @@ export class LuaMachine {
 
   /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
   startMeter(facts: MeterFacts, limits: MeterLimits, mayPause = false): void {
-    this.#facts = facts;
+    this.#meter.facts = facts;
     this.#limits = limits;
     this.#spentMicros = 0;
     this.#instructions = 0;
     this.#startSlice(mayPause ? FIRST_SLICE_MS : Number.POSITIVE_INFINITY);
   }
 
-  /** To be called by whatever takes long within one instruction. @throws ScriptStopped */
+  /** To be called by whatever takes long within one instruction. @throws Stopped */
   checkMeter(): void {
-    this.#judge(this.#facts.nowMicros());
+    this.#judge(this.#meter.facts.nowMicros());
   }
 
   /** An empty coroutine: function and arguments of a run are to be pushed on it. */
@@ -253,10 +238,10 @@ export class LuaMachine {
     return this.#resume(args);
   }
 
-  /** Goes on where it was left. @throws ScriptStopped */
+  /** Goes on where it was left. @throws Stopped */
   goOn(): RunState {
     const { totalMs } = this.#limits;
-    if (this.#spentMicros >= totalMs * 1000) throw new ScriptStopped(`it took longer than ${totalMs} ms`);
+    if (this.#spentMicros >= totalMs * 1000) throw new Stopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
     return this.#resume(0);
   }
@@ -275,40 +260,26 @@ export class LuaMachine {
   #resume(args: number): RunState {
     const status = this.api.lua_resume(this.#thread, args);
     if (status !== YIELDED) return status === 0 ? 'done' : 'failed';
-    this.#spentMicros += this.#sliceWorked(this.#facts.nowMicros());
+    this.#spentMicros += this.#meter.workedMicros();
     return 'paused';
   }
 
   #startSlice(sliceMs: number): void {
-    const facts = this.#facts;
-    const nowMicros = facts.nowMicros();
-    this.#startedMicros = nowMicros;
-    // Asking costs a fifth of a short script: what was asked just now is good enough.
-    if (Math.abs(nowMicros - this.#askedMicros) >= ASKED_ANEW_MICROS) {
-      this.#askedMicros = nowMicros;
-      this.#workedMicros = facts.workedMicros?.() ?? 0;
-    }
+    const nowMicros = this.#meter.start();
     const { totalMs, holdMs } = this.#limits;
     this.#deadlineMicros = nowMicros + Math.min(totalMs * 1000 - this.#spentMicros, holdMs * 1000);
     this.#leaveMicros = nowMicros + sliceMs * 1000;
   }
 
-  /** The process may have been stopped or starved meanwhile, or its clock set: that is none of the script's doing. */
-  #sliceWorked(nowMicros: number): number {
-    const passed = nowMicros - this.#startedMicros;
-    const worked = (this.#facts.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;
-    return Math.max(0, Math.min(passed, worked));
-  }
-
-  /** @throws ScriptStopped */
+  /** @throws Stopped */
   #judge(nowMicros: number): void {
     if (nowMicros <= this.#deadlineMicros) return;
     const { totalMs, holdMs } = this.#limits;
-    const worked = this.#sliceWorked(nowMicros);
+    const worked = this.#meter.workedMicros(nowMicros);
     const left = totalMs * 1000 - this.#spentMicros - worked;
-    if (left <= 0) throw new ScriptStopped(`it took longer than ${totalMs} ms`);
+    if (left <= 0) throw new Stopped(`it took longer than ${totalMs} ms`);
     const leftHere = holdMs * 1000 - worked;
-    if (leftHere <= 0) throw new ScriptStopped(`it took longer than ${holdMs} ms where it cannot be interrupted`);
+    if (leftHere <= 0) throw new Stopped(`it took longer than ${holdMs} ms where it cannot be interrupted`);
     this.#deadlineMicros = nowMicros + Math.min(left, leftHere);
   }
 
@@ -318,9 +289,9 @@ export class LuaMachine {
     return state === this.#thread && (calls & 0xffff) === calls >>> 16;
   }
 
-  /** @throws ScriptStopped */
+  /** @throws Stopped */
   refuseMemory(): never {
-    throw new ScriptStopped(`it needs ${TOO_LARGE}`);
+    throw new Stopped(`it needs ${TOO_LARGE}`);
   }
 
   /** A C string that stays, for names of fields. */
@@ -469,8 +440,8 @@ export class LuaMachine {
   #look(state: State): void {
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
     this.#instructions += isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
-    if (this.#instructions > MAX_INSTRUCTIONS) throw new ScriptStopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
-    const nowMicros = this.#facts.nowMicros();
+    if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
+    const nowMicros = this.#meter.facts.nowMicros();
     // Where it can be left it held nobody up, however long it was away; what it spent is judged when it goes on.
     if (nowMicros > this.#leaveMicros && this.#canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);
@@ -501,7 +472,7 @@ export class LuaMachine {
       imports[module] ??= {};
       // Nothing of the world: files, time zones and processes are not there.
       imports[module][name] = () => {
-        throw new ScriptStopped(`it asked for ${name}`);
+        throw new Stopped(`it asked for ${name}`);
       };
     }
     let api: LuaApi;

@@ -10,15 +10,14 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext, ScriptLimits } from '../command-spec.js';
-import { StateInDoubt } from '../engine.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply, Paused, type Reply } from '../reply.js';
+import { Stopped, workLimit } from '../run.js';
 import { describe } from './describe-error.js';
-import { HeldBack, Mark } from './held-back.js';
 import { KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_HOLD_MS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { LUA, type LuaMachine, REGISTRY_INDEX, type RunState, ScriptStopped } from './machine.js';
+import { LUA, type LuaMachine, REGISTRY_INDEX, type RunState } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -133,8 +132,7 @@ export class ScriptHost {
   run(context: CommandContext, request: RunRequest): Reply | Paused {
     const { machine } = this.furniture(context);
     const { api, state } = machine;
-    const mark = new Mark(context);
-    context.keyspace.beginUndo();
+    const isWhole = context.run.begin();
     const work = (): Reply | undefined => {
       const thread = machine.freshThread();
       api.lua_rawgeti(thread, REGISTRY_INDEX, request.callback);
@@ -144,34 +142,34 @@ export class ScriptHost {
       machine.startMeter(context.server, limitsOf(context), context.mayPause);
       return this.#outcome(machine, request, machine.start(count));
     };
-    const reply = this.guarded(context, labelled(request), work, 'Script stopped', mark);
-    if (reply === undefined) {
-      const held = new HeldBack();
-      held.take(context, mark);
-      return new Paused(this.#rest(context, request, machine, held), () => {
-        request.run.isKilled = true;
-      });
+    const reply = this.guarded(context, labelled(request), work, isWhole);
+    if (reply !== undefined) {
+      if (isWhole) context.run.end();
+      return reply;
     }
-    context.keyspace.endUndo();
-    return reply;
+    const rest = this.#rest(context, request, machine, isWhole);
+    // As far as its first pause: what is thrown into it there is its own affair.
+    rest.next();
+    return new Paused(rest);
   }
 
   /** Goes on with a run that was left, slice by slice. */
-  *#rest(context: CommandContext, request: RunRequest, machine: LuaMachine, held: HeldBack): Iterator<void, Reply> {
+  *#rest(context: CommandContext, request: RunRequest, machine: LuaMachine, isWhole: boolean): Generator<void, Reply> {
+    let stopped: unknown;
+    const work = (): Reply | undefined => {
+      if (stopped !== undefined) throw stopped;
+      return this.#outcome(machine, request, machine.goOn());
+    };
     for (;;) {
-      const mark = new Mark(context);
-      const work = (): Reply | undefined => {
-        if (request.run.isKilled) throw new ScriptStopped('it was killed');
-        return this.#outcome(machine, request, machine.goOn());
-      };
-      const reply = this.guarded(context, labelled(request), work, 'Script stopped', mark, held);
-      if (reply !== undefined) {
-        held.giveBack(context, mark);
-        context.keyspace.endUndo();
-        return reply;
+      try {
+        yield;
+      } catch (thrown) {
+        stopped = thrown;
       }
-      held.take(context, mark);
-      yield;
+      const reply = this.guarded(context, labelled(request), work, isWhole);
+      if (reply === undefined) continue;
+      if (isWhole) context.run.end();
+      return reply;
     }
   }
 
@@ -223,33 +221,24 @@ export class ScriptHost {
     machine.pop(state);
   }
 
-  /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped (H2) */
-  guarded<T>(
-    context: CommandContext,
-    where: string,
-    work: () => T,
-    what = 'Script stopped',
-    mark = new Mark(context),
-    held?: HeldBack,
-  ): T {
+  /**
+   * Does something with the machine.
+   * @param isWhole is that a run of its own, to be ended when it fails? Undefined: it writes nothing
+   * @throws ErrorReply, and PartStopped or StateInDoubt when it is stopped (H2)
+   */
+  guarded<T>({ run }: CommandContext, where: string, work: () => T, isWhole?: boolean, what = 'Script stopped'): T {
     try {
       return work();
     } catch (thrown) {
-      const { keyspace, effects } = context;
       const reason = thrown instanceof ErrorReply ? undefined : stopReason(thrown);
       if (reason === undefined) {
-        keyspace.endUndo();
-        held?.giveBack(context, mark);
+        if (isWhole === true && thrown instanceof ErrorReply) run.end();
         if (!(thrown instanceof ErrorReply)) this.drop();
         throw thrown;
       }
       this.drop();
       const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
-      const hasWritten = effects.count !== mark.count || held?.hasEffects === true;
-      const isTakenBack = keyspace.undo();
-      (held ?? new HeldBack()).drop(context, mark);
-      if (hasWritten && !isTakenBack) throw new StateInDoubt(reply);
-      throw reply;
+      throw isWhole === undefined ? reply : run.stop(reply, isWhole);
     }
   }
 }
@@ -270,18 +259,18 @@ export function pushWords(machine: LuaMachine, words: readonly ByteString[], fro
 
 /** Undefined for what is none of the script's doing. */
 function stopReason(thrown: unknown): string | undefined {
-  if (thrown instanceof ScriptStopped) return thrown.message;
+  if (thrown instanceof Stopped) return thrown.message;
   if (thrown instanceof RangeError) return 'its calls went too deep or a value grew too large';
   // A trap within the binary: nothing of the machine can be trusted, and nothing outside of it was touched.
   if (thrown instanceof WebAssembly.RuntimeError) return 'the machine failed';
   return undefined;
 }
 
-/** What a run may use up. A tenant may ask for less than the installation allows, and never for more. */
+/** What a run may use up. */
 export function limitsOf({ settings, server }: CommandContext): ScriptLimits {
   const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
-  const given = settings.number('busy-reply-threshold');
-  return given > 0 && given < totalMs ? { totalMs: given, holdMs } : (server.scriptLimits ?? DEFAULT_LIMITS);
+  const least = workLimit(settings, totalMs);
+  return least < totalMs ? { totalMs: least, holdMs } : (server.scriptLimits ?? DEFAULT_LIMITS);
 }
 
 /** The error on top of the stack, as `describeError` left it. */
