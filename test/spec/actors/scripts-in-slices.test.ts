@@ -4,7 +4,7 @@ import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { digestOf } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+import { KvShardStand, LIMITS, type Outcome } from '../../support/kv-shard-stand.js';
 
 const OTHER = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
@@ -142,6 +142,22 @@ describe('a script that takes long', () => {
         .that.matches(/^NOTBUSY/);
     });
   }
+
+  it('is no reason to wait for longer than a request may: who came behind it hears so, and nobody else', async () => {
+    const script = evaluate(ENDLESS);
+    const behind = ['SET half 2', 'GET half'].map((line) => stand.send(actor, line));
+    await stand.settle();
+    expect(behind.map(({ failure }) => failure)).to.deep.equal([undefined, undefined]);
+    await eventually(async () => {
+      await stand.time.advance(LIMITS.holdMs / 10);
+      expect(behind.map(({ failure }) => failure)).to.deep.equal(['TENANT_BUSY', 'TENANT_BUSY']);
+    });
+    await answered(ofAnother('SET', 'k', 'v'));
+    const late = stand.send(actor, 'EXISTS half');
+    stand.ask(actor, { commands: [['SCRIPT', 'KILL']] });
+    await answered(late);
+    expect([script.replies?.length, late.replies]).to.deep.equal([1, [0]]);
+  });
 
   it('is ended when its client is gone', async () => {
     let isGone = false;

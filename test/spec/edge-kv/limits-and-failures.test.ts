@@ -220,6 +220,14 @@ describe('edge/kv: failures', () => {
     }
   });
 
+  it('of a database that is busy for long say what can be done', async () => {
+    face.gateway.failures.push(new MillraceError('TENANT_BUSY', 'detail'));
+    const answer = await face.get('/set/a/1');
+    expect(answer.status).to.equal(503);
+    expect(answer.headers).to.have.property('retry-after', '1');
+    expect(JSON.parse(answer.text).error).to.match(/^BUSY .* nothing was executed. .*SCRIPT KILL or CLIENT KILL\.$/);
+  });
+
   it('that may have left something behind say so, and nothing of trying again', async () => {
     face.gateway.failures.push(new MillraceError('OUTCOME_UNKNOWN', 'detail'));
     const answer = await face.post('/pipeline', [['SET', 'a', '1']]);
