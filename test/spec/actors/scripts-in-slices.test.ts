@@ -13,6 +13,8 @@ const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1'
 const LONG =
   "redis.call('set','first','1') redis.call('publish','news','script') for i=1,10000000 do end redis.call('set','second','2') return 'ready'";
 const ENDLESS = "redis.call('set','half','1') while true do end";
+/** A callback of `table.sort` cannot be left. */
+const HELD = `table.sort({1,2}, function() ${ENDLESS} end)`;
 
 describe('a script that takes long', () => {
   let stand: KvShardStand;
@@ -110,12 +112,41 @@ describe('a script that takes long', () => {
     expect(after.replies).to.deep.equal([0]);
   });
 
+  it('lets others write also within pcall, however deep, and is ended as late there', async () => {
+    const nested = `local function f(n) if n > 0 then return pcall(f, n - 1) end ${LONG} end return {f(20)}`;
+    const script = evaluate(nested);
+    await stand.settle();
+    await answered(ofAnother('SET', 'k', 'v'));
+    expect(script.replies).to.equal(undefined);
+    await answered(script);
+    expect(script.replies).to.deep.equal([[...Array(20).fill(1), 'ready']]);
+    stand.scriptLimits = { ...stand.scriptLimits, totalMs: 200 };
+    actor = await stand.serving();
+    const endless = evaluate(`while true do pcall(function() ${ENDLESS} end) end`);
+    await answered(endless);
+    expect(endless.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than 200 ms script/);
+  });
+
   it('is ended sooner where it cannot be interrupted', async () => {
-    const script = evaluate(`pcall(function() ${ENDLESS} end)`);
+    const script = evaluate(HELD);
     await answered(script);
     expect(script.replies?.[0])
       .to.have.property('text')
       .that.matches(/^ERR Script stopped: it took longer than 100 ms where it cannot be interrupted/);
+  });
+
+  it('may hold up others much less after that, until time has passed, and is told so', async () => {
+    await answered(evaluate(HELD));
+    const again = evaluate(HELD);
+    await answered(again);
+    expect(again.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than [5-9] ms where it cannot be interrupted/);
+    const innocent = evaluate(LONG);
+    await answered(innocent);
+    expect(innocent.replies).to.deep.equal(['ready']);
   });
 
   for (const words of [

@@ -2,8 +2,8 @@
  * One Lua machine: an instance of the binary, its state, and the way in and out. It knows nothing of Redis.
  *
  * A run is a coroutine of Lua's, so that the hook that counts instructions can leave it between two of them, and it goes
- * on there. Within a function of C that called back (`pcall`, a metamethod, a coroutine of the script's own) it cannot:
- * there it goes on, for `holdMs` at most.
+ * on there; `pcall` calls in a coroutine within that. Within a function of C that called back (a metamethod, `table.sort`,
+ * a coroutine of the script's own) it cannot: there it goes on, for `holdMs` at most.
  *
  * Invariants
  *  M1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
@@ -127,6 +127,12 @@ const DEBUG_SOURCE = 16;
 const DEBUG_LINE = 20;
 const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
 
+interface Coroutine {
+  readonly state: State;
+  /** In the registry. */
+  readonly ref: number;
+}
+
 export interface CallSite {
   /** `Lua`, `main` or `C`. */
   readonly what: string;
@@ -140,6 +146,9 @@ export interface MeterLimits {
   /** At a time. */
   readonly holdMs: number;
 }
+
+/** It held up others for too long. */
+export class HeldTooLong extends Stopped {}
 
 /** How far a run has come. */
 export type RunState = 'done' | 'failed' | 'paused';
@@ -175,6 +184,10 @@ export class LuaMachine {
   /** The coroutine that runs are: one serves until one fails in it. */
   #thread: State = 0;
   #threadRef = 0;
+  /** Coroutines that it has entered, each within the one before. */
+  readonly #entered: Coroutine[] = [];
+  /** Such as have ended well. */
+  readonly #rested: Coroutine[] = [];
 
   constructor(hostFunctions: readonly HostFunction[]) {
     this.api = this.#instantiate();
@@ -210,6 +223,47 @@ export class LuaMachine {
     return this.#thread;
   }
 
+  /** Is it the run, or a coroutine that it has entered, and none of the script's own? */
+  isOfRun(state: State): boolean {
+    return state === this.#thread || this.#entered.some((entered) => entered.state === state);
+  }
+
+  /** How many coroutines are entered, each within the one before. */
+  get depth(): number {
+    return this.#entered.length;
+  }
+
+  /** An empty coroutine within `state`, where the run can be left. To be resumed until it is done, and then left. */
+  enter(state: State): State {
+    let coroutine = this.#rested.pop();
+    if (coroutine === undefined) {
+      const made = this.api.lua_newthread(state);
+      coroutine = { state: made, ref: this.api.luaL_ref(state, REGISTRY_INDEX) };
+    }
+    this.#entered.push(coroutine);
+    return coroutine.state;
+  }
+
+  /** The coroutine that was entered in `state`. */
+  within(state: State): State {
+    const at = this.#entered.findIndex((entered) => entered.state === state);
+    return (this.#entered[at + 1] as Coroutine).state;
+  }
+
+  /** To be called once the results, or the error, of the one that was entered last were taken. */
+  leave(hasFailed: boolean): void {
+    const coroutine = this.#entered.pop() as Coroutine;
+    // It cannot run again.
+    if (hasFailed) this.api.luaL_unref(this.state, REGISTRY_INDEX, coroutine.ref);
+    else this.#rested.push(coroutine);
+  }
+
+  resume(state: State, args: number): RunState {
+    const status = this.api.lua_resume(state, args);
+    if (status === YIELDED) return 'paused';
+    return status === 0 ? 'done' : 'failed';
+  }
+
   /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
   startMeter(facts: MeterFacts, limits: MeterLimits, mayPause = false): void {
     this.#meter.facts = facts;
@@ -235,7 +289,7 @@ export class LuaMachine {
 
   /** Runs what was pushed. After `failed` the coroutine is as it was then, the error on top, until `endRun`. */
   start(args: number): RunState {
-    return this.#resume(args);
+    return this.#runOn(args);
   }
 
   /** Goes on where it was left. @throws Stopped */
@@ -243,7 +297,7 @@ export class LuaMachine {
     const { totalMs } = this.#limits;
     if (this.#spentMicros >= totalMs * 1000) throw new Stopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
-    return this.#resume(0);
+    return this.#runOn(0);
   }
 
   /** To be called once a run's results, or its error, were taken. */
@@ -257,11 +311,10 @@ export class LuaMachine {
     this.#thread = 0;
   }
 
-  #resume(args: number): RunState {
-    const status = this.api.lua_resume(this.#thread, args);
-    if (status !== YIELDED) return status === 0 ? 'done' : 'failed';
-    this.#spentMicros += this.#meter.workedMicros();
-    return 'paused';
+  #runOn(args: number): RunState {
+    const came = this.resume(this.#thread, args);
+    if (came === 'paused') this.#spentMicros += this.#meter.workedMicros();
+    return came;
   }
 
   #startSlice(sliceMs: number): void {
@@ -279,14 +332,16 @@ export class LuaMachine {
     const left = totalMs * 1000 - this.#spentMicros - worked;
     if (left <= 0) throw new Stopped(`it took longer than ${totalMs} ms`);
     const leftHere = holdMs * 1000 - worked;
-    if (leftHere <= 0) throw new Stopped(`it took longer than ${holdMs} ms where it cannot be interrupted`);
+    if (leftHere <= 0)
+      throw new HeldTooLong(`it took longer than ${Math.round(holdMs)} ms where it cannot be interrupted`);
     this.#deadlineMicros = nowMicros + Math.min(left, leftHere);
   }
 
   /** M4. Is no function of C between the run's beginning and here? */
-  #canLeave(state: State): boolean {
+  canLeave(state: State): boolean {
+    const innermost = this.#entered.at(-1)?.state ?? this.#thread;
     const calls = this.#words[(state + STATE_C_CALLS) >> 2] as number;
-    return state === this.#thread && (calls & 0xffff) === calls >>> 16;
+    return state === innermost && (calls & 0xffff) === calls >>> 16;
   }
 
   /** @throws Stopped */
@@ -443,7 +498,7 @@ export class LuaMachine {
     if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
     const nowMicros = this.#meter.facts.nowMicros();
     // Where it can be left it held nobody up, however long it was away; what it spent is judged when it goes on.
-    if (nowMicros > this.#leaveMicros && this.#canLeave(state)) this.api.lua_yield(state, 0);
+    if (nowMicros > this.#leaveMicros && this.canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);
     if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
   }

@@ -14,10 +14,18 @@ import type { Libraries } from '../libraries.js';
 import { ErrorReply, Paused, type Reply } from '../reply.js';
 import { Stopped, workLimit } from '../run.js';
 import { describe } from './describe-error.js';
-import { KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_HOLD_MS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
+import {
+  HOLD_COMES_BACK,
+  KEPT_HEAP_BYTES,
+  LEFT_HOLD_MS,
+  MAX_COMPILED_SCRIPTS,
+  MAX_HOLD_MS,
+  MAX_MACHINES,
+  MAX_SCRIPT_MS,
+} from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { LUA, type LuaMachine, REGISTRY_INDEX, type RunState } from './machine.js';
+import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type RunState } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -58,6 +66,20 @@ export class ScriptHost {
   /** Grows with each machine: references of an older one are void. */
   generation = 0;
   #hasKeys = false;
+  /** When one of its runs was last ended because it could not be interrupted. */
+  #heldUpAtMicros = Number.NEGATIVE_INFINITY;
+
+  /** What a run may use up. @param mayPause can it be left on the way, if it is so kind? */
+  limits({ settings, server }: CommandContext, mayPause = false): ScriptLimits {
+    const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
+    const ownMs = workLimit(settings, totalMs);
+    const isAsUsual = !mayPause || this.#heldUpAtMicros === Number.NEGATIVE_INFINITY;
+    if (isAsUsual) return ownMs === totalMs ? (server.scriptLimits ?? DEFAULT_LIMITS) : { totalMs: ownMs, holdMs };
+    const passedMs = Math.max(0, server.nowMicros() - this.#heldUpAtMicros) / 1000;
+    const leftMs = LEFT_HOLD_MS + passedMs * HOLD_COMES_BACK;
+    if (leftMs >= holdMs) this.#heldUpAtMicros = Number.NEGATIVE_INFINITY;
+    return { totalMs: ownMs, holdMs: Math.min(holdMs, leftMs) };
+  }
 
   /** The machine, made now if there is none. */
   furniture(context: CommandContext): ScriptMachine {
@@ -121,7 +143,7 @@ export class ScriptHost {
     const { api, state } = machine;
     return this.guarded(context, '', () => {
       api.lua_settop(state, 0);
-      machine.startMeter(context.server, limitsOf(context));
+      machine.startMeter(context.server, this.limits(context));
       if (machine.load(state, body, chunkName)) return api.luaL_ref(state, REGISTRY_INDEX);
       const text = machine.string(state, -1) ?? '';
       throw new ErrorReply(`ERR ${problem}: ${oneLine(text)}`);
@@ -139,7 +161,7 @@ export class ScriptHost {
       const count = request.pushArguments(machine);
       if (count > 0) api.lua_xmove(state, thread, count);
       machine.run = request.run;
-      machine.startMeter(context.server, limitsOf(context), context.mayPause);
+      machine.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
       return this.#outcome(machine, request, machine.start(count));
     };
     const reply = this.guarded(context, labelled(request), work, isWhole);
@@ -226,7 +248,13 @@ export class ScriptHost {
    * @param isWhole is that a run of its own, to be ended when it fails? Undefined: it writes nothing
    * @throws ErrorReply, and PartStopped or StateInDoubt when it is stopped (H2)
    */
-  guarded<T>({ run }: CommandContext, where: string, work: () => T, isWhole?: boolean, what = 'Script stopped'): T {
+  guarded<T>(
+    { run, server }: CommandContext,
+    where: string,
+    work: () => T,
+    isWhole?: boolean,
+    what = 'Script stopped',
+  ): T {
     try {
       return work();
     } catch (thrown) {
@@ -237,6 +265,7 @@ export class ScriptHost {
         throw thrown;
       }
       this.drop();
+      if (thrown instanceof HeldTooLong) this.#heldUpAtMicros = server.nowMicros();
       const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
       throw isWhole === undefined ? reply : run.stop(reply, isWhole);
     }
@@ -264,13 +293,6 @@ function stopReason(thrown: unknown): string | undefined {
   // A trap within the binary: nothing of the machine can be trusted, and nothing outside of it was touched.
   if (thrown instanceof WebAssembly.RuntimeError) return 'the machine failed';
   return undefined;
-}
-
-/** What a run may use up. */
-export function limitsOf({ settings, server }: CommandContext): ScriptLimits {
-  const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
-  const least = workLimit(settings, totalMs);
-  return least < totalMs ? { totalMs: least, holdMs } : (server.scriptLimits ?? DEFAULT_LIMITS);
 }
 
 /** The error on top of the stack, as `describeError` left it. */
