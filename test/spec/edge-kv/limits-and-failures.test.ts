@@ -306,6 +306,12 @@ describe('edge/kv: a database of several partitions', () => {
     expect(JSON.parse(batch.text).map((item: { result: unknown }) => item.result)).to.deep.equal([60, 'OK', 0, null]);
   });
 
+  it('looks for a script to kill in all of them', async () => {
+    face.gateway.requests.length = 0;
+    expect((await face.get('/script/kill', options)).text).to.match(/NOTBUSY/);
+    expect(new Set(face.gateway.requests.map(({ partition }) => partition))).to.have.property('size', 3);
+  });
+
   it('scans every key once, through all partitions', async () => {
     const found: string[] = [];
     let cursor = '0';

@@ -102,12 +102,14 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
     name: 'SCRIPT KILL',
     tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     arity: 2,
-    flags: [...KEEPS, 'stale'],
+    flags: [...KEEPS, 'stale', 'keyspace'],
     keys: NO_KEYS,
     handler: kill,
     since: '2.6.0',
     summary: 'Ends the script that runs; nothing of it stays.',
-    deviations: ['It ends a script that has written too, and in a database of several partitions one of the first.'],
+    deviations: [
+      'It ends a script that has written too, and in a database of several partitions those of all of them.',
+    ],
   },
   {
     name: 'SCRIPT HELP',
