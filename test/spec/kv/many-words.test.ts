@@ -141,7 +141,7 @@ describe('commands of many words', () => {
       const before = look();
       const spec = admit(words) as CommandSpec;
       let isDone = false;
-      for (let pauses = 1; !isDone; pauses *= 2) {
+      for (let pauses = 1; !isDone; pauses *= 8) {
         const slices = engine.begin(spec, words);
         for (let i = 0; i < pauses; i += 1) isDone ||= slices.next(NOW) !== undefined;
         if (isDone) break;
