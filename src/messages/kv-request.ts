@@ -71,7 +71,7 @@ export interface KvRequest {
    * transaction what only reads, which is answered with an error. Left out: everything is run.
    */
   readonly maxAnswerBytes?: number | undefined;
-  /** Has whoever asked left? What only reads is given up then. Known in the process of the asker alone. */
+  /** Has whoever asked left? What is half done ends then, what only reads is not begun. Asked where the asker is. */
   readonly isGone?: (() => boolean) | undefined;
 }
 

@@ -106,13 +106,13 @@ export class KvPlane implements ShardPlane<KvWork> {
         : this.#runner.runEach(slot, engine, work, turn, shouldStop);
     slot.audience.currentClient = undefined;
     if (slot.audience.said > said) work.hasSaid = true;
-    if (slot.hasNothingUnstored && slot.midway === undefined) slot.audience.flush();
+    if (slot.hasNothingUnstored) slot.audience.flush();
     return step;
   }
 
   intercept(work: KvWork): boolean {
     const slot = this.#slotsByPartition.get(work.request.partition);
-    return slot?.killable !== undefined && this.#runner.kill(slot, work);
+    return slot?.underway !== undefined && this.#runner.kill(slot, work);
   }
 
   #listen(slot: PartitionSlot, work: KvWork): 'done' {
@@ -143,7 +143,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (
         engine === undefined ||
         slot.isInDoubt ||
-        slot.midway !== undefined ||
+        slot.underway !== undefined ||
         !engine.hasExpiries ||
         slot.audience.isPaused
       )

@@ -5,7 +5,7 @@ import type { KvRequest, KvResponse, ScriptDenial } from '../../messages/index.j
 import type { Work } from '../runtime/index.js';
 
 const REST_PLAIN: Caller = { mayPause: true };
-const REST_TRANSACTION: Caller = { isNested: true };
+const REST_TRANSACTION: Caller = { isNested: true, mayPause: true };
 
 /** Compiles the ACL rules of a user. */
 export type CompilePermissions = (user: string, rules: string) => Permissions | undefined;
@@ -26,6 +26,8 @@ export class KvWork implements Work {
   spentMs = 0;
   /** True while it is half done: other requests find the partition as it was, or as it will be, so it has to end. */
   isHalfway = false;
+  /** Somebody wants what is half done of it to end. */
+  isKilled = false;
   /** Ordinal of its last write among the effects of that entry. */
   ordinal = 0;
   /** A watched key has changed, or there is no room: nothing was executed. */
@@ -84,7 +86,7 @@ export class KvWork implements Work {
       const { face, protocol, user, rules } = client;
       const permissions = rules === undefined ? undefined : compile(user, rules);
       const mayBlock = waiter !== undefined && !isNested;
-      this.#caller = { face, protocol, mayBlock, mayPause: !isNested, isNested, permissions };
+      this.#caller = { face, protocol, mayBlock, mayPause: true, isNested, permissions };
     }
     return this.#caller;
   }
@@ -101,9 +103,9 @@ export class KvWork implements Work {
     this.onFailure(error);
   }
 
-  /** Nobody waits for the answer: what only reads need not be made. */
+  /** Nobody waits for the answer: what is half done ends, what only reads need not be made. */
   get isUnwanted(): boolean {
-    return this.#isGivenUp || this.request.isGone?.() === true;
+    return this.#isGivenUp || this.isKilled || this.request.isGone?.() === true;
   }
 
   giveUp(): void {

@@ -6,6 +6,9 @@ import type { ByteString } from '../../kernel/index.js';
 import { SLICE_WORDS } from './limits.js';
 
 export class Effects {
+  /** How many there were when what is held began, and their bytes; all that there are where nothing is held. */
+  #freeCount = Number.POSITIVE_INFINITY;
+  #freeBytes = Number.POSITIVE_INFINITY;
   /** In replay effects are read, not made: what handlers push is dropped before it is encoded. */
   isMuted = false;
   #resp: ByteString = '';
@@ -66,11 +69,30 @@ export class Effects {
     this.#count += count;
   }
 
-  /** Takes out what was pushed since there were `count` effects of `bytes`. */
-  cut(count: number, bytes: number): { readonly resp: ByteString; readonly count: number } {
-    const cut = { resp: bytes === 0 ? this.#resp : this.#resp.slice(bytes), count: this.#count - count };
+  /** What is pushed from now on is left by `take`, until it is let go or dropped. */
+  hold(): void {
+    this.#freeCount = this.#count;
+    this.#freeBytes = this.#resp.length;
+  }
+
+  /** How many effects there are in front of what is held, and their bytes. */
+  get free(): { readonly count: number; readonly bytes: number } {
+    return { count: Math.min(this.#count, this.#freeCount), bytes: Math.min(this.#resp.length, this.#freeBytes) };
+  }
+
+  get hasHeld(): boolean {
+    return this.#count > this.#freeCount;
+  }
+
+  letGo(): void {
+    this.#freeCount = Number.POSITIVE_INFINITY;
+    this.#freeBytes = Number.POSITIVE_INFINITY;
+  }
+
+  drop(): void {
+    const { count, bytes } = this.free;
     this.rollBack(count, bytes);
-    return cut;
+    this.letGo();
   }
 
   /** Drops what was pushed since there were `count` effects of `bytes`. */
@@ -79,19 +101,16 @@ export class Effects {
     this.#count = count;
   }
 
-  /** The first `count` effects, of `bytes`; the others stay. */
-  takeFirst(count: number, bytes: number): ByteString {
-    const first = this.#resp.slice(0, bytes);
+  /** The encoded effects; what is held stays, and nothing else. */
+  take(): ByteString {
+    const { count, bytes } = this.free;
+    const resp = this.#resp.slice(0, bytes);
     this.#resp = this.#resp.slice(bytes);
     this.#count -= count;
-    return first;
-  }
-
-  /** The encoded effects; the collection is empty afterwards. */
-  take(): ByteString {
-    const resp = this.#resp;
-    this.#resp = '';
-    this.#count = 0;
+    if (this.#freeCount !== Number.POSITIVE_INFINITY) {
+      this.#freeCount = 0;
+      this.#freeBytes = 0;
+    }
     return resp;
   }
 }

@@ -18,6 +18,8 @@ const MERGES: Readonly<Record<string, Merge | 'scan'>> = {
   'CLUSTER GETKEYSINSLOT': unlessRefused(concatenate),
   'CONFIG SET': unlessRefused(first),
   'CONFIG RESETSTAT': unlessRefused(first),
+  'FUNCTION KILL': oneThatSucceeded,
+  'SCRIPT KILL': oneThatSucceeded,
   'FUNCTION LOAD': unlessRefused(first),
   'FUNCTION DELETE': unlessRefused(first),
   'FUNCTION FLUSH': unlessRefused(first),
@@ -35,6 +37,11 @@ export function fanOutOf(spec: CommandSpec): Merge | 'scan' | undefined {
 
 function unlessRefused(merge: Merge): Merge {
   return (replies) => replies.find((reply) => reply instanceof ErrorReply) ?? merge(replies);
+}
+
+/** Most find nothing to do. */
+function oneThatSucceeded(replies: readonly Reply[]): Reply {
+  return replies.find((reply) => !(reply instanceof ErrorReply)) ?? first(replies);
 }
 
 function sum(replies: readonly Reply[]): Reply {

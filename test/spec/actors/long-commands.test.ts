@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { ERRORS, ErrorReply, OK, type Reply } from '../../../src/domain/kv/index.js';
+import { ERRORS, ErrorReply, MapReply, OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
+import { eventually } from '../../support/eventually.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
 const OTHER = {
@@ -135,22 +136,33 @@ describe('a command that runs in slices', () => {
       await done(ask({ commands: [['EXISTS', 'set']] }));
     });
 
-    it('goes no further when it only reads', async () => {
+    it('goes no further', async () => {
       const long = ask({ commands: [keys], isGone: () => isGone });
       const next = ask({ commands: [['SCARD', 'set']] });
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       expect([long, next]).to.deep.equal([{}, {}]);
       isGone = true;
       expect(await done(next)).to.deep.equal([5000]);
-      expect(await done(long)).to.deep.equal([new ErrorReply('ERR the client has left')]);
+      expect(await done(long)).to.deep.equal([new ErrorReply('ERR command stopped: it was killed')]);
     });
 
-    it('is done when it writes', async () => {
-      const long = ask({ commands: [LONG_MSET], isGone: () => isGone });
+    it('is undone when it writes, and what writes behind it is done', async () => {
+      const commands = [LONG_MSET, ['SET', 'behind', '1']];
+      const long = ask({ mode: 'pipeline', commands, isGone: () => isGone });
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       expect(long).to.deep.equal({});
       isGone = true;
-      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([10_001]);
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([2]);
+      expect(await sizes(await stand.serving())).to.deep.equal([2, 1]);
+    });
+
+    it('is undone with its transaction', async () => {
+      const commands = [['SET', 'first', '1'], LONG_MSET, ['SET', 'behind', '1']];
+      const long = ask({ mode: 'transaction', commands, isGone: () => isGone });
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      expect(long).to.deep.equal({});
+      isGone = true;
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
     });
 
     it('is not begun, with all that only reads behind it', async () => {
@@ -158,6 +170,70 @@ describe('a command that runs in slices', () => {
       const pipeline = ask({ mode: 'pipeline', commands: [keys, ['SCARD', 'set']], isGone: () => isGone });
       const replies = await done(pipeline);
       expect(replies.map((reply) => reply instanceof ErrorReply)).to.deep.equal([true, true]);
+    });
+  });
+
+  describe('that has worked for as long as one may', () => {
+    /** Some fifty milliseconds of work, in slices. */
+    const keys = words('ZUNIONSTORE', 2002, (i) => (i === 0 ? 'dest' : i === 1 ? '2000' : 'set'));
+
+    beforeEach(async () => {
+      stand.commandMs = 10;
+      actor = await stand.serving();
+      let elapsedMs = stand.time.monotonicMs();
+      stand.time.monotonicMs = () => (elapsedMs += STEP_MS);
+      await done(ask({ commands: [['SADD', 'set', ...words('', 1000, (i) => `m${i}`).slice(1)]] }));
+    });
+
+    const STOPPED = new ErrorReply('ERR command stopped: it took longer than 10 ms');
+
+    it('is ended, and nothing of it stays', async () => {
+      const long = ask({ commands: [keys] });
+      const next = ask({ commands: [['EXISTS', 'dest']] });
+      expect(await done(long)).to.deep.equal([STOPPED]);
+      expect(await done(next)).to.deep.equal([0]);
+      expect(await sizes(await stand.serving())).to.deep.equal([1, 0]);
+    });
+
+    it('is ended alone in its pipeline', async () => {
+      const commands = [['SET', 'before', '1'], keys, ['SET', 'behind', '1']];
+      expect(await done(ask({ mode: 'pipeline', commands }))).to.deep.equal([OK, STOPPED, OK]);
+    });
+
+    it('is ended with its transaction, of which nothing stays', async () => {
+      const commands = [['SET', 'before', '1'], keys, ['SET', 'behind', '1']];
+      const undone = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
+      expect(await done(ask({ mode: 'transaction', commands }))).to.deep.equal([undone, STOPPED, undone]);
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
+      expect(await sizes(await stand.serving())).to.deep.equal([1, 0]);
+    });
+
+    it('is ended as a transaction of very many short ones, parameters and functions in it as well', async () => {
+      const parameter = ['CONFIG', 'SET', 'slowlog-max-len', '7'];
+      const library = ['FUNCTION', 'LOAD', "#!lua name=l\nredis.register_function('f', function() return 1 end)"];
+      const many = Array.from({ length: 50_000 }, (_, i) => ['LPUSH', 'list', `v${i}`]);
+      const replies = await done(ask({ mode: 'transaction', commands: [parameter, library, ...many] }));
+      expect(replies.filter((reply) => reply instanceof ErrorReply && reply.text === STOPPED.text)).to.have.length(1);
+      // What is not of keys is not put back: the partition is built again.
+      const seen = ask({
+        mode: 'pipeline',
+        commands: [['DBSIZE'], ['CONFIG', 'GET', parameter[2] as string], ['FUNCTION', 'LIST']],
+      });
+      await eventually(async () => {
+        await stand.time.advance(10);
+        expect(seen.replies).to.deep.equal([1, new MapReply(['slowlog-max-len', '128']), []]);
+      });
+    });
+
+    it('is ended sooner where its database says so, and never later', async () => {
+      for (const [given, ms] of [
+        ['5', 5],
+        ['60000', 10],
+      ] as const) {
+        await done(ask({ commands: [['CONFIG', 'SET', 'busy-reply-threshold', given]] }));
+        const text = `ERR command stopped: it took longer than ${ms} ms`;
+        expect(await done(ask({ commands: [keys] }))).to.deep.equal([new ErrorReply(text)]);
+      }
     });
   });
 
@@ -196,6 +272,7 @@ describe('a command that runs in slices', () => {
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       const replies = await done(long);
       expect((replies[0] as ErrorReply).text).to.include('the transaction was undone');
+      expect((replies[1] as ErrorReply).text).to.match(/^ERR Script stopped/);
       expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
     });
   });

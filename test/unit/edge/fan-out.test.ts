@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allCommands, ErrorReply, OK } from '../../../src/domain/kv/index.js';
+import { allCommands, type CommandSpec, ErrorReply, OK } from '../../../src/domain/kv/index.js';
 import { continueScan, fanOutOf, routeScan } from '../../../src/edge/kv/fan-out.js';
 import { joinSyncTokens } from '../../../src/edge/kv/sync-token.js';
 
@@ -32,6 +32,14 @@ describe('edge/kv: commands about every key in several partitions', () => {
     if (typeof merge !== 'function') throw new Error('FLUSHALL has no merge');
     expect(merge([OK, new ErrorReply('ERR no'), OK])).to.deep.equal(new ErrorReply('ERR no'));
     expect(merge([OK, OK])).to.equal(OK);
+  });
+
+  it('says of what is killed that something was, wherever it was', () => {
+    const merge = fanOutOf({ name: 'SCRIPT KILL' } as CommandSpec);
+    if (typeof merge !== 'function') throw new Error('SCRIPT KILL has no merge');
+    const none = new ErrorReply('NOTBUSY No scripts in execution right now.');
+    expect(merge([none, OK, none])).to.equal(OK);
+    expect(merge([none, none])).to.equal(none);
   });
 
   it('joins sync tokens so that equal positions of two partitions differ', () => {

@@ -110,7 +110,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     name: 'FUNCTION KILL',
     tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     arity: 2,
-    flags: ['noscript', 'stale'],
+    flags: ['noscript', 'stale', 'keyspace'],
     keys: NO_KEYS,
     handler: kill,
     since: '7.0.0',
