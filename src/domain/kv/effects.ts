@@ -6,7 +6,7 @@
  * that takes a tenth of a second. So what has been pushed is laid out every so often, while the command runs, and
  * making bytes of it for the entry is copying a few large pieces.
  */
-import { bufferOfBytes, type ByteString, bytesOfBuffer } from '../../kernel/index.js';
+import { type ByteString, bufferOfBytes, bytesOfBuffer } from '../../kernel/index.js';
 import { SLICE_WORDS } from './limits.js';
 
 /** Words after which what was pushed is laid out in one piece. */

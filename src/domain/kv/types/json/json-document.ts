@@ -9,13 +9,13 @@
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
+import { inOneStep } from '../../steps.js';
 import type { UndoLog } from '../../undo-log.js';
 import type { Place } from './json-matches.js';
 import { formatNumber } from './json-numbers.js';
 import { rebuildDocument } from './json-rebuild.js';
 import {
   copied,
-  inOneStep,
   isContainer,
   type JsonArray,
   type JsonContainer,
@@ -197,7 +197,11 @@ export class JsonDocument implements Collection {
   }
 
   clone(): JsonDocument {
-    return new JsonDocument({ value: inOneStep(copied(this.#root)), bytes: this.#bytes });
+    return inOneStep(this.copy());
+  }
+
+  *copy(): Steps<JsonDocument> {
+    return new JsonDocument({ value: yield* copied(this.#root), bytes: this.#bytes });
   }
 }
 
