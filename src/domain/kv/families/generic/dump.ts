@@ -24,6 +24,8 @@ const badFormat = new ErrorReply('ERR Bad data format');
 const MAX_FREQUENCY = 255;
 /** Above it a value takes long enough to be sliced: about 2 ms. */
 const LONG_BYTES = 256 * 1024;
+/** The same of a payload, which may have a member in every other byte or two. */
+const LONG_PAYLOAD_BYTES = 32 * 1024;
 
 /** DUMP key → payload or null. */
 export const dump: SlicedHandler = function* (context) {
@@ -80,7 +82,7 @@ export const restore: SlicedHandler = function* (context) {
 };
 
 export function isLongRestore({ args }: CommandContext): boolean {
-  return args.bytes(3).length > LONG_BYTES;
+  return args.bytes(3).length > LONG_PAYLOAD_BYTES;
 }
 
 interface RestoreOptions {

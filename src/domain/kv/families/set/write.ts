@@ -4,6 +4,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply, SetReply } from '../../reply.js';
+import { textBytes } from '../../steps.js';
 import { commandsOf } from '../../types/command-chunks.js';
 import { asEntries, type SetEncodingLimits, SetValue } from '../../types/set-value.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
@@ -26,9 +27,7 @@ export const addMembers: SlicedHandler = function* (context) {
   const key = args.bytes(1);
   const given = args.from(2);
   const present = keyspace.fetchKind(key, SetValue);
-  let bytes = present?.contentBytes ?? 0;
-  for (const member of given) bytes += member.length;
-  requireRecordSize(context, bytes);
+  requireRecordSize(context, (present?.contentBytes ?? 0) + (yield* textBytes(given)));
   const limits = encodingLimits(context);
   const set = setOrNew(context, key, present);
   const before = set.bytes;

@@ -94,15 +94,20 @@ export class JsonDocument implements Collection {
     this.#bytes -= memberBytes(name) + bytes;
   }
 
-  insert(array: JsonArray, index: number, values: readonly NewValue[]): void {
+  *insert(array: JsonArray, index: number, values: readonly NewValue[]): Steps<void> {
     this.undo?.push(() => array.splice(index, values.length));
     // Not spread into `splice`: there may be more values than a call takes arguments.
     const tail = index < array.length ? array.splice(index) : [];
+    const pace = new Pace();
     for (const { value, bytes } of values) {
       array.push(value);
       this.#bytes += bytes;
+      if (pace.isOver()) yield;
     }
-    for (const value of tail) array.push(value);
+    for (const value of tail) {
+      array.push(value);
+      if (pace.isOver()) yield;
+    }
   }
 
   /** Keeps the items from `from` to before `to`. */
@@ -128,6 +133,7 @@ export class JsonDocument implements Collection {
     }
     let kept = 0;
     for (let index = 0; index < array.length; index += 1) {
+      if (pace.isOver()) yield;
       if (indexes.has(index)) continue;
       array[kept] = array[index] as JsonValue;
       kept += 1;

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { Effects } from '../../../../src/domain/kv/effects.js';
+
+/** So many that some of them are laid out already. */
+const MANY = 5000;
+const word = (i: number) => `word-${i}`;
+const encoded = (words: readonly string[]) =>
+  `*${words.length}\r\n${words.map((one) => `$${one.length}\r\n${one}\r\n`).join('')}`;
+
+function pushed(count: number): { effects: Effects; resp: string[] } {
+  const effects = new Effects();
+  const resp: string[] = [];
+  for (let i = 0; i < count; i += 1) {
+    effects.push('DEL', word(i));
+    resp.push(encoded(['DEL', word(i)]));
+  }
+  return { effects, resp };
+}
+
+describe('effects of very many words', () => {
+  it('are what was pushed, in order', () => {
+    const { effects, resp } = pushed(MANY);
+    expect([effects.count, effects.bytes]).to.deep.equal([MANY, resp.join('').length]);
+    expect(effects.take()).to.equal(resp.join(''));
+    expect([effects.count, effects.bytes]).to.deep.equal([0, 0]);
+  });
+
+  it('are encoded in slices as in one go', () => {
+    const words = Array.from({ length: MANY }, (_, i) => word(i));
+    const effects = new Effects();
+    let slices = 0;
+    for (const _ of effects.pushLong('SADD', words)) slices += 1;
+    effects.pushSet('k', 'v');
+    expect(slices).to.equal(5);
+    expect(effects.take()).to.equal(encoded(['SADD', ...words]) + encoded(['SET', 'k', 'v']));
+  });
+
+  for (const kept of [0, 1, 700, 1500, MANY - 1, MANY]) {
+    const bytesOf = (resp: readonly string[]) => resp.slice(0, kept).join('').length;
+
+    it(`can be dropped behind the first ${kept}`, () => {
+      const { effects, resp } = pushed(MANY);
+      effects.rollBack(kept, bytesOf(resp));
+      effects.push('DEL', 'next');
+      expect(effects.count).to.equal(kept + 1);
+      expect(effects.take()).to.equal(resp.slice(0, kept).join('') + encoded(['DEL', 'next']));
+    });
+
+    it(`can be taken up to the first ${kept}, and the others later`, () => {
+      const { effects, resp } = pushed(MANY);
+      expect(effects.takeFirst(kept, bytesOf(resp))).to.equal(resp.slice(0, kept).join(''));
+      effects.push('DEL', 'next');
+      expect(effects.count).to.equal(MANY - kept + 1);
+      expect(effects.take()).to.equal(resp.slice(kept).join('') + encoded(['DEL', 'next']));
+    });
+
+    it(`can be cut behind the first ${kept}, and put back`, () => {
+      const { effects, resp } = pushed(MANY);
+      const cut = effects.cut(kept, bytesOf(resp));
+      expect(cut).to.deep.equal({ resp: resp.slice(kept).join(''), count: MANY - kept });
+      effects.adopt(cut.resp, cut.count);
+      expect(effects.take()).to.equal(resp.join(''));
+    });
+  }
+});
