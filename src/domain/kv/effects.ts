@@ -56,6 +56,10 @@ export class Effects {
   /** As `pushList`, in slices: nothing of it is there before it is all encoded. */
   *pushLong(name: ByteString, words: readonly ByteString[]): Generator<void, void> {
     if (this.isMuted) return;
+    if (words.length <= SLICE_WORDS) {
+      this.pushList(name, words);
+      return;
+    }
     const pieces = [`*${words.length + 1}\r\n$${name.length}\r\n${name}\r\n`];
     for (let at = 0; at < words.length; at += SLICE_WORDS) {
       let piece = '';
