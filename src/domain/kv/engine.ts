@@ -199,15 +199,33 @@ export class KvEngine {
   replay(words: readonly ByteString[]): void {
     const spec = findCommand(words);
     if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
+    const reply = this.#replaying(() => this.execute(spec, words, 0));
+    if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+  }
+
+  /** The same in slices, where the command has any. */
+  *replayInSlices(words: readonly ByteString[]): Generator<void, void> {
+    const spec = findCommand(words);
+    if (spec?.sliced === undefined || !this.#replaying(() => this.isLong(spec, words, 0))) return this.replay(words);
+    const slices = this.begin(spec, words);
+    for (;;) {
+      const reply = this.#replaying(() => slices.next(0));
+      if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+      if (reply !== undefined) return;
+      yield;
+    }
+  }
+
+  #replaying<T>(run: () => T): T {
     const { effects, keyspace } = this;
     effects.isMuted = true;
     keyspace.changes.isMuted = true;
     this.#context.isReplay = true;
-    const reply = this.execute(spec, words, 0);
+    const result = run();
     this.#context.isReplay = false;
     keyspace.changes.isMuted = false;
     effects.isMuted = false;
-    if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+    return result;
   }
 
   /**

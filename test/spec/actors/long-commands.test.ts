@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { ERRORS, ErrorReply, MapReply, OK, type Reply } from '../../../src/domain/kv/index.js';
+import { ERRORS, ErrorReply, findCommand, KvEngine, MapReply, OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { eventually } from '../../support/eventually.js';
@@ -15,7 +15,7 @@ const OTHER = {
 const STEP_MS = 1;
 
 const words = (name: string, count: number, word: (i: number) => string) => [
-  name,
+  ...name.split(' '),
   ...Array.from({ length: count }, (_, i) => word(i)),
 ];
 /** About twenty slices. */
@@ -276,4 +276,84 @@ describe('a command that runs in slices', () => {
       expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
     });
   });
+});
+
+/** Of what each case has: words, members, values, entries. */
+const ITEMS = 20_000;
+/** In one slice at most; a command that rebuilds something has up to 4096 words. */
+const ITEMS_A_SLICE = 4200;
+const LONG_TEXT = 'a text '.repeat(150_000);
+const LONG_TEXT_SLICES = LONG_TEXT.length / (128 * 1024);
+
+type Words = readonly string[];
+type Case = readonly [name: string, before: readonly Words[], words: Words, slices?: number];
+
+const list = `[${Array.from({ length: ITEMS }, (_, i) => `{"n":${i}}`).join()}]`;
+const filled: Readonly<Record<string, Words>> = {
+  list: words('RPUSH list', ITEMS, (i) => `m${i}`),
+  set: words('SADD set', ITEMS, (i) => `m${i}`),
+  hash: words('HSET hash', 2 * ITEMS, (i) => `m${i}`),
+  zset: words('ZADD zset', 2 * ITEMS, (i) => (i % 2 === 0 ? String(i) : `m${i}`)),
+  json: ['JSON.SET', 'json', '$', list],
+};
+const entries: readonly Words[] = Array.from({ length: ITEMS }, (_, i) => ['XADD', 'stream', `1-${i + 1}`, 'f', 'v']);
+const group = [...entries, ['XGROUP', 'CREATE', 'stream', 'g', '0']];
+const handedOut = [...group, ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'stream', '>']];
+
+const CASES: readonly Case[] = [
+  ...['list', 'set', 'hash', 'zset', 'json'].flatMap((key): Case[] => [
+    [`COPY of a ${key}`, [filled[key] as Words], ['COPY', key, 'copy']],
+    [`DUMP of a ${key}`, [filled[key] as Words], ['DUMP', key]],
+    [`RESTORE of a ${key}`, [filled[key] as Words], ['RESTORE', 'copy', '0', `DUMP ${key}`]],
+  ]),
+  ['DUMP of a text', [['SET', 'text', LONG_TEXT]], ['DUMP', 'text'], LONG_TEXT_SLICES],
+  ['RESTORE of a text', [['SET', 'text', LONG_TEXT]], ['RESTORE', 'copy', '0', 'DUMP text'], LONG_TEXT_SLICES],
+  ['COPY of a stream with much pending', handedOut, ['COPY', 'stream', 'copy']],
+  ['DUMP of a stream with much pending', handedOut, ['DUMP', 'stream']],
+  ['a push of many words', [], filled.list as Words],
+  ['members added', [], filled.set as Words],
+  ['values added to an array', [['JSON.SET', 'json', '$', '[]']], words('JSON.ARRAPPEND json $', ITEMS, String)],
+  ['values taken out of an array', [filled.json as Words], ['JSON.DEL', 'json', '$[*]']],
+  ['values cleared', [filled.json as Words], ['JSON.CLEAR', 'json', '$[*]']],
+  ['numbers increased', [filled.json as Words], ['JSON.NUMINCRBY', 'json', '$[*].n', '1']],
+  ['lengths of values', [filled.json as Words], ['JSON.OBJLEN', 'json', '$[*]']],
+  ['XREADGROUP', group, ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'stream', '>']],
+  ['XREADGROUP that may wait', group, 'XREADGROUP GROUP g c BLOCK 0 STREAMS stream >'.split(' ')],
+  ['XREADGROUP once more', handedOut, ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'stream', '0']],
+  ['XPENDING', handedOut, ['XPENDING', 'stream', 'g', '-', '+', String(ITEMS)]],
+  ['XAUTOCLAIM', handedOut, ['XAUTOCLAIM', 'stream', 'g', 'd', '0', '0', 'COUNT', String(ITEMS)]],
+  ['XGROUP DELCONSUMER', handedOut, ['XGROUP', 'DELCONSUMER', 'stream', 'g', 'c']],
+  ['XINFO STREAM FULL', handedOut, ['XINFO', 'STREAM', 'stream', 'FULL', 'COUNT', '0']],
+];
+
+describe('a command with much to do takes many slices', () => {
+  const caller = { face: 'resp', mayBlock: true } as const;
+  const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
+
+  function run(engine: KvEngine, line: Words): { reply: unknown; slices: number } {
+    const spec = findCommand(line);
+    if (spec === undefined) throw new Error(`there is no ${line[0]}`);
+    if (!engine.isLong(spec, line, 1, caller)) return { reply: engine.execute(spec, line, 1, caller), slices: 1 };
+    const command = engine.begin(spec, line, caller);
+    for (let slices = 1; ; slices += 1) {
+      const reply = command.next(1);
+      if (reply !== undefined) return { reply, slices };
+    }
+  }
+
+  for (const [name, before, line, atLeast = ITEMS / ITEMS_A_SLICE] of CASES) {
+    it(`as ${name}`, () => {
+      const inSlices = new KvEngine(random, { nowMicros: () => 0, info: () => new Map() });
+      const inOneGo = new KvEngine(random, { nowMicros: () => 0, info: () => new Map() });
+      for (const engine of [inSlices, inOneGo]) for (const each of before) run(engine, each);
+      const own = line.map((word) => (word.startsWith('DUMP ') ? String(run(inSlices, word.split(' ')).reply) : word));
+      for (const engine of [inSlices, inOneGo]) engine.effects.take();
+      const { reply, slices } = run(inSlices, own);
+      expect(reply).to.not.be.instanceOf(ErrorReply);
+      expect(slices).to.be.greaterThan(atLeast);
+      const spec = findCommand(own);
+      expect(spec && inOneGo.execute(spec, own, 1, caller)).to.deep.equal(reply);
+      expect(inSlices.effects.take() === inOneGo.effects.take(), 'other effects').to.equal(true);
+    });
+  }
 });
