@@ -3,23 +3,33 @@
  * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
-import { type GroupCommand, type GroupEvent, Groups } from '../../src/domain/queue/groups.js';
-import type {
-  AccountFacts,
-  NewSchedule,
-  QueueContext,
-  QueueEvent,
-  QueueEventOf,
-  QueueReply,
-  Schedule,
-  UrlGroup,
+import { type GroupEvent, Groups } from '../../src/domain/queue/groups.js';
+import {
+  type AccountFacts,
+  type NewSchedule,
+  type QueueCommand,
+  type QueueCommandOf,
+  type QueueContext,
+  type QueueEvent,
+  type QueueEventOf,
+  type QueueReply,
+  rowOf,
+  type Schedule,
+  type UrlGroup,
 } from '../../src/domain/queue/index.js';
 import type { TickMessage } from '../../src/domain/queue/schedule-ticks.js';
-import { type ScheduleCommand, type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules.js';
+import { type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules.js';
+import type { Turn } from '../../src/domain/queue/turn.js';
 import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
 import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';
 
 type PartEvent = GroupEvent | ScheduleEvent;
+type GroupCommand = QueueCommandOf<
+  'UpsertEndpoints' | 'RemoveEndpoints' | 'SetGroupDefaults' | 'DeleteGroup' | 'GetGroup' | 'ListGroups'
+>;
+type ScheduleCommand = QueueCommandOf<
+  'SetSchedule' | 'PauseSchedule' | 'DeleteSchedule' | 'GetSchedule' | 'ListSchedules'
+>;
 
 export class QueueParts {
   nowMs = NOW_MS;
@@ -46,11 +56,11 @@ export class QueueParts {
   }
 
   group(command: GroupCommand): QueueReply {
-    return this.groups.execute(command, this.context, this.happen);
+    return this.decide(command);
   }
 
   schedule(command: ScheduleCommand): QueueReply {
-    return this.schedules.execute(command, this.context, this.happen, { next: () => this.nextBody });
+    return this.decide(command);
   }
 
   /** Does what is due at an instant, if it is later than now. @returns what happened */
@@ -90,6 +100,13 @@ export class QueueParts {
     const group = this.groups.get(name);
     if (group === undefined) throw new Error(`there is no group ${name}`);
     return group;
+  }
+
+  /** Of an account's state these commands see the groups, the schedules and the next body's number. */
+  private decide(command: QueueCommand): QueueReply {
+    const { groups, schedules, nextBody, context } = this;
+    const turn = { state: { groups, schedules, nextBody }, context, apply: this.happen };
+    return rowOf(command).decide(command, turn as unknown as Turn) as QueueReply;
   }
 
   private rebuilt(events: readonly QueueEvent[]): QueueParts {

@@ -19,7 +19,7 @@ import {
   encodeQueueCommand,
   encodeQueueReply,
 } from '../../codec/queue/index.js';
-import type { PublishItem, QueueCommand, QueueReply } from '../../domain/queue/index.js';
+import { bytesOfItems, type PublishItem, type QueueCommand, type QueueReply, rowOf } from '../../domain/queue/index.js';
 import { type AccountId, type CommandId, isMillraceError, MillraceError } from '../../kernel/index.js';
 import { queuePartition } from '../../messages/index.js';
 import type { Bus, Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
@@ -32,7 +32,7 @@ import {
   ShardServer,
   type SilenceWatch,
 } from '../runtime/index.js';
-import { bytesOfItems, QueueWork } from './queue-work.js';
+import { QueueWork } from './queue-work.js';
 
 export interface QueueGatewayLimits {
   /** How long a request waits for an owner that is loading, moving or being replaced. */
@@ -119,7 +119,7 @@ export class QueueShardGateway implements QueueGateway {
     const isTooLate = this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs;
     if (isTooLate || !isWorthAsking(error, command)) throw wasInDoubt ? inDoubt(error) : error;
     await this.#pause(this.limits.retryEveryMs);
-    const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !isRead(command));
+    const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !rowOf(command).isRead);
     return this.#route(account, command, endMs, isInDoubt);
   }
 
@@ -131,7 +131,7 @@ export class QueueShardGateway implements QueueGateway {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, account, command);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const body = encodeQueueCommand({ account, command });
-      return decodeQueueReply(await caller.call(shard, body, isRead(command), false, endMs));
+      return decodeQueueReply(await caller.call(shard, body, rowOf(command).isRead === true, false, endMs));
     } catch (error) {
       return this.#again(account, command, error, endMs, isInDoubt);
     }
@@ -264,41 +264,11 @@ function inDoubt(error: unknown, details: Record<string, unknown> = {}): unknown
 }
 
 function isWorthAsking(error: unknown, command: QueueCommand): boolean {
-  if (isMillraceError(error, 'OUTCOME_UNKNOWN')) return isRead(command) || isRepeatable(command);
-  return isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
-}
-
-function isRead({ type }: QueueCommand): boolean {
-  return type.startsWith('Get') || type.startsWith('List');
-}
-
-/** Its second time changes nothing and answers alike: it carries its ids, or says what is to be. */
-function isRepeatable(command: QueueCommand): boolean {
-  switch (command.type) {
-    case 'Publish':
-    case 'SetQueue':
-    case 'PauseQueue':
-    case 'DeleteQueue':
-    case 'UpsertEndpoints':
-    case 'SetGroupDefaults':
-    case 'DeleteGroup':
-    case 'SetSchedule':
-    case 'PauseSchedule':
-    case 'PauseFlow':
-    case 'PinFlow':
-    case 'UnpinFlow':
-    case 'Wait':
-    case 'ResumeRuns':
-    case 'RunFailureFunction':
-      return true;
-    case 'Notify':
-      // Of one run it is known by its id. All who wait are others the second time.
-      return command.runId !== undefined;
-    case 'EndRun':
-      return command.how === 'finish';
-    default:
-      return false;
+  if (isMillraceError(error, 'OUTCOME_UNKNOWN')) {
+    const row = rowOf(command);
+    return row.isRead === true || row.isRepeatable?.(command) === true;
   }
+  return isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
 }
 
 /** Serves commands of other processes for a shard that this one owns. */
@@ -315,13 +285,9 @@ export function serveQueueShard(
     onFailure: (error: MillraceError) => void,
   ) => {
     const { account, command } = decodeQueueCommand(body);
-    if (isOfTheActor(command)) throw new MillraceError('INVALID', `${command.type} is not for others to send`);
+    if (rowOf(command).isOfTheActor) throw new MillraceError('INVALID', `${command.type} is not for others to send`);
     const onReply = (reply: QueueReply) => onAnswer(encodeQueueReply(reply));
     return new QueueWork(account, command, onReply, onFailure, commandId);
   };
   return new ShardServer(bus, actor, limits, workFor, silence);
-}
-
-function isOfTheActor({ type }: QueueCommand): boolean {
-  return type === 'RecordAttempt' || type === 'TakeIntake';
 }

@@ -10,13 +10,13 @@
  * nothing to do costs a comparison a turn.
  */
 import { encodeQueueEvent } from '../../codec/queue/index.js';
-import type {
-  AccountFacts,
-  EngineOptions,
-  QueueCommand,
-  QueueEvent,
-  QueueReply,
-  QueueSteps,
+import {
+  type AccountFacts,
+  type EngineOptions,
+  type QueueEvent,
+  type QueueReply,
+  type QueueSteps,
+  rowOf,
 } from '../../domain/queue/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
@@ -152,7 +152,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       this.#withParked.add(slot);
       return 'parked';
     }
-    if (this.ports.storage.isFull() && mayGrow(work.command)) {
+    if (this.ports.storage.isFull() && rowOf(work.command).mayGrow?.(work.command)) {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: nothing new is taken'));
       return 'refused';
     }
@@ -347,29 +347,5 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       if (slot.parked.length === 0) this.#withParked.delete(slot);
     }
     if (this.#ready.length > 0) this.onReady();
-  }
-}
-
-/**
- * Would a full server refuse it? What was promised, and what comes to an end, is let through. An endpoint whose step is
- * refused fails its delivery, and is asked for the step again.
- */
-function mayGrow(command: QueueCommand): boolean {
-  switch (command.type) {
-    case 'Publish':
-      return !command.isTold;
-    case 'SetQueue':
-    case 'UpsertEndpoints':
-    case 'SetGroupDefaults':
-    case 'SetSchedule':
-    case 'RetryDlq':
-    case 'PinFlow':
-    case 'Wait':
-    case 'Notify':
-    case 'ResumeRuns':
-    case 'RunFailureFunction':
-      return true;
-    default:
-      return false;
   }
 }

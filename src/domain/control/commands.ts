@@ -113,6 +113,8 @@ export type ControlCommand =
       readonly records: readonly MeteredRecord[];
     };
 
+export type ControlCommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
+
 export type RejectionReason =
   | ManagementRejection
   | 'UNKNOWN_DATABASE'

@@ -1,6 +1,7 @@
 export * from './account-limits.js';
 export * from './account-plans.js';
 export * from './audit-actions.js';
+export { bytesOfControl, CONTROL_COMMANDS, rowOfControl } from './command-table.js';
 export * from './commands.js';
 export * from './database-plans.js';
 export { type DecisionContext, decide } from './decide.js';
@@ -15,7 +16,6 @@ export { isEmail, isIpv4Block } from './names.js';
 export { isPersons, personOf, queueOwnerOf, roleIn } from './people.js';
 export { QuotaDay, type QuotaShare } from './quota.js';
 export * from './quota-subjects.js';
-export { isReading } from './reading.js';
 export { rebuildingEvents } from './rebuild.js';
 export * from './records.js';
 export type { SearchTokenOwner } from './search-indexes.js';

@@ -24,27 +24,18 @@ import type { Turn } from './turn.js';
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
 
-/** How destinations may spell headers of answers. */
-export interface AttemptWords {
-  /** Names of the header by which a destination refuses for good, in every spelling that counts. */
-  readonly nonRetryableNames: readonly string[];
-  /** Of the alias's headers, which an endpoint may answer with; undefined: there is no alias. */
-  readonly aliasHeaderWord: string | undefined;
-}
-
 export function recordAttempt(
   { id, retried, restarts, outcome, sentBody }: QueueCommandOf<'RecordAttempt'>,
   turn: Turn,
-  words: AttemptWords,
 ): QueueReply {
   const message = turn.state.messages.get(id);
   const isOpen = message?.status === ACTIVE && message.retried === retried && message.restarts === restarts;
-  if (isOpen) conclude(message, outcome, sentBody ?? EMPTY, turn, words);
+  if (isOpen) conclude(message, outcome, sentBody ?? EMPTY, turn);
   return { type: 'Done' };
 }
 
 /** Starts the next attempt, or one again that a crash interrupted. @returns whether a call is to be made */
-export function startAttempt(message: Message, turn: Turn, words: AttemptWords): boolean {
+export function startAttempt(message: Message, turn: Turn): boolean {
   const { id, retried } = message;
   const atMs = turn.context.nowMs;
   if (isOfEndedRun(message, turn)) {
@@ -60,7 +51,7 @@ export function startAttempt(message: Message, turn: Turn, words: AttemptWords):
     return false;
   }
   if (message.restarts >= MAX_ATTEMPT_RESTARTS) {
-    conclude(message, { kind: 'no-response', error: 'interrupted', durationMs: 0 }, EMPTY, turn, words);
+    conclude(message, { kind: 'no-response', error: 'interrupted', durationMs: 0 }, EMPTY, turn);
     return false;
   }
   const restarts = isBugOn('restart-not-counted') ? message.restarts : message.restarts + 1;
@@ -68,16 +59,10 @@ export function startAttempt(message: Message, turn: Turn, words: AttemptWords):
   return true;
 }
 
-function conclude(
-  message: Message,
-  outcome: AttemptOutcome,
-  sentBody: Uint8Array,
-  turn: Turn,
-  words: AttemptWords,
-): void {
+function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Array, turn: Turn): void {
   const place = turn.state.runs.placeOf(message.id);
   if (place !== undefined) {
-    concludeForRun(message, place, outcome, sentBody, turn, words);
+    concludeForRun(message, place, outcome, sentBody, turn);
     return;
   }
   const { id, retried, isCancelRequested } = message;
@@ -95,7 +80,9 @@ function conclude(
   const response = outcome.kind === 'response' ? keptResponse(outcome.body) : EMPTY;
   const error = outcome.kind === 'response' ? `HTTP status ${status}` : outcome.error;
   const mayRetry =
-    !isCancelRequested && retried < settings.maxRetries && !isFinalRefusal(status, header, words.nonRetryableNames);
+    !isCancelRequested &&
+    retried < settings.maxRetries &&
+    !isFinalRefusal(status, header, turn.words.nonRetryableNames);
   const failed = { type: 'AttemptFailed', id, atMs, status, durationMs, error, header, response } as const;
   if (mayRetry) {
     const answered = outcome.kind === 'response' ? header : undefined;

@@ -5,21 +5,14 @@
 import type { MessageId } from '../../kernel/index.js';
 import type { MessageFilter, QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
-import type { QueueSteps } from './engine.js';
-import { DELIVERED_GRACE_MS } from './limits.js';
 import { messageMatcher } from './message-filter.js';
+import { isShown } from './message-view.js';
 import { ACTIVE, DELIVERED, type Message } from './messages.js';
-import type { Turn } from './turn.js';
+import type { QueueSteps, Turn } from './turn.js';
 
 /** Of one step: about a millisecond. */
 const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 200;
-
-/** Is it there for those who ask? Not any more when it was cancelled, or delivered a while ago. */
-export function isShown(message: Message | undefined, nowMs: number): message is Message {
-  if (message === undefined || message.isCancelRequested) return false;
-  return message.status !== DELIVERED || message.sinceMs + DELIVERED_GRACE_MS > nowMs;
-}
 
 /** One that was delivered a moment ago is answered as cancelled: whoever published it cannot know. */
 export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: Turn): QueueReply {

@@ -7,7 +7,6 @@
 import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { DlqSelector, Published, QueueCommandOf, QueueReply, RawSettings } from './commands.js';
 import { rejection } from './decision.js';
-import type { QueueSteps } from './engine.js';
 import { Growth, heldRefusal } from './held-refusal.js';
 import { messageIdAt } from './ids.js';
 import { MAX_DLQ_COUNT } from './limits.js';
@@ -15,7 +14,7 @@ import { messageMatcher } from './message-filter.js';
 import { ensureQueue, queuesRefusal, suspended, usageRefusal } from './publish.js';
 import { overrideSettings } from './publish-settings.js';
 import type { DlqEntry, Envelope } from './records.js';
-import type { Turn } from './turn.js';
+import type { QueueSteps, Turn } from './turn.js';
 
 const LOOKED_AT_ONCE = 1000;
 

@@ -1,4 +1,7 @@
 export * from './callback-body.js';
+export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
+export type { CommandRow } from './command-row.js';
+export { QUEUE_COMMANDS, rowOf } from './command-table.js';
 export * from './commands.js';
 export * from './cron.js';
 export * from './decision.js';
@@ -11,7 +14,6 @@ export {
   type EngineOptions,
   type OpenRunAttempt,
   QueueEngine,
-  type QueueSteps,
   type Record as RecordEvent,
 } from './engine.js';
 export type { CarriedBody, QueueEvent, QueueEventOf } from './events.js';
@@ -31,3 +33,4 @@ export * from './retry-delay.js';
 export * from './retry-policy.js';
 export { OPTION_NAMES } from './setting-options.js';
 export * from './trimmed-body.js';
+export type { QueueSteps } from './turn.js';

@@ -3,9 +3,8 @@
 import { cancelWhere } from './cancel.js';
 import type { QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
-import type { QueueSteps } from './engine.js';
 import { queuesRefusal } from './publish.js';
-import type { Turn } from './turn.js';
+import type { QueueSteps, Turn } from './turn.js';
 
 const DONE: QueueReply = { type: 'Done' };
 
@@ -38,7 +37,7 @@ export function getQueue({ name }: QueueCommandOf<'GetQueue'>, { state }: Turn):
   return queue === undefined ? queueNotFound(name) : { type: 'Queues', queues: [queue.view()] };
 }
 
-export function listQueues({ state }: Turn): QueueReply {
+export function listQueues(_: QueueCommandOf<'ListQueues'>, { state }: Turn): QueueReply {
   return { type: 'Queues', queues: Array.from(state.queues.all(), (queue) => queue.view()) };
 }
 

@@ -11,12 +11,6 @@ import { nameProblem } from './names.js';
 import { parseSettings, withDefaults } from './publish-settings.js';
 import type { DeliverySettings, HeaderList, Schedule, ScheduleDestination, UrlGroup } from './records.js';
 
-/** Numbers for bodies that come with what is being recorded. */
-export interface BodyNumbers {
-  /** The next free one; taken once the event that carries it is applied. */
-  next(): number;
-}
-
 /** A timetable without another tick. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
@@ -35,13 +29,14 @@ interface Around {
   /** Schedules that there are. */
   readonly count: number;
   readonly groups: Groups;
+  /** The next free number of a body; taken once the event that carries it is applied. */
+  readonly nextBody: number;
 }
 
 export function decideSchedule(
   { id, cron: text, destination, queueName, body, callerIp, isAlias }: NewSchedule,
-  { before, count, groups }: Around,
+  { before, count, groups, nextBody }: Around,
   context: QueueContext,
-  bodies: BodyNumbers,
 ): QueueEventOf<'ScheduleSet'> | QueueReplyOf<'Rejected'> {
   const { nowMs, account } = context;
   if (account.state === 'passive') return rejected('SUSPENDED', 'the account is suspended');
@@ -71,7 +66,7 @@ export function decideSchedule(
     nextTickAtMs: before?.cron === cron ? before.nextTickAtMs : tickAfter(cron, nowMs),
   };
   const isEmpty = body.length === 0;
-  const carried = { number: isEmpty ? 0 : bodies.next(), bytes: body.length, content: isEmpty ? undefined : body };
+  const carried = { number: isEmpty ? 0 : nextBody, bytes: body.length, content: isEmpty ? undefined : body };
   return { type: 'ScheduleSet', schedule, body: carried, atMs: nowMs };
 }
 

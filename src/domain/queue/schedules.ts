@@ -12,19 +12,15 @@
  *  S5 the body of a schedule has one number, shared by all messages that it makes
  */
 import { assert, type MessageId, type ScheduleId } from '../../kernel/index.js';
-import type { NewSchedule, QueueCommandOf, QueueReply } from './commands.js';
-import { type QueueContext, rejection } from './decision.js';
+import type { QueueContext } from './decision.js';
 import type { QueueEvent, QueueEventOf } from './events.js';
 import { scheduleBytes, scheduleMemoryBytes } from './held.js';
 import { type HeapItem, IndexedHeap } from './indexed-heap.js';
 import { MAX_TICK_LATENESS_MS } from './limits.js';
 import type { BodyRef, Schedule, ScheduleOutcome, UrlGroup } from './records.js';
-import { type BodyNumbers, decideSchedule, NEVER_MS, tickAfter } from './schedule-setting.js';
+import { NEVER_MS, tickAfter } from './schedule-setting.js';
 import { messagesOfTick, type TickMessage } from './schedule-ticks.js';
 
-export type ScheduleCommand = QueueCommandOf<
-  'SetSchedule' | 'PauseSchedule' | 'DeleteSchedule' | 'GetSchedule' | 'ListSchedules'
->;
 export type ScheduleEvent = QueueEventOf<
   'ScheduleSet' | 'ScheduleDeleted' | 'SchedulePaused' | 'ScheduleFired' | 'ScheduleSkipped' | 'ScheduleRestored'
 >;
@@ -38,11 +34,8 @@ export interface BodyHolders {
 /** Of one call of `dueTicks`, with the messages of the last tick in full: about a millisecond. */
 const TICKS_AT_ONCE = 16;
 const MESSAGES_AT_ONCE = 128;
-const DONE: QueueReply = { type: 'Done' };
 
 type Apply = (event: QueueEvent) => void;
-/** Is there room for the schedule in place of the one before? */
-export type ScheduleJudge = (set: QueueEventOf<'ScheduleSet'>, before: Schedule | undefined) => QueueReply | undefined;
 
 /** A schedule with its place among the next ticks. */
 interface Entry extends HeapItem {
@@ -82,6 +75,10 @@ export class Schedules {
   get(id: ScheduleId): Schedule | undefined {
     const entry = this.#byId.get(id);
     return entry === undefined ? undefined : shown(entry);
+  }
+
+  all(): readonly Schedule[] {
+    return Array.from(this.#byId.values(), shown);
   }
 
   /** When there is something to do next. */
@@ -141,32 +138,6 @@ export class Schedules {
     for (const entry of this.#byId.values()) yield { type: 'ScheduleRestored', schedule: shown(entry) };
   }
 
-  /** @param apply applies an event to the whole state, this included, and records it */
-  execute(
-    command: ScheduleCommand,
-    context: QueueContext,
-    apply: Apply,
-    bodies: BodyNumbers,
-    judge?: ScheduleJudge,
-  ): QueueReply {
-    switch (command.type) {
-      case 'SetSchedule':
-        return this.#decideSet(command.schedule, context, apply, bodies, judge);
-      case 'PauseSchedule':
-        return this.#decidePause(command, context, apply);
-      case 'DeleteSchedule':
-        if (!this.#byId.has(command.id)) return notFound(command.id);
-        apply({ type: 'ScheduleDeleted', id: command.id, atMs: context.nowMs });
-        return DONE;
-      case 'GetSchedule': {
-        const entry = this.#byId.get(command.id);
-        return entry === undefined ? notFound(command.id) : listOf([entry]);
-      }
-      case 'ListSchedules':
-        return listOf(this.#byId.values());
-    }
-  }
-
   /**
    * Makes or skips the ticks that are due, a bounded number of them.
    * @param accept takes a message of a tick, and records its acceptance
@@ -214,33 +185,6 @@ export class Schedules {
     const nextTickAtMs = tickAfter(cron, tickAtMs);
     apply({ type: 'ScheduleFired', id, tickAtMs, messages: ids, nextTickAtMs, atMs: nowMs });
     return messages.length;
-  }
-
-  #decideSet(
-    asked: NewSchedule,
-    context: QueueContext,
-    apply: Apply,
-    bodies: BodyNumbers,
-    judge: ScheduleJudge = () => undefined,
-  ): QueueReply {
-    const around = { before: this.#byId.get(asked.id)?.schedule, count: this.#byId.size, groups: this.groups };
-    const decision = decideSchedule(asked, around, context, bodies);
-    if (decision.type === 'Rejected') return decision;
-    const refusal = judge(decision, around.before);
-    if (refusal !== undefined) return refusal;
-    apply(decision);
-    return { type: 'ScheduleSet', id: asked.id };
-  }
-
-  #decidePause({ id, isPaused }: QueueCommandOf<'PauseSchedule'>, { nowMs }: QueueContext, apply: Apply): QueueReply {
-    const schedule = this.#byId.get(id)?.schedule;
-    if (schedule === undefined) return notFound(id);
-    if (schedule.isPaused === isPaused) return DONE;
-    const { cron, nextTickAtMs: due } = schedule;
-    // Ticks that came while it was paused are not made up for, also when nobody has skipped them yet.
-    const nextTickAtMs = !isPaused && due <= nowMs ? tickAfter(cron, nowMs) : due;
-    apply({ type: 'SchedulePaused', id, isPaused, nextTickAtMs, atMs: nowMs });
-    return DONE;
   }
 
   #set({ schedule, body: { number, bytes } }: QueueEventOf<'ScheduleSet'>): void {
@@ -292,13 +236,4 @@ function isBefore({ schedule: a }: Entry, { schedule: b }: Entry): boolean {
 function shown(entry: Entry): Schedule {
   entry.isShown = true;
   return entry.schedule;
-}
-
-function listOf(entries: Iterable<Entry>): QueueReply {
-  const schedules = Array.from(entries, (entry) => ({ schedule: shown(entry), content: undefined }));
-  return { type: 'Schedules', schedules };
-}
-
-function notFound(id: ScheduleId): QueueReply {
-  return rejection('NOT_FOUND', `schedule ${id} not found`);
 }

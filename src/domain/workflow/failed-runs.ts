@@ -1,51 +1,25 @@
-/** Failed runs: looked at, deleted, resumed, restarted; and their failure functions. */
-import { unreachable } from '../../kernel/index.js';
+/** Failed runs: looked at, and deleted. */
 import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
-import type { QueueSteps } from '../queue/engine.js';
 import type { BodyRef } from '../queue/records.js';
-import type { Turn } from '../queue/turn.js';
+import type { QueueSteps, Turn } from '../queue/turn.js';
 import type { FailedRunView } from './commands.js';
 import type { FailedRun } from './failed-run-index.js';
 import { selectFailedRuns } from './failed-run-selection.js';
-import { cancelFailureFunction, failedRunNotFound, runFailureFunction } from './failure-function.js';
-import { resumeRuns } from './resume.js';
-
-type FailedRunCommand = QueueCommandOf<
-  'GetFailedRun' | 'ListFailedRuns' | 'DeleteFailedRuns' | 'ResumeRuns' | 'RunFailureFunction' | 'CancelFailureFunction'
->;
+import { failedRunNotFound } from './failure-function.js';
 
 /** Entries of runs that go with one event: about a millisecond. */
 const DROPPED_AT_ONCE = 2000;
 const NO_BODY: BodyRef = { number: 0, bytes: 0 };
 
-export function failedRunCommand(command: FailedRunCommand, turn: Turn): QueueReply | QueueSteps {
-  switch (command.type) {
-    case 'GetFailedRun':
-      return getFailedRun(command, turn);
-    case 'ListFailedRuns':
-      return listFailedRuns(command, turn);
-    case 'DeleteFailedRuns':
-      return deleteFailedRuns(command, turn);
-    case 'ResumeRuns':
-      return resumeRuns(command, turn);
-    case 'RunFailureFunction':
-      return runFailureFunction(command, turn);
-    case 'CancelFailureFunction':
-      return cancelFailureFunction(command, turn);
-    default:
-      return unreachable(command);
-  }
-}
-
-function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state }: Turn): QueueReply {
+export function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state }: Turn): QueueReply {
   const failed = state.runs.failed(dlqId);
   if (failed === undefined) return failedRunNotFound(dlqId);
   return { type: 'FailedRuns', runs: [viewOf(failed)], after: undefined };
 }
 
 /** `after` is set for named ones too, when not all of them fit. */
-function* listFailedRuns(
+export function* listFailedRuns(
   { selector, maxBytes }: QueueCommandOf<'ListFailedRuns'>,
   { state }: Turn,
 ): Generator<void, QueueReply> {
@@ -55,7 +29,7 @@ function* listFailedRuns(
   return { type: 'FailedRuns', runs: left.map(viewOf), after };
 }
 
-function deleteFailedRuns(command: QueueCommandOf<'DeleteFailedRuns'>, turn: Turn): QueueReply | QueueSteps {
+export function deleteFailedRuns(command: QueueCommandOf<'DeleteFailedRuns'>, turn: Turn): QueueReply | QueueSteps {
   const { selector } = command;
   const { runs } = turn.state;
   if (selector.kind === 'ids' && selector.dlqIds.some((dlqId) => runs.failed(dlqId) === undefined)) {

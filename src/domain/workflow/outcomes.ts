@@ -3,7 +3,6 @@
  * that did is a result like any other; a failure function that did is recorded beside the failed run.
  */
 
-import type { AttemptWords } from '../queue/attempts.js';
 import { callbackBody } from '../queue/callback-body.js';
 import type { AttemptOutcome } from '../queue/commands.js';
 import { derivedMessageId } from '../queue/ids.js';
@@ -12,7 +11,7 @@ import type { Message } from '../queue/messages.js';
 import { carriedBody } from '../queue/publish.js';
 import type { HeaderList } from '../queue/records.js';
 import { isFinalRefusal, nextDelayMs } from '../queue/retry-policy.js';
-import type { Turn } from '../queue/turn.js';
+import type { AttemptWords, Turn } from '../queue/turn.js';
 import type { FailureFunctionState, RunPart, WorkflowMark } from './records.js';
 import type { Run } from './run.js';
 import { failRun } from './run-end.js';
@@ -42,7 +41,6 @@ export function concludeForRun(
   outcome: AttemptOutcome,
   sentBody: Uint8Array,
   turn: Turn,
-  words: AttemptWords,
 ): void {
   const isResponse = outcome.kind === 'response';
   const status = isResponse ? outcome.status : 0;
@@ -55,10 +53,10 @@ export function concludeForRun(
     response: isResponse ? outcome.body : EMPTY,
     error: isResponse ? `HTTP status ${status}` : outcome.error,
   };
-  if (part.role === 'failure') concludeFunction(attempted, part, turn, words);
+  if (part.role === 'failure') concludeFunction(attempted, part, turn);
   else if (run === undefined || run.isOver) concludeLate(attempted, turn);
-  else if (part.role === 'call') concludeCall(attempted, part, run, turn, words);
-  else concludeDelivery(attempted, part, run, turn, words);
+  else if (part.role === 'call') concludeCall(attempted, part, run, turn);
+  else concludeDelivery(attempted, part, run, turn);
 }
 
 function isSuccess({ status }: Attempted): boolean {
@@ -80,17 +78,16 @@ function concludeDelivery(
   part: Extract<RunPart, { role: 'step' | 'result' }>,
   run: Run,
   turn: Turn,
-  words: AttemptWords,
 ): void {
   const { message, outcome, header } = attempted;
   if (isSuccess(attempted)) {
     const mark = message.shared.envelope.workflow;
-    const problem = part.role === 'step' && mark !== undefined ? endpointProblem(header, mark, words) : undefined;
+    const problem = part.role === 'step' && mark !== undefined ? endpointProblem(header, mark, turn.words) : undefined;
     if (problem === undefined) delivered(attempted, turn);
     else failRun(run, { message, outcome, error: problem }, turn);
     return;
   }
-  const nextAtMs = nextAttemptMs(attempted, turn, words);
+  const nextAtMs = nextAttemptMs(attempted, turn);
   if (nextAtMs !== undefined) failed(attempted, nextAtMs, turn);
   else failRun(run, { message, outcome, error: attempted.error }, turn);
 }
@@ -104,15 +101,9 @@ function endpointProblem(header: HeaderList, mark: WorkflowMark, words: AttemptW
 }
 
 /** One callback for a call, when it has come to its end. */
-function concludeCall(
-  attempted: Attempted,
-  part: Extract<RunPart, { role: 'call' }>,
-  run: Run,
-  turn: Turn,
-  words: AttemptWords,
-): void {
+function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call' }>, run: Run, turn: Turn): void {
   const { message, outcome, sentBody } = attempted;
-  const nextAtMs = isSuccess(attempted) ? undefined : nextAttemptMs(attempted, turn, words);
+  const nextAtMs = isSuccess(attempted) ? undefined : nextAttemptMs(attempted, turn);
   if (nextAtMs !== undefined) {
     failed(attempted, nextAtMs, turn);
     return;
@@ -144,7 +135,6 @@ function concludeFunction(
   attempted: Attempted,
   { runId, dlqId }: Extract<RunPart, { role: 'failure' }>,
   turn: Turn,
-  words: AttemptWords,
 ): void {
   const { message, status, header, error } = attempted;
   const { id, isCancelRequested } = message;
@@ -154,13 +144,14 @@ function concludeFunction(
     turn.apply({ type: 'FailureFunctionEnded', runId, dlqId, state, status, header, response, atMs });
   };
   if (isSuccess(attempted)) {
-    const isMissing = protocolHeader(header, 'Workflow-Failure-Callback-Notfound', words)?.toLowerCase() === 'true';
+    const isMissing =
+      protocolHeader(header, 'Workflow-Failure-Callback-Notfound', turn.words)?.toLowerCase() === 'true';
     // One that was cancelled stays so, whatever it came to.
     if (!isCancelRequested) ended(isMissing ? undefined : 'CALLBACK_SUCCESS');
     delivered(attempted, turn);
     return;
   }
-  const nextAtMs = isCancelRequested ? undefined : nextAttemptMs(attempted, turn, words);
+  const nextAtMs = isCancelRequested ? undefined : nextAttemptMs(attempted, turn);
   failed(attempted, nextAtMs, turn);
   if (nextAtMs !== undefined) return;
   if (isCancelRequested) turn.apply({ type: 'MessageCancelled', id, atMs });
@@ -171,14 +162,10 @@ function concludeFunction(
 }
 
 /** Undefined: there is no other attempt. */
-function nextAttemptMs(
-  { message, outcome, status, header }: Attempted,
-  turn: Turn,
-  words: AttemptWords,
-): number | undefined {
+function nextAttemptMs({ message, outcome, status, header }: Attempted, turn: Turn): number | undefined {
   const { settings } = message.shared.envelope;
   const { retried } = message;
-  if (retried >= settings.maxRetries || isFinalRefusal(status, header, words.nonRetryableNames)) return undefined;
+  if (retried >= settings.maxRetries || isFinalRefusal(status, header, turn.words.nonRetryableNames)) return undefined;
   const { nowMs } = turn.context;
   return nowMs + nextDelayMs({ settings, retried, header: outcome.kind === 'response' ? header : undefined, nowMs });
 }

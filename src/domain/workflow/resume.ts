@@ -11,10 +11,9 @@
 import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
-import type { QueueSteps } from '../queue/engine.js';
 import { derivedMessageId, messageIdAt } from '../queue/ids.js';
 import { suspended, usageRefusal } from '../queue/publish.js';
-import type { Turn } from '../queue/turn.js';
+import type { QueueSteps, Turn } from '../queue/turn.js';
 import type { RunName } from './commands.js';
 import type { FailedRun } from './failed-run-index.js';
 import { selectFailedRuns } from './failed-run-selection.js';

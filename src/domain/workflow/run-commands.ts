@@ -2,8 +2,7 @@
 import type { RunId } from '../../kernel/index.js';
 import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
-import type { QueueSteps } from '../queue/engine.js';
-import type { Turn } from '../queue/turn.js';
+import type { QueueSteps, Turn } from '../queue/turn.js';
 import type { EntryView, RunFilter } from './commands.js';
 import { endText, LARGE_OUT_BYTES, type OutText } from './out-texts.js';
 import type { Run } from './run.js';
