@@ -3,6 +3,7 @@
  * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
+import { Bodies } from '../../src/domain/queue/bodies.js';
 import { type GroupEvent, Groups } from '../../src/domain/queue/groups.js';
 import {
   type AccountFacts,
@@ -43,9 +44,9 @@ export class QueueParts {
   readonly groups = new Groups();
   readonly schedules = new Schedules(this.groups, {
     hold: ({ number }) => this.count(number, 1),
-    release: ({ number }) => this.count(number, -1),
+    drop: ({ number }) => this.count(number, -1),
   });
-  private nextBody = 1;
+  private readonly numbers = new Bodies({ put: () => undefined, drop: () => undefined });
 
   get context(): QueueContext {
     return { nowMs: this.nowMs, account: this.facts };
@@ -102,10 +103,10 @@ export class QueueParts {
     return group;
   }
 
-  /** Of an account's state these commands see the groups, the schedules and the next body's number. */
+  /** Of an account's state these commands see the groups, the schedules and the numbers of bodies. */
   private decide(command: QueueCommand): QueueReply {
-    const { groups, schedules, nextBody, context } = this;
-    const turn = { state: { groups, schedules, nextBody }, context, apply: this.happen };
+    const { groups, schedules, numbers, context } = this;
+    const turn = { state: { groups, schedules, bodies: numbers }, context, apply: this.happen };
     return rowOf(command).decide(command, turn as unknown as Turn) as QueueReply;
   }
 
@@ -131,7 +132,7 @@ export class QueueParts {
   };
 
   private evolve(event: QueueEvent): void {
-    if (event.type === 'ScheduleSet') this.nextBody = Math.max(this.nextBody, event.body.number + 1);
+    if (event.type === 'ScheduleSet') this.numbers.store(event.body);
     if (event.type.startsWith('Group')) this.groups.evolve(event as GroupEvent);
     else this.schedules.evolve(event as ScheduleEvent);
   }

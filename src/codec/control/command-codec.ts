@@ -7,6 +7,7 @@ import {
   CONTROL_COMMANDS,
   type ControlCommand,
   type ControlReply,
+  type NotedCommand,
   type RejectionReason,
 } from '../../domain/control/index.js';
 import type { AccountLimits } from '../../domain/queue/index.js';
@@ -30,8 +31,11 @@ import {
   userToken,
 } from './control-shapes.js';
 import { managementCommands, managementReplies } from './management-codec.js';
+import { auditNote } from './management-shapes.js';
 import {
+  absent,
   flag,
+  later,
   listOf,
   numbered,
   oneOf,
@@ -84,7 +88,13 @@ const shapes: ShapesByType<ControlCommand> = {
   ResetQueueTokens: record({ account: accountId, tokens: queueTokens }),
   RotateSigningKeys: record({ account: accountId, next: sealedSecret }),
   ListAccounts: record({}),
-  ...managementCommands(() => commandShape),
+  Audited: record({
+    account: accountId,
+    note: auditNote,
+    command: later(() => commandShape as Shape<NotedCommand>),
+    always: absent(flag),
+  }),
+  ...managementCommands,
 };
 
 const commandShape: Shape<ControlCommand> = union<ControlCommand>(numbered(shapes, CONTROL_COMMANDS));

@@ -1,13 +1,14 @@
 /** Judges what makes and changes accounts. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId } from '../../kernel/index.js';
 import { ACCOUNT_LIMIT_NAMES, DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
-import type { ControlCommandOf, NewAccount } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import { MAX_ACCOUNTS } from './limits.js';
 import { refuseName } from './names.js';
 import { personOf } from './people.js';
-import type { Account, SealedSecret } from './records.js';
+import type { Account, NewAccount } from './records.js';
+import type { SealedSecret } from './sealed-secret.js';
 import type { ControlState } from './state.js';
 
 export function decideCreateAccount(

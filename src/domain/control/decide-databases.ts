@@ -1,13 +1,13 @@
 /** Judges what creates, changes and ends databases. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
-import type { ControlCommandOf, NewDatabase } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js';
 import { accountCreation, accountOf } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import { MAX_DATABASES, MAX_NAME_CHARACTERS, MAX_PARTITIONS } from './limits.js';
 import { isTypedName, refuseName } from './names.js';
-import { type Database, type DatabaseLimits, type DatabaseSecrets, utcDayOf } from './records.js';
+import { type Database, type DatabaseLimits, type DatabaseSecrets, type NewDatabase, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
 
 export function decideFirstStart(

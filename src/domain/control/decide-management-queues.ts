@@ -1,14 +1,14 @@
 /** Judges what is done with the queues of accounts: their plans, and whose they are. */
 import { DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
 import { ACCOUNT_BUDGET_DOLLARS, ACCOUNT_PLAN_TERMS, accountPlanName } from './account-plans.js';
-import type { ControlCommandOf, NewAccount } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { accountCreation, refuseNewRecord, unknownAccount } from './decide-accounts.js';
 import { isSame, refuseAsTarget, said } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import { type AccountPlan, DEFAULT_ACCOUNT_PLAN } from './management.js';
 import { queueOwnerOf } from './people.js';
-import type { Account } from './records.js';
+import type { Account, NewAccount } from './records.js';
 import type { ControlState } from './state.js';
 
 export function decideGetAccount({ account: id }: ControlCommandOf<'GetAccount'>, state: ControlState): Decision {

@@ -25,12 +25,12 @@ import type {
   DatabaseSecrets,
   MeterMark,
   QueueTokens,
-  SealedSecret,
   Usage,
   UsageRow,
   UserToken,
   UtcDay,
 } from './records.js';
+import type { SealedSecret } from './sealed-secret.js';
 import type { SignedOutSession } from './signed-out.js';
 
 export type ControlEvent =

@@ -18,6 +18,7 @@ export { QuotaDay, type QuotaShare } from './quota.js';
 export * from './quota-subjects.js';
 export { rebuildingEvents } from './rebuild.js';
 export * from './records.js';
+export type { SealedSecret } from './sealed-secret.js';
 export type { SearchTokenOwner } from './search-indexes.js';
 export { DEFAULT_SEARCH_LIMITS, refusedSearchLimit, SEARCH_LIMIT_NAMES } from './search-limits.js';
 export {
@@ -25,5 +26,4 @@ export {
   type ControlStateOptions,
   type QueueTokenOwner,
   type TokenOwner,
-  type TokenRole,
 } from './state.js';

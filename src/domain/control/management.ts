@@ -3,7 +3,7 @@
  * their e-mail, lower case. Instants are milliseconds since the Unix epoch.
  */
 import type { AccountId, ApiKeyId, BackupId, DatabaseId } from '../../kernel/index.js';
-import type { SealedSecret } from './records.js';
+import type { SealedSecret } from './sealed-secret.js';
 
 export const DATABASE_PLANS = [
   'free',

@@ -2,7 +2,7 @@
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type { SearchIndex } from './management.js';
 import { Owned } from './owned.js';
-import type { TokenRole } from './state.js';
+import type { TokenRole } from './records.js';
 
 export interface SearchTokenOwner {
   readonly index: DatabaseId;

@@ -17,11 +17,9 @@ import { Backups } from './backups.js';
 import { DayCounts } from './day-counts.js';
 import { Owned } from './owned.js';
 import { People } from './people.js';
-import type { Account, AclUserRecord, Database, UserToken } from './records.js';
+import type { Account, AclUserRecord, Database, TokenRole, UserToken } from './records.js';
 import { SearchIndexes } from './search-indexes.js';
 import { SignedOutSessions } from './signed-out.js';
-
-export type TokenRole = 'standard' | 'read-only';
 
 export interface TokenOwner {
   readonly database: DatabaseId;

@@ -16,7 +16,6 @@ import { derivedMessageId, dlqIdOf } from './ids.js';
 import { keptResponse } from './kept-response.js';
 import { MAX_ATTEMPT_RESTARTS } from './limits.js';
 import { ACTIVE, type Message } from './messages.js';
-import { carriedBody } from './publish.js';
 import type { CallbackSetting, Envelope, HeaderList } from './records.js';
 import { isFinalRefusal, nextDelayMs } from './retry-policy.js';
 import type { Turn } from './turn.js';
@@ -95,10 +94,10 @@ function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Arra
     turn.apply({ type: 'MessageCancelled', id, atMs });
     return;
   }
-  const dlqId = dlqIdOf(atMs, turn.state.nextDlq);
+  const dlqId = dlqIdOf(atMs, turn.state.deadLetters.next);
   if (settings.failureCallback !== undefined) callBack(settings.failureCallback, 'failure', sent, dlqId, turn);
   turn.apply({ ...failed, nextAtMs: undefined });
-  const carried = carriedBody(response, turn);
+  const carried = turn.state.bodies.carried(response);
   turn.apply({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carried });
   expireBeyondLimit(turn);
 }
@@ -137,7 +136,7 @@ function callBack(
     id: callbackId(id, kind, retried),
     atMs: context.nowMs,
     envelope,
-    body: carriedBody(content, turn),
+    body: turn.state.bodies.carried(content),
     notBeforeMs: context.nowMs + settings.delaySeconds * 1000,
     deduplication: undefined,
     retryOf: undefined,

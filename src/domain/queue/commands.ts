@@ -14,17 +14,10 @@ import type {
   HeaderList,
   MessageStatus,
   QueueRecord,
+  RawSettings,
   Schedule,
   UrlGroup,
 } from './records.js';
-
-/** Configuration as it came, for what can only be judged with a group's defaults under it. */
-export interface RawSettings {
-  /** All request headers that count: lower-case neutral names; configuration, Content-Type and, for header-forward, the rest. */
-  readonly headers: HeaderList;
-  /** Configuration from the query, lower-case neutral names. Headers win over it. */
-  readonly query: HeaderList;
-}
 
 export type PublishDestination =
   /** `settings` were parsed where the call came in. */

@@ -11,13 +11,14 @@
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { FlowView } from './commands.js';
 import { DelayLine, OverdueLine } from './delay-line.js';
+import type { DispatchHooks } from './dispatch-hooks.js';
 import type { FlowKey } from './flow-control.js';
 import { IndexedHeap } from './indexed-heap.js';
 import { FlowGate, Lane, type LaneKind, LaneList, type OriginGate, type Standing } from './lanes.js';
 import { ACTIVE, DELIVERED, type Message } from './messages.js';
 import { OriginShares } from './origin-shares.js';
 import type { OrderedQueue } from './queues.js';
-import type { AccountState, DispatchHooks } from './state.js';
+import type { AccountState } from './state.js';
 
 /** Messages that fall due within one call of `run`, and lanes that are looked at: about a millisecond's work. */
 const RELEASED_AT_ONCE = 1000;

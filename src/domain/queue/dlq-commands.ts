@@ -5,15 +5,16 @@
  *  L2 a retry that is asked again is answered with the messages that it made: their ids follow from the first one
  */
 import type { DlqId, MessageId } from '../../kernel/index.js';
-import type { DlqSelector, Published, QueueCommandOf, QueueReply, RawSettings } from './commands.js';
+import type { DlqSelector, Published, QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
 import { Growth, heldRefusal } from './held-refusal.js';
 import { messageIdAt } from './ids.js';
 import { MAX_DLQ_COUNT } from './limits.js';
 import { messageMatcher } from './message-filter.js';
-import { ensureQueue, queuesRefusal, suspended, usageRefusal } from './publish.js';
 import { overrideSettings } from './publish-settings.js';
-import type { DlqEntry, Envelope } from './records.js';
+import { ensureQueue } from './queue-commands.js';
+import type { DlqEntry, Envelope, RawSettings } from './records.js';
+import { queuesRefusal, suspended, usageRefusal } from './refusals.js';
 import type { QueueSteps, Turn } from './turn.js';
 
 const LOOKED_AT_ONCE = 1000;

@@ -10,9 +10,9 @@ const RUN_ENTRIES_TO_ONE = 20;
 export function expireDlq({ state, context, apply }: Turn): boolean {
   const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
   const dlqIds = [];
-  let excess = state.dlqSize - maxDlqEntries;
+  let excess = state.deadLetters.size - maxDlqEntries;
   let room = EXPIRED_AT_ONCE;
-  for (const { dlqId, failedAtMs } of state.dlqEntries()) {
+  for (const { dlqId, failedAtMs } of state.deadLetters.ascending()) {
     const isOld = failedAtMs + dlqRetentionMs <= context.nowMs;
     if ((!isOld && excess <= 0) || room <= 0) break;
     excess -= 1;

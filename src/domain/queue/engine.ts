@@ -8,6 +8,7 @@ import type { RunEntry, RunPart } from '../workflow/records.js';
 import { cancelLeftovers } from '../workflow/run-end.js';
 import { timeOutWaits } from '../workflow/waits.js';
 import { isOfEndedRun, startAttempt } from './attempts.js';
+import type { BodySink } from './bodies.js';
 import { rowOf } from './command-table.js';
 import type { QueueCommand, QueueReply } from './commands.js';
 import type { QueueContext } from './decision.js';
@@ -22,12 +23,6 @@ import { rebuildingEvents } from './rebuild.js';
 import type { BodyRef, Envelope } from './records.js';
 import { AccountState } from './state.js';
 import type { AttemptWords, QueueSteps, Turn } from './turn.js';
-
-/** Where the bytes of bodies go, and when they are needed no more. The state itself holds numbers. */
-export interface BodySink {
-  put(number: number, content: Uint8Array): void;
-  drop(number: number): void;
-}
 
 /** Called with each event once it has been applied: whoever executes writes it into the turn's entry. */
 export type Record = (event: QueueEvent) => void;
@@ -164,7 +159,8 @@ export class QueueEngine {
 
   /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
   nextDueAtMs({ account }: QueueContext): number | undefined {
-    const { schedules, runs, oldestDlq: oldest, nowMs } = this.#state;
+    const { schedules, runs, deadLetters, nowMs } = this.#state;
+    const { oldest } = deadLetters;
     const instants = [
       schedules.nextTickAtMs(),
       runs.nextDeadline?.waiter.deadlineMs,
@@ -182,7 +178,7 @@ export class QueueEngine {
 
   /** Is the body referred to by anything? */
   isNeeded(body: number): boolean {
-    return this.#state.references.isNeeded(body);
+    return this.#state.bodies.isNeeded(body);
   }
 
   /** Everything up to here of the shard's intake is accepted. */

@@ -3,9 +3,9 @@
  * equal fields; the count of holders says when the last one has gone. What dispatch needs of an envelope is worked
  * out once, here, and so is what it takes (HE1 of held.ts: delivered messages have it, and do not count).
  */
-import type { WorkflowMark } from '../workflow/records.js';
+
 import { envelopeBytes, envelopeMemoryBytes } from './held.js';
-import type { DeliverySettings, Envelope, HeaderList } from './records.js';
+import type { DeliverySettings, Envelope, HeaderList, WorkflowMark } from './records.js';
 
 export interface SharedEnvelope {
   readonly key: string;

@@ -12,6 +12,7 @@ import type { WorkflowEvent } from '../workflow/events.js';
 import type { RunPart } from '../workflow/records.js';
 import type {
   BodyRef,
+  CarriedBody,
   DlqEntry,
   Envelope,
   GroupEndpoint,
@@ -20,11 +21,6 @@ import type {
   Schedule,
   UrlGroup,
 } from './records.js';
-
-/** A body that comes with its event, or one that an earlier event brought (`bytes` undefined). */
-export interface CarriedBody extends BodyRef {
-  readonly content: Uint8Array | undefined;
-}
 
 export type QueueEvent =
   | WorkflowEvent

@@ -18,19 +18,13 @@ import {
   type Held,
   type HeldBounds,
   MESSAGE_MEMORY_BYTES,
+  type QueueBounds,
   type ScheduleTexts,
   scheduleBytes,
   scheduleMemoryBytes,
 } from './held.js';
 import type { Schedule } from './records.js';
 import type { TickMessage } from './schedule-ticks.js';
-
-/** Of one account, as they are now. */
-export interface QueueBounds {
-  readonly ofAccount: HeldBounds;
-  /** HR2 */
-  readonly ofRuns: HeldBounds;
-}
 
 /** Steps of runs that have begun, beside what the account may hold. */
 export const FOR_RUNS = 0.25;

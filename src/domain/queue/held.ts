@@ -21,6 +21,13 @@ export interface Held {
 /** How much of each there may be. */
 export type HeldBounds = Held;
 
+/** Of one account, as they are now. */
+export interface QueueBounds {
+  readonly ofAccount: HeldBounds;
+  /** Somewhat wider: HR2 of held-refusal.ts. */
+  readonly ofRuns: HeldBounds;
+}
+
 /** A message with its id and its place in the dispatcher. */
 export const MESSAGE_MEMORY_BYTES = 264;
 /** An envelope that no other message shares: the object, its key, its lane. What its texts take comes on top, twice. */

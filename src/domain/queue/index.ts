@@ -1,3 +1,4 @@
+export type { BodySink } from './bodies.js';
 export * from './callback-body.js';
 export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
 export type { CommandRow } from './command-row.js';
@@ -10,17 +11,16 @@ export * from './delivered-headers.js';
 export * from './destination.js';
 export * from './duration.js';
 export {
-  type BodySink,
   type EngineOptions,
   type OpenRunAttempt,
   QueueEngine,
   type Record as RecordEvent,
 } from './engine.js';
-export type { CarriedBody, QueueEvent, QueueEventOf } from './events.js';
+export type { QueueEvent, QueueEventOf } from './events.js';
 export * from './flow-control-setting.js';
 export { canonicalHeaderName, isForbiddenOutgoing, outgoingHeaderProblem } from './header-names.js';
 export type * from './held.js';
-export { FOR_RUNS, type QueueBounds } from './held-refusal.js';
+export { FOR_RUNS } from './held-refusal.js';
 export * from './ids.js';
 export * from './labels.js';
 export * from './limits.js';

@@ -2,8 +2,7 @@
 import type { QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
 import { DELIVERED_GRACE_MS } from './limits.js';
-import { DELIVERED, type Message } from './messages.js';
-import { statusWord } from './state.js';
+import { DELIVERED, type Message, statusWord } from './messages.js';
 import type { Turn } from './turn.js';
 
 /** Is it there for those who ask? Not any more when it was cancelled, or delivered a while ago. */

@@ -218,3 +218,8 @@ export class Messages {
     for (let at = this.#deliveredFrom; at < this.#delivered.length; at += 1) yield this.#delivered[at] as Message;
   }
 }
+
+export function statusWord(message: Message): 'waiting' | 'active' | 'delivered' {
+  if (message.status === DELIVERED) return 'delivered';
+  return message.status === ACTIVE ? 'active' : 'waiting';
+}

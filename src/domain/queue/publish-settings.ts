@@ -2,8 +2,7 @@
  * The settings of a call, from its configuration headers and query keys: of a publish, of a publish to a group with
  * defaults, and of a retry that changes some of a message's. A call is read whole before anything of it is accepted.
  */
-import type { RawSettings } from './commands.js';
-import type { DeliverySettings, HeaderList } from './records.js';
+import type { DeliverySettings, HeaderList, RawSettings } from './records.js';
 import { collectOptions } from './setting-options.js';
 import { plainSettings, type SettingsContext, type SettingsOutcome, SettingsReader } from './settings-reader.js';
 

@@ -12,12 +12,13 @@ import { acceptRunItem, countsForLimits, refusalForRuns, runGrowth, runItemRefus
 import type { Published, PublishItem, QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
 import { deduplicationKeyOf } from './deduplication.js';
-import type { CarriedBody } from './events.js';
 import { Growth, heldRefusal } from './held-refusal.js';
 import { messageIdAt } from './ids.js';
 import { MAX_COMMAND_MESSAGES } from './limits.js';
 import { parseSettings, withDefaults } from './publish-settings.js';
-import type { DeliverySettings, Envelope } from './records.js';
+import { ensureQueue } from './queue-commands.js';
+import type { CarriedBody, DeliverySettings, Envelope } from './records.js';
+import { queuesRefusal, suspended, usageRefusal } from './refusals.js';
 import type { TickMessage } from './schedule-ticks.js';
 import type { Turn } from './turn.js';
 
@@ -70,36 +71,6 @@ export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Turn
 export function acceptTick({ id, envelope, body, notBeforeMs }: TickMessage, turn: Turn): void {
   ensureQueue(envelope.queueName, turn);
   accept({ id, envelope, notBeforeMs, deduplication: undefined }, { ...body, content: undefined }, turn);
-}
-
-/** A missing queue is made by the first message for it. */
-export function ensureQueue(name: string | undefined, { state, context, apply }: Turn): void {
-  if (name === undefined || state.queues.get(name) !== undefined) return;
-  apply({ type: 'QueueSet', name, parallelism: 1, isPaused: false, atMs: context.nowMs });
-}
-
-export function suspended(): QueueReply {
-  return rejection('SUSPENDED', 'the account is suspended');
-}
-
-/** @param count messages @returns the refusal that so many more would meet */
-export function usageRefusal(count: number, { state, context }: Turn): QueueReply | undefined {
-  const { account, nowMs } = context;
-  const reason = state.usage.refusalOf(count, account, nowMs);
-  if (reason === undefined) return undefined;
-  const { maxMessagesPerDayHard, budgetCents } = account.limits;
-  const message =
-    reason === 'BUDGET'
-      ? `quota budget exceeded, current limit: ${budgetCents} cents`
-      : `quota maxMessagesPerDay exceeded, current limit: ${maxMessagesPerDayHard}`;
-  return { type: 'Rejected', reason, message, daily: state.usage.dailyUse(account, nowMs) };
-}
-
-/** @param names of queues that would have to be made */
-export function queuesRefusal(names: ReadonlySet<string>, { state, context }: Turn): QueueReply | undefined {
-  const { maxQueues } = context.account.limits;
-  if (names.size === 0 || state.queues.size + names.size <= maxQueues) return undefined;
-  return rejection('TOO_MANY', `quota maxQueues exceeded, current limit: ${maxQueues}`);
 }
 
 function planOf(
@@ -255,17 +226,11 @@ function acceptItem({ item, isGroup, messages }: PlannedItem, turn: Turn): Publi
     }
     ensureQueue(envelope.queueName, turn);
     // Its bytes come with the first message alone.
-    body = body === undefined ? carriedBody(item.body, turn) : { ...body, content: undefined };
+    body = body === undefined ? turn.state.bodies.carried(item.body) : { ...body, content: undefined };
     accept(planned, body, turn);
     return { messageId: id, url, isDuplicate: false };
   });
   return isGroup ? results : (results[0] as Published);
-}
-
-/** A body with the next free number; the empty one is number 0. */
-export function carriedBody(content: Uint8Array, { state }: Turn): CarriedBody {
-  const bytes = content.byteLength;
-  return bytes === 0 ? { number: 0, bytes, content: undefined } : { number: state.nextBody, bytes, content };
 }
 
 function accept({ id, envelope, notBeforeMs, deduplication }: Planned, body: CarriedBody, turn: Turn): void {

@@ -3,7 +3,7 @@
 import { cancelWhere } from './cancel.js';
 import type { QueueCommandOf, QueueReply } from './commands.js';
 import { rejection } from './decision.js';
-import { queuesRefusal } from './publish.js';
+import { queuesRefusal } from './refusals.js';
 import type { QueueSteps, Turn } from './turn.js';
 
 const DONE: QueueReply = { type: 'Done' };
@@ -39,6 +39,12 @@ export function getQueue({ name }: QueueCommandOf<'GetQueue'>, { state }: Turn):
 
 export function listQueues(_: QueueCommandOf<'ListQueues'>, { state }: Turn): QueueReply {
   return { type: 'Queues', queues: Array.from(state.queues.all(), (queue) => queue.view()) };
+}
+
+/** A missing queue is made by the first message for it. */
+export function ensureQueue(name: string | undefined, { state, context, apply }: Turn): void {
+  if (name === undefined || state.queues.get(name) !== undefined) return;
+  apply({ type: 'QueueSet', name, parallelism: 1, isPaused: false, atMs: context.nowMs });
 }
 
 /** Its messages are cancelled first: those that wait leave, those in flight end with their attempts. */

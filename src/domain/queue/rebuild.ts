@@ -3,8 +3,8 @@
  * Active messages without a token (their key was reset meanwhile) stand before their key, all others behind it.
  */
 import type { QueueEvent, QueueEventOf } from './events.js';
-import { ACTIVE, DELIVERED, type Message } from './messages.js';
-import { type AccountState, statusWord } from './state.js';
+import { ACTIVE, DELIVERED, type Message, statusWord } from './messages.js';
+import type { AccountState } from './state.js';
 
 export function* rebuildingEvents(state: AccountState): Iterable<QueueEvent> {
   yield accountRestored(state);
@@ -28,13 +28,13 @@ function isUncounted(message: Message): boolean {
 }
 
 function accountRestored(state: AccountState): QueueEventOf<'AccountRestored'> {
-  const { nextBody, nextOrder, nextDlq, intakePosition, nowMs, usage } = state;
+  const { bodies, deadLetters, nextOrder, intakePosition, nowMs, usage } = state;
   const { day, messagesToday, month, messagesThisMonth, isDailyLimitReached } = usage;
   return {
     type: 'AccountRestored',
-    nextBody,
+    nextBody: bodies.next,
     nextOrder,
-    nextDlq,
+    nextDlq: deadLetters.next,
     intakePosition,
     nowMs,
     day,

@@ -11,9 +11,9 @@ const DONE: QueueReply = { type: 'Done' };
 
 export function setSchedule({ schedule: asked }: QueueCommandOf<'SetSchedule'>, turn: Turn): QueueReply {
   const { state, context, apply } = turn;
-  const { schedules, groups, nextBody } = state;
+  const { schedules, groups, bodies } = state;
   const before = schedules.get(asked.id);
-  const decision = decideSchedule(asked, { before, count: schedules.size, groups, nextBody }, context);
+  const decision = decideSchedule(asked, { before, count: schedules.size, groups, bodies }, context);
   if (decision.type === 'Rejected') return decision;
   const refusal = scheduleRefusal(decision, before, state, context);
   if (refusal !== undefined) return refusal;

@@ -2,6 +2,7 @@
  * What a caller asks of a schedule, judged: its id, timetable, destination and settings. What it makes is
  * schedule-ticks.ts.
  */
+import type { Bodies } from './bodies.js';
 import type { NewSchedule, PublishDestination, QueueReplyOf } from './commands.js';
 import { nextTickAfter, parseCron } from './cron.js';
 import type { QueueContext } from './decision.js';
@@ -29,13 +30,12 @@ interface Around {
   /** Schedules that there are. */
   readonly count: number;
   readonly groups: Groups;
-  /** The next free number of a body; taken once the event that carries it is applied. */
-  readonly nextBody: number;
+  readonly bodies: Pick<Bodies, 'carried'>;
 }
 
 export function decideSchedule(
   { id, cron: text, destination, queueName, body, callerIp, isAlias }: NewSchedule,
-  { before, count, groups, nextBody }: Around,
+  { before, count, groups, bodies }: Around,
   context: QueueContext,
 ): QueueEventOf<'ScheduleSet'> | QueueReplyOf<'Rejected'> {
   const { nowMs, account } = context;
@@ -65,9 +65,7 @@ export function decideSchedule(
     createdAtMs: before?.createdAtMs ?? nowMs,
     nextTickAtMs: before?.cron === cron ? before.nextTickAtMs : tickAfter(cron, nowMs),
   };
-  const isEmpty = body.length === 0;
-  const carried = { number: isEmpty ? 0 : nextBody, bytes: body.length, content: isEmpty ? undefined : body };
-  return { type: 'ScheduleSet', schedule, body: carried, atMs: nowMs };
+  return { type: 'ScheduleSet', schedule, body: bodies.carried(body), atMs: nowMs };
 }
 
 type DeliveryOutcome =

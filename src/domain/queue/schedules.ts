@@ -28,7 +28,7 @@ export type ScheduleEvent = QueueEventOf<
 /** Who counts what refers to a body: a schedule refers to its own for as long as it is there. */
 export interface BodyHolders {
   hold(body: BodyRef): void;
-  release(body: BodyRef): void;
+  drop(body: BodyRef): void;
 }
 
 /** Of one call of `dueTicks`, with the messages of the last tick in full: about a millisecond. */
@@ -102,7 +102,7 @@ export class Schedules {
         this.#byId.delete(event.id);
         this.#bytes -= entry.bytes;
         this.#memoryBytes -= entry.memoryBytes;
-        this.holders.release(entry.schedule.body);
+        this.holders.drop(entry.schedule.body);
         return;
       }
       case 'SchedulePaused':
@@ -191,7 +191,7 @@ export class Schedules {
     const before = this.#byId.get(schedule.id);
     const body = { number, bytes };
     this.holders.hold(body);
-    if (before !== undefined) this.holders.release(before.schedule.body);
+    if (before !== undefined) this.holders.drop(before.schedule.body);
     if (before === undefined) this.#add({ ...schedule, body, lastTickAtMs: 0, lastOutcomes: new Map() });
     else this.#update(schedule.id, { ...schedule, body });
   }

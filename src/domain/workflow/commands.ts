@@ -3,9 +3,16 @@
  * answer: a run that is over, a limit, a repetition are known there alone.
  */
 import type { DlqId, MessageId, RunId } from '../../kernel/index.js';
-import type { RawSettings } from '../queue/commands.js';
-import type { BodyRef, DeliverySettings, DlqEntry, Envelope, HeaderList } from '../queue/records.js';
-import type { FailureFunction, FailureFunctionState, RunEntry, StepMark, WorkflowMark } from './records.js';
+import type {
+  BodyRef,
+  DeliverySettings,
+  DlqEntry,
+  Envelope,
+  HeaderList,
+  RawSettings,
+  WorkflowMark,
+} from '../queue/records.js';
+import type { FailureFunction, FailureFunctionState, RunEntry, StepMark } from './records.js';
 
 /** How a record made by the server is to be delivered; the owner puts the run's own settings under it. */
 export interface AskedDelivery {

@@ -5,8 +5,7 @@
  * The last group is found in snapshots only.
  */
 import type { DlqId, MessageId, RunId } from '../../kernel/index.js';
-import type { CarriedBody } from '../queue/events.js';
-import type { Envelope, HeaderList } from '../queue/records.js';
+import type { CarriedBody, Envelope, HeaderList } from '../queue/records.js';
 import type {
   FailureFunction,
   FailureFunctionState,

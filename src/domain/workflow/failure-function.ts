@@ -5,8 +5,8 @@
 import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
 import { ACTIVE, DELIVERED } from '../queue/messages.js';
-import { suspended, usageRefusal } from '../queue/publish.js';
 import type { HeaderList } from '../queue/records.js';
+import { suspended, usageRefusal } from '../queue/refusals.js';
 import type { Turn } from '../queue/turn.js';
 import type { FailedRun } from './failed-run-index.js';
 import { failureEnvelope } from './run-envelopes.js';

@@ -1,3 +1,4 @@
+export type { WorkflowMark } from '../queue/records.js';
 export * from './commands.js';
 export type { WorkflowEvent } from './events.js';
 export type { FailedRun } from './failed-run-index.js';

@@ -8,11 +8,10 @@ import type { AttemptOutcome } from '../queue/commands.js';
 import { derivedMessageId } from '../queue/ids.js';
 import { keptResponse } from '../queue/kept-response.js';
 import type { Message } from '../queue/messages.js';
-import { carriedBody } from '../queue/publish.js';
-import type { HeaderList } from '../queue/records.js';
+import type { HeaderList, WorkflowMark } from '../queue/records.js';
 import { isFinalRefusal, nextDelayMs } from '../queue/retry-policy.js';
 import type { AttemptWords, Turn } from '../queue/turn.js';
-import type { FailureFunctionState, RunPart, WorkflowMark } from './records.js';
+import type { FailureFunctionState, RunPart } from './records.js';
 import type { Run } from './run.js';
 import { failRun } from './run-end.js';
 import { resultEnvelope } from './run-envelopes.js';
@@ -122,7 +121,10 @@ function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call
     const result = { role: 'result', runId, runCreatedAtMs, step, callId: id } as const;
     const resultId = derivedMessageId(`${id} callback ${retried}`);
     const dueAtMs = turn.context.nowMs + callback.settings.delaySeconds * 1000;
-    acceptPart({ id: resultId, envelope, body: carriedBody(content, turn), notBeforeMs: dueAtMs, part: result }, turn);
+    acceptPart(
+      { id: resultId, envelope, body: turn.state.bodies.carried(content), notBeforeMs: dueAtMs, part: result },
+      turn,
+    );
   }
   if (isSuccess(attempted)) delivered(attempted, turn);
   else {
@@ -140,7 +142,7 @@ function concludeFunction(
   const { id, isCancelRequested } = message;
   const atMs = turn.context.nowMs;
   const ended = (state: Exclude<FailureFunctionState, 'CALLBACK_INPROGRESS'> | undefined) => {
-    const response = carriedBody(keptResponse(attempted.response), turn);
+    const response = turn.state.bodies.carried(keptResponse(attempted.response));
     turn.apply({ type: 'FailureFunctionEnded', runId, dlqId, state, status, header, response, atMs });
   };
   if (isSuccess(attempted)) {

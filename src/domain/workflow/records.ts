@@ -46,18 +46,6 @@ export interface StepMark {
   readonly stepType: string;
 }
 
-/** Of a message of a run; part of its envelope, so alike for all runs of a kind. */
-export interface WorkflowMark {
-  /** An answer without the protocol's version is not a workflow endpoint's: the run fails at once. */
-  readonly detectsTrigger: boolean;
-  /** Started by a REST trigger: the endpoint has to be new enough for it, or the run fails at once. */
-  readonly needsRecentClient: boolean;
-  /** The endpoint can fetch the list of entries itself, when a delivery leaves it out. */
-  readonly canFetch: boolean;
-  /** The trigger's settings hold for all messages of the run; else each message brings its own. */
-  readonly isConfiguredByTrigger: boolean;
-}
-
 /** What a message is to its run. */
 export type RunPart =
   /** Delivers the entry at `index`, with all before it. `step` undefined: the payload. */

@@ -12,7 +12,7 @@ import type { DlqId, MessageId } from '../../kernel/index.js';
 import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
 import { derivedMessageId, messageIdAt } from '../queue/ids.js';
-import { suspended, usageRefusal } from '../queue/publish.js';
+import { suspended, usageRefusal } from '../queue/refusals.js';
 import type { QueueSteps, Turn } from '../queue/turn.js';
 import type { RunName } from './commands.js';
 import type { FailedRun } from './failed-run-index.js';

@@ -6,10 +6,10 @@
  *  V2 a delay is waited for once, before the first deliveries
  */
 import { assert } from '../../kernel/index.js';
-import type { QueueReply, RawSettings } from '../queue/commands.js';
+import type { QueueReply } from '../queue/commands.js';
 import { type QueueContext, rejection } from '../queue/decision.js';
 import { overrideSettings } from '../queue/publish-settings.js';
-import type { CallbackSetting, DeliverySettings, Envelope, HeaderList } from '../queue/records.js';
+import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, RawSettings } from '../queue/records.js';
 import type { Run } from './run.js';
 import { firstEnvelope, stepEnvelope } from './run-envelopes.js';
 

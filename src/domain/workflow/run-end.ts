@@ -11,20 +11,38 @@ import type { AttemptOutcome } from '../queue/commands.js';
 import { derivedMessageId, dlqIdOf } from '../queue/ids.js';
 import { keptResponse } from '../queue/kept-response.js';
 import { type Message, WAITING } from '../queue/messages.js';
-import { carriedBody } from '../queue/publish.js';
-import type { HeaderList } from '../queue/records.js';
+import type { Envelope, HeaderList } from '../queue/records.js';
 import type { Turn } from '../queue/turn.js';
+import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from './limits.js';
 import { atOnce, endText, type OutText, withOut } from './out-texts.js';
-import type { RunEndState } from './records.js';
+import type { RunEndState, StepMark } from './records.js';
 import type { Run } from './run.js';
 import { failureEnvelope } from './run-envelopes.js';
-import { acceptPart, appendEntry, partOf } from './run-parts.js';
+import { acceptPart, partOf } from './run-parts.js';
 
 const EMPTY = new Uint8Array(0);
 const NO_HEADER: HeaderList = [];
 /** With the end of a run, of which one step may bring many; and by one call of `work`: about a millisecond. */
 const CANCELLED_WITH_RUN = 20;
 const CANCELLED_AT_ONCE = 100;
+
+export interface NewEntry {
+  readonly id: MessageId;
+  readonly step: StepMark;
+  readonly content: Uint8Array;
+  readonly envelope: Envelope;
+  readonly notBeforeMs: number;
+}
+
+/** Appends and schedules at once; a run that has grown too large fails with it. */
+export function appendEntry(run: Run, { id, step, content, envelope, notBeforeMs }: NewEntry, turn: Turn): void {
+  const isTooLong = run.entries.length >= MAX_RUN_ENTRIES;
+  const isTooLarge = run.bytes + content.byteLength > MAX_RUN_BYTES;
+  const part = { role: 'step', ...partOf(run), index: run.entries.length, step } as const;
+  acceptPart({ id, envelope, body: turn.state.bodies.carried(content), notBeforeMs, part }, turn);
+  if (isTooLong) failGrown(run, id, `the run has more than ${MAX_RUN_ENTRIES} entries`, turn);
+  else if (isTooLarge) failGrown(run, id, `the run has more than ${MAX_RUN_BYTES} bytes`, turn);
+}
 
 export interface RunEnd {
   readonly state: RunEndState;
@@ -78,7 +96,7 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
   const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;
   const status = outcome.kind === 'response' ? outcome.status : 0;
   const response = outcome.kind === 'response' ? keptResponse(outcome.body) : EMPTY;
-  const dlqId = dlqIdOf(atMs, state.nextDlq);
+  const dlqId = dlqIdOf(atMs, state.deadLetters.next);
   apply({
     type: 'AttemptFailed',
     id,
@@ -90,7 +108,16 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
     response,
     nextAtMs: undefined,
   });
-  apply({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carriedBody(response, turn) });
+  apply({
+    type: 'MessageDeadLettered',
+    id,
+    dlqId,
+    atMs,
+    status,
+    error,
+    header,
+    response: turn.state.bodies.carried(response),
+  });
   const end: RunEnd = { state: 'RUN_FAILED', dlqId, error };
   closeRun(run, end, turn);
   // Before the parent has the result: it may fail with it, and its entry push this one out of a full DLQ.
@@ -133,7 +160,7 @@ export function callFailureFunction(
   const envelope = failureEnvelope(origin, failureCallback);
   const part = { role: 'failure', ...partOf(run), dlqId, payload: payload.body } as const;
   const notBefore = turn.context.nowMs + failureCallback.settings.delaySeconds * 1000;
-  acceptPart({ id, envelope, body: carriedBody(content, turn), notBeforeMs: notBefore, part }, turn);
+  acceptPart({ id, envelope, body: turn.state.bodies.carried(content), notBeforeMs: notBefore, part }, turn);
 }
 
 function failureIdOf({ id, retried }: Message): MessageId {
@@ -167,7 +194,7 @@ export function withMembers(stepText: string, members: Readonly<Record<string, u
 
 /** The oldest make room, plain ones and failed runs alike. */
 export function expireBeyondLimit({ state, context, apply }: Turn): void {
-  if (state.dlqSize <= context.account.limits.maxDlqEntries) return;
-  const oldest = state.oldestDlq;
+  if (state.deadLetters.size <= context.account.limits.maxDlqEntries) return;
+  const oldest = state.deadLetters.oldest;
   if (oldest !== undefined) apply({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });
 }

@@ -9,9 +9,8 @@
  */
 
 import { calledUrl } from '../../kernel/index.js';
-import type { CallbackSetting, DeliverySettings, Envelope, HeaderList } from '../queue/records.js';
+import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../queue/records.js';
 import type { AskedDelivery } from './commands.js';
-import type { WorkflowMark } from './records.js';
 import type { Run } from './run.js';
 
 const PROTOCOL = 'Svc-Workflow-';

@@ -1,7 +1,6 @@
 /** What runs have in common with the rest of the account: bodies and envelopes, there for as long as they are held. */
 import type { SharedEnvelope } from '../queue/envelopes.js';
-import type { CarriedBody } from '../queue/events.js';
-import type { BodyRef, Envelope } from '../queue/records.js';
+import type { BodyRef, CarriedBody, Envelope } from '../queue/records.js';
 import type { Invoker, ResultDelivery, RunEntry, StepMark, StoredEvent, Waiter } from './records.js';
 import type { Run, Waiting } from './run.js';
 

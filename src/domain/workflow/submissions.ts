@@ -11,15 +11,15 @@ import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { Published, PublishItem, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
 import type { Growth } from '../queue/held-refusal.js';
-import { carriedBody } from '../queue/publish.js';
 import type { Turn } from '../queue/turn.js';
 import type { WorkflowItem } from './commands.js';
 import { MAX_INVOKE_DEPTH, MAX_RUN_ENTRIES } from './limits.js';
 import type { StepMark } from './records.js';
 import type { Run } from './run.js';
+import { appendEntry } from './run-end.js';
 import { callEnvelope, stepEnvelope } from './run-envelopes.js';
 import { type RunItem, urlOf } from './run-items.js';
-import { acceptPart, appendEntry, partOf } from './run-parts.js';
+import { acceptPart, partOf } from './run-parts.js';
 import { trigger } from './triggers.js';
 
 export function runOver(): QueueReply {
@@ -114,6 +114,6 @@ function call(item: RunItem, step: StepMark, run: Run, notBeforeMs: number, turn
   if (earlier !== undefined) return { messageId: earlier, url, isDuplicate: true, run: run.name };
   const envelope = callEnvelope(run, url, settings, workflow.mark);
   const part = { role: 'call', ...partOf(run), step } as const;
-  acceptPart({ id, envelope, body: carriedBody(body, turn), notBeforeMs, part }, turn);
+  acceptPart({ id, envelope, body: turn.state.bodies.carried(body), notBeforeMs, part }, turn);
   return { messageId: id, url, isDuplicate: false, run: run.name };
 }

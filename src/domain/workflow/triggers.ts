@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import type { Published } from '../queue/commands.js';
 import { deduplicationKeyOf } from '../queue/deduplication.js';
-import { carriedBody } from '../queue/publish.js';
 import type { Turn } from '../queue/turn.js';
 import type { AskedInvoker } from './commands.js';
 import type { DeliverySettings, Invoker } from './records.js';
@@ -68,7 +67,10 @@ function startRun(
   apply({ ...started, invoker: asInvoker, resumedFrom: undefined, kept: [] });
   const notBeforeMs = item.notBeforeMs ?? atMs + settings.delaySeconds * 1000;
   const part = { role: 'step', runId, runCreatedAtMs: atMs, index: 0, step: undefined } as const;
-  acceptPart({ id: item.id, envelope, body: carriedBody(item.body, turn), notBeforeMs, part, deduplication }, turn);
+  acceptPart(
+    { id: item.id, envelope, body: turn.state.bodies.carried(item.body), notBeforeMs, part, deduplication },
+    turn,
+  );
   if (asInvoker === undefined) return;
   const child = { childRunId: runId, childCreatedAtMs: atMs, childUrl: url, messageId: item.id };
   apply({ type: 'InvokeStarted', runId: asInvoker.runId, step: asInvoker.step, ...child, atMs });

@@ -11,16 +11,15 @@ import type { QueueCommandOf, QueueReply } from '../queue/commands.js';
 import { rejection } from '../queue/decision.js';
 import { Growth, heldRefusal } from '../queue/held-refusal.js';
 import { messageIdAt } from '../queue/ids.js';
-import { suspended } from '../queue/publish.js';
+import { suspended } from '../queue/refusals.js';
 import type { QueueSteps, Turn } from '../queue/turn.js';
 import type { AskedDelivery, Notified, WaiterView } from './commands.js';
 import { MAX_STORED_EVENT_BYTES, MAX_STORED_EVENTS, MAX_WAITER_BYTES } from './limits.js';
 import { atOnce, eventText, LARGE_OUT_BYTES, type OutText, withOut } from './out-texts.js';
 import type { ResultDelivery, Waiter } from './records.js';
 import type { Run, Waiting } from './run.js';
-import { withMembers } from './run-end.js';
+import { appendEntry, withMembers } from './run-end.js';
 import { stepEnvelope } from './run-envelopes.js';
-import { appendEntry } from './run-parts.js';
 import { askedRefusal, runOver } from './submissions.js';
 
 /** Of one step of a notify, and of one call of `work`: about a millisecond. */
