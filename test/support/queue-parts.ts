@@ -3,8 +3,7 @@
  * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
-import { Bodies } from '../../src/domain/queue/bodies.js';
-import { type GroupEvent, Groups } from '../../src/domain/queue/groups.js';
+import { type GroupEvent, Groups } from '../../src/domain/queue/groups/groups.js';
 import {
   type AccountFacts,
   type NewSchedule,
@@ -18,8 +17,9 @@ import {
   type Schedule,
   type UrlGroup,
 } from '../../src/domain/queue/index.js';
-import type { TickMessage } from '../../src/domain/queue/schedule-ticks.js';
-import { type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules.js';
+import { Bodies } from '../../src/domain/queue/messages/bodies.js';
+import type { TickMessage } from '../../src/domain/queue/schedules/schedule-ticks.js';
+import { type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules/schedules.js';
 import type { Turn } from '../../src/domain/queue/turn.js';
 import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
 import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';

@@ -8,7 +8,7 @@ import type {
   RunSelector,
   WorkflowCommand,
   WorkflowItem,
-} from '../../domain/workflow/index.js';
+} from '../../domain/queue/runs/index.js';
 import { dlqId, headerList, messageId, optionalText, rawSettings, settings, texts } from './queue-shapes.js';
 import {
   absent,

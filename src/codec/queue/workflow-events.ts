@@ -6,7 +6,7 @@ import type {
   StoredEvent,
   Waiter,
   WorkflowEvent,
-} from '../../domain/workflow/index.js';
+} from '../../domain/queue/runs/index.js';
 import { envelope } from './envelope-codec.js';
 import { carriedBody, dlqId, headerList, messageId, optionalText } from './queue-shapes.js';
 import { bytes, type Cases, fields, listOf, oneOf, optional, record, text, tuple, whole } from './shapes.js';

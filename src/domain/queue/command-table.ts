@@ -3,19 +3,16 @@
  * the mailbox know of a command what its row says.
  */
 
-import { deleteFailedRuns, getFailedRun, listFailedRuns } from '../workflow/failed-runs.js';
-import { cancelFailureFunction, runFailureFunction } from '../workflow/failure-function.js';
-import { resumeRuns } from '../workflow/resume.js';
-import { cancelRuns, endRunByCommand, getRun } from '../workflow/run-commands.js';
-import { listWaiters, notify, wait } from '../workflow/waits.js';
-import { getGlobalParallelism, getPosition } from './account-commands.js';
-import { recordAttempt } from './attempts.js';
-import { cancelMessage, cancelMessages } from './cancel.js';
+import { getGlobalParallelism, getPosition } from './accounts/account-commands.js';
 import { bytesOfItems, bytesOfOutcome, COMMAND_BYTES } from './command-bytes.js';
 import type { CommandRow } from './command-row.js';
 import type { QueueCommand, QueueCommandOf } from './commands.js';
-import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
-import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
+import { deleteDlq, getDlq, retryDlq } from './dead-letters/dlq-commands.js';
+import { recordAttempt } from './delivery/attempts.js';
+import { deleteFailedRuns, getFailedRun, listFailedRuns } from './failed-runs/failed-run-commands.js';
+import { cancelFailureFunction, runFailureFunction } from './failed-runs/failure-function.js';
+import { resumeRuns } from './failed-runs/resume.js';
+import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-control/flow-commands.js';
 import {
   deleteGroup,
   getGroup,
@@ -23,11 +20,20 @@ import {
   removeEndpoints,
   setGroupDefaults,
   upsertEndpoints,
-} from './group-commands.js';
-import { getMessage } from './message-view.js';
-import { publish, takeIntake } from './publish.js';
-import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queue-commands.js';
-import { deleteSchedule, getSchedule, listSchedules, pauseSchedule, setSchedule } from './schedule-commands.js';
+} from './groups/group-commands.js';
+import { cancelMessage, cancelMessages } from './messages/cancel.js';
+import { getMessage } from './messages/message-view.js';
+import { publish, takeIntake } from './messages/publish.js';
+import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queues/queue-commands.js';
+import { cancelRuns, endRunByCommand, getRun } from './runs/run-commands.js';
+import {
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  pauseSchedule,
+  setSchedule,
+} from './schedules/schedule-commands.js';
+import { listWaiters, notify, wait } from './waits/waits.js';
 
 type CommandTable = { readonly [Type in QueueCommand['type']]: CommandRow<QueueCommandOf<Type>> };
 

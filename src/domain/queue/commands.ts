@@ -4,7 +4,6 @@
  * judges what depends on state: groups, limits that count, deduplication, flow control.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
-import type { RunName, WorkflowCommand, WorkflowItem, WorkflowReply } from '../workflow/commands.js';
 import type {
   BodyRef,
   DeliverySettings,
@@ -18,6 +17,7 @@ import type {
   Schedule,
   UrlGroup,
 } from './records.js';
+import type { RunName, WorkflowCommand, WorkflowItem, WorkflowReply } from './runs/commands.js';
 
 export type PublishDestination =
   /** `settings` were parsed where the call came in. */

@@ -1,6 +1,7 @@
 /** What a decision may depend on beside the state, and how a refusal looks. */
+
+import type { Held, QueueBounds } from './accounts/held.js';
 import type { QueueRejection, QueueReply } from './commands.js';
-import type { Held, QueueBounds } from './held.js';
 import type { AccountFacts } from './records.js';
 
 export interface QueueContext {

@@ -4,25 +4,25 @@
  * milliseconds a call, whatever the state holds.
  */
 import type { MessageId } from '../../kernel/index.js';
-import type { RunEntry, RunPart } from '../workflow/records.js';
-import { cancelLeftovers } from '../workflow/run-end.js';
-import { timeOutWaits } from '../workflow/waits.js';
-import { isOfEndedRun, startAttempt } from './attempts.js';
-import type { BodySink } from './bodies.js';
+import { AccountState } from './accounts/account-state.js';
+import type { Held } from './accounts/held.js';
+import { isTickRefused } from './accounts/held-refusal.js';
+import { rebuildingEvents } from './accounts/rebuild.js';
 import { rowOf } from './command-table.js';
 import type { QueueCommand, QueueReply } from './commands.js';
+import { expireDlq } from './dead-letters/dlq-expiry.js';
 import type { QueueContext } from './decision.js';
-import { Dispatcher } from './dispatcher.js';
-import { expireDlq } from './dlq-expiry.js';
+import { isOfEndedRun, startAttempt } from './delivery/attempts.js';
+import { Dispatcher } from './delivery/dispatcher.js';
 import type { QueueEvent } from './events.js';
-import type { Held } from './held.js';
-import { isTickRefused } from './held-refusal.js';
-import { ACTIVE } from './messages.js';
-import { acceptTick } from './publish.js';
-import { rebuildingEvents } from './rebuild.js';
+import type { BodySink } from './messages/bodies.js';
+import { ACTIVE } from './messages/messages.js';
+import { acceptTick } from './messages/publish.js';
 import type { BodyRef, Envelope } from './records.js';
-import { AccountState } from './state.js';
+import type { RunEntry, RunPart } from './runs/records.js';
+import { cancelLeftovers } from './runs/run-end.js';
 import type { AttemptWords, QueueSteps, Turn } from './turn.js';
+import { timeOutWaits } from './waits/waits.js';
 
 /** Called with each event once it has been applied: whoever executes writes it into the turn's entry. */
 export type Record = (event: QueueEvent) => void;

@@ -8,8 +8,6 @@
  * The last group is found in snapshots only.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
-import type { WorkflowEvent } from '../workflow/events.js';
-import type { RunPart } from '../workflow/records.js';
 import type {
   BodyRef,
   CarriedBody,
@@ -21,6 +19,8 @@ import type {
   Schedule,
   UrlGroup,
 } from './records.js';
+import type { WorkflowEvent } from './runs/events.js';
+import type { RunPart } from './runs/records.js';
 
 export type QueueEvent =
   | WorkflowEvent

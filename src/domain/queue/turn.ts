@@ -1,9 +1,10 @@
 /** What a decision of one turn has at hand, and how it makes things happen. */
+
+import type { AccountState } from './accounts/account-state.js';
 import type { QueueReply } from './commands.js';
 import type { QueueContext } from './decision.js';
-import type { Dispatcher } from './dispatcher.js';
+import type { Dispatcher } from './delivery/dispatcher.js';
 import type { QueueEvent } from './events.js';
-import type { AccountState } from './state.js';
 
 /** How destinations may spell headers of answers. */
 export interface AttemptWords {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { AccountState } from '../../../src/domain/queue/accounts/account-state.js';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
-import { AccountState } from '../../../src/domain/queue/state.js';
-import type { RunPart } from '../../../src/domain/workflow/index.js';
+import type { RunPart } from '../../../src/domain/queue/runs/index.js';
 import { conclude, playRun, type RunAction, runPrograms } from '../../support/random-runs.js';
 import { answered, entryItem, run, WorkflowSpec } from '../../support/workflow-spec.js';
 

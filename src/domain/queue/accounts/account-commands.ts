@@ -1,0 +1,13 @@
+/** What is asked about an account's queue as a whole. */
+import type { QueueCommandOf, QueueReply } from '../commands.js';
+import type { Turn } from '../turn.js';
+
+export function getGlobalParallelism(_: QueueCommandOf<'GetGlobalParallelism'>, { state, context }: Turn): QueueReply {
+  const { maxGlobalParallelism: max } = context.account.limits;
+  return { type: 'GlobalParallelism', max, active: state.messages.active.size };
+}
+
+/** Known to whoever keeps the journal, not to the state that it adds up to: the actor puts the position in. */
+export function getPosition(): QueueReply {
+  return { type: 'Position', position: 0 };
+}
