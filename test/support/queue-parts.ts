@@ -3,7 +3,8 @@
  * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
-import { type GroupEvent, Groups } from '../../src/domain/queue/groups/groups.js';
+import type { AccountParts } from '../../src/domain/queue/accounts/account-parts.js';
+import { Groups } from '../../src/domain/queue/groups/groups.js';
 import {
   type AccountFacts,
   type NewSchedule,
@@ -14,17 +15,17 @@ import {
   type QueueEventOf,
   type QueueReply,
   rowOf,
+  rowOfEvent,
   type Schedule,
   type UrlGroup,
 } from '../../src/domain/queue/index.js';
 import { Bodies } from '../../src/domain/queue/messages/bodies.js';
 import type { TickMessage } from '../../src/domain/queue/schedules/schedule-ticks.js';
-import { type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules/schedules.js';
+import { Schedules } from '../../src/domain/queue/schedules/schedules.js';
 import type { Turn } from '../../src/domain/queue/turn.js';
 import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
 import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';
 
-type PartEvent = GroupEvent | ScheduleEvent;
 type GroupCommand = QueueCommandOf<
   'UpsertEndpoints' | 'RemoveEndpoints' | 'SetGroupDefaults' | 'DeleteGroup' | 'GetGroup' | 'ListGroups'
 >;
@@ -86,7 +87,7 @@ export class QueueParts {
     return this.rebuilt([...this.snapshot()]);
   }
 
-  *snapshot(): Iterable<PartEvent> {
+  *snapshot(): Iterable<QueueEvent> {
     yield* this.groups.rebuildingEvents();
     yield* this.schedules.rebuildingEvents();
   }
@@ -132,9 +133,8 @@ export class QueueParts {
   };
 
   private evolve(event: QueueEvent): void {
-    if (event.type === 'ScheduleSet') this.numbers.store(event.body);
-    if (event.type.startsWith('Group')) this.groups.evolve(event as GroupEvent);
-    else this.schedules.evolve(event as ScheduleEvent);
+    const { groups, schedules, numbers: bodies } = this;
+    rowOfEvent(event).evolve(event, { groups, schedules, bodies } as unknown as AccountParts);
   }
 
   private count(body: number, by: number): void {

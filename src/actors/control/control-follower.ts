@@ -5,7 +5,7 @@
 
 import { decodeControlEvents } from '../../codec/control/index.js';
 import { EntryAssembler } from '../../codec/envelope/index.js';
-import { type ControlState, changesAccess, evolve } from '../../domain/control/index.js';
+import { type ControlState, evolve, rowOfControlEvent } from '../../domain/control/index.js';
 import { type Chain, chainAfter, SnapshotStore } from '../../journal/index.js';
 import { describeError, isMillraceError, MillraceError } from '../../kernel/index.js';
 import { CONTROL_PARTITION, CONTROL_SHARD } from '../../messages/index.js';
@@ -150,7 +150,7 @@ export class ControlFollower {
     for (const { effects } of body?.kind === 'batch' ? body.sections : []) {
       for (const event of decodeControlEvents(effects)) {
         evolve(this.#fold.state, event);
-        isAccess ||= changesAccess(event);
+        isAccess ||= rowOfControlEvent(event).leavesAccess !== true;
       }
     }
     this.listener.onApplied(isAccess);

@@ -2,7 +2,7 @@
 import type { AccountParts } from '../accounts/account-parts.js';
 import type { QueueEventOf } from '../events.js';
 import { ACTIVE, type Message, WAITING } from '../messages/messages.js';
-import type { OrderedQueue } from '../queues/ordered-queues.js';
+import { queueChanged } from '../queues/queue-events.js';
 
 export function attemptStarted(event: QueueEventOf<'AttemptStarted'>, parts: AccountParts): void {
   const { id, atMs, retried, restarts } = event;
@@ -71,25 +71,10 @@ export function endMessage(
   }
   const { flowControl } = envelope.settings;
   if (flowControl !== undefined) parts.flows.leave(flowControl.key, atMs);
-  if (envelope.workflow !== undefined) parts.runs.left(message);
+  if (envelope.workflow !== undefined) parts.runs.messageLeft(message);
   if (envelope.scheduleId !== undefined) parts.schedules.noteOutcome(envelope.scheduleId, message.id, outcome);
   queueChanged(queues.endHolder(message.id), parts);
   if (message.holdsPlaceOf !== undefined) queueChanged(queues.endCallback(message.holdsPlaceOf), parts);
-}
-
-export function queueChanged(queue: OrderedQueue | undefined, { dispatch }: AccountParts): void {
-  if (queue !== undefined) dispatch?.queueChanged(queue);
-}
-
-/** With `all`, what is under way holds no token of the key any more. */
-export function flowReset(event: QueueEventOf<'FlowReset'>, { messages, flows, dispatch }: AccountParts): void {
-  if (event.all) {
-    for (const message of messages.active) {
-      if (message.shared.envelope.settings.flowControl?.key === event.key) message.hasToken = false;
-    }
-  }
-  flows.reset(event);
-  dispatch?.flowChanged(event.key);
 }
 
 function closeAttempt(message: Message, { messages, flows }: AccountParts): void {

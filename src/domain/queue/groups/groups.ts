@@ -7,8 +7,6 @@ import { groupBytes, groupMemoryBytes } from '../accounts/held.js';
 import type { QueueEventOf } from '../events.js';
 import type { UrlGroup } from '../records.js';
 
-export type GroupEvent = QueueEventOf<'GroupSet' | 'GroupDeleted' | 'GroupRestored'>;
-
 export class Groups {
   readonly #byName = new Map<string, UrlGroup>();
   #bytes = 0;
@@ -35,21 +33,18 @@ export class Groups {
     return this.#byName.values();
   }
 
-  evolve(event: GroupEvent): void {
-    switch (event.type) {
-      case 'GroupSet': {
-        const { name, endpoints, defaults, atMs } = event;
-        const createdAtMs = this.#byName.get(name)?.createdAtMs ?? atMs;
-        this.#put({ name, endpoints, defaults, createdAtMs, updatedAtMs: atMs });
-        return;
-      }
-      case 'GroupDeleted':
-        this.#weigh(this.#byName.get(event.name), -1);
-        assert(this.#byName.delete(event.name), 'a group goes that is not there', { name: event.name });
-        return;
-      case 'GroupRestored':
-        this.#put(event.group);
-    }
+  set({ name, endpoints, defaults, atMs }: QueueEventOf<'GroupSet'>): void {
+    const createdAtMs = this.#byName.get(name)?.createdAtMs ?? atMs;
+    this.#put({ name, endpoints, defaults, createdAtMs, updatedAtMs: atMs });
+  }
+
+  delete({ name }: QueueEventOf<'GroupDeleted'>): void {
+    this.#weigh(this.#byName.get(name), -1);
+    assert(this.#byName.delete(name), 'a group goes that is not there', { name });
+  }
+
+  restore({ group }: QueueEventOf<'GroupRestored'>): void {
+    this.#put(group);
   }
 
   #put(group: UrlGroup): void {
@@ -65,7 +60,7 @@ export class Groups {
     this.#memoryBytes += sign * groupMemoryBytes(group);
   }
 
-  *rebuildingEvents(): Iterable<GroupEvent> {
+  *rebuildingEvents(): Iterable<QueueEventOf<'GroupRestored'>> {
     for (const group of this.#byName.values()) yield { type: 'GroupRestored', group };
   }
 }

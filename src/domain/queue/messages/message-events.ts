@@ -16,7 +16,7 @@ export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: A
   parts.nextOrder += 1;
   messages.add(message);
   parts.bodies.take(body);
-  if (event.workflow !== undefined) runs.accepted(message, event.workflow, atMs);
+  if (event.workflow !== undefined) runs.messageAccepted(message, event.workflow, atMs);
   parts.acceptedIds.add(id, atMs);
   parts.usage.count(atMs);
   if (event.deduplication !== undefined) parts.deduplication.reserve(event.deduplication, id, atMs);
@@ -85,7 +85,7 @@ export function messageRestored(event: QueueEventOf<'MessageRestored'>, parts: A
   message.isCancelRequested = event.isCancelRequested;
   messages.add(message);
   parts.bodies.hold(body);
-  if (event.workflow !== undefined) parts.runs.restored(message, event.workflow, event.status === 'waiting');
+  if (event.workflow !== undefined) parts.runs.messageRestored(message, event.workflow, event.status === 'waiting');
   if (event.status === 'delivered') {
     countNoMore(message, parts);
     messages.setDelivered(message, event.sinceMs);

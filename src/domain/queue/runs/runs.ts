@@ -16,7 +16,7 @@ import type { DlqEntry } from '../records.js';
 import { Waiters } from '../waits/waiters.js';
 import type { RunName } from './commands.js';
 import { EndedRuns } from './ended-runs.js';
-import type { WorkflowEvent, WorkflowEventOf } from './events.js';
+import type { WorkflowEventOf } from './events.js';
 import type { RunPart } from './records.js';
 import { Run, type Waiting } from './run.js';
 import { appendHeld, heldInvoker, type RunHolds, releaseRun, weighAsked, weighEvent, weighRun } from './run-holds.js';
@@ -92,7 +92,7 @@ export class Runs {
 
   // ── messages, as the account's state tells ──
 
-  accepted(message: Message, part: RunPart, atMs: number): void {
+  messageAccepted(message: Message, part: RunPart, atMs: number): void {
     const run = this.#runOf(part);
     this.#places.add(message, part, run);
     if (part.role === 'failure') {
@@ -116,13 +116,13 @@ export class Runs {
     appendHeld(run, { messageId: message.id, body, step: part.step, createdAtMs: atMs }, this.holds);
   }
 
-  restored(message: Message, part: RunPart, isWaiting: boolean): void {
+  messageRestored(message: Message, part: RunPart, isWaiting: boolean): void {
     if (part.role === 'failure') this.holds.holdBody(part.payload);
     this.#places.restore(message, part, this.#runOf(part), isWaiting);
   }
 
   /** It is pending no more. */
-  left(message: Message): void {
+  messageLeft(message: Message): void {
     const part = this.#places.delete(message);
     if (part?.role === 'failure') this.holds.dropBody(part.payload);
   }
@@ -145,73 +145,91 @@ export class Runs {
     this.#ended.forget(nowMs);
   }
 
-  evolve(event: WorkflowEvent): void {
-    switch (event.type) {
-      case 'RunStarted':
-        this.#start(event);
-        return;
-      case 'RunReconfigured': {
-        const run = this.#run(event.runId);
-        const before = run.shared;
-        run.shared = this.holds.holdEnvelope(event.envelope);
-        this.holds.dropEnvelope(before);
-        return;
-      }
-      case 'RunEnded':
-        this.#end(event);
-        return;
-      case 'WaiterAdded':
-        this.#waiters.add(this.#run(event.waiter.runId), event.waiter);
-        return;
-      case 'WaiterRemoved': {
-        const waiting = this.#run(event.runId).waiterOf(event.stepId);
-        assert(waiting !== undefined, 'a waiter leaves that is not there', { runId: event.runId });
-        this.#waiters.remove(waiting);
-        return;
-      }
-      case 'EventStored': {
-        const { runId, eventId, id, content } = event;
-        // A copy: a view would keep its whole entry alive.
-        const run = this.#run(runId);
-        const stored = { eventId, id, content: Uint8Array.from(content) };
-        run.storedEvents.push(stored);
-        weighEvent(run, stored, 1, this.holds);
-        return;
-      }
-      case 'StoredEventTaken': {
-        const run = this.#run(event.runId);
-        const { storedEvents } = run;
-        const at = storedEvents.findIndex(({ eventId }) => eventId === event.eventId);
-        assert(at >= 0, 'an event is taken that is not stored', { runId: event.runId });
-        for (const taken of storedEvents.splice(at, 1)) weighEvent(run, taken, -1, this.holds);
-        return;
-      }
-      case 'InvokeStarted': {
-        const { runId, step, childRunId, messageId } = event;
-        const run = this.#run(runId);
-        run.addInvoke(step.stepId, { child: childRunId, messageId });
-        weighAsked(run, this.holds);
-        return;
-      }
-      case 'FailureFunctionEnded':
-        this.#failed.functionEnded(event);
-        return;
-      case 'RunRestored':
-        this.#restore(event);
-        return;
-      case 'RunEntriesRestored': {
-        const { runId, dlqId, entries } = event;
-        const run = dlqId === undefined ? this.#run(runId) : this.#failed.get(dlqId)?.run;
-        if (run !== undefined) for (const entry of entries) appendHeld(run, entry, this.holds);
-        return;
-      }
-      case 'EndedRunsRestored':
-        this.#ended.restore(event.entries);
-        return;
-      default:
-        // Of a message, or for the record alone.
-        return;
+  // ── events ──
+
+  start(event: WorkflowEventOf<'RunStarted'>): void {
+    const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
+    const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
+    assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
+    weighRun(run, this.holds);
+    for (const entry of kept) appendHeld(run, entry, this.holds);
+  }
+
+  reconfigure({ runId, envelope }: WorkflowEventOf<'RunReconfigured'>): void {
+    const run = this.#run(runId);
+    const before = run.shared;
+    run.shared = this.holds.holdEnvelope(envelope);
+    this.holds.dropEnvelope(before);
+  }
+
+  end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>): void {
+    const run = this.#run(runId);
+    run.endState = state;
+    this.#active.delete(runId);
+    this.#places.ended(run);
+    this.#waiters.removeAll(run);
+    for (const stored of run.storedEvents.splice(0)) weighEvent(run, stored, -1, this.holds);
+    if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);
+    const entry = dlqId === undefined ? undefined : this.dlq.get(dlqId);
+    const first = run.entries[0];
+    if (first !== undefined) this.#ended.add(run, first.messageId, atMs);
+    if (dlqId === undefined || entry === undefined) {
+      releaseRun(run, this.holds);
+      return;
     }
+    this.#failed.add(run, entry);
+  }
+
+  addWaiter({ waiter }: WorkflowEventOf<'WaiterAdded'>): void {
+    this.#waiters.add(this.#run(waiter.runId), waiter);
+  }
+
+  removeWaiter({ runId, stepId }: WorkflowEventOf<'WaiterRemoved'>): void {
+    const waiting = this.#run(runId).waiterOf(stepId);
+    assert(waiting !== undefined, 'a waiter leaves that is not there', { runId });
+    this.#waiters.remove(waiting);
+  }
+
+  storeEvent({ runId, eventId, id, content }: WorkflowEventOf<'EventStored'>): void {
+    const run = this.#run(runId);
+    // A copy: a view would keep its whole entry alive.
+    const stored = { eventId, id, content: Uint8Array.from(content) };
+    run.storedEvents.push(stored);
+    weighEvent(run, stored, 1, this.holds);
+  }
+
+  takeEvent({ runId, eventId }: WorkflowEventOf<'StoredEventTaken'>): void {
+    const run = this.#run(runId);
+    const at = run.storedEvents.findIndex((stored) => stored.eventId === eventId);
+    assert(at >= 0, 'an event is taken that is not stored', { runId });
+    for (const taken of run.storedEvents.splice(at, 1)) weighEvent(run, taken, -1, this.holds);
+  }
+
+  startInvoke({ runId, step, childRunId, messageId }: WorkflowEventOf<'InvokeStarted'>): void {
+    const run = this.#run(runId);
+    run.addInvoke(step.stepId, { child: childRunId, messageId });
+    weighAsked(run, this.holds);
+  }
+
+  endFunction(event: WorkflowEventOf<'FailureFunctionEnded'>): void {
+    this.#failed.functionEnded(event);
+  }
+
+  restore(event: WorkflowEventOf<'RunRestored'>): void {
+    const run = restoredRun(event, this.holds);
+    const { dlqId, failureFunction, waiters } = event;
+    if (dlqId === undefined) this.#active.set(run.id, run);
+    else this.#failed.restore(run, dlqId, failureFunction);
+    for (const waiter of waiters) this.#waiters.add(run, waiter);
+  }
+
+  restoreEntries({ runId, dlqId, entries }: WorkflowEventOf<'RunEntriesRestored'>): void {
+    const run = dlqId === undefined ? this.#run(runId) : this.#failed.get(dlqId)?.run;
+    if (run !== undefined) for (const entry of entries) appendHeld(run, entry, this.holds);
+  }
+
+  restoreEnded({ entries }: WorkflowEventOf<'EndedRunsRestored'>): void {
+    this.#ended.restore(entries);
   }
 
   /** Behind the account's own numbers, before DLQ entries and messages. */
@@ -230,43 +248,9 @@ export class Runs {
     return run;
   }
 
-  #start(event: WorkflowEventOf<'RunStarted'>): void {
-    const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
-    const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
-    assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
-    weighRun(run, this.holds);
-    for (const entry of kept) appendHeld(run, entry, this.holds);
-  }
-
-  #end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>): void {
-    const run = this.#run(runId);
-    run.endState = state;
-    this.#active.delete(runId);
-    this.#places.ended(run);
-    this.#waiters.removeAll(run);
-    for (const stored of run.storedEvents.splice(0)) weighEvent(run, stored, -1, this.holds);
-    if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);
-    const entry = dlqId === undefined ? undefined : this.dlq.get(dlqId);
-    const first = run.entries[0];
-    if (first !== undefined) this.#ended.add(run, first.messageId, atMs);
-    if (dlqId === undefined || entry === undefined) {
-      releaseRun(run, this.holds);
-      return;
-    }
-    this.#failed.add(run, entry);
-  }
-
   /** Another one may have the id meanwhile. */
   #runOf({ runId, runCreatedAtMs }: RunPart): Run | undefined {
     const run = this.#active.get(runId);
     return run?.createdAtMs === runCreatedAtMs ? run : undefined;
-  }
-
-  #restore(event: WorkflowEventOf<'RunRestored'>): void {
-    const run = restoredRun(event, this.holds);
-    const { dlqId, failureFunction, waiters } = event;
-    if (dlqId === undefined) this.#active.set(run.id, run);
-    else this.#failed.restore(run, dlqId, failureFunction);
-    for (const waiter of waiters) this.#waiters.add(run, waiter);
   }
 }

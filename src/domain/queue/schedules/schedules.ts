@@ -21,10 +21,6 @@ import type { BodyRef, Schedule, ScheduleOutcome, UrlGroup } from '../records.js
 import { NEVER_MS, tickAfter } from './schedule-setting.js';
 import { messagesOfTick, type TickMessage } from './schedule-ticks.js';
 
-export type ScheduleEvent = QueueEventOf<
-  'ScheduleSet' | 'ScheduleDeleted' | 'SchedulePaused' | 'ScheduleFired' | 'ScheduleSkipped' | 'ScheduleRestored'
->;
-
 /** Who counts what refers to a body: a schedule refers to its own for as long as it is there. */
 export interface BodyHolders {
   hold(body: BodyRef): void;
@@ -87,39 +83,43 @@ export class Schedules {
     return at === NEVER_MS ? undefined : at;
   }
 
-  evolve(event: ScheduleEvent): void {
-    switch (event.type) {
-      case 'ScheduleSet':
-        this.#set(event);
-        return;
-      case 'ScheduleRestored':
-        this.holders.hold(event.schedule.body);
-        this.#add(event.schedule);
-        return;
-      case 'ScheduleDeleted': {
-        const entry = this.#entry(event.id);
-        this.#next.delete(entry);
-        this.#byId.delete(event.id);
-        this.#bytes -= entry.bytes;
-        this.#memoryBytes -= entry.memoryBytes;
-        this.holders.drop(entry.schedule.body);
-        return;
-      }
-      case 'SchedulePaused':
-        this.#update(event.id, { isPaused: event.isPaused, nextTickAtMs: event.nextTickAtMs });
-        return;
-      case 'ScheduleSkipped':
-        this.#update(event.id, { nextTickAtMs: event.nextTickAtMs });
-        return;
-      case 'ScheduleFired': {
-        const outcomes = new Map<MessageId, ScheduleOutcome>(event.messages.map((id) => [id, 'IN_PROGRESS']));
-        const { nextTickAtMs, tickAtMs } = event;
-        this.#update(event.id, { nextTickAtMs, lastTickAtMs: tickAtMs, lastOutcomes: outcomes });
-        const entry = this.#entry(event.id);
-        entry.outcomes = outcomes;
-        entry.isShown = false;
-      }
-    }
+  set({ schedule, body: { number, bytes } }: QueueEventOf<'ScheduleSet'>): void {
+    const before = this.#byId.get(schedule.id);
+    const body = { number, bytes };
+    this.holders.hold(body);
+    if (before !== undefined) this.holders.drop(before.schedule.body);
+    if (before === undefined) this.#add({ ...schedule, body, lastTickAtMs: 0, lastOutcomes: new Map() });
+    else this.#update(schedule.id, { ...schedule, body });
+  }
+
+  restore({ schedule }: QueueEventOf<'ScheduleRestored'>): void {
+    this.holders.hold(schedule.body);
+    this.#add(schedule);
+  }
+
+  delete({ id }: QueueEventOf<'ScheduleDeleted'>): void {
+    const entry = this.#entry(id);
+    this.#next.delete(entry);
+    this.#byId.delete(id);
+    this.#bytes -= entry.bytes;
+    this.#memoryBytes -= entry.memoryBytes;
+    this.holders.drop(entry.schedule.body);
+  }
+
+  pause({ id, isPaused, nextTickAtMs }: QueueEventOf<'SchedulePaused'>): void {
+    this.#update(id, { isPaused, nextTickAtMs });
+  }
+
+  skip({ id, nextTickAtMs }: QueueEventOf<'ScheduleSkipped'>): void {
+    this.#update(id, { nextTickAtMs });
+  }
+
+  fire({ id, messages, nextTickAtMs, tickAtMs }: QueueEventOf<'ScheduleFired'>): void {
+    const outcomes = new Map<MessageId, ScheduleOutcome>(messages.map((message) => [message, 'IN_PROGRESS']));
+    this.#update(id, { nextTickAtMs, lastTickAtMs: tickAtMs, lastOutcomes: outcomes });
+    const entry = this.#entry(id);
+    entry.outcomes = outcomes;
+    entry.isShown = false;
   }
 
   /** A message of a schedule has come to its end. Of an earlier tick, or of a schedule that is gone: nothing. */
@@ -134,7 +134,7 @@ export class Schedules {
     entry.outcomes.set(message, outcome);
   }
 
-  *rebuildingEvents(): Iterable<ScheduleEvent> {
+  *rebuildingEvents(): Iterable<QueueEventOf<'ScheduleRestored'>> {
     for (const entry of this.#byId.values()) yield { type: 'ScheduleRestored', schedule: shown(entry) };
   }
 
@@ -185,15 +185,6 @@ export class Schedules {
     const nextTickAtMs = tickAfter(cron, tickAtMs);
     apply({ type: 'ScheduleFired', id, tickAtMs, messages: ids, nextTickAtMs, atMs: nowMs });
     return messages.length;
-  }
-
-  #set({ schedule, body: { number, bytes } }: QueueEventOf<'ScheduleSet'>): void {
-    const before = this.#byId.get(schedule.id);
-    const body = { number, bytes };
-    this.holders.hold(body);
-    if (before !== undefined) this.holders.drop(before.schedule.body);
-    if (before === undefined) this.#add({ ...schedule, body, lastTickAtMs: 0, lastOutcomes: new Map() });
-    else this.#update(schedule.id, { ...schedule, body });
   }
 
   #add(schedule: Schedule): void {

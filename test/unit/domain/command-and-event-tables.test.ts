@@ -1,7 +1,7 @@
-/** The rows of the queue's and the control actor's commands: what they say of a command does not contradict itself. */
+/** The rows of the queue's and the control actor's commands and events: what they say does not contradict itself. */
 import { expect } from 'chai';
-import { CONTROL_COMMANDS } from '../../../src/domain/control/index.js';
-import { type CommandRow, QUEUE_COMMANDS } from '../../../src/domain/queue/index.js';
+import { CONTROL_COMMANDS, CONTROL_EVENTS } from '../../../src/domain/control/index.js';
+import { type CommandRow, QUEUE_COMMANDS, QUEUE_EVENTS } from '../../../src/domain/queue/index.js';
 
 const queueRows = Object.entries(QUEUE_COMMANDS) as [string, CommandRow][];
 const controlRows = Object.entries(CONTROL_COMMANDS);
@@ -34,3 +34,13 @@ describe('the commands of a queue', () => {
     expect(own).to.deep.equal(['RecordAttempt', 'TakeIntake']);
   });
 });
+
+for (const [whose, table] of [
+  ['a queue', QUEUE_EVENTS],
+  ['the control state', CONTROL_EVENTS],
+] as const) {
+  it(`the events of ${whose} have numbers of their own, without a gap`, () => {
+    const numbers = Object.values(table).map(({ number }) => number);
+    expect(numbers.sort((a, b) => a - b)).to.deep.equal(numbers.map((_, at) => at + 1));
+  });
+}
