@@ -12,6 +12,7 @@ import {
 } from '../../domain/control/index.js';
 import type { AccountLimits } from '../../domain/queue/index.js';
 import { MillraceError } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import {
   account,
   accountId,
@@ -37,7 +38,6 @@ import {
   flag,
   later,
   listOf,
-  numbered,
   oneOf,
   optional,
   record,

@@ -7,6 +7,7 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { CONTROL_EVENTS, type ControlEvent } from '../../domain/control/index.js';
 import { MillraceError } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import {
   accountId,
   accountLimits,
@@ -36,7 +37,7 @@ import {
   team,
 } from './management-shapes.js';
 import { apiKeyId, backupId } from './plain-shapes.js';
-import { listOf, numbered, record, type ShapesByType, text, union, whole } from './shapes.js';
+import { listOf, record, type ShapesByType, text, union, whole } from './shapes.js';
 
 export const CONTROL_EVENT_VERSION = 1;
 

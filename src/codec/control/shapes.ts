@@ -122,20 +122,10 @@ export type UnionCases<T extends { readonly type: string }> = {
   readonly [Type in T['type']]: readonly [number, Shape<Omit<Extract<T, { readonly type: Type }>, 'type'>>];
 };
 
-/** The members' shapes, where their numbers stand elsewhere. */
+/** The members' shapes, where their numbers stand elsewhere (`numbered`). */
 export type ShapesByType<T extends { readonly type: string }> = {
   readonly [Type in T['type']]: UnionCases<T>[Type][1];
 };
-
-/** @param rows say the number of each member */
-export function numbered<T extends { readonly type: string }>(
-  shapes: ShapesByType<T>,
-  rows: { readonly [Type in T['type']]: { readonly number: number } },
-): UnionCases<T> {
-  const types = Object.keys(shapes) as T['type'][];
-  const cases = types.map((type) => [type, [rows[type].number, shapes[type]]]);
-  return Object.fromEntries(cases) as unknown as UnionCases<T>;
-}
 
 /** A union told apart by `type`: its number first, then the fields. Numbers are never given twice. */
 export function union<T extends { readonly type: string }>(cases: UnionCases<T>): Shape<T> {

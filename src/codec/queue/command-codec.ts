@@ -6,7 +6,6 @@
  */
 import {
   type AttemptOutcome,
-  type DlqSelector,
   type MessageFilter,
   type MessageSelector,
   type NewSchedule,
@@ -16,9 +15,11 @@ import {
   type QueueCommand,
 } from '../../domain/queue/index.js';
 import type { AccountId } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import { Packer } from './packer.js';
 import {
   dlqId,
+  dlqSelectorBy,
   endpoints,
   headerList,
   messageId,
@@ -35,8 +36,6 @@ import {
   flag,
   listOf,
   number,
-  numbered,
-  oneOf,
   optional,
   record,
   type Shape,
@@ -102,10 +101,7 @@ const messageSelector = union<MessageSelector, 'kind'>('kind', {
   filter: [2, fields({ filter, count: optional(whole) })],
 });
 
-const dlqSelector = union<DlqSelector, 'kind'>('kind', {
-  ids: [1, fields({ dlqIds: listOf(dlqId) })],
-  filter: [2, fields({ filter, count: whole, after: optional(dlqId), order: oneOf('earliestFirst', 'latestFirst') })],
-});
+const dlqSelector = dlqSelectorBy(filter);
 
 const newSchedule = record<NewSchedule>({
   id: scheduleId,

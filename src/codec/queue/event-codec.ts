@@ -6,6 +6,7 @@
  */
 import { type DlqEntry, QUEUE_EVENTS, type QueueEvent, type Schedule } from '../../domain/queue/index.js';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import { envelope } from './envelope-codec.js';
 import { attemptFailed, attemptStarted, messageAccepted, messageDelivered, messageRestored } from './hot-events.js';
 import { Packer } from './packer.js';
@@ -28,7 +29,6 @@ import {
   fields,
   flag,
   listOf,
-  numbered,
   oneOf,
   optional,
   record,

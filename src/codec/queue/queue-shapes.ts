@@ -4,6 +4,7 @@ import {
   type CallbackSetting,
   type CarriedBody,
   type DeliverySettings,
+  type DlqSelectorBy,
   type FlowControlSetting,
   type GroupEndpoint,
   type HeaderList,
@@ -132,3 +133,13 @@ export const scheduleFields = {
   createdAtMs: whole,
   nextTickAtMs: whole,
 };
+
+/** @param filter of the entries that a page is made of */
+export function dlqSelectorBy<Filter extends object>(filter: Shape<Filter>): Shape<DlqSelectorBy<Filter>> {
+  const order = oneOf('earliestFirst', 'latestFirst');
+  const shape = union<DlqSelectorBy<object>, 'kind'>('kind', {
+    ids: [1, fields({ dlqIds: listOf(dlqId) })],
+    filter: [2, fields({ filter: filter as Shape<object>, count: whole, after: optional(dlqId), order })],
+  });
+  return shape as Shape<DlqSelectorBy<Filter>>;
+}

@@ -184,20 +184,10 @@ export type Cases<T extends Told<Tag>, Tag extends string> = {
   readonly [Word in T[Tag]]: readonly [number, Fields<Omit<Member<T, Tag, Word>, Tag>> | Fields<Member<T, Tag, Word>>];
 };
 
-/** The members' shapes, where their numbers stand elsewhere. */
+/** The members' shapes, where their numbers stand elsewhere (`numbered`). */
 export type ShapesByTag<T extends Told<Tag>, Tag extends string> = {
   readonly [Word in T[Tag]]: Cases<T, Tag>[Word][1];
 };
-
-/** @param rows say the number of each member */
-export function numbered<T extends Told<Tag>, Tag extends string>(
-  shapes: ShapesByTag<T, Tag>,
-  rows: { readonly [Word in T[Tag]]: { readonly number: number } },
-): Cases<T, Tag> {
-  const words = Object.keys(shapes) as T[Tag][];
-  const cases = words.map((word) => [word, [rows[word].number, shapes[word]]]);
-  return Object.fromEntries(cases) as unknown as Cases<T, Tag>;
-}
 
 /**
  * A union as one list: the member's number, then its fields. Numbers are never given twice; a member that

@@ -3,13 +3,21 @@ import type {
   AskedDelivery,
   AskedInvoker,
   FailedRunFilter,
-  FailedRunSelector,
   RunFilter,
   RunSelector,
   WorkflowCommand,
   WorkflowItem,
 } from '../../domain/queue/runs/index.js';
-import { dlqId, headerList, messageId, optionalText, rawSettings, settings, texts } from './queue-shapes.js';
+import {
+  dlqId,
+  dlqSelectorBy,
+  headerList,
+  messageId,
+  optionalText,
+  rawSettings,
+  settings,
+  texts,
+} from './queue-shapes.js';
 import {
   absent,
   bytes,
@@ -67,18 +75,7 @@ const failedRunFilter = record<FailedRunFilter>({
   toMs: absent(number),
 });
 
-const failedRunSelector = union<FailedRunSelector, 'kind'>('kind', {
-  ids: [1, fields({ dlqIds: listOf(dlqId) })],
-  filter: [
-    2,
-    fields({
-      filter: failedRunFilter,
-      count: whole,
-      after: optional(dlqId),
-      order: oneOf('earliestFirst', 'latestFirst'),
-    }),
-  ],
-});
+const failedRunSelector = dlqSelectorBy(failedRunFilter);
 
 export const workflowCommands: ShapesByTag<WorkflowCommand, 'type'> = {
   Wait: fields({

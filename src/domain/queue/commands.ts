@@ -4,6 +4,7 @@
  * judges what depends on state: groups, limits that count, deduplication, flow control.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
+import type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 import type {
   BodyRef,
   DeliverySettings,
@@ -59,16 +60,7 @@ export interface MessageFilter {
   readonly responseStatus?: readonly number[];
 }
 
-export type DlqSelector =
-  | { readonly kind: 'ids'; readonly dlqIds: readonly DlqId[] }
-  | {
-      readonly kind: 'filter';
-      readonly filter: MessageFilter;
-      readonly count: number;
-      /** The last id of the page before, exclusive. */
-      readonly after: DlqId | undefined;
-      readonly order: 'earliestFirst' | 'latestFirst';
-    };
+export type DlqSelector = DlqSelectorBy<MessageFilter>;
 
 export type MessageSelector =
   | { readonly kind: 'ids'; readonly messageIds: readonly MessageId[] }

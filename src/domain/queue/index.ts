@@ -7,6 +7,7 @@ export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
 export type { CommandRow } from './command-row.js';
 export { QUEUE_COMMANDS, rowOf } from './command-table.js';
 export * from './commands.js';
+export type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 export * from './decision.js';
 export * from './delivery/index.js';
 export { type EngineOptions, type OpenRunAttempt, QueueEngine, type Record as RecordEvent } from './engine.js';

@@ -3,6 +3,7 @@
  * answer: a run that is over, a limit, a repetition are known there alone.
  */
 import type { DlqId, MessageId, RunId } from '../../../kernel/index.js';
+import type { DlqSelectorBy } from '../dead-letters/dlq-selector.js';
 import type {
   BodyRef,
   DeliverySettings,
@@ -79,16 +80,7 @@ export interface FailedRunFilter {
   readonly toMs?: number;
 }
 
-export type FailedRunSelector =
-  | { readonly kind: 'ids'; readonly dlqIds: readonly DlqId[] }
-  | {
-      readonly kind: 'filter';
-      readonly filter: FailedRunFilter;
-      readonly count: number;
-      /** The last id of the page before, exclusive. */
-      readonly after: DlqId | undefined;
-      readonly order: 'earliestFirst' | 'latestFirst';
-    };
+export type FailedRunSelector = DlqSelectorBy<FailedRunFilter>;
 
 export type WorkflowCommand =
   /** A step waits; asked again it changes nothing. */
