@@ -22,7 +22,7 @@ import {
 import { Bodies } from '../../src/domain/queue/messages/bodies.js';
 import type { TickMessage } from '../../src/domain/queue/schedules/schedule-ticks.js';
 import { Schedules } from '../../src/domain/queue/schedules/schedules.js';
-import type { Turn } from '../../src/domain/queue/turn.js';
+import type { QueueTurn } from '../../src/domain/queue/turn.js';
 import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
 import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';
 
@@ -108,7 +108,7 @@ export class QueueParts {
   private decide(command: QueueCommand): QueueReply {
     const { groups, schedules, numbers, context } = this;
     const turn = { state: { groups, schedules, bodies: numbers }, context, apply: this.happen };
-    return rowOf(command).decide(command, turn as unknown as Turn) as QueueReply;
+    return rowOf(command).decide(command, turn as unknown as QueueTurn) as QueueReply;
   }
 
   private rebuilt(events: readonly QueueEvent[]): QueueParts {

@@ -4,9 +4,9 @@
  * milliseconds a call, whatever the state holds.
  */
 import type { MessageId } from '../../kernel/index.js';
-import { AccountState } from './accounts/account-state.js';
 import type { Held } from './accounts/held.js';
 import { isTickRefused } from './accounts/held-refusal.js';
+import { QueueState } from './accounts/queue-state.js';
 import { rebuildingEvents } from './accounts/rebuild.js';
 import { rowOf } from './command-table.js';
 import type { QueueCommand, QueueReply } from './commands.js';
@@ -21,11 +21,11 @@ import { acceptTick } from './messages/publish.js';
 import type { BodyRef, Envelope } from './records.js';
 import type { RunEntry, RunPart } from './runs/records.js';
 import { cancelLeftovers } from './runs/run-end.js';
-import type { AttemptWords, QueueSteps, Turn } from './turn.js';
+import type { AttemptWords, QueueSteps, QueueTurn } from './turn.js';
 import { timeOutWaits } from './waits/waits.js';
 
 /** Called with each event once it has been applied: whoever executes writes it into the turn's entry. */
-export type Record = (event: QueueEvent) => void;
+export type RecordEvent = (event: QueueEvent) => void;
 
 export interface EngineOptions {
   /** Attempts in flight to one origin: a sick one must not take all places of the account. */
@@ -62,7 +62,7 @@ const NEUTRAL_WORDS = ['Svc'];
 const PLACED_AT_ONCE = 1000;
 
 export class QueueEngine {
-  readonly #state: AccountState;
+  readonly #state: QueueState;
   readonly #maxInFlightPerOrigin: number;
   readonly #words: AttemptWords;
   readonly #deliveredWords: readonly string[];
@@ -73,7 +73,7 @@ export class QueueEngine {
     readonly bodies: BodySink,
     options: EngineOptions = {},
   ) {
-    this.#state = new AccountState(bodies);
+    this.#state = new QueueState(bodies);
     const { maxInFlightPerOrigin = MAX_IN_FLIGHT_PER_ORIGIN, nonRetryableNames = NON_RETRYABLE_NAMES } = options;
     this.#maxInFlightPerOrigin = maxInFlightPerOrigin;
     this.#deliveredWords = options.deliveredWords ?? NEUTRAL_WORDS;
@@ -99,7 +99,7 @@ export class QueueEngine {
   }
 
   /** Judges and applies. A refusal has recorded nothing. */
-  execute(command: QueueCommand, context: QueueContext, record: Record): QueueReply | QueueSteps {
+  execute(command: QueueCommand, context: QueueContext, record: RecordEvent): QueueReply | QueueSteps {
     const turn = this.#turn(context, record);
     const result = rowOf(command).decide(command, turn);
     if (!('next' in result)) {
@@ -121,7 +121,7 @@ export class QueueEngine {
    * @param spare attempts that the process has room for; `room` is what this call may start of them
    * @returns how many were started: the `AttemptStarted` among the recorded
    */
-  work(context: QueueContext, room: number, record: Record, spare = room): number {
+  work(context: QueueContext, room: number, record: RecordEvent, spare = room): number {
     const turn = this.#turn(context, record);
     const { schedules } = this.#state;
     const hasMoreTicks = schedules.dueTicks(
@@ -226,7 +226,7 @@ export class QueueEngine {
     return { ...attempt, run: { part, entries } };
   }
 
-  #turn(context: QueueContext, record: Record): Turn {
+  #turn(context: QueueContext, record: RecordEvent): QueueTurn {
     const state = this.#state;
     if (this.#dispatcher === undefined) for (const _ of this.prepare(context.nowMs));
     const dispatcher = this.#dispatcher as Dispatcher;
@@ -249,7 +249,7 @@ export class QueueEngine {
   }
 
   /** Once a day, as soon as the soft limit is passed, by whatever. */
-  #noteDailyLimit({ state, context, apply }: Turn): void {
+  #noteDailyLimit({ state, context, apply }: QueueTurn): void {
     const limit = context.account.limits.maxMessagesPerDay;
     const { usage } = state;
     if (limit === 0 || usage.isDailyLimitReached) return;

@@ -10,7 +10,7 @@ export * from './commands.js';
 export type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 export * from './decision.js';
 export * from './delivery/index.js';
-export { type EngineOptions, type OpenRunAttempt, QueueEngine, type Record as RecordEvent } from './engine.js';
+export { type EngineOptions, type OpenRunAttempt, QueueEngine, type RecordEvent } from './engine.js';
 export { QUEUE_EVENTS, rowOfEvent } from './event-table.js';
 export type { QueueEvent, QueueEventOf } from './events.js';
 export * from './ids.js';

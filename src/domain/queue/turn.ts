@@ -1,6 +1,6 @@
 /** What a decision of one turn has at hand, and how it makes things happen. */
 
-import type { AccountState } from './accounts/account-state.js';
+import type { QueueState } from './accounts/queue-state.js';
 import type { QueueReply } from './commands.js';
 import type { QueueContext } from './decision.js';
 import type { Dispatcher } from './delivery/dispatcher.js';
@@ -14,8 +14,8 @@ export interface AttemptWords {
   readonly aliasHeaderWord: string | undefined;
 }
 
-export interface Turn {
-  readonly state: AccountState;
+export interface QueueTurn {
+  readonly state: QueueState;
   readonly dispatcher: Dispatcher;
   readonly context: QueueContext;
   readonly words: AttemptWords;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AccountState } from '../../../src/domain/queue/accounts/account-state.js';
+import { QueueState } from '../../../src/domain/queue/accounts/queue-state.js';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
 import type { RunPart } from '../../../src/domain/queue/runs/index.js';
 import { conclude, playRun, type RunAction, runPrograms } from '../../support/random-runs.js';
@@ -69,7 +69,7 @@ function lastOf(flow: WorkflowSpec, name: string): string | undefined {
 
 /** How many are kept by a state that has seen these. */
 function envelopesOf(events: readonly QueueEvent[]): number {
-  const state = new AccountState({ put: () => undefined, drop: () => undefined });
+  const state = new QueueState({ put: () => undefined, drop: () => undefined });
   for (const event of events) state.apply(event);
   return state.envelopes.size;
 }

@@ -1,8 +1,11 @@
 /** What is asked about an account's queue as a whole. */
 import type { QueueCommandOf, QueueReply } from '../commands.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 
-export function getGlobalParallelism(_: QueueCommandOf<'GetGlobalParallelism'>, { state, context }: Turn): QueueReply {
+export function getGlobalParallelism(
+  _: QueueCommandOf<'GetGlobalParallelism'>,
+  { state, context }: QueueTurn,
+): QueueReply {
   const { maxGlobalParallelism: max } = context.account.limits;
   return { type: 'GlobalParallelism', max, active: state.messages.active.size };
 }

@@ -4,9 +4,9 @@
  */
 import type { QueueEvent, QueueEventOf } from '../events.js';
 import { ACTIVE, DELIVERED, type Message, statusWord } from '../messages/messages.js';
-import type { AccountState } from './account-state.js';
+import type { QueueState } from './queue-state.js';
 
-export function* rebuildingEvents(state: AccountState): Iterable<QueueEvent> {
+export function* rebuildingEvents(state: QueueState): Iterable<QueueEvent> {
   yield accountRestored(state);
   yield* state.runs.rebuildingEvents();
   yield* state.queues.rebuildingEvents();
@@ -27,7 +27,7 @@ function isUncounted(message: Message): boolean {
   return message.status === ACTIVE && !message.hasToken && message.shared.envelope.settings.flowControl !== undefined;
 }
 
-function accountRestored(state: AccountState): QueueEventOf<'AccountRestored'> {
+function accountRestored(state: QueueState): QueueEventOf<'AccountRestored'> {
   const { bodies, deadLetters, nextOrder, intakePosition, nowMs, usage } = state;
   const { day, messagesToday, month, messagesThisMonth, isDailyLimitReached } = usage;
   return {
@@ -45,7 +45,7 @@ function accountRestored(state: AccountState): QueueEventOf<'AccountRestored'> {
   };
 }
 
-function messageRestored(message: Message, { runs }: AccountState): QueueEventOf<'MessageRestored'> {
+function messageRestored(message: Message, { runs }: QueueState): QueueEventOf<'MessageRestored'> {
   const { id, shared, createdAtMs, notBeforeMs, dueAtMs, retried, restarts, sinceMs, order, holdsPlaceOf } = message;
   const place = shared.envelope.workflow === undefined ? undefined : runs.placeOf(id);
   return {

@@ -15,24 +15,24 @@ import { ensureQueue } from '../queues/queue-commands.js';
 import type { DlqEntry, Envelope, RawSettings } from '../records.js';
 import { queuesRefusal, suspended, usageRefusal } from '../refusals.js';
 import { overrideSettings } from '../settings/publish-settings.js';
-import type { QueueSteps, Turn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 
 const LOOKED_AT_ONCE = 1000;
 
-export function getDlq({ dlqId }: QueueCommandOf<'GetDlq'>, { state }: Turn): QueueReply {
+export function getDlq({ dlqId }: QueueCommandOf<'GetDlq'>, { state }: QueueTurn): QueueReply {
   const entry = state.dlq.get(dlqId);
   if (entry === undefined) return rejection('NOT_FOUND', `dlq message ${dlqId} not found`);
   return { type: 'Dlq', entry, content: undefined, response: undefined };
 }
 
-export function* deleteDlq({ selector }: QueueCommandOf<'DeleteDlq'>, turn: Turn): Generator<void, QueueReply> {
+export function* deleteDlq({ selector }: QueueCommandOf<'DeleteDlq'>, turn: QueueTurn): Generator<void, QueueReply> {
   const { entries, after } = yield* select(selector, turn);
   const dlqIds = entries.map(({ dlqId }) => dlqId).filter((dlqId) => turn.state.dlq.get(dlqId) !== undefined);
   if (dlqIds.length > 0) turn.apply({ type: 'DlqDeleted', dlqIds, atMs: turn.context.nowMs });
   return { type: 'DlqDeleted', count: dlqIds.length, after };
 }
 
-export function retryDlq(command: QueueCommandOf<'RetryDlq'>, turn: Turn): QueueReply | QueueSteps {
+export function retryDlq(command: QueueCommandOf<'RetryDlq'>, turn: QueueTurn): QueueReply | QueueSteps {
   const { selector, firstId } = command;
   if (turn.state.acceptedIds.has(firstId)) return repeated(command, turn);
   if (turn.context.account.state === 'passive') return suspended();
@@ -42,7 +42,7 @@ export function retryDlq(command: QueueCommandOf<'RetryDlq'>, turn: Turn): Queue
   return retrySelected(command, turn);
 }
 
-function* retrySelected(command: QueueCommandOf<'RetryDlq'>, turn: Turn): Generator<void, QueueReply> {
+function* retrySelected(command: QueueCommandOf<'RetryDlq'>, turn: QueueTurn): Generator<void, QueueReply> {
   const { state } = turn;
   const { entries, after } = yield* select(command.selector, turn);
   const plan: { entry: DlqEntry; envelope: Envelope }[] = [];
@@ -72,7 +72,7 @@ function* retrySelected(command: QueueCommandOf<'RetryDlq'>, turn: Turn): Genera
 }
 
 /** The delay of the first time has been waited for: only one that the retry names counts. */
-function retry(entry: DlqEntry, id: MessageId, envelope: Envelope, isDelayed: boolean, turn: Turn): void {
+function retry(entry: DlqEntry, id: MessageId, envelope: Envelope, isDelayed: boolean, turn: QueueTurn): void {
   const { context, apply } = turn;
   const atMs = context.nowMs;
   ensureQueue(envelope.queueName, turn);
@@ -90,7 +90,7 @@ function retry(entry: DlqEntry, id: MessageId, envelope: Envelope, isDelayed: bo
   apply({ type: 'DlqRetried', dlqId: entry.dlqId, as: id, atMs });
 }
 
-function overridden(envelope: Envelope, overrides: RawSettings, { context }: Turn): Envelope | QueueReply {
+function overridden(envelope: Envelope, overrides: RawSettings, { context }: QueueTurn): Envelope | QueueReply {
   if (overrides.headers.length === 0 && overrides.query.length === 0) return envelope;
   const { limits } = context.account;
   const outcome = overrideSettings(envelope.settings, overrides, { limits, nowMs: context.nowMs, of: 'retry' });
@@ -102,7 +102,7 @@ function namesDelay({ headers, query }: RawSettings): boolean {
   return [...headers, ...query].some(([name]) => name === 'svc-delay');
 }
 
-function repeated({ selector, firstId }: QueueCommandOf<'RetryDlq'>, { state }: Turn): QueueReply {
+function repeated({ selector, firstId }: QueueCommandOf<'RetryDlq'>, { state }: QueueTurn): QueueReply {
   const most = selector.kind === 'ids' ? selector.dlqIds.length : MAX_DLQ_COUNT;
   const results: Published[] = [];
   for (let at = 0; at < most; at += 1) {
@@ -120,7 +120,7 @@ interface Selected {
   readonly after: DlqId | undefined;
 }
 
-function* select(selector: DlqSelector, { state }: Turn): Generator<void, Selected> {
+function* select(selector: DlqSelector, { state }: QueueTurn): Generator<void, Selected> {
   const { dlq } = state;
   if (selector.kind === 'ids') {
     const entries = [...new Set(selector.dlqIds)].map((dlqId) => dlq.get(dlqId));

@@ -1,5 +1,5 @@
 /** Entries of the DLQ do not stay for ever, and there is a limit to how many there are. */
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 
 /** Of one call: about a millisecond. */
 const EXPIRED_AT_ONCE = 100;
@@ -7,7 +7,7 @@ const EXPIRED_AT_ONCE = 100;
 const RUN_ENTRIES_TO_ONE = 20;
 
 /** By age, and by number when the limit was lowered. @returns more are to go */
-export function expireDlq({ state, context, apply }: Turn): boolean {
+export function expireDlq({ state, context, apply }: QueueTurn): boolean {
   const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
   const dlqIds = [];
   let excess = state.deadLetters.size - maxDlqEntries;

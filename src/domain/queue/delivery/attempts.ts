@@ -15,7 +15,7 @@ import { ACTIVE, type Message } from '../messages/messages.js';
 import type { CallbackSetting, Envelope, HeaderList } from '../records.js';
 import { expireBeyondLimit } from '../runs/run-end.js';
 import { concludeForRun } from '../runs/run-outcomes.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import { type CallbackSource, callbackBody } from './callback-body.js';
 import { keptResponse } from './kept-response.js';
 import { isFinalRefusal, nextDelayMs } from './retry-policy.js';
@@ -25,7 +25,7 @@ const NO_HEADER: HeaderList = [];
 
 export function recordAttempt(
   { id, retried, restarts, outcome, sentBody }: QueueCommandOf<'RecordAttempt'>,
-  turn: Turn,
+  turn: QueueTurn,
 ): QueueReply {
   const message = turn.state.messages.get(id);
   const isOpen = message?.status === ACTIVE && message.retried === retried && message.restarts === restarts;
@@ -34,7 +34,7 @@ export function recordAttempt(
 }
 
 /** Starts the next attempt, or one again that a crash interrupted. @returns whether a call is to be made */
-export function startAttempt(message: Message, turn: Turn): boolean {
+export function startAttempt(message: Message, turn: QueueTurn): boolean {
   const { id, retried } = message;
   const atMs = turn.context.nowMs;
   if (isOfEndedRun(message, turn)) {
@@ -58,7 +58,7 @@ export function startAttempt(message: Message, turn: Turn): boolean {
   return true;
 }
 
-function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Array, turn: Turn): void {
+function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Array, turn: QueueTurn): void {
   const place = turn.state.runs.placeOf(message.id);
   if (place !== undefined) {
     concludeForRun(message, place, outcome, sentBody, turn);
@@ -113,7 +113,7 @@ function callBack(
   kind: 'callback' | 'failure',
   { message, sentBody, outcome }: Sent,
   dlqId: DlqId | undefined,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const { state, context, apply } = turn;
   const { id, retried, createdAtMs, notBeforeMs } = message;
@@ -150,7 +150,7 @@ export function callbackId(of: MessageId, kind: 'callback' | 'failure', retried:
 }
 
 /** Nothing is sent, or sent again, for a run that is over; its failure function is called all the same. */
-export function isOfEndedRun(message: Message, { state }: Pick<Turn, 'state'>): boolean {
+export function isOfEndedRun(message: Message, { state }: Pick<QueueTurn, 'state'>): boolean {
   if (message.shared.envelope.workflow === undefined) return false;
   const place = state.runs.placeOf(message.id);
   return place !== undefined && place.part.role !== 'failure' && (place.run === undefined || place.run.isOver);

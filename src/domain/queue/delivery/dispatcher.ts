@@ -9,7 +9,7 @@
  *  D4 queues start strictly in order of acceptance, as soon as messages are due; retries have their places already
  */
 import { isBugOn } from '../../../kernel/deliberate-bugs.js';
-import type { AccountState } from '../accounts/account-state.js';
+import type { QueueState } from '../accounts/queue-state.js';
 import { IndexedHeap } from '../collections/indexed-heap.js';
 import type { FlowView } from '../commands.js';
 import type { FlowKey } from '../flow-control/flow-keys.js';
@@ -52,7 +52,7 @@ export class Dispatcher implements DispatchHooks {
   #isBehind = false;
 
   constructor(
-    private readonly state: AccountState,
+    private readonly state: QueueState,
     maxInFlightPerOrigin: number,
     nowMs: number,
   ) {

@@ -3,7 +3,7 @@ import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import type { BodyRef } from '../records.js';
 import type { FailedRunView } from '../runs/commands.js';
-import type { QueueSteps, Turn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 import type { FailedRun } from './failed-run-index.js';
 import { selectFailedRuns } from './failed-run-selection.js';
 import { failedRunNotFound } from './failure-function.js';
@@ -12,7 +12,7 @@ import { failedRunNotFound } from './failure-function.js';
 const DROPPED_AT_ONCE = 2000;
 const NO_BODY: BodyRef = { number: 0, bytes: 0 };
 
-export function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state }: Turn): QueueReply {
+export function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state }: QueueTurn): QueueReply {
   const failed = state.runs.failed(dlqId);
   if (failed === undefined) return failedRunNotFound(dlqId);
   return { type: 'FailedRuns', runs: [viewOf(failed)], after: undefined };
@@ -21,7 +21,7 @@ export function getFailedRun({ dlqId }: QueueCommandOf<'GetFailedRun'>, { state 
 /** `after` is set for named ones too, when not all of them fit. */
 export function* listFailedRuns(
   { selector, maxBytes }: QueueCommandOf<'ListFailedRuns'>,
-  { state }: Turn,
+  { state }: QueueTurn,
 ): Generator<void, QueueReply> {
   const { runs, after } = yield* selectFailedRuns(selector, { costOf: shownBytes, most: maxBytes }, state);
   // What left between the steps is shown no more: nothing holds its bodies.
@@ -29,7 +29,10 @@ export function* listFailedRuns(
   return { type: 'FailedRuns', runs: left.map(viewOf), after };
 }
 
-export function deleteFailedRuns(command: QueueCommandOf<'DeleteFailedRuns'>, turn: Turn): QueueReply | QueueSteps {
+export function deleteFailedRuns(
+  command: QueueCommandOf<'DeleteFailedRuns'>,
+  turn: QueueTurn,
+): QueueReply | QueueSteps {
   const { selector } = command;
   const { runs } = turn.state;
   if (selector.kind === 'ids' && selector.dlqIds.some((dlqId) => runs.failed(dlqId) === undefined)) {
@@ -38,7 +41,10 @@ export function deleteFailedRuns(command: QueueCommandOf<'DeleteFailedRuns'>, tu
   return deleteSelected(command, turn);
 }
 
-function* deleteSelected({ selector }: QueueCommandOf<'DeleteFailedRuns'>, turn: Turn): Generator<void, QueueReply> {
+function* deleteSelected(
+  { selector }: QueueCommandOf<'DeleteFailedRuns'>,
+  turn: QueueTurn,
+): Generator<void, QueueReply> {
   const { state, apply } = turn;
   const bound = { costOf: () => 0, most: 0 };
   const { runs, after } = yield* selectFailedRuns(selector, bound, state);

@@ -1,6 +1,6 @@
 /** Which failed runs a call means: those that it names, or those that match, in the order of their failures. */
 import type { DlqId } from '../../../kernel/index.js';
-import type { AccountState } from '../accounts/account-state.js';
+import type { QueueState } from '../accounts/queue-state.js';
 import type { FailedRunFilter, FailedRunSelector } from '../runs/commands.js';
 import type { FailedRun } from './failed-run-index.js';
 
@@ -23,7 +23,7 @@ export interface SelectedRuns {
 export function* selectFailedRuns(
   selector: FailedRunSelector,
   { costOf, most }: PageBound,
-  { runs }: AccountState,
+  { runs }: QueueState,
 ): Generator<void, SelectedRuns> {
   const found: FailedRun[] = [];
   const wanted = selector.kind === 'ids' ? selector.dlqIds.length : selector.count;
@@ -44,7 +44,7 @@ export function* selectFailedRuns(
 }
 
 /** Undefined: one that was looked at in vain. */
-function* candidates(selector: FailedRunSelector, runs: AccountState['runs']): Iterable<FailedRun | undefined> {
+function* candidates(selector: FailedRunSelector, runs: QueueState['runs']): Iterable<FailedRun | undefined> {
   if (selector.kind === 'ids') {
     for (const dlqId of new Set(selector.dlqIds)) yield runs.failed(dlqId);
     return;

@@ -9,14 +9,14 @@ import type { HeaderList } from '../records.js';
 import { suspended, usageRefusal } from '../refusals.js';
 import { failureEnvelope } from '../runs/run-envelopes.js';
 import { acceptPart, partOf } from '../runs/run-parts.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import type { FailedRun } from './failed-run-index.js';
 
 const NO_HEADER: HeaderList = [];
 const NO_BODY = { number: 0, bytes: 0, content: undefined };
 
 /** With the same message as before, which is kept for that. @returns the failed run's name */
-export function runFailureFunction(command: QueueCommandOf<'RunFailureFunction'>, turn: Turn): QueueReply {
+export function runFailureFunction(command: QueueCommandOf<'RunFailureFunction'>, turn: QueueTurn): QueueReply {
   const { dlqId, messageId } = command;
   const { state, context } = turn;
   const failed = state.runs.failed(dlqId);
@@ -41,7 +41,7 @@ export function runFailureFunction(command: QueueCommandOf<'RunFailureFunction'>
 }
 
 /** A call that is being made is left to end; what it comes to is of no consequence. */
-export function cancelFailureFunction({ dlqId }: QueueCommandOf<'CancelFailureFunction'>, turn: Turn): QueueReply {
+export function cancelFailureFunction({ dlqId }: QueueCommandOf<'CancelFailureFunction'>, turn: QueueTurn): QueueReply {
   const { state, context, apply } = turn;
   const failed = state.runs.failed(dlqId);
   if (failed === undefined) return failedRunNotFound(dlqId);

@@ -18,7 +18,7 @@ import type { Envelope, RunEntry } from '../runs/records.js';
 import type { Run } from '../runs/run.js';
 import { runIdAt } from '../runs/run-ids.js';
 import { acceptPart, creationMs, partOf } from '../runs/run-parts.js';
-import type { QueueSteps, Turn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 import type { FailedRun } from './failed-run-index.js';
 import { selectFailedRuns } from './failed-run-selection.js';
 import { openEnvelope, type ResumedEnvelope, resumedEnvelope } from './resumed-envelopes.js';
@@ -39,7 +39,7 @@ interface Planned {
   readonly resumed: ResumedEnvelope;
 }
 
-export function resumeRuns(command: ResumeRuns, turn: Turn): QueueReply | QueueSteps {
+export function resumeRuns(command: ResumeRuns, turn: QueueTurn): QueueReply | QueueSteps {
   const { selector, firstId } = command;
   const { state, context } = turn;
   if (selector.kind === 'filter' && state.acceptedIds.has(firstId)) return repeated(command, turn);
@@ -52,7 +52,7 @@ export function resumeRuns(command: ResumeRuns, turn: Turn): QueueReply | QueueS
   return resumeSelected(command, turn);
 }
 
-function* resumeSelected(command: ResumeRuns, turn: Turn): Generator<void, QueueReply> {
+function* resumeSelected(command: ResumeRuns, turn: QueueTurn): Generator<void, QueueReply> {
   const { selector } = command;
   const isPage = selector.kind === 'filter';
   const bound = { costOf: entriesOf, most: isPage ? ENTRIES_AT_ONCE : Number.POSITIVE_INFINITY };
@@ -78,7 +78,7 @@ function* resumeSelected(command: ResumeRuns, turn: Turn): Generator<void, Queue
 }
 
 /** All of it is judged before anything happens. */
-function plan(command: ResumeRuns, runs: readonly FailedRun[], turn: Turn): readonly Planned[] | QueueReply {
+function plan(command: ResumeRuns, runs: readonly FailedRun[], turn: QueueTurn): readonly Planned[] | QueueReply {
   const { selector, how, overrides } = command;
   const planned: Planned[] = [];
   // Runs that were triggered alike share an envelope.
@@ -102,7 +102,7 @@ function plan(command: ResumeRuns, runs: readonly FailedRun[], turn: Turn): read
   return usageRefusal(messages, turn) ?? planned;
 }
 
-function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: Turn): RunName {
+function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: QueueTurn): RunName {
   const { how, firstRunId, firstId } = command;
   const { state, apply } = turn;
   const { run: before, entry } = failed;
@@ -144,23 +144,23 @@ function entriesOf({ run }: FailedRun): number {
   return run.entries.length;
 }
 
-function isThere({ entry, run }: FailedRun, { state }: Turn): boolean {
+function isThere({ entry, run }: FailedRun, { state }: QueueTurn): boolean {
   return state.runs.failed(entry.dlqId)?.run === run;
 }
 
-function wasStarted({ firstId }: ResumeRuns, at: number, { state }: Turn): boolean {
+function wasStarted({ firstId }: ResumeRuns, at: number, { state }: QueueTurn): boolean {
   return state.acceptedIds.has(messageIdAt(firstId, at));
 }
 
 /** Those of a call that was asked before, whole or in part. */
-function noteStarted(command: ResumeRuns, most: number, names: Map<number, RunName>, turn: Turn): void {
+function noteStarted(command: ResumeRuns, most: number, names: Map<number, RunName>, turn: QueueTurn): void {
   for (let at = 0; at < most; at += 1) {
     if (wasStarted(command, at, turn)) names.set(at, nameOf(command, at, turn));
   }
 }
 
 /** A page that is asked for again has nothing more of its runs in the DLQ: what is left begins where it began. */
-function repeated(command: ResumeRuns, turn: Turn): QueueReply {
+function repeated(command: ResumeRuns, turn: QueueTurn): QueueReply {
   const { selector } = command;
   const runs: RunName[] = [];
   for (let at = 0; wasStarted(command, at, turn); at += 1) runs.push(nameOf(command, at, turn));
@@ -169,7 +169,7 @@ function repeated(command: ResumeRuns, turn: Turn): QueueReply {
 }
 
 /** One that has ended meanwhile was started a moment ago. */
-function nameOf({ firstRunId, firstId }: ResumeRuns, at: number, { state, context }: Turn): RunName {
+function nameOf({ firstRunId, firstId }: ResumeRuns, at: number, { state, context }: QueueTurn): RunName {
   const runId = runIdAt(firstRunId, at);
   const message = state.messages.get(messageIdAt(firstId, at) as MessageId);
   const createdAtMs = state.runs.active(runId)?.createdAtMs ?? message?.createdAtMs ?? context.nowMs;

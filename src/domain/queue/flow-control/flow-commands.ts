@@ -5,7 +5,7 @@
 import type { FlowView, QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import { MAX_FLOW_PERIOD_SECONDS } from '../limits.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import type { FlowKey } from './flow-keys.js';
 
 const DONE: QueueReply = { type: 'Done' };
@@ -15,14 +15,14 @@ export const MAX_HELD_FLOW_KEYS = 100_000;
 export const MAX_LISTED_FLOW_KEYS = 10_000;
 const LOOKED_AT_ONCE = 1000;
 
-export function getFlow({ key }: QueueCommandOf<'GetFlow'>, turn: Turn): QueueReply {
+export function getFlow({ key }: QueueCommandOf<'GetFlow'>, turn: QueueTurn): QueueReply {
   const flow = turn.state.flows.get(key);
   if (flow === undefined) return rejection('NOT_FOUND', `flow control key ${key} not found`);
   return { type: 'Flows', flows: [turn.dispatcher.viewOf(flow, turn.context.nowMs)] };
 }
 
 /** Keys that contain the searched text, whatever its case. */
-export function* listFlows({ search }: QueueCommandOf<'ListFlows'>, turn: Turn): Generator<void, QueueReply> {
+export function* listFlows({ search }: QueueCommandOf<'ListFlows'>, turn: QueueTurn): Generator<void, QueueReply> {
   const wanted = search?.toLowerCase() ?? '';
   const flows: FlowView[] = [];
   let looked = 0;
@@ -35,7 +35,7 @@ export function* listFlows({ search }: QueueCommandOf<'ListFlows'>, turn: Turn):
   return { type: 'Flows', flows };
 }
 
-export function pauseFlow({ key, isPaused }: QueueCommandOf<'PauseFlow'>, turn: Turn): QueueReply {
+export function pauseFlow({ key, isPaused }: QueueCommandOf<'PauseFlow'>, turn: QueueTurn): QueueReply {
   const flow = turn.state.flows.get(key);
   if (flow === undefined && !isPaused) return missing(key);
   if (flow?.isPaused === isPaused) return DONE;
@@ -45,7 +45,7 @@ export function pauseFlow({ key, isPaused }: QueueCommandOf<'PauseFlow'>, turn: 
   return DONE;
 }
 
-export function pinFlow(command: QueueCommandOf<'PinFlow'>, turn: Turn): QueueReply {
+export function pinFlow(command: QueueCommandOf<'PinFlow'>, turn: QueueTurn): QueueReply {
   const { key, parallelism, rate, periodSeconds } = command;
   const problem = pinProblem(command);
   if (problem !== undefined) return rejection('INVALID', problem);
@@ -55,7 +55,7 @@ export function pinFlow(command: QueueCommandOf<'PinFlow'>, turn: Turn): QueueRe
   return DONE;
 }
 
-export function unpinFlow({ key, parallelism, rate }: QueueCommandOf<'UnpinFlow'>, turn: Turn): QueueReply {
+export function unpinFlow({ key, parallelism, rate }: QueueCommandOf<'UnpinFlow'>, turn: QueueTurn): QueueReply {
   const flow = turn.state.flows.get(key);
   if (flow === undefined) return missing(key);
   const changes = (parallelism && flow.isParallelismPinned) || (rate && flow.isRatePinned);
@@ -63,7 +63,7 @@ export function unpinFlow({ key, parallelism, rate }: QueueCommandOf<'UnpinFlow'
   return DONE;
 }
 
-export function resetFlow({ key, all }: QueueCommandOf<'ResetFlow'>, turn: Turn): QueueReply {
+export function resetFlow({ key, all }: QueueCommandOf<'ResetFlow'>, turn: QueueTurn): QueueReply {
   if (turn.state.flows.get(key) === undefined) return missing(key);
   turn.apply({ type: 'FlowReset', key, all, atMs: turn.context.nowMs });
   return DONE;
@@ -84,7 +84,7 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;
 }
 
-function heldRefusal(flow: FlowKey | undefined, { state }: Turn): QueueReply | undefined {
+function heldRefusal(flow: FlowKey | undefined, { state }: QueueTurn): QueueReply | undefined {
   if (flow?.isHeld === true || state.flows.heldCount < MAX_HELD_FLOW_KEYS) return undefined;
   return rejection('TOO_MANY', `at most ${MAX_HELD_FLOW_KEYS} flow control keys may be paused or pinned`);
 }

@@ -16,11 +16,11 @@ import { parseDestinationUrl } from '../settings/destination.js';
 import { headerListProblem } from '../settings/header-names.js';
 import { nameProblem } from '../settings/names.js';
 import { parseSettings } from '../settings/publish-settings.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 
 const DONE: QueueReply = { type: 'Done' };
 
-export function upsertEndpoints(command: QueueCommandOf<'UpsertEndpoints'>, turn: Turn): QueueReply {
+export function upsertEndpoints(command: QueueCommandOf<'UpsertEndpoints'>, turn: QueueTurn): QueueReply {
   const { state, context, apply } = turn;
   const { limits } = context.account;
   const problem = nameProblem('url group name', command.group) ?? endpointsProblem(command.endpoints);
@@ -41,7 +41,7 @@ export function upsertEndpoints(command: QueueCommandOf<'UpsertEndpoints'>, turn
   return DONE;
 }
 
-export function removeEndpoints(command: QueueCommandOf<'RemoveEndpoints'>, turn: Turn): QueueReply {
+export function removeEndpoints(command: QueueCommandOf<'RemoveEndpoints'>, turn: QueueTurn): QueueReply {
   const { state, context, apply } = turn;
   const group = state.groups.get(command.group);
   if (group === undefined) return notFound(command.group);
@@ -57,7 +57,7 @@ export function removeEndpoints(command: QueueCommandOf<'RemoveEndpoints'>, turn
   return DONE;
 }
 
-export function setGroupDefaults(command: QueueCommandOf<'SetGroupDefaults'>, turn: Turn): QueueReply {
+export function setGroupDefaults(command: QueueCommandOf<'SetGroupDefaults'>, turn: QueueTurn): QueueReply {
   const { group: name, defaults } = command;
   const { state, context, apply } = turn;
   const { nowMs } = context;
@@ -78,18 +78,18 @@ export function setGroupDefaults(command: QueueCommandOf<'SetGroupDefaults'>, tu
 
 export function deleteGroup(
   { group: name }: QueueCommandOf<'DeleteGroup'>,
-  { state, context, apply }: Turn,
+  { state, context, apply }: QueueTurn,
 ): QueueReply {
   if (state.groups.get(name) !== undefined) apply({ type: 'GroupDeleted', name, atMs: context.nowMs });
   return DONE;
 }
 
-export function getGroup({ group: name }: QueueCommandOf<'GetGroup'>, { state }: Turn): QueueReply {
+export function getGroup({ group: name }: QueueCommandOf<'GetGroup'>, { state }: QueueTurn): QueueReply {
   const group = state.groups.get(name);
   return group === undefined ? notFound(name) : { type: 'Groups', groups: [group] };
 }
 
-export function listGroups(_: QueueCommandOf<'ListGroups'>, { state }: Turn): QueueReply {
+export function listGroups(_: QueueCommandOf<'ListGroups'>, { state }: QueueTurn): QueueReply {
   return { type: 'Groups', groups: [...state.groups.all()] };
 }
 

@@ -5,7 +5,7 @@
 import type { MessageId } from '../../../kernel/index.js';
 import type { MessageFilter, QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
-import type { QueueSteps, Turn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 import { messageMatcher } from './message-filter.js';
 import { isShown } from './message-view.js';
 import { ACTIVE, DELIVERED, type Message } from './messages.js';
@@ -15,7 +15,7 @@ const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 200;
 
 /** One that was delivered a moment ago is answered as cancelled: whoever published it cannot know. */
-export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: Turn): QueueReply {
+export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: QueueTurn): QueueReply {
   const message = turn.state.messages.get(id);
   if (!isShown(message, turn.context.nowMs) || isOfRun(message))
     return rejection('NOT_FOUND', `message ${id} not found`);
@@ -23,7 +23,10 @@ export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: Tur
   return { type: 'Cancelled', count: 1 };
 }
 
-export function cancelMessages({ selector }: QueueCommandOf<'CancelMessages'>, turn: Turn): QueueReply | QueueSteps {
+export function cancelMessages(
+  { selector }: QueueCommandOf<'CancelMessages'>,
+  turn: QueueTurn,
+): QueueReply | QueueSteps {
   if (selector.kind === 'ids') return cancelIds(selector.messageIds, turn);
   return cancelFiltered(selector.filter, selector.count ?? Number.POSITIVE_INFINITY, turn);
 }
@@ -34,7 +37,7 @@ function isOfRun(message: Message): boolean {
 }
 
 /** @returns whether it was there to be cancelled */
-export function cancel(message: Message, { context, apply }: Turn): boolean {
+export function cancel(message: Message, { context, apply }: QueueTurn): boolean {
   if (message.status === DELIVERED || message.isCancelRequested || isOfRun(message)) return false;
   const { id } = message;
   const atMs = context.nowMs;
@@ -44,7 +47,7 @@ export function cancel(message: Message, { context, apply }: Turn): boolean {
   return true;
 }
 
-function* cancelIds(ids: readonly MessageId[], turn: Turn): QueueSteps & Generator<void, QueueReply> {
+function* cancelIds(ids: readonly MessageId[], turn: QueueTurn): QueueSteps & Generator<void, QueueReply> {
   let count = 0;
   for (const [index, id] of ids.entries()) {
     const message = turn.state.messages.get(id);
@@ -54,7 +57,7 @@ function* cancelIds(ids: readonly MessageId[], turn: Turn): QueueSteps & Generat
   return { type: 'Cancelled', count };
 }
 
-function* cancelFiltered(filter: MessageFilter, most: number, turn: Turn): Generator<void, QueueReply> {
+function* cancelFiltered(filter: MessageFilter, most: number, turn: QueueTurn): Generator<void, QueueReply> {
   const matches = messageMatcher(filter);
   const count = yield* cancelWhere(
     (message) =>
@@ -71,7 +74,11 @@ function* cancelFiltered(filter: MessageFilter, most: number, turn: Turn): Gener
 }
 
 /** Of those that are there when it begins and still there when their turn comes. @returns how many were cancelled */
-export function* cancelWhere(is: (message: Message) => boolean, most: number, turn: Turn): Generator<void, number> {
+export function* cancelWhere(
+  is: (message: Message) => boolean,
+  most: number,
+  turn: QueueTurn,
+): Generator<void, number> {
   let count = 0;
   let looked = 0;
   let cancelled = 0;

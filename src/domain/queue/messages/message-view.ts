@@ -2,7 +2,7 @@
 import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import { DELIVERED_GRACE_MS } from '../limits.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import { DELIVERED, type Message, statusWord } from './messages.js';
 
 /** Is it there for those who ask? Not any more when it was cancelled, or delivered a while ago. */
@@ -11,7 +11,7 @@ export function isShown(message: Message | undefined, nowMs: number): message is
   return message.status !== DELIVERED || message.sinceMs + DELIVERED_GRACE_MS > nowMs;
 }
 
-export function getMessage({ id }: QueueCommandOf<'GetMessage'>, { state, context }: Turn): QueueReply {
+export function getMessage({ id }: QueueCommandOf<'GetMessage'>, { state, context }: QueueTurn): QueueReply {
   const message = state.messages.get(id);
   if (!isShown(message, context.nowMs)) return rejection('NOT_FOUND', `message ${id} not found`);
   const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;

@@ -19,7 +19,7 @@ import { isRunItem, type RunItem } from '../runs/run-items.js';
 import { acceptRunItem, countsForLimits, refusalForRuns, runGrowth, runItemRefusal } from '../runs/submissions.js';
 import type { TickMessage } from '../schedules/schedule-ticks.js';
 import { parseSettings, withDefaults } from '../settings/publish-settings.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import { deduplicationKeyOf } from './deduplication-key.js';
 
 interface Planned {
@@ -41,7 +41,7 @@ interface PlannedRunItem {
   readonly run: RunItem;
 }
 
-export function publish(command: QueueCommandOf<'Publish'>, turn: Turn): QueueReply {
+export function publish(command: QueueCommandOf<'Publish'>, turn: QueueTurn): QueueReply {
   const { state, context } = turn;
   const { account, nowMs } = context;
   // P2. All of a call or none: one of its ids stands for it.
@@ -56,7 +56,7 @@ export function publish(command: QueueCommandOf<'Publish'>, turn: Turn): QueueRe
 }
 
 /** What intake records brought, in order. One at or before the position was taken earlier; with one all are refused. */
-export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Turn): QueueReply {
+export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: QueueTurn): QueueReply {
   const untaken = records.filter(({ position }) => position > turn.state.intakePosition);
   const last = untaken.at(-1);
   if (last === undefined) return { type: 'Done' };
@@ -68,7 +68,7 @@ export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Turn
 }
 
 /** A tick's message: counted like any other, refused by no limit. */
-export function acceptTick({ id, envelope, body, notBeforeMs }: TickMessage, turn: Turn): void {
+export function acceptTick({ id, envelope, body, notBeforeMs }: TickMessage, turn: QueueTurn): void {
   ensureQueue(envelope.queueName, turn);
   accept({ id, envelope, notBeforeMs, deduplication: undefined }, { ...body, content: undefined }, turn);
 }
@@ -76,7 +76,7 @@ export function acceptTick({ id, envelope, body, notBeforeMs }: TickMessage, tur
 function planOf(
   items: readonly PublishItem[],
   isRepeat: boolean,
-  turn: Turn,
+  turn: QueueTurn,
 ): readonly (PlannedItem | PlannedRunItem)[] | QueueReply {
   const planned: (PlannedItem | PlannedRunItem)[] = [];
   let count = 0;
@@ -92,7 +92,7 @@ function planOf(
   return planned;
 }
 
-function planForItem(item: PublishItem, isRepeat: boolean, turn: Turn): PlannedItem | PlannedRunItem | QueueReply {
+function planForItem(item: PublishItem, isRepeat: boolean, turn: QueueTurn): PlannedItem | PlannedRunItem | QueueReply {
   if (isRunItem(item)) {
     // P2: its run may be over by now.
     const refusal = isRepeat ? undefined : runItemRefusal(item, turn);
@@ -101,7 +101,7 @@ function planForItem(item: PublishItem, isRepeat: boolean, turn: Turn): PlannedI
   return item.destination.kind === 'url' ? planForUrl(item, turn) : planForGroup(item, turn);
 }
 
-function planForUrl(item: PublishItem, turn: Turn): PlannedItem | QueueReply {
+function planForUrl(item: PublishItem, turn: QueueTurn): PlannedItem | QueueReply {
   const { destination } = item;
   if (destination.kind !== 'url') return noSuchGroup();
   const { settings } = destination;
@@ -120,7 +120,7 @@ function planForUrl(item: PublishItem, turn: Turn): PlannedItem | QueueReply {
   return { item, isGroup: false, messages: [{ id: item.id, envelope, notBeforeMs, deduplication }] };
 }
 
-function planForGroup(item: PublishItem, { state, context }: Turn): PlannedItem | QueueReply {
+function planForGroup(item: PublishItem, { state, context }: QueueTurn): PlannedItem | QueueReply {
   const { destination, id, queueName } = item;
   if (destination.kind !== 'group') return noSuchGroup();
   const group = state.groups.get(destination.name);
@@ -175,7 +175,7 @@ function envelopeOf(
 }
 
 /** Counts what would be recorded: neither repeats nor duplicates. */
-function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: Turn): QueueReply | undefined {
+function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: QueueTurn): QueueReply | undefined {
   const { state, context } = turn;
   const reserved = new Set<string>();
   const queues = new Set<string>();
@@ -213,7 +213,7 @@ function limitRefusal(planned: readonly (PlannedItem | PlannedRunItem)[], turn: 
   );
 }
 
-function acceptItem({ item, isGroup, messages }: PlannedItem, turn: Turn): Published | readonly Published[] {
+function acceptItem({ item, isGroup, messages }: PlannedItem, turn: QueueTurn): Published | readonly Published[] {
   const { state, context } = turn;
   let body: CarriedBody | undefined;
   const results = messages.map((planned): Published => {
@@ -233,7 +233,7 @@ function acceptItem({ item, isGroup, messages }: PlannedItem, turn: Turn): Publi
   return isGroup ? results : (results[0] as Published);
 }
 
-function accept({ id, envelope, notBeforeMs, deduplication }: Planned, body: CarriedBody, turn: Turn): void {
+function accept({ id, envelope, notBeforeMs, deduplication }: Planned, body: CarriedBody, turn: QueueTurn): void {
   turn.apply({
     type: 'MessageAccepted',
     id,

@@ -2,7 +2,7 @@
 import type { RunId } from '../../../kernel/index.js';
 import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
-import type { QueueSteps, Turn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 import type { EntryView, RunFilter } from './commands.js';
 import { endText, LARGE_OUT_BYTES, type OutText } from './out-texts.js';
 import type { Run } from './run.js';
@@ -13,7 +13,7 @@ const LOOKED_AT_ONCE = 2000;
 const CANCELLED_AT_ONCE = 50;
 
 /** As many entries as fit, one at least; whoever asks goes on from there. */
-export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { state }: Turn): QueueReply {
+export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { state }: QueueTurn): QueueReply {
   const run = state.runs.active(runId);
   if (run === undefined) return runNotFound(runId);
   const entries: EntryView[] = [];
@@ -29,7 +29,7 @@ export function getRun({ runId, from, maxBytes }: QueueCommandOf<'GetRun'>, { st
   return { type: 'Run', run: run.name, entries, nextFrom };
 }
 
-export function endRunByCommand(command: QueueCommandOf<'EndRun'>, turn: Turn): QueueReply | QueueSteps {
+export function endRunByCommand(command: QueueCommandOf<'EndRun'>, turn: QueueTurn): QueueReply | QueueSteps {
   const { runId, how, response } = command;
   const isTold = how === 'finish' && turn.state.runs.active(runId)?.invoker !== undefined;
   if (!isTold || response === undefined || response.byteLength <= LARGE_OUT_BYTES) return endNow(command, turn);
@@ -40,12 +40,12 @@ export function endRunByCommand(command: QueueCommandOf<'EndRun'>, turn: Turn): 
 function* endTelling(
   command: QueueCommandOf<'EndRun'>,
   response: Uint8Array,
-  turn: Turn,
+  turn: QueueTurn,
 ): QueueSteps & Generator<void, QueueReply> {
   return endNow(command, turn, yield* endText('RUN_SUCCESS', response));
 }
 
-function endNow({ runId, how, response }: QueueCommandOf<'EndRun'>, turn: Turn, out?: OutText): QueueReply {
+function endNow({ runId, how, response }: QueueCommandOf<'EndRun'>, turn: QueueTurn, out?: OutText): QueueReply {
   const run = turn.state.runs.active(runId);
   if (how === 'finish') {
     if (run !== undefined) endRun(run, { state: 'RUN_SUCCESS', response, out }, turn);
@@ -58,7 +58,7 @@ function endNow({ runId, how, response }: QueueCommandOf<'EndRun'>, turn: Turn, 
 
 export function* cancelRuns(
   { selector }: QueueCommandOf<'CancelRuns'>,
-  turn: Turn,
+  turn: QueueTurn,
 ): QueueSteps & Generator<void, QueueReply> {
   let count = 0;
   if (selector.kind === 'ids') {
@@ -85,7 +85,7 @@ export function* cancelRuns(
   return { type: 'Cancelled', count };
 }
 
-function cancel(run: Run | undefined, turn: Turn): boolean {
+function cancel(run: Run | undefined, turn: QueueTurn): boolean {
   if (run === undefined || run.isOver) return false;
   endRun(run, { state: 'RUN_CANCELED' }, turn);
   return true;

@@ -12,7 +12,7 @@ import { keptResponse } from '../delivery/kept-response.js';
 import { derivedMessageId, dlqIdOf } from '../ids.js';
 import { type Message, WAITING } from '../messages/messages.js';
 import type { Envelope, HeaderList } from '../records.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from './limits.js';
 import { atOnce, endText, type OutText, withOut } from './out-texts.js';
 import type { RunEndState, StepMark } from './records.js';
@@ -35,7 +35,7 @@ export interface NewEntry {
 }
 
 /** Appends and schedules at once; a run that has grown too large fails with it. */
-export function appendEntry(run: Run, { id, step, content, envelope, notBeforeMs }: NewEntry, turn: Turn): void {
+export function appendEntry(run: Run, { id, step, content, envelope, notBeforeMs }: NewEntry, turn: QueueTurn): void {
   const isTooLong = run.entries.length >= MAX_RUN_ENTRIES;
   const isTooLarge = run.bytes + content.byteLength > MAX_RUN_BYTES;
   const part = { role: 'step', ...partOf(run), index: run.entries.length, step } as const;
@@ -53,12 +53,12 @@ export interface RunEnd {
   readonly out?: OutText | undefined;
 }
 
-export function endRun(run: Run, end: RunEnd, turn: Turn): void {
+export function endRun(run: Run, end: RunEnd, turn: QueueTurn): void {
   closeRun(run, end, turn);
   tellInvoker(run, end, turn);
 }
 
-function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Turn): void {
+function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: QueueTurn): void {
   const atMs = turn.context.nowMs;
   turn.apply({ type: 'RunEnded', runId: run.id, atMs, state, response, dlqId, error });
   let room = CANCELLED_WITH_RUN;
@@ -71,7 +71,7 @@ function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: Tur
 }
 
 /** What waits for runs that are over. @returns more are to go */
-export function cancelLeftovers({ state, context, apply }: Turn): boolean {
+export function cancelLeftovers({ state, context, apply }: QueueTurn): boolean {
   let room = CANCELLED_AT_ONCE;
   for (const { id } of state.runs.leftovers) {
     if (room === 0) return true;
@@ -89,7 +89,7 @@ export interface RunFailure {
   readonly error: string;
 }
 
-export function failRun(run: Run, { message, outcome, error }: RunFailure, turn: Turn): void {
+export function failRun(run: Run, { message, outcome, error }: RunFailure, turn: QueueTurn): void {
   const { id } = message;
   const { state, apply, context } = turn;
   const atMs = context.nowMs;
@@ -127,7 +127,7 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
 }
 
 /** A run that has grown too large: its newest entry fails instead of being delivered. */
-export function failGrown(run: Run, id: MessageId, error: string, turn: Turn): void {
+export function failGrown(run: Run, id: MessageId, error: string, turn: QueueTurn): void {
   const message = turn.state.messages.pending(id);
   failRun(run, { message, outcome: { kind: 'no-response', error, durationMs: 0 }, error }, turn);
 }
@@ -141,7 +141,7 @@ export function callFailureFunction(
   { message, outcome, error }: RunFailure,
   dlqId: DlqId,
   id: MessageId,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const origin = run.shared.envelope;
   const { failureCallback } = origin.settings;
@@ -168,7 +168,7 @@ function failureIdOf({ id, retried }: Message): MessageId {
 }
 
 /** The child's end is the result of the step that waits for it. */
-function tellInvoker(child: Run, { state, response, out }: RunEnd, turn: Turn): void {
+function tellInvoker(child: Run, { state, response, out }: RunEnd, turn: QueueTurn): void {
   if (child.invoker === undefined) return;
   const { runId, runCreatedAtMs, step, stepText, delivery } = child.invoker;
   const { runs } = turn.state;
@@ -193,7 +193,7 @@ export function withMembers(stepText: string, members: Readonly<Record<string, u
 }
 
 /** The oldest make room, plain ones and failed runs alike. */
-export function expireBeyondLimit({ state, context, apply }: Turn): void {
+export function expireBeyondLimit({ state, context, apply }: QueueTurn): void {
   if (state.deadLetters.size <= context.account.limits.maxDlqEntries) return;
   const oldest = state.deadLetters.oldest;
   if (oldest !== undefined) apply({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });

@@ -10,7 +10,7 @@ import { isFinalRefusal, nextDelayMs } from '../delivery/retry-policy.js';
 import { derivedMessageId } from '../ids.js';
 import type { Message } from '../messages/messages.js';
 import type { HeaderList, WorkflowMark } from '../records.js';
-import type { AttemptWords, Turn } from '../turn.js';
+import type { AttemptWords, QueueTurn } from '../turn.js';
 import type { FailureFunctionState, RunPart } from './records.js';
 import type { Run } from './run.js';
 import { failRun } from './run-end.js';
@@ -39,7 +39,7 @@ export function concludeForRun(
   { part, run }: RunPlace,
   outcome: AttemptOutcome,
   sentBody: Uint8Array,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const isResponse = outcome.kind === 'response';
   const status = isResponse ? outcome.status : 0;
@@ -63,7 +63,7 @@ function isSuccess({ status }: Attempted): boolean {
 }
 
 /** Nobody waits for it any more. */
-function concludeLate(attempted: Attempted, turn: Turn): void {
+function concludeLate(attempted: Attempted, turn: QueueTurn): void {
   const { id } = attempted.message;
   if (isSuccess(attempted)) delivered(attempted, turn);
   else {
@@ -76,7 +76,7 @@ function concludeDelivery(
   attempted: Attempted,
   part: Extract<RunPart, { role: 'step' | 'result' }>,
   run: Run,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const { message, outcome, header } = attempted;
   if (isSuccess(attempted)) {
@@ -100,7 +100,7 @@ function endpointProblem(header: HeaderList, mark: WorkflowMark, words: AttemptW
 }
 
 /** One callback for a call, when it has come to its end. */
-function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call' }>, run: Run, turn: Turn): void {
+function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call' }>, run: Run, turn: QueueTurn): void {
   const { message, outcome, sentBody } = attempted;
   const nextAtMs = isSuccess(attempted) ? undefined : nextAttemptMs(attempted, turn);
   if (nextAtMs !== undefined) {
@@ -136,7 +136,7 @@ function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call
 function concludeFunction(
   attempted: Attempted,
   { runId, dlqId }: Extract<RunPart, { role: 'failure' }>,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const { message, status, header, error } = attempted;
   const { id, isCancelRequested } = message;
@@ -164,7 +164,7 @@ function concludeFunction(
 }
 
 /** Undefined: there is no other attempt. */
-function nextAttemptMs({ message, outcome, status, header }: Attempted, turn: Turn): number | undefined {
+function nextAttemptMs({ message, outcome, status, header }: Attempted, turn: QueueTurn): number | undefined {
   const { settings } = message.shared.envelope;
   const { retried } = message;
   if (retried >= settings.maxRetries || isFinalRefusal(status, header, turn.words.nonRetryableNames)) return undefined;
@@ -172,7 +172,7 @@ function nextAttemptMs({ message, outcome, status, header }: Attempted, turn: Tu
   return nowMs + nextDelayMs({ settings, retried, header: outcome.kind === 'response' ? header : undefined, nowMs });
 }
 
-function delivered({ message, status, outcome }: Attempted, turn: Turn): void {
+function delivered({ message, status, outcome }: Attempted, turn: QueueTurn): void {
   const { durationMs } = outcome;
   turn.apply({ type: 'MessageDelivered', id: message.id, atMs: turn.context.nowMs, status, durationMs });
 }
@@ -180,7 +180,7 @@ function delivered({ message, status, outcome }: Attempted, turn: Turn): void {
 function failed(
   { message, status, header, response, error, outcome }: Attempted,
   nextAtMs: number | undefined,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const { durationMs } = outcome;
   const atMs = turn.context.nowMs;

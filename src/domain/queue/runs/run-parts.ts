@@ -1,7 +1,7 @@
 /** Messages of a run, as they are accepted. */
 import type { MessageId, RunId } from '../../../kernel/index.js';
 import type { CarriedBody } from '../records.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import type { Envelope, RunPart } from './records.js';
 import type { Run } from './run.js';
 
@@ -15,7 +15,7 @@ export interface NewPart {
 }
 
 /** A message of a run. */
-export function acceptPart({ id, envelope, body, notBeforeMs, part, deduplication }: NewPart, turn: Turn): void {
+export function acceptPart({ id, envelope, body, notBeforeMs, part, deduplication }: NewPart, turn: QueueTurn): void {
   turn.apply({
     type: 'MessageAccepted',
     id,
@@ -38,7 +38,7 @@ export function partOf(run: Run): { readonly runId: RunId; readonly runCreatedAt
  * Of a run that begins now. The id and the instant name it: where another of its id began in this millisecond, it
  * begins in the next.
  */
-export function creationMs(runId: RunId, { state, context }: Turn): number {
+export function creationMs(runId: RunId, { state, context }: QueueTurn): number {
   const earlier = state.runs.endedName(runId);
   return Math.max(context.nowMs, earlier === undefined ? 0 : earlier.createdAtMs + 1);
 }

@@ -11,7 +11,7 @@ import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import type { Growth } from '../accounts/held-refusal.js';
 import type { Published, PublishItem, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import type { WorkflowItem } from './commands.js';
 import { MAX_INVOKE_DEPTH, MAX_RUN_ENTRIES } from './limits.js';
 import type { StepMark } from './records.js';
@@ -27,7 +27,7 @@ export function runOver(): QueueReply {
 }
 
 /** What refuses the call that this is one of; judged before the first event. */
-export function runItemRefusal({ workflow, destination }: RunItem, { state }: Turn): QueueReply | undefined {
+export function runItemRefusal({ workflow, destination }: RunItem, { state }: QueueTurn): QueueReply | undefined {
   if (destination.kind !== 'url') return rejection('INVALID', 'a workflow is at a url, not in a group');
   const { runs } = state;
   const run = runs.active(workflow.runId);
@@ -66,13 +66,13 @@ function isOfEndpoint({ workflow }: PublishItem): boolean {
 }
 
 /** Does it count for the limits of a day? Steps of a run that has begun are let through. */
-export function countsForLimits({ id, workflow }: RunItem, { state }: Turn): boolean {
+export function countsForLimits({ id, workflow }: RunItem, { state }: QueueTurn): boolean {
   if (workflow.kind !== 'trigger' || state.acceptedIds.has(id)) return false;
   return state.runs.active(workflow.runId) === undefined;
 }
 
 /** What it would add: an entry or a call that is known already adds nothing. */
-export function runGrowth(item: RunItem, growth: Growth, { state }: Turn): void {
+export function runGrowth(item: RunItem, growth: Growth, { state }: QueueTurn): void {
   const { id, body, callerIp, workflow } = item;
   if (state.acceptedIds.has(id)) return;
   const run = state.runs.active(workflow.runId);
@@ -86,7 +86,7 @@ function isKnown(run: Run, { kind, step }: Exclude<WorkflowItem, { readonly kind
   return run.calls.has(step.stepId) || run.resultOf(step.stepId) !== undefined;
 }
 
-export function acceptRunItem(item: RunItem, turn: Turn): Published {
+export function acceptRunItem(item: RunItem, turn: QueueTurn): Published {
   const { id, workflow } = item;
   const { url, settings } = urlOf(item);
   const { runs, acceptedIds } = turn.state;
@@ -107,7 +107,7 @@ export function acceptRunItem(item: RunItem, turn: Turn): Published {
   return { messageId: id, url, isDuplicate: false, run: run.name };
 }
 
-function call(item: RunItem, step: StepMark, run: Run, notBeforeMs: number, turn: Turn): Published {
+function call(item: RunItem, step: StepMark, run: Run, notBeforeMs: number, turn: QueueTurn): Published {
   const { id, workflow, body } = item;
   const { url, settings } = urlOf(item);
   const earlier = run.calls.get(step.stepId) ?? run.resultOf(step.stepId)?.messageId;

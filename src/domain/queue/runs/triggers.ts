@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Published } from '../commands.js';
 import { deduplicationKeyOf } from '../messages/deduplication-key.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import type { AskedInvoker } from './commands.js';
 import type { DeliverySettings, Invoker } from './records.js';
 import type { Run } from './run.js';
@@ -14,7 +14,7 @@ import { type RunItem, type TriggerItem, urlOf } from './run-items.js';
 import { acceptPart, creationMs, partOf } from './run-parts.js';
 
 /** S1: a run that goes on, or ended a moment ago, is not started again. */
-export function trigger(item: RunItem, workflow: TriggerItem, turn: Turn): Published {
+export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): Published {
   const { state, context } = turn;
   const { runs } = state;
   const { url, settings } = urlOf(item);
@@ -55,7 +55,7 @@ function startRun(
   item: RunItem,
   { runId, mark, invoker }: TriggerItem,
   { parent, payloadHash, deduplication }: StartFacts,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   const { state, apply } = turn;
   const { url, settings } = urlOf(item);
@@ -88,7 +88,7 @@ function invokerOf({ step, stepText, delivery }: AskedInvoker, parent: Run): Inv
 }
 
 /** The endpoint of a run that was triggered by somebody who knows nothing of it has triggered it itself, with its own settings. */
-function triggerAgain(run: Run, item: RunItem, { mark }: TriggerItem, turn: Turn): Published {
+function triggerAgain(run: Run, item: RunItem, { mark }: TriggerItem, turn: QueueTurn): Published {
   const { url, settings } = urlOf(item);
   const first = run.entries[0];
   const isUnknown = run.shared.envelope.settings.header.some(([name]) => name === UNKNOWN_CLIENT_HEADER);

@@ -4,12 +4,12 @@ import { scheduleRefusal } from '../accounts/held-refusal.js';
 import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import type { Schedule } from '../records.js';
-import type { Turn } from '../turn.js';
+import type { QueueTurn } from '../turn.js';
 import { decideSchedule, tickAfter } from './schedule-setting.js';
 
 const DONE: QueueReply = { type: 'Done' };
 
-export function setSchedule({ schedule: asked }: QueueCommandOf<'SetSchedule'>, turn: Turn): QueueReply {
+export function setSchedule({ schedule: asked }: QueueCommandOf<'SetSchedule'>, turn: QueueTurn): QueueReply {
   const { state, context, apply } = turn;
   const { schedules, groups, bodies } = state;
   const before = schedules.get(asked.id);
@@ -21,7 +21,7 @@ export function setSchedule({ schedule: asked }: QueueCommandOf<'SetSchedule'>, 
   return { type: 'ScheduleSet', id: asked.id };
 }
 
-export function pauseSchedule({ id, isPaused }: QueueCommandOf<'PauseSchedule'>, turn: Turn): QueueReply {
+export function pauseSchedule({ id, isPaused }: QueueCommandOf<'PauseSchedule'>, turn: QueueTurn): QueueReply {
   const { nowMs } = turn.context;
   const schedule = turn.state.schedules.get(id);
   if (schedule === undefined) return notFound(id);
@@ -33,18 +33,21 @@ export function pauseSchedule({ id, isPaused }: QueueCommandOf<'PauseSchedule'>,
   return DONE;
 }
 
-export function deleteSchedule({ id }: QueueCommandOf<'DeleteSchedule'>, { state, context, apply }: Turn): QueueReply {
+export function deleteSchedule(
+  { id }: QueueCommandOf<'DeleteSchedule'>,
+  { state, context, apply }: QueueTurn,
+): QueueReply {
   if (state.schedules.get(id) === undefined) return notFound(id);
   apply({ type: 'ScheduleDeleted', id, atMs: context.nowMs });
   return DONE;
 }
 
-export function getSchedule({ id }: QueueCommandOf<'GetSchedule'>, { state }: Turn): QueueReply {
+export function getSchedule({ id }: QueueCommandOf<'GetSchedule'>, { state }: QueueTurn): QueueReply {
   const schedule = state.schedules.get(id);
   return schedule === undefined ? notFound(id) : listOf([schedule]);
 }
 
-export function listSchedules(_: QueueCommandOf<'ListSchedules'>, { state }: Turn): QueueReply {
+export function listSchedules(_: QueueCommandOf<'ListSchedules'>, { state }: QueueTurn): QueueReply {
   return listOf(state.schedules.all());
 }
 

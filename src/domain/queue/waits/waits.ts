@@ -20,7 +20,7 @@ import type { Run, Waiting } from '../runs/run.js';
 import { appendEntry, withMembers } from '../runs/run-end.js';
 import { stepEnvelope } from '../runs/run-envelopes.js';
 import { askedRefusal, runOver } from '../runs/submissions.js';
-import type { QueueSteps, Turn } from '../turn.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
 
 /** Of one step of a notify, and of one call of `work`: about a millisecond. */
 const NOTIFIED_AT_ONCE = 200;
@@ -28,7 +28,7 @@ const NOTIFIED_AT_ONCE = 200;
 const NOTIFIED_BYTES_AT_ONCE = 1024 * 1024;
 const TIMED_OUT_AT_ONCE = 200;
 
-export function wait(command: QueueCommandOf<'Wait'>, turn: Turn): QueueReply {
+export function wait(command: QueueCommandOf<'Wait'>, turn: QueueTurn): QueueReply {
   const { runId, eventId, step, timeoutSeconds } = command;
   const { state, context, apply } = turn;
   const run = state.runs.active(runId);
@@ -73,12 +73,12 @@ export function wait(command: QueueCommandOf<'Wait'>, turn: Turn): QueueReply {
   return { type: 'Done' };
 }
 
-export function notify(command: QueueCommandOf<'Notify'>, turn: Turn): QueueReply | QueueSteps {
+export function notify(command: QueueCommandOf<'Notify'>, turn: QueueTurn): QueueReply | QueueSteps {
   if (command.content.byteLength > LARGE_OUT_BYTES) return notifyInSteps(command, turn);
   return notifyNow(command, atOnce(eventText(command.content)), turn);
 }
 
-function* notifyInSteps(command: QueueCommandOf<'Notify'>, turn: Turn): QueueSteps & Generator<void, QueueReply> {
+function* notifyInSteps(command: QueueCommandOf<'Notify'>, turn: QueueTurn): QueueSteps & Generator<void, QueueReply> {
   const result = notifyNow(command, yield* eventText(command.content), turn);
   return 'next' in result ? yield* result : result;
 }
@@ -86,7 +86,7 @@ function* notifyInSteps(command: QueueCommandOf<'Notify'>, turn: Turn): QueueSte
 function notifyNow(
   command: QueueCommandOf<'Notify'>,
   out: OutText,
-  turn: Turn,
+  turn: QueueTurn,
 ): QueueReply | Generator<void, QueueReply> {
   const { eventId, runId, firstId, content, isHook } = command;
   const { state, context, apply } = turn;
@@ -114,7 +114,7 @@ function notifyNow(
 }
 
 /** Waits whose time is over. @returns more are to go */
-export function timeOutWaits(turn: Turn): boolean {
+export function timeOutWaits(turn: QueueTurn): boolean {
   const { runs } = turn.state;
   for (let count = 0; count < TIMED_OUT_AT_ONCE; count += 1) {
     const waiting = runs.nextDeadline;
@@ -127,7 +127,7 @@ export function timeOutWaits(turn: Turn): boolean {
   return true;
 }
 
-export function listWaiters({ eventId }: QueueCommandOf<'ListWaiters'>, { state }: Turn): QueueReply {
+export function listWaiters({ eventId }: QueueCommandOf<'ListWaiters'>, { state }: QueueTurn): QueueReply {
   return { type: 'Waiters', waiters: Array.from(state.runs.waitersOf(eventId), viewOf) };
 }
 
@@ -138,7 +138,7 @@ export function listWaiters({ eventId }: QueueCommandOf<'ListWaiters'>, { state 
 function* notifyAll(
   { eventId, firstId, content }: QueueCommandOf<'Notify'>,
   out: OutText,
-  turn: Turn,
+  turn: QueueTurn,
 ): Generator<void, QueueReply> {
   const { acceptedIds, messages, runs } = turn.state;
   if (!acceptedIds.has(firstId)) {
@@ -164,19 +164,19 @@ function* notifyAll(
   return { type: 'Notified', notified };
 }
 
-function notifyOne(waiting: Waiting, id: MessageId, out: OutText, turn: Turn): Notified {
+function notifyOne(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTurn): Notified {
   const view = viewOf(waiting);
   if (!isBugOn('wait-outlives-its-notify')) leave(waiting, 'notified', turn);
   deliverEvent(waiting, id, out, turn);
   return { waiter: view, messageId: id };
 }
 
-function leave({ run, waiter }: Waiting, why: 'notified' | 'timeout', turn: Turn): void {
+function leave({ run, waiter }: Waiting, why: 'notified' | 'timeout', turn: QueueTurn): void {
   const { stepId } = waiter.step;
   turn.apply({ type: 'WaiterRemoved', runId: run.id, stepId, why, atMs: turn.context.nowMs });
 }
 
-function deliverEvent(waiting: Waiting, id: MessageId, out: OutText, turn: Turn): void {
+function deliverEvent(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTurn): void {
   const { stepText, eventId, timeoutText, onNotify } = waiting.waiter;
   const record = withOut(stepText, { waitEventId: eventId, timeout: timeoutText, waitTimeout: false }, out);
   bring(waiting, id, record, onNotify, turn);
@@ -188,7 +188,7 @@ function bring(
   id: MessageId,
   content: Uint8Array,
   { envelope }: ResultDelivery,
-  turn: Turn,
+  turn: QueueTurn,
 ): void {
   if (run.resultOf(step.stepId) !== undefined) return;
   appendEntry(run, { id, step, content, envelope, notBeforeMs: turn.context.nowMs }, turn);

@@ -12,7 +12,7 @@ import { AccountParts } from './account-parts.js';
 import type { Held } from './held.js';
 import { heldOf } from './held-account.js';
 
-export class AccountState extends AccountParts {
+export class QueueState extends AccountParts {
   get size(): number {
     const { messages, groups, queues, schedules, flows, runs, deadLetters } = this;
     return messages.size + deadLetters.size + groups.size + queues.size + schedules.size + flows.size + runs.size;
