@@ -12,26 +12,13 @@
  *  QG5 an account whose owner has lately refused it for being full is not told for: what is told has to be accepted, and
  *      a flood that makes its owner slow would get in that way
  */
-import {
-  decodeQueueCommand,
-  decodeQueueReply,
-  encodeIntakeRecord,
-  encodeQueueCommand,
-  encodeQueueReply,
-} from '../../codec/queue/index.js';
+import { decodeQueueReply, encodeIntakeRecord, encodeQueueCommand } from '../../codec/queue/index.js';
 import { bytesOfItems, type PublishItem, type QueueCommand, type QueueReply, rowOf } from '../../domain/queue/index.js';
-import { type AccountId, type CommandId, isMillraceError, MillraceError } from '../../kernel/index.js';
+import { type AccountId, isMillraceError, MillraceError } from '../../kernel/index.js';
 import { queuePartition } from '../../messages/index.js';
-import type { Bus, Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
-import {
-  type AnswerMemoryLimits,
-  type ShardActor,
-  ShardBook,
-  type ShardCaller,
-  type ShardHost,
-  ShardServer,
-  type SilenceWatch,
-} from '../runtime/index.js';
+import type { Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
+import { type ShardActor, ShardBook, type ShardCaller, type ShardHost } from '../runtime/index.js';
+import { inDoubt, isDoubt, isWithoutOwner, isWorthAsking } from './outcome-doubts.js';
 import { QueueWork } from './queue-work.js';
 
 export interface QueueGatewayLimits {
@@ -227,67 +214,4 @@ function promiseOf(items: readonly PublishItem[]): QueueReply {
     isDuplicate: false,
   }));
   return { type: 'Published', results, daily: undefined };
-}
-
-function isWithoutOwner(error: unknown): boolean {
-  return (
-    isMillraceError(error, 'SHARD_UNAVAILABLE') ||
-    isMillraceError(error, 'NOT_APPLIED') ||
-    isMillraceError(error, 'OUTCOME_UNKNOWN') ||
-    isMillraceError(error, 'SHUTTING_DOWN')
-  );
-}
-
-function isDoubt(error: unknown): boolean {
-  return isMillraceError(error, 'OUTCOME_UNKNOWN');
-}
-
-/** QG4. What says that nothing happened is true of the last try alone. */
-function inDoubt(error: unknown, details: Record<string, unknown> = {}): unknown {
-  if (!(error instanceof MillraceError)) return error;
-  switch (error.code) {
-    case 'SHARD_UNAVAILABLE':
-    case 'NOT_APPLIED':
-    case 'MAILBOX_FULL':
-    case 'STORAGE_FULL':
-    case 'SHUTTING_DOWN':
-    case 'JOURNAL_UNAVAILABLE':
-      return new MillraceError(
-        'OUTCOME_UNKNOWN',
-        'it may or may not have been carried out',
-        { ...error.details, ...details },
-        error,
-      );
-    default:
-      return error;
-  }
-}
-
-function isWorthAsking(error: unknown, command: QueueCommand): boolean {
-  if (isMillraceError(error, 'OUTCOME_UNKNOWN')) {
-    const row = rowOf(command);
-    return row.isRead === true || row.isRepeatable?.(command) === true;
-  }
-  return isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
-}
-
-/** Serves commands of other processes for a shard that this one owns. */
-export function serveQueueShard(
-  bus: Bus,
-  actor: ShardActor<QueueWork>,
-  limits: AnswerMemoryLimits,
-  silence?: SilenceWatch,
-): ShardServer<QueueWork> {
-  const workFor = (
-    body: Uint8Array,
-    commandId: CommandId,
-    onAnswer: (body: Uint8Array) => void,
-    onFailure: (error: MillraceError) => void,
-  ) => {
-    const { account, command } = decodeQueueCommand(body);
-    if (rowOf(command).isOfTheActor) throw new MillraceError('INVALID', `${command.type} is not for others to send`);
-    const onReply = (reply: QueueReply) => onAnswer(encodeQueueReply(reply));
-    return new QueueWork(account, command, onReply, onFailure, commandId);
-  };
-  return new ShardServer(bus, actor, limits, workFor, silence);
 }
