@@ -16,7 +16,7 @@ import { isOfEndedRun, startAttempt } from './delivery/attempts.js';
 import { Dispatcher } from './delivery/dispatcher.js';
 import type { QueueEvent } from './events.js';
 import type { BodySink } from './messages/bodies.js';
-import { ACTIVE } from './messages/messages.js';
+import { ACTIVE } from './messages/message.js';
 import { acceptTick } from './messages/publish.js';
 import type { BodyRef, Envelope } from './records.js';
 import type { RunEntry, RunPart } from './runs/records.js';

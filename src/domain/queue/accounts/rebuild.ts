@@ -3,7 +3,7 @@
  * Active messages without a token (their key was reset meanwhile) stand before their key, all others behind it.
  */
 import type { QueueEvent, QueueEventOf } from '../events.js';
-import { ACTIVE, DELIVERED, type Message, statusWord } from '../messages/messages.js';
+import { ACTIVE, DELIVERED, type Message, statusWord } from '../messages/message.js';
 import type { QueueState } from './queue-state.js';
 
 export function* rebuildingEvents(state: QueueState): Iterable<QueueEvent> {

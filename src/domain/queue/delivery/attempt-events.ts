@@ -1,7 +1,7 @@
 /** What events do to a message and to what it holds while it is attempted: its token, its place, its attempt. */
 import type { AccountParts } from '../accounts/account-parts.js';
 import type { QueueEventOf } from '../events.js';
-import { ACTIVE, type Message, WAITING } from '../messages/messages.js';
+import { ACTIVE, type Message, WAITING } from '../messages/message.js';
 import { queueChanged } from '../queues/queue-events.js';
 
 export function attemptStarted(event: QueueEventOf<'AttemptStarted'>, parts: AccountParts): void {

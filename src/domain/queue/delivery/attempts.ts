@@ -11,7 +11,7 @@ import { calledUrl, type DlqId, type MessageId } from '../../../kernel/index.js'
 import type { AttemptOutcome, QueueCommandOf, QueueReply } from '../commands.js';
 import { derivedMessageId, dlqIdOf } from '../ids.js';
 import { MAX_ATTEMPT_RESTARTS } from '../limits.js';
-import { ACTIVE, type Message } from '../messages/messages.js';
+import { ACTIVE, type Message } from '../messages/message.js';
 import type { CallbackSetting, Envelope, HeaderList } from '../records.js';
 import { expireBeyondLimit } from '../runs/run-end.js';
 import { concludeForRun } from '../runs/run-outcomes.js';

@@ -1,6 +1,6 @@
 /** Messages that are not due, by the instant at which they are; and those that were due long ago, let go at a pace. */
 import { IndexedHeap } from '../collections/indexed-heap.js';
-import type { Message, WaitingLine } from '../messages/messages.js';
+import type { Message, WaitingLine } from '../messages/message.js';
 import { isDueBefore } from './lanes.js';
 
 export class DelayLine implements WaitingLine {

@@ -1,5 +1,5 @@
 /** What whoever plans attempts has to hear of the state. */
-import type { Message } from '../messages/messages.js';
+import type { Message } from '../messages/message.js';
 import type { OrderedQueue } from '../queues/ordered-queues.js';
 
 /** Each is called when the state has changed, but for `leaves`. */

@@ -4,8 +4,8 @@
  */
 
 import { type HeapItem, IndexedHeap } from '../collections/indexed-heap.js';
-import type { FlowKey } from '../flow-control/flow-keys.js';
-import type { Message, WaitingLine } from '../messages/messages.js';
+import type { FlowKey } from '../flow-control/flow-key.js';
+import type { Message, WaitingLine } from '../messages/message.js';
 
 /**
  *  message  of no queue: alike in flow-control key and origin

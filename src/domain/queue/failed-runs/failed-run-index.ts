@@ -4,7 +4,7 @@
  */
 import { assert, type DlqId } from '../../../kernel/index.js';
 import { DlqEntries } from '../dead-letters/dlq-entries.js';
-import type { Message } from '../messages/messages.js';
+import type { Message } from '../messages/message.js';
 import type { BodyRef, DlqEntry } from '../records.js';
 import type { WorkflowEventOf } from '../runs/events.js';
 import type { FailureFunction } from '../runs/records.js';

@@ -4,7 +4,7 @@
  */
 import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
-import { ACTIVE, DELIVERED } from '../messages/messages.js';
+import { ACTIVE, DELIVERED } from '../messages/message.js';
 import type { HeaderList } from '../records.js';
 import { suspended, usageRefusal } from '../refusals.js';
 import { failureEnvelope } from '../runs/run-envelopes.js';

@@ -6,7 +6,7 @@ import type { FlowView, QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import { MAX_FLOW_PERIOD_SECONDS } from '../limits.js';
 import type { QueueTurn } from '../turn.js';
-import type { FlowKey } from './flow-keys.js';
+import type { FlowKey } from './flow-key.js';
 
 const DONE: QueueReply = { type: 'Done' };
 /** Keys that are paused or pinned are never forgotten. */

@@ -6,9 +6,9 @@ import type { MessageId } from '../../../kernel/index.js';
 import type { MessageFilter, QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import type { QueueSteps, QueueTurn } from '../turn.js';
+import { ACTIVE, DELIVERED, type Message } from './message.js';
 import { messageMatcher } from './message-filter.js';
 import { isShown } from './message-view.js';
-import { ACTIVE, DELIVERED, type Message } from './messages.js';
 
 /** Of one step: about a millisecond. */
 const LOOKED_AT_ONCE = 2000;

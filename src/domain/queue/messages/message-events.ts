@@ -3,7 +3,7 @@ import type { MessageId } from '../../../kernel/index.js';
 import type { AccountParts } from '../accounts/account-parts.js';
 import { endMessage } from '../delivery/attempt-events.js';
 import type { QueueEventOf } from '../events.js';
-import { ACTIVE, DELIVERED, Message } from './messages.js';
+import { ACTIVE, DELIVERED, Message } from './message.js';
 
 export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: AccountParts): void {
   const { id, atMs, body, notBeforeMs, holdsPlaceOf } = event;

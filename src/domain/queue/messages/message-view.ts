@@ -3,7 +3,7 @@ import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import { DELIVERED_GRACE_MS } from '../limits.js';
 import type { QueueTurn } from '../turn.js';
-import { DELIVERED, type Message, statusWord } from './messages.js';
+import { DELIVERED, type Message, statusWord } from './message.js';
 
 /** Is it there for those who ask? Not any more when it was cancelled, or delivered a while ago. */
 export function isShown(message: Message | undefined, nowMs: number): message is Message {

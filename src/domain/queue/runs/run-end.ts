@@ -4,13 +4,16 @@
  * where there are many the others soon after; none of them is started any more.
  *
  * Calls that are being made are left to end; what they come to is of no consequence.
+ *
+ * Entries are appended here, too: one that makes its run too large ends it, and the end of a run appends the result to the
+ * list of the run that invoked it.
  */
 import type { DlqId, MessageId } from '../../../kernel/index.js';
 import type { AttemptOutcome } from '../commands.js';
 import { callbackBody } from '../delivery/callback-body.js';
 import { keptResponse } from '../delivery/kept-response.js';
 import { derivedMessageId, dlqIdOf } from '../ids.js';
-import { type Message, WAITING } from '../messages/messages.js';
+import { type Message, WAITING } from '../messages/message.js';
 import type { Envelope, HeaderList } from '../records.js';
 import type { QueueTurn } from '../turn.js';
 import { MAX_RUN_BYTES, MAX_RUN_ENTRIES } from './limits.js';

@@ -8,7 +8,7 @@ import { callbackBody } from '../delivery/callback-body.js';
 import { keptResponse } from '../delivery/kept-response.js';
 import { isFinalRefusal, nextDelayMs } from '../delivery/retry-policy.js';
 import { derivedMessageId } from '../ids.js';
-import type { Message } from '../messages/messages.js';
+import type { Message } from '../messages/message.js';
 import type { HeaderList, WorkflowMark } from '../records.js';
 import type { AttemptWords, QueueTurn } from '../turn.js';
 import type { FailureFunctionState, RunPart } from './records.js';

@@ -5,7 +5,7 @@
  */
 import type { MessageId } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';
-import { type Message, WAITING } from '../messages/messages.js';
+import { type Message, WAITING } from '../messages/message.js';
 import type { RunPart } from './records.js';
 import type { Run } from './run.js';
 

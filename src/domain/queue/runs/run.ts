@@ -2,7 +2,7 @@
 import type { MessageId, RunId } from '../../../kernel/index.js';
 import type { HeapItem } from '../collections/indexed-heap.js';
 import type { SharedEnvelope } from '../messages/envelopes.js';
-import type { Message } from '../messages/messages.js';
+import type { Message } from '../messages/message.js';
 import type { RunName } from './commands.js';
 import type { Invoker, RunEndState, RunEntry, StoredEvent, Waiter } from './records.js';
 import { StepPlaces } from './step-places.js';

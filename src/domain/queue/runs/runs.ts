@@ -11,7 +11,7 @@ import { SplitMap } from '../collections/split-map.js';
 import type { DlqEntries } from '../dead-letters/dlq-entries.js';
 import type { QueueEvent } from '../events.js';
 import { type FailedRun, FailedRuns } from '../failed-runs/failed-run-index.js';
-import type { Message } from '../messages/messages.js';
+import type { Message } from '../messages/message.js';
 import type { DlqEntry } from '../records.js';
 import { Waiters } from '../waits/waiters.js';
 import type { RunName } from './commands.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { newMessageId } from '../../../../src/domain/queue/ids.js';
 import { Envelopes } from '../../../../src/domain/queue/messages/envelopes.js';
-import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/messages/messages.js';
+import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/messages/message.js';
 import type { Envelope } from '../../../../src/domain/queue/records.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
 import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';
