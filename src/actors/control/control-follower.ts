@@ -2,7 +2,6 @@
  * A copy of the control state, kept up with its journal: the newest snapshot, then every entry behind it,
  * checked link by link. What does not fit makes it begin again; it is silent meanwhile, never wrong.
  */
-
 import { decodeControlEvents } from '../../codec/control/index.js';
 import { EntryAssembler } from '../../codec/envelope/index.js';
 import { type ControlState, evolve, rowOfControlEvent } from '../../domain/control/index.js';

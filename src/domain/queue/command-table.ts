@@ -2,7 +2,6 @@
  * The commands of an account's queue, those about runs among them: one row each. The engine, the codec, the gateway and
  * the mailbox know of a command what its row says.
  */
-
 import { getGlobalParallelism, getPosition } from './accounts/account-commands.js';
 import { bytesOfItems, bytesOfOutcome, COMMAND_BYTES } from './command-bytes.js';
 import type { CommandRow } from './command-row.js';

@@ -1,5 +1,4 @@
 /** What a decision may depend on beside the state, and how a refusal looks. */
-
 import type { Held, QueueBounds } from './accounts/held.js';
 import type { QueueRejection, QueueReply } from './commands.js';
 import type { AccountFacts } from './records.js';

@@ -1,5 +1,4 @@
 /** What a decision of one turn has at hand, and how it makes things happen. */
-
 import type { QueueState } from './accounts/queue-state.js';
 import type { QueueReply } from './commands.js';
 import type { QueueContext } from './decision.js';

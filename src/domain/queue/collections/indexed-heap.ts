@@ -1,5 +1,4 @@
 /** A binary heap whose items know their place in it, so that any of them leaves in logarithmic time. */
-
 export interface HeapItem {
   /** Its place in the one heap that has it; -1: in none. */
   heapIndex: number;

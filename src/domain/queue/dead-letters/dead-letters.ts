@@ -1,5 +1,4 @@
 /** All entries of the DLQ in one order: plain messages, and runs that failed, which are kept apart. */
-
 import type { DlqEntry } from '../records.js';
 import { type DlqEntries, numberOf } from './dlq-entries.js';
 

@@ -2,7 +2,6 @@
  * What the dispatcher turns in: lanes of messages that wait for the same things, lists of lanes, and gates at which
  * lanes park. A lane stands in one list at most: the wheel's, or a gate's.
  */
-
 import { type HeapItem, IndexedHeap } from '../collections/indexed-heap.js';
 import type { FlowKey } from '../flow-control/flow-key.js';
 import type { Message, WaitingLine } from '../messages/message.js';

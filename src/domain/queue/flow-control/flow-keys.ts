@@ -8,7 +8,6 @@
  *  F4 a key without messages is forgotten an hour after the last one, when it is not paused, not pinned and its
  *     window has expired; by the time of events, some with each
  */
-
 import { SplitMap } from '../collections/split-map.js';
 import type { QueueEventOf } from '../events.js';
 import type { FlowControlSetting } from '../records.js';

@@ -7,7 +7,6 @@
  *  G3 a group's configuration is one that a publish could have: it is judged when it is set
  *  G4 a command that changes nothing records nothing
  */
-
 import { groupRefusal } from '../accounts/held-refusal.js';
 import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';

@@ -2,7 +2,6 @@
  * The bodies of an account: numbers, which of them something refers to, and how many bytes of them count as held. Their
  * content is elsewhere.
  */
-
 import { HeldBodies } from '../accounts/held.js';
 import type { BodyRef, CarriedBody } from '../records.js';
 import { BodyReferences } from './body-references.js';

@@ -3,7 +3,6 @@
  * equal fields; the count of holders says when the last one has gone. What dispatch needs of an envelope is worked
  * out once, here, and so is what it takes (HE1 of held.ts: delivered messages have it, and do not count).
  */
-
 import { envelopeBytes, envelopeMemoryBytes } from '../accounts/held.js';
 import type { DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';
 

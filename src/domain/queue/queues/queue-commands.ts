@@ -1,5 +1,4 @@
 /** Commands about named queues. A queue is also made by the first message for it (see publish). */
-
 import type { QueueCommandOf, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
 import { cancelWhere } from '../messages/cancel.js';

@@ -7,7 +7,6 @@
  *     headers, retries and flow control
  *  E2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
  */
-
 import { calledUrl } from '../../../kernel/index.js';
 import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';
 import type { AskedDelivery } from './commands.js';

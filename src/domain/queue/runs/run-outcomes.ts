@@ -2,7 +2,6 @@
  * What an attempt for a run's message comes to. A delivery that failed for good ends the run; a call to a third party
  * that did is a result like any other; a failure function that did is recorded beside the failed run.
  */
-
 import type { AttemptOutcome } from '../commands.js';
 import { callbackBody } from '../delivery/callback-body.js';
 import { keptResponse } from '../delivery/kept-response.js';

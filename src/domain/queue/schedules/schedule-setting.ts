@@ -2,7 +2,6 @@
  * What a caller asks of a schedule, judged: its id, timetable, destination and settings. What it makes is
  * schedule-ticks.ts.
  */
-
 import type { NewSchedule, PublishDestination, QueueReplyOf } from '../commands.js';
 import type { QueueContext } from '../decision.js';
 import type { QueueEventOf } from '../events.js';

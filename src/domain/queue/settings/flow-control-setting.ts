@@ -2,7 +2,6 @@
  * `Svc-Flow-Control-Key` and `-Value`: which limits a message's key has. The value is a list of `name=value`, names
  * without regard to case: `parallelism`, `rate`, and `period` as a duration or in bare seconds.
  */
-
 import { MAX_FLOW_KEY_BYTES, MAX_FLOW_PERIOD_SECONDS } from '../limits.js';
 import type { FlowControlSetting } from '../records.js';
 import { parseDurationSeconds, parseWholeNumber } from './duration.js';

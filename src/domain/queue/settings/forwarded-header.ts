@@ -2,7 +2,6 @@
  * The headers that a message carries to its destination, gathered from a call: canonical names, each checked. A name
  * that is given replaces what the base has under it; given more than once it is sent more than once.
  */
-
 import type { HeaderList } from '../records.js';
 import {
   canonicalHeaderName,

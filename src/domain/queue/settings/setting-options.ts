@@ -9,7 +9,6 @@
  *  O2 what has no meaning here, telemetry and options yet unknown, is passed over
  *  O3 a name reaches at most `MAX_CALLBACK_DEPTH` callbacks deep, and no value is longer than a header's may be
  */
-
 import { MAX_CALLBACK_DEPTH, MAX_HEADER_VALUE_BYTES } from '../limits.js';
 import type { HeaderList, RawSettings } from '../records.js';
 

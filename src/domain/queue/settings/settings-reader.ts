@@ -7,7 +7,6 @@
  *  S2 what is hidden of a message is hidden of its callbacks, whose bodies repeat it
  *  S3 bounds of the account hold for callbacks as for messages
  */
-
 import { compileRetryDelay } from '../delivery/retry-delay.js';
 import { MAX_CALLBACK_DEPTH } from '../limits.js';
 import { deduplicationIdProblem } from '../messages/deduplication-key.js';
