@@ -85,7 +85,7 @@ export const settings: Shape<DeliverySettings> = record<DeliverySettings>({
   redact: optional(redaction),
 });
 
-export const bodyRefFields = { number: whole, bytes: whole };
+const bodyRefFields = { number: whole, bytes: whole };
 export const bodyRef = record<BodyRef>(bodyRefFields);
 export const carriedBody = record<CarriedBody>({ ...bodyRefFields, content: optional(bytes) });
 

@@ -40,7 +40,7 @@ export function accountOf(account: NewAccount, createdAtMs: number): Account {
   return { ...account, createdAtMs, state: undefined };
 }
 
-export function refuseNewAccount(account: NewAccount, state: ControlState): Decision | undefined {
+function refuseNewAccount(account: NewAccount, state: ControlState): Decision | undefined {
   if (state.people.hasOwnAccount(personOf(account))) {
     return rejected('NAME_TAKEN', `there is an account of ${account.email} already`);
   }

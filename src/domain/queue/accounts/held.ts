@@ -60,7 +60,7 @@ export function envelopeBytes(envelope: EnvelopeTexts): number {
   return ENVELOPE_BYTES + url.length + names + settingsBytes(settings);
 }
 
-export function settingsBytes(settings: DeliverySettings): number {
+function settingsBytes(settings: DeliverySettings): number {
   const { header, labels, retryDelay, flowControl, callback, failureCallback, redact } = settings;
   let bytes = headerBytes(header) + lengthOf(retryDelay) + lengthOf(flowControl?.key);
   for (const label of labels) bytes += label.length + TEXT_BYTES;

@@ -10,9 +10,9 @@ import type { FlowKey } from './flow-key.js';
 
 const DONE: QueueReply = { type: 'Done' };
 /** Keys that are paused or pinned are never forgotten. */
-export const MAX_HELD_FLOW_KEYS = 100_000;
+const MAX_HELD_FLOW_KEYS = 100_000;
 /** Of one answer. */
-export const MAX_LISTED_FLOW_KEYS = 10_000;
+const MAX_LISTED_FLOW_KEYS = 10_000;
 const LOOKED_AT_ONCE = 1000;
 
 export function getFlow({ key }: QueueCommandOf<'GetFlow'>, turn: QueueTurn): QueueReply {

@@ -13,7 +13,7 @@ import type { QueueEventOf } from '../events.js';
 import type { FlowControlSetting } from '../records.js';
 import { FlowKey } from './flow-key.js';
 
-export const FLOW_MEMORY_MS = 60 * 60 * 1000;
+const FLOW_MEMORY_MS = 60 * 60 * 1000;
 const LOOKED_AT_WITH_EACH_EVENT = 2;
 
 export class FlowKeys {

@@ -29,7 +29,7 @@ const NO_HEADER: HeaderList = [];
 const CANCELLED_WITH_RUN = 20;
 const CANCELLED_AT_ONCE = 100;
 
-export interface NewEntry {
+interface NewEntry {
   readonly id: MessageId;
   readonly step: StepMark;
   readonly content: Uint8Array;
@@ -130,7 +130,7 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
 }
 
 /** A run that has grown too large: its newest entry fails instead of being delivered. */
-export function failGrown(run: Run, id: MessageId, error: string, turn: QueueTurn): void {
+function failGrown(run: Run, id: MessageId, error: string, turn: QueueTurn): void {
   const message = turn.state.messages.pending(id);
   failRun(run, { message, outcome: { kind: 'no-response', error, durationMs: 0 }, error }, turn);
 }
@@ -139,7 +139,7 @@ export function failGrown(run: Run, id: MessageId, error: string, turn: QueueTur
  * The failure message: the queue's failure callback with the run in it. The payload is put in when it is sent, so that
  * it is stored once.
  */
-export function callFailureFunction(
+function callFailureFunction(
   run: Run,
   { message, outcome, error }: RunFailure,
   dlqId: DlqId,

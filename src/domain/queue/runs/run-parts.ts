@@ -5,7 +5,7 @@ import type { QueueTurn } from '../turn.js';
 import type { Envelope, RunPart } from './records.js';
 import type { Run } from './run.js';
 
-export interface NewPart {
+interface NewPart {
   readonly id: MessageId;
   readonly envelope: Envelope;
   readonly body: CarriedBody;
