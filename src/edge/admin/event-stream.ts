@@ -45,18 +45,12 @@ export class EventStream {
     this.#quietMs = 0;
     const { response } = this.call;
     if (response.write(`event: ${event}\ndata: ${json}\n\n`)) return;
-    await this.#until((done) => {
-      response.once('drain', done);
-      return () => response.off('drain', done);
-    });
+    await this.#untilDrained();
   }
 
   /** Resolves after that time, or when the stream is over. */
   pause(ms: number): Promise<void> {
-    return this.#until((done) => {
-      const timer = this.call.face.parts.timers.after(ms, done);
-      return () => timer.cancel();
-    });
+    return this.call.face.parts.timers.pause(ms, this.#stop.signal);
   }
 
   end(): void {
@@ -68,17 +62,17 @@ export class EventStream {
     else response.end();
   }
 
-  /** @param start takes what to call when it has happened; @returns what undoes it */
-  #until(start: (done: () => void) => () => void): Promise<void> {
+  #untilDrained(): Promise<void> {
+    const { response } = this.call;
     const { signal } = this.#stop;
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
-        undo();
+        response.off('drain', done);
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const undo = start(done);
+      response.once('drain', done);
       signal.addEventListener('abort', done);
     });
   }
