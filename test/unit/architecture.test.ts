@@ -21,7 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 const ANYTHING = ['composition', 'cli'];
 
 /** Areas whose circles are known, and how many files are in them: numbers that only ever go down. */
-const KNOWN_CIRCLES = { areas: ['domain/kv', 'domain/queue', 'domain/workflow'], byValue: 37, byType: 28 };
+const KNOWN_CIRCLES = { areas: ['domain/queue', 'domain/workflow'], byValue: 5, byType: 28 };
 
 /** The world's own functions, and the folders that may call them. */
 const WORLD =

@@ -6,6 +6,7 @@
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Args } from './args.js';
 import type { Audience } from './audience.js';
+import type { CommandTable } from './command-table.js';
 import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
@@ -149,6 +150,8 @@ export function found(
 
 export interface CommandContext {
   readonly args: Args;
+  /** Every command there is. */
+  readonly commands: CommandTable;
   readonly keyspace: Keyspace;
   readonly effects: Effects;
   readonly random: Random;
@@ -194,6 +197,15 @@ export interface CommandContext {
   call(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Reply;
   /** The same, in slices of its own. */
   callInSlices(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Generator<void, Reply>;
+  /** An empty keyspace of its own, where a value can be made before anybody sees it. */
+  aside(): ReplayTarget;
+}
+
+/** What recorded effects can be applied to. */
+export interface ReplayTarget {
+  readonly keyspace: Keyspace;
+  /** @throws DEFECT when the effect does not apply */
+  replay(words: readonly ByteString[]): void;
 }
 
 export type KvFaceName = 'rest' | 'resp';

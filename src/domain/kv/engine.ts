@@ -15,7 +15,8 @@ import type {
   ServerFacts,
   SlicedHandler,
 } from './command-spec.js';
-import { findCommand } from './command-table.js';
+import type { CommandTable } from './command-table.js';
+import { COMMANDS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { type Collection, Keyspace } from './keyspace.js';
@@ -50,16 +51,6 @@ export interface Caller {
 
 export const REST_CALLER: Caller = {};
 
-/**
- * Thrown by a handler that was stopped half-way, having changed more than could be taken back: the partition's state
- * is in doubt, and has to be built again from the journal without that.
- */
-export class StateInDoubt extends Error {
-  constructor(readonly reply: ErrorReply) {
-    super(reply.text);
-  }
-}
-
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class KvEngine {
@@ -74,7 +65,12 @@ export class KvEngine {
   readonly #args = new Args();
   readonly #context: Mutable<CommandContext>;
 
-  constructor(random: Random, server: ServerFacts, audience: Audience = NO_AUDIENCE) {
+  constructor(
+    random: Random,
+    server: ServerFacts,
+    audience: Audience = NO_AUDIENCE,
+    private readonly commands: CommandTable = COMMANDS,
+  ) {
     const { keyspace, effects, settings, libraries, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
     this.#notifications = new Notifications(audience);
@@ -88,6 +84,7 @@ export class KvEngine {
     };
     this.#context = {
       args: this.#args,
+      commands,
       keyspace,
       effects,
       random,
@@ -111,6 +108,7 @@ export class KvEngine {
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
       callInSlices: (spec, words, isQuiet = false) => this.#callInSlices(spec, words, isQuiet),
+      aside: () => new KvEngine(random, server, NO_AUDIENCE, commands),
     };
   }
 
@@ -188,7 +186,7 @@ export class KvEngine {
 
   /** Applies one journaled effect. @throws DEFECT when it does not apply: effects are total by construction */
   replay(words: readonly ByteString[]): void {
-    const spec = findCommand(words);
+    const spec = this.commands.find(words);
     if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
     const { effects, keyspace } = this;
     effects.isMuted = true;

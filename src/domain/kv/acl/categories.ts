@@ -91,6 +91,11 @@ const OF_FLAG: readonly (readonly [CommandFlag, string])[] = [
   ['blocking', 'blocking'],
 ];
 
+/** `CLIENT LIST` → `client|list`. */
+export function ruleNameOf({ name }: CommandSpec): string {
+  return name.toLowerCase().replace(' ', '|');
+}
+
 const known = new WeakMap<CommandSpec, ReadonlySet<string>>();
 
 /** Names without the `@`. */

@@ -3,8 +3,8 @@
  * subcommands together. Rows have a number, for sets of them.
  */
 import type { CommandSpec } from '../command-spec.js';
-import { allCommands } from '../command-table.js';
-import { categoriesOf } from './categories.js';
+import { allCommands } from '../commands.js';
+import { categoriesOf, ruleNameOf } from './categories.js';
 
 /**
  * Commands of Redis that are refused here. Rules that name them are as good as any, since many a rule set
@@ -86,15 +86,8 @@ class CommandCatalogue {
   }
 }
 
-/** `CLIENT LIST` → `client|list`. */
-export function ruleNameOf({ name }: CommandSpec): string {
-  return name.toLowerCase().replace(' ', '|');
-}
+const catalogue = new CommandCatalogue();
 
-let catalogue: CommandCatalogue | undefined;
-
-/** Made when it is first needed: rows of the ACL family are in the table that it is made of. */
 export function commandCatalogue(): CommandCatalogue {
-  catalogue ??= new CommandCatalogue();
   return catalogue;
 }

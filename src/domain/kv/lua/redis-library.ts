@@ -1,9 +1,8 @@
 /** The `redis` table of scripts: commands, replies, and what else Redis gives them. */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../kernel/index.js';
-import { PermissionDenied } from '../acl/permissions.js';
+import { PermissionDenied } from '../acl/permission-denied.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
-import { admit } from '../command-table.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
@@ -82,7 +81,7 @@ function numberWord(number: number): ByteString {
 }
 
 function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
-  const spec = admit(words);
+  const spec = run.context.commands.admit(words);
   if (spec instanceof ErrorReply) {
     const isArity = spec.text.startsWith('ERR wrong number of arguments');
     return new ErrorReply(
@@ -146,12 +145,12 @@ function undeclaredKey(
 function aclCheck(machine: LuaMachine, state: State): number {
   const words = commandWords(machine, state);
   if (typeof words === 'string') return raiseText(machine, state, words);
-  const spec = admit(words);
+  const { context } = machine.run as ScriptRun;
+  const spec = context.commands.admit(words);
   if (spec instanceof ErrorReply && !spec.text.startsWith('ERR wrong number')) {
     return raiseText(machine, state, 'Invalid command passed to redis.acl_check_cmd()');
   }
-  const permissions = machine.run?.context.permissions;
-  const isAllowed = spec instanceof ErrorReply || permissions?.refusal(spec, words) === undefined;
+  const isAllowed = spec instanceof ErrorReply || context.permissions?.refusal(spec, words) === undefined;
   return pushBoolean(machine, state, isAllowed);
 }
 

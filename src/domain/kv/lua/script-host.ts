@@ -10,9 +10,9 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext, ScriptLimits } from '../command-spec.js';
-import { StateInDoubt } from '../engine.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply, Paused, type Reply } from '../reply.js';
+import { StateInDoubt } from '../state-in-doubt.js';
 import { describe } from './describe-error.js';
 import { HeldBack, Mark } from './held-back.js';
 import { KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_HOLD_MS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';

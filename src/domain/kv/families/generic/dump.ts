@@ -1,8 +1,6 @@
 /** DUMP and RESTORE: a value as the payload Redis exchanges. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
-import { findCommand } from '../../command-table.js';
-import { KvEngine } from '../../engine.js';
 import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { rebuildingCommands } from '../../rebuild.js';
@@ -40,7 +38,7 @@ export function isLongDump({ args, keyspace }: CommandContext): boolean {
 
 function documentOf(context: CommandContext, key: ByteString): ByteString {
   const words = ['JSON.GET', key];
-  const spec = findCommand(words);
+  const spec = context.commands.find(words);
   const text: Reply = spec === undefined ? null : context.call(spec, words);
   if (typeof text !== 'string') throw badFormat;
   return text;
@@ -112,7 +110,7 @@ function readOptions({ args }: CommandContext): RestoreOptions {
 
 /** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
 function* valueIn(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
-  const aside = new KvEngine(context.random, context.server);
+  const aside = context.aside();
   let commands = 0;
   try {
     for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
@@ -137,7 +135,7 @@ function* valueIn(context: CommandContext, key: ByteString, payload: ByteString)
 export function* copyInSlices(context: CommandContext, key: ByteString, value: Value): Generator<void, Value> {
   if (typeof value === 'string') return value;
   if (value.bytes <= LONG_BYTES) return value.clone();
-  const aside = new KvEngine(context.random, context.server);
+  const aside = context.aside();
   let commands = 0;
   for (const words of value.rebuild(key)) {
     aside.replay(words);
