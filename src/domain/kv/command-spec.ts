@@ -23,8 +23,6 @@ export type CommandFlag =
   | 'admin'
   | 'dangerous'
   | 'fast'
-  /** Reads or changes every key: in a database of several partitions the edge fans it out. */
-  | 'keyspace'
   /** The edge answers it alone; no partition is asked. */
   | 'edge'
   /** Same arguments, other reply: compared by shape. */
@@ -49,6 +47,13 @@ export type CommandFlag =
   /** Not shown to MONITOR: it carries secrets or is of no interest. */
   | 'skip-monitor'
   | 'skip-slowlog';
+
+/**
+ * Of a command about every key, in a database of several partitions: what its answer is made of. `walk`: they are asked
+ * one after the other, with the partition inside the cursor. The others ask all, not in one step, and answer with the
+ * first refusal if there is one, else with the sum, all items together, the first that is not null, or just the first.
+ */
+export type AcrossPartitions = 'walk' | 'sum' | 'items' | 'any' | 'first';
 
 export type CommandFamily =
   | 'string'
@@ -268,7 +273,7 @@ export interface CommandSpec {
   readonly sliced?: SlicedHandler;
   /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
   readonly isLong?: (context: CommandContext) => boolean;
-  /** O(1) or O(log n), whatever its arguments; set by the table. */
+  /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;
   /** Beside those that flags and family give: `['@fast']`-like names without the `@`. */
   readonly categories?: readonly string[];
@@ -281,8 +286,16 @@ export interface CommandSpec {
   readonly restProblem?: (words: readonly ByteString[]) => ErrorReply | undefined;
   /** How its answer differs from Redis's, a sentence each, for `docs/deviations.md`. */
   readonly deviations?: readonly string[];
-  /** Writes nothing here, and is held up with what does, as in Redis: CLIENT PAUSE. */
-  readonly isHeldWithWrites?: boolean;
+  /** Reads or changes every key, wherever it is. */
+  readonly acrossPartitions?: AcrossPartitions;
+  /** Writes nothing here and counts as what does, as in Redis: CLIENT PAUSE holds it up, scripts that only read may not. */
+  readonly countsAsWrite?: boolean;
+  /** May be sent by a connection in RESP2 that has subscribed to something. */
+  readonly mayFollowSubscribe?: boolean;
+  /** Ends what runs, so it does not wait behind it. */
+  readonly endsScript?: boolean;
+  /** Waits for a consumer group: woken when the key is gone too. */
+  readonly waitsForGroup?: boolean;
   /** Of one that runs a script: does what the words name say of itself that it writes nothing? */
   readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
@@ -300,7 +313,7 @@ export function isWrite(spec: CommandSpec): boolean {
 
 /** Does CLIENT PAUSE WRITE hold it up? Of what runs a script, unless that says that it writes nothing. */
 export function isHeldWithWrites(spec: CommandSpec): boolean {
-  return isWrite(spec) || spec.isHeldWithWrites === true || mayRunWrites(spec);
+  return isWrite(spec) || spec.countsAsWrite === true || mayRunWrites(spec);
 }
 
 /** Does it run a script that may write? */

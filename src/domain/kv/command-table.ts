@@ -14,9 +14,6 @@ import {
   wrongArity,
 } from './reply.js';
 
-/** Not flagged `fast` by Redis, because writing a large value takes its time. */
-const QUICK_TOO = new Set(['SET', 'SETEX', 'PSETEX']);
-
 export class CommandTable {
   readonly rows: readonly CommandSpec[];
   readonly #specsByName = new Map<string, CommandSpec>();
@@ -27,7 +24,7 @@ export class CommandTable {
   #lastSpec: CommandSpec | undefined;
 
   constructor(rows: readonly CommandSpec[]) {
-    this.rows = rows.map((row) => ({ ...row, isQuick: row.flags.includes('fast') || QUICK_TOO.has(row.name) }));
+    this.rows = rows.map((row) => ({ ...row, isQuick: row.isQuick ?? row.flags.includes('fast') }));
     for (const spec of this.rows) {
       this.#specsByName.set(spec.name, spec);
       this.#specsByName.set(spec.name.toLowerCase(), spec);

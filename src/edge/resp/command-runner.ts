@@ -162,7 +162,7 @@ export class CommandRunner {
       if (denial instanceof PermissionDenied) this.#noteDenial(grant, denial);
       return denial;
     }
-    if (client.protocol === 2 && client.isSubscriber && !MAY_FOLLOW_SUBSCRIBE.has(spec.name)) {
+    if (client.protocol === 2 && client.isSubscriber && spec.mayFollowSubscribe !== true) {
       return notWhileSubscribed(spec.name);
     }
     return undefined;
@@ -291,18 +291,6 @@ export class CommandRunner {
     return true;
   }
 }
-
-const MAY_FOLLOW_SUBSCRIBE: ReadonlySet<string> = new Set([
-  'SUBSCRIBE',
-  'PSUBSCRIBE',
-  'SSUBSCRIBE',
-  'UNSUBSCRIBE',
-  'PUNSUBSCRIBE',
-  'SUNSUBSCRIBE',
-  'PING',
-  'QUIT',
-  'RESET',
-]);
 
 function isExec([name = '']: readonly ByteString[]): boolean {
   return name.length === 4 && name.toUpperCase() === 'EXEC';

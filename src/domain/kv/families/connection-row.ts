@@ -17,6 +17,7 @@ export interface ConnectionRow {
   readonly keyUse?: readonly string[];
   readonly tips?: readonly string[];
   readonly categories?: readonly string[];
+  readonly mayFollowSubscribe?: boolean;
   readonly deviations?: readonly string[];
 }
 

@@ -13,7 +13,8 @@ function subscription(
   summary: string,
   rest: 'refused' | 'other-route' = 'refused',
 ): Omit<CommandSpec, 'family'> {
-  return connectionRow({ name, arity: name.includes('UNSUB') ? -1 : -2, flags: FLAGS, since, summary, rest });
+  const arity = name.includes('UNSUB') ? -1 : -2;
+  return connectionRow({ name, arity, flags: FLAGS, since, summary, rest, mayFollowSubscribe: true });
 }
 
 export const PUBSUB: readonly CommandSpec[] = family('pubsub', [

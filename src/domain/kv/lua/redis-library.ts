@@ -11,8 +11,6 @@ import { formatG } from './number-text.js';
 import { pushError, pushReply } from './reply-to-lua.js';
 import type { ScriptRun } from './script-run.js';
 
-/** Commands that change nothing of the keyspace and yet are not for scripts that only read. */
-const ALSO_WRITES = new Set(['PUBLISH', 'SPUBLISH', 'PFCOUNT']);
 const LOG_LEVELS = { LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3 } as const;
 const REPLICATION = { REPL_NONE: 0, REPL_AOF: 1, REPL_SLAVE: 2, REPL_REPLICA: 2, REPL_ALL: 3 } as const;
 const NO_ARGUMENT = 'Please specify at least one argument for this redis lib call';
@@ -118,7 +116,7 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
       return new ErrorReply(`ERR ACL failure in script: ${refusal.text.replace(/^NOPERM /, '')}`);
     }
   }
-  if (run.isReadOnly && (isWrite(spec) || ALSO_WRITES.has(spec.name))) return READ_ONLY;
+  if (run.isReadOnly && (isWrite(spec) || spec.countsAsWrite === true)) return READ_ONLY;
   if (run.context.isFull && !run.mayGrow && spec.flags.includes('denyoom')) return ERRORS.databaseFull;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
   return undefined;

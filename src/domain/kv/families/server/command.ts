@@ -19,7 +19,7 @@ const FLAG_NAMES: Readonly<Record<string, string>> = {
   'skip-monitor': 'skip_monitor',
 };
 /** Flags that only we have. */
-const OWN_FLAGS = new Set(['random', 'keyspace', 'edge', 'connection', 'dangerous', 'script']);
+const OWN_FLAGS = new Set(['random', 'edge', 'connection', 'dangerous', 'script']);
 
 /** Names of the table's rows by container: `CONFIG` → `CONFIG GET` … */
 function subcommandsOf(commands: CommandTable, container: string): CommandSpec[] {
@@ -91,11 +91,9 @@ function keysAmong(commands: CommandTable, words: readonly ByteString[]): Access
   const keys = accessedKeysOf(spec, words);
   if (spec.keys.kind === 'none') throw noKeyArguments;
   // Scripts need no keys; what else names none has a count that is none, or its keys where there is no word.
-  if ((keys.length === 0 && !MAY_NAME_NO_KEY.has(spec.family)) || !isCountMet(spec.keys, words)) throw invalidKeys;
+  if ((keys.length === 0 && !spec.flags.includes('script')) || !isCountMet(spec.keys, words)) throw invalidKeys;
   return keys;
 }
-
-const MAY_NAME_NO_KEY: ReadonlySet<string> = new Set(['scripting', 'function']);
 
 /** Are there as many words as a count of keys promises? */
 function isCountMet(keys: KeySpec, words: readonly ByteString[]): boolean {

@@ -184,6 +184,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     keys: found(keysOfRead(4), { use: 'RO access', keyword: 'STREAMS', from: 4, last: -1, limit: 2 }),
     restProblem: blockProblem,
     handler: readGroup,
+    waitsForGroup: true,
     since: '5.0.0',
     summary: 'Hands entries of several streams to a consumer of a group, or waits for them.',
     deviations: [

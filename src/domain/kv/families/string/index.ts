@@ -37,6 +37,8 @@ export const STRING: readonly CommandSpec[] = family('string', [
     flags: write,
     keys: at(1),
     handler: set,
+    // Redis does not flag it `fast`, because a large value takes its time. The same goes for SETEX and PSETEX.
+    isQuick: true,
     since: '1.0.0',
     summary: 'Sets the value of a key, whatever it held; may expire and may depend on what is there.',
     deviations: [
@@ -244,6 +246,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     flags: write,
     keys: at(1),
     handler: setExpiring('psetex', 1),
+    isQuick: true,
     since: '2.6.0',
     summary: 'Sets a string value that expires after milliseconds.',
     deviations: [expiryEnds],
@@ -255,6 +258,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     flags: write,
     keys: at(1),
     handler: setExpiring('setex', 1000),
+    isQuick: true,
     since: '2.0.0',
     summary: 'Sets a string value that expires after seconds.',
     deviations: [expiryEnds],
