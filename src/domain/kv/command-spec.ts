@@ -266,6 +266,10 @@ export interface CommandSpec {
    * it holds) or `RM`, then `access`, `update`, `insert`, `delete`. Left out: what `access` says.
    */
   readonly keyUse?: readonly string[];
+  /** What a user needs of every key, where it does not follow from `keyUse`; a function where options decide. */
+  readonly keyNeeds?: KeyAccess | ((words: readonly ByteString[]) => KeyAccess);
+  /** Channels that a user needs: the first word behind the name, all of them, or all of them as patterns. */
+  readonly channels?: 'first' | 'all' | 'patterns';
   /** For proxies and clients of clusters, in Redis's words (COMMAND INFO). */
   readonly tips?: readonly string[];
   readonly handler: Handler;

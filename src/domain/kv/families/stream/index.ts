@@ -181,6 +181,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     name: 'XREADGROUP',
     arity: -7,
     flags: ['write', 'blocking'],
+    keyNeeds: 'read',
     keys: found(keysOfRead(4), { use: 'RO access', keyword: 'STREAMS', from: 4, last: -1, limit: 2 }),
     restProblem: blockProblem,
     handler: readGroup,

@@ -1,5 +1,6 @@
 /** The String family. */
 import { at, type CommandSpec, family, type KeySpec, span } from '../../command-spec.js';
+import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
@@ -33,6 +34,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
   {
     name: 'SET',
     keyUse: ['RW access update'],
+    keyNeeds: (words) => (hasOption(words, 3, 'GET') ? 'both' : 'write'),
     arity: -3,
     flags: write,
     keys: at(1),
