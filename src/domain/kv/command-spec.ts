@@ -279,8 +279,12 @@ export interface CommandSpec {
   readonly isLong?: (context: CommandContext) => boolean;
   /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;
-  /** Beside those that flags and family give: `['@fast']`-like names without the `@`. */
+  /** Categories of ACL rules, without the `@`, instead of its family's; flags add theirs. */
   readonly categories?: readonly string[];
+  /** All its categories, where they do not follow from its flags here. */
+  readonly allCategories?: readonly string[];
+  /** ACL rules may name it with any subcommand: Redis has some, or had. */
+  readonly rulesMayNameParts?: boolean;
   readonly summary: string;
   /** Redis version that brought it. */
   readonly since: string;

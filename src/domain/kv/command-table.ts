@@ -33,7 +33,7 @@ export class CommandTable {
     }
   }
 
-  /** The row of exactly that name, in upper case. */
+  /** The row of exactly that name, in upper or in lower case. */
   rowOf(name: string): CommandSpec | undefined {
     return this.#specsByName.get(name);
   }

@@ -120,6 +120,7 @@ export const PUBLISH: readonly CommandSpec[] = family('pubsub', [
     flags: ['loading', 'stale'],
     keys: NO_KEYS,
     handler: help,
+    categories: [],
     since: '6.2.0',
     summary: 'Describes the subcommands.',
   },
