@@ -7,7 +7,14 @@ import type { ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { decodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
-import { AclCommands, createKvServer, type createQueueServer, createRespServer, SignInGuard } from '../edge/index.js';
+import {
+  AclCommands,
+  BroadcastQueue,
+  createKvServer,
+  type createQueueServer,
+  createRespServer,
+  SignInGuard,
+} from '../edge/index.js';
 import { ByteBudget, describeError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type {
@@ -72,7 +79,8 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
   const [httpScheme, respScheme] = secured.tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
   const deadline = () => AbortSignal.timeout(config.process.shutdownMs / 2);
 
-  const events = new KvHub(gateway, timers, log, c.resolve(tokens.SESSION).processId);
+  const broadcasts = new BroadcastQueue(clock, timers);
+  const events = new KvHub(gateway, timers, log, c.resolve(tokens.SESSION).processId, broadcasts);
   hubs.push(events);
   const ear = bus.subscribe({ kind: 'edge', session: events.edge }, (payload) =>
     events.receive(decodeKvDelivery(payload)),
@@ -88,7 +96,7 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
   const { access, freshness, quota, meter, accounts } = control;
   const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
   const faceLog = c.resolve(tokens.FACE_LOG);
-  const shared = { budget, gateway, events, access, freshness, quota, meter, clock, timers, log: faceLog };
+  const shared = { budget, gateway, events, broadcasts, access, freshness, quota, meter, clock, timers, log: faceLog };
   // What can never fit is said to be too large, not to come too early.
   const options = faceOptionsOf(config, budget.maxTenantBytes);
   const metrics = c.resolve(tokens.METRICS);

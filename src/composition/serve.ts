@@ -97,9 +97,9 @@ async function startRoles(
     log,
   });
   undo.push(() => compactor.close());
-  const { scriptMs, scriptHoldMs } = config.bounds;
+  const { commandMs, scriptMs, scriptHoldMs } = config.bounds;
   const scriptLimits = { totalMs: scriptMs, holdMs: scriptHoldMs };
-  const facts = new ProcessFacts(c.resolve(tokens.CLOCK), session.id, scriptLimits);
+  const facts = new ProcessFacts(c.resolve(tokens.CLOCK), session.id, scriptLimits, commandMs);
   const control = controlRole(c, { world, compactor, ownsShard: canOwn });
   undo.push(() => control.stop());
   const storage = storageOf(c, world, undo);

@@ -31,6 +31,7 @@ export class ProcessFacts implements ServerFacts {
     private readonly clock: Clock,
     private readonly runId: string,
     readonly scriptLimits: ScriptLimits,
+    readonly commandMs: number,
   ) {
     this.#startedAtMs = clock.nowMs();
   }

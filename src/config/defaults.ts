@@ -214,6 +214,10 @@ export const DEFAULTS = {
   turnCommands: as(1_000, 'Full entries under load; more would only delay the first reply.'),
   turnBytes: as(256 * KIB, 'An entry that size costs little more to sync than a small one.'),
   turnMs: as(5, 'A quarter of the 20 ms that our own work may hold the loop.'),
+  commandMs: as(
+    5_000,
+    'Work of a command or a transaction, in slices: as much as of a script. A database may be told less, never more.',
+  ),
   scriptMs: as(
     5_000,
     'As long as Redis lets a script run before it may be killed; a database may be told less, never more.',

@@ -152,6 +152,7 @@ export class BoundSettings {
   @setting(whole(1, 100_000)) readonly turnCommands!: number;
   @setting(bytes(1 * KIB, 64 * MIB)) readonly turnBytes!: number;
   @setting(milliseconds(1, 20)) readonly turnMs!: number;
+  @setting(milliseconds(1, 600_000)) readonly commandMs!: number;
   @setting(milliseconds(1, 600_000)) readonly scriptMs!: number;
   @setting(milliseconds(1, 10_000)) readonly scriptHoldMs!: number;
   @setting(bytes(1 * KIB, 960 * KIB)) readonly entryChunkBytes!: number;

@@ -32,6 +32,10 @@ const INTERNAL: Refusal = { status: 500, text: 'ERR internal error' };
 
 const REFUSAL_BY_CODE: Readonly<Record<ErrorCode, Refusal>> = {
   MAILBOX_FULL: unavailable('ERR server is busy, nothing was executed', SOON_SECONDS),
+  TENANT_BUSY: unavailable(
+    'BUSY this database is busy running a script or a long command, nothing was executed. You can only call SCRIPT KILL or CLIENT KILL.',
+    SOON_SECONDS,
+  ),
   SHARD_UNAVAILABLE: unavailable('ERR database is not available right now, nothing was executed', SOON_SECONDS),
   OUTCOME_UNKNOWN: unavailable('ERR the command may or may not have been executed, outcome=unknown'),
   NOT_APPLIED: unavailable('ERR the command was not executed, outcome=not-applied', SOON_SECONDS),
@@ -70,6 +74,7 @@ export function refusalOf(failure: unknown): Refusal {
 
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'MAILBOX_FULL',
+  'TENANT_BUSY',
   'SHARD_UNAVAILABLE',
   'OUTCOME_UNKNOWN',
   'NOT_APPLIED',
@@ -137,6 +142,7 @@ export function protocolRefusal(code: string | undefined): Refusal {
 
 const QUEUE_TEXTS: Readonly<Record<ErrorCode, string>> = {
   MAILBOX_FULL: 'the server is busy, nothing was done',
+  TENANT_BUSY: 'something else that was asked for takes long, nothing was done',
   SHARD_UNAVAILABLE: 'the queue is not available right now, nothing was done',
   OUTCOME_UNKNOWN: 'the call may or may not have been carried out, outcome=unknown',
   NOT_APPLIED: 'the call was not carried out, outcome=not-applied',

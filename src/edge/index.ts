@@ -1,5 +1,6 @@
 export * from './acl/index.js';
 export * from './admin/index.js';
+export { BroadcastQueue } from './broadcast-queue.js';
 export { type Refusal, refusalOf } from './error-map.js';
 export * from './kv/index.js';
 export * from './management/index.js';

@@ -9,6 +9,8 @@
 export const ERROR_CODES = {
   /** The mailbox of the shard, or a database's share of it, is full. Nothing was executed. */
   MAILBOX_FULL: { retryable: true },
+  /** Something of the same database is under way for longer than a request waits. Nothing was executed. */
+  TENANT_BUSY: { retryable: true },
   /** No process owns the shard right now, or its state is still loading. Nothing was executed. */
   SHARD_UNAVAILABLE: { retryable: true },
   /** The command's effect may or may not be in the journal; only a successor can tell. */

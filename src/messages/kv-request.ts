@@ -71,7 +71,7 @@ export interface KvRequest {
    * transaction what only reads, which is answered with an error. Left out: everything is run.
    */
   readonly maxAnswerBytes?: number | undefined;
-  /** Has whoever asked left? What only reads is given up then. Known in the process of the asker alone. */
+  /** Has whoever asked left? What is half done ends then, what only reads is not begun. Asked where the asker is. */
   readonly isGone?: (() => boolean) | undefined;
 }
 
@@ -95,4 +95,6 @@ export interface KvResponse {
   readonly denials?: readonly ScriptDenial[] | undefined;
   /** Of a request with `trackFor`: keys that its scripts have read, of those that were named and of others. */
   readonly scriptReads?: readonly ByteString[] | undefined;
+  /** Somebody listens to what it has published or done: whoever asked waits while too much of that is still to be handed on. */
+  readonly hasSaid?: boolean | undefined;
 }

@@ -2,6 +2,7 @@ export * from './access.js';
 export * from './acl-admin.js';
 export * from './backups.js';
 export * from './behind.js';
+export * from './broadcasts.js';
 export * from './bus.js';
 export * from './clock.js';
 export * from './compactor.js';

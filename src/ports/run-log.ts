@@ -3,7 +3,7 @@
  * be shown: redacted parts are replaced, long texts cut as was asked.
  */
 import type { HeaderList, HttpMethod } from '../domain/queue/index.js';
-import type { FailureFunctionState, RunState } from '../domain/workflow/index.js';
+import type { FailureFunctionState, RunState } from '../domain/queue/runs/index.js';
 import type { AccountId, DlqId, MessageId, RunId } from '../kernel/index.js';
 import type { MaybeBehind } from './behind.js';
 import type { MessageState } from './message-log.js';

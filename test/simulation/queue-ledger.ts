@@ -17,7 +17,7 @@ import {
   type QueueEvent,
   type QueueEventOf,
 } from '../../src/domain/queue/index.js';
-import type { RunPart } from '../../src/domain/workflow/index.js';
+import type { RunPart } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, PartitionName, ShardName } from '../../src/kernel/index.js';
 import { intakeOf } from '../../src/messages/index.js';
 import type { SimServer } from './sim-server.js';

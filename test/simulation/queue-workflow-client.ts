@@ -3,7 +3,7 @@
  * twice at the same time under ids of their own, and ends it. What became of a run it hears from the answers alone.
  */
 import { newMessageId, type PublishItem, type QueueCommand, type QueueReply } from '../../src/domain/queue/index.js';
-import { type AskedDelivery, newRunId, type StepMark, type WorkflowMark } from '../../src/domain/workflow/index.js';
+import { type AskedDelivery, newRunId, type StepMark, type WorkflowMark } from '../../src/domain/queue/runs/index.js';
 import type { AccountId, RunId } from '../../src/kernel/index.js';
 import { queuePartition } from '../../src/messages/index.js';
 import { PLAIN_SETTINGS } from '../support/queue-shard-stand.js';

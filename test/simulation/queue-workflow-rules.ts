@@ -8,7 +8,7 @@
  *  RR5 what was acknowledged is in the journal; "over" is said of runs that are over, and of no others
  */
 import type { QueueEvent, QueueEventOf, QueueReply } from '../../src/domain/queue/index.js';
-import type { Invoker, RunPart, StepMark } from '../../src/domain/workflow/index.js';
+import type { Invoker, RunPart, StepMark } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, PartitionName, RunId } from '../../src/kernel/index.js';
 import type { LedgerMessage, LedgerRule, QueueLedger, Report } from './queue-ledger.js';
 

@@ -1,6 +1,6 @@
 /** Failed runs as an owner shows them, and its answers about them. */
 import type { Envelope, QueueReply } from '../../src/domain/queue/index.js';
-import type { FailedRunView } from '../../src/domain/workflow/index.js';
+import type { FailedRunView } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../src/kernel/index.js';
 import { PLAIN_ENVELOPE } from './plain-delivery.js';
 import { parse } from './queue-settings.js';

@@ -1,7 +1,7 @@
 /** Failed runs on a `WorkflowSpec`, and the calls that are about them. */
 import { expect } from 'chai';
 import type { QueueReply } from '../../src/domain/queue/index.js';
-import type { FailedRunFilter, FailedRunSelector, FailedRunView, RunName } from '../../src/domain/workflow/index.js';
+import type { FailedRunFilter, FailedRunSelector, FailedRunView, RunName } from '../../src/domain/queue/runs/index.js';
 import type { DlqId } from '../../src/kernel/index.js';
 import { answered, entryItem, message, planItem, run, type TriggerOptions, WorkflowSpec } from './workflow-spec.js';
 

@@ -45,6 +45,8 @@ export class KvShardStand {
   readonly storage = { full: false, isFull: () => this.storage.full };
   /** Real time, and tests are not to wait for seconds of it. */
   scriptLimits = { totalMs: 200, holdMs: 100 };
+  /** As for scripts. */
+  commandMs = 60_000;
   /** Loading a kept state waits for this. */
   keptGate: Promise<void> | undefined;
   epoch = 0;
@@ -65,8 +67,8 @@ export class KvShardStand {
     const random = { bytes: (count: number) => Uint8Array.from({ length: count }, () => this.epoch), float: () => 0.5 };
     const { snapshots } = this;
     // Scripts are stopped by real time.
-    const { scriptLimits } = this;
-    const facts = { nowMicros: () => performance.now() * 1000, info: () => new Map(), scriptLimits };
+    const { scriptLimits, commandMs } = this;
+    const facts = { nowMicros: () => performance.now() * 1000, info: () => new Map(), scriptLimits, commandMs };
     const plane = new KvPlane(
       {
         clock: time,

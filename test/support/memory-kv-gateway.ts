@@ -39,6 +39,7 @@ export class MemoryKvGateway implements KvGateway {
       return { replies: ['memory', isKnown ? 1 : 0], syncToken: '0-0' };
     }
     const nowMs = Date.now();
+    const { said } = audience;
     const replies: Reply[] = [];
     let answerBytes = 0;
     for (const words of request.commands) {
@@ -54,8 +55,9 @@ export class MemoryKvGateway implements KvGateway {
     const position = (this.#positions.get(request.partition) ?? 0) + (engine.effects.count > 0 ? 1 : 0);
     this.#positions.set(request.partition, position);
     engine.effects.take();
+    const hasSaid = audience.said > said;
     audience.flush();
-    return { replies, syncToken: `${position}-0` };
+    return { replies, syncToken: `${position}-0`, hasSaid };
   }
 
   audienceOf(partition: string): SlotAudience {

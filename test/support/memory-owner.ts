@@ -44,6 +44,8 @@ class Owner {
   readonly listeners = new Set<Listener>();
   readonly tracked = new Set<ByteString>();
   currentClient: string | undefined;
+  /** Messages so far. */
+  told = 0;
 
   constructor() {
     const audience: Audience = {
@@ -62,6 +64,7 @@ class Owner {
 
   tell(matches: (listener: Listener) => boolean, event: KvEvent): number {
     const told = [...this.listeners].filter(matches);
+    this.told += told.length;
     // Not before the command that says it is done.
     for (const { onEvent } of told) setImmediate(() => onEvent(event));
     return told.length;
@@ -131,6 +134,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
       return response([String(Math.max(...marks))]);
     }
     if (mode === 'transaction' && this.#hasChanged(owner, request)) return { ...response([]), isAborted: true };
+    const { told } = owner;
     const replies: Reply[] = [];
     let answerBytes = 0;
     for (const words of commands) {
@@ -144,7 +148,7 @@ export class MemoryOwner implements KvGateway, KvEvents {
       if (request.maxAnswerBytes !== undefined) answerBytes += replyBytes(reply);
     }
     const { isFull, scriptReads } = this;
-    return { ...response(replies), isFull, scriptReads };
+    return { ...response(replies), isFull, scriptReads, hasSaid: owner.told > told };
   }
 
   async subscribe(

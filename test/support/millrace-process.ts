@@ -25,6 +25,8 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 /** Of a cold start on a machine that does much else; tests of speed measure themselves. */
 const READY_TIMEOUT_MS = 60_000;
 const KEPT_LINES = 5000;
+/** What the Makefile gives where nothing is set. */
+const MAKE_RUN_HEAP_MB = '1024';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -217,7 +219,8 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
 }
 
 function spawnMain(args: readonly string[], env: Environment): ChildProcess {
-  const heap = `--max-old-space-size=${env.MILLRACE_HEAP_MB ?? '256'}`;
+  const heapMb = env.MILLRACE_HEAP_MB === '' ? MAKE_RUN_HEAP_MB : (env.MILLRACE_HEAP_MB ?? '256');
+  const heap = `--max-old-space-size=${heapMb}`;
   const node = [process.execPath, '--enable-source-maps', heap, MAIN, ...args];
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...node], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },

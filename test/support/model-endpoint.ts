@@ -4,7 +4,7 @@
  * answer is lost or an owner dies, is decided by whoever drives it.
  */
 import { expect } from 'chai';
-import type { RunEntry } from '../../src/domain/workflow/index.js';
+import type { RunEntry } from '../../src/domain/queue/runs/index.js';
 import { NOW_MS, response } from './queue-spec.js';
 import { answered, callItem, entryItem, invokeItem, planItem, type WorkflowSpec } from './workflow-spec.js';
 

@@ -3,23 +3,35 @@
  * bytes, so that the state can be built again: from all events, as after a crash, or from a snapshot.
  */
 import { decodeQueueEvents, encodeQueueEvent } from '../../src/codec/queue/index.js';
-import { type GroupCommand, type GroupEvent, Groups } from '../../src/domain/queue/groups.js';
-import type {
-  AccountFacts,
-  NewSchedule,
-  QueueContext,
-  QueueEvent,
-  QueueEventOf,
-  QueueReply,
-  Schedule,
-  UrlGroup,
+import type { AccountParts } from '../../src/domain/queue/accounts/account-parts.js';
+import { Groups } from '../../src/domain/queue/groups/groups.js';
+import {
+  type AccountFacts,
+  type NewSchedule,
+  type QueueCommand,
+  type QueueCommandOf,
+  type QueueContext,
+  type QueueEvent,
+  type QueueEventOf,
+  type QueueReply,
+  rowOf,
+  rowOfEvent,
+  type Schedule,
+  type UrlGroup,
 } from '../../src/domain/queue/index.js';
-import type { TickMessage } from '../../src/domain/queue/schedule-ticks.js';
-import { type ScheduleCommand, type ScheduleEvent, Schedules } from '../../src/domain/queue/schedules.js';
+import { Bodies } from '../../src/domain/queue/messages/bodies.js';
+import type { TickMessage } from '../../src/domain/queue/schedules/schedule-ticks.js';
+import { Schedules } from '../../src/domain/queue/schedules/schedules.js';
+import type { QueueTurn } from '../../src/domain/queue/turn.js';
 import type { MessageId, ScheduleId } from '../../src/kernel/index.js';
 import { LIMITS, NOW_MS, parse, raw } from './queue-settings.js';
 
-type PartEvent = GroupEvent | ScheduleEvent;
+type GroupCommand = QueueCommandOf<
+  'UpsertEndpoints' | 'RemoveEndpoints' | 'SetGroupDefaults' | 'DeleteGroup' | 'GetGroup' | 'ListGroups'
+>;
+type ScheduleCommand = QueueCommandOf<
+  'SetSchedule' | 'PauseSchedule' | 'DeleteSchedule' | 'GetSchedule' | 'ListSchedules'
+>;
 
 export class QueueParts {
   nowMs = NOW_MS;
@@ -33,9 +45,9 @@ export class QueueParts {
   readonly groups = new Groups();
   readonly schedules = new Schedules(this.groups, {
     hold: ({ number }) => this.count(number, 1),
-    release: ({ number }) => this.count(number, -1),
+    drop: ({ number }) => this.count(number, -1),
   });
-  private nextBody = 1;
+  private readonly numbers = new Bodies({ put: () => undefined, drop: () => undefined });
 
   get context(): QueueContext {
     return { nowMs: this.nowMs, account: this.facts };
@@ -46,11 +58,11 @@ export class QueueParts {
   }
 
   group(command: GroupCommand): QueueReply {
-    return this.groups.execute(command, this.context, this.happen);
+    return this.decide(command);
   }
 
   schedule(command: ScheduleCommand): QueueReply {
-    return this.schedules.execute(command, this.context, this.happen, { next: () => this.nextBody });
+    return this.decide(command);
   }
 
   /** Does what is due at an instant, if it is later than now. @returns what happened */
@@ -75,7 +87,7 @@ export class QueueParts {
     return this.rebuilt([...this.snapshot()]);
   }
 
-  *snapshot(): Iterable<PartEvent> {
+  *snapshot(): Iterable<QueueEvent> {
     yield* this.groups.rebuildingEvents();
     yield* this.schedules.rebuildingEvents();
   }
@@ -90,6 +102,13 @@ export class QueueParts {
     const group = this.groups.get(name);
     if (group === undefined) throw new Error(`there is no group ${name}`);
     return group;
+  }
+
+  /** Of an account's state these commands see the groups, the schedules and the numbers of bodies. */
+  private decide(command: QueueCommand): QueueReply {
+    const { groups, schedules, numbers, context } = this;
+    const turn = { state: { groups, schedules, bodies: numbers }, context, apply: this.happen };
+    return rowOf(command).decide(command, turn as unknown as QueueTurn) as QueueReply;
   }
 
   private rebuilt(events: readonly QueueEvent[]): QueueParts {
@@ -114,9 +133,8 @@ export class QueueParts {
   };
 
   private evolve(event: QueueEvent): void {
-    if (event.type === 'ScheduleSet') this.nextBody = Math.max(this.nextBody, event.body.number + 1);
-    if (event.type.startsWith('Group')) this.groups.evolve(event as GroupEvent);
-    else this.schedules.evolve(event as ScheduleEvent);
+    const { groups, schedules, numbers: bodies } = this;
+    rowOfEvent(event).evolve(event, { groups, schedules, bodies } as unknown as AccountParts);
   }
 
   private count(body: number, by: number): void {

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import {
   ACCOUNT_PLAN_NAMES,
   ACCOUNT_PLAN_TERMS,
+  CONTROL_COMMANDS,
   type ControlCommand,
   DATABASE_PLANS,
-  isReading,
   searchQueries,
   TEAM_ROLES,
 } from '../../src/domain/control/index.js';
@@ -206,14 +206,14 @@ export const anyCommand: fc.Arbitrary<ControlCommand> = fc.oneof(
 );
 
 export const anyReading: fc.Arbitrary<ControlCommand> = fc.oneof(
-  ...PLAIN_TYPES.filter((type) => isReading({ type } as Plain)).map(commandOf),
+  ...PLAIN_TYPES.filter((type) => CONTROL_COMMANDS[type].isRead).map(commandOf),
 );
 
 function weightOf(type: Plain['type']): number {
   // What takes away much stays rare; backups need a while to end.
   if (type === 'DeleteDatabase' || type === 'DeleteTeam') return 1;
   if (type.endsWith('Backup')) return 8;
-  return isReading({ type } as Plain) ? 1 : 4;
+  return CONTROL_COMMANDS[type].isRead ? 1 : 4;
 }
 
 function databaseOf(name: string) {

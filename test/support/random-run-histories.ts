@@ -1,6 +1,6 @@
 /** Runs as endpoints, third parties and clients would have them, at random: any step, answer, event and end. */
 import type { PublishItem, QueueEngine } from '../../src/domain/queue/index.js';
-import type { RunPart, StepMark } from '../../src/domain/workflow/index.js';
+import type { RunPart, StepMark } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../src/kernel/index.js';
 import { SETTINGS } from './queue-spec.js';
 import { seededRandom } from './seeded-random.js';

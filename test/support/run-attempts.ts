@@ -1,7 +1,7 @@
 /** Attempts for messages of runs, as the engine hands them to whoever makes the calls. */
 import type { PartitionBodies, StartedAttempt } from '../../src/actors/queue/index.js';
 import type { Envelope } from '../../src/domain/queue/index.js';
-import type { RunEntry, RunPart, StepMark, WorkflowMark } from '../../src/domain/workflow/index.js';
+import type { RunEntry, RunPart, StepMark, WorkflowMark } from '../../src/domain/queue/runs/index.js';
 import type { DlqId, MessageId, RunId } from '../../src/kernel/index.js';
 import { PLAIN_ENVELOPE } from './plain-delivery.js';
 

@@ -3,7 +3,7 @@
  * what a test does not name.
  */
 import type { DeliverySettings, PublishItem } from '../../src/domain/queue/index.js';
-import type { AskedDelivery, StepMark, WorkflowMark } from '../../src/domain/workflow/index.js';
+import type { AskedDelivery, StepMark, WorkflowMark } from '../../src/domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../src/kernel/index.js';
 import { item, response, SETTINGS } from './queue-spec.js';
 

@@ -4,7 +4,7 @@
  * failure of run `r`.
  */
 import type { QueueEvent, QueueEventOf } from '../../src/domain/queue/index.js';
-import type { RunPart } from '../../src/domain/workflow/index.js';
+import type { RunPart } from '../../src/domain/queue/runs/index.js';
 import type { MessageId } from '../../src/kernel/index.js';
 import { brief } from './queue-spec.js';
 import { message } from './workflow-items.js';

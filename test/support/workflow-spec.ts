@@ -11,7 +11,7 @@ import type {
   QueueEventOf,
   QueueReply,
 } from '../../src/domain/queue/index.js';
-import type { EntryView } from '../../src/domain/workflow/index.js';
+import type { EntryView } from '../../src/domain/queue/runs/index.js';
 import type { DlqId, MessageId } from '../../src/kernel/index.js';
 import { noResponse, QueueSpec } from './queue-spec.js';
 import {

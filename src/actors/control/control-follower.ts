@@ -2,9 +2,8 @@
  * A copy of the control state, kept up with its journal: the newest snapshot, then every entry behind it,
  * checked link by link. What does not fit makes it begin again; it is silent meanwhile, never wrong.
  */
-
 import { decodeControlEvents } from '../../codec/control/index.js';
-import { type ControlState, changesAccess, evolve } from '../../domain/control/index.js';
+import { type ControlState, evolve, rowOfControlEvent } from '../../domain/control/index.js';
 import { chainAfter, EntryFeed, followLog, type LogReader, SnapshotStore } from '../../journal/index.js';
 import { describeError, isMillraceError, type MillraceError } from '../../kernel/index.js';
 import { CONTROL_PARTITION, CONTROL_SHARD } from '../../messages/index.js';
@@ -120,7 +119,7 @@ export class ControlFollower {
     for (const { effects } of body?.kind === 'batch' ? body.sections : []) {
       for (const event of decodeControlEvents(effects)) {
         evolve(this.#fold.state, event);
-        isAccess ||= changesAccess(event);
+        isAccess ||= rowOfControlEvent(event).leavesAccess !== true;
       }
     }
     this.listener.onApplied(isAccess);

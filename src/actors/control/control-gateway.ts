@@ -8,7 +8,7 @@ import {
   encodeControlCommand,
   encodeControlReply,
 } from '../../codec/control/index.js';
-import { type ControlCommand, type ControlReply, isReading } from '../../domain/control/index.js';
+import { type ControlCommand, type ControlReply, rowOfControl } from '../../domain/control/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus } from '../../ports/index.js';
 import {
@@ -32,7 +32,7 @@ export class ControlGateway implements ControlClient {
     const actor = this.host?.actorOf(CONTROL_SHARD);
     if (actor !== undefined && actor.state !== 'draining') return submit(actor, command);
     const body = encodeControlCommand(command);
-    return decodeControlReply(await this.caller.call(CONTROL_SHARD, body, isReading(command)));
+    return decodeControlReply(await this.caller.call(CONTROL_SHARD, body, rowOfControl(command).isRead === true));
   }
 }
 

@@ -8,7 +8,7 @@
  *      owner will use at once at whichever edge is next
  */
 import { encodeControlEvent } from '../../codec/control/index.js';
-import { type ControlEvent, type ControlState, decide, evolve } from '../../domain/control/index.js';
+import { type ControlEvent, type ControlState, decide, evolve, rowOfControlEvent } from '../../domain/control/index.js';
 import type { ManifestPartition } from '../../messages/index.js';
 import { CONTROL_PARTITION } from '../../messages/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, Turn } from '../runtime/index.js';
@@ -104,33 +104,6 @@ export class ControlPlane implements ShardPlane<ControlWork> {
 
 /** The first start waits for nobody: the first edge begins to follow after it. */
 function isAwaited(events: readonly ControlEvent[]): boolean {
-  return events.some(isRevocation) && !events.some(({ type }) => type === 'FirstStarted');
-}
-
-/** Or a change of what somebody may do, which is to act at once as well. */
-function isRevocation({ type }: ControlEvent): boolean {
-  switch (type) {
-    case 'AccountCreated':
-    case 'AccountDeleted':
-    case 'TeamSet':
-    case 'ApiKeyCreated':
-    case 'ApiKeyDeleted':
-    case 'SignedOut':
-    case 'DatabaseCreated':
-    case 'DatabaseSettingsSet':
-    case 'SearchIndexCreated':
-    case 'SearchIndexSet':
-    case 'SearchIndexDeleted':
-    case 'PasswordReset':
-    case 'DatabaseDeleted':
-    case 'UserSet':
-    case 'UserDeleted':
-    case 'UserTokenIssued':
-    case 'AccountStateSet':
-    case 'QueueTokensSet':
-    case 'SigningKeysRotated':
-      return true;
-    default:
-      return false;
-  }
+  const isFirst = events.some(({ type }) => type === 'FirstStarted');
+  return !isFirst && events.some((event) => rowOfControlEvent(event).isAwaited);
 }

@@ -1,13 +1,7 @@
 /** One command for the control actor, on its way through it. */
-import type { ControlCommand, ControlReply } from '../../domain/control/index.js';
+import { bytesOfControl, type ControlCommand, type ControlReply, rowOfControl } from '../../domain/control/index.js';
 import { assert, type CommandId, type MillraceError } from '../../kernel/index.js';
 import type { Work } from '../runtime/index.js';
-
-/** What a command without lists costs a mailbox; and what each row of a list does. */
-const COMMAND_BYTES = 1024;
-const ROW_BYTES = 128;
-/** A name in a list. */
-const ITEM_BYTES = 64;
 
 export class ControlWork implements Work {
   readonly commands = 1;
@@ -33,13 +27,14 @@ export class ControlWork implements Work {
   /** Databases share the actor fairly, and so do accounts; what an operator asks is a tenant of its own. */
   get tenant(): string {
     const { command } = this;
-    if (command.type === 'LeaseQuota' || command.type === 'ReturnQuota') return command.database;
+    const tenant = rowOfControl(command).tenant?.(command);
+    if (tenant !== undefined) return tenant;
     if ('account' in command && typeof command.account === 'string') return command.account;
     return 'control';
   }
 
   get bytes(): number {
-    return bytesOf(this.command);
+    return bytesOfControl(this.command);
   }
 
   release(position: number): void {
@@ -51,24 +46,5 @@ export class ControlWork implements Work {
 
   reject(error: MillraceError): void {
     this.onFailure(error);
-  }
-}
-
-function bytesOf(command: ControlCommand): number {
-  switch (command.type) {
-    case 'SetUser':
-      return COMMAND_BYTES + command.rules.length;
-    case 'Audited':
-      return COMMAND_BYTES + bytesOf(command.command);
-    case 'ChangeDatabase': {
-      const { readRegions = [], allowedIps = [] } = command.change.settings ?? {};
-      return COMMAND_BYTES + ITEM_BYTES * (readRegions.length + allowedIps.length);
-    }
-    case 'EndBackup':
-      return COMMAND_BYTES + ITEM_BYTES * command.manifests.length;
-    case 'FoldMeter':
-      return command.records.reduce((sum, { rows }) => sum + ROW_BYTES * (1 + rows.length), COMMAND_BYTES);
-    default:
-      return COMMAND_BYTES;
   }
 }

@@ -11,7 +11,7 @@ import type { KvGauge } from '../../ports/index.js';
 import { idleRow, type RecordRoom, taken } from './meter-counts.js';
 
 /** Told again after this, while there are any. */
-export const TELL_CONNECTIONS_EVERY_MS = 60_000;
+const TELL_CONNECTIONS_EVERY_MS = 60_000;
 const GAUGE_BYTES = 40;
 const IDLE_ROW_BYTES = 100;
 

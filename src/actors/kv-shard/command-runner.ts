@@ -4,14 +4,16 @@
  *
  *  C1 a reply waits for the entry with whatever it did or saw
  *  C2 of a command that did not end as commands end nothing is kept: its partition is in doubt, and is built again
- *  C3 a command that runs in slices, and a transaction, has its partition for itself until it is done
- *  C4 what only reads is given up when whoever asked has left
- *  C5 a script that has paused is in no entry before it is done, and holds up the entries of nobody
+ *  C3 a command that runs in slices, and a transaction, has its partition for itself until it has ended
+ *  C4 whoever leaves ends what is half done for it, and what only reads behind that
+ *  C5 what has paused is in no entry before it is done, and holds up the entries of nobody
+ *  C6 of what is ended before it is done nothing stays: of a transaction nothing at all
  */
 import {
   answerTooLarge,
   Blocked,
   type CommandSpec,
+  commandStopped,
   ERRORS,
   ErrorReply,
   findCommand,
@@ -20,6 +22,7 @@ import {
   keysOf,
   notAvailable,
   OK,
+  PartStopped,
   Paused,
   type Reply,
   replyBytes,
@@ -105,13 +108,13 @@ export class CommandRunner {
     shouldStop: ShouldStop,
   ): 'done' | 'more' | 'parked' {
     const count = work.request.commands.length;
-    // What a script has written is taken back.
-    if (work.isUnwanted) work.slices?.kill?.();
-    if (work.isUnwanted && work.slices?.kill === undefined && onlyReads(work.request.commands, work.progress)) {
-      work.slices = undefined;
-      setMidway(slot, work, undefined);
-      for (; work.progress < count; work.progress += 1) work.replies.push(NOT_ANSWERED);
-      return 'done';
+    if (work.isHalfway) engine.run.goOn();
+    if (work.isUnwanted) {
+      if (work.isHalfway) this.#runOne(slot, engine, work, turn, shouldStop);
+      if (work.isUnwanted && onlyReads(work.request.commands, work.progress)) {
+        for (; work.progress < count; work.progress += 1) work.replies.push(NOT_ANSWERED);
+        return 'done';
+      }
     }
     while (work.progress < count) {
       if (slot.isInDoubt) {
@@ -136,8 +139,10 @@ export class CommandRunner {
   ): 'done' | 'more' {
     const { commands } = work.request;
     const { length } = commands;
-    const started = slot.midway ?? this.#beginTransaction(slot, engine, work, turn);
-    if (started === undefined) return 'done';
+    if (!work.isHalfway && !this.#beginTransaction(slot, engine, work, turn)) return 'done';
+    if (work.isHalfway) engine.run.goOn();
+    const why = work.slices === undefined && work.isHalfway ? whyEnd(engine, work) : undefined;
+    if (why !== undefined) this.#undoTransaction(slot, engine, work, commandStopped(why));
     while (work.progress < length && !slot.isInDoubt) {
       if (work.isAnswerFull && isRead(commands[work.progress] as readonly string[])) {
         refuseAnswer(work);
@@ -146,58 +151,64 @@ export class CommandRunner {
       const step = this.#runOne(slot, engine, work, turn, shouldStop);
       const isPaused = step === 'more' || (work.progress % COMMANDS_BETWEEN_LOOKS === 0 && shouldStop(true));
       if (!isPaused || work.progress === length || slot.isInDoubt) continue;
-      setMidway(slot, work, started);
+      leave(slot, engine, work);
       return 'more';
     }
-    setMidway(slot, work, undefined);
-    this.#endTransaction(slot, engine, work, turn, started);
+    takeUp(slot, work);
+    this.#endTransaction(slot, engine, work, turn);
     return 'done';
   }
 
-  /** @returns where it began, or undefined when it does not run */
-  #beginTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): typeof slot.midway {
+  /** @returns does it run? */
+  #beginTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): boolean {
     if (hasWatchedKeyChanged(this.ports.activation, slot, engine, work.request.watches ?? [], turn.nowMs)) {
       work.isAborted = true;
       this.noteChanges(slot, engine, turn, 0, 0);
-      return undefined;
+      return false;
     }
-    const began = slot.beginning(engine);
+    const { effects } = engine;
+    const { count, bytes } = effects;
     const { commands } = work.request;
     const isOfResp = isOfRespFace(work);
     // Over REST each command is refused for itself.
     if (isOfResp && engine.bounds.areSet && commands.some(mayGrow) && engine.makeRoom(turn.nowMs) !== undefined) {
-      const { effects } = engine;
-      this.noteChanges(slot, engine, turn, effects.count - began.effects, effects.bytes - began.bytes);
+      this.noteChanges(slot, engine, turn, effects.count - count, effects.bytes - bytes);
       work.isAborted = true;
       work.isFull = true;
       this.#plans.noteFull(slot, engine);
       work.replies.push(NO_ROOM_FOR_ALL);
-      return undefined;
+      return false;
     }
+    // What had to go to make room for it is done.
+    if (effects.count > count) this.noteChanges(slot, engine, turn, effects.count - count, effects.bytes - bytes);
+    engine.run.begin();
     if (isOfResp) for (const spec of TRANSACTION_SPECS) engine.statistics.count(spec, 0, undefined);
     if (slot.audience.isMonitored && isOfResp) showToMonitors(slot, ['multi'], work, this.ports.clock.nowMs());
-    return began;
+    return true;
+  }
+
+  /** C6. The command that was stopped hears why. */
+  #undoTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, reply: Reply): void {
+    const { commands } = work.request;
+    if (engine.run.isOpen && !engine.run.undo())
+      this.#putInDoubt(slot, commands[work.progress]?.[0], 'a transaction was stopped');
+    work.replies = commands.map((_, i) => (i === work.progress ? reply : TRANSACTION_UNDONE));
+    work.progress = commands.length;
   }
 
   /** All of it is in the entry that is open now. */
-  #endTransaction(
-    slot: PartitionSlot,
-    engine: KvEngine,
-    work: KvWork,
-    turn: Turn,
-    started: NonNullable<typeof slot.midway>,
-  ): void {
+  #endTransaction(slot: PartitionSlot, engine: KvEngine, work: KvWork, turn: Turn): void {
     // Over REST nobody has said these words.
     if (slot.audience.isMonitored && isOfRespFace(work)) {
       showToMonitors(slot, ['exec'], work, this.ports.clock.nowMs());
     }
-    if (slot.isInDoubt) {
-      // Half a transaction is none: what is built again has nothing of it.
-      engine.effects.rollBack(started.effects, started.bytes);
-      work.replies = work.request.commands.map(() => TRANSACTION_UNDONE);
+    if (!engine.run.isOpen) {
+      this.noteChanges(slot, engine, turn, 0, 0);
       return;
     }
-    this.#noteWritten(slot, engine, work, turn, started.effects, started.bytes);
+    const { count, bytes } = engine.effects.free;
+    engine.run.end();
+    this.#noteWritten(slot, engine, work, turn, count, bytes);
     if (engine.keyspace.changes.ready.size > 0) this.serveWaiters(slot, engine, turn);
   }
 
@@ -221,44 +232,47 @@ export class CommandRunner {
     const caller = work.callerFor(this.ports.permissionsOf);
     const { effects } = engine;
     const isPart = mode === 'transaction';
-    const midway = isPart ? undefined : slot.midway;
-    const effectsBefore = midway === undefined ? effects.count : midway.effects;
-    const bytesBefore = midway === undefined ? effects.bytes : midway.bytes;
+    const isBegun = work.slices !== undefined;
+    const { count: effectsBefore, bytes: bytesBefore } = isBegun && !isPart ? effects.free : effects;
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
-    if (work.slices === undefined) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
+    if (!isBegun) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
     const runsScripts = isScript(spec);
     let reply: Reply | Blocked | Paused | undefined;
     try {
-      if (work.slices === undefined) reply = makeRoomFor(engine, spec, turn.nowMs);
+      if (!isBegun) reply = makeRoomFor(engine, spec, turn.nowMs);
       if (reply !== undefined) {
         // It has no room.
-      } else if (work.slices !== undefined || engine.isLong(spec, words, turn.nowMs, caller)) {
-        const messages = midway?.messages ?? slot.audience.said;
+      } else if (isBegun || engine.isLong(spec, words, turn.nowMs, caller)) {
+        const why = isBegun ? whyEnd(engine, work, runsScripts && !isPart) : undefined;
         work.slices ??= engine.begin(spec, words, caller);
         // A script's slice is as long as one may be.
-        reply = nextSlices(work.slices, turn.nowMs, runsScripts ? ALWAYS : shouldStop);
-        if (reply === undefined) {
-          if (!isPart) setMidway(slot, work, { effects: effectsBefore, bytes: bytesBefore, messages });
-          if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
-          return 'more';
-        }
-        work.slices = undefined;
-        if (!isPart) setMidway(slot, work, undefined);
+        if (why === undefined) reply = nextSlices(work.slices, turn.nowMs, runsScripts ? ALWAYS : shouldStop);
+        else reply = work.slices.stop(why);
       } else {
         reply = engine.execute(spec, words, turn.nowMs, caller);
         if (runsScripts && reply instanceof Paused) {
-          this.#pause(slot, engine, work, turn, engine.rest(reply, words, caller), effectsBefore, bytesBefore);
-          if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
-          return 'more';
+          work.slices = engine.rest(reply, words, caller);
+          reply = undefined;
         }
         if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
       }
     } catch (error) {
       work.slices = undefined;
-      if (!isPart) setMidway(slot, work, undefined);
-      reply = this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+      const isStopped = error instanceof PartStopped;
+      reply = isStopped ? error.reply : this.#doubt(slot, engine, effectsBefore, bytesBefore, words, error);
+      if (isPart) {
+        this.#undoTransaction(slot, engine, work, reply);
+        return 'done';
+      }
     }
+    if (reply === undefined) {
+      if (!isPart) this.#pause(slot, engine, work, turn, effectsBefore, bytesBefore);
+      if (startedAtMs > 0) work.spentMs += this.ports.clock.monotonicMs() - startedAtMs;
+      return 'more';
+    }
+    work.slices = undefined;
+    if (isBegun && !isPart) takeUp(slot, work);
     if (slot.audience.isMonitored && isForMonitors(spec)) showToMonitors(slot, words, work, this.ports.clock.nowMs());
     if (reply instanceof Blocked) {
       slot.waiting.add(work, words, reply, this.ports.clock.monotonicMs(), engine.keyspace.changes);
@@ -282,23 +296,19 @@ export class CommandRunner {
     return 'done';
   }
 
-  /** A script that has paused is left until its next slice (C5). */
+  /** It is left until its next slice (C5). */
   #pause(
     slot: PartitionSlot,
     engine: KvEngine,
     work: KvWork,
     turn: Turn,
-    rest: SlicedCommand,
     effectsBefore: number,
     bytesBefore: number,
   ): void {
     // What had to go to make room for it is done.
-    const { effects } = engine;
-    const evicted = effects.count - effectsBefore;
-    if (evicted > 0) this.noteChanges(slot, engine, turn, evicted, effects.bytes - bytesBefore);
-    work.slices = rest;
-    setMidway(slot, work, slot.beginning(engine));
-    slot.killable = rest;
+    const { count, bytes } = engine.effects.free;
+    if (count > effectsBefore) this.noteChanges(slot, engine, turn, count - effectsBefore, bytes - bytesBefore);
+    leave(slot, engine, work);
   }
 
   /** What a command that has run did, and what its reply must wait for. */
@@ -437,13 +447,15 @@ export class CommandRunner {
 
   /** SCRIPT KILL and FUNCTION KILL, while there is something to end: they do not wait behind it. */
   kill(slot: PartitionSlot, work: KvWork): boolean {
-    const { killable } = slot;
+    const { underway } = slot;
     const { commands, mode } = work.request;
     const [words = []] = commands;
-    if (killable === undefined || commands.length !== 1) return false;
+    if (underway?.slices === undefined || commands.length !== 1) return false;
     if (mode !== 'single' && mode !== 'pipeline') return false;
     if (words.length !== 2 || findCommand(words)?.endsScript !== true) return false;
-    killable.kill?.();
+    const spec = findCommand(underway.request.commands[underway.progress] as readonly string[]);
+    if (spec === undefined || !isScript(spec)) return false;
+    underway.isKilled = true;
     work.replies.push(OK);
     return true;
   }
@@ -466,17 +478,21 @@ export class CommandRunner {
     words: readonly string[],
     error: unknown,
   ): Reply {
-    engine.effects.rollBack(effectsBefore, bytesBefore);
+    if (engine.run.isOpen) engine.run.undo();
+    else engine.effects.rollBack(effectsBefore, bytesBefore);
+    const isKnown = error instanceof StateInDoubt;
+    this.#putInDoubt(slot, words[0], isKnown ? error.message : undefined);
+    if (isKnown) return error.reply;
+    const stack = error instanceof Error ? error.stack : undefined;
+    const told = { partition: slot.name, command: words[0], error: describeError(error), stack };
+    this.ports.log.error('partition.defect', told);
+    return INTERNAL_ERROR;
+  }
+
+  #putInDoubt(slot: PartitionSlot, command: string | undefined, reason: string | undefined): void {
     slot.isInDoubt = true;
     this.doubted.add(slot);
-    const { log } = this.ports;
-    if (error instanceof StateInDoubt) {
-      log.warn('partition.in-doubt', { partition: slot.name, command: words[0], reason: error.message });
-      return error.reply;
-    }
-    const stack = error instanceof Error ? error.stack : undefined;
-    log.error('partition.defect', { partition: slot.name, command: words[0], error: describeError(error), stack });
-    return INTERNAL_ERROR;
+    if (reason !== undefined) this.ports.log.warn('partition.in-doubt', { partition: slot.name, command, reason });
   }
 }
 
@@ -513,10 +529,24 @@ function onlyReads(commands: KvWork['request']['commands'], first: number): bool
   return true;
 }
 
-function setMidway(slot: PartitionSlot, work: KvWork, began: typeof slot.midway): void {
-  slot.midway = began;
-  if (began === undefined) slot.killable = undefined;
-  work.isHalfway = began !== undefined;
+/** It is half done, and goes on when the loop has been round. */
+function leave(slot: PartitionSlot, { run }: KvEngine, work: KvWork): void {
+  if (work.isHalfway) run.pause();
+  slot.underway = work;
+  work.isHalfway = true;
+}
+
+/** It is half done no more. */
+function takeUp(slot: PartitionSlot, work: KvWork): void {
+  slot.underway = undefined;
+  work.isHalfway = false;
+  work.isKilled = false;
+}
+
+/** Why what is half done does not go on. @param isTimed does it look after its time itself? */
+function whyEnd({ run, commandMs }: KvEngine, work: KvWork, isTimed = false): string | undefined {
+  if (work.isUnwanted) return 'it was killed';
+  return !isTimed && run.spentMs >= commandMs ? `it took longer than ${commandMs} ms` : undefined;
 }
 
 function isScript({ family }: Pick<CommandSpec, 'family'>): boolean {

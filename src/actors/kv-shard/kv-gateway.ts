@@ -76,7 +76,8 @@ export class KvShardGateway implements KvGateway {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, request);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const isPatient = request.waiter !== undefined;
-      return decodeKvResponse(await caller.call(shard, encodeKvRequest(request), isRead(request), isPatient, endMs));
+      const body = encodeKvRequest(request);
+      return decodeKvResponse(await caller.call(shard, body, isRead(request), isPatient, endMs, request.isGone));
     } catch (error) {
       return this.#again(request, error, endMs);
     }

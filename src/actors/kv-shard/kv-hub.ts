@@ -6,13 +6,26 @@
  *  E2 what is said about one partition is said in order: one request at a time, each with all that has changed
  *  E3 an owner that does not know this process (it is new, or had forgotten) is told everything again, and
  *     whoever cached anything hears that all of it may have changed
+ *  E4 what an owner says is handed on in order, some of it at a time (telling.ts)
  */
 import { type ByteString, describeError, type PartitionName, type SessionId } from '../../kernel/index.js';
 import type { KvDelivery, KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
-import type { KvEvents, KvGateway, KvGrant, KvSubscription, Log, Timers } from '../../ports/index.js';
+import type { Broadcasts, KvEvents, KvGateway, KvGrant, KvSubscription, Log, Timers } from '../../ports/index.js';
+import { type EventListener, Telling } from './telling.js';
 
 /** How often an owner hears that this process is there. It forgets after fifteen. */
 const RENEW_EVERY_MS = 1000;
+
+/** Nobody waits, and everything is handed on at once. */
+const AT_ONCE: Broadcasts = {
+  add: (_tenant, item) => {
+    item.handOn(() => true);
+    return { more: () => {} };
+  },
+  handOnNow: (_tenant, item) => void item.handOn(() => true),
+  whenCaughtUp: () => undefined,
+};
+const NOBODY: ReadonlySet<EventListener> = new Set();
 
 type OnEvent = (event: KvEvent) => void;
 type Place = Pick<KvGrant, 'database' | 'partitions'>;
@@ -21,7 +34,8 @@ type Place = Pick<KvGrant, 'database' | 'partitions'>;
 interface Ear {
   readonly place: Place;
   readonly partition: PartitionName;
-  readonly names: Map<KvListenKind, Map<ByteString, Set<OnEvent>>>;
+  readonly names: Map<KvListenKind, Map<ByteString, Set<EventListener>>>;
+  readonly telling: Telling;
   /** Names whose count has changed and has not been said: kind, name. */
   readonly unsaid: Map<string, readonly [KvListenKind, ByteString]>;
   activation: string | undefined;
@@ -33,19 +47,23 @@ interface Ear {
 export class KvHub implements KvEvents {
   readonly #earsByPartition = new Map<PartitionName, Ear>();
   #isRenewing = false;
+  /** That have begun to listen. */
+  #listeners = 0;
 
   constructor(
     private readonly gateway: KvGateway,
     private readonly timers: Timers,
     private readonly log: Log,
     readonly edge: SessionId,
+    private readonly broadcasts: Broadcasts = AT_ONCE,
   ) {}
 
   async subscribe(grant: Place, kind: KvListenKind, name: ByteString, onEvent: OnEvent): Promise<KvSubscription> {
     // Every partition publishes its keyspace events, and scripts publish where their keys are.
     const ears = grant.partitions.map((partition) => this.#earOf(grant, partition));
-    // A callback of its own for each subscription: the same function may listen twice.
-    const listener: OnEvent = (event) => onEvent(event);
+    // One of its own for each subscription: the same function may listen twice.
+    const listener: EventListener = { tell: onEvent, number: this.#listeners };
+    this.#listeners += 1;
     for (const ear of ears) this.#add(ear, kind, name, listener);
     const stop = () => {
       for (const ear of ears) this.#remove(ear, kind, name, listener);
@@ -63,16 +81,19 @@ export class KvHub implements KvEvents {
   receive({ partition, activation, events }: KvDelivery): void {
     const ear = this.#earsByPartition.get(partition);
     if (ear === undefined || (ear.activation !== undefined && ear.activation !== activation)) return;
-    for (const event of events) handOn(ear, event);
+    for (const event of events) ear.telling.say(event, this.#listeners);
+    ear.telling.begin();
   }
 
   #earOf(place: Place, partition: PartitionName): Ear {
     const known = this.#earsByPartition.get(partition);
     if (known !== undefined) return known;
+    const names: Ear['names'] = new Map();
     const ear: Ear = {
       place,
       partition,
-      names: new Map(),
+      names,
+      telling: new Telling(place.database, this.broadcasts, (event) => listenersOf(names, event)),
       unsaid: new Map(),
       activation: undefined,
       saying: undefined,
@@ -83,7 +104,7 @@ export class KvHub implements KvEvents {
     return ear;
   }
 
-  #add(ear: Ear, kind: KvListenKind, name: ByteString, listener: OnEvent): void {
+  #add(ear: Ear, kind: KvListenKind, name: ByteString, listener: EventListener): void {
     let byName = ear.names.get(kind);
     if (byName === undefined) {
       byName = new Map();
@@ -96,7 +117,7 @@ export class KvHub implements KvEvents {
     ear.unsaid.set(`${kind} ${name}`, [kind, name]);
   }
 
-  #remove(ear: Ear, kind: KvListenKind, name: ByteString, listener: OnEvent): void {
+  #remove(ear: Ear, kind: KvListenKind, name: ByteString, listener: EventListener): void {
     const byName = ear.names.get(kind);
     const listeners = byName?.get(name);
     if (listeners?.delete(listener) !== true) return;
@@ -139,7 +160,8 @@ export class KvHub implements KvEvents {
     }
     ear.activation = undefined;
     await this.#request(ear, { edge: this.edge, isWhole: true, counts });
-    handOn(ear, { type: 'invalidate', keys: null, by: undefined });
+    ear.telling.say({ type: 'invalidate', keys: null, by: undefined }, this.#listeners);
+    ear.telling.begin();
   }
 
   /** @returns did the owner know this process, and is it the one that was told before? */
@@ -198,26 +220,25 @@ function countOf(ear: Ear, kind: KvListenKind, name: ByteString): number {
   return ear.names.get(kind)?.get(name)?.size ?? 0;
 }
 
-function handOn(ear: Ear, event: KvEvent): void {
+function listenersOf(names: Ear['names'], event: KvEvent): Iterator<EventListener> {
   switch (event.type) {
     case 'message':
-      toAll(ear, 'channel', event.channel, event);
-      break;
+      return of(names, 'channel', event.channel);
     case 'smessage':
-      toAll(ear, 'shard-channel', event.channel, event);
-      break;
+      return of(names, 'shard-channel', event.channel);
     case 'pmessage':
-      toAll(ear, 'pattern', event.pattern, event);
-      break;
+      return of(names, 'pattern', event.pattern);
     case 'monitor':
-      toAll(ear, 'monitor', '', event);
-      break;
+      return of(names, 'monitor', '');
     case 'invalidate':
-      for (const listeners of ear.names.get('invalidation')?.values() ?? []) for (const tell of listeners) tell(event);
+      return allOf(names.get('invalidation'));
   }
 }
 
-function toAll(ear: Ear, kind: KvListenKind, name: ByteString, event: KvEvent): void {
-  // A copy: one that hears of it may stop listening.
-  for (const tell of [...(ear.names.get(kind)?.get(name) ?? [])]) tell(event);
+function of(names: Ear['names'], kind: KvListenKind, name: ByteString): Iterator<EventListener> {
+  return (names.get(kind)?.get(name) ?? NOBODY).values();
+}
+
+function* allOf(byName: ReadonlyMap<ByteString, ReadonlySet<EventListener>> | undefined): Iterator<EventListener> {
+  for (const listeners of byName?.values() ?? []) yield* listeners;
 }

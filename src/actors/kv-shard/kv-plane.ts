@@ -99,18 +99,20 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);
     if (mode === 'replace') return this.#replacements.execute(slot, engine, work, turn);
     slot.audience.currentClient = work.request.client?.id;
+    const { said } = slot.audience;
     const step =
       mode === 'transaction'
         ? this.#runner.runTransaction(slot, engine, work, turn, shouldStop)
         : this.#runner.runEach(slot, engine, work, turn, shouldStop);
     slot.audience.currentClient = undefined;
-    if (slot.hasNothingUnstored && slot.midway === undefined) slot.audience.flush();
+    if (slot.audience.said > said) work.hasSaid = true;
+    if (slot.hasNothingUnstored) slot.audience.flush();
     return step;
   }
 
   intercept(work: KvWork): boolean {
     const slot = this.#slotsByPartition.get(work.request.partition);
-    return slot?.killable !== undefined && this.#runner.kill(slot, work);
+    return slot?.underway !== undefined && this.#runner.kill(slot, work);
   }
 
   #listen(slot: PartitionSlot, work: KvWork): 'done' {
@@ -141,7 +143,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       if (
         engine === undefined ||
         slot.isInDoubt ||
-        slot.midway !== undefined ||
+        slot.underway !== undefined ||
         !engine.hasExpiries ||
         slot.audience.isPaused
       )

@@ -5,7 +5,7 @@ import type { KvRequest, KvResponse, ScriptDenial } from '../../messages/index.j
 import type { Work } from '../runtime/index.js';
 
 const REST_PLAIN: Caller = { mayPause: true };
-const REST_TRANSACTION: Caller = { isNested: true };
+const REST_TRANSACTION: Caller = { isNested: true, mayPause: true };
 
 /** Compiles the ACL rules of a user. */
 export type CompilePermissions = (user: string, rules: string) => Permissions | undefined;
@@ -26,6 +26,8 @@ export class KvWork implements Work {
   spentMs = 0;
   /** True while it is half done: other requests find the partition as it was, or as it will be, so it has to end. */
   isHalfway = false;
+  /** Somebody wants what is half done of it to end. */
+  isKilled = false;
   /** Ordinal of its last write among the effects of that entry. */
   ordinal = 0;
   /** A watched key has changed, or there is no room: nothing was executed. */
@@ -34,6 +36,8 @@ export class KvWork implements Work {
   scriptReads: string[] | undefined;
   /** What its scripts were refused. */
   denials: ScriptDenial[] | undefined;
+  /** Somebody is told of what it has published or done. */
+  hasSaid = false;
   /** The database has no room, as far as its last command could tell. */
   isFull = false;
   /** The partition's latest token, asked for when a request that only read is answered. */
@@ -82,25 +86,26 @@ export class KvWork implements Work {
       const { face, protocol, user, rules } = client;
       const permissions = rules === undefined ? undefined : compile(user, rules);
       const mayBlock = waiter !== undefined && !isNested;
-      this.#caller = { face, protocol, mayBlock, mayPause: !isNested, isNested, permissions };
+      this.#caller = { face, protocol, mayBlock, mayPause: true, isNested, permissions };
     }
     return this.#caller;
   }
 
   release(position: number): void {
     const syncToken = this.hasWritten ? `${position}-${this.ordinal}` : this.latestToken();
-    const { replies, isAborted, isFull, scriptReads, denials } = this;
+    const { replies, isAborted, isFull, scriptReads, denials, hasSaid } = this;
     const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
-    this.onReply(isPlain ? { replies, syncToken } : { replies, syncToken, isAborted, isFull, scriptReads, denials });
+    if (isPlain) this.onReply(hasSaid ? { replies, syncToken, hasSaid } : { replies, syncToken });
+    else this.onReply({ replies, syncToken, isAborted, isFull, scriptReads, denials, hasSaid });
   }
 
   reject(error: MillraceError): void {
     this.onFailure(error);
   }
 
-  /** Nobody waits for the answer: what only reads need not be made. */
+  /** Nobody waits for the answer: what is half done ends, what only reads need not be made. */
   get isUnwanted(): boolean {
-    return this.#isGivenUp || this.request.isGone?.() === true;
+    return this.#isGivenUp || this.isKilled || this.request.isGone?.() === true;
   }
 
   giveUp(): void {

@@ -6,7 +6,7 @@
  *  P2 a reply that looked at an uncommitted key waits for that entry
  *  P3 of a command that is half done nothing is in an entry: it goes into the one that is open when it is done
  */
-import { ChangedKeys, type CommandSpec, type KvEngine, keysOf, type SlicedCommand } from '../../domain/kv/index.js';
+import { ChangedKeys, type CommandSpec, type KvEngine, keysOf } from '../../domain/kv/index.js';
 import type { ByteString, DatabaseId, PartitionName } from '../../kernel/index.js';
 import { type ManifestPartition, parseKvPartition } from '../../messages/index.js';
 import type { KvFold } from './kv-fold.js';
@@ -16,13 +16,6 @@ import { WaitingRoom } from './waiting-room.js';
 
 const NOTHING = new ChangedKeys();
 
-/** What of the open turn there was before the request that is half done: effects, their bytes, messages. */
-interface Midway {
-  readonly effects: number;
-  readonly bytes: number;
-  readonly messages: number;
-}
-
 export class PartitionSlot {
   #fold: KvFold | undefined;
   /** What the newest snapshot has of it; undefined: nothing. */
@@ -30,10 +23,8 @@ export class PartitionSlot {
   isLoading = false;
   /** Its state cannot be trusted: nothing runs on it until it has been built again. */
   isInDoubt = false;
-  /** A command in slices, or a transaction, is under way: nothing else runs here until it is done. */
-  midway: Midway | undefined;
-  /** A script that has paused: the command it is can be killed. */
-  killable: SlicedCommand | undefined;
+  /** A command in slices, or a transaction, is half done: nothing else runs here until it has ended. */
+  underway: KvWork | undefined;
   readonly parked: KvWork[] = [];
   readonly waiting = new WaitingRoom();
   inFlight = new ChangedKeys();
@@ -117,27 +108,19 @@ export class PartitionSlot {
     return 0;
   }
 
-  /** A request begins that may not come to its end at once: where it began. */
-  beginning(engine: KvEngine): Midway {
-    return { effects: engine.effects.count, bytes: engine.effects.bytes, messages: this.audience.said };
-  }
-
   /** The open turn's changes are now in flight. @returns its effects */
   seal(): ByteString {
     const emptied = this.inFlight;
-    const { effects, keyspace } = this.engine as KvEngine;
+    const { effects, keyspace, run } = this.engine as KvEngine;
     const { changes } = keyspace;
     this.inFlight = changes.open;
     changes.open = emptied;
     this.inFlightOrdinal = this.openOrdinal;
     this.openOrdinal = 0;
-    const { midway } = this;
-    this.audience.seal(midway?.messages);
-    if (midway === undefined) return effects.take();
+    this.audience.seal();
     // P3; which keys it has changed so far is not known apart.
-    changes.open.everything = true;
-    this.midway = { effects: 0, bytes: 0, messages: 0 };
-    return effects.takeFirst(midway.effects, midway.bytes);
+    if (run.isOpen) changes.open.everything = true;
+    return effects.take();
   }
 
   /** What was in flight is stored at `position`. */

@@ -30,6 +30,8 @@ interface Message {
   readonly event: KvEvent;
 }
 
+const NO_MESSAGES: readonly Message[] = [];
+
 type Counts = Map<SessionId, number>;
 
 export class SlotAudience implements Audience {
@@ -54,6 +56,8 @@ export class SlotAudience implements Audience {
   readonly #globs = new Map<ByteString, Glob>();
   readonly #tracked = new Map<ByteString, Set<SessionId>>();
   #open: Message[] = [];
+  /** So many of them may leave: what comes behind is held. */
+  #free = Number.POSITIVE_INFINITY;
   #inFlight: Message[] = [];
 
   constructor(private readonly deliver: (edge: SessionId, events: readonly KvEvent[]) => void) {}
@@ -143,18 +147,19 @@ export class SlotAudience implements Audience {
     return this.#open.length;
   }
 
+  hold(): void {
+    this.#free = this.#open.length;
+  }
+
+  letGo(): void {
+    this.#free = Number.POSITIVE_INFINITY;
+  }
+
   /** That something is to be looked at again is never wrong, and who was told so is not told a second time. */
-  unsay(said: number): void {
-    const since = this.#open.splice(said);
-    this.#open.push(...since.filter(({ event }) => event.type === 'invalidate'));
-  }
-
-  holdBack(said: number): readonly unknown[] {
-    return this.#open.splice(said);
-  }
-
-  sayAgain(held: readonly unknown[]): void {
-    for (const message of held) this.#open.push(message as Message);
+  unsay(): void {
+    const held = this.#open.splice(this.#free);
+    for (const message of held) if (message.event.type === 'invalidate') this.#open.push(message);
+    this.letGo();
   }
 
   noteScriptDenial({ user, reason, object }: ScriptDenial): void {
@@ -209,10 +214,9 @@ export class SlotAudience implements Audience {
     this.keyChanged(undefined);
   }
 
-  /** The open turn is sealed: what was made in it waits with it, the first `count`. */
-  seal(count = this.#open.length): void {
-    if (count === 0) return;
-    for (const message of this.#open.splice(0, count)) this.#inFlight.push(message);
+  /** The open turn is sealed: what was made in it waits with it. */
+  seal(): void {
+    for (const message of this.#takeFree()) this.#inFlight.push(message);
   }
 
   /** What was in flight is stored. */
@@ -224,9 +228,19 @@ export class SlotAudience implements Audience {
 
   /** Nothing is open and nothing in flight: whatever was said may leave. */
   flush(): void {
-    if (this.#open.length === 0) return;
-    this.#send(this.#open);
+    this.#send(this.#takeFree());
+  }
+
+  #takeFree(): readonly Message[] {
+    if (this.#open.length === 0) return NO_MESSAGES;
+    if (this.#free !== Number.POSITIVE_INFINITY) {
+      const free = this.#open.splice(0, this.#free);
+      this.#free = 0;
+      return free;
+    }
+    const free = this.#open;
     this.#open = [];
+    return free;
   }
 
   #tell(kind: KvListenKind, name: ByteString, event: KvEvent): number {
@@ -270,6 +284,7 @@ export class SlotAudience implements Audience {
   }
 
   #send(messages: readonly Message[]): void {
+    if (messages.length === 0) return;
     const eventsByEdge = new Map<SessionId, KvEvent[]>();
     for (const { edge, event } of messages) {
       const events = eventsByEdge.get(edge);

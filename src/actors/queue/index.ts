@@ -7,12 +7,7 @@ export { DEFAULT_INTAKE_LIMITS, IntakeFollower, type IntakeLimits } from './inta
 export { DEFAULT_LIST_LIMITS, type ListLimits } from './list-room.js';
 export { Performer, type PerformerPorts } from './performer.js';
 export { QueueFold } from './queue-fold.js';
-export {
-  type QueueGatewayLimits,
-  type QueueGatewayPorts,
-  QueueShardGateway,
-  serveQueueShard,
-} from './queue-gateway.js';
+export { type QueueGatewayLimits, type QueueGatewayPorts, QueueShardGateway } from './queue-gateway.js';
 export {
   type AttemptPerformer,
   DEFAULT_QUEUE_PLANE_LIMITS,
@@ -20,5 +15,6 @@ export {
   type QueuePlaneLimits,
   type QueuePlanePorts,
 } from './queue-plane.js';
+export { serveQueueShard } from './queue-server.js';
 export { type PartitionBodies, QueueSlot, type StartedAttempt } from './queue-slot.js';
 export { QueueWork } from './queue-work.js';

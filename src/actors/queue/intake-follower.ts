@@ -9,11 +9,11 @@
  *      has looked. Others are accepted meanwhile; the account of a refused one waits behind it (IF1)
  */
 import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
-import { MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
+import { bytesOfItems, MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
 import { followLog, Gate, type LogReader } from '../../journal/index.js';
 import { type AccountId, describeError, type MillraceError, type ShardName } from '../../kernel/index.js';
 import type { IntakeLog, Log, Metrics, StoredMessage, Timer, Timers } from '../../ports/index.js';
-import { bytesOfItems, QueueWork } from './queue-work.js';
+import { QueueWork } from './queue-work.js';
 
 export interface IntakeFollowerPorts {
   readonly intake: IntakeLog;

@@ -3,7 +3,7 @@
  * made for one call alone: beyond the room, longer ones are left for their endpoints to fetch. Those of endpoints that
  * cannot fetch have as much room for themselves, and wait for it.
  */
-import { DEFAULT_INLINE_BYTES } from '../../domain/workflow/index.js';
+import { DEFAULT_INLINE_BYTES } from '../../domain/queue/runs/index.js';
 
 export interface ListLimits {
   /** Of one list: a longer one is left out where the endpoint can fetch it. */

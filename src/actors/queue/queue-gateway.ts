@@ -12,27 +12,14 @@
  *  QG5 an account whose owner has lately refused it for being full is not told for: what is told has to be accepted, and
  *      a flood that makes its owner slow would get in that way
  */
-import {
-  decodeQueueCommand,
-  decodeQueueReply,
-  encodeIntakeRecord,
-  encodeQueueCommand,
-  encodeQueueReply,
-} from '../../codec/queue/index.js';
-import type { PublishItem, QueueCommand, QueueReply } from '../../domain/queue/index.js';
-import { type AccountId, type CommandId, isMillraceError, MillraceError } from '../../kernel/index.js';
+import { decodeQueueReply, encodeIntakeRecord, encodeQueueCommand } from '../../codec/queue/index.js';
+import { bytesOfItems, type PublishItem, type QueueCommand, type QueueReply, rowOf } from '../../domain/queue/index.js';
+import { type AccountId, isMillraceError, MillraceError } from '../../kernel/index.js';
 import { queuePartition } from '../../messages/index.js';
-import type { Bus, Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
-import {
-  type AnswerMemoryLimits,
-  type ShardActor,
-  ShardBook,
-  type ShardCaller,
-  type ShardHost,
-  ShardServer,
-  type SilenceWatch,
-} from '../runtime/index.js';
-import { bytesOfItems, QueueWork } from './queue-work.js';
+import type { Clock, IntakeLog, Metrics, QueueGateway, Timers } from '../../ports/index.js';
+import { type ShardActor, ShardBook, type ShardCaller, type ShardHost } from '../runtime/index.js';
+import { inDoubt, isDoubt, isWithoutOwner, isWorthAsking } from './outcome-doubts.js';
+import { QueueWork } from './queue-work.js';
 
 export interface QueueGatewayLimits {
   /** How long a request waits for an owner that is loading, moving or being replaced. */
@@ -119,7 +106,7 @@ export class QueueShardGateway implements QueueGateway {
     const isTooLate = this.ports.clock.monotonicMs() + this.limits.retryEveryMs > endMs;
     if (isTooLate || !isWorthAsking(error, command)) throw wasInDoubt ? inDoubt(error) : error;
     await this.ports.timers.pause(this.limits.retryEveryMs);
-    const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !isRead(command));
+    const isInDoubt = wasInDoubt || (isMillraceError(error, 'OUTCOME_UNKNOWN') && !rowOf(command).isRead);
     return this.#route(account, command, endMs, isInDoubt);
   }
 
@@ -131,7 +118,7 @@ export class QueueShardGateway implements QueueGateway {
       if (actor !== undefined && actor.state !== 'draining') return await submit(actor, account, command);
       if (caller === undefined) throw new MillraceError('SHARD_UNAVAILABLE', `${shard} is not open yet`, { shard });
       const body = encodeQueueCommand({ account, command });
-      return decodeQueueReply(await caller.call(shard, body, isRead(command), false, endMs));
+      return decodeQueueReply(await caller.call(shard, body, rowOf(command).isRead === true, false, endMs));
     } catch (error) {
       return this.#again(account, command, error, endMs, isInDoubt);
     }
@@ -223,101 +210,4 @@ function promiseOf(items: readonly PublishItem[]): QueueReply {
     isDuplicate: false,
   }));
   return { type: 'Published', results, daily: undefined };
-}
-
-function isWithoutOwner(error: unknown): boolean {
-  return (
-    isMillraceError(error, 'SHARD_UNAVAILABLE') ||
-    isMillraceError(error, 'NOT_APPLIED') ||
-    isMillraceError(error, 'OUTCOME_UNKNOWN') ||
-    isMillraceError(error, 'SHUTTING_DOWN')
-  );
-}
-
-function isDoubt(error: unknown): boolean {
-  return isMillraceError(error, 'OUTCOME_UNKNOWN');
-}
-
-/** QG4. What says that nothing happened is true of the last try alone. */
-function inDoubt(error: unknown, details: Record<string, unknown> = {}): unknown {
-  if (!(error instanceof MillraceError)) return error;
-  switch (error.code) {
-    case 'SHARD_UNAVAILABLE':
-    case 'NOT_APPLIED':
-    case 'MAILBOX_FULL':
-    case 'STORAGE_FULL':
-    case 'SHUTTING_DOWN':
-    case 'JOURNAL_UNAVAILABLE':
-      return new MillraceError(
-        'OUTCOME_UNKNOWN',
-        'it may or may not have been carried out',
-        { ...error.details, ...details },
-        error,
-      );
-    default:
-      return error;
-  }
-}
-
-function isWorthAsking(error: unknown, command: QueueCommand): boolean {
-  if (isMillraceError(error, 'OUTCOME_UNKNOWN')) return isRead(command) || isRepeatable(command);
-  return isMillraceError(error, 'SHARD_UNAVAILABLE') || isMillraceError(error, 'NOT_APPLIED');
-}
-
-function isRead({ type }: QueueCommand): boolean {
-  return type.startsWith('Get') || type.startsWith('List');
-}
-
-/** Its second time changes nothing and answers alike: it carries its ids, or says what is to be. */
-function isRepeatable(command: QueueCommand): boolean {
-  switch (command.type) {
-    case 'Publish':
-    case 'SetQueue':
-    case 'PauseQueue':
-    case 'DeleteQueue':
-    case 'UpsertEndpoints':
-    case 'SetGroupDefaults':
-    case 'DeleteGroup':
-    case 'SetSchedule':
-    case 'PauseSchedule':
-    case 'PauseFlow':
-    case 'PinFlow':
-    case 'UnpinFlow':
-    case 'Wait':
-    case 'ResumeRuns':
-    case 'RunFailureFunction':
-      return true;
-    case 'Notify':
-      // Of one run it is known by its id. All who wait are others the second time.
-      return command.runId !== undefined;
-    case 'EndRun':
-      return command.how === 'finish';
-    default:
-      return false;
-  }
-}
-
-/** Serves commands of other processes for a shard that this one owns. */
-export function serveQueueShard(
-  bus: Bus,
-  actor: ShardActor<QueueWork>,
-  limits: AnswerMemoryLimits,
-  silence?: SilenceWatch,
-): ShardServer<QueueWork> {
-  const workFor = (
-    body: Uint8Array,
-    commandId: CommandId,
-    onAnswer: (body: Uint8Array) => void,
-    onFailure: (error: MillraceError) => void,
-  ) => {
-    const { account, command } = decodeQueueCommand(body);
-    if (isOfTheActor(command)) throw new MillraceError('INVALID', `${command.type} is not for others to send`);
-    const onReply = (reply: QueueReply) => onAnswer(encodeQueueReply(reply));
-    return new QueueWork(account, command, onReply, onFailure, commandId);
-  };
-  return new ShardServer(bus, actor, limits, workFor, silence);
-}
-
-function isOfTheActor({ type }: QueueCommand): boolean {
-  return type === 'RecordAttempt' || type === 'TakeIntake';
 }

@@ -10,13 +10,13 @@
  * nothing to do costs a comparison a turn.
  */
 import { encodeQueueEvent } from '../../codec/queue/index.js';
-import type {
-  AccountFacts,
-  EngineOptions,
-  QueueCommand,
-  QueueEvent,
-  QueueReply,
-  QueueSteps,
+import {
+  type AccountFacts,
+  type EngineOptions,
+  type QueueEvent,
+  type QueueReply,
+  type QueueSteps,
+  rowOf,
 } from '../../domain/queue/index.js';
 import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
@@ -24,6 +24,7 @@ import { assert, type MessageId, MillraceError, type PartitionName } from '../..
 import type { ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
 import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
+import { AwaitedAccounts } from './awaited-accounts.js';
 import type { DeliveryRoom } from './delivery-room.js';
 import { DueWork, type DueWorkLimits } from './due-work.js';
 import type { HeldMessages } from './held-messages.js';
@@ -85,8 +86,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   /** Commands that run in steps. */
   readonly #stepping: QueueWork[] = [];
   readonly #finished: QueueWork[] = [];
-  readonly #ready: QueueWork[] = [];
-  readonly #withParked = new Set<QueueSlot>();
+  readonly #awaited: AwaitedAccounts;
   /** The turn that is being filled, and the command that fills it; undefined: what is due by itself. */
   #turn: Turn | undefined;
   #current: QueueWork | undefined;
@@ -98,6 +98,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     private readonly limits: QueuePlaneLimits = DEFAULT_QUEUE_PLANE_LIMITS,
   ) {
     this.#breathing = new Breathing(ports.clock, ports.timers);
+    this.#awaited = new AwaitedAccounts(ports, limits.holdMs);
     this.#due = new DueWork(ports, limits, () => this.onReady());
   }
 
@@ -146,13 +147,12 @@ export class QueuePlane implements ShardPlane<QueueWork> {
 
   execute(work: QueueWork, turn: Turn): 'done' | 'parked' | 'refused' {
     const slot = this.#slotOf(work.partition);
-    const facts = this.#factsOf(slot);
+    const facts = this.#awaited.factsOf(slot);
     if (facts === undefined) {
-      slot.parked.push(work);
-      this.#withParked.add(slot);
+      this.#awaited.park(work, slot);
       return 'parked';
     }
-    if (this.ports.storage.isFull() && mayGrow(work.command)) {
+    if (this.ports.storage.isFull() && rowOf(work.command).mayGrow?.(work.command)) {
       work.reject(new MillraceError('STORAGE_FULL', 'the disk is nearly full: nothing new is taken'));
       return 'refused';
     }
@@ -187,10 +187,10 @@ export class QueuePlane implements ShardPlane<QueueWork> {
 
   tick(turn: Turn): void {
     this.#turn = turn;
-    this.#lookForFacts();
+    if (this.#awaited.look()) this.onReady();
     this.#advanceSteps(turn);
     if (this.#isLeaving || !this.ports.mayStart()) return;
-    for (const slot of this.slots()) if (slot.isDue(turn.nowMs)) this.#factsOf(slot);
+    for (const slot of this.slots()) if (slot.isDue(turn.nowMs)) this.#awaited.factsOf(slot);
     this.#due.start(turn, this.slots());
   }
 
@@ -216,7 +216,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   nextTickInMs(nowMs: number): number | undefined {
     if (this.#stepping.length > 0) return 0;
     const dueInMs = this.#isLeaving ? undefined : this.#due.nextInMs(this.slots(), nowMs);
-    if (this.#withParked.size === 0) return dueInMs;
+    if (this.#awaited.isEmpty) return dueInMs;
     return Math.min(FACTS_POLL_MS, dueInMs ?? FACTS_POLL_MS);
   }
 
@@ -239,7 +239,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   }
 
   takeParked(): QueueWork[] {
-    return this.#ready.length === 0 ? NO_WORKS : this.#ready.splice(0);
+    return this.#awaited.take();
   }
 
   takeFinished(): QueueWork[] {
@@ -249,7 +249,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   /** QP2: the actor is over, and so is everything that was begun in its name. */
   abandon(): QueueWork[] {
     this.ports.performer.end();
-    const works = [...this.#ready.splice(0), ...this.#stepping.splice(0), ...this.#finished.splice(0)];
+    const works = [...this.#awaited.take(), ...this.#stepping.splice(0), ...this.#finished.splice(0)];
     for (const slot of this.slots()) {
       works.push(...slot.parked.splice(0));
       this.#freePlaces(slot, slot.inFlight);
@@ -327,49 +327,5 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   #freePlaces(slot: QueueSlot, count: number): void {
     slot.inFlight -= count;
     this.ports.room.release(slot.account, count);
-  }
-
-  #factsOf(slot: QueueSlot): AccountFacts | undefined {
-    slot.facts = this.ports.accounts.factsOf(slot.account) ?? slot.facts;
-    return slot.facts;
-  }
-
-  /** Commands whose account has been heard of go on; those that have waited too long do not. */
-  #lookForFacts(): void {
-    const tooOldMs = this.ports.clock.monotonicMs() - this.limits.holdMs;
-    for (const slot of this.#withParked) {
-      const isHeardOf = this.#factsOf(slot) !== undefined;
-      for (const work of slot.parked.splice(0)) {
-        if (isHeardOf) this.#ready.push(work);
-        else if (work.enteredAtMs > tooOldMs) slot.parked.push(work);
-        else work.reject(new MillraceError('SHARD_UNAVAILABLE', `nothing is known here of ${slot.account}`));
-      }
-      if (slot.parked.length === 0) this.#withParked.delete(slot);
-    }
-    if (this.#ready.length > 0) this.onReady();
-  }
-}
-
-/**
- * Would a full server refuse it? What was promised, and what comes to an end, is let through. An endpoint whose step is
- * refused fails its delivery, and is asked for the step again.
- */
-function mayGrow(command: QueueCommand): boolean {
-  switch (command.type) {
-    case 'Publish':
-      return !command.isTold;
-    case 'SetQueue':
-    case 'UpsertEndpoints':
-    case 'SetGroupDefaults':
-    case 'SetSchedule':
-    case 'RetryDlq':
-    case 'PinFlow':
-    case 'Wait':
-    case 'Notify':
-    case 'ResumeRuns':
-    case 'RunFailureFunction':
-      return true;
-    default:
-      return false;
   }
 }

@@ -1,12 +1,8 @@
 /** One command for an account's queue, on its way through an actor. */
-import type { PublishItem, QueueCommand, QueueReply, QueueSteps } from '../../domain/queue/index.js';
+import { COMMAND_BYTES, type QueueCommand, type QueueReply, type QueueSteps, rowOf } from '../../domain/queue/index.js';
 import { type AccountId, assert, type CommandId, type MillraceError, type PartitionName } from '../../kernel/index.js';
 import { queuePartition } from '../../messages/index.js';
 import type { Work } from '../runtime/index.js';
-
-/** What a command costs a mailbox beside its bodies; and what each message of a publish does. */
-const COMMAND_BYTES = 256;
-const ITEM_BYTES = 512;
 
 export class QueueWork implements Work {
   readonly commands = 1;
@@ -29,7 +25,7 @@ export class QueueWork implements Work {
     readonly commandId?: CommandId | undefined,
   ) {
     this.partition = queuePartition(account);
-    this.bytes = bytesOf(command);
+    this.bytes = rowOf(command).bytes?.(command) ?? COMMAND_BYTES;
   }
 
   get tenant(): string {
@@ -54,38 +50,4 @@ export class QueueWork implements Work {
   reject(error: MillraceError): void {
     this.onFailure(error);
   }
-}
-
-function bytesOf(command: QueueCommand): number {
-  switch (command.type) {
-    case 'Publish':
-      return bytesOfItems(command.items);
-    case 'TakeIntake':
-      return command.records.reduce((bytes, { items }) => bytes + bytesOfItems(items), 0);
-    case 'SetSchedule':
-      return COMMAND_BYTES + command.schedule.body.length;
-    case 'RecordAttempt': {
-      const { outcome, sentBody } = command;
-      const received = outcome.kind === 'response' ? outcome.body.length : 0;
-      // What was sent is held by the cache of bodies, too, but not for sure.
-      return COMMAND_BYTES + received + (sentBody?.length ?? 0);
-    }
-    case 'Wait':
-      return COMMAND_BYTES + command.stepText.length + (command.timeoutBody?.length ?? 0);
-    case 'Notify':
-      return COMMAND_BYTES + command.content.length;
-    case 'EndRun':
-      return COMMAND_BYTES + (command.response?.length ?? 0);
-    default:
-      return COMMAND_BYTES;
-  }
-}
-
-export function bytesOfItems(items: readonly PublishItem[]): number {
-  let bytes = COMMAND_BYTES;
-  for (const { body, workflow } of items) {
-    const stepText = workflow?.kind === 'trigger' ? workflow.invoker?.stepText : undefined;
-    bytes += ITEM_BYTES + body.length + (stepText?.length ?? 0);
-  }
-  return bytes;
 }

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type BodyRef, carriesBody } from '../../domain/queue/index.js';
-import type { RunEntry } from '../../domain/workflow/index.js';
+import type { RunEntry } from '../../domain/queue/runs/index.js';
 import { assert, unreachable } from '../../kernel/index.js';
 import type { PartitionBodies, StartedAttempt } from './queue-slot.js';
 

@@ -123,6 +123,27 @@ export class Mailbox<W extends Work> {
     return removed;
   }
 
+  /** Takes out what has waited since before then behind a work of its tenant that is half done. */
+  takeHeldUp(enteredBeforeMs: number): W[] {
+    const taken: W[] = [];
+    const isOverdue = (work: W, place: number) => place > 0 && !work.hasBegun && work.enteredAtMs <= enteredBeforeMs;
+    for (const queue of this.#ring) {
+      const works = queue.works.slice(queue.head);
+      if (works[0]?.isHalfway !== true) continue;
+      const overdue = works.filter(isOverdue);
+      if (overdue.length === 0) continue;
+      queue.works = works.filter((work, place) => !isOverdue(work, place));
+      queue.head = 0;
+      this.#works -= overdue.length;
+      for (const { bytes } of overdue) {
+        queue.bytes -= bytes;
+        this.#bytes -= bytes;
+      }
+      taken.push(...overdue);
+    }
+    return taken;
+  }
+
   #newQueue(tenant: string): TenantQueue<W> {
     const queue: TenantQueue<W> = { tenant, works: [], head: 0, bytes: 0, deficit: 0 };
     this.#queuesByTenant.set(tenant, queue);

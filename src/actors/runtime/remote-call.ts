@@ -39,6 +39,8 @@ export interface Asked {
   readonly isRead: boolean;
   /** The owner may take any time to answer: asking again tells it that somebody still waits. */
   readonly isPatient: boolean;
+  /** Nobody waits for the answer any more: it is asked for no longer, and the owner notices. Left out: somebody always does. */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
 const NOTHING = new Uint8Array();
@@ -77,6 +79,7 @@ export class RemoteCall {
     for (;;) {
       const leftMs = this.endMs - clock.monotonicMs();
       if (leftMs <= 0) return this.#settle();
+      if (this.asked.isGone?.() === true) throw this.#unknown();
       const heard = await this.#try(Math.min(leftMs, tryMs));
       if (this.#isOver) return this.#answer();
       if (heard === 'silence' && this.asked.isPatient) this.endMs = clock.monotonicMs() + this.limits.deadlineMs;

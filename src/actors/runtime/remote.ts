@@ -52,6 +52,7 @@ export class ShardCaller {
    * @param isRead  has no effect, so it may be executed any number of times
    * @param isPatient  the owner may take any time to answer: asking again tells it that somebody still waits
    * @param endMs  of this process's monotonic clock: nothing is begun after it. An answer may come a little later
+   * @param isGone  nobody waits for the answer any more
    * @throws SHARD_UNAVAILABLE (surely not executed), OUTCOME_UNKNOWN, and whatever the owner answers
    */
   call(
@@ -60,12 +61,13 @@ export class ShardCaller {
     isRead: boolean,
     isPatient = false,
     endMs = this.clock.monotonicMs() + this.limits.deadlineMs,
+    isGone?: () => boolean,
   ): Promise<Uint8Array> {
     this.#count += 1;
     const commandId = `${this.#prefix}-${this.#count}` as CommandId;
     const { bus, clock, timers } = this;
     const ports = { bus, clock, timers, readings: this.#readings };
-    return new RemoteCall(ports, this.limits, { shard, commandId, body, isRead, isPatient }, endMs).run();
+    return new RemoteCall(ports, this.limits, { shard, commandId, body, isRead, isPatient, isGone }, endMs).run();
   }
 }
 

@@ -458,7 +458,7 @@ export class ShardActor<W extends Work> {
     if (waiting.length === 0) this.#whenIdle?.();
   }
 
-  /** Requests wait for loading state for so long and no longer. */
+  /** Requests wait so long and no longer: for state that is loading, and for what is half done. */
   #rejectOverdue(): void {
     if (this.isEnded) return;
     const enteredBeforeMs = this.ports.clock.monotonicMs() - this.limits.holdMs;
@@ -466,6 +466,9 @@ export class ShardActor<W extends Work> {
       for (const work of this.#mailbox.removeWhere((waiting) => waiting.enteredAtMs <= enteredBeforeMs)) {
         work.reject(unavailable(`${this.shard} is still loading`));
       }
+    } else {
+      const why = 'something that takes long is under way in its database';
+      for (const work of this.#mailbox.takeHeldUp(enteredBeforeMs)) work.reject(new MillraceError('TENANT_BUSY', why));
     }
     this.#holdSweep = this.ports.timers.after(this.limits.holdMs / 10, () => this.#rejectOverdue());
   }

@@ -38,6 +38,8 @@ interface Query {
 type Ask = (server: DnsServer, query: Query, signal: AbortSignal) => Promise<Buffer>;
 
 const FIRST_WAIT_MS = 1000;
+/** Of a wait, by chance: a thousand questions that were asked at once are not all given up in one round of the loop. */
+const WAIT_SPREAD = 0.25;
 /** By then one wait is longer than any limit on the whole that makes sense. */
 const MAX_ROUNDS = 8;
 /** Answers of more aliases are taken for loops. */
@@ -80,10 +82,13 @@ async function tryServer(
 ): Promise<DnsAnswer | 'silent' | 'broken'> {
   const limit = abortedWith(signal);
   let isSilent = false;
-  const timer = setTimeout(() => {
-    isSilent = true;
-    limit.abort();
-  }, waitMs);
+  const timer = setTimeout(
+    () => {
+      isSilent = true;
+      limit.abort();
+    },
+    waitMs + randomInt(waitMs * WAIT_SPREAD),
+  );
   const id = randomInt(0x10000);
   const bytes = encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [{ name, type, class: 'IN' }] });
   const query = { id, name, type, bytes };
@@ -100,6 +105,9 @@ async function tryServer(
   }
 }
 
+/** Nobody reads it, and one for each of a thousand questions, with a stack of its own, takes longer than all the rest. */
+const ENDED = new Error('ended');
+
 export interface AbortedWith {
   readonly signal: AbortSignal;
   abort(): void;
@@ -111,7 +119,7 @@ export interface AbortedWith {
 export function abortedWith(outer: AbortSignal): AbortedWith {
   outer.throwIfAborted();
   const own = new AbortController();
-  const abort = () => own.abort();
+  const abort = () => own.abort(ENDED);
   outer.addEventListener('abort', abort);
   return { signal: own.signal, abort, release: () => outer.removeEventListener('abort', abort) };
 }

@@ -52,6 +52,9 @@ const FAILURE_MS = 1000;
 const MAX_TTL_MS = 24 * 3600_000;
 const MAX_DENIAL_MS = 5 * 60_000;
 
+/** Nobody hears it any more; one for each, with a stack, is dear where a thousand lookups end together. */
+const OVER = new Error('the lookup is over');
+
 export class NameLookup {
   /** By age. */
   readonly #known = new Map<string, Known>();
@@ -139,7 +142,7 @@ export class NameLookup {
   #end(name: string, { abort, timer }: Running, outcome: Outcome): void {
     this.#running.delete(name);
     clearTimeout(timer);
-    abort.abort();
+    abort.abort(OVER);
     this.#metrics.counter('millrace_name_lookups_total', outcome).add();
   }
 }

@@ -3,9 +3,16 @@
  * that two releases side by side tell each other apart instead of misreading.
  */
 import { decode, encode } from '@msgpack/msgpack';
-import type { ControlCommand, ControlReply, RejectionReason } from '../../domain/control/index.js';
+import {
+  CONTROL_COMMANDS,
+  type ControlCommand,
+  type ControlReply,
+  type NotedCommand,
+  type RejectionReason,
+} from '../../domain/control/index.js';
 import type { AccountLimits } from '../../domain/queue/index.js';
 import { MillraceError } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import {
   account,
   accountId,
@@ -25,7 +32,22 @@ import {
   userToken,
 } from './control-shapes.js';
 import { managementCommands, managementReplies } from './management-codec.js';
-import { flag, listOf, oneOf, optional, record, type Shape, some, text, union, whole } from './shapes.js';
+import { auditNote } from './management-shapes.js';
+import {
+  absent,
+  flag,
+  later,
+  listOf,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  type ShapesByType,
+  some,
+  text,
+  union,
+  whole,
+} from './shapes.js';
 
 const VERSION = 1;
 
@@ -39,41 +61,43 @@ const meteredRecord = record({
   rows: listOf(record({ database: databaseId, ...usageFields })),
 });
 
-const commandShape: Shape<ControlCommand> = union<ControlCommand>({
-  FirstStart: [1, record({ account: newAccount, database: newDatabase })],
-  CreateDatabase: [2, record({ database: newDatabase })],
-  ResetPassword: [3, record({ database: databaseId, secrets: databaseSecrets })],
-  UpdateLimits: [
-    4,
-    record({ database: databaseId, maxCommandBytes: optional(whole), maxRequestsPerDay: optional(whole) }),
-  ],
-  DeleteDatabase: [5, record({ database: databaseId })],
-  ListDatabases: [6, record({})],
-  LeaseQuota: [7, record({ session: sessionId, database: databaseId, day: whole, known: whole, wanted: whole })],
-  ReturnQuota: [8, record({ session: sessionId, database: databaseId, day: whole, known: whole, unused: whole })],
-  EndSession: [9, record({ session: sessionId })],
-  FoldMeter: [10, record({ after: whole, position: whole, records: listOf(meteredRecord) })],
-  SetUser: [
-    11,
-    record({
-      database: databaseId,
-      seenRevision: whole,
-      name: text(),
-      rules: text(),
-      passwords: listOf(text()),
-      salt: text(),
-    }),
-  ],
-  DeleteUser: [12, record({ database: databaseId, name: text() })],
-  IssueUserToken: [13, record({ token: userToken })],
-  CreateAccount: [14, record({ account: newAccount })],
-  SetAccountLimits: [15, record({ account: accountId, limits: someLimits })],
-  SetAccountState: [16, record({ account: accountId, state: accountState })],
-  ResetQueueTokens: [17, record({ account: accountId, tokens: queueTokens })],
-  RotateSigningKeys: [18, record({ account: accountId, next: sealedSecret })],
-  ListAccounts: [19, record({})],
-  ...managementCommands(() => commandShape),
-});
+const shapes: ShapesByType<ControlCommand> = {
+  FirstStart: record({ account: newAccount, database: newDatabase }),
+  CreateDatabase: record({ database: newDatabase }),
+  ResetPassword: record({ database: databaseId, secrets: databaseSecrets }),
+  UpdateLimits: record({ database: databaseId, maxCommandBytes: optional(whole), maxRequestsPerDay: optional(whole) }),
+  DeleteDatabase: record({ database: databaseId }),
+  ListDatabases: record({}),
+  LeaseQuota: record({ session: sessionId, database: databaseId, day: whole, known: whole, wanted: whole }),
+  ReturnQuota: record({ session: sessionId, database: databaseId, day: whole, known: whole, unused: whole }),
+  EndSession: record({ session: sessionId }),
+  FoldMeter: record({ after: whole, position: whole, records: listOf(meteredRecord) }),
+  SetUser: record({
+    database: databaseId,
+    seenRevision: whole,
+    name: text(),
+    rules: text(),
+    passwords: listOf(text()),
+    salt: text(),
+  }),
+  DeleteUser: record({ database: databaseId, name: text() }),
+  IssueUserToken: record({ token: userToken }),
+  CreateAccount: record({ account: newAccount }),
+  SetAccountLimits: record({ account: accountId, limits: someLimits }),
+  SetAccountState: record({ account: accountId, state: accountState }),
+  ResetQueueTokens: record({ account: accountId, tokens: queueTokens }),
+  RotateSigningKeys: record({ account: accountId, next: sealedSecret }),
+  ListAccounts: record({}),
+  Audited: record({
+    account: accountId,
+    note: auditNote,
+    command: later(() => commandShape as Shape<NotedCommand>),
+    always: absent(flag),
+  }),
+  ...managementCommands,
+};
+
+const commandShape: Shape<ControlCommand> = union<ControlCommand>(numbered(shapes, CONTROL_COMMANDS));
 
 const rejectionReason = oneOf<RejectionReason>(
   'UNKNOWN_DATABASE',

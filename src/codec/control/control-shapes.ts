@@ -125,5 +125,5 @@ export const usageFields = { commands: whole, writes: whole, errors: whole, byte
 export const usage = record<Usage>(usageFields);
 
 export const usageRow = record<UsageRow>({ database: databaseId, day: whole, session: sessionId, ...usageFields });
-export const meterMark = record<MeterMark>({ session: sessionId, number: whole, day: whole });
+const meterMark = record<MeterMark>({ session: sessionId, number: whole, day: whole });
 export const meterMarks = listOf(meterMark);

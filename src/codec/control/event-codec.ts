@@ -5,8 +5,9 @@
  * Old bytes decode for ever (test/fixtures/journals/control-events.json).
  */
 import { Decoder, Encoder } from '@msgpack/msgpack';
-import type { ControlEvent } from '../../domain/control/index.js';
+import { CONTROL_EVENTS, type ControlEvent } from '../../domain/control/index.js';
 import { MillraceError } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import {
   accountId,
   accountLimits,
@@ -36,112 +37,89 @@ import {
   team,
 } from './management-shapes.js';
 import { apiKeyId, backupId } from './plain-shapes.js';
-import { listOf, record, text, union, whole } from './shapes.js';
+import { listOf, record, type ShapesByType, text, union, whole } from './shapes.js';
 
 export const CONTROL_EVENT_VERSION = 1;
 
-const shape = union<ControlEvent>({
-  AccountCreated: [
-    1,
-    record({ id: accountId, name: text(), email: text(), secrets: accountSecrets, createdAtMs: whole }),
-  ],
-  DatabaseCreated: [
-    2,
-    record({
-      id: databaseId,
-      name: text(),
-      account: accountId,
-      partitions: whole,
-      limits: databaseLimits,
-      secrets: databaseSecrets,
-      createdAtMs: whole,
-    }),
-  ],
-  FirstStarted: [3, record({ account: accountId, database: databaseId, atMs: whole })],
-  PasswordReset: [4, record({ database: databaseId, secrets: databaseSecrets, atMs: whole })],
-  LimitsUpdated: [5, record({ database: databaseId, limits: databaseLimits, atMs: whole })],
-  DatabaseDeleted: [6, record({ database: databaseId, atMs: whole })],
-  QuotaReserved: [7, record({ database: databaseId, day: whole, session: sessionId, reserved: whole })],
-  SessionEnded: [8, record({ session: sessionId, atMs: whole })],
-  MeterFolded: [9, record({ position: whole, marks: meterMarks, rows: listOf(usageRow) })],
-  TombstoneRestored: [
-    10,
-    record({
-      id: databaseId,
-      name: text(),
-      account: accountId,
-      partitions: whole,
-      limits: databaseLimits,
-      createdAtMs: whole,
-      deletedAtMs: whole,
-    }),
-  ],
-  QuotaRestored: [
-    11,
-    record({
-      database: databaseId,
-      day: whole,
-      settled: whole,
-      shares: listOf(record({ session: sessionId, reserved: whole, metered: whole })),
-    }),
-  ],
-  UsageRestored: [12, record({ database: databaseId, day: whole, ...usageFields })],
-  MeterRestored: [13, record({ position: whole, marks: meterMarks, latestDay: whole })],
-  UserSet: [14, record({ database: databaseId, atMs: whole, ...aclUserFields })],
-  UserDeleted: [15, record({ database: databaseId, name: text(), atMs: whole })],
-  UserTokenIssued: [16, record({ ...userTokenFields, atMs: whole })],
-  AccountLimitsSet: [17, record({ account: accountId, limits: accountLimits, atMs: whole })],
-  AccountStateSet: [18, record({ account: accountId, state: accountState, atMs: whole })],
-  QueueTokensSet: [
-    19,
-    record({ account: accountId, queueToken: sealedSecret, readOnlyToken: sealedSecret, atMs: whole }),
-  ],
-  SigningKeysRotated: [20, record({ account: accountId, current: sealedSecret, next: sealedSecret, atMs: whole })],
-  DatabaseSettingsSet: [21, record({ database: databaseId, settings: databaseSettings, atMs: whole })],
-  DatabaseRenamed: [22, record({ database: databaseId, name: text(), atMs: whole })],
-  DatabaseMoved: [23, record({ database: databaseId, account: accountId, atMs: whole })],
-  AccountPlanSet: [24, record({ account: accountId, plan: accountPlan, atMs: whole })],
-  TeamSet: [25, record({ account: accountId, team, atMs: whole })],
-  QueueMoved: [26, record({ account: accountId, owner: accountId, atMs: whole })],
-  AccountDeleted: [27, record({ account: accountId, atMs: whole })],
-  ApiKeyCreated: [28, record(apiKeyFields)],
-  ApiKeyDeleted: [29, record({ id: apiKeyId, atMs: whole })],
-  SearchIndexCreated: [
-    30,
-    record({ index: record({ ...newSearchIndexFields, tokens: searchTokens, createdAtMs: whole }) }),
-  ],
-  SearchIndexSet: [
-    31,
-    record({
-      index: databaseId,
-      name: text(),
-      account: accountId,
-      limits: searchLimits,
-      tokens: searchTokens,
-      atMs: whole,
-    }),
-  ],
-  SearchIndexDeleted: [32, record({ index: databaseId, atMs: whole })],
-  BackupStarted: [33, record({ ...newBackupFields, createdAtMs: whole })],
-  BackupEnded: [
-    34,
-    record({
-      backup: backupId,
-      state: endedState,
-      bytes: whole,
-      manifests: listOf(text()),
-      reason: text(),
-      atMs: whole,
-    }),
-  ],
-  BackupDeleted: [35, record({ backup: backupId, atMs: whole })],
-  AuditNoted: [36, record(auditEntryFields)],
-  SearchTombstoneRestored: [
-    37,
-    record({ index: record({ ...newSearchIndexFields, createdAtMs: whole, deletedAtMs: whole }) }),
-  ],
-  SignedOut: [38, record({ session: text(), untilMs: whole, atMs: whole })],
-});
+const shapes: ShapesByType<ControlEvent> = {
+  AccountCreated: record({ id: accountId, name: text(), email: text(), secrets: accountSecrets, createdAtMs: whole }),
+  DatabaseCreated: record({
+    id: databaseId,
+    name: text(),
+    account: accountId,
+    partitions: whole,
+    limits: databaseLimits,
+    secrets: databaseSecrets,
+    createdAtMs: whole,
+  }),
+  FirstStarted: record({ account: accountId, database: databaseId, atMs: whole }),
+  PasswordReset: record({ database: databaseId, secrets: databaseSecrets, atMs: whole }),
+  LimitsUpdated: record({ database: databaseId, limits: databaseLimits, atMs: whole }),
+  DatabaseDeleted: record({ database: databaseId, atMs: whole }),
+  QuotaReserved: record({ database: databaseId, day: whole, session: sessionId, reserved: whole }),
+  SessionEnded: record({ session: sessionId, atMs: whole }),
+  MeterFolded: record({ position: whole, marks: meterMarks, rows: listOf(usageRow) }),
+  TombstoneRestored: record({
+    id: databaseId,
+    name: text(),
+    account: accountId,
+    partitions: whole,
+    limits: databaseLimits,
+    createdAtMs: whole,
+    deletedAtMs: whole,
+  }),
+  QuotaRestored: record({
+    database: databaseId,
+    day: whole,
+    settled: whole,
+    shares: listOf(record({ session: sessionId, reserved: whole, metered: whole })),
+  }),
+  UsageRestored: record({ database: databaseId, day: whole, ...usageFields }),
+  MeterRestored: record({ position: whole, marks: meterMarks, latestDay: whole }),
+  UserSet: record({ database: databaseId, atMs: whole, ...aclUserFields }),
+  UserDeleted: record({ database: databaseId, name: text(), atMs: whole }),
+  UserTokenIssued: record({ ...userTokenFields, atMs: whole }),
+  AccountLimitsSet: record({ account: accountId, limits: accountLimits, atMs: whole }),
+  AccountStateSet: record({ account: accountId, state: accountState, atMs: whole }),
+  QueueTokensSet: record({ account: accountId, queueToken: sealedSecret, readOnlyToken: sealedSecret, atMs: whole }),
+  SigningKeysRotated: record({ account: accountId, current: sealedSecret, next: sealedSecret, atMs: whole }),
+  DatabaseSettingsSet: record({ database: databaseId, settings: databaseSettings, atMs: whole }),
+  DatabaseRenamed: record({ database: databaseId, name: text(), atMs: whole }),
+  DatabaseMoved: record({ database: databaseId, account: accountId, atMs: whole }),
+  AccountPlanSet: record({ account: accountId, plan: accountPlan, atMs: whole }),
+  TeamSet: record({ account: accountId, team, atMs: whole }),
+  QueueMoved: record({ account: accountId, owner: accountId, atMs: whole }),
+  AccountDeleted: record({ account: accountId, atMs: whole }),
+  ApiKeyCreated: record(apiKeyFields),
+  ApiKeyDeleted: record({ id: apiKeyId, atMs: whole }),
+  SearchIndexCreated: record({ index: record({ ...newSearchIndexFields, tokens: searchTokens, createdAtMs: whole }) }),
+  SearchIndexSet: record({
+    index: databaseId,
+    name: text(),
+    account: accountId,
+    limits: searchLimits,
+    tokens: searchTokens,
+    atMs: whole,
+  }),
+  SearchIndexDeleted: record({ index: databaseId, atMs: whole }),
+  BackupStarted: record({ ...newBackupFields, createdAtMs: whole }),
+  BackupEnded: record({
+    backup: backupId,
+    state: endedState,
+    bytes: whole,
+    manifests: listOf(text()),
+    reason: text(),
+    atMs: whole,
+  }),
+  BackupDeleted: record({ backup: backupId, atMs: whole }),
+  AuditNoted: record(auditEntryFields),
+  SearchTombstoneRestored: record({
+    index: record({ ...newSearchIndexFields, createdAtMs: whole, deletedAtMs: whole }),
+  }),
+  SignedOut: record({ session: text(), untilMs: whole, atMs: whole }),
+};
+
+const shape = union<ControlEvent>(numbered(shapes, CONTROL_EVENTS));
 
 const encoder = new Encoder();
 const decoder = new Decoder();

@@ -122,6 +122,11 @@ export type UnionCases<T extends { readonly type: string }> = {
   readonly [Type in T['type']]: readonly [number, Shape<Omit<Extract<T, { readonly type: Type }>, 'type'>>];
 };
 
+/** The members' shapes, where their numbers stand elsewhere (`numbered`). */
+export type ShapesByType<T extends { readonly type: string }> = {
+  readonly [Type in T['type']]: UnionCases<T>[Type][1];
+};
+
 /** A union told apart by `type`: its number first, then the fields. Numbers are never given twice. */
 export function union<T extends { readonly type: string }>(cases: UnionCases<T>): Shape<T> {
   const byType = new Map(Object.entries(cases) as [string, readonly [number, Shape<unknown>]][]);

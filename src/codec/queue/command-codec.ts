@@ -4,20 +4,22 @@
  *
  * A remote command is a peer's word: what cannot be read is INVALID. An intake record is stored: damage.
  */
-import type {
-  AttemptOutcome,
-  DlqSelector,
-  MessageFilter,
-  MessageSelector,
-  NewSchedule,
-  PublishDestination,
-  PublishItem,
-  QueueCommand,
+import {
+  type AttemptOutcome,
+  type MessageFilter,
+  type MessageSelector,
+  type NewSchedule,
+  type PublishDestination,
+  type PublishItem,
+  QUEUE_COMMANDS,
+  type QueueCommand,
 } from '../../domain/queue/index.js';
 import type { AccountId } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import { Packer } from './packer.js';
 import {
   dlqId,
+  dlqSelectorBy,
   endpoints,
   headerList,
   messageId,
@@ -34,10 +36,10 @@ import {
   flag,
   listOf,
   number,
-  oneOf,
   optional,
   record,
   type Shape,
+  type ShapesByTag,
   text,
   trailing,
   union,
@@ -99,10 +101,7 @@ const messageSelector = union<MessageSelector, 'kind'>('kind', {
   filter: [2, fields({ filter, count: optional(whole) })],
 });
 
-const dlqSelector = union<DlqSelector, 'kind'>('kind', {
-  ids: [1, fields({ dlqIds: listOf(dlqId) })],
-  filter: [2, fields({ filter, count: whole, after: optional(dlqId), order: oneOf('earliestFirst', 'latestFirst') })],
-});
+const dlqSelector = dlqSelectorBy(filter);
 
 const newSchedule = record<NewSchedule>({
   id: scheduleId,
@@ -126,53 +125,49 @@ const byKey = fields({ key: text() });
 const bySchedule = fields({ id: scheduleId });
 const byMessage = fields({ id: messageId });
 
-const command = union<QueueCommand, 'type'>('type', {
-  Publish: [1, fields({ items, isTold: flag })],
-  GetMessage: [2, byMessage],
-  CancelMessage: [3, byMessage],
-  CancelMessages: [4, fields({ selector: messageSelector })],
-  SetQueue: [5, fields({ name: text(), parallelism: whole, isPaused: flag })],
-  PauseQueue: [6, fields({ name: text(), isPaused: flag })],
-  DeleteQueue: [7, byName],
-  GetQueue: [8, byName],
-  ListQueues: [9, nothing],
-  UpsertEndpoints: [10, fields({ group: text(), endpoints })],
-  RemoveEndpoints: [
-    11,
-    fields({ group: text(), endpoints: listOf(record({ url: optionalText, name: optionalText })) }),
-  ],
-  SetGroupDefaults: [12, fields({ group: text(), defaults: headerList })],
-  DeleteGroup: [13, byGroup],
-  GetGroup: [14, byGroup],
-  ListGroups: [15, nothing],
-  SetSchedule: [16, fields({ schedule: newSchedule })],
-  PauseSchedule: [17, fields({ id: scheduleId, isPaused: flag })],
-  DeleteSchedule: [18, bySchedule],
-  GetSchedule: [19, bySchedule],
-  ListSchedules: [20, nothing],
-  GetDlq: [21, fields({ dlqId })],
-  DeleteDlq: [22, fields({ selector: dlqSelector })],
-  RetryDlq: [23, fields({ selector: dlqSelector, firstId: messageId, overrides: rawSettings })],
-  GetFlow: [24, byKey],
-  ListFlows: [25, fields({ search: optionalText })],
-  PauseFlow: [26, fields({ key: text(), isPaused: flag })],
-  PinFlow: [
-    27,
-    fields({
-      key: text(),
-      parallelism: optional(whole),
-      rate: optional(whole),
-      periodSeconds: optional(whole),
-    }),
-  ],
-  UnpinFlow: [28, fields({ key: text(), parallelism: flag, rate: flag })],
-  ResetFlow: [29, fields({ key: text(), all: flag })],
-  GetGlobalParallelism: [30, nothing],
-  GetPosition: [31, nothing],
-  RecordAttempt: [32, fields({ id: messageId, retried: whole, restarts: whole, outcome, sentBody: optional(bytes) })],
-  TakeIntake: [33, fields({ records: listOf(record({ position: whole, items })) })],
+const shapes: ShapesByTag<QueueCommand, 'type'> = {
+  Publish: fields({ items, isTold: flag }),
+  GetMessage: byMessage,
+  CancelMessage: byMessage,
+  CancelMessages: fields({ selector: messageSelector }),
+  SetQueue: fields({ name: text(), parallelism: whole, isPaused: flag }),
+  PauseQueue: fields({ name: text(), isPaused: flag }),
+  DeleteQueue: byName,
+  GetQueue: byName,
+  ListQueues: nothing,
+  UpsertEndpoints: fields({ group: text(), endpoints }),
+  RemoveEndpoints: fields({ group: text(), endpoints: listOf(record({ url: optionalText, name: optionalText })) }),
+  SetGroupDefaults: fields({ group: text(), defaults: headerList }),
+  DeleteGroup: byGroup,
+  GetGroup: byGroup,
+  ListGroups: nothing,
+  SetSchedule: fields({ schedule: newSchedule }),
+  PauseSchedule: fields({ id: scheduleId, isPaused: flag }),
+  DeleteSchedule: bySchedule,
+  GetSchedule: bySchedule,
+  ListSchedules: nothing,
+  GetDlq: fields({ dlqId }),
+  DeleteDlq: fields({ selector: dlqSelector }),
+  RetryDlq: fields({ selector: dlqSelector, firstId: messageId, overrides: rawSettings }),
+  GetFlow: byKey,
+  ListFlows: fields({ search: optionalText }),
+  PauseFlow: fields({ key: text(), isPaused: flag }),
+  PinFlow: fields({
+    key: text(),
+    parallelism: optional(whole),
+    rate: optional(whole),
+    periodSeconds: optional(whole),
+  }),
+  UnpinFlow: fields({ key: text(), parallelism: flag, rate: flag }),
+  ResetFlow: fields({ key: text(), all: flag }),
+  GetGlobalParallelism: nothing,
+  GetPosition: nothing,
+  RecordAttempt: fields({ id: messageId, retried: whole, restarts: whole, outcome, sentBody: optional(bytes) }),
+  TakeIntake: fields({ records: listOf(record({ position: whole, items })) }),
   ...workflowCommands,
-});
+};
+
+const command = union<QueueCommand, 'type'>('type', numbered(shapes, QUEUE_COMMANDS));
 
 export interface RemoteQueueCommand {
   readonly account: AccountId;

@@ -4,8 +4,9 @@
  * last field gets a new number, and the old one is still read here. Old bytes decode for ever
  * (test/fixtures/journals/queue-events.json).
  */
-import type { DlqEntry, QueueEvent, Schedule } from '../../domain/queue/index.js';
+import { type DlqEntry, QUEUE_EVENTS, type QueueEvent, type Schedule } from '../../domain/queue/index.js';
 import { isMillraceError, MillraceError } from '../../kernel/index.js';
+import { numbered } from '../numbered.js';
 import { envelope } from './envelope-codec.js';
 import { attemptFailed, attemptStarted, messageAccepted, messageDelivered, messageRestored } from './hot-events.js';
 import { Packer } from './packer.js';
@@ -23,7 +24,20 @@ import {
   scheduleId,
   urlGroup,
 } from './queue-shapes.js';
-import { bytes, fields, flag, listOf, oneOf, optional, record, text, tuple, union, whole } from './shapes.js';
+import {
+  bytes,
+  fields,
+  flag,
+  listOf,
+  oneOf,
+  optional,
+  record,
+  type ShapesByTag,
+  text,
+  tuple,
+  union,
+  whole,
+} from './shapes.js';
 import { Unpacker } from './unpacker.js';
 import { workflowEvents } from './workflow-events.js';
 
@@ -48,104 +62,94 @@ export const schedule = record<Schedule>({
   lastOutcomes: outcomes,
 });
 
-const shape = union<QueueEvent, 'type'>('type', {
-  MessageAccepted: [1, messageAccepted],
-  AttemptStarted: [2, attemptStarted],
-  MessageDelivered: [3, messageDelivered],
-  AttemptFailed: [4, attemptFailed],
-  MessageDeadLettered: [
-    5,
-    fields({
-      id: messageId,
-      dlqId,
-      atMs: whole,
-      status: whole,
-      error: text(),
-      header: headerList,
-      response: carriedBody,
-    }),
-  ],
-  CancelRequested: [6, fields(byId)],
-  MessageCancelled: [7, fields(byId)],
-  DlqDeleted: [8, fields({ dlqIds: listOf(dlqId), atMs: whole })],
-  DlqExpired: [9, fields({ dlqIds: listOf(dlqId), atMs: whole })],
-  DlqRetried: [10, fields({ dlqId, as: messageId, atMs: whole })],
-  GroupSet: [11, fields({ name: text(), endpoints, defaults: headerList, atMs: whole })],
-  GroupDeleted: [12, fields({ name: text(), atMs: whole })],
-  QueueSet: [13, fields({ name: text(), parallelism: whole, isPaused: flag, atMs: whole })],
-  QueueDeleted: [14, fields({ name: text(), atMs: whole })],
-  ScheduleSet: [15, fields({ schedule: record(scheduleFields), body: carriedBody, atMs: whole })],
-  ScheduleDeleted: [16, fields({ id: scheduleId, atMs: whole })],
-  SchedulePaused: [17, fields({ id: scheduleId, isPaused: flag, nextTickAtMs: whole, atMs: whole })],
-  ScheduleFired: [
-    18,
-    fields({ id: scheduleId, tickAtMs: whole, messages: listOf(messageId), nextTickAtMs: whole, atMs: whole }),
-  ],
-  ScheduleSkipped: [
-    19,
-    fields({
-      id: scheduleId,
-      tickAtMs: whole,
-      nextTickAtMs: whole,
-      reason: oneOf('late', 'paused', 'suspended', 'no-destination', 'full'),
-      atMs: whole,
-    }),
-  ],
-  FlowPaused: [20, fields({ key: text(), isPaused: flag, atMs: whole })],
-  FlowPinned: [
-    21,
-    fields({
-      key: text(),
-      parallelism: optional(whole),
-      rate: optional(whole),
-      periodSeconds: optional(whole),
-      atMs: whole,
-    }),
-  ],
-  FlowUnpinned: [22, fields({ key: text(), parallelism: flag, rate: flag, atMs: whole })],
-  FlowReset: [23, fields({ key: text(), all: flag, atMs: whole })],
-  IntakeTaken: [24, fields({ position: whole, atMs: whole })],
-  DailyLimitReached: [25, fields({ limit: whole, messages: whole, atMs: whole })],
-  MessageRestored: [26, messageRestored],
-  DlqRestored: [27, fields({ entry: dlqEntry })],
-  GroupRestored: [28, fields({ group: urlGroup })],
-  QueueRestored: [29, fields({ ...queueFields, places: listOf(tuple(messageId, whole)) })],
-  ScheduleRestored: [30, fields({ schedule })],
-  FlowRestored: [
-    31,
-    fields({
-      key: text(),
-      parallelism: optional(whole),
-      rate: optional(whole),
-      periodSeconds: whole,
-      isPaused: flag,
-      isParallelismPinned: flag,
-      isRatePinned: flag,
-      active: whole,
-      started: whole,
-      windowStartedAtMs: whole,
-      usedAtMs: whole,
-    }),
-  ],
-  DeduplicationRestored: [32, fields({ entries: listOf(tuple(text(), messageId, whole)) })],
-  AcceptedIdsRestored: [33, fields({ generation: whole, packed: bytes })],
-  AccountRestored: [
-    34,
-    fields({
-      nextBody: whole,
-      nextOrder: whole,
-      nextDlq: whole,
-      intakePosition: whole,
-      nowMs: whole,
-      day: whole,
-      messagesToday: whole,
-      month: whole,
-      messagesThisMonth: whole,
-      isDailyLimitReached: flag,
-    }),
-  ],
+const shapes: ShapesByTag<QueueEvent, 'type'> = {
+  MessageAccepted: messageAccepted,
+  AttemptStarted: attemptStarted,
+  MessageDelivered: messageDelivered,
+  AttemptFailed: attemptFailed,
+  MessageDeadLettered: fields({
+    id: messageId,
+    dlqId,
+    atMs: whole,
+    status: whole,
+    error: text(),
+    header: headerList,
+    response: carriedBody,
+  }),
+  CancelRequested: fields(byId),
+  MessageCancelled: fields(byId),
+  DlqDeleted: fields({ dlqIds: listOf(dlqId), atMs: whole }),
+  DlqExpired: fields({ dlqIds: listOf(dlqId), atMs: whole }),
+  DlqRetried: fields({ dlqId, as: messageId, atMs: whole }),
+  GroupSet: fields({ name: text(), endpoints, defaults: headerList, atMs: whole }),
+  GroupDeleted: fields({ name: text(), atMs: whole }),
+  QueueSet: fields({ name: text(), parallelism: whole, isPaused: flag, atMs: whole }),
+  QueueDeleted: fields({ name: text(), atMs: whole }),
+  ScheduleSet: fields({ schedule: record(scheduleFields), body: carriedBody, atMs: whole }),
+  ScheduleDeleted: fields({ id: scheduleId, atMs: whole }),
+  SchedulePaused: fields({ id: scheduleId, isPaused: flag, nextTickAtMs: whole, atMs: whole }),
+  ScheduleFired: fields({
+    id: scheduleId,
+    tickAtMs: whole,
+    messages: listOf(messageId),
+    nextTickAtMs: whole,
+    atMs: whole,
+  }),
+  ScheduleSkipped: fields({
+    id: scheduleId,
+    tickAtMs: whole,
+    nextTickAtMs: whole,
+    reason: oneOf('late', 'paused', 'suspended', 'no-destination', 'full'),
+    atMs: whole,
+  }),
+  FlowPaused: fields({ key: text(), isPaused: flag, atMs: whole }),
+  FlowPinned: fields({
+    key: text(),
+    parallelism: optional(whole),
+    rate: optional(whole),
+    periodSeconds: optional(whole),
+    atMs: whole,
+  }),
+  FlowUnpinned: fields({ key: text(), parallelism: flag, rate: flag, atMs: whole }),
+  FlowReset: fields({ key: text(), all: flag, atMs: whole }),
+  IntakeTaken: fields({ position: whole, atMs: whole }),
+  DailyLimitReached: fields({ limit: whole, messages: whole, atMs: whole }),
+  MessageRestored: messageRestored,
+  DlqRestored: fields({ entry: dlqEntry }),
+  GroupRestored: fields({ group: urlGroup }),
+  QueueRestored: fields({ ...queueFields, places: listOf(tuple(messageId, whole)) }),
+  ScheduleRestored: fields({ schedule }),
+  FlowRestored: fields({
+    key: text(),
+    parallelism: optional(whole),
+    rate: optional(whole),
+    periodSeconds: whole,
+    isPaused: flag,
+    isParallelismPinned: flag,
+    isRatePinned: flag,
+    active: whole,
+    started: whole,
+    windowStartedAtMs: whole,
+    usedAtMs: whole,
+  }),
+  DeduplicationRestored: fields({ entries: listOf(tuple(text(), messageId, whole)) }),
+  AcceptedIdsRestored: fields({ generation: whole, packed: bytes }),
+  AccountRestored: fields({
+    nextBody: whole,
+    nextOrder: whole,
+    nextDlq: whole,
+    intakePosition: whole,
+    nowMs: whole,
+    day: whole,
+    messagesToday: whole,
+    month: whole,
+    messagesThisMonth: whole,
+    isDailyLimitReached: flag,
+  }),
   ...workflowEvents,
-});
+};
+
+const shape = union<QueueEvent, 'type'>('type', numbered(shapes, QUEUE_EVENTS));
 
 const packer = new Packer();
 

@@ -4,6 +4,7 @@ import {
   type CallbackSetting,
   type CarriedBody,
   type DeliverySettings,
+  type DlqSelectorBy,
   type FlowControlSetting,
   type GroupEndpoint,
   type HeaderList,
@@ -84,7 +85,7 @@ export const settings: Shape<DeliverySettings> = record<DeliverySettings>({
   redact: optional(redaction),
 });
 
-export const bodyRefFields = { number: whole, bytes: whole };
+const bodyRefFields = { number: whole, bytes: whole };
 export const bodyRef = record<BodyRef>(bodyRefFields);
 export const carriedBody = record<CarriedBody>({ ...bodyRefFields, content: optional(bytes) });
 
@@ -132,3 +133,13 @@ export const scheduleFields = {
   createdAtMs: whole,
   nextTickAtMs: whole,
 };
+
+/** @param filter of the entries that a page is made of */
+export function dlqSelectorBy<Filter extends object>(filter: Shape<Filter>): Shape<DlqSelectorBy<Filter>> {
+  const order = oneOf('earliestFirst', 'latestFirst');
+  const shape = union<DlqSelectorBy<object>, 'kind'>('kind', {
+    ids: [1, fields({ dlqIds: listOf(dlqId) })],
+    filter: [2, fields({ filter: filter as Shape<object>, count: whole, after: optional(dlqId), order })],
+  });
+  return shape as Shape<DlqSelectorBy<Filter>>;
+}

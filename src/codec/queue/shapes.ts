@@ -184,6 +184,11 @@ export type Cases<T extends Told<Tag>, Tag extends string> = {
   readonly [Word in T[Tag]]: readonly [number, Fields<Omit<Member<T, Tag, Word>, Tag>> | Fields<Member<T, Tag, Word>>];
 };
 
+/** The members' shapes, where their numbers stand elsewhere (`numbered`). */
+export type ShapesByTag<T extends Told<Tag>, Tag extends string> = {
+  readonly [Word in T[Tag]]: Cases<T, Tag>[Word][1];
+};
+
 /**
  * A union as one list: the member's number, then its fields. Numbers are never given twice; a member that
  * changes in more than a new last field is a new member.

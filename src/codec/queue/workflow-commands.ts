@@ -1,19 +1,26 @@
-/** Commands about runs, among those for the queue's owner: their numbers follow those of command-codec.ts. */
+/** The shapes of commands about runs, among those for the queue's owner. */
 import type {
   AskedDelivery,
   AskedInvoker,
   FailedRunFilter,
-  FailedRunSelector,
   RunFilter,
   RunSelector,
   WorkflowCommand,
   WorkflowItem,
-} from '../../domain/workflow/index.js';
-import { dlqId, headerList, messageId, optionalText, rawSettings, settings, texts } from './queue-shapes.js';
+} from '../../domain/queue/runs/index.js';
+import {
+  dlqId,
+  dlqSelectorBy,
+  headerList,
+  messageId,
+  optionalText,
+  rawSettings,
+  settings,
+  texts,
+} from './queue-shapes.js';
 import {
   absent,
   bytes,
-  type Cases,
   fields,
   flag,
   listOf,
@@ -21,6 +28,7 @@ import {
   oneOf,
   optional,
   record,
+  type ShapesByTag,
   text,
   union,
   whole,
@@ -67,53 +75,36 @@ const failedRunFilter = record<FailedRunFilter>({
   toMs: absent(number),
 });
 
-const failedRunSelector = union<FailedRunSelector, 'kind'>('kind', {
-  ids: [1, fields({ dlqIds: listOf(dlqId) })],
-  filter: [
-    2,
-    fields({
-      filter: failedRunFilter,
-      count: whole,
-      after: optional(dlqId),
-      order: oneOf('earliestFirst', 'latestFirst'),
-    }),
-  ],
-});
+const failedRunSelector = dlqSelectorBy(failedRunFilter);
 
-export const workflowCommands: Cases<WorkflowCommand, 'type'> = {
-  Wait: [
-    34,
-    fields({
-      runId,
-      eventId: text(),
-      resultId: messageId,
-      step: stepMark,
-      stepText: text(),
-      timeoutText: text(),
-      timeoutSeconds: number,
-      timeoutBody: optionalText,
-      onNotify: delivery,
-      onTimeout: delivery,
-    }),
-  ],
-  Notify: [35, fields({ eventId: text(), runId: optional(runId), firstId: messageId, content: bytes, isHook: flag })],
-  ListWaiters: [36, fields({ eventId: text() })],
-  GetRun: [37, fields({ runId, from: whole, maxBytes: whole })],
-  EndRun: [38, fields({ runId, how: oneOf('finish', 'cancel'), response: optional(bytes) })],
-  CancelRuns: [39, fields({ selector: runSelector })],
-  GetFailedRun: [40, fields({ dlqId })],
-  ListFailedRuns: [41, fields({ selector: failedRunSelector, maxBytes: whole })],
-  DeleteFailedRuns: [42, fields({ selector: failedRunSelector })],
-  ResumeRuns: [
-    43,
-    fields({
-      how: oneOf('resume', 'restart'),
-      selector: failedRunSelector,
-      firstRunId: runId,
-      firstId: messageId,
-      overrides: rawSettings,
-    }),
-  ],
-  RunFailureFunction: [44, fields({ dlqId, messageId })],
-  CancelFailureFunction: [45, fields({ dlqId })],
+export const workflowCommands: ShapesByTag<WorkflowCommand, 'type'> = {
+  Wait: fields({
+    runId,
+    eventId: text(),
+    resultId: messageId,
+    step: stepMark,
+    stepText: text(),
+    timeoutText: text(),
+    timeoutSeconds: number,
+    timeoutBody: optionalText,
+    onNotify: delivery,
+    onTimeout: delivery,
+  }),
+  Notify: fields({ eventId: text(), runId: optional(runId), firstId: messageId, content: bytes, isHook: flag }),
+  ListWaiters: fields({ eventId: text() }),
+  GetRun: fields({ runId, from: whole, maxBytes: whole }),
+  EndRun: fields({ runId, how: oneOf('finish', 'cancel'), response: optional(bytes) }),
+  CancelRuns: fields({ selector: runSelector }),
+  GetFailedRun: fields({ dlqId }),
+  ListFailedRuns: fields({ selector: failedRunSelector, maxBytes: whole }),
+  DeleteFailedRuns: fields({ selector: failedRunSelector }),
+  ResumeRuns: fields({
+    how: oneOf('resume', 'restart'),
+    selector: failedRunSelector,
+    firstRunId: runId,
+    firstId: messageId,
+    overrides: rawSettings,
+  }),
+  RunFailureFunction: fields({ dlqId, messageId }),
+  CancelFailureFunction: fields({ dlqId }),
 };

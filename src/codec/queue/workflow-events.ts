@@ -6,10 +6,10 @@ import type {
   StoredEvent,
   Waiter,
   WorkflowEvent,
-} from '../../domain/workflow/index.js';
+} from '../../domain/queue/runs/index.js';
 import { envelope } from './envelope-codec.js';
 import { carriedBody, dlqId, headerList, messageId, optionalText } from './queue-shapes.js';
-import { bytes, type Cases, fields, listOf, oneOf, optional, record, text, tuple, whole } from './shapes.js';
+import { bytes, fields, listOf, oneOf, optional, record, type ShapesByTag, text, tuple, whole } from './shapes.js';
 import { failureFunction, runEntry, runId, stepMark } from './workflow-shapes.js';
 
 const delivery = record<ResultDelivery>({ envelope, headers: headerList });
@@ -46,78 +46,63 @@ const resumedFrom = record<ResumedFrom>({
   runCreatedAtMs: whole,
 });
 
-export const workflowEvents: Cases<WorkflowEvent, 'type'> = {
-  RunStarted: [
-    35,
-    fields({
-      runId,
-      atMs: whole,
-      envelope,
-      invoker: optional(invoker),
-      resumedFrom: optional(resumedFrom),
-      kept: listOf(runEntry),
-      payloadHash: text(),
-    }),
-  ],
-  RunReconfigured: [36, fields({ runId, atMs: whole, envelope })],
-  RunEnded: [
-    37,
-    fields({
-      runId,
-      atMs: whole,
-      state: oneOf('RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'),
-      response: optional(bytes),
-      dlqId: optional(dlqId),
-      error: optionalText,
-    }),
-  ],
-  WaiterAdded: [38, fields({ atMs: whole, waiter })],
-  WaiterRemoved: [39, fields({ runId, stepId: whole, why: oneOf('notified', 'timeout'), atMs: whole })],
-  EventStored: [40, fields({ runId, eventId: text(), id: messageId, content: bytes, atMs: whole })],
-  StoredEventTaken: [41, fields({ runId, eventId: text(), atMs: whole })],
-  InvokeStarted: [
-    42,
-    fields({
-      runId,
-      step: stepMark,
-      messageId,
-      childRunId: runId,
-      childCreatedAtMs: whole,
-      childUrl: text(),
-      atMs: whole,
-    }),
-  ],
-  InvokeEndedLate: [43, fields({ runId, runCreatedAtMs: whole, stepId: whole, record: bytes, atMs: whole })],
-  MessageFailed: [44, fields({ id: messageId, atMs: whole, error: text() })],
-  FailureFunctionEnded: [
-    45,
-    fields({
-      runId,
-      dlqId,
-      state: optional(oneOf('CALLBACK_SUCCESS', 'CALLBACK_FAIL', 'CALLBACK_CANCELED')),
-      status: whole,
-      header: headerList,
-      response: carriedBody,
-      atMs: whole,
-    }),
-  ],
-  RunRestored: [
-    46,
-    fields({
-      runId,
-      createdAtMs: whole,
-      envelope,
-      invoker: optional(invoker),
-      payloadHash: text(),
-      waiters: listOf(waiter),
-      storedEvents: listOf(storedEvent),
-      invokes: listOf(tuple(whole, runId, messageId)),
-      calls: listOf(tuple(whole, messageId)),
-      dlqId: optional(dlqId),
-      failureFunction: optional(failureFunction),
-      entries: listOf(runEntry),
-    }),
-  ],
-  RunEntriesRestored: [47, fields({ runId, dlqId: optional(dlqId), entries: listOf(runEntry) })],
-  EndedRunsRestored: [48, fields({ entries: listOf(tuple(runId, text(), messageId, whole, whole)) })],
+export const workflowEvents: ShapesByTag<WorkflowEvent, 'type'> = {
+  RunStarted: fields({
+    runId,
+    atMs: whole,
+    envelope,
+    invoker: optional(invoker),
+    resumedFrom: optional(resumedFrom),
+    kept: listOf(runEntry),
+    payloadHash: text(),
+  }),
+  RunReconfigured: fields({ runId, atMs: whole, envelope }),
+  RunEnded: fields({
+    runId,
+    atMs: whole,
+    state: oneOf('RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'),
+    response: optional(bytes),
+    dlqId: optional(dlqId),
+    error: optionalText,
+  }),
+  WaiterAdded: fields({ atMs: whole, waiter }),
+  WaiterRemoved: fields({ runId, stepId: whole, why: oneOf('notified', 'timeout'), atMs: whole }),
+  EventStored: fields({ runId, eventId: text(), id: messageId, content: bytes, atMs: whole }),
+  StoredEventTaken: fields({ runId, eventId: text(), atMs: whole }),
+  InvokeStarted: fields({
+    runId,
+    step: stepMark,
+    messageId,
+    childRunId: runId,
+    childCreatedAtMs: whole,
+    childUrl: text(),
+    atMs: whole,
+  }),
+  InvokeEndedLate: fields({ runId, runCreatedAtMs: whole, stepId: whole, record: bytes, atMs: whole }),
+  MessageFailed: fields({ id: messageId, atMs: whole, error: text() }),
+  FailureFunctionEnded: fields({
+    runId,
+    dlqId,
+    state: optional(oneOf('CALLBACK_SUCCESS', 'CALLBACK_FAIL', 'CALLBACK_CANCELED')),
+    status: whole,
+    header: headerList,
+    response: carriedBody,
+    atMs: whole,
+  }),
+  RunRestored: fields({
+    runId,
+    createdAtMs: whole,
+    envelope,
+    invoker: optional(invoker),
+    payloadHash: text(),
+    waiters: listOf(waiter),
+    storedEvents: listOf(storedEvent),
+    invokes: listOf(tuple(whole, runId, messageId)),
+    calls: listOf(tuple(whole, messageId)),
+    dlqId: optional(dlqId),
+    failureFunction: optional(failureFunction),
+    entries: listOf(runEntry),
+  }),
+  RunEntriesRestored: fields({ runId, dlqId: optional(dlqId), entries: listOf(runEntry) }),
+  EndedRunsRestored: fields({ entries: listOf(tuple(runId, text(), messageId, whole, whole)) }),
 };

@@ -6,7 +6,7 @@ import type {
   RunName,
   WaiterView,
   WorkflowReply,
-} from '../../domain/workflow/index.js';
+} from '../../domain/queue/runs/index.js';
 import { envelope } from './envelope-codec.js';
 import { dlqEntry } from './event-codec.js';
 import { bodyRef, dlqId, headerList, messageId, optionalText } from './queue-shapes.js';

@@ -7,7 +7,7 @@ import {
   type RunPart,
   type StepMark,
   type WorkflowMark,
-} from '../../domain/workflow/index.js';
+} from '../../domain/queue/runs/index.js';
 import type { RunId } from '../../kernel/index.js';
 import { bodyRef, dlqId, headerList, messageId } from './queue-shapes.js';
 import { fields, flag, oneOf, optional, record, text, union, whole } from './shapes.js';

@@ -152,21 +152,23 @@ export function encodeKvResponse({
   isFull = false,
   scriptReads,
   denials,
+  hasSaid = false,
 }: KvResponse): Uint8Array {
-  const rest = [isAborted, isFull, scriptReads ?? null, denials ?? null];
+  const rest = [isAborted, isFull, scriptReads ?? null, denials ?? null, hasSaid];
   return encode([syncToken, replies.map(wrapBig), ...rest], { extensionCodec });
 }
 
 /** From a process of an earlier version the last are missing. */
-type ResponseFields = [string, Reply[], boolean?, boolean?, (string[] | null)?, (ScriptDenial[] | null)?];
+type ResponseFields = [string, Reply[], boolean?, boolean?, (string[] | null)?, (ScriptDenial[] | null)?, boolean?];
 
 export function decodeKvResponse(bytes: Uint8Array): KvResponse {
   const fields = decode(bytes, { extensionCodec }) as ResponseFields;
-  const [syncToken, replies, isAborted = false, isFull = false, reads, refused] = fields;
+  const [syncToken, replies, isAborted = false, isFull = false, reads, refused, hasSaid = false] = fields;
   const denials = refused ?? undefined;
   const scriptReads = reads ?? undefined;
   const isPlain = !isAborted && !isFull && scriptReads === undefined && denials === undefined;
-  return isPlain ? { syncToken, replies } : { syncToken, replies, isAborted, isFull, scriptReads, denials };
+  if (isPlain) return hasSaid ? { syncToken, replies, hasSaid } : { syncToken, replies };
+  return { syncToken, replies, isAborted, isFull, scriptReads, denials, hasSaid };
 }
 
 function wrapBig(reply: Reply): unknown {

@@ -1,5 +1,4 @@
 /** The kinds of changes that the audit log tells apart: a number for ever, and a text for people. */
-
 export const AUDIT_ACTIONS = {
   createDatabase: [1, 'Create Database'],
   deleteDatabase: [2, 'Delete Database'],

@@ -4,41 +4,21 @@
  */
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
 import type { AccountLimits, AccountState } from '../queue/index.js';
-import type { DatabaseSettings } from './management.js';
+import type { AuditNote } from './management.js';
 import type { ManagementCommand, ManagementRejection, ManagementReply } from './management-commands.js';
 import type {
   Account,
-  AccountSecret,
   AclUserRecord,
   Database,
-  DatabaseLimits,
   DatabaseSecrets,
+  NewAccount,
+  NewDatabase,
   QueueTokens,
   Usage,
   UserToken,
   UtcDay,
 } from './records.js';
 import type { SealedSecret } from './sealed-secret.js';
-
-export interface NewDatabase {
-  readonly id: DatabaseId;
-  readonly name: string;
-  /** Undefined: the first account. */
-  readonly account: AccountId | undefined;
-  readonly partitions: number;
-  readonly limits: DatabaseLimits;
-  readonly secrets: DatabaseSecrets;
-  readonly settings?: DatabaseSettings | undefined;
-}
-
-export interface NewAccount {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly email: string;
-  readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
-  readonly readOnlyToken?: SealedSecret | undefined;
-  readonly limits?: AccountLimits | undefined;
-}
 
 /** One record of the meter's log, as far as the control state counts it. */
 export interface MeteredRecord {
@@ -52,6 +32,18 @@ export interface MeteredRecord {
 
 export type ControlCommand =
   | ManagementCommand
+  /**
+   * The command, and a line of the audit log in the same entry when it changed anything. Not nested. A database or queue
+   * that the command names without an account is refused unless it belongs to this one.
+   */
+  | {
+      readonly type: 'Audited';
+      readonly account: AccountId;
+      readonly note: AuditNote;
+      readonly command: NotedCommand;
+      /** Also when it changes nothing here: for what is changed elsewhere because of it. */
+      readonly always?: boolean | undefined;
+    }
   | { readonly type: 'FirstStart'; readonly account: NewAccount; readonly database: NewDatabase }
   | { readonly type: 'CreateDatabase'; readonly database: NewDatabase }
   | { readonly type: 'ResetPassword'; readonly database: DatabaseId; readonly secrets: DatabaseSecrets }
@@ -112,6 +104,11 @@ export type ControlCommand =
       readonly position: number;
       readonly records: readonly MeteredRecord[];
     };
+
+/** What may be noted: anything but a note. */
+export type NotedCommand = Exclude<ControlCommand, { readonly type: 'Audited' }>;
+
+export type ControlCommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
 
 export type RejectionReason =
   | ManagementRejection

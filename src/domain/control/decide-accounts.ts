@@ -1,20 +1,18 @@
 /** Judges what makes and changes accounts. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId } from '../../kernel/index.js';
 import { ACCOUNT_LIMIT_NAMES, DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
-import type { ControlCommand, NewAccount } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import { MAX_ACCOUNTS } from './limits.js';
 import { refuseName } from './names.js';
 import { personOf } from './people.js';
-import type { Account } from './records.js';
+import type { Account, NewAccount } from './records.js';
 import type { SealedSecret } from './sealed-secret.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
 export function decideCreateAccount(
-  { account }: CommandOf<'CreateAccount'>,
+  { account }: ControlCommandOf<'CreateAccount'>,
   state: ControlState,
   nowMs: number,
 ): Decision {
@@ -42,7 +40,7 @@ export function accountOf(account: NewAccount, createdAtMs: number): Account {
   return { ...account, createdAtMs, state: undefined };
 }
 
-export function refuseNewAccount(account: NewAccount, state: ControlState): Decision | undefined {
+function refuseNewAccount(account: NewAccount, state: ControlState): Decision | undefined {
   if (state.people.hasOwnAccount(personOf(account))) {
     return rejected('NAME_TAKEN', `there is an account of ${account.email} already`);
   }
@@ -70,7 +68,7 @@ export function refuseNewRecord(account: NewAccount, state: ControlState): Decis
 }
 
 export function decideAccountLimits(
-  command: CommandOf<'SetAccountLimits'>,
+  command: ControlCommandOf<'SetAccountLimits'>,
   state: ControlState,
   atMs: number,
 ): Decision {
@@ -88,7 +86,11 @@ export function decideAccountLimits(
   );
 }
 
-export function decideAccountState(command: CommandOf<'SetAccountState'>, state: ControlState, atMs: number): Decision {
+export function decideAccountState(
+  command: ControlCommandOf<'SetAccountState'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   const account = state.accounts.get(command.account);
   if (account === undefined) return unknownAccount(command.account);
   if ((account.state ?? 'active') === command.state) return decided({ type: 'OneAccount', account });
@@ -98,7 +100,11 @@ export function decideAccountState(command: CommandOf<'SetAccountState'>, state:
   );
 }
 
-export function decideQueueTokens(command: CommandOf<'ResetQueueTokens'>, state: ControlState, atMs: number): Decision {
+export function decideQueueTokens(
+  command: ControlCommandOf<'ResetQueueTokens'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   const account = state.accounts.get(command.account);
   if (account === undefined) return unknownAccount(command.account);
   const { queueToken, readOnlyToken } = command.tokens;
@@ -112,7 +118,11 @@ export function decideQueueTokens(command: CommandOf<'ResetQueueTokens'>, state:
   );
 }
 
-export function decideRotateKeys(command: CommandOf<'RotateSigningKeys'>, state: ControlState, atMs: number): Decision {
+export function decideRotateKeys(
+  command: ControlCommandOf<'RotateSigningKeys'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   const account = state.accounts.get(command.account);
   if (account === undefined) return unknownAccount(command.account);
   const { next } = command;
@@ -125,8 +135,10 @@ export function decideRotateKeys(command: CommandOf<'RotateSigningKeys'>, state:
   );
 }
 
-export function listAccounts(state: ControlState): Account[] {
-  return [...state.accounts.values()].sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+export function decideListAccounts(_: ControlCommandOf<'ListAccounts'>, state: ControlState): Decision {
+  const accounts = [...state.accounts.values()];
+  accounts.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+  return decided({ type: 'Accounts', accounts });
 }
 
 function refuseTokens(

@@ -1,18 +1,20 @@
 /** Judges what creates, changes and ends databases. Asked the same again (by id and secrets), it answers the same. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
-import type { ControlCommand, NewDatabase } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { refuseLimits, refuseOneMore, refuseSettings } from './database-rules.js';
 import { accountCreation, accountOf } from './decide-accounts.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import { MAX_DATABASES, MAX_NAME_CHARACTERS, MAX_PARTITIONS } from './limits.js';
 import { isTypedName, refuseName } from './names.js';
-import type { Database, DatabaseLimits, DatabaseSecrets } from './records.js';
+import { type Database, type DatabaseLimits, type DatabaseSecrets, type NewDatabase, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
-export function decideFirstStart(command: CommandOf<'FirstStart'>, state: ControlState, nowMs: number): Decision {
+export function decideFirstStart(
+  command: ControlCommandOf<'FirstStart'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const { firstStart } = state;
   if (firstStart !== undefined) {
     const account = state.accounts.get(firstStart.account);
@@ -35,7 +37,11 @@ export function decideFirstStart(command: CommandOf<'FirstStart'>, state: Contro
   );
 }
 
-export function decideCreate({ database }: CommandOf<'CreateDatabase'>, state: ControlState, nowMs: number): Decision {
+export function decideCreate(
+  { database }: ControlCommandOf<'CreateDatabase'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const account = database.account ?? state.firstStart?.account;
   if (account === undefined || !state.accounts.has(account)) {
     return rejected('UNKNOWN_ACCOUNT', `there is no account ${account ?? 'yet'}`);
@@ -57,7 +63,7 @@ export function decideCreate({ database }: CommandOf<'CreateDatabase'>, state: C
   });
 }
 
-export function decideReset(command: CommandOf<'ResetPassword'>, state: ControlState, nowMs: number): Decision {
+export function decideReset(command: ControlCommandOf<'ResetPassword'>, state: ControlState, nowMs: number): Decision {
   const { database: id, secrets } = command;
   const database = state.live(id);
   if (database === undefined) return unknownDatabase(id);
@@ -69,7 +75,7 @@ export function decideReset(command: CommandOf<'ResetPassword'>, state: ControlS
   );
 }
 
-export function decideLimits(command: CommandOf<'UpdateLimits'>, state: ControlState, nowMs: number): Decision {
+export function decideLimits(command: ControlCommandOf<'UpdateLimits'>, state: ControlState, nowMs: number): Decision {
   const database = state.live(command.database);
   if (database === undefined) return unknownDatabase(command.database);
   const limits: DatabaseLimits = {
@@ -90,7 +96,7 @@ export function decideLimits(command: CommandOf<'UpdateLimits'>, state: ControlS
 }
 
 export function decideDelete(
-  { database: id }: CommandOf<'DeleteDatabase'>,
+  { database: id }: ControlCommandOf<'DeleteDatabase'>,
   state: ControlState,
   nowMs: number,
 ): Decision {
@@ -172,4 +178,17 @@ function creationOf(database: NewDatabase, account: AccountId, createdAtMs: numb
 
 function databaseOf({ type: _, ...database }: Creation): Database {
   return { ...database, deletedAtMs: undefined };
+}
+
+/** Deleted ones too, oldest first: their data may still have to be removed. */
+export function decideListDatabases(
+  _: ControlCommandOf<'ListDatabases'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
+  const today = utcDayOf(nowMs);
+  const databases = [...state.databases.values()]
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1))
+    .map((database) => ({ database, today: state.usageOf(database.id, today) }));
+  return decided({ type: 'Databases', databases });
 }

@@ -1,6 +1,7 @@
 /** The audit log: what changed anything is noted in the same entry, so that neither is there without the other. */
-import type { AccountId } from '../../kernel/index.js';
-import type { ControlCommand } from './commands.js';
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import type { ControlRow } from './command-row.js';
+import type { ControlCommand, ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { unknownDatabase } from './decide-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
@@ -9,47 +10,44 @@ import type { AuditNote } from './management.js';
 import { queueOwnerOf } from './people.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
-/** @param inner judges the command that is noted */
+/** @param row of the command that is noted */
 export function decideAudited(
-  { account, note, command, always = false }: CommandOf<'Audited'>,
+  { account, note, command, always = false }: ControlCommandOf<'Audited'>,
+  row: ControlRow,
   state: ControlState,
   atMs: number,
-  inner: (command: ControlCommand) => Decision,
 ): Decision {
   // The type says so; what comes over the bus was not checked by it.
   if ((command as ControlCommand).type === 'Audited') return rejected('BAD_VALUE', 'a note is not noted');
-  const refusal = refuseForeign(account, command, state);
+  const refusal = row.refuseForeign?.(command, account, state);
   if (refusal !== undefined) return refusal;
-  const { reply, events } = inner(command);
+  const { reply, events } = row.decide(command, state, atMs);
   if (reply.type === 'Rejected' || (events.length === 0 && !always)) return { reply, events };
   const number = state.audit.lastNumber + 1;
   return { reply, events: [...events, { type: 'AuditNoted', number, account, atMs, ...cut(note) }] };
 }
 
-/**
- * Commands that operators had first name no account. Noted, they are asked for one: what was moved away a moment ago, after
- * whoever asks had seen it there, is not theirs to change.
- */
-function refuseForeign(account: AccountId, command: ControlCommand, state: ControlState): Decision | undefined {
-  switch (command.type) {
-    case 'ResetPassword':
-    case 'UpdateLimits':
-    case 'DeleteDatabase':
-      return state.databases.get(command.database)?.account === account ? undefined : unknownDatabase(command.database);
-    case 'ResetQueueTokens':
-    case 'ChangeAccountPlan': {
-      const queue = state.accounts.get(command.account);
-      return queue !== undefined && queueOwnerOf(queue) === account ? undefined : unknownAccount(command.account);
-    }
-    default:
-      return undefined;
-  }
+/** What was moved away a moment ago, after whoever asks had seen it there, is not theirs to change. */
+export function refuseForeignDatabase(
+  { database }: { readonly database: DatabaseId },
+  account: AccountId,
+  state: ControlState,
+): Decision | undefined {
+  return state.databases.get(database)?.account === account ? undefined : unknownDatabase(database);
+}
+
+/** The same of a queue, which is named as an account. */
+export function refuseForeignQueue(
+  { account: queue }: { readonly account: AccountId },
+  account: AccountId,
+  state: ControlState,
+): Decision | undefined {
+  const found = state.accounts.get(queue);
+  return found !== undefined && queueOwnerOf(found) === account ? undefined : unknownAccount(queue);
 }
 
 export function decideListAudit(
-  { account, count }: CommandOf<'ListAudit'>,
+  { account, count }: ControlCommandOf<'ListAudit'>,
   state: ControlState,
   nowMs: number,
 ): Decision {

@@ -1,6 +1,6 @@
 /** Judges what is known of backups; whoever makes them says how they end. */
 import type { BackupId } from '../../kernel/index.js';
-import type { ControlCommand } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
 import { backupIsUnderWay, ownDatabase } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
@@ -9,9 +9,11 @@ import type { Backup } from './management.js';
 import { refuseName } from './names.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
-export function decideStartBackup(command: CommandOf<'StartBackup'>, state: ControlState, nowMs: number): Decision {
+export function decideStartBackup(
+  command: ControlCommandOf<'StartBackup'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const { account, database, backup: id, name, isDaily } = command;
   if (ownDatabase(state, account, database) === undefined) return unknownDatabase(database);
   const known = state.backups.byId.get(id);
@@ -29,7 +31,7 @@ export function decideStartBackup(command: CommandOf<'StartBackup'>, state: Cont
 }
 
 /** A backup ends once: what is said later is answered with the end that it had. */
-export function decideEndBackup(command: CommandOf<'EndBackup'>, state: ControlState, atMs: number): Decision {
+export function decideEndBackup(command: ControlCommandOf<'EndBackup'>, state: ControlState, atMs: number): Decision {
   const { backup: id, state: ended, bytes, manifests } = command;
   const backup = state.backups.byId.get(id);
   if (backup === undefined) return unknownBackup(id);
@@ -52,7 +54,11 @@ export function decideEndBackup(command: CommandOf<'EndBackup'>, state: ControlS
 }
 
 /** Answers what it was: what it holds can be removed then. */
-export function decideDeleteBackup(command: CommandOf<'DeleteBackup'>, state: ControlState, nowMs: number): Decision {
+export function decideDeleteBackup(
+  command: ControlCommandOf<'DeleteBackup'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const { account, database, backup: id } = command;
   if (ownDatabase(state, account, database) === undefined) return unknownDatabase(database);
   const backup = state.backups.byId.get(id);
@@ -61,12 +67,15 @@ export function decideDeleteBackup(command: CommandOf<'DeleteBackup'>, state: Co
   return decided({ type: 'OneBackup', backup }, { type: 'BackupDeleted', backup: id, atMs: nowMs });
 }
 
-export function decideListBackups({ account, database }: CommandOf<'ListBackups'>, state: ControlState): Decision {
+export function decideListBackups(
+  { account, database }: ControlCommandOf<'ListBackups'>,
+  state: ControlState,
+): Decision {
   if (ownDatabase(state, account, database) === undefined) return unknownDatabase(database);
   return decided({ type: 'Backups', backups: state.backups.of(database) });
 }
 
-export function decideGetBackup({ account, backup: id }: CommandOf<'GetBackup'>, state: ControlState): Decision {
+export function decideGetBackup({ account, backup: id }: ControlCommandOf<'GetBackup'>, state: ControlState): Decision {
   const backup = state.backups.byId.get(id);
   return backup?.account === account ? decided({ type: 'OneBackup', backup }) : unknownBackup(id);
 }

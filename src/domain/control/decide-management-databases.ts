@@ -1,6 +1,6 @@
 /** Judges what an account does with its databases. Those of others are answered like those that never were. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
-import type { ControlCommand, DatabaseView } from './commands.js';
+import type { ControlCommandOf, DatabaseView } from './commands.js';
 import { databasePlanLimits } from './database-plans.js';
 import { refuseLimits, refuseOneMore, refuseSettings, settingsOf } from './database-rules.js';
 import { unknownAccount } from './decide-accounts.js';
@@ -13,15 +13,13 @@ import { refuseName } from './names.js';
 import { type Database, type DatabaseLimits, utcDayOf } from './records.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
 export function ownDatabase(state: ControlState, account: AccountId, id: DatabaseId): Database | undefined {
   const database = state.live(id);
   return database?.account === account ? database : undefined;
 }
 
 export function decideListOwn(
-  { account }: CommandOf<'ListOwnDatabases'>,
+  { account }: ControlCommandOf<'ListOwnDatabases'>,
   state: ControlState,
   nowMs: number,
 ): Decision {
@@ -33,13 +31,17 @@ export function decideListOwn(
   return decided({ type: 'Databases', databases });
 }
 
-export function decideGet({ account, database: id }: CommandOf<'GetDatabase'>, state: ControlState): Decision {
+export function decideGet({ account, database: id }: ControlCommandOf<'GetDatabase'>, state: ControlState): Decision {
   const database = ownDatabase(state, account, id);
   return database === undefined ? unknownDatabase(id) : decided({ type: 'OneDatabase', database });
 }
 
 /** Another plan brings its limits along; what the change says itself counts more. */
-export function decideChange(command: CommandOf<'ChangeDatabase'>, state: ControlState, nowMs: number): Decision {
+export function decideChange(
+  command: ControlCommandOf<'ChangeDatabase'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const { account, database: id, change } = command;
   const before = ownDatabase(state, account, id);
   if (before === undefined) return unknownDatabase(id);
@@ -65,7 +67,7 @@ export function decideChange(command: CommandOf<'ChangeDatabase'>, state: Contro
   return decided({ type: 'OneDatabase', database }, ...events);
 }
 
-export function decideMove(command: CommandOf<'MoveDatabase'>, state: ControlState, nowMs: number): Decision {
+export function decideMove(command: ControlCommandOf<'MoveDatabase'>, state: ControlState, nowMs: number): Decision {
   const { account, database: id, to } = command;
   const database = ownDatabase(state, account, id);
   if (database === undefined) return unknownDatabase(id);

@@ -1,6 +1,6 @@
 /** Judges the keys that people sign in with, and the sessions that they sign out of. The first of a person is that of the own account, and cannot be deleted. */
 import type { ApiKeyId } from '../../kernel/index.js';
-import type { ControlCommand } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { accountsOf } from './decide-management-queues.js';
 import { type Decision, decided, rejected } from './decision.js';
@@ -11,14 +11,16 @@ import { personOf, roleIn } from './people.js';
 import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
 const SHA256 = /^[0-9a-f]{64}$/;
 /** Of the key that an account is made with. */
 export const DEFAULT_KEY_NAME = 'default';
 
 /** Answers all keys of the person. */
-export function decideCreateKey({ key }: CommandOf<'CreateApiKey'>, state: ControlState, nowMs: number): Decision {
+export function decideCreateKey(
+  { key }: ControlCommandOf<'CreateApiKey'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const email = key.email.toLowerCase();
   const known = state.apiKeys.byId.get(key.id);
   if (known !== undefined && known.sha256 === key.sha256 && known.email === email) return keysOf(email, state);
@@ -43,7 +45,11 @@ export function decideCreateKey({ key }: CommandOf<'CreateApiKey'>, state: Contr
 }
 
 /** Answers the keys that are left. */
-export function decideDeleteKey(command: CommandOf<'DeleteApiKey'>, state: ControlState, atMs: number): Decision {
+export function decideDeleteKey(
+  command: ControlCommandOf<'DeleteApiKey'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   const email = command.email.toLowerCase();
   const all = listKeys(email, state);
   if (!all.some(({ id }) => id === command.id)) return rejected('UNKNOWN_KEY', 'there is no such key');
@@ -54,7 +60,7 @@ export function decideDeleteKey(command: CommandOf<'DeleteApiKey'>, state: Contr
   return decided({ type: 'ApiKeys', keys }, { type: 'ApiKeyDeleted', id: command.id, atMs });
 }
 
-export function decideListKeys({ email }: CommandOf<'ListApiKeys'>, state: ControlState): Decision {
+export function decideListKeys({ email }: ControlCommandOf<'ListApiKeys'>, state: ControlState): Decision {
   return keysOf(email.toLowerCase(), state);
 }
 
@@ -76,7 +82,11 @@ export function defaultKeyOf(account: Account): ApiKey {
 }
 
 /** Judged again it is as it was: there is nothing to sign out of any more. */
-export function decideSignOut({ session, untilMs }: CommandOf<'SignOut'>, state: ControlState, atMs: number): Decision {
+export function decideSignOut(
+  { session, untilMs }: ControlCommandOf<'SignOut'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   if (session === '' || session.length > MAX_SESSION_NAME) return rejected('BAD_VALUE', 'no session has such a name');
   const isOver = untilMs <= atMs || state.signedOut.has(session);
   return decided({ type: 'SignedOut' }, ...(isOver ? [] : [{ type: 'SignedOut', session, untilMs, atMs } as const]));

@@ -1,24 +1,22 @@
 /** Judges what is done with the queues of accounts: their plans, and whose they are. */
 import { DEFAULT_ACCOUNT_LIMITS, refusedLimit } from './account-limits.js';
 import { ACCOUNT_BUDGET_DOLLARS, ACCOUNT_PLAN_TERMS, accountPlanName } from './account-plans.js';
-import type { ControlCommand, NewAccount } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { accountCreation, refuseNewRecord, unknownAccount } from './decide-accounts.js';
 import { isSame, refuseAsTarget, said } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import type { ControlEvent } from './events.js';
 import { type AccountPlan, DEFAULT_ACCOUNT_PLAN } from './management.js';
 import { queueOwnerOf } from './people.js';
-import type { Account } from './records.js';
+import type { Account, NewAccount } from './records.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
-export function decideGetAccount({ account: id }: CommandOf<'GetAccount'>, state: ControlState): Decision {
+export function decideGetAccount({ account: id }: ControlCommandOf<'GetAccount'>, state: ControlState): Decision {
   const account = state.accounts.get(id);
   return account === undefined ? unknownAccount(id) : decided({ type: 'OneAccount', account });
 }
 
-export function decideListQueues({ account }: CommandOf<'ListQueues'>, state: ControlState): Decision {
+export function decideListQueues({ account }: ControlCommandOf<'ListQueues'>, state: ControlState): Decision {
   if (!state.accounts.has(account)) return unknownAccount(account);
   return decided({ type: 'Accounts', accounts: accountsOf(state, state.people.queues.of(account)) });
 }
@@ -30,7 +28,11 @@ export function accountsOf(state: ControlState, ids: Iterable<Account['id']>): A
 }
 
 /** Another plan brings its limits along, but the budget, which is the account's own. */
-export function decidePlan(command: CommandOf<'ChangeAccountPlan'>, state: ControlState, atMs: number): Decision {
+export function decidePlan(
+  command: ControlCommandOf<'ChangeAccountPlan'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   const before = state.accounts.get(command.account);
   if (before === undefined) return unknownAccount(command.account);
   const planBefore = before.plan ?? DEFAULT_ACCOUNT_PLAN;
@@ -84,7 +86,7 @@ function refusePlan(plan: AccountPlan): Decision | undefined {
 }
 
 /** Asked again it finds the replacement that it made; without one, the queue is another's already. */
-export function decideMoveQueue(command: CommandOf<'MoveQueue'>, state: ControlState, atMs: number): Decision {
+export function decideMoveQueue(command: ControlCommandOf<'MoveQueue'>, state: ControlState, atMs: number): Decision {
   const { account, queue: id, to, replacement } = command;
   const queue = state.accounts.get(id);
   if (queue === undefined) return unknownAccount(id);
@@ -104,7 +106,7 @@ export function decideMoveQueue(command: CommandOf<'MoveQueue'>, state: ControlS
 }
 
 function wasReplaced(
-  { account, to, replacement }: CommandOf<'MoveQueue'>,
+  { account, to, replacement }: ControlCommandOf<'MoveQueue'>,
   queue: Account,
   state: ControlState,
 ): boolean {

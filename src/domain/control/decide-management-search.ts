@@ -1,6 +1,6 @@
 /** Judges what makes, changes and ends search indexes. Asked the same again (by id and tokens), it answers the same. */
 import type { AccountId, DatabaseId } from '../../kernel/index.js';
-import type { ControlCommand } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { unknownAccount } from './decide-accounts.js';
 import { isSame, refuseAsTarget, said } from './decide-management-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
@@ -10,10 +10,8 @@ import { refuseName } from './names.js';
 import { refusedSearchLimit } from './search-limits.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
 export function decideCreateIndex(
-  { index }: CommandOf<'CreateSearchIndex'>,
+  { index }: ControlCommandOf<'CreateSearchIndex'>,
   state: ControlState,
   nowMs: number,
 ): Decision {
@@ -44,18 +42,21 @@ export function decideCreateIndex(
   );
 }
 
-export function decideListIndexes({ account }: CommandOf<'ListSearchIndexes'>, state: ControlState): Decision {
+export function decideListIndexes({ account }: ControlCommandOf<'ListSearchIndexes'>, state: ControlState): Decision {
   if (!state.accounts.has(account)) return unknownAccount(account);
   return decided({ type: 'SearchIndexes', indexes: state.search.of(account) });
 }
 
-export function decideGetIndex({ account, index: id }: CommandOf<'GetSearchIndex'>, state: ControlState): Decision {
+export function decideGetIndex(
+  { account, index: id }: ControlCommandOf<'GetSearchIndex'>,
+  state: ControlState,
+): Decision {
   const index = state.search.live(id);
   return index?.account === account ? decided({ type: 'OneSearchIndex', index }) : unknownIndex(id);
 }
 
 export function decideChangeIndex(
-  command: CommandOf<'ChangeSearchIndex'>,
+  command: ControlCommandOf<'ChangeSearchIndex'>,
   state: ControlState,
   atMs: number,
 ): Decision {
@@ -81,7 +82,7 @@ export function decideChangeIndex(
 
 /** Asked again it answers the same: its documents may still have to be removed. */
 export function decideDeleteIndex(
-  command: CommandOf<'DeleteSearchIndex'>,
+  command: ControlCommandOf<'DeleteSearchIndex'>,
   state: ControlState,
   atMs: number,
 ): Decision {

@@ -1,6 +1,6 @@
 /** Judges what makes, changes and ends teams. Who may ask for it is the edge's to know: it sees a person's role. */
 import type { AccountId } from '../../kernel/index.js';
-import type { ControlCommand } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { accountCreation, accountOf, refuseNewRecord } from './decide-accounts.js';
 import { accountsOf } from './decide-management-queues.js';
 import { type Decision, decided, rejected } from './decision.js';
@@ -11,9 +11,7 @@ import { isOnlyQueue, personOf, queueOwnerOf, roleIn } from './people.js';
 import type { Account } from './records.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
-export function decideCreateTeam(command: CommandOf<'CreateTeam'>, state: ControlState, atMs: number): Decision {
+export function decideCreateTeam(command: ControlCommandOf<'CreateTeam'>, state: ControlState, atMs: number): Decision {
   const { account, copiesCard } = command;
   const known = state.accounts.get(account.id);
   if (known?.team !== undefined && known.secrets.queueToken.sha256 === account.secrets.queueToken.sha256) {
@@ -37,7 +35,7 @@ export function decideCreateTeam(command: CommandOf<'CreateTeam'>, state: Contro
 }
 
 /** To change a role, a member is removed and added. */
-export function decideAddMember(command: CommandOf<'AddMember'>, state: ControlState, atMs: number): Decision {
+export function decideAddMember(command: ControlCommandOf<'AddMember'>, state: ControlState, atMs: number): Decision {
   const account = teamOf(state, command.team);
   if (account === undefined) return unknownTeam(command.team);
   const { members } = account.team;
@@ -59,7 +57,11 @@ export function decideAddMember(command: CommandOf<'AddMember'>, state: ControlS
 }
 
 /** The keys that the person has for the team are gone with it (C6). */
-export function decideRemoveMember(command: CommandOf<'RemoveMember'>, state: ControlState, atMs: number): Decision {
+export function decideRemoveMember(
+  command: ControlCommandOf<'RemoveMember'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   const account = teamOf(state, command.team);
   if (account === undefined) return unknownTeam(command.team);
   const email = command.email.toLowerCase();
@@ -74,7 +76,11 @@ export function decideRemoveMember(command: CommandOf<'RemoveMember'>, state: Co
  * What its queues hold is not known here, and goes with them: its own, and those that are only queues. The queue of a person
  * or of another team stays somebody's, and so does its own once it was moved away: those have to be moved first.
  */
-export function decideDeleteTeam({ team: id }: CommandOf<'DeleteTeam'>, state: ControlState, atMs: number): Decision {
+export function decideDeleteTeam(
+  { team: id }: ControlCommandOf<'DeleteTeam'>,
+  state: ControlState,
+  atMs: number,
+): Decision {
   if (state.deletedAccounts.has(id)) return decided({ type: 'TeamIsGone' });
   const team = teamOf(state, id);
   if (team === undefined) return unknownTeam(id);
@@ -92,7 +98,7 @@ export function decideDeleteTeam({ team: id }: CommandOf<'DeleteTeam'>, state: C
   return decided({ type: 'TeamIsGone' }, ...gone);
 }
 
-export function decideListTeams({ email }: CommandOf<'ListTeams'>, state: ControlState): Decision {
+export function decideListTeams({ email }: ControlCommandOf<'ListTeams'>, state: ControlState): Decision {
   return decided({ type: 'Accounts', accounts: accountsOf(state, state.people.teamsOf(email.toLowerCase())) });
 }
 

@@ -1,6 +1,6 @@
 /** Judges what processes ask for of a database's daily limit, and what the meter saw them use. */
 import type { DatabaseId } from '../../kernel/index.js';
-import type { ControlCommand, MeteredRecord } from './commands.js';
+import type { ControlCommandOf, MeteredRecord } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import { MAX_FOLD_ROWS, QUOTA_DAY_SKEW, USAGE_DAYS } from './limits.js';
@@ -11,9 +11,7 @@ import type { ControlState } from './state.js';
 /** Of a day; a search index without one says -1, a database 0. */
 const NO_LIMIT = 0;
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
-export function decideLease(command: CommandOf<'LeaseQuota'>, state: ControlState, nowMs: number): Decision {
+export function decideLease(command: ControlCommandOf<'LeaseQuota'>, state: ControlState, nowMs: number): Decision {
   const { session, database: id, day, known, wanted } = command;
   const limit = dailyLimitOf(id, state);
   if (limit === undefined) return unknownDatabase(id);
@@ -42,7 +40,7 @@ function dailyLimitOf(id: DatabaseId, state: ControlState): number | undefined {
   return Math.max(NO_LIMIT, limit);
 }
 
-export function decideReturn(command: CommandOf<'ReturnQuota'>, state: ControlState): Decision {
+export function decideReturn(command: ControlCommandOf<'ReturnQuota'>, state: ControlState): Decision {
   const { session, database, day, known, unused } = command;
   const reserved = state.quotaOf(database, day)?.reservedBy(session) ?? 0;
   if (reserved !== known || unused <= 0) return decided({ type: 'QuotaReturned', reserved });
@@ -53,14 +51,18 @@ export function decideReturn(command: CommandOf<'ReturnQuota'>, state: ControlSt
   );
 }
 
-export function decideEndSession({ session }: CommandOf<'EndSession'>, state: ControlState, nowMs: number): Decision {
+export function decideEndSession(
+  { session }: ControlCommandOf<'EndSession'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const holds = [...state.quotas.values()].some((days) => [...days.values()].some(({ shares }) => shares.has(session)));
   if (!holds) return decided({ type: 'SessionIsOver' });
   return decided({ type: 'SessionIsOver' }, { type: 'SessionEnded', session, atMs: nowMs });
 }
 
 /** Counts each record once: positions that are counted are skipped, and so are numbers, when a record was stored twice. */
-export function decideFold(command: CommandOf<'FoldMeter'>, state: ControlState, nowMs: number): Decision {
+export function decideFold(command: ControlCommandOf<'FoldMeter'>, state: ControlState, nowMs: number): Decision {
   const { after, position, records } = command;
   if (after > state.meterPosition || position <= state.meterPosition) {
     return decided({ type: 'MeterIsFolded', position: state.meterPosition });

@@ -2,20 +2,18 @@
  * Judges what makes, changes and ends ACL users and their REST tokens. What rules mean is not known here: an
  * edge has read them, and changes a user as it saw it (`seenRevision`), so that of two changes at once none is lost.
  */
-import type { ControlCommand } from './commands.js';
+import type { ControlCommandOf } from './commands.js';
 import { unknownDatabase } from './decide-databases.js';
 import { type Decision, decided, rejected } from './decision.js';
 import { MAX_USER_NAME_BYTES, MAX_USER_PASSWORDS, MAX_USER_RULES_BYTES, MAX_USERS } from './limits.js';
 import type { AclUserRecord } from './records.js';
 import type { ControlState } from './state.js';
 
-type CommandOf<Type extends ControlCommand['type']> = Extract<ControlCommand, { readonly type: Type }>;
-
 const SHA256 = /^[0-9a-f]{64}$/;
 /** They follow from the database's password and read-only token. */
 const BUILT_IN: ReadonlySet<string> = new Set(['default', 'default_ro']);
 
-export function decideSetUser(command: CommandOf<'SetUser'>, state: ControlState, nowMs: number): Decision {
+export function decideSetUser(command: ControlCommandOf<'SetUser'>, state: ControlState, nowMs: number): Decision {
   const { type: _, database, seenRevision, ...wanted } = command;
   if (state.live(database) === undefined) return unknownDatabase(database);
   const refusal = refuseUser(wanted);
@@ -32,13 +30,21 @@ export function decideSetUser(command: CommandOf<'SetUser'>, state: ControlState
   return decided({ type: 'UserIs', isSet: true, user }, { type: 'UserSet', database, ...user, atMs: nowMs });
 }
 
-export function decideDeleteUser(command: CommandOf<'DeleteUser'>, state: ControlState, nowMs: number): Decision {
+export function decideDeleteUser(
+  command: ControlCommandOf<'DeleteUser'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   const { database, name } = command;
   if (state.userOf(database, name) === undefined) return decided({ type: 'UserIsGone', wasThere: false });
   return decided({ type: 'UserIsGone', wasThere: true }, { type: 'UserDeleted', database, name, atMs: nowMs });
 }
 
-export function decideIssueToken({ token }: CommandOf<'IssueUserToken'>, state: ControlState, nowMs: number): Decision {
+export function decideIssueToken(
+  { token }: ControlCommandOf<'IssueUserToken'>,
+  state: ControlState,
+  nowMs: number,
+): Decision {
   if (!state.isPasswordOf(token.database, token.user, token.password)) {
     return rejected('UNKNOWN_USER', 'there is no such user with that password');
   }

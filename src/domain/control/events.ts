@@ -200,22 +200,4 @@ export type ControlEvent =
       readonly latestDay: UtcDay;
     };
 
-/** Events that say nothing about who may do what: a copy of the state need not look its grants up again. */
-export function changesAccess({ type }: ControlEvent): boolean {
-  switch (type) {
-    case 'QuotaReserved':
-    case 'SessionEnded':
-    case 'MeterFolded':
-    case 'BackupStarted':
-    case 'BackupEnded':
-    case 'BackupDeleted':
-    case 'AuditNoted':
-    case 'SignedOut':
-    case 'QuotaRestored':
-    case 'UsageRestored':
-    case 'MeterRestored':
-      return false;
-    default:
-      return true;
-  }
-}
+export type ControlEventOf<Type extends ControlEvent['type']> = Extract<ControlEvent, { readonly type: Type }>;

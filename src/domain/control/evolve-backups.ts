@@ -1,29 +1,20 @@
 /** What events of backups do to the control state. */
-import { assert, type BackupId, unreachable } from '../../kernel/index.js';
-import type { ControlEvent } from './events.js';
+import { assert, type BackupId } from '../../kernel/index.js';
+import type { ControlEventOf } from './events.js';
 import type { Backup } from './management.js';
 import type { ControlState } from './state.js';
 
-export type BackupEvent = Extract<ControlEvent, { readonly type: 'BackupStarted' | 'BackupEnded' | 'BackupDeleted' }>;
+export function backupStarted({ type: _, ...backup }: ControlEventOf<'BackupStarted'>, state: ControlState): void {
+  state.backups.put({ ...backup, state: 'pending', bytes: 0, manifests: [], reason: '' });
+}
 
-export function evolveBackups(state: ControlState, event: BackupEvent): void {
-  switch (event.type) {
-    case 'BackupStarted': {
-      const { type: _, ...backup } = event;
-      state.backups.put({ ...backup, state: 'pending', bytes: 0, manifests: [], reason: '' });
-      return;
-    }
-    case 'BackupEnded': {
-      const { backup, state: ended, bytes, manifests, reason } = event;
-      state.backups.put({ ...existing(state, backup), state: ended, bytes, manifests, reason });
-      return;
-    }
-    case 'BackupDeleted':
-      state.backups.delete(event.backup);
-      return;
-    default:
-      unreachable(event);
-  }
+export function backupEnded(event: ControlEventOf<'BackupEnded'>, state: ControlState): void {
+  const { backup, state: ended, bytes, manifests, reason } = event;
+  state.backups.put({ ...existing(state, backup), state: ended, bytes, manifests, reason });
+}
+
+export function backupDeleted({ backup }: ControlEventOf<'BackupDeleted'>, state: ControlState): void {
+  state.backups.delete(backup);
 }
 
 function existing(state: ControlState, id: BackupId): Backup {

@@ -1,61 +1,45 @@
 /** What leases, sessions and the meter do to the control state: all that is counted by day. */
-import { type DatabaseId, unreachable } from '../../kernel/index.js';
-import type { ControlEvent } from './events.js';
+import type { DatabaseId } from '../../kernel/index.js';
+import type { ControlEventOf } from './events.js';
 import { METER_MARK_DAYS, QUOTA_DAYS, USAGE_DAYS } from './limits.js';
 import { readSubject } from './quota-subjects.js';
 import type { MeterMark, UsageRow, UtcDay } from './records.js';
 import type { ControlState } from './state.js';
 
-export type CountEvent = Extract<
-  ControlEvent,
-  {
-    readonly type:
-      | 'QuotaReserved'
-      | 'SessionEnded'
-      | 'MeterFolded'
-      | 'QuotaRestored'
-      | 'UsageRestored'
-      | 'MeterRestored';
-  }
->;
+export function quotaReserved(event: ControlEventOf<'QuotaReserved'>, state: ControlState): void {
+  state.quotaDay(event.database, event.day).reserve(event.session, event.reserved);
+  reachDay(state, event.day);
+}
 
-export function evolveCounts(state: ControlState, event: CountEvent): void {
-  switch (event.type) {
-    case 'QuotaReserved':
-      state.quotaDay(event.database, event.day).reserve(event.session, event.reserved);
-      reachDay(state, event.day);
-      return;
-    case 'SessionEnded':
-      for (const [subject, days] of state.quotas) {
-        // Q3: the meter does not show what was leased of a search index.
-        const isMetered = readSubject(subject) === undefined;
-        for (const quota of days.values()) quota.end(event.session, isMetered);
-      }
-      return;
-    case 'MeterFolded':
-      state.meterPosition = event.position;
-      for (const mark of event.marks) setMark(state, mark);
-      for (const row of event.rows) addUsage(state, row);
-      return;
-    case 'QuotaRestored': {
-      const quota = state.quotaDay(event.database, event.day);
-      quota.settled = event.settled;
-      for (const { session, reserved, metered } of event.shares) quota.shares.set(session, { reserved, metered });
-      return;
-    }
-    case 'UsageRestored': {
-      const { type: _, database, day, ...usage } = event;
-      state.setUsage(database, day, usage);
-      return;
-    }
-    case 'MeterRestored':
-      state.meterPosition = event.position;
-      for (const mark of event.marks) state.meterMarks.set(mark.session, mark);
-      state.latestDay = event.latestDay;
-      return;
-    default:
-      unreachable(event);
+export function sessionEnded({ session }: ControlEventOf<'SessionEnded'>, state: ControlState): void {
+  for (const [subject, days] of state.quotas) {
+    // Q3: the meter does not show what was leased of a search index.
+    const isMetered = readSubject(subject) === undefined;
+    for (const quota of days.values()) quota.end(session, isMetered);
   }
+}
+
+export function meterFolded({ position, marks, rows }: ControlEventOf<'MeterFolded'>, state: ControlState): void {
+  state.meterPosition = position;
+  for (const mark of marks) setMark(state, mark);
+  for (const row of rows) addUsage(state, row);
+}
+
+export function quotaRestored(event: ControlEventOf<'QuotaRestored'>, state: ControlState): void {
+  const quota = state.quotaDay(event.database, event.day);
+  quota.settled = event.settled;
+  for (const { session, reserved, metered } of event.shares) quota.shares.set(session, { reserved, metered });
+}
+
+export function usageRestored(event: ControlEventOf<'UsageRestored'>, state: ControlState): void {
+  const { type: _, database, day, ...usage } = event;
+  state.setUsage(database, day, usage);
+}
+
+export function meterRestored(event: ControlEventOf<'MeterRestored'>, state: ControlState): void {
+  state.meterPosition = event.position;
+  for (const mark of event.marks) state.meterMarks.set(mark.session, mark);
+  state.latestDay = event.latestDay;
 }
 
 function setMark(state: ControlState, mark: MeterMark): void {

@@ -1,36 +1,28 @@
 /** What events of search indexes do to the control state. */
-import { assert, type DatabaseId, unreachable } from '../../kernel/index.js';
-import type { ControlEvent } from './events.js';
+import { assert, type DatabaseId } from '../../kernel/index.js';
+import type { ControlEventOf } from './events.js';
 import type { SearchIndex } from './management.js';
 import type { ControlState } from './state.js';
 
-export type SearchEvent = Extract<
-  ControlEvent,
-  {
-    readonly type: 'SearchIndexCreated' | 'SearchIndexSet' | 'SearchIndexDeleted' | 'SearchTombstoneRestored';
-  }
->;
+export function searchIndexCreated({ index }: ControlEventOf<'SearchIndexCreated'>, state: ControlState): void {
+  state.search.put({ ...index, deletedAtMs: undefined });
+}
 
-export function evolveSearch(state: ControlState, event: SearchEvent): void {
-  switch (event.type) {
-    case 'SearchIndexCreated':
-      state.search.put({ ...event.index, deletedAtMs: undefined });
-      return;
-    case 'SearchIndexSet': {
-      const { name, account, limits, tokens } = event;
-      state.search.put({ ...existing(state, event.index), name, account, limits, tokens });
-      return;
-    }
-    case 'SearchIndexDeleted':
-      state.search.put({ ...existing(state, event.index), tokens: undefined, deletedAtMs: event.atMs });
-      state.dropCounts(event.index);
-      return;
-    case 'SearchTombstoneRestored':
-      state.search.put({ ...event.index, tokens: undefined });
-      return;
-    default:
-      unreachable(event);
-  }
+export function searchIndexSet(event: ControlEventOf<'SearchIndexSet'>, state: ControlState): void {
+  const { name, account, limits, tokens } = event;
+  state.search.put({ ...existing(state, event.index), name, account, limits, tokens });
+}
+
+export function searchIndexDeleted({ index, atMs }: ControlEventOf<'SearchIndexDeleted'>, state: ControlState): void {
+  state.search.put({ ...existing(state, index), tokens: undefined, deletedAtMs: atMs });
+  state.dropCounts(index);
+}
+
+export function searchTombstoneRestored(
+  { index }: ControlEventOf<'SearchTombstoneRestored'>,
+  state: ControlState,
+): void {
+  state.search.put({ ...index, tokens: undefined });
 }
 
 function existing(state: ControlState, id: DatabaseId): SearchIndex {

@@ -4,12 +4,10 @@
  */
 import type { AccountId, ApiKeyId, BackupId, DatabaseId } from '../../kernel/index.js';
 import type { AccountLimits } from '../queue/index.js';
-import type { ControlCommand, NewAccount } from './commands.js';
 import type {
   AccountPlan,
   ApiKey,
   AuditEntry,
-  AuditNote,
   Backup,
   BackupState,
   DatabaseSettings,
@@ -20,7 +18,7 @@ import type {
   SearchType,
   TeamMember,
 } from './management.js';
-import type { Account, DatabaseLimits } from './records.js';
+import type { Account, DatabaseLimits, NewAccount } from './records.js';
 import type { SignedOutSession } from './signed-out.js';
 
 export interface NewSearchIndex {
@@ -46,18 +44,6 @@ export interface DatabaseChange {
 }
 
 export type ManagementCommand =
-  /**
-   * The command, and a line of the audit log in the same entry when it changed anything. Not nested. A database or queue
-   * that the command names without an account is refused unless it belongs to this one.
-   */
-  | {
-      readonly type: 'Audited';
-      readonly account: AccountId;
-      readonly note: AuditNote;
-      readonly command: Exclude<ControlCommand, { readonly type: 'Audited' }>;
-      /** Also when it changes nothing here: for what is changed elsewhere because of it. */
-      readonly always?: boolean | undefined;
-    }
   /** What is not deleted, oldest first, with what was used today: answered as `Databases`. */
   | { readonly type: 'ListOwnDatabases'; readonly account: AccountId }
   | { readonly type: 'GetDatabase'; readonly account: AccountId; readonly database: DatabaseId }

@@ -4,6 +4,7 @@ import type { AccountLimits, AccountState } from '../queue/index.js';
 import type { AccountPlan, DatabaseSettings, Team } from './management.js';
 import type { SealedSecret } from './sealed-secret.js';
 
+/** Of a token that calls present. */
 export type TokenRole = 'standard' | 'read-only';
 
 export interface DatabaseSecrets {
@@ -127,4 +128,24 @@ const DAY_MS = 86_400_000;
 
 export function utcDayOf(atMs: number): UtcDay {
   return Math.floor(atMs / DAY_MS);
+}
+
+export interface NewDatabase {
+  readonly id: DatabaseId;
+  readonly name: string;
+  /** Undefined: the first account. */
+  readonly account: AccountId | undefined;
+  readonly partitions: number;
+  readonly limits: DatabaseLimits;
+  readonly secrets: DatabaseSecrets;
+  readonly settings?: DatabaseSettings | undefined;
+}
+
+export interface NewAccount {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly email: string;
+  readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
+  readonly readOnlyToken?: SealedSecret | undefined;
+  readonly limits?: AccountLimits | undefined;
 }

@@ -18,13 +18,11 @@ export interface Audience {
   readonly isPaused?: boolean;
   /** Clients whose commands are held up. */
   readonly heldClients?: number;
-  /** How much has been said so far; hand it to the next two. */
-  readonly said?: number;
-  /** Takes back what was said since: what it was about did not happen. */
-  unsay?(said: number): void;
-  /** Takes out what was said since, for `sayAgain`: what it is about is not done yet. */
-  holdBack?(said: number): readonly unknown[];
-  sayAgain?(held: readonly unknown[]): void;
+  /** What is said from now on is of something that is not done yet: it goes no further before `letGo`. */
+  hold?(): void;
+  letGo?(): void;
+  /** Instead of letting it go: what it was about did not happen. */
+  unsay?(): void;
   /** A script was refused a command, for ACL LOG. */
   noteScriptDenial?(denial: PermissionDenied): void;
   /** A script is about to run a command: for those who watch all commands, or cache what it reads. */

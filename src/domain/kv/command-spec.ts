@@ -12,6 +12,7 @@ import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
 import type { NotificationKind } from './notifications.js';
 import type { Blocked, ErrorReply, Paused, Reply } from './reply.js';
+import type { Run } from './run.js';
 import type { Settings } from './settings.js';
 import type { Statistics } from './statistics.js';
 
@@ -50,10 +51,11 @@ export type CommandFlag =
 
 /**
  * Of a command about every key, in a database of several partitions: what its answer is made of. `walk`: they are asked
- * one after the other, with the partition inside the cursor. The others ask all, not in one step, and answer with the
- * first refusal if there is one, else with the sum, all items together, the first that is not null, or just the first.
+ * one after the other, with the partition inside the cursor. The others ask all, not in one step. `succeeded` is the
+ * first that is no refusal. The others answer with the first refusal if there is one, else with the sum, all items
+ * together, the first that is not null, or just the first.
  */
-export type AcrossPartitions = 'walk' | 'sum' | 'items' | 'any' | 'first';
+export type AcrossPartitions = 'walk' | 'sum' | 'items' | 'any' | 'first' | 'succeeded';
 
 export type CommandFamily =
   | 'string'
@@ -159,6 +161,8 @@ export interface CommandContext {
   readonly commands: CommandTable;
   readonly keyspace: Keyspace;
   readonly effects: Effects;
+  /** What the command is, or is part of, if that can be taken back. */
+  readonly run: Run;
   readonly random: Random;
   /** The instant this command is judged by; 0 in replay, where every effect is absolute. */
   readonly nowMs: number;
@@ -179,7 +183,7 @@ export interface CommandContext {
   readonly face: KvFaceName;
   /** May the handler answer `Blocked`? Not over REST, in a transaction or in a script. */
   readonly mayBlock: boolean;
-  /** May the handler answer `Paused`? Not in a transaction, whose commands are one. */
+  /** May the handler answer `Paused`? */
   readonly mayPause: boolean;
   /** In RESP3 a few replies differ beyond their form. */
   readonly protocol: 2 | 3;
@@ -211,6 +215,8 @@ export interface ReplayTarget {
   readonly keyspace: Keyspace;
   /** @throws DEFECT when the effect does not apply */
   replay(words: readonly ByteString[]): void;
+  /** The same, in slices. */
+  replayInSlices(words: readonly ByteString[]): Generator<void, void>;
 }
 
 export type KvFaceName = 'rest' | 'resp';
@@ -240,6 +246,8 @@ export interface ServerFacts {
   workedMicros?(): number;
   /** What scripts may take at most; left out: as the bounds of the domain have it. */
   readonly scriptLimits?: ScriptLimits;
+  /** What a command or a transaction may take, in milliseconds of work; left out: `MAX_COMMAND_MS`. */
+  readonly commandMs?: number;
   /** Section → field → value, for INFO; the keyspace section is the engine's own. */
   info(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -251,7 +259,7 @@ export type Handler = (context: CommandContext) => Reply | Blocked | Paused;
  * A handler that takes long, in steps of about a millisecond. Nothing else of the same database runs between
  * two steps, so it sees and leaves one state; other databases and the event loop go on.
  */
-export type SlicedHandler = (context: CommandContext) => Iterator<void, Reply>;
+export type SlicedHandler = (context: CommandContext) => Generator<void, Reply>;
 
 export interface CommandSpec {
   /** Upper case; a subcommand is its own row: `OBJECT ENCODING`. */

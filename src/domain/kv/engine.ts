@@ -21,12 +21,13 @@ import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { type Collection, Keyspace } from './keyspace.js';
 import { Libraries } from './libraries.js';
-import { MAX_ANSWER_BYTES } from './limits.js';
+import { MAX_ANSWER_BYTES, MAX_COMMAND_MS } from './limits.js';
 import { MemoryBounds } from './memory-bounds.js';
 import { type NotificationKind, Notifications } from './notifications.js';
 import { PARAMETER_DEFAULTS } from './parameters.js';
 import { removeExpiredFields } from './perishing.js';
 import { type Blocked, ERRORS, ErrorReply, type Paused, type Reply } from './reply.js';
+import { commandStopped, Run, Stopped, workLimit } from './run.js';
 import { Settings } from './settings.js';
 import { hasManyWords, MANY_WORDS } from './slices.js';
 import { Statistics } from './statistics.js';
@@ -34,8 +35,8 @@ import { Statistics } from './statistics.js';
 export interface SlicedCommand {
   /** Runs one slice, judged by `nowMs`. The reply when it was the last. */
   next(nowMs: number): Reply | undefined;
-  /** The next slice ends it, with nothing done; only of what can be killed. */
-  readonly kill?: () => void;
+  /** Ends it instead, with nothing done. @throws PartStopped, StateInDoubt */
+  stop(why: string): Reply;
 }
 
 /** Who asks, and what for; what is left out is as for a plain REST command of a user who may do everything. */
@@ -60,6 +61,7 @@ export class KvEngine {
   readonly libraries = new Libraries();
   readonly statistics = new Statistics();
   readonly bounds: MemoryBounds;
+  readonly run: Run;
   readonly #notifications: Notifications;
   #isQuiet = false;
   readonly #args = new Args();
@@ -73,6 +75,7 @@ export class KvEngine {
   ) {
     const { keyspace, effects, settings, libraries, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
+    this.run = new Run(keyspace, effects, settings, libraries, audience, server);
     this.#notifications = new Notifications(audience);
     settings.onChange = (name) => {
       if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');
@@ -87,6 +90,7 @@ export class KvEngine {
       commands,
       keyspace,
       effects,
+      run: this.run,
       random,
       server,
       settings,
@@ -161,26 +165,41 @@ export class KvEngine {
   /** Begins a command that runs in slices; each call of `next` is one. A refusal is its reply. */
   begin(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): SlicedCommand {
     this.#prepare(words, 0, caller);
-    return this.#inSlices((spec.sliced as SlicedHandler)(this.#context), words, caller);
+    const slices = (spec.sliced as SlicedHandler)(this.#context);
+    return this.#inSlices(slices, words, caller, this.run.begin());
   }
 
   /** What is left of a command that has paused. */
-  rest({ rest, kill }: Paused, words: readonly ByteString[], caller: Caller): SlicedCommand {
-    return { ...this.#inSlices(rest, words, caller), kill };
+  rest({ rest }: Paused, words: readonly ByteString[], caller: Caller): SlicedCommand {
+    return this.#inSlices(rest, words, caller, false);
   }
 
-  #inSlices(slices: Iterator<void, Reply>, words: readonly ByteString[], caller: Caller): SlicedCommand {
+  /** @param isWhole is it a run of its own, to be ended here? */
+  #inSlices(
+    slices: Generator<void, Reply>,
+    words: readonly ByteString[],
+    caller: Caller,
+    isWhole: boolean,
+  ): SlicedCommand {
+    const { run } = this;
+    const step = (nowMs: number, take: () => IteratorResult<void, Reply>): Reply | undefined => {
+      this.#prepare(words, nowMs, caller);
+      let reply: Reply;
+      try {
+        const taken = take();
+        if (taken.done !== true) return undefined;
+        reply = taken.value;
+      } catch (thrown) {
+        if (thrown instanceof Stopped) return run.stop(commandStopped(thrown.message), isWhole);
+        if (!(thrown instanceof ErrorReply)) throw thrown;
+        reply = thrown;
+      }
+      if (isWhole) run.end();
+      return reply;
+    };
     return {
-      next: (nowMs) => {
-        this.#prepare(words, nowMs, caller);
-        try {
-          const step = slices.next();
-          return step.done === true ? step.value : undefined;
-        } catch (refusal) {
-          if (refusal instanceof ErrorReply) return refusal;
-          throw refusal;
-        }
-      },
+      next: (nowMs) => step(nowMs, () => slices.next()),
+      stop: (why) => step(0, () => slices.throw(new Stopped(why))) as Reply,
     };
   }
 
@@ -188,15 +207,33 @@ export class KvEngine {
   replay(words: readonly ByteString[]): void {
     const spec = this.commands.find(words);
     if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
+    const reply = this.#replaying(() => this.execute(spec, words, 0));
+    if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+  }
+
+  /** The same in slices, where the command has any. */
+  *replayInSlices(words: readonly ByteString[]): Generator<void, void> {
+    const spec = this.commands.find(words);
+    if (spec?.sliced === undefined || !this.#replaying(() => this.isLong(spec, words, 0))) return this.replay(words);
+    const slices = this.begin(spec, words);
+    for (;;) {
+      const reply = this.#replaying(() => slices.next(0));
+      if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+      if (reply !== undefined) return;
+      yield;
+    }
+  }
+
+  #replaying<T>(run: () => T): T {
     const { effects, keyspace } = this;
     effects.isMuted = true;
     keyspace.changes.isMuted = true;
     this.#context.isReplay = true;
-    const reply = this.execute(spec, words, 0);
+    const result = run();
     this.#context.isReplay = false;
     keyspace.changes.isMuted = false;
     effects.isMuted = false;
-    if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
+    return result;
   }
 
   /**
@@ -217,6 +254,11 @@ export class KvEngine {
       removed += removeExpiredFields(this, key, value, nowMs, limit - removed);
     }
     return removed;
+  }
+
+  /** Work that a command, or a transaction, may take in milliseconds. */
+  get commandMs(): number {
+    return workLimit(this.settings, this.#context.server.commandMs ?? MAX_COMMAND_MS);
   }
 
   /** Is there anything that falls due by itself? */

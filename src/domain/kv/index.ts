@@ -20,6 +20,6 @@ export { Pace } from './pace.js';
 export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
+export { commandStopped, PartStopped, StateInDoubt } from './run.js';
 export { Settings } from './settings.js';
-export { StateInDoubt } from './state-in-doubt.js';
 export { queueProblem, restRefusal } from './transaction.js';

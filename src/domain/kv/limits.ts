@@ -61,6 +61,9 @@ export function answerable({ face, maxCommandBytes }: CommandContext, value: Byt
   throw new ErrorReply(`${requestTooLarge(maxCommandBytes, value.length).text}. GETRANGE reads it in parts`);
 }
 
+/** Work of a command or a transaction in milliseconds, unless the installation has another bound: as long as a script's. */
+export const MAX_COMMAND_MS = 5_000;
+
 /** One command, or one answer over REST, beyond the database's limit. */
 export function requestTooLarge(limitBytes: number, actualBytes: number): ErrorReply {
   return new ErrorReply(`ERR max request size exceeded. Limit: ${limitBytes} bytes, Actual: ${actualBytes} bytes`);

@@ -151,11 +151,8 @@ export class Blocked {
 
 /** What a handler answers that may pause and has worked for as long as one may at a time. Never leaves the owner. */
 export class Paused {
-  /** @param rest what is left of it: each step is as long again  @param kill has the next step end it */
-  constructor(
-    readonly rest: Iterator<void, Reply>,
-    readonly kill: () => void,
-  ) {}
+  /** @param rest what is left of it: each step is as long again */
+  constructor(readonly rest: Generator<void, Reply>) {}
 }
 
 export const OK = new SimpleString('OK');

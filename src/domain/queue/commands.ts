@@ -4,7 +4,7 @@
  * judges what depends on state: groups, limits that count, deduplication, flow control.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
-import type { RunName, WorkflowCommand, WorkflowItem, WorkflowReply } from '../workflow/commands.js';
+import type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 import type {
   BodyRef,
   DeliverySettings,
@@ -14,17 +14,11 @@ import type {
   HeaderList,
   MessageStatus,
   QueueRecord,
+  RawSettings,
   Schedule,
   UrlGroup,
 } from './records.js';
-
-/** Configuration as it came, for what can only be judged with a group's defaults under it. */
-export interface RawSettings {
-  /** All request headers that count: lower-case neutral names; configuration, Content-Type and, for header-forward, the rest. */
-  readonly headers: HeaderList;
-  /** Configuration from the query, lower-case neutral names. Headers win over it. */
-  readonly query: HeaderList;
-}
+import type { RunName, WorkflowCommand, WorkflowItem, WorkflowReply } from './runs/commands.js';
 
 export type PublishDestination =
   /** `settings` were parsed where the call came in. */
@@ -66,16 +60,7 @@ export interface MessageFilter {
   readonly responseStatus?: readonly number[];
 }
 
-export type DlqSelector =
-  | { readonly kind: 'ids'; readonly dlqIds: readonly DlqId[] }
-  | {
-      readonly kind: 'filter';
-      readonly filter: MessageFilter;
-      readonly count: number;
-      /** The last id of the page before, exclusive. */
-      readonly after: DlqId | undefined;
-      readonly order: 'earliestFirst' | 'latestFirst';
-    };
+export type DlqSelector = DlqSelectorBy<MessageFilter>;
 
 export type MessageSelector =
   | { readonly kind: 'ids'; readonly messageIds: readonly MessageId[] }

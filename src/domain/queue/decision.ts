@@ -1,7 +1,6 @@
 /** What a decision may depend on beside the state, and how a refusal looks. */
+import type { Held, QueueBounds } from './accounts/held.js';
 import type { QueueRejection, QueueReply } from './commands.js';
-import type { Held } from './held.js';
-import type { QueueBounds } from './held-refusal.js';
 import type { AccountFacts } from './records.js';
 
 export interface QueueContext {

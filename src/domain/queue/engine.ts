@@ -3,41 +3,29 @@
  * change is an event that has been applied when it is recorded. Nothing here takes longer than about two
  * milliseconds a call, whatever the state holds.
  */
-import { type MessageId, unreachable } from '../../kernel/index.js';
-import { failedRunCommand } from '../workflow/failed-runs.js';
-import type { RunEntry, RunPart } from '../workflow/records.js';
-import { cancelRuns, endRunByCommand, getRun } from '../workflow/run-commands.js';
-import { cancelLeftovers } from '../workflow/run-end.js';
-import { listWaiters, notify, timeOutWaits, wait } from '../workflow/waits.js';
-import { type AttemptWords, isOfEndedRun, recordAttempt, startAttempt } from './attempts.js';
-import { cancelMessage, cancelMessages, isShown } from './cancel.js';
-import type { QueueCommand, QueueCommandOf, QueueReply } from './commands.js';
-import { type QueueContext, rejection } from './decision.js';
-import { Dispatcher } from './dispatcher.js';
-import { deleteDlq, getDlq, retryDlq } from './dlq-commands.js';
+import type { MessageId } from '../../kernel/index.js';
+import type { Held } from './accounts/held.js';
+import { isTickRefused } from './accounts/held-refusal.js';
+import { QueueState } from './accounts/queue-state.js';
+import { rebuildingEvents } from './accounts/rebuild.js';
+import { rowOf } from './command-table.js';
+import type { QueueCommand, QueueReply } from './commands.js';
+import { expireDlq } from './dead-letters/dlq-expiry.js';
+import type { QueueContext } from './decision.js';
+import { isOfEndedRun, startAttempt } from './delivery/attempts.js';
+import { Dispatcher } from './delivery/dispatcher.js';
 import type { QueueEvent } from './events.js';
-import { getFlow, listFlows, pauseFlow, pinFlow, resetFlow, unpinFlow } from './flow-commands.js';
-import type { Held } from './held.js';
-import { groupRefusal, isTickRefused, scheduleRefusal } from './held-refusal.js';
-import { ACTIVE } from './messages.js';
-import { acceptTick, publish, takeIntake } from './publish.js';
-import { deleteQueue, getQueue, listQueues, pauseQueue, setQueue } from './queue-commands.js';
-import { rebuildingEvents } from './rebuild.js';
+import type { BodySink } from './messages/bodies.js';
+import { ACTIVE } from './messages/message.js';
+import { acceptTick } from './messages/publish.js';
 import type { BodyRef, Envelope } from './records.js';
-import { AccountState, statusWord } from './state.js';
-import type { Turn } from './turn.js';
-
-/** Where the bytes of bodies go, and when they are needed no more. The state itself holds numbers. */
-export interface BodySink {
-  put(number: number, content: Uint8Array): void;
-  drop(number: number): void;
-}
+import type { RunEntry, RunPart } from './runs/records.js';
+import { cancelLeftovers } from './runs/run-end.js';
+import type { AttemptWords, QueueSteps, QueueTurn } from './turn.js';
+import { timeOutWaits } from './waits/waits.js';
 
 /** Called with each event once it has been applied: whoever executes writes it into the turn's entry. */
-export type Record = (event: QueueEvent) => void;
-
-/** A command that takes long, in steps of about a millisecond; its answer comes last. Others may run between. */
-export type QueueSteps = Iterator<void, QueueReply>;
+export type RecordEvent = (event: QueueEvent) => void;
 
 export interface EngineOptions {
   /** Attempts in flight to one origin: a sick one must not take all places of the account. */
@@ -70,14 +58,11 @@ export interface OpenRunAttempt {
 const MAX_IN_FLIGHT_PER_ORIGIN = 200;
 const NON_RETRYABLE_NAMES = ['Svc-NonRetryable-Error'];
 const NEUTRAL_WORDS = ['Svc'];
-/** Messages that `prepare` places in one step, DLQ entries that expire in one call of `work`: about a millisecond. */
+/** Messages that `prepare` places in one step: about a millisecond. */
 const PLACED_AT_ONCE = 1000;
-const EXPIRED_AT_ONCE = 100;
-/** A failed run lets go of its list: so many entries of it count like one entry of the DLQ. */
-const RUN_ENTRIES_TO_ONE = 20;
 
 export class QueueEngine {
-  readonly #state: AccountState;
+  readonly #state: QueueState;
   readonly #maxInFlightPerOrigin: number;
   readonly #words: AttemptWords;
   readonly #deliveredWords: readonly string[];
@@ -88,7 +73,7 @@ export class QueueEngine {
     readonly bodies: BodySink,
     options: EngineOptions = {},
   ) {
-    this.#state = new AccountState(bodies);
+    this.#state = new QueueState(bodies);
     const { maxInFlightPerOrigin = MAX_IN_FLIGHT_PER_ORIGIN, nonRetryableNames = NON_RETRYABLE_NAMES } = options;
     this.#maxInFlightPerOrigin = maxInFlightPerOrigin;
     this.#deliveredWords = options.deliveredWords ?? NEUTRAL_WORDS;
@@ -114,9 +99,9 @@ export class QueueEngine {
   }
 
   /** Judges and applies. A refusal has recorded nothing. */
-  execute(command: QueueCommand, context: QueueContext, record: Record): QueueReply | QueueSteps {
+  execute(command: QueueCommand, context: QueueContext, record: RecordEvent): QueueReply | QueueSteps {
     const turn = this.#turn(context, record);
-    const result = this.#decide(command, turn);
+    const result = rowOf(command).decide(command, turn);
     if (!('next' in result)) {
       this.#noteDailyLimit(turn);
       return result;
@@ -136,7 +121,7 @@ export class QueueEngine {
    * @param spare attempts that the process has room for; `room` is what this call may start of them
    * @returns how many were started: the `AttemptStarted` among the recorded
    */
-  work(context: QueueContext, room: number, record: Record, spare = room): number {
+  work(context: QueueContext, room: number, record: RecordEvent, spare = room): number {
     const turn = this.#turn(context, record);
     const { schedules } = this.#state;
     const hasMoreTicks = schedules.dueTicks(
@@ -154,7 +139,7 @@ export class QueueEngine {
       state === 'passive'
         ? 0
         : turn.dispatcher.run(context.nowMs, { attempts: room, parallelism, spare }, (message) =>
-            startAttempt(message, turn, this.#words),
+            startAttempt(message, turn),
           );
     this.#noteDailyLimit(turn);
     const hasMore = hasMoreTicks || hasMoreTimeouts || hasMoreLeftovers || hasMoreExpired;
@@ -174,7 +159,8 @@ export class QueueEngine {
 
   /** When `work` has something to do next, if nothing else happens; undefined: nothing. */
   nextDueAtMs({ account }: QueueContext): number | undefined {
-    const { schedules, runs, oldestDlq: oldest, nowMs } = this.#state;
+    const { schedules, runs, deadLetters, nowMs } = this.#state;
+    const { oldest } = deadLetters;
     const instants = [
       schedules.nextTickAtMs(),
       runs.nextDeadline?.waiter.deadlineMs,
@@ -192,7 +178,7 @@ export class QueueEngine {
 
   /** Is the body referred to by anything? */
   isNeeded(body: number): boolean {
-    return this.#state.references.isNeeded(body);
+    return this.#state.bodies.isNeeded(body);
   }
 
   /** Everything up to here of the shard's intake is accepted. */
@@ -240,13 +226,14 @@ export class QueueEngine {
     return { ...attempt, run: { part, entries } };
   }
 
-  #turn(context: QueueContext, record: Record): Turn {
+  #turn(context: QueueContext, record: RecordEvent): QueueTurn {
     const state = this.#state;
     if (this.#dispatcher === undefined) for (const _ of this.prepare(context.nowMs));
     const dispatcher = this.#dispatcher as Dispatcher;
     return {
       state,
       dispatcher,
+      words: this.#words,
       deliveredWords: this.#deliveredWords,
       get context() {
         // Steps go on later than they began, when others have recorded events meanwhile; and a clock that was set
@@ -261,141 +248,12 @@ export class QueueEngine {
     };
   }
 
-  #decide(command: QueueCommand, turn: Turn): QueueReply | QueueSteps {
-    const { state, context, apply } = turn;
-    switch (command.type) {
-      case 'Publish':
-        return publish(command, turn);
-      case 'TakeIntake':
-        return takeIntake(command, turn);
-      case 'RecordAttempt':
-        return recordAttempt(command, turn, this.#words);
-      case 'GetMessage':
-        return getMessage(command, turn);
-      case 'CancelMessage':
-        return cancelMessage(command, turn);
-      case 'CancelMessages':
-        return cancelMessages(command, turn);
-      case 'SetQueue':
-        return setQueue(command, turn);
-      case 'PauseQueue':
-        return pauseQueue(command, turn);
-      case 'DeleteQueue':
-        return deleteQueue(command, turn);
-      case 'GetQueue':
-        return getQueue(command, turn);
-      case 'ListQueues':
-        return listQueues(turn);
-      case 'UpsertEndpoints':
-      case 'RemoveEndpoints':
-      case 'SetGroupDefaults':
-      case 'DeleteGroup':
-      case 'GetGroup':
-      case 'ListGroups':
-        return state.groups.execute(command, context, apply, (after, before) =>
-          groupRefusal(after, before, state, context),
-        );
-      case 'SetSchedule':
-      case 'PauseSchedule':
-      case 'DeleteSchedule':
-      case 'GetSchedule':
-      case 'ListSchedules':
-        return state.schedules.execute(command, context, apply, { next: () => state.nextBody }, (set, before) =>
-          scheduleRefusal(set, before, state, context),
-        );
-      case 'GetDlq':
-        return getDlq(command, turn);
-      case 'DeleteDlq':
-        return deleteDlq(command, turn);
-      case 'RetryDlq':
-        return retryDlq(command, turn);
-      case 'GetFlow':
-        return getFlow(command, turn);
-      case 'ListFlows':
-        return listFlows(command, turn);
-      case 'PauseFlow':
-        return pauseFlow(command, turn);
-      case 'PinFlow':
-        return pinFlow(command, turn);
-      case 'UnpinFlow':
-        return unpinFlow(command, turn);
-      case 'ResetFlow':
-        return resetFlow(command, turn);
-      case 'Wait':
-        return wait(command, turn);
-      case 'Notify':
-        return notify(command, turn);
-      case 'ListWaiters':
-        return listWaiters(command, turn);
-      case 'GetRun':
-        return getRun(command, turn);
-      case 'EndRun':
-        return endRunByCommand(command, turn);
-      case 'CancelRuns':
-        return cancelRuns(command, turn);
-      case 'GetFailedRun':
-      case 'ListFailedRuns':
-      case 'DeleteFailedRuns':
-      case 'ResumeRuns':
-      case 'RunFailureFunction':
-      case 'CancelFailureFunction':
-        return failedRunCommand(command, turn);
-      case 'GetGlobalParallelism':
-        return {
-          type: 'GlobalParallelism',
-          max: context.account.limits.maxGlobalParallelism,
-          active: state.messages.active.size,
-        };
-      case 'GetPosition':
-        // Known to whoever keeps the journal, not to the state that it adds up to.
-        return { type: 'Position', position: 0 };
-      default:
-        return unreachable(command);
-    }
-  }
-
   /** Once a day, as soon as the soft limit is passed, by whatever. */
-  #noteDailyLimit({ state, context, apply }: Turn): void {
+  #noteDailyLimit({ state, context, apply }: QueueTurn): void {
     const limit = context.account.limits.maxMessagesPerDay;
     const { usage } = state;
     if (limit === 0 || usage.isDailyLimitReached) return;
     const messages = usage.usedOn(context.nowMs);
     if (messages > limit) apply({ type: 'DailyLimitReached', limit, messages, atMs: context.nowMs });
   }
-}
-
-function getMessage({ id }: QueueCommandOf<'GetMessage'>, { state, context }: Turn): QueueReply {
-  const message = state.messages.get(id);
-  if (!isShown(message, context.nowMs)) return rejection('NOT_FOUND', `message ${id} not found`);
-  const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
-  return {
-    type: 'Message',
-    message: {
-      id,
-      envelope: shared.envelope,
-      body: { number: bodyNumber, bytes: bodyBytes },
-      createdAtMs,
-      notBeforeMs,
-      status: statusWord(message),
-      retried,
-    },
-    content: undefined,
-  };
-}
-
-/** By age, and by number when the limit was lowered. @returns more are to go */
-function expireDlq({ state, context, apply }: Turn): boolean {
-  const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
-  const dlqIds = [];
-  let excess = state.dlqSize - maxDlqEntries;
-  let room = EXPIRED_AT_ONCE;
-  for (const { dlqId, failedAtMs } of state.dlqEntries()) {
-    const isOld = failedAtMs + dlqRetentionMs <= context.nowMs;
-    if ((!isOld && excess <= 0) || room <= 0) break;
-    excess -= 1;
-    room -= 1 + (state.runs.failed(dlqId)?.run.entries.length ?? 0) / RUN_ENTRIES_TO_ONE;
-    dlqIds.push(dlqId);
-  }
-  if (dlqIds.length > 0) apply({ type: 'DlqExpired', dlqIds, atMs: context.nowMs });
-  return room <= 0;
 }

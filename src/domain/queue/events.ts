@@ -8,10 +8,9 @@
  * The last group is found in snapshots only.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
-import type { WorkflowEvent } from '../workflow/events.js';
-import type { RunPart } from '../workflow/records.js';
 import type {
   BodyRef,
+  CarriedBody,
   DlqEntry,
   Envelope,
   GroupEndpoint,
@@ -20,11 +19,8 @@ import type {
   Schedule,
   UrlGroup,
 } from './records.js';
-
-/** A body that comes with its event, or one that an earlier event brought (`bytes` undefined). */
-export interface CarriedBody extends BodyRef {
-  readonly content: Uint8Array | undefined;
-}
+import type { WorkflowEvent } from './runs/events.js';
+import type { RunPart } from './runs/records.js';
 
 export type QueueEvent =
   | WorkflowEvent

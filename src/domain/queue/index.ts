@@ -1,33 +1,22 @@
-export * from './callback-body.js';
+/**
+ * The queue of an account. In this folder is what all of it shares: commands and their table, events, records, the
+ * engine. Its rooms are folders, each with the subject it is named for; `runs` has a face of its own.
+ */
+export * from './accounts/index.js';
+export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
+export type { CommandRow } from './command-row.js';
+export { QUEUE_COMMANDS, rowOf } from './command-table.js';
 export * from './commands.js';
-export * from './cron.js';
+export type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 export * from './decision.js';
-export * from './deduplication.js';
-export * from './delivered-headers.js';
-export * from './destination.js';
-export * from './duration.js';
-export {
-  type BodySink,
-  type EngineOptions,
-  type OpenRunAttempt,
-  QueueEngine,
-  type QueueSteps,
-  type Record as RecordEvent,
-} from './engine.js';
-export type { CarriedBody, QueueEvent, QueueEventOf } from './events.js';
-export * from './flow-control-setting.js';
-export { canonicalHeaderName, isForbiddenOutgoing, outgoingHeaderProblem } from './header-names.js';
-export type * from './held.js';
-export { FOR_RUNS, type QueueBounds } from './held-refusal.js';
+export * from './delivery/index.js';
+export { type EngineOptions, type OpenRunAttempt, QueueEngine, type RecordEvent } from './engine.js';
+export { QUEUE_EVENTS, rowOfEvent } from './event-table.js';
+export type { QueueEvent, QueueEventOf } from './events.js';
 export * from './ids.js';
-export * from './labels.js';
 export * from './limits.js';
-export * from './message-filter.js';
-export * from './names.js';
-export * from './publish-settings.js';
+export * from './messages/index.js';
 export * from './records.js';
-export * from './redaction.js';
-export * from './retry-delay.js';
-export * from './retry-policy.js';
-export { OPTION_NAMES } from './setting-options.js';
-export * from './trimmed-body.js';
+export * from './schedules/index.js';
+export * from './settings/index.js';
+export type { QueueSteps } from './turn.js';

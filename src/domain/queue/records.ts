@@ -4,7 +4,6 @@
  * `undefined` were not given.
  */
 import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
-import type { WorkflowMark } from '../workflow/records.js';
 
 /** Stored by their place: new ones come last. */
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
@@ -17,6 +16,14 @@ export function carriesBody(method: HttpMethod): boolean {
 
 /** In the order in which they are sent; a name may come more than once. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** Configuration as it came, for what can only be judged with a group's defaults under it. */
+export interface RawSettings {
+  /** All request headers that count: lower-case neutral names; configuration, Content-Type and, for header-forward, the rest. */
+  readonly headers: HeaderList;
+  /** Configuration from the query, lower-case neutral names. Headers win over it. */
+  readonly query: HeaderList;
+}
 
 export interface FlowControlSetting {
   readonly key: string;
@@ -61,6 +68,18 @@ export interface DeliverySettings {
   readonly redact: Redaction | undefined;
 }
 
+/** Of a message of a run; part of its envelope, so alike for all runs of a kind. */
+export interface WorkflowMark {
+  /** An answer without the protocol's version is not a workflow endpoint's: the run fails at once. */
+  readonly detectsTrigger: boolean;
+  /** Started by a REST trigger: the endpoint has to be new enough for it, or the run fails at once. */
+  readonly needsRecentClient: boolean;
+  /** The endpoint can fetch the list of entries itself, when a delivery leaves it out. */
+  readonly canFetch: boolean;
+  /** The trigger's settings hold for all messages of the run; else each message brings its own. */
+  readonly isConfiguredByTrigger: boolean;
+}
+
 /**
  * All that messages which were published alike share. The state keeps one object for equal envelopes:
  * it is compared by its bytes (codec/queue), never changed.
@@ -91,6 +110,11 @@ export interface Envelope {
 export interface BodyRef {
   readonly number: number;
   readonly bytes: number;
+}
+
+/** A body that comes with its event, or one that an earlier event brought (`bytes` undefined). */
+export interface CarriedBody extends BodyRef {
+  readonly content: Uint8Array | undefined;
 }
 
 /**

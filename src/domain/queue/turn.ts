@@ -1,15 +1,28 @@
 /** What a decision of one turn has at hand, and how it makes things happen. */
+import type { QueueState } from './accounts/queue-state.js';
+import type { QueueReply } from './commands.js';
 import type { QueueContext } from './decision.js';
-import type { Dispatcher } from './dispatcher.js';
+import type { Dispatcher } from './delivery/dispatcher.js';
 import type { QueueEvent } from './events.js';
-import type { AccountState } from './state.js';
 
-export interface Turn {
-  readonly state: AccountState;
+/** How destinations may spell headers of answers. */
+export interface AttemptWords {
+  /** Names of the header by which a destination refuses for good, in every spelling that counts. */
+  readonly nonRetryableNames: readonly string[];
+  /** Of the alias's headers, which an endpoint may answer with; undefined: there is no alias. */
+  readonly aliasHeaderWord: string | undefined;
+}
+
+export interface QueueTurn {
+  readonly state: QueueState;
   readonly dispatcher: Dispatcher;
   readonly context: QueueContext;
+  readonly words: AttemptWords;
   /** Of headers, in the spellings that deliveries are in: `Svc`, or an alias's. */
   readonly deliveredWords: readonly string[];
   /** Applies the event and records it: what is asked of the state next has it in. */
   readonly apply: (event: QueueEvent) => void;
 }
+
+/** A command that takes long, in steps of about a millisecond; its answer comes last. Others may run between. */
+export type QueueSteps = Iterator<void, QueueReply>;

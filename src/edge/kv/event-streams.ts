@@ -16,9 +16,11 @@ import type { KvEvent, KvListenKind } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
+import { type Said, shareable } from '../said-bytes.js';
 import { closureOf } from './admission.js';
 import { authenticate, signIn } from './authentication.js';
 import { QUOTA_EXCEEDED } from './command-batch.js';
+import { EventStreamOutput } from './event-stream-output.js';
 import type { Exchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import { denialOf, mayRun, noPermission } from './permissions.js';
@@ -30,8 +32,6 @@ const RECHECK_EVERY_MS = 500;
 /** A comment now and then shows dead connections, and keeps those in between from closing a quiet stream. */
 const KEEPALIVE_EVERY_MS = 15_000;
 const KEEPALIVE = ': keepalive\n\n';
-/** What may wait for one reader; a second or two of a busy channel. */
-const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** Channels or patterns of one stream: more than that is a mistake. */
 const MAX_CHANNELS = 1000;
 
@@ -56,7 +56,7 @@ interface Stream {
   readonly subscriptions: KvSubscription[];
   /** Of what it listens to, and of what it has not read. */
   readonly hold: Hold;
-  readonly nameBytes: number;
+  readonly output: EventStreamOutput;
   isOpen: boolean;
   /** Of the rules that it was last held against. */
   accessVersion: number | undefined;
@@ -66,9 +66,8 @@ interface Stream {
 export class EventStreams {
   readonly #streams = new Set<Stream>();
   #isSweeping = false;
-  /** The last event in its form on the wire: the same event goes to all who listen to a channel. */
-  #lastEvent: KvEvent | undefined;
-  #lastText = '';
+  /** Events in their form on the wire: the same event goes to all who listen to a channel. */
+  readonly #textByEvent = new WeakMap<KvEvent, Said>();
 
   constructor(
     private readonly face: KvFace,
@@ -125,7 +124,13 @@ export class EventStreams {
       names,
       subscriptions: [],
       hold,
-      nameBytes,
+      output: new EventStreamOutput({
+        response: exchange.response,
+        tenant: grant.database,
+        broadcasts: face.broadcasts,
+        hold,
+        nameBytes,
+      }),
       isOpen: false,
       accessVersion: undefined,
       keptAliveAtMs: face.clock.monotonicMs(),
@@ -191,23 +196,17 @@ export class EventStreams {
   }
 
   #write(stream: Stream, event: KvEvent): void {
-    const { response } = stream;
-    if (event !== this.#lastEvent) {
-      this.#lastEvent = event;
-      this.#lastText = textOfEvent(event);
+    let text = this.#textByEvent.get(event);
+    if (text === undefined) {
+      text = shareable(textOfEvent(event));
+      this.#textByEvent.set(event, text);
     }
-    response.write(this.#lastText);
-    if (response.writableLength > MAX_UNREAD_BYTES || !this.#count(stream)) response.destroy(); // S3
-  }
-
-  /** @returns false: there is no room for what waits */
-  #count({ hold, nameBytes, response }: Stream): boolean {
-    return hold.resize(nameBytes + response.writableLength);
+    stream.output.say(text);
   }
 
   #end(stream: Stream): void {
     this.#forget(stream);
-    stream.response.end();
+    stream.output.end();
   }
 
   #forget(stream: Stream): void {
@@ -231,11 +230,11 @@ export class EventStreams {
   }
 
   #look(stream: Stream, nowMs: number): void {
-    this.#count(stream);
+    stream.output.count();
     if (!this.#isStillPermitted(stream)) this.#end(stream);
     else if (stream.isOpen && nowMs - stream.keptAliveAtMs >= KEEPALIVE_EVERY_MS) {
       stream.keptAliveAtMs = nowMs;
-      stream.response.write(KEEPALIVE);
+      if (stream.output.isQuiet) stream.output.say(KEEPALIVE);
     }
   }
 

@@ -14,6 +14,7 @@ const MERGES: Readonly<Record<Exclude<AcrossPartitions, 'walk'>, Merge>> = {
   items: unlessRefused(concatenate),
   any: unlessRefused((replies) => replies.find((reply) => reply !== null) ?? null),
   first: unlessRefused(([reply]) => reply as Reply),
+  succeeded: oneThatSucceeded,
 };
 
 export function mergeOf(how: Exclude<AcrossPartitions, 'walk'>): Merge {
@@ -22,6 +23,11 @@ export function mergeOf(how: Exclude<AcrossPartitions, 'walk'>): Merge {
 
 function unlessRefused(merge: Merge): Merge {
   return (replies) => replies.find((reply) => reply instanceof ErrorReply) ?? merge(replies);
+}
+
+/** Most find nothing to do. */
+function oneThatSucceeded(replies: readonly Reply[]): Reply {
+  return replies.find((reply) => !(reply instanceof ErrorReply)) ?? (replies[0] as Reply);
 }
 
 function sum(replies: readonly Reply[]): Reply {

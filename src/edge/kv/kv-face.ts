@@ -1,7 +1,8 @@
 /** What the key-value face is made of: ports from outside, and the few things its parts share. */
 import { ByteBudget } from '../../kernel/index.js';
-import type { Access, Clock, KvEvents, KvGateway, KvMeter, Log, Quota, Timers } from '../../ports/index.js';
+import type { Access, Broadcasts, Clock, KvEvents, KvGateway, KvMeter, Log, Quota, Timers } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
+import { BroadcastQueue } from '../broadcast-queue.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
 import { Incidents } from '../incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
@@ -18,6 +19,8 @@ export interface KvFaceParts {
   readonly meter: KvMeter;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Shared with other faces of the process; left out: one of its own. */
+  readonly broadcasts?: Broadcasts | undefined;
   readonly log: Log;
   readonly limits: KvFaceLimits;
   readonly aliases: readonly AliasWords[];
@@ -49,11 +52,13 @@ export class KvFace {
   readonly addresses: ClientAddresses;
   readonly incidents: Incidents;
   readonly budget: ByteBudget;
+  readonly broadcasts: Broadcasts;
 
   constructor(parts: KvFaceParts) {
     this.gateway = parts.gateway;
     this.events = parts.events;
     this.timers = parts.timers;
+    this.broadcasts = parts.broadcasts ?? new BroadcastQueue(parts.clock, parts.timers);
     this.users = parts.users;
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);

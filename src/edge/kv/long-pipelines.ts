@@ -80,7 +80,8 @@ export class LongPipelines {
       const denial = grant === before ? undefined : pipeline.batch.denialOfRest(grant);
       if (denial !== undefined) return { replies: portions.giveUp(denial) };
       const details = pipeline.details(grant, room.reserve(pipeline.portionBytes));
-      const { replies, denials } = await portions.next(grant, details);
+      const { replies, denials, hasSaid } = await portions.next(grant, details);
+      if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
       for (const refused of denials ?? []) this.face.users?.noteDenied(grant.database, refused, '', 'lua');
       return { replies, ranFor: grant };
     } catch (failure) {

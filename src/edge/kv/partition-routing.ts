@@ -42,6 +42,7 @@ export interface RoutedReplies {
   readonly scriptReads?: readonly ByteString[] | undefined;
   /** See KvResponse. */
   readonly denials?: readonly ScriptDenial[] | undefined;
+  readonly hasSaid?: boolean | undefined;
 }
 
 /** What a request says beside its commands. */

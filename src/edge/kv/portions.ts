@@ -103,7 +103,8 @@ export class PortionsOfSeveral implements Portions {
     const syncToken = joinSyncTokens(syncTokens);
     if (isFirst && failure !== undefined && syncToken === undefined) throw failure;
     const denials = settled.flatMap((outcome) => (outcome.status === 'fulfilled' && outcome.value?.denials) || []);
-    return { replies: this.#plan.makeReplies(), syncToken, ...(denials.length === 0 ? {} : { denials }) };
+    const hasSaid = settled.some((outcome) => outcome.status === 'fulfilled' && outcome.value?.hasSaid === true);
+    return { replies: this.#plan.makeReplies(), syncToken, hasSaid, ...(denials.length === 0 ? {} : { denials }) };
   }
 
   giveUp(refusal: ErrorReply): readonly Reply[] {

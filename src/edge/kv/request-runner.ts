@@ -78,7 +78,9 @@ export class RequestRunner {
       const maxAnswerBytes = length > 1 ? this.#maxAnswerBytes : undefined;
       routed = await this.#router.run(grant, mode, batch, detailsOf(grant, exchange, maxAnswerBytes));
     }
-    const { replies, syncToken, denials } = routed;
+    const { replies, syncToken, denials, hasSaid } = routed;
+    // Whoever says something waits while much of what was said is still to be handed on.
+    if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
     for (const denial of denials ?? []) users?.noteDenied(grant.database, denial, '', 'lua');
     const merged = batch.merge(replies);
     room.count(batch.replyBytes);

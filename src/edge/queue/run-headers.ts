@@ -3,7 +3,7 @@
  * nobody; whoever wants one of them forwarded says so by a forward header of its own.
  */
 import type { HeaderList } from '../../domain/queue/index.js';
-import type { WorkflowMark } from '../../domain/workflow/index.js';
+import type { WorkflowMark } from '../../domain/queue/runs/index.js';
 import { RUN_ID } from './run-names.js';
 
 export interface RunHeaders {

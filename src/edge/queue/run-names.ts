@@ -1,6 +1,6 @@
 /** Names of runs and of events: clients choose them, and put them into paths and headers. */
 import { outgoingHeaderProblem } from '../../domain/queue/index.js';
-import { MAX_EVENT_ID_BYTES, MAX_RUN_ID_BYTES } from '../../domain/workflow/index.js';
+import { MAX_EVENT_ID_BYTES, MAX_RUN_ID_BYTES } from '../../domain/queue/runs/index.js';
 import type { RunId } from '../../kernel/index.js';
 import { decodedName } from './destination.js';
 import { invalid } from './refused.js';

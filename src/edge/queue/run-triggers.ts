@@ -3,7 +3,7 @@
  * beside what the call says.
  */
 import type { HeaderList, PublishItem, RawSettings } from '../../domain/queue/index.js';
-import { newRunId } from '../../domain/workflow/index.js';
+import { newRunId } from '../../domain/queue/runs/index.js';
 import type { AskedMessage } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
 import { invalid } from './refused.js';

@@ -1,6 +1,6 @@
 /** What is read of a step where it comes in: of its record, or of the headers that stand for one. */
 import type { HeaderList } from '../../domain/queue/index.js';
-import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/workflow/index.js';
+import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/queue/runs/index.js';
 import { parseJson } from './json-items.js';
 import { invalid } from './refused.js';
 import { headerValue } from './run-headers.js';

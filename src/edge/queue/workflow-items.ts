@@ -10,7 +10,7 @@ import {
   type AskedInvoker,
   MAX_STEP_TEXT_BYTES,
   type WorkflowItem,
-} from '../../domain/workflow/index.js';
+} from '../../domain/queue/runs/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
 import { parseJson } from './json-items.js';
 import { type AskedMessage, checkedDestination, publishItem, refuseForbidden, settingsOf } from './publish-items.js';

@@ -5,7 +5,6 @@
  *  A2 what is made ahead of the client is a piece, or a stretch of short answers; then others run
  *  A3 of what nobody is there to read nothing more is made
  */
-import type { Socket } from 'node:net';
 import { encodeInPieces, encodeReplyAs, isSmallReply } from '../../codec/resp/index.js';
 import type { Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
@@ -21,7 +20,6 @@ const NOTHING_ELSE: Iterator<Reply> = [].values();
 
 export class AnswerWriter {
   constructor(
-    private readonly socket: Socket,
     private readonly client: RespClient,
     private readonly output: RespOutput,
     private readonly held: HeldBytes,
@@ -52,10 +50,8 @@ export class AnswerWriter {
 
   /** Goes on when others have run and the client has read what there is. */
   whenRead(goOn: () => void): void {
-    this.output.flush();
+    this.output.whenRead(goOn);
     this.held.count();
-    if (this.socket.writableNeedDrain) this.socket.once('drain', goOn);
-    else this.client.face.parts.timers.soon(goOn);
   }
 
   #write(answers: Iterator<Reply> | InPieces): void {

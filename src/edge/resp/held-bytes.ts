@@ -13,7 +13,7 @@ export const UNCOUNTED_BYTES = 16 * 1024;
 /** Where a connection keeps what it holds. */
 export interface HoldingParts {
   readonly parser: { readonly heldBytes: number };
-  readonly output: { readonly bytes: number };
+  readonly output: { readonly heldBytes: number };
   readonly client: Pick<RespClient, 'grant' | 'lastingBytes'>;
 }
 
@@ -34,7 +34,7 @@ export class HeldBytes {
 
   get bytes(): number {
     const { parser, output, client } = this.parts;
-    return parser.heldBytes + this.requestBytes + this.answerBytes + client.lastingBytes + output.bytes;
+    return parser.heldBytes + this.requestBytes + this.answerBytes + client.lastingBytes + output.heldBytes;
   }
 
   /** @returns is there room for what there is, and for so many bytes more? If not, nothing has changed */

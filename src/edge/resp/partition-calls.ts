@@ -80,7 +80,8 @@ export class PartitionCalls {
         batch.hasRest = replies.length > 0 && replies.length < batch.commands.length;
         this.#record(grant, batch.hasRest ? batch.takeFirst(replies.length) : batch, routed, startedAtMs);
         if (batch.scriptKeys.size > 0) this.#forgetUnread(grant, batch, routed.scriptReads);
-        return batch.answers(replies);
+        const answers = batch.answers(replies);
+        return this.#whenHandedOn(grant, routed)?.then(() => answers) ?? answers;
       },
       (failure: unknown) => {
         const refusal = new ErrorReply(failureText(this.face, failure));
@@ -203,8 +204,13 @@ export class PartitionCalls {
     const startedAtMs = this.face.parts.clock.monotonicMs();
     return run().then((routed) => {
       this.#record(grant, admitted, routed, startedAtMs);
-      return routed;
+      return this.#whenHandedOn(grant, routed)?.then(() => routed) ?? routed;
     });
+  }
+
+  /** Whoever says something waits while much of what was said in its database is still to be handed on. */
+  #whenHandedOn({ database }: KvGrant, { hasSaid }: RoutedReplies): Promise<void> | undefined {
+    return hasSaid === true ? this.face.broadcasts.whenCaughtUp(database) : undefined;
   }
 
   #record(

@@ -27,6 +27,8 @@ export interface ClientLink {
   /** Bytes that wait to be read, on either side. */
   readonly inputBytes: number;
   readonly outputBytes: number;
+  /** Of these, what it has been offered and has not read. */
+  readonly unreadBytes: number;
   /** All that it holds, these included. */
   readonly heldBytes: number;
   /** Of that, words of commands that are being run. */

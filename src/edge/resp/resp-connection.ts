@@ -19,7 +19,7 @@ import {
   type RequestParserLimits,
 } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, STRANGERS } from '../../kernel/index.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
 import { CommandRunner, type SettledOutcome } from './command-runner.js';
@@ -60,6 +60,7 @@ export class RespConnection implements ClientLink {
   #isEnding = false;
   #doubtedAtMs: number | undefined;
   #isLookingAgain = false;
+  #isAwaitingReader = false;
   #hasInputEnded = false;
   /** Of the rules by which it was last told something. */
   #heardVersion: number | undefined;
@@ -83,15 +84,17 @@ export class RespConnection implements ClientLink {
       isUnauthenticated: true,
     };
     this.#parser = new RequestParser(this.#parserLimits);
-    this.#output = new RespOutput(
+    const { client } = this;
+    this.#output = new RespOutput({
       socket,
       limits,
       clock,
       timers,
-      () => this.cut('slow-reader'),
-      () => this.#outputGrown(),
-    );
-    const { client } = this;
+      broadcasts: face.broadcasts,
+      tenant: () => client.grant?.database ?? STRANGERS,
+      onTooMuch: () => this.cut('slow-reader'),
+      onGrown: () => this.#outputGrown(),
+    });
     this.#held = new HeldBytes(face.budget, { parser: this.#parser, output: this.#output, client }, (isCounted) =>
       face.slowReaders.note(client, isCounted),
     );
@@ -104,10 +107,13 @@ export class RespConnection implements ClientLink {
       onRoom: () => this.#pump(),
       onRefused: (why) => this.#refuseInput(why),
     });
-    this.#writer = new AnswerWriter(socket, client, this.#output, this.#held, () => this.#written());
+    this.#writer = new AnswerWriter(client, this.#output, this.#held, () => this.#written());
     this.#runner = new CommandRunner(face, this.client);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('drain', () => this.#pump());
+    socket.on('drain', () => {
+      this.#output.drained();
+      this.#pump();
+    });
     socket.on('end', () => this.#inputEnded());
     // Told by `close` as well; without a listener it would be thrown.
     socket.on('error', () => undefined);
@@ -120,6 +126,10 @@ export class RespConnection implements ClientLink {
 
   get outputBytes(): number {
     return this.#output.bytes;
+  }
+
+  get unreadBytes(): number {
+    return this.#output.heldBytes;
   }
 
   get heldBytes(): number {
@@ -228,8 +238,9 @@ export class RespConnection implements ClientLink {
     if (this.#isWaiting || this.#isPumping || this.client.isClosed) return;
     if (this.#output.bytes > this.face.parts.limits.pauseOutputBytes) {
       this.#output.flush();
-      // C3: `drain` pumps again. Unless everything fits after all, which it says nothing about.
-      if (this.socket.writableNeedDrain) {
+      // C3. Unless everything fits after all.
+      if (this.#output.isBehind) {
+        this.#pumpWhenRead();
         this.#input.narrow();
         return;
       }
@@ -255,6 +266,15 @@ export class RespConnection implements ClientLink {
     else this.#input.open();
   }
 
+  #pumpWhenRead(): void {
+    if (this.#isAwaitingReader) return;
+    this.#isAwaitingReader = true;
+    this.#output.whenRead(() => {
+      this.#isAwaitingReader = false;
+      this.#pump();
+    });
+  }
+
   /** Asked behind every answer: most clients then have nothing more to say yet. */
   get #hasMoreToTake(): boolean {
     return this.#parser.mayHaveMore || this.#postponed !== undefined || !this.#batch.isEmpty;
@@ -265,7 +285,7 @@ export class RespConnection implements ClientLink {
     this.#isEnding = true;
     face.cuts.note('no-room-for-input', this.client.id);
     this.#output.answer(encodeReplyAs(why, 2));
-    this.#output.flush();
+    this.#output.flushAll();
     this.#parser.clear();
     this.#held.count();
     socket.end();
@@ -442,7 +462,7 @@ export class RespConnection implements ClientLink {
 
   #end(): void {
     if (this.socket.destroyed) return;
-    this.#output.flush();
+    this.#output.flushAll();
     this.socket.end(() => this.socket.destroy());
   }
 

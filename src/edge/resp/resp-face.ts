@@ -2,6 +2,7 @@
 
 import { ByteBudget } from '../../kernel/index.js';
 import type {
+  Broadcasts,
   Clock,
   Freshness,
   KvEvents,
@@ -13,6 +14,7 @@ import type {
   Timers,
 } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
+import { BroadcastQueue } from '../broadcast-queue.js';
 import { Incidents } from '../incidents.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
@@ -35,6 +37,8 @@ export interface RespFaceParts {
   readonly meter: KvMeter;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Shared with other faces of the process; left out: one of its own. */
+  readonly broadcasts?: Broadcasts | undefined;
   readonly log: Log;
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
@@ -54,6 +58,7 @@ export class RespFace {
   readonly tracking: TrackingTables;
   readonly fullDatabases: FullDatabases;
   readonly budget: ByteBudget;
+  readonly broadcasts: Broadcasts;
   readonly room: Room;
   readonly slowReaders = new SlowReaders();
   readonly cuts: CutLog;
@@ -67,6 +72,7 @@ export class RespFace {
     this.signIns = parts.signIns ?? UNGUARDED;
     this.incidents = new Incidents('resp', parts, 'r');
     this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
+    this.broadcasts = parts.broadcasts ?? new BroadcastQueue(parts.clock, parts.timers);
     this.room = new Room(parts.clock, parts.timers, parts.limits.maxRoomWaitMs, this.slowReaders);
     this.cuts = new CutLog(parts);
     this.fullDatabases = new FullDatabases(parts.clock);

@@ -6,39 +6,55 @@
  *     being run when it arrived: a client hears of a change behind the value that has changed
  *  O2 output that is not read is bounded: beyond `maxOutputBytes` the connection is cut, and beyond
  *     `softOutputBytes` after `softOutputMs`
+ *  O3 what is said unasked leaves when it is this connection's turn (broadcast-queue.ts), a write at a time while the
+ *     client reads; what waits are references, and answers behind them wait as well
+ *  O4 what waits for its turn is not held by the client: it counts from when the client does not take it
  */
 import type { Socket } from 'node:net';
 import type { ByteString } from '../../kernel/index.js';
-import type { Clock, Timers } from '../../ports/index.js';
+import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../../ports/index.js';
+import { SaidBytes, WRITE_BYTES } from '../said-bytes.js';
 import type { RespFaceLimits } from './resp-limits.js';
 
-/** A write of this size is worth its system call. */
-const WRITE_BYTES = 64 * 1024;
+export interface RespOutputParts {
+  readonly socket: Socket;
+  readonly limits: RespFaceLimits;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly broadcasts: Broadcasts;
+  /** In whose turns it says something unasked. */
+  readonly tenant: () => string;
+  readonly onTooMuch: () => void;
+  /** There may be more that was said unasked, and has not left. */
+  readonly onGrown: () => void;
+}
 
-export class RespOutput {
+export class RespOutput implements BroadcastItem {
+  /** Behind what waits. */
   #answers: ByteString = '';
+  /** In front of the answers. */
+  readonly #waiting = new SaidBytes();
+  /** Behind the answers. */
   #pushed: ByteString[] = [];
   #pushedBytes = 0;
-  #isPushDue = false;
+  #turn: BroadcastTurn | undefined;
+  #onRead: (() => void)[] = [];
   #softSinceMs: number | undefined;
   /** Answers are being put together: what is said unasked waits. */
   isHeld = false;
   /** Bytes of all answers so far. */
   bytesAnswered = 0;
 
-  constructor(
-    private readonly socket: Socket,
-    private readonly limits: RespFaceLimits,
-    private readonly clock: Clock,
-    private readonly timers: Timers,
-    private readonly onTooMuch: () => void,
-    /** There is more that was said unasked, and has not left. */
-    private readonly onGrown: () => void,
-  ) {}
+  constructor(private readonly parts: RespOutputParts) {}
 
-  /** Waits in the process, for `flush` or for the client. */
+  /** Waits in the process, for `flush`, for its turn or for the client. */
   get bytes(): number {
-    return this.socket.writableLength + this.#answers.length + this.#pushedBytes;
+    return this.parts.socket.writableLength + this.#answers.length + this.#waiting.bytes + this.#pushedBytes;
+  }
+
+  /** Of these, what the client has been offered, or has asked for. (O4) */
+  get heldBytes(): number {
+    return this.#turn !== undefined ? this.parts.socket.writableLength + this.#answers.length : this.bytes;
   }
 
   answer(bytes: ByteString): void {
@@ -51,43 +67,96 @@ export class RespOutput {
   push(bytes: ByteString): void {
     this.#pushed.push(bytes);
     this.#pushedBytes += bytes.length;
-    if (this.bytes > this.limits.maxOutputBytes) {
-      this.onTooMuch();
-      return;
-    }
-    // Otherwise it is counted when it has been written: most of it leaves at once.
-    if (this.isHeld) this.onGrown();
-    // What arrives together leaves together.
-    if (this.#isPushDue) return;
-    this.#isPushDue = true;
-    this.timers.soon(() => {
-      this.#isPushDue = false;
-      if (this.isHeld) return;
-      this.flush();
-      this.onGrown();
-    });
+    const { limits, onTooMuch, onGrown } = this.parts;
+    if (this.bytes > limits.maxOutputBytes) onTooMuch();
+    else if (this.#turn !== undefined) this.#turn.more(bytes.length);
+    else if (this.isHeld || this.#isFull) onGrown();
+    else this.#due(bytes.length);
   }
 
-  /** Everything that may leave, leaves. */
+  /** Everything that may leave, leaves, or is due. */
   flush(): void {
     if (!this.isHeld) this.#takePushed();
     if (this.#answers !== '') this.#write();
+    if (this.#waiting.bytes > 0 && !this.#isFull && this.#turn === undefined) this.#due(this.#waiting.bytes);
+  }
+
+  /** Whatever there is goes to the system: nothing will come behind it. */
+  flushAll(): void {
+    this.#takePushed();
+    const { socket } = this.parts;
+    while (this.#waiting.bytes > 0 && !socket.destroyed) socket.write(this.#waiting.take(), 'latin1');
+    if (this.#answers !== '') this.#write();
+  }
+
+  /** The client has read something. */
+  drained(): void {
+    const bytes = this.#waiting.bytes + (this.isHeld ? 0 : this.#pushedBytes);
+    if (bytes > 0 && this.#turn === undefined) this.#due(bytes);
+  }
+
+  /** The client has not read what it was offered, or something in front of it is still due. */
+  get isBehind(): boolean {
+    return this.#waiting.bytes > 0 || this.parts.socket.writableNeedDrain;
+  }
+
+  /** Goes on when others have run and the client has read what there is. */
+  whenRead(goOn: () => void): void {
+    this.flush();
+    const { socket, timers } = this.parts;
+    if (this.#waiting.bytes > 0) this.#onRead.push(goOn);
+    else if (socket.writableNeedDrain) socket.once('drain', goOn);
+    else timers.soon(goOn);
+  }
+
+  /** (O3) */
+  handOn(mayGoOn: () => boolean): number {
+    const { socket, onGrown } = this.parts;
+    if (!this.isHeld) this.#takePushed();
+    while (this.#waiting.bytes > 0 && !this.#isFull && !socket.destroyed) {
+      socket.write(this.#waiting.take(), 'latin1');
+      if (this.#waiting.bytes > 0 && !this.#isFull && !mayGoOn()) return this.#waiting.bytes;
+    }
+    if (this.#waiting.bytes === 0 && this.#answers !== '') this.#write();
+    this.#turn = undefined;
+    onGrown();
+    if (this.#waiting.bytes === 0 && this.#onRead.length > 0) this.#goOn();
+    return 0;
   }
 
   /** Has the client left so much unread for so long that it is given up? */
   isStuck(): boolean {
-    if (this.bytes <= this.limits.softOutputBytes) {
+    const { limits, clock } = this.parts;
+    if (this.bytes <= limits.softOutputBytes) {
       this.#softSinceMs = undefined;
       return false;
     }
-    const nowMs = this.clock.monotonicMs();
+    const nowMs = clock.monotonicMs();
     this.#softSinceMs ??= nowMs;
-    return nowMs - this.#softSinceMs > this.limits.softOutputMs;
+    return nowMs - this.#softSinceMs > limits.softOutputMs;
+  }
+
+  /** The client has not taken what it was offered; `drain` says when it has. */
+  get #isFull(): boolean {
+    const { socket } = this.parts;
+    return socket.writableNeedDrain && socket.writableLength > 0;
+  }
+
+  #due(bytes: number): void {
+    this.#turn = this.parts.broadcasts.add(this.parts.tenant(), this, bytes);
+  }
+
+  #goOn(): void {
+    const waiting = this.#onRead;
+    this.#onRead = [];
+    for (const goOn of waiting) this.whenRead(goOn);
   }
 
   #takePushed(): void {
     if (this.#pushed.length === 0) return;
-    this.#answers += this.#pushed.join('');
+    if (this.#answers !== '') this.#waiting.add(this.#answers);
+    this.#answers = '';
+    for (const said of this.#pushed) this.#waiting.add(said);
     this.#pushed = [];
     this.#pushedBytes = 0;
   }
@@ -95,6 +164,8 @@ export class RespOutput {
   #write(): void {
     const bytes = this.#answers;
     this.#answers = '';
-    if (!this.socket.destroyed) this.socket.write(bytes, 'latin1');
+    const { socket } = this.parts;
+    if (this.#waiting.bytes > 0) this.#waiting.add(bytes);
+    else if (!socket.destroyed) socket.write(bytes, 'latin1');
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { ClientLink, RespClient } from './resp-client.js';
 
-type Holder = Pick<RespClient, 'grant'> & { readonly link: Pick<ClientLink, 'outputBytes' | 'cut'> };
+type Holder = Pick<RespClient, 'grant'> & { readonly link: Pick<ClientLink, 'unreadBytes' | 'cut'> };
 
 export const NO_ROOM_FOR_OUTPUT = 'no-room-for-output';
 
@@ -21,9 +21,9 @@ export class SlowReaders {
     let slowest: Holder | undefined;
     let mostBytes = 0;
     for (const holder of this.#holders) {
-      if (holder.grant?.database !== database || holder.link.outputBytes <= mostBytes) continue;
+      if (holder.grant?.database !== database || holder.link.unreadBytes <= mostBytes) continue;
       slowest = holder;
-      mostBytes = holder.link.outputBytes;
+      mostBytes = holder.link.unreadBytes;
     }
     slowest?.link.cut(NO_ROOM_FOR_OUTPUT);
     return slowest !== undefined;

@@ -1,6 +1,6 @@
 /** What a run's row does not hold: steps that wait, how it ended, its failure function. A body that is replaced is let go. */
 import type { CarriedBody, HeaderList } from '../../domain/queue/index.js';
-import type { StepMark, Waiter } from '../../domain/workflow/index.js';
+import type { StepMark, Waiter } from '../../domain/queue/runs/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';

@@ -7,7 +7,7 @@
  *  RG3 in a run that is over nothing is under way: what was open is cancelled, but for the delivery that failed
  */
 import type { Envelope } from '../../domain/queue/index.js';
-import type { RunState, StepMark } from '../../domain/workflow/index.js';
+import type { RunState, StepMark } from '../../domain/queue/runs/index.js';
 import type { MessageId } from '../../kernel/index.js';
 import type { StepState } from '../../ports/index.js';
 import { MESSAGE } from './schema.js';

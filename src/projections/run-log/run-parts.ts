@@ -1,6 +1,6 @@
 /** What rows of runs refer to, as it is shown. Shared parts of one page are read once. */
 import type { Envelope, HeaderList } from '../../domain/queue/index.js';
-import { RUN_STATES, type RunState, type StepMark } from '../../domain/workflow/index.js';
+import { RUN_STATES, type RunState, type StepMark } from '../../domain/queue/runs/index.js';
 import { assert, type MessageId, type RunId } from '../../kernel/index.js';
 import type { LoggedInvoker, LoggedRun, SqlFile, SqlRow, StepFailure } from '../../ports/index.js';
 import { decodeEnvelope } from '../message-log/envelope-bytes.js';

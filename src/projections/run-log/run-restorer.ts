@@ -5,7 +5,7 @@
  * Begun anew with `clear` when it was interrupted: what it remembers between events is of one pass.
  */
 import type { DlqEntry, QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
-import type { Invoker, RunEntry, RunPart } from '../../domain/workflow/index.js';
+import type { Invoker, RunEntry, RunPart } from '../../domain/queue/runs/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { ChildName } from './run-details.js';

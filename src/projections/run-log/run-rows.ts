@@ -4,7 +4,7 @@
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
-import type { StepMark } from '../../domain/workflow/index.js';
+import type { StepMark } from '../../domain/queue/runs/index.js';
 import type { MessageId, RunId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';

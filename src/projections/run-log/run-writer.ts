@@ -5,7 +5,7 @@
  *  RW1 nothing that belongs to a run is part of the plain log: `apply` takes it, also where the run is not known
  */
 import { KEPT_RESPONSE_BYTES, type QueueEvent, type QueueEventOf } from '../../domain/queue/index.js';
-import type { Invoker, RunPart, Waiter } from '../../domain/workflow/index.js';
+import type { Invoker, RunPart, Waiter } from '../../domain/queue/runs/index.js';
 import type { RunEventState, SqlFile } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';

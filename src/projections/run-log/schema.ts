@@ -11,7 +11,7 @@
  *  - A run `is_held` while it goes on, and while it is in the DLQ. When it is let go its `events` are counted.
  */
 import { createHash } from 'node:crypto';
-import type { RunState } from '../../domain/workflow/index.js';
+import type { RunState } from '../../domain/queue/runs/index.js';
 import type { RunEventState } from '../../ports/index.js';
 import { STATE_NUMBERS } from '../message-log/schema.js';
 

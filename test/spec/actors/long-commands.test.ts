@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { ERRORS, ErrorReply, OK, type Reply } from '../../../src/domain/kv/index.js';
+import { ERRORS, ErrorReply, findCommand, KvEngine, MapReply, OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
+import { eventually } from '../../support/eventually.js';
 import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
 
 const OTHER = {
@@ -14,7 +15,7 @@ const OTHER = {
 const STEP_MS = 1;
 
 const words = (name: string, count: number, word: (i: number) => string) => [
-  name,
+  ...name.split(' '),
   ...Array.from({ length: count }, (_, i) => word(i)),
 ];
 /** About twenty slices. */
@@ -135,22 +136,33 @@ describe('a command that runs in slices', () => {
       await done(ask({ commands: [['EXISTS', 'set']] }));
     });
 
-    it('goes no further when it only reads', async () => {
+    it('goes no further', async () => {
       const long = ask({ commands: [keys], isGone: () => isGone });
       const next = ask({ commands: [['SCARD', 'set']] });
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       expect([long, next]).to.deep.equal([{}, {}]);
       isGone = true;
       expect(await done(next)).to.deep.equal([5000]);
-      expect(await done(long)).to.deep.equal([new ErrorReply('ERR the client has left')]);
+      expect(await done(long)).to.deep.equal([new ErrorReply('ERR command stopped: it was killed')]);
     });
 
-    it('is done when it writes', async () => {
-      const long = ask({ commands: [LONG_MSET], isGone: () => isGone });
+    it('is undone when it writes, and what writes behind it is done', async () => {
+      const commands = [LONG_MSET, ['SET', 'behind', '1']];
+      const long = ask({ mode: 'pipeline', commands, isGone: () => isGone });
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       expect(long).to.deep.equal({});
       isGone = true;
-      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([10_001]);
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([2]);
+      expect(await sizes(await stand.serving())).to.deep.equal([2, 1]);
+    });
+
+    it('is undone with its transaction', async () => {
+      const commands = [['SET', 'first', '1'], LONG_MSET, ['SET', 'behind', '1']];
+      const long = ask({ mode: 'transaction', commands, isGone: () => isGone });
+      await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
+      expect(long).to.deep.equal({});
+      isGone = true;
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
     });
 
     it('is not begun, with all that only reads behind it', async () => {
@@ -158,6 +170,70 @@ describe('a command that runs in slices', () => {
       const pipeline = ask({ mode: 'pipeline', commands: [keys, ['SCARD', 'set']], isGone: () => isGone });
       const replies = await done(pipeline);
       expect(replies.map((reply) => reply instanceof ErrorReply)).to.deep.equal([true, true]);
+    });
+  });
+
+  describe('that has worked for as long as one may', () => {
+    /** Some fifty milliseconds of work, in slices. */
+    const keys = words('ZUNIONSTORE', 2002, (i) => (i === 0 ? 'dest' : i === 1 ? '2000' : 'set'));
+
+    beforeEach(async () => {
+      stand.commandMs = 10;
+      actor = await stand.serving();
+      let elapsedMs = stand.time.monotonicMs();
+      stand.time.monotonicMs = () => (elapsedMs += STEP_MS);
+      await done(ask({ commands: [['SADD', 'set', ...words('', 1000, (i) => `m${i}`).slice(1)]] }));
+    });
+
+    const STOPPED = new ErrorReply('ERR command stopped: it took longer than 10 ms');
+
+    it('is ended, and nothing of it stays', async () => {
+      const long = ask({ commands: [keys] });
+      const next = ask({ commands: [['EXISTS', 'dest']] });
+      expect(await done(long)).to.deep.equal([STOPPED]);
+      expect(await done(next)).to.deep.equal([0]);
+      expect(await sizes(await stand.serving())).to.deep.equal([1, 0]);
+    });
+
+    it('is ended alone in its pipeline', async () => {
+      const commands = [['SET', 'before', '1'], keys, ['SET', 'behind', '1']];
+      expect(await done(ask({ mode: 'pipeline', commands }))).to.deep.equal([OK, STOPPED, OK]);
+    });
+
+    it('is ended with its transaction, of which nothing stays', async () => {
+      const commands = [['SET', 'before', '1'], keys, ['SET', 'behind', '1']];
+      const undone = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
+      expect(await done(ask({ mode: 'transaction', commands }))).to.deep.equal([undone, STOPPED, undone]);
+      expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
+      expect(await sizes(await stand.serving())).to.deep.equal([1, 0]);
+    });
+
+    it('is ended as a transaction of very many short ones, parameters and functions in it as well', async () => {
+      const parameter = ['CONFIG', 'SET', 'slowlog-max-len', '7'];
+      const library = ['FUNCTION', 'LOAD', "#!lua name=l\nredis.register_function('f', function() return 1 end)"];
+      const many = Array.from({ length: 50_000 }, (_, i) => ['LPUSH', 'list', `v${i}`]);
+      const replies = await done(ask({ mode: 'transaction', commands: [parameter, library, ...many] }));
+      expect(replies.filter((reply) => reply instanceof ErrorReply && reply.text === STOPPED.text)).to.have.length(1);
+      // What is not of keys is not put back: the partition is built again.
+      const seen = ask({
+        mode: 'pipeline',
+        commands: [['DBSIZE'], ['CONFIG', 'GET', parameter[2] as string], ['FUNCTION', 'LIST']],
+      });
+      await eventually(async () => {
+        await stand.time.advance(10);
+        expect(seen.replies).to.deep.equal([1, new MapReply(['slowlog-max-len', '128']), []]);
+      });
+    });
+
+    it('is ended sooner where its database says so, and never later', async () => {
+      for (const [given, ms] of [
+        ['5', 5],
+        ['60000', 10],
+      ] as const) {
+        await done(ask({ commands: [['CONFIG', 'SET', 'busy-reply-threshold', given]] }));
+        const text = `ERR command stopped: it took longer than ${ms} ms`;
+        expect(await done(ask({ commands: [keys] }))).to.deep.equal([new ErrorReply(text)]);
+      }
     });
   });
 
@@ -196,7 +272,88 @@ describe('a command that runs in slices', () => {
       await done(ask({ ...OTHER, commands: [['SET', 'a', '1']] }));
       const replies = await done(long);
       expect((replies[0] as ErrorReply).text).to.include('the transaction was undone');
+      expect((replies[1] as ErrorReply).text).to.match(/^ERR Script stopped/);
       expect(await done(ask({ commands: [['DBSIZE']] }))).to.deep.equal([1]);
     });
   });
+});
+
+/** Of what each case has: words, members, values, entries. */
+const ITEMS = 20_000;
+/** In one slice at most; a command that rebuilds something has up to 4096 words. */
+const ITEMS_A_SLICE = 4200;
+const LONG_TEXT = 'a text '.repeat(150_000);
+const LONG_TEXT_SLICES = LONG_TEXT.length / (128 * 1024);
+
+type Words = readonly string[];
+type Case = readonly [name: string, before: readonly Words[], words: Words, slices?: number];
+
+const list = `[${Array.from({ length: ITEMS }, (_, i) => `{"n":${i}}`).join()}]`;
+const filled: Readonly<Record<string, Words>> = {
+  list: words('RPUSH list', ITEMS, (i) => `m${i}`),
+  set: words('SADD set', ITEMS, (i) => `m${i}`),
+  hash: words('HSET hash', 2 * ITEMS, (i) => `m${i}`),
+  zset: words('ZADD zset', 2 * ITEMS, (i) => (i % 2 === 0 ? String(i) : `m${i}`)),
+  json: ['JSON.SET', 'json', '$', list],
+};
+const entries: readonly Words[] = Array.from({ length: ITEMS }, (_, i) => ['XADD', 'stream', `1-${i + 1}`, 'f', 'v']);
+const group = [...entries, ['XGROUP', 'CREATE', 'stream', 'g', '0']];
+const handedOut = [...group, ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'stream', '>']];
+
+const CASES: readonly Case[] = [
+  ...['list', 'set', 'hash', 'zset', 'json'].flatMap((key): Case[] => [
+    [`COPY of a ${key}`, [filled[key] as Words], ['COPY', key, 'copy']],
+    [`DUMP of a ${key}`, [filled[key] as Words], ['DUMP', key]],
+    [`RESTORE of a ${key}`, [filled[key] as Words], ['RESTORE', 'copy', '0', `DUMP ${key}`]],
+  ]),
+  ['DUMP of a text', [['SET', 'text', LONG_TEXT]], ['DUMP', 'text'], LONG_TEXT_SLICES],
+  ['RESTORE of a text', [['SET', 'text', LONG_TEXT]], ['RESTORE', 'copy', '0', 'DUMP text'], LONG_TEXT_SLICES],
+  ['COPY of a stream with much pending', handedOut, ['COPY', 'stream', 'copy']],
+  ['DUMP of a stream with much pending', handedOut, ['DUMP', 'stream']],
+  ['a push of many words', [], filled.list as Words],
+  ['members added', [], filled.set as Words],
+  ['values added to an array', [['JSON.SET', 'json', '$', '[]']], words('JSON.ARRAPPEND json $', ITEMS, String)],
+  ['values taken out of an array', [filled.json as Words], ['JSON.DEL', 'json', '$[*]']],
+  ['values cleared', [filled.json as Words], ['JSON.CLEAR', 'json', '$[*]']],
+  ['numbers increased', [filled.json as Words], ['JSON.NUMINCRBY', 'json', '$[*].n', '1']],
+  ['lengths of values', [filled.json as Words], ['JSON.OBJLEN', 'json', '$[*]']],
+  ['XREADGROUP', group, ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'stream', '>']],
+  ['XREADGROUP that may wait', group, 'XREADGROUP GROUP g c BLOCK 0 STREAMS stream >'.split(' ')],
+  ['XREADGROUP once more', handedOut, ['XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', 'stream', '0']],
+  ['XPENDING', handedOut, ['XPENDING', 'stream', 'g', '-', '+', String(ITEMS)]],
+  ['XAUTOCLAIM', handedOut, ['XAUTOCLAIM', 'stream', 'g', 'd', '0', '0', 'COUNT', String(ITEMS)]],
+  ['XGROUP DELCONSUMER', handedOut, ['XGROUP', 'DELCONSUMER', 'stream', 'g', 'c']],
+  ['XINFO STREAM FULL', handedOut, ['XINFO', 'STREAM', 'stream', 'FULL', 'COUNT', '0']],
+];
+
+describe('a command with much to do takes many slices', () => {
+  const caller = { face: 'resp', mayBlock: true } as const;
+  const random = { bytes: (count: number) => new Uint8Array(count), float: () => 0.5 };
+
+  function run(engine: KvEngine, line: Words): { reply: unknown; slices: number } {
+    const spec = findCommand(line);
+    if (spec === undefined) throw new Error(`there is no ${line[0]}`);
+    if (!engine.isLong(spec, line, 1, caller)) return { reply: engine.execute(spec, line, 1, caller), slices: 1 };
+    const command = engine.begin(spec, line, caller);
+    for (let slices = 1; ; slices += 1) {
+      const reply = command.next(1);
+      if (reply !== undefined) return { reply, slices };
+    }
+  }
+
+  for (const [name, before, line, atLeast = ITEMS / ITEMS_A_SLICE] of CASES) {
+    it(`as ${name}`, () => {
+      const inSlices = new KvEngine(random, { nowMicros: () => 0, info: () => new Map() });
+      const inOneGo = new KvEngine(random, { nowMicros: () => 0, info: () => new Map() });
+      for (const engine of [inSlices, inOneGo]) for (const each of before) run(engine, each);
+      const own = line.map((word) => (word.startsWith('DUMP ') ? String(run(inSlices, word.split(' ')).reply) : word));
+      for (const engine of [inSlices, inOneGo]) engine.effects.take();
+      const { reply, slices } = run(inSlices, own);
+      expect(reply).to.not.be.instanceOf(ErrorReply);
+      expect(slices).to.be.greaterThan(atLeast);
+      const spec = findCommand(own);
+      expect(spec && inOneGo.execute(spec, own, 1, caller)).to.deep.equal(reply);
+      expect(inSlices.effects.take() === inOneGo.effects.take(), 'other effects').to.equal(true);
+    });
+  }
 });

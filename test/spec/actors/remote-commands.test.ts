@@ -5,6 +5,7 @@ import { type MemoryBus, MemoryNetwork } from '../../../src/adapters/memory/inde
 import { OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
+import { eventually } from '../../support/eventually.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
@@ -39,11 +40,12 @@ describe('a command to an owner in another process', () => {
 
   function serve(actor: ShardActor<KvWork>): MemoryBus {
     const bus = network.connect();
-    serveKvShard(bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 });
+    const silence = { clock: stand.time, timers: stand.time, silenceMs: 300 };
+    serveKvShard(bus, actor, { maxAnswers: 100, maxBytes: 1_000_000 }, silence);
     return bus;
   }
 
-  function ask(line: string, waiter?: string): Told {
+  function ask(line: string, waiter?: string, isGone?: () => boolean): Told {
     const told: Told = {};
     const startedAtMs = stand.time.monotonicMs();
     const request = {
@@ -53,6 +55,7 @@ describe('a command to an owner in another process', () => {
       commands: [line.split(' ')],
       bytes: line.length,
       ...(waiter === undefined ? {} : { waiter, client: CLIENT }),
+      isGone,
     };
     gateway
       .execute(request)
@@ -94,6 +97,33 @@ describe('a command to an owner in another process', () => {
     const [first, second] = [ask('INCR n'), ask('INCR n')];
     await pass(100);
     expect([first.reply, second.reply]).to.have.members([1, 2]);
+  });
+
+  it('that is half done is ended when its client has left, and nothing of it stays', async () => {
+    stand.scriptLimits = { ...stand.scriptLimits, totalMs: 60_000 };
+    const actor = await stand.serving();
+    serve(actor);
+    // Time passes while it works: between two slices come others.
+    const { time } = stand;
+    const passed = time.monotonicMs.bind(time);
+    let workedMs = 0;
+    time.monotonicMs = () => {
+      workedMs += 0.05;
+      return passed() + workedMs;
+    };
+    let isGone = false;
+    const script = ask("EVAL redis.call('set','half','1')while(true)do(function()end)()end 0", undefined, () => isGone);
+    await time.advance(50);
+    const behind = stand.send(actor, 'EXISTS half');
+    await time.advance(100);
+    expect([script, behind]).to.deep.equal([{}, {}]);
+    isGone = true;
+    await eventually(async () => {
+      await time.advance(5);
+      expect(behind.replies).to.deep.equal([0]);
+    });
+    expect(script.failure?.code).to.equal('OUTCOME_UNKNOWN');
+    expect(script.afterMs).to.be.below(LIMITS.deadlineMs);
   });
 
   it('that its client was told nothing certain about is not executed by a successor that comes up later', async () => {

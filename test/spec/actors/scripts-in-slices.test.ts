@@ -4,7 +4,7 @@ import type { ShardActor } from '../../../src/actors/runtime/index.js';
 import { digestOf } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvShardStand, type Outcome } from '../../support/kv-shard-stand.js';
+import { KvShardStand, LIMITS, type Outcome } from '../../support/kv-shard-stand.js';
 
 const OTHER = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
 const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1', user: 'default' } as const;
@@ -13,6 +13,8 @@ const CLIENT = { face: 'resp', protocol: 2, id: 'edge:1', address: '127.0.0.1:1'
 const LONG =
   "redis.call('set','first','1') redis.call('publish','news','script') for i=1,10000000 do end redis.call('set','second','2') return 'ready'";
 const ENDLESS = "redis.call('set','half','1') while true do end";
+/** A callback of `table.sort` cannot be left. */
+const HELD = `table.sort({1,2}, function() ${ENDLESS} end)`;
 
 describe('a script that takes long', () => {
   let stand: KvShardStand;
@@ -110,12 +112,41 @@ describe('a script that takes long', () => {
     expect(after.replies).to.deep.equal([0]);
   });
 
+  it('lets others write also within pcall, however deep, and is ended as late there', async () => {
+    const nested = `local function f(n) if n > 0 then return pcall(f, n - 1) end ${LONG} end return {f(20)}`;
+    const script = evaluate(nested);
+    await stand.settle();
+    await answered(ofAnother('SET', 'k', 'v'));
+    expect(script.replies).to.equal(undefined);
+    await answered(script);
+    expect(script.replies).to.deep.equal([[...Array(20).fill(1), 'ready']]);
+    stand.scriptLimits = { ...stand.scriptLimits, totalMs: 200 };
+    actor = await stand.serving();
+    const endless = evaluate(`while true do pcall(function() ${ENDLESS} end) end`);
+    await answered(endless);
+    expect(endless.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than 200 ms script/);
+  });
+
   it('is ended sooner where it cannot be interrupted', async () => {
-    const script = evaluate(`pcall(function() ${ENDLESS} end)`);
+    const script = evaluate(HELD);
     await answered(script);
     expect(script.replies?.[0])
       .to.have.property('text')
       .that.matches(/^ERR Script stopped: it took longer than 100 ms where it cannot be interrupted/);
+  });
+
+  it('may hold up others much less after that, until time has passed, and is told so', async () => {
+    await answered(evaluate(HELD));
+    const again = evaluate(HELD);
+    await answered(again);
+    expect(again.replies?.[0])
+      .to.have.property('text')
+      .that.matches(/^ERR Script stopped: it took longer than [5-9] ms where it cannot be interrupted/);
+    const innocent = evaluate(LONG);
+    await answered(innocent);
+    expect(innocent.replies).to.deep.equal(['ready']);
   });
 
   for (const words of [
@@ -143,6 +174,24 @@ describe('a script that takes long', () => {
     });
   }
 
+  it('is no reason to wait for longer than a request may: who came behind it hears so, and nobody else', async () => {
+    const holdMs = 50;
+    actor = await stand.serving({}, { ...LIMITS, holdMs });
+    const script = evaluate(ENDLESS);
+    const behind = ['SET half 2', 'GET half'].map((line) => stand.send(actor, line));
+    await stand.settle();
+    expect(behind.map(({ failure }) => failure)).to.deep.equal([undefined, undefined]);
+    await eventually(async () => {
+      await stand.time.advance(holdMs / 10);
+      expect(behind.map(({ failure }) => failure)).to.deep.equal(['TENANT_BUSY', 'TENANT_BUSY']);
+    });
+    await answered(ofAnother('SET', 'k', 'v'));
+    const late = stand.send(actor, 'EXISTS half');
+    stand.ask(actor, { commands: [['SCRIPT', 'KILL']] });
+    await answered(late);
+    expect([script.replies?.length, late.replies]).to.deep.equal([1, [0]]);
+  });
+
   it('is ended when its client is gone', async () => {
     let isGone = false;
     const script = stand.ask(actor, { client: CLIENT, commands: [['EVAL', ENDLESS, '0']], isGone: () => isGone });
@@ -157,22 +206,37 @@ describe('a script that takes long', () => {
       .that.matches(/it was killed/);
   });
 
-  it('runs in one go in a transaction, and is ended as soon there', async () => {
-    const outcome = stand.ask(actor, {
-      client: CLIENT,
-      mode: 'transaction',
-      commands: [
-        ['SET', 'kept', '1'],
-        ['EVAL', ENDLESS, '0'],
-      ],
+  describe('in a transaction', () => {
+    const transaction = (script: string): Outcome =>
+      stand.ask(actor, {
+        client: CLIENT,
+        mode: 'transaction',
+        commands: [
+          ['SET', 'kept', '1'],
+          ['EVAL', script, '0'],
+        ],
+      });
+
+    it('lets others write on the way, and is one entry with it', async () => {
+      const outcome = transaction(LONG);
+      await stand.settle();
+      await answered(ofAnother('SET', 'k', 'v'));
+      expect(outcome.replies).to.equal(undefined);
+      await answered(outcome);
+      expect(outcome.replies?.[1]).to.equal('ready');
     });
-    await answered(outcome);
-    expect(outcome.replies?.[1])
-      .to.have.property('text')
-      .that.matches(/^ERR Script stopped: it took longer than 100 ms where/);
-    const after = stand.send(actor, 'MGET kept half');
-    await answered(after);
-    expect(after.replies).to.deep.equal([['1', null]]);
+
+    it('is ended by SCRIPT KILL, and nothing of the transaction stays', async () => {
+      const outcome = transaction(ENDLESS);
+      const after = stand.send(actor, 'MGET kept half');
+      await stand.settle();
+      stand.ask(actor, { commands: [['SCRIPT', 'KILL']] });
+      await answered(after);
+      expect(outcome.replies?.[1])
+        .to.have.property('text')
+        .that.matches(/^ERR Script stopped: it was killed/);
+      expect(after.replies).to.deep.equal([[null, null]]);
+    });
   });
 });
 

@@ -1,10 +1,12 @@
 import http from 'node:http';
 import { expect } from 'chai';
 import { permissionsOf } from '../../../src/domain/kv/index.js';
+import { BroadcastQueue } from '../../../src/edge/index.js';
 import { ByteBudget, type DatabaseId, type PartitionName } from '../../../src/kernel/index.js';
 import type { Access, KvGrant } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
-import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN } from '../../support/kv-face.js';
+import { KvFaceHarness, READ_ONLY_TOKEN, TOKEN, WIDE_TOKEN } from '../../support/kv-face.js';
+import { realTime } from '../../support/real-time.js';
 
 const SSE = { accept: 'text/event-stream' };
 
@@ -57,6 +59,10 @@ class StreamClient {
   /** Reads nothing more. */
   pause(): void {
     this.#request?.socket?.pause();
+  }
+
+  resume(): void {
+    this.#request?.socket?.resume();
   }
 
   close(): void {
@@ -195,6 +201,28 @@ describe('event streams', () => {
     }
   });
 
+  it('show what is long whole and in order, also to who reads late', async () => {
+    const [early, late] = [
+      await StreamClient.open(face, '/subscribe/news'),
+      await StreamClient.open(face, '/subscribe/news'),
+    ];
+    late.pause();
+    const payloads = Array.from({ length: 30 }, (_, i) => `${i}:`.padEnd(1 + ((i * 7919) % 200_000), 'ä'));
+    for (const payload of payloads) await face.request('/publish/news', { method: 'POST', body: payload });
+    await eventually(() => expect(early.lines()).to.have.length(31));
+    late.resume();
+    await eventually(() => expect(late.lines()).to.have.length(31));
+    const expected = payloads.map((payload) => `data: message,news,${payload}`);
+    for (const stream of [early, late]) {
+      expect(
+        stream
+          .lines()
+          .slice(1)
+          .every((line, i) => line === expected[i]),
+      ).to.equal(true);
+    }
+  });
+
   it('end when the process is about to stop', async () => {
     const client = await open('/subscribe/a');
     await face.server.close(AbortSignal.timeout(1000));
@@ -267,5 +295,37 @@ describe('event streams of a user whose rules change', () => {
     await face.get('/publish/news/hello', { token: 'admin' });
     await eventually(() => expect(client.lines()).to.have.length(2));
     expect(client.isEnded).to.equal(false);
+  });
+});
+
+describe('who publishes to event streams over REST', () => {
+  it('is answered when not so much of it is left to be handed on, and holds up no other database', async () => {
+    const held: (() => void)[] = [];
+    let isHeld = true;
+    const timers = { ...realTime, soon: (action: () => void) => (isHeld ? held.push(action) : realTime.soon(action)) };
+    const face = await new KvFaceHarness({ broadcasts: new BroadcastQueue(realTime, timers) }).start();
+    const streams: StreamClient[] = [];
+    try {
+      for (let i = 0; i < 12; i += 1) streams.push(await StreamClient.open(face, '/subscribe/news'));
+      const body = 'x'.repeat(512 * 1024);
+      let isAnswered = false;
+      const answer = face.request('/publish/news', { method: 'POST', body }).then((given) => {
+        isAnswered = true;
+        return given;
+      });
+      await eventually(() => expect(held).to.have.length(1));
+      expect((await face.request('/set/k/v', { token: WIDE_TOKEN })).text).to.equal('{"result":"OK"}');
+      expect((await face.request('/set/k/v')).text).to.equal('{"result":"OK"}');
+      expect(isAnswered).to.equal(false);
+      isHeld = false;
+      for (const action of held) action();
+      expect((await answer).text).to.equal('{"result":12}');
+      await eventually(() => {
+        for (const stream of streams) expect(stream.text.length).to.be.above(body.length);
+      });
+    } finally {
+      for (const stream of streams) stream.close();
+      await face.stop();
+    }
   });
 });

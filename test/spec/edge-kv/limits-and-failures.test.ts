@@ -220,6 +220,14 @@ describe('edge/kv: failures', () => {
     }
   });
 
+  it('of a database that is busy for long say what can be done', async () => {
+    face.gateway.failures.push(new MillraceError('TENANT_BUSY', 'detail'));
+    const answer = await face.get('/set/a/1');
+    expect(answer.status).to.equal(503);
+    expect(answer.headers).to.have.property('retry-after', '1');
+    expect(JSON.parse(answer.text).error).to.match(/^BUSY .* nothing was executed. .*SCRIPT KILL or CLIENT KILL\.$/);
+  });
+
   it('that may have left something behind say so, and nothing of trying again', async () => {
     face.gateway.failures.push(new MillraceError('OUTCOME_UNKNOWN', 'detail'));
     const answer = await face.post('/pipeline', [['SET', 'a', '1']]);
@@ -296,6 +304,12 @@ describe('edge/kv: a database of several partitions', () => {
     expect(keys).to.include(JSON.parse((await face.get('/randomkey', options)).text).result);
     const batch = await face.post('/pipeline', [['DBSIZE'], ['FLUSHALL'], ['DBSIZE'], ['RANDOMKEY']], options);
     expect(JSON.parse(batch.text).map((item: { result: unknown }) => item.result)).to.deep.equal([60, 'OK', 0, null]);
+  });
+
+  it('looks for a script to kill in all of them', async () => {
+    face.gateway.requests.length = 0;
+    expect((await face.get('/script/kill', options)).text).to.match(/NOTBUSY/);
+    expect(new Set(face.gateway.requests.map(({ partition }) => partition))).to.have.property('size', 3);
   });
 
   it('scans every key once, through all partitions', async () => {

@@ -4,7 +4,7 @@ import { Client, type WorkflowContext } from '@upstash/workflow';
 import { serve } from '@upstash/workflow/nextjs';
 import { expect } from 'chai';
 import type { PublishItem } from '../../../src/domain/queue/index.js';
-import type { WorkflowItem } from '../../../src/domain/workflow/index.js';
+import type { WorkflowItem } from '../../../src/domain/queue/runs/index.js';
 import { QUEUE_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 
 const ALIAS = { headerWord: 'Upstash', queueWord: 'qstash', kvWord: 'redis' };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { FailedRunView } from '../../../src/domain/workflow/index.js';
+import type { FailedRunView } from '../../../src/domain/queue/runs/index.js';
 import { DLQ, envelope, failedRun, failureFunction, PARTY, page, WORKFLOW } from '../../support/failed-run-views.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { WaiterView } from '../../../src/domain/workflow/index.js';
+import type { WaiterView } from '../../../src/domain/queue/runs/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness } from '../../support/queue-face.js';
 
 const URL = 'https://app.example/flow';

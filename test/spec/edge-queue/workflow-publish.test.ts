@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
-import { MAX_RUN_ID_BYTES, MAX_STEP_TEXT_BYTES } from '../../../src/domain/workflow/index.js';
+import { MAX_RUN_ID_BYTES, MAX_STEP_TEXT_BYTES } from '../../../src/domain/queue/runs/index.js';
 import { QueueFaceHarness } from '../../support/queue-face.js';
 
 const URL = 'https://app.example/flow';

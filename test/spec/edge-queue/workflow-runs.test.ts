@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
-import type { EntryView, WorkflowReply } from '../../../src/domain/workflow/index.js';
+import type { EntryView, WorkflowReply } from '../../../src/domain/queue/runs/index.js';
 import { QUEUE_READ_ONLY_TOKEN, QueueFaceHarness, ScriptedGateway } from '../../support/queue-face.js';
 
 type Page = Extract<WorkflowReply, { type: 'Run' }>;

@@ -132,6 +132,23 @@ describe('commands of many words', () => {
       expect(readable(reply)).to.deep.equal(readable(whole.run(words).reply));
       expect(digestOf(engine)).to.deep.equal(digestOf(whole.engine));
     });
+
+    it(`${words[0]} that is stopped at one of its pauses has done nothing`, () => {
+      const bench = new KvBench();
+      const { engine } = bench;
+      for (const line of filledFor(words)) bench.run(line);
+      const look = () => [digestOf(engine), engine.keyspace.bytes, engine.keyspace.expiring, engine.keyspace.perishing];
+      const before = look();
+      const spec = admit(words) as CommandSpec;
+      let isDone = false;
+      for (let pauses = 1; !isDone; pauses *= 8) {
+        const slices = engine.begin(spec, words);
+        for (let i = 0; i < pauses; i += 1) isDone ||= slices.next(NOW) !== undefined;
+        if (isDone) break;
+        expect(readable(slices.stop('it was too much'))).to.equal('-ERR command stopped: it was too much');
+        expect([engine.effects.take(), ...look()]).to.deep.equal(['', ...before]);
+      }
+    });
   }
 
   for (const words of [

@@ -148,6 +148,39 @@ describe('kv: the sandbox of scripts', () => {
     expect(run('return #KEYS')).to.equal(0);
   });
 
+  for (const expression of [
+    '{pcall(function(...) return select("#", ...), ... end, nil, 2)}',
+    '{pcall(function() end)}',
+    '{pcall(nil)}',
+    '{pcall(error, "x")}',
+    '{pcall(error)}',
+    '{pcall(error, {err="E text"})}',
+    'type(select(2, pcall(error, {err=1})))',
+    '{pcall(function() error("boom") end)}',
+    '{pcall(function() error("boom", 2) end)}',
+    '{pcall(function() local a; return a.b end)}',
+    '{pcall(string.rep)}',
+    '{pcall(redis.call, "nosuch")}',
+    '{pcall(pcall, error, "x")}',
+    '{pcall(setmetatable({}, {__call = function(_, a) return a end}), 9)}',
+    '{pcall(function() table.sort({2, 1}, function(a, b) return select(2, pcall(function() return a < b end)) end) end)}',
+    '(function() local function f() local ok, e = pcall(f) return ok and e or tostring(e) end return type(f()) end)()',
+    '(function() for i = 1, 500 do pcall(error, i) pcall(type, i) end return "many" end)()',
+  ]) {
+    it(`answers ${expression} alike where a run can be left and where it cannot`, () => {
+      const there = run(`return ${expression}`);
+      expect(run(`return coroutine.wrap(function() return ${expression} end)()`)).to.deep.equal(there);
+    });
+  }
+
+  it('does not let a script pause from within pcall, as Lua does not', () => {
+    const refused = 'attempt to yield across metamethod/C-call boundary';
+    expect(run('return {pcall(coroutine.yield, 1)}')).to.deep.equal([null, refused]);
+    expect(run('return {pcall(coroutine.running)}')).to.deep.equal([1]);
+    const within = 'local co = coroutine.wrap(function() return pcall(coroutine.yield, 1) end) return {co()}';
+    expect(run(within)).to.deep.equal([null, refused]);
+  });
+
   it('ends calls within calls before the stack does', () => {
     expect(run('local function f() return 1+f() end return f()')).to.match(/stack overflow/);
     expect(run('local function f() return pcall(f) end f() return 1')).to.equal(1);

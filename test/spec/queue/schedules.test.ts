@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { QueueReply, Schedule } from '../../../src/domain/queue/index.js';
 import { messageIdAt } from '../../../src/domain/queue/index.js';
-import { tickMessageId } from '../../../src/domain/queue/schedule-ticks.js';
+import { tickMessageId } from '../../../src/domain/queue/schedules/schedule-ticks.js';
 import type { MessageId, ScheduleId } from '../../../src/kernel/index.js';
 import {
   firedAt,

@@ -153,6 +153,17 @@ describe('native protocol: connections', () => {
     expect(await client.call('SET', 'k'.repeat(1024 * 1024 + 1), 'v')).to.match(/^-ERR max key size exceeded/);
   });
 
+  it('answers BUSY for a database that has been busy for longer than a request waits, to each of a transaction as well', async () => {
+    const client = await face.client();
+    face.owner.failures.push(new MillraceError('TENANT_BUSY', 'a script'));
+    expect(await client.call('GET', 'k')).to.match(/^-BUSY this database is busy running a script or a long command/);
+    expect(await client.call('GET', 'k')).to.equal('$-1\r\n');
+    await client.call('MULTI');
+    await client.call('SET', 'k', '1');
+    face.owner.failures.push(new MillraceError('TENANT_BUSY', 'a script'));
+    expect(await client.call('EXEC')).to.match(/^-BUSY /);
+  });
+
   it('answers what the world did, to each command it did it to', async () => {
     const client = await face.client();
     face.owner.failures.push(new MillraceError('OUTCOME_UNKNOWN', 'who knows'));

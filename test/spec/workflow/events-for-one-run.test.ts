@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
-import type { Notified, WaiterView } from '../../../src/domain/workflow/index.js';
+import type { Notified, WaiterView } from '../../../src/domain/queue/runs/index.js';
 import { run, WorkflowSpec } from '../../support/workflow-spec.js';
 
 function begun(...ids: string[]): WorkflowSpec {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_RUN_ENTRIES, runIdAt } from '../../../src/domain/workflow/index.js';
+import { MAX_RUN_ENTRIES, runIdAt } from '../../../src/domain/queue/runs/index.js';
 import {
   byFilter,
   byIds,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_RUN_BYTES, MAX_RUN_ENTRIES, MAX_WAITER_BYTES } from '../../../src/domain/workflow/index.js';
+import { MAX_RUN_BYTES, MAX_RUN_ENTRIES, MAX_WAITER_BYTES } from '../../../src/domain/queue/runs/index.js';
 import { SETTINGS } from '../../support/queue-spec.js';
 import {
   callItem,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { QueueState } from '../../../src/domain/queue/accounts/queue-state.js';
 import type { QueueEvent, QueueEventOf } from '../../../src/domain/queue/index.js';
-import { AccountState } from '../../../src/domain/queue/state.js';
-import type { RunPart } from '../../../src/domain/workflow/index.js';
+import type { RunPart } from '../../../src/domain/queue/runs/index.js';
 import { conclude, playRun, type RunAction, runPrograms } from '../../support/random-runs.js';
 import { answered, entryItem, run, WorkflowSpec } from '../../support/workflow-spec.js';
 
@@ -69,7 +69,7 @@ function lastOf(flow: WorkflowSpec, name: string): string | undefined {
 
 /** How many are kept by a state that has seen these. */
 function envelopesOf(events: readonly QueueEvent[]): number {
-  const state = new AccountState({ put: () => undefined, drop: () => undefined });
+  const state = new QueueState({ put: () => undefined, drop: () => undefined });
   for (const event of events) state.apply(event);
   return state.envelopes.size;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ENDED_RUN_WINDOW_MS } from '../../../src/domain/workflow/index.js';
+import { ENDED_RUN_WINDOW_MS } from '../../../src/domain/queue/runs/index.js';
 import { item, NOW_MS, SETTINGS } from '../../support/queue-spec.js';
 import { entryItem, MARK, OVER, run, triggerItem, WorkflowSpec } from '../../support/workflow-spec.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { QueueReply } from '../../../src/domain/queue/index.js';
-import type { Notified, WaiterView } from '../../../src/domain/workflow/index.js';
+import type { Notified, WaiterView } from '../../../src/domain/queue/runs/index.js';
 import { NOW_MS } from '../../support/queue-spec.js';
 import { entryItem, OVER, planItem, WorkflowSpec } from '../../support/workflow-spec.js';
 

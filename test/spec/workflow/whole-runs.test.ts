@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MAX_RUN_ENTRIES } from '../../../src/domain/workflow/index.js';
+import { MAX_RUN_ENTRIES } from '../../../src/domain/queue/runs/index.js';
 import { callsFor, ModelEndpoint, type ModelFunction, type ModelStep, stepsOf } from '../../support/model-endpoint.js';
 import { ENDPOINT, WorkflowSpec } from '../../support/workflow-spec.js';
 

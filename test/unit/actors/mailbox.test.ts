@@ -135,6 +135,20 @@ describe('mailbox', () => {
     expect(mailbox.next()).to.equal(long);
   });
 
+  it('takes out what has waited for too long behind a work of its tenant that is half done, and no more', () => {
+    const mailbox = new Mailbox<Work>({ ...LIMITS, maxWorks: 10 });
+    const long = { ...work('a'), isHalfway: true };
+    const late = [work('a'), work('a')];
+    const begun = { ...work('a'), hasBegun: true };
+    const fresh = { ...work('a'), enteredAtMs: 11 };
+    const others = [work('b'), work('b')];
+    for (const item of [long, ...late, begun, fresh, ...others]) mailbox.push(item);
+    expect(mailbox.takeHeldUp(10)).to.deep.equal(late);
+    expect([mailbox.size, mailbox.bytes]).to.deep.equal([5, 50]);
+    expect(mailbox.takeHeldUp(10)).to.deep.equal([]);
+    expect([...mailbox.waiting()]).to.deep.equal([long, begun, fresh, ...others]);
+  });
+
   it('takes out the works that may not wait any longer and keeps the others in order', () => {
     const mailbox = new Mailbox<Work>(LIMITS);
     const works = [work('a'), work('b'), work('a')];

@@ -112,6 +112,7 @@ const BAD: Record<string, [string, string]> = {
   TURN_COMMANDS: ['1e3', 'accepts a whole number from 1 to 100000, not "1e3"'],
   TURN_BYTES: ['65MiB', `accepts ${BYTES} from 1KiB to 64MiB, not "65MiB"`],
   TURN_MS: ['21', `accepts ${MS} from 1 to 20, not "21"`],
+  COMMAND_MS: ['0', `accepts ${MS} from 1 to 600000, not "0"`],
   SCRIPT_MS: ['0', `accepts ${MS} from 1 to 600000, not "0"`],
   SCRIPT_HOLD_MS: ['10001', `accepts ${MS} from 1 to 10000, not "10001"`],
   ENTRY_CHUNK_BYTES: ['1MiB', `accepts ${BYTES} from 1KiB to 960KiB, not "1MiB"`],

@@ -11,6 +11,7 @@ describe('edge/kv: commands about every key in several partitions', () => {
     expect(asked('sum')).to.deep.equal(['DBSIZE', 'CLUSTER COUNTKEYSINSLOT']);
     expect(asked('items')).to.deep.equal(['KEYS', 'CLUSTER GETKEYSINSLOT']);
     expect(asked('any')).to.deep.equal(['RANDOMKEY']);
+    expect(asked('succeeded')).to.deep.equal(['SCRIPT KILL', 'FUNCTION KILL']);
     expect(asked('first')).to.include.members(['FLUSHALL', 'FLUSHDB', 'CONFIG SET', 'SCRIPT LOAD', 'FUNCTION LOAD']);
   });
 
@@ -34,6 +35,13 @@ describe('edge/kv: commands about every key in several partitions', () => {
     const merge = mergeOf('first');
     expect(merge([OK, new ErrorReply('ERR no'), OK])).to.deep.equal(new ErrorReply('ERR no'));
     expect(merge([OK, OK])).to.equal(OK);
+  });
+
+  it('says of what is killed that something was, wherever it was', () => {
+    const merge = mergeOf('succeeded');
+    const none = new ErrorReply('NOTBUSY No scripts in execution right now.');
+    expect(merge([none, OK, none])).to.equal(OK);
+    expect(merge([none, none])).to.equal(none);
   });
 
   it('joins sync tokens so that equal positions of two partitions differ', () => {

@@ -5,7 +5,7 @@ import type { Libraries } from '../libraries.js';
 import { ErrorReply } from '../reply.js';
 import { libraryHeader, type RegisteredFunction, Registration } from './library-loading.js';
 import { REGISTRY_INDEX } from './machine.js';
-import { errorOf, limitsOf, type ScriptHost, scriptHost } from './script-host.js';
+import { errorOf, type ScriptHost, scriptHost } from './script-host.js';
 import { ScriptRun } from './script-run.js';
 
 type Functions = ReadonlyMap<ByteString, RegisteredFunction>;
@@ -137,7 +137,7 @@ export class FunctionHost {
       api.luaL_unref(state, REGISTRY_INDEX, chunk);
       furniture.setLoading(true);
       machine.run = new ScriptRun(context, scripts.random, true, undefined, false, registration);
-      machine.startMeter(context.server, limitsOf(context));
+      machine.startMeter(context.server, scripts.limits(context));
       const failed = api.lua_pcall(state, 0, 0, 1);
       furniture.setLoading(false);
       machine.run = undefined;
@@ -148,7 +148,7 @@ export class FunctionHost {
         `ERR Error registering functions: ${text.replace(/ script: , on @user_function:[0-9]+\.$/, '')}`,
       );
     };
-    return scripts.guarded(context, '', loadBody, 'FUNCTION LOAD timeout');
+    return scripts.guarded(context, '', loadBody, undefined, 'FUNCTION LOAD timeout');
   }
 
   #remember(name: ByteString, library: LoadedLibrary): void {

@@ -4,6 +4,10 @@
 export const MAX_SCRIPT_MS = 5_000;
 /** Work that is not interrupted, where it cannot be or must not: others wait. A quarter of a second is noticed, more is an outage. */
 export const MAX_HOLD_MS = 250;
+/** What is left of that after a script was ended by it: another may not hold everybody up again at once. */
+export const LEFT_HOLD_MS = 5;
+/** Of the time that passes, what comes back of it: in half a minute all of it. */
+export const HOLD_COMES_BACK = 0.01;
 /** A script that ends by then is never interrupted. */
 export const FIRST_SLICE_MS = 5;
 /** Then it works for so long at a time: what others in the process wait for it, each time. */

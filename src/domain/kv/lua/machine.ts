@@ -2,8 +2,8 @@
  * One Lua machine: an instance of the binary, its state, and the way in and out. It knows nothing of Redis.
  *
  * A run is a coroutine of Lua's, so that the hook that counts instructions can leave it between two of them, and it goes
- * on there. Within a function of C that called back (`pcall`, a metamethod, a coroutine of the script's own) it cannot:
- * there it goes on, for `holdMs` at most.
+ * on there; `pcall` calls in a coroutine within that. Within a function of C that called back (a metamethod, `table.sort`,
+ * a coroutine of the script's own) it cannot: there it goes on, for `holdMs` at most.
  *
  * Invariants
  *  M1 a run that goes beyond a limit is ended by a JavaScript exception, which no `pcall`, coroutine or error
@@ -13,6 +13,8 @@
  *  M4 a run is left where it has worked for as long as one may at a time, and only where Lua can go on
  */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
+import { Stopped } from '../run.js';
+import { type MeterFacts, WorkMeter } from '../work-meter.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
   FIRST_SLICE_MS,
@@ -107,9 +109,6 @@ export interface LuaApi {
   luaL_checktype(state: State, argument: number, type: number): void;
 }
 
-/** Thrown through the machine when a run has used up what it may (M1). */
-export class ScriptStopped extends Error {}
-
 /** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
 const MASK_COUNT = 8;
@@ -128,6 +127,12 @@ const DEBUG_SOURCE = 16;
 const DEBUG_LINE = 20;
 const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
 
+interface Coroutine {
+  readonly state: State;
+  /** In the registry. */
+  readonly ref: number;
+}
+
 export interface CallSite {
   /** `Lua`, `main` or `C`. */
   readonly what: string;
@@ -142,18 +147,11 @@ export interface MeterLimits {
   readonly holdMs: number;
 }
 
+/** It held up others for too long. */
+export class HeldTooLong extends Stopped {}
+
 /** How far a run has come. */
 export type RunState = 'done' | 'failed' | 'paused';
-
-/** Against the 250,000 of a script, nothing. */
-const ASKED_ANEW_MICROS = 1000;
-
-/** What a run's time is taken from: both in microseconds, the second of work alone. */
-export interface MeterFacts {
-  nowMicros(): number;
-  /** Left out: all time is taken for work. */
-  workedMicros?(): number;
-}
 
 export class LuaMachine {
   /** What is running; set by whoever runs it. */
@@ -173,12 +171,8 @@ export class LuaMachine {
   readonly #names = new Map<string, number>();
   readonly #hookIndex: number;
   readonly #functionIndexes = new Map<HostFunction, number>();
-  #facts: MeterFacts = { nowMicros: () => 0 };
-  /** Of the slice, as the next. */
-  #startedMicros = 0;
-  /** Processor time at its start, or up to `ASKED_ANEW_MICROS` before. */
-  #workedMicros = 0;
-  #askedMicros = Number.NEGATIVE_INFINITY;
+  /** Of the slice. */
+  readonly #meter = new WorkMeter({ nowMicros: () => 0 });
   /** When it may have used up what it may: then processor time is asked for. */
   #deadlineMicros = Number.POSITIVE_INFINITY;
   /** When it is to be left; never where the run may not pause. */
@@ -190,6 +184,10 @@ export class LuaMachine {
   /** The coroutine that runs are: one serves until one fails in it. */
   #thread: State = 0;
   #threadRef = 0;
+  /** Coroutines that it has entered, each within the one before. */
+  readonly #entered: Coroutine[] = [];
+  /** Such as have ended well. */
+  readonly #rested: Coroutine[] = [];
 
   constructor(hostFunctions: readonly HostFunction[]) {
     this.api = this.#instantiate();
@@ -213,7 +211,7 @@ export class LuaMachine {
 
   /** Since the run began. */
   get elapsedMicros(): number {
-    return this.#facts.nowMicros() - this.#startedMicros;
+    return this.#meter.facts.nowMicros() - this.#meter.startedMicros;
   }
 
   isShielded(state: State, index: number): boolean {
@@ -225,18 +223,59 @@ export class LuaMachine {
     return this.#thread;
   }
 
+  /** Is it the run, or a coroutine that it has entered, and none of the script's own? */
+  isOfRun(state: State): boolean {
+    return state === this.#thread || this.#entered.some((entered) => entered.state === state);
+  }
+
+  /** How many coroutines are entered, each within the one before. */
+  get depth(): number {
+    return this.#entered.length;
+  }
+
+  /** An empty coroutine within `state`, where the run can be left. To be resumed until it is done, and then left. */
+  enter(state: State): State {
+    let coroutine = this.#rested.pop();
+    if (coroutine === undefined) {
+      const made = this.api.lua_newthread(state);
+      coroutine = { state: made, ref: this.api.luaL_ref(state, REGISTRY_INDEX) };
+    }
+    this.#entered.push(coroutine);
+    return coroutine.state;
+  }
+
+  /** The coroutine that was entered in `state`. */
+  within(state: State): State {
+    const at = this.#entered.findIndex((entered) => entered.state === state);
+    return (this.#entered[at + 1] as Coroutine).state;
+  }
+
+  /** To be called once the results, or the error, of the one that was entered last were taken. */
+  leave(hasFailed: boolean): void {
+    const coroutine = this.#entered.pop() as Coroutine;
+    // It cannot run again.
+    if (hasFailed) this.api.luaL_unref(this.state, REGISTRY_INDEX, coroutine.ref);
+    else this.#rested.push(coroutine);
+  }
+
+  resume(state: State, args: number): RunState {
+    const status = this.api.lua_resume(state, args);
+    if (status === YIELDED) return 'paused';
+    return status === 0 ? 'done' : 'failed';
+  }
+
   /** Begins to count what is run from now on. @param mayPause may it be left on the way? */
   startMeter(facts: MeterFacts, limits: MeterLimits, mayPause = false): void {
-    this.#facts = facts;
+    this.#meter.facts = facts;
     this.#limits = limits;
     this.#spentMicros = 0;
     this.#instructions = 0;
     this.#startSlice(mayPause ? FIRST_SLICE_MS : Number.POSITIVE_INFINITY);
   }
 
-  /** To be called by whatever takes long within one instruction. @throws ScriptStopped */
+  /** To be called by whatever takes long within one instruction. @throws Stopped */
   checkMeter(): void {
-    this.#judge(this.#facts.nowMicros());
+    this.#judge(this.#meter.facts.nowMicros());
   }
 
   /** An empty coroutine: function and arguments of a run are to be pushed on it. */
@@ -250,15 +289,15 @@ export class LuaMachine {
 
   /** Runs what was pushed. After `failed` the coroutine is as it was then, the error on top, until `endRun`. */
   start(args: number): RunState {
-    return this.#resume(args);
+    return this.#runOn(args);
   }
 
-  /** Goes on where it was left. @throws ScriptStopped */
+  /** Goes on where it was left. @throws Stopped */
   goOn(): RunState {
     const { totalMs } = this.#limits;
-    if (this.#spentMicros >= totalMs * 1000) throw new ScriptStopped(`it took longer than ${totalMs} ms`);
+    if (this.#spentMicros >= totalMs * 1000) throw new Stopped(`it took longer than ${totalMs} ms`);
     this.#startSlice(SLICE_MS);
-    return this.#resume(0);
+    return this.#runOn(0);
   }
 
   /** To be called once a run's results, or its error, were taken. */
@@ -272,55 +311,42 @@ export class LuaMachine {
     this.#thread = 0;
   }
 
-  #resume(args: number): RunState {
-    const status = this.api.lua_resume(this.#thread, args);
-    if (status !== YIELDED) return status === 0 ? 'done' : 'failed';
-    this.#spentMicros += this.#sliceWorked(this.#facts.nowMicros());
-    return 'paused';
+  #runOn(args: number): RunState {
+    const came = this.resume(this.#thread, args);
+    if (came === 'paused') this.#spentMicros += this.#meter.workedMicros();
+    return came;
   }
 
   #startSlice(sliceMs: number): void {
-    const facts = this.#facts;
-    const nowMicros = facts.nowMicros();
-    this.#startedMicros = nowMicros;
-    // Asking costs a fifth of a short script: what was asked just now is good enough.
-    if (Math.abs(nowMicros - this.#askedMicros) >= ASKED_ANEW_MICROS) {
-      this.#askedMicros = nowMicros;
-      this.#workedMicros = facts.workedMicros?.() ?? 0;
-    }
+    const nowMicros = this.#meter.start();
     const { totalMs, holdMs } = this.#limits;
     this.#deadlineMicros = nowMicros + Math.min(totalMs * 1000 - this.#spentMicros, holdMs * 1000);
     this.#leaveMicros = nowMicros + sliceMs * 1000;
   }
 
-  /** The process may have been stopped or starved meanwhile, or its clock set: that is none of the script's doing. */
-  #sliceWorked(nowMicros: number): number {
-    const passed = nowMicros - this.#startedMicros;
-    const worked = (this.#facts.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;
-    return Math.max(0, Math.min(passed, worked));
-  }
-
-  /** @throws ScriptStopped */
+  /** @throws Stopped */
   #judge(nowMicros: number): void {
     if (nowMicros <= this.#deadlineMicros) return;
     const { totalMs, holdMs } = this.#limits;
-    const worked = this.#sliceWorked(nowMicros);
+    const worked = this.#meter.workedMicros(nowMicros);
     const left = totalMs * 1000 - this.#spentMicros - worked;
-    if (left <= 0) throw new ScriptStopped(`it took longer than ${totalMs} ms`);
+    if (left <= 0) throw new Stopped(`it took longer than ${totalMs} ms`);
     const leftHere = holdMs * 1000 - worked;
-    if (leftHere <= 0) throw new ScriptStopped(`it took longer than ${holdMs} ms where it cannot be interrupted`);
+    if (leftHere <= 0)
+      throw new HeldTooLong(`it took longer than ${Math.round(holdMs)} ms where it cannot be interrupted`);
     this.#deadlineMicros = nowMicros + Math.min(left, leftHere);
   }
 
   /** M4. Is no function of C between the run's beginning and here? */
-  #canLeave(state: State): boolean {
+  canLeave(state: State): boolean {
+    const innermost = this.#entered.at(-1)?.state ?? this.#thread;
     const calls = this.#words[(state + STATE_C_CALLS) >> 2] as number;
-    return state === this.#thread && (calls & 0xffff) === calls >>> 16;
+    return state === innermost && (calls & 0xffff) === calls >>> 16;
   }
 
-  /** @throws ScriptStopped */
+  /** @throws Stopped */
   refuseMemory(): never {
-    throw new ScriptStopped(`it needs ${TOO_LARGE}`);
+    throw new Stopped(`it needs ${TOO_LARGE}`);
   }
 
   /** A C string that stays, for names of fields. */
@@ -469,10 +495,10 @@ export class LuaMachine {
   #look(state: State): void {
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
     this.#instructions += isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
-    if (this.#instructions > MAX_INSTRUCTIONS) throw new ScriptStopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
-    const nowMicros = this.#facts.nowMicros();
+    if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
+    const nowMicros = this.#meter.facts.nowMicros();
     // Where it can be left it held nobody up, however long it was away; what it spent is judged when it goes on.
-    if (nowMicros > this.#leaveMicros && this.#canLeave(state)) this.api.lua_yield(state, 0);
+    if (nowMicros > this.#leaveMicros && this.canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);
     if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
   }
@@ -501,7 +527,7 @@ export class LuaMachine {
       imports[module] ??= {};
       // Nothing of the world: files, time zones and processes are not there.
       imports[module][name] = () => {
-        throw new ScriptStopped(`it asked for ${name}`);
+        throw new Stopped(`it asked for ${name}`);
       };
     }
     let api: LuaApi;

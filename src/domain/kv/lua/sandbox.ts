@@ -10,6 +10,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX } from './machine.js';
+import { PROTECTED_CALL_PARTS, pushProtectedCall } from './protected-calls.js';
 import {
   COROUTINE_WRAPS,
   GLOBALS,
@@ -57,6 +58,7 @@ export const SANDBOX_FUNCTIONS: readonly HostFunction[] = [
   ...STRING_WRAPS.values(),
   ...TABLE_WRAPS.values(),
   ...COROUTINE_WRAPS.values(),
+  ...PROTECTED_CALL_PARTS,
   pairs,
   refuseWrite,
   refuseUnknownGlobal,
@@ -86,6 +88,8 @@ export function openSandbox(machine: LuaMachine, { globals, libraries, aliases }
     machine.pushFunction(state, hostFunction);
     api.lua_setfield(state, real, machine.name(name));
   }
+  pushProtectedCall(machine, state);
+  api.lua_setfield(state, real, machine.name('pcall'));
   api.lua_getfield(state, real, machine.name('next'));
   machine.pushFunction(state, pairs, 1);
   api.lua_setfield(state, real, machine.name('pairs'));

@@ -12,13 +12,20 @@ import type { ByteString } from '../../../kernel/index.js';
 import type { CommandContext, ScriptLimits } from '../command-spec.js';
 import type { Libraries } from '../libraries.js';
 import { ErrorReply, Paused, type Reply } from '../reply.js';
-import { StateInDoubt } from '../state-in-doubt.js';
+import { Stopped, workLimit } from '../run.js';
 import { describe } from './describe-error.js';
-import { HeldBack, Mark } from './held-back.js';
-import { KEPT_HEAP_BYTES, MAX_COMPILED_SCRIPTS, MAX_HOLD_MS, MAX_MACHINES, MAX_SCRIPT_MS } from './lua-limits.js';
+import {
+  HOLD_COMES_BACK,
+  KEPT_HEAP_BYTES,
+  LEFT_HOLD_MS,
+  MAX_COMPILED_SCRIPTS,
+  MAX_HOLD_MS,
+  MAX_MACHINES,
+  MAX_SCRIPT_MS,
+} from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { LUA, type LuaMachine, REGISTRY_INDEX, type RunState, ScriptStopped } from './machine.js';
+import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type RunState } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -59,6 +66,20 @@ export class ScriptHost {
   /** Grows with each machine: references of an older one are void. */
   generation = 0;
   #hasKeys = false;
+  /** When one of its runs was last ended because it could not be interrupted. */
+  #heldUpAtMicros = Number.NEGATIVE_INFINITY;
+
+  /** What a run may use up. @param mayPause can it be left on the way, if it is so kind? */
+  limits({ settings, server }: CommandContext, mayPause = false): ScriptLimits {
+    const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
+    const ownMs = workLimit(settings, totalMs);
+    const isAsUsual = !mayPause || this.#heldUpAtMicros === Number.NEGATIVE_INFINITY;
+    if (isAsUsual) return ownMs === totalMs ? (server.scriptLimits ?? DEFAULT_LIMITS) : { totalMs: ownMs, holdMs };
+    const passedMs = Math.max(0, server.nowMicros() - this.#heldUpAtMicros) / 1000;
+    const leftMs = LEFT_HOLD_MS + passedMs * HOLD_COMES_BACK;
+    if (leftMs >= holdMs) this.#heldUpAtMicros = Number.NEGATIVE_INFINITY;
+    return { totalMs: ownMs, holdMs: Math.min(holdMs, leftMs) };
+  }
 
   /** The machine, made now if there is none. */
   furniture(context: CommandContext): ScriptMachine {
@@ -122,7 +143,7 @@ export class ScriptHost {
     const { api, state } = machine;
     return this.guarded(context, '', () => {
       api.lua_settop(state, 0);
-      machine.startMeter(context.server, limitsOf(context));
+      machine.startMeter(context.server, this.limits(context));
       if (machine.load(state, body, chunkName)) return api.luaL_ref(state, REGISTRY_INDEX);
       const text = machine.string(state, -1) ?? '';
       throw new ErrorReply(`ERR ${problem}: ${oneLine(text)}`);
@@ -133,45 +154,44 @@ export class ScriptHost {
   run(context: CommandContext, request: RunRequest): Reply | Paused {
     const { machine } = this.furniture(context);
     const { api, state } = machine;
-    const mark = new Mark(context);
-    context.keyspace.beginUndo();
+    const isWhole = context.run.begin();
     const work = (): Reply | undefined => {
       const thread = machine.freshThread();
       api.lua_rawgeti(thread, REGISTRY_INDEX, request.callback);
       const count = request.pushArguments(machine);
       if (count > 0) api.lua_xmove(state, thread, count);
       machine.run = request.run;
-      machine.startMeter(context.server, limitsOf(context), context.mayPause);
+      machine.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
       return this.#outcome(machine, request, machine.start(count));
     };
-    const reply = this.guarded(context, labelled(request), work, 'Script stopped', mark);
-    if (reply === undefined) {
-      const held = new HeldBack();
-      held.take(context, mark);
-      return new Paused(this.#rest(context, request, machine, held), () => {
-        request.run.isKilled = true;
-      });
+    const reply = this.guarded(context, labelled(request), work, isWhole);
+    if (reply !== undefined) {
+      if (isWhole) context.run.end();
+      return reply;
     }
-    context.keyspace.endUndo();
-    return reply;
+    const rest = this.#rest(context, request, machine, isWhole);
+    // As far as its first pause: what is thrown into it there is its own affair.
+    rest.next();
+    return new Paused(rest);
   }
 
   /** Goes on with a run that was left, slice by slice. */
-  *#rest(context: CommandContext, request: RunRequest, machine: LuaMachine, held: HeldBack): Iterator<void, Reply> {
+  *#rest(context: CommandContext, request: RunRequest, machine: LuaMachine, isWhole: boolean): Generator<void, Reply> {
+    let stopped: unknown;
+    const work = (): Reply | undefined => {
+      if (stopped !== undefined) throw stopped;
+      return this.#outcome(machine, request, machine.goOn());
+    };
     for (;;) {
-      const mark = new Mark(context);
-      const work = (): Reply | undefined => {
-        if (request.run.isKilled) throw new ScriptStopped('it was killed');
-        return this.#outcome(machine, request, machine.goOn());
-      };
-      const reply = this.guarded(context, labelled(request), work, 'Script stopped', mark, held);
-      if (reply !== undefined) {
-        held.giveBack(context, mark);
-        context.keyspace.endUndo();
-        return reply;
+      try {
+        yield;
+      } catch (thrown) {
+        stopped = thrown;
       }
-      held.take(context, mark);
-      yield;
+      const reply = this.guarded(context, labelled(request), work, isWhole);
+      if (reply === undefined) continue;
+      if (isWhole) context.run.end();
+      return reply;
     }
   }
 
@@ -223,33 +243,31 @@ export class ScriptHost {
     machine.pop(state);
   }
 
-  /** Does something with the machine. @throws ErrorReply, StateInDoubt when that is stopped (H2) */
+  /**
+   * Does something with the machine.
+   * @param isWhole is that a run of its own, to be ended when it fails? Undefined: it writes nothing
+   * @throws ErrorReply, and PartStopped or StateInDoubt when it is stopped (H2)
+   */
   guarded<T>(
-    context: CommandContext,
+    { run, server }: CommandContext,
     where: string,
     work: () => T,
+    isWhole?: boolean,
     what = 'Script stopped',
-    mark = new Mark(context),
-    held?: HeldBack,
   ): T {
     try {
       return work();
     } catch (thrown) {
-      const { keyspace, effects } = context;
       const reason = thrown instanceof ErrorReply ? undefined : stopReason(thrown);
       if (reason === undefined) {
-        keyspace.endUndo();
-        held?.giveBack(context, mark);
+        if (isWhole === true && thrown instanceof ErrorReply) run.end();
         if (!(thrown instanceof ErrorReply)) this.drop();
         throw thrown;
       }
       this.drop();
+      if (thrown instanceof HeldTooLong) this.#heldUpAtMicros = server.nowMicros();
       const reply = new ErrorReply(`ERR ${what}: ${reason}${where}`);
-      const hasWritten = effects.count !== mark.count || held?.hasEffects === true;
-      const isTakenBack = keyspace.undo();
-      (held ?? new HeldBack()).drop(context, mark);
-      if (hasWritten && !isTakenBack) throw new StateInDoubt(reply);
-      throw reply;
+      throw isWhole === undefined ? reply : run.stop(reply, isWhole);
     }
   }
 }
@@ -270,18 +288,11 @@ export function pushWords(machine: LuaMachine, words: readonly ByteString[], fro
 
 /** Undefined for what is none of the script's doing. */
 function stopReason(thrown: unknown): string | undefined {
-  if (thrown instanceof ScriptStopped) return thrown.message;
+  if (thrown instanceof Stopped) return thrown.message;
   if (thrown instanceof RangeError) return 'its calls went too deep or a value grew too large';
   // A trap within the binary: nothing of the machine can be trusted, and nothing outside of it was touched.
   if (thrown instanceof WebAssembly.RuntimeError) return 'the machine failed';
   return undefined;
-}
-
-/** What a run may use up. A tenant may ask for less than the installation allows, and never for more. */
-export function limitsOf({ settings, server }: CommandContext): ScriptLimits {
-  const { totalMs, holdMs } = server.scriptLimits ?? DEFAULT_LIMITS;
-  const given = settings.number('busy-reply-threshold');
-  return given > 0 && given < totalMs ? { totalMs: given, holdMs } : (server.scriptLimits ?? DEFAULT_LIMITS);
 }
 
 /** The error on top of the stack, as `describeError` left it. */

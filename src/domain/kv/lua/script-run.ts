@@ -8,8 +8,6 @@ import type { LuaRandom } from './lua-random.js';
 export class ScriptRun {
   /** What `redis.setresp` chose: the form in which replies reach the script. */
   protocol: 2 | 3 = 2;
-  /** Somebody wants it to end. */
-  isKilled = false;
   /** Changed by `cjson.encode_…`; forgotten afterwards, so that no script changes another's output. */
   readonly json = new JsonOptions();
   constructor(

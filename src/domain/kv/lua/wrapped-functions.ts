@@ -4,15 +4,7 @@
  */
 import type { ByteString } from '../../../kernel/index.js';
 import { MAX_HEAP_BYTES } from './lua-limits.js';
-import {
-  GLOBALS_INDEX,
-  type HostFunction,
-  LUA,
-  type LuaMachine,
-  MULTIPLE_RESULTS,
-  REGISTRY_INDEX,
-  type State,
-} from './machine.js';
+import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX, type State } from './machine.js';
 import { unsignedOf, widenFormat } from './wide-integers.js';
 
 const MAX_INT32 = 2 ** 31 - 1;
@@ -35,7 +27,6 @@ export const WRAPPED: ReadonlyMap<string, HostFunction> = new Map<string, HostFu
   ['rawget', unshieldFirst('rawget')],
   ['rawset', refuseShielded('rawset')],
   ['setmetatable', refuseShielded('setmetatable')],
-  ['pcall', protectedCall],
   ['tonumber', toNumber],
   ['unpack', unpackTable],
 ]);
@@ -62,13 +53,13 @@ function native(machine: LuaMachine, state: State, name: string): number {
 }
 
 function yieldWithin(machine: LuaMachine, state: State): number {
-  if (state !== machine.thread) return native(machine, state, 'yield');
+  if (!machine.isOfRun(state)) return native(machine, state, 'yield');
   machine.push(state, 'attempt to yield across metamethod/C-call boundary');
   return machine.raise(state);
 }
 
 function running(machine: LuaMachine, state: State): number {
-  if (state !== machine.thread) return native(machine, state, 'running');
+  if (!machine.isOfRun(state)) return native(machine, state, 'running');
   machine.api.lua_pushnil(state);
   return 1;
 }
@@ -138,23 +129,6 @@ function collectGarbage(machine: LuaMachine, state: State): number {
     return 1;
   }
   return native(machine, state, 'collectgarbage');
-}
-
-/** As Redis's: an error that is a table with a text is that text. */
-function protectedCall(machine: LuaMachine, state: State): number {
-  const { api } = machine;
-  if (api.lua_gettop(state) === 0) return native(machine, state, 'pcall');
-  api.lua_pushboolean(state, 1);
-  api.lua_insert(state, 1);
-  if (api.lua_pcall(state, api.lua_gettop(state) - 2, MULTIPLE_RESULTS, 0) === 0) return api.lua_gettop(state);
-  api.lua_remove(state, 1);
-  if (api.lua_type(state, -1) === LUA.TABLE) {
-    if (machine.rawField(state, -1, 'err') === LUA.STRING) api.lua_replace(state, -2);
-    else machine.pop(state);
-  }
-  api.lua_pushboolean(state, 0);
-  api.lua_insert(state, -2);
-  return 2;
 }
 
 function loadString(machine: LuaMachine, state: State): number {

@@ -8,6 +8,7 @@
 import type { ByteString } from '../../../kernel/index.js';
 import type { UndoLog } from '../undo-log.js';
 import type { StreamId } from './stream-id.js';
+import { ENTRIES_A_SLICE } from './stream-limits.js';
 import { StreamOrder } from './stream-order.js';
 
 /** How many entries a group has read, where that cannot be told. */
@@ -90,14 +91,19 @@ export class ConsumerGroup {
   }
 
   /** With all that is pending for it; how many those were. */
-  removeConsumer(consumer: Consumer): number {
+  *removeConsumer(consumer: Consumer): Generator<void, number> {
     const count = consumer.pending.size;
     const putBack = (): void => {
       this.#consumers.set(consumer.name, consumer);
       for (const [id, pending] of consumer.pending.entries()) this.pending.set(id, pending);
     };
     this.ledger.undo?.push(putBack, 0, 1 + count);
-    for (const [id] of consumer.pending.entries()) this.pending.delete(id);
+    let removed = 0;
+    for (const [id] of consumer.pending.entries()) {
+      this.pending.delete(id);
+      removed += 1;
+      if (removed % ENTRIES_A_SLICE === 0) yield;
+    }
     this.#consumers.delete(consumer.name);
     this.ledger.bytes -= CONSUMER_OVERHEAD_BYTES + consumer.name.length + count * PENDING_OVERHEAD_BYTES;
     return count;

@@ -1,6 +1,6 @@
 /** A step that waits for an event, and what became of it when the event came. */
 import { canonicalHeaderName, type HeaderList } from '../../../domain/queue/index.js';
-import type { Notified, WaiterView } from '../../../domain/workflow/index.js';
+import type { Notified, WaiterView } from '../../../domain/queue/runs/index.js';
 import type { Spelling } from '../../wire-alias.js';
 
 /** Times are in seconds. */

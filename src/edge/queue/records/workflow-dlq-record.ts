@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { canonicalHeaderName, type Envelope, type HeaderList, redactedHeader } from '../../../domain/queue/index.js';
-import type { FailedRunView } from '../../../domain/workflow/index.js';
+import type { FailedRunView } from '../../../domain/queue/runs/index.js';
 import type { Spelling } from '../../wire-alias.js';
 import { dlqRecord } from './message-record.js';
 import { base64, bytes, headerObject } from './shown.js';

@@ -5,7 +5,7 @@ import {
   type FailedRunFilter,
   type FailedRunSelector,
   type FailureFunctionState,
-} from '../../../domain/workflow/index.js';
+} from '../../../domain/queue/runs/index.js';
 import type { DlqId, RunId } from '../../../kernel/index.js';
 import {
   allParameters,

@@ -10,7 +10,12 @@ import {
   type Redaction,
   trimmedBody,
 } from '../../../domain/queue/index.js';
-import { type FailedRunSelector, type FailedRunView, newRunId, type RunName } from '../../../domain/workflow/index.js';
+import {
+  type FailedRunSelector,
+  type FailedRunView,
+  newRunId,
+  type RunName,
+} from '../../../domain/queue/runs/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { settingsOf } from '../publish-items.js';

@@ -2,7 +2,7 @@
  * `/v2/workflows/logs` and `/v2/workflows/events`: what happened to runs. The first has runs with their steps, and so has
  * the second when it is grouped by run; else it has one event after the other.
  */
-import { RUN_STATES, type RunState } from '../../../domain/workflow/index.js';
+import { RUN_STATES, type RunState } from '../../../domain/queue/runs/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import {
   MESSAGE_STATES,

@@ -5,7 +5,7 @@ import {
   MAX_CANCEL_RUNS,
   type RunFilter,
   type RunSelector,
-} from '../../../domain/workflow/index.js';
+} from '../../../domain/queue/runs/index.js';
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import {

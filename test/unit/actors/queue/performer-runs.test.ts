@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { StartedAttempt } from '../../../../src/actors/queue/index.js';
 import { KEPT_RESPONSE_BYTES } from '../../../../src/domain/queue/index.js';
-import type { RunPart } from '../../../../src/domain/workflow/index.js';
+import type { RunPart } from '../../../../src/domain/queue/runs/index.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
 import { PerformerStand } from '../../../support/performer-stand.js';
 import { PLAIN_DELIVERY, PLAIN_ENVELOPE } from '../../../support/plain-delivery.js';

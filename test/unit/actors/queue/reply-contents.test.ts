@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { withContents } from '../../../../src/actors/queue/reply-contents.js';
 import type { DlqEntry, QueueReply, QueueReplyOf } from '../../../../src/domain/queue/index.js';
-import type { FailedRunView, FailureFunction } from '../../../../src/domain/workflow/index.js';
+import type { FailedRunView, FailureFunction } from '../../../../src/domain/queue/runs/index.js';
 import type { DlqId, MessageId } from '../../../../src/kernel/index.js';
 import { envelopeOf, RUN_CREATED_AT_MS, RUN_ID, Shelf } from '../../../support/run-attempts.js';
 

@@ -22,7 +22,7 @@ import type {
   StepMark,
   Waiter,
   WorkflowMark,
-} from '../../../../src/domain/workflow/index.js';
+} from '../../../../src/domain/queue/runs/index.js';
 import { type AccountId, type DlqId, type MessageId, MillraceError, type RunId } from '../../../../src/kernel/index.js';
 import { GOLDEN_EVENTS, GOLDEN_INTAKE } from './golden-values.js';
 import { GOLDEN_RUN_MESSAGES, GOLDEN_WORKFLOW_EVENTS, RUN_PARTS, RUN_SAMPLES } from './workflow-golden-values.js';

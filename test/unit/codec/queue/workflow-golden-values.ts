@@ -10,7 +10,7 @@ import type {
   Waiter,
   WorkflowEvent,
   WorkflowMark,
-} from '../../../../src/domain/workflow/index.js';
+} from '../../../../src/domain/queue/runs/index.js';
 import type { DlqId, MessageId, RunId } from '../../../../src/kernel/index.js';
 
 type OneOfEach<T extends { readonly type: string }> = {

@@ -11,7 +11,7 @@ import type {
   WorkflowCommand,
   WorkflowItem,
   WorkflowReply,
-} from '../../../../src/domain/workflow/index.js';
+} from '../../../../src/domain/queue/runs/index.js';
 import { GOLDEN_INTAKE } from './golden-values.js';
 import { RUN_SAMPLES } from './workflow-golden-values.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AcceptedIds } from '../../../../src/domain/queue/accepted-ids.js';
+import { AcceptedIds } from '../../../../src/domain/queue/messages/accepted-ids.js';
 
 const MINUTE_MS = 60_000;
 

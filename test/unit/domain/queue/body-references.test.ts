@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BodyReferences } from '../../../../src/domain/queue/body-references.js';
+import { BodyReferences } from '../../../../src/domain/queue/messages/body-references.js';
 
 describe('body references', () => {
   it('say when the last one has gone', () => {

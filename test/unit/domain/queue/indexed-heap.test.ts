@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { IndexedHeap } from '../../../../src/domain/queue/indexed-heap.js';
+import { IndexedHeap } from '../../../../src/domain/queue/collections/indexed-heap.js';
 
 interface Item {
   readonly rank: number;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Envelopes } from '../../../../src/domain/queue/envelopes.js';
 import { newMessageId } from '../../../../src/domain/queue/ids.js';
-import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/messages.js';
+import { Envelopes } from '../../../../src/domain/queue/messages/envelopes.js';
+import { ACTIVE, DELIVERED, Message, WAITING } from '../../../../src/domain/queue/messages/message.js';
 import type { Envelope } from '../../../../src/domain/queue/records.js';
 import type { MessageId } from '../../../../src/kernel/index.js';
 import { PLAIN_DELIVERY } from '../../../support/plain-delivery.js';

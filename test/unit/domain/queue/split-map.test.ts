@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SplitMap } from '../../../../src/domain/queue/split-map.js';
+import { SplitMap } from '../../../../src/domain/queue/collections/split-map.js';
 
 describe('split map', () => {
   it('is a map', () => {

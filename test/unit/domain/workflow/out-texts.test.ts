@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { atOnce, endText, eventText, type OutText, withOut } from '../../../../src/domain/workflow/out-texts.js';
+import { atOnce, endText, eventText, type OutText, withOut } from '../../../../src/domain/queue/runs/out-texts.js';
 
 const SLICE_BYTES = 192 * 1024;
 

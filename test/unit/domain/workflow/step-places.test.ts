@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RunEntry } from '../../../../src/domain/workflow/index.js';
-import { StepPlaces } from '../../../../src/domain/workflow/step-places.js';
+import type { RunEntry } from '../../../../src/domain/queue/runs/index.js';
+import { StepPlaces } from '../../../../src/domain/queue/runs/step-places.js';
 import { mark, message } from '../../../support/workflow-items.js';
 
 const entry = (at: number, stepId?: number, targetStep = 0): RunEntry => ({

@@ -117,6 +117,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     keys: NO_KEYS,
     handler: kill,
     endsScript: true,
+    acrossPartitions: 'succeeded',
     since: '7.0.0',
     summary: 'Ends the function that runs; nothing of it stays.',
   },

@@ -5,8 +5,11 @@ import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { rebuildingCommands } from '../../rebuild.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
-import { decodeDump, isIntact } from '../../types/rdb/decode-dump.js';
-import { encodeDump, encodeStringDump } from '../../types/rdb/encode-dump.js';
+import { Pace } from '../../slices.js';
+import { workOf } from '../../steps.js';
+import { JsonDocument } from '../../types/json/index.js';
+import { decodeDump, isIntactInSteps } from '../../types/rdb/decode-dump.js';
+import { encodeDump, encodeLongString } from '../../types/rdb/encode-dump.js';
 import { BadFormat } from '../../types/rdb/rdb-reader.js';
 import { readInstant, removeKey } from '../expire-time.js';
 
@@ -19,16 +22,16 @@ const badFormat = new ErrorReply('ERR Bad data format');
 const MAX_FREQUENCY = 255;
 /** Above it a value takes long enough to be sliced: about 2 ms. */
 const LONG_BYTES = 256 * 1024;
-/** Commands replayed in one slice; each holds 64 KiB at most. */
-const SLICE_COMMANDS = 16;
+/** The same of a payload, which may have a member in every other byte or two. */
+const LONG_PAYLOAD_BYTES = 32 * 1024;
 
 /** DUMP key → payload or null. */
 export const dump: SlicedHandler = function* (context) {
   const key = context.args.bytes(1);
   const value = context.keyspace.peek(key);
   if (value === undefined) return null;
-  if (typeof value === 'string') return encodeStringDump(value);
-  return yield* encodeDump(value, value.kind === 'json' ? documentOf(context, key) : '');
+  if (typeof value === 'string') return yield* encodeLongString(value);
+  return yield* encodeDump(value, value.kind === 'json' ? yield* documentOf(context, key) : '');
 };
 
 export function isLongDump({ args, keyspace }: CommandContext): boolean {
@@ -36,10 +39,10 @@ export function isLongDump({ args, keyspace }: CommandContext): boolean {
   return value !== undefined && (typeof value === 'string' ? value.length : value.bytes) > LONG_BYTES;
 }
 
-function documentOf(context: CommandContext, key: ByteString): ByteString {
+function* documentOf(context: CommandContext, key: ByteString): Generator<void, ByteString> {
   const words = ['JSON.GET', key];
   const spec = context.commands.find(words);
-  const text: Reply = spec === undefined ? null : context.call(spec, words);
+  const text: Reply = spec === undefined ? null : yield* context.callInSlices(spec, words);
   if (typeof text !== 'string') throw badFormat;
   return text;
 }
@@ -58,7 +61,7 @@ export const restore: SlicedHandler = function* (context) {
   if (ttl < 0n) throw badTtl;
   const expireAtMs = ttl === 0n ? undefined : readInstant(context, 2, { unitMs: 1, isAbsolute }, 'restore');
   const payload = args.bytes(3);
-  if (!isIntact(payload)) throw badFooter;
+  if (!(yield* isIntactInSteps(payload))) throw badFooter;
   const value = yield* valueIn(context, key, payload);
   if (expireAtMs !== undefined && expireAtMs <= context.nowMs) {
     removeKey(context, key);
@@ -67,18 +70,17 @@ export const restore: SlicedHandler = function* (context) {
   if (typeof value !== 'string' && keyspace.delete(key)) effects.push('DEL', key);
   keyspace.set(key, value, expireAtMs);
   keyspace.access?.restore(key, context.nowMs, idleSeconds, frequency);
-  let commands = 0;
+  const pace = new Pace();
   for (const words of rebuildingCommands(key, value, expireAtMs)) {
     effects.pushList(words[0] as ByteString, words.slice(1));
-    commands += 1;
-    if (commands % SLICE_COMMANDS === 0) yield;
+    if (pace.isDue(workOf(words))) yield;
   }
   context.notify('g', 'restore', key);
   return OK;
 };
 
 export function isLongRestore({ args }: CommandContext): boolean {
-  return args.bytes(3).length > LONG_BYTES;
+  return args.bytes(3).length > LONG_PAYLOAD_BYTES;
 }
 
 interface RestoreOptions {
@@ -111,14 +113,13 @@ function readOptions({ args }: CommandContext): RestoreOptions {
 /** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
 function* valueIn(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
   const aside = context.aside();
-  let commands = 0;
+  const pace = new Pace();
   try {
     for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
-      aside.replay(words);
+      yield* aside.replayInSlices(words);
       // A few bytes of a payload may stand for many: compressed strings, names that all entries share.
       if (aside.keyspace.bytes > MAX_RECORD_BYTES) throw ERRORS.recordTooLarge;
-      commands += 1;
-      if (commands % SLICE_COMMANDS === 0) yield;
+      if (pace.isDue(workOf(words))) yield;
     }
   } catch (error) {
     // A payload may be intact and still hold what no command would make.
@@ -135,12 +136,12 @@ function* valueIn(context: CommandContext, key: ByteString, payload: ByteString)
 export function* copyInSlices(context: CommandContext, key: ByteString, value: Value): Generator<void, Value> {
   if (typeof value === 'string') return value;
   if (value.bytes <= LONG_BYTES) return value.clone();
+  if (value instanceof JsonDocument) return yield* value.copy();
   const aside = context.aside();
-  let commands = 0;
+  const pace = new Pace();
   for (const words of value.rebuild(key)) {
     aside.replay(words);
-    commands += 1;
-    if (commands % SLICE_COMMANDS === 0) yield;
+    if (pace.isDue(workOf(words))) yield;
   }
   return aside.keyspace.peek(key) as Value;
 }

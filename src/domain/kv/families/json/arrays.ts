@@ -6,6 +6,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { ErrorReply, type Reply } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import {
   copied,
   type JsonArray,
@@ -74,10 +75,20 @@ function* readValues({ args }: CommandContext, from: number): Steps<ReadJson[]> 
 }
 
 /** Refuses what would become too large or too deep. */
-function requireRoom(context: CommandContext, { document, places }: FoundArrays, values: readonly ReadJson[]): void {
+function* requireRoom(
+  context: CommandContext,
+  { document, places }: FoundArrays,
+  values: readonly ReadJson[],
+): Steps<void> {
   const arrays = places.filter(({ value }) => Array.isArray(value));
-  const bytes = values.reduce((sum, value) => sum + value.bytes, 0);
-  const depth = values.reduce((deepest, value) => Math.max(deepest, value.depth), 0);
+  let bytes = 0;
+  let depth = 0;
+  const pace = new Pace();
+  for (const value of values) {
+    bytes += value.bytes;
+    depth = Math.max(depth, value.depth);
+    if (pace.isOver()) yield;
+  }
   requireRecordSize(context, document.bytes + arrays.length * bytes);
   for (const place of arrays) requireDepth(context, levelOf(place) + 1, depth);
 }
@@ -96,10 +107,10 @@ function* copiesOf(values: readonly NewValue[]): Steps<NewValue[]> {
 export function* append(context: CommandContext): Steps<Reply> {
   const values = yield* readValues(context, 3);
   const found = yield* arraysAt(context);
-  requireRoom(context, found, values);
-  const texts = values.map(({ text }) => text);
+  yield* requireRoom(context, found, values);
+  const texts = yield* mapped(values, ({ text }) => text);
   return yield* changeEach(context, found, 'json.arrappend', function* (change, array, place) {
-    change.document.insert(array, array.length, yield* copiesOf(values));
+    yield* change.document.insert(array, array.length, yield* copiesOf(values));
     change.effect('JSON.ARRAPPEND', pathOf(place), texts);
     return array.length;
   });
@@ -113,13 +124,13 @@ export function* insert(context: CommandContext): Steps<Reply> {
   for (const { value } of found.places) {
     if (Array.isArray(value) && (index > value.length || index < -value.length)) throw outOfBounds;
   }
-  requireRoom(context, found, values);
-  const texts: ByteString[] = values.map(({ text }) => text);
+  yield* requireRoom(context, found, values);
+  const texts: ByteString[] = yield* mapped(values, ({ text }) => text);
   return yield* changeEach(context, found, 'json.arrinsert', function* (change, array, place) {
     const position = index < 0 ? array.length + index : index;
     const moved = array.length - position;
-    change.document.insert(array, position, yield* copiesOf(values));
-    change.effect('JSON.ARRINSERT', pathOf(place), [String(position), ...texts], moved);
+    yield* change.document.insert(array, position, yield* copiesOf(values));
+    change.effect('JSON.ARRINSERT', pathOf(place), [String(position)].concat(texts), moved);
     return array.length;
   });
 }

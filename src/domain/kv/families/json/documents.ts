@@ -112,7 +112,7 @@ export class Change {
     this.#isChanged = true;
     this.#moves += moved;
     if (this.#isWhole) return;
-    this.#commands.push([name, this.key, path, ...words]);
+    this.#commands.push([name, this.key, path].concat(words));
     for (const word of words) this.#effectBytes += word.length;
     this.#effectBytes += path.length + this.key.length;
     if (this.#isWhole) this.#commands.length = 0;
@@ -134,10 +134,12 @@ export class Change {
       }
     } else {
       const pace = new Pace();
-      for (const [name, ...words] of this.#commands) {
+      for (const command of this.#commands) {
         if (pace.isOver(4)) yield;
-        if (words.length > MANY_WORDS) yield* context.effects.pushLong(name as ByteString, words);
-        else context.effects.pushList(name as ByteString, words);
+        const name = command[0] as ByteString;
+        const words = command.slice(1);
+        if (words.length > MANY_WORDS) yield* context.effects.pushLong(name, words);
+        else context.effects.pushList(name, words);
       }
     }
     context.notify('d', event, key);

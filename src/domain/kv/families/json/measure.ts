@@ -1,6 +1,7 @@
 /** How long values are: JSON.STRLEN, JSON.ARRLEN, JSON.OBJLEN, JSON.DEBUG MEMORY; and JSON.ARRINDEX. */
 import type { CommandContext } from '../../command-spec.js';
 import { type ErrorReply, type Reply, wrongArity } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import {
   areEqualJson,
   type JsonArray,
@@ -56,7 +57,7 @@ function lengthBy(length: Length): (context: CommandContext) => Steps<Reply> {
       throw length.missing(path);
     }
     const places = yield* placesOf(document, path);
-    if (!path.isLegacy) return places.map(({ value }) => length.of(value) ?? null);
+    if (!path.isLegacy) return yield* mapped(places, ({ value }) => length.of(value) ?? null);
     const first = places[0];
     if (first === undefined) return length.nowhere(path);
     const counted = length.of(first.value);

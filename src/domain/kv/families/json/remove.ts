@@ -1,6 +1,7 @@
 /** Taking values away: JSON.DEL, JSON.FORGET, JSON.CLEAR. */
 import type { CommandContext } from '../../command-spec.js';
 import { type Reply, wrongArity } from '../../reply.js';
+import { mergeSorted } from '../../slices.js';
 import {
   isContainer,
   isJsonNumber,
@@ -31,26 +32,25 @@ export function* remove(context: CommandContext): Steps<Reply> {
     deleteDocument(context, key, 'json.del');
     return 1;
   }
-  const places = outermost(yield* placesOf(document, path));
+  const places = yield* outermost(yield* placesOf(document, path));
   if (places.length === 0) return 0;
   const change = new Change(context, key, document);
   // By what they stand in, which comes deepest first; so no path that is still to come is moved.
   const pace = new Pace();
-  for (const group of groupedByParent(places)) {
-    yield* removeGroup(change, group, pace);
-  }
+  for (const group of yield* groupedByParent(places, pace)) yield* removeGroup(change, group, pace);
   if (isEmptyRoot(document)) change.finishDeleted('json.del');
   else yield* change.finish('json.del');
   return places.length;
 }
 
-function groupedByParent(places: readonly Place[]): Iterable<Place[]> {
+function* groupedByParent(places: readonly Place[], pace: Pace): Steps<Iterable<Place[]>> {
   const groups = new Map<JsonValue, Place[]>();
   for (const place of places) {
     const container = (place.parent as Place).value;
     const group = groups.get(container);
     if (group === undefined) groups.set(container, [place]);
     else group.push(place);
+    if (pace.isOver()) yield;
   }
   return groups.values();
 }
@@ -67,14 +67,32 @@ function* removeGroup(change: Change, group: readonly Place[], pace: Pace): Step
     }
     return;
   }
-  const indexes = group.map(({ token }) => token as number).sort((a, b) => b - a);
+  const indexes = yield* fromTheHighest(group, pace);
   const { length } = container as JsonArray;
-  yield* change.document.removeItems(container as JsonArray, new Set(indexes));
+  const removed = new Set<number>();
+  for (const index of indexes) {
+    removed.add(index);
+    if (pace.isOver()) yield;
+  }
+  yield* change.document.removeItems(container as JsonArray, removed);
   // The highest first: the others stay where they are meanwhile.
   for (const index of indexes) {
     if (pace.isOver(4)) yield;
     change.effect('JSON.DEL', path + tokenText(index), [], length - index);
   }
+}
+
+/** Indexes in an array, the highest first. Mostly they were found in order, and need no sorting. */
+function* fromTheHighest(group: readonly Place[], pace: Pace): Steps<number[]> {
+  const indexes: number[] = [];
+  let isAscending = true;
+  for (const { token } of group) {
+    const index = token as number;
+    if (index < (indexes.at(-1) ?? 0)) isAscending = false;
+    indexes.push(index);
+    if (pace.isOver()) yield;
+  }
+  return isAscending ? indexes.reverse() : yield* mergeSorted(indexes, (a, b) => b - a);
 }
 
 /** JSON.CLEAR key [path] → how many values changed: containers are emptied, numbers become 0. */
@@ -83,7 +101,8 @@ export function* clear(context: CommandContext): Steps<Reply> {
   const key = context.args.bytes(1);
   const document = documentToChange(context);
   const path = pathAt(context, 2);
-  const places = outermost((yield* placesOf(document, path)).filter(({ value }) => canBeCleared(value)));
+  const clearable = (yield* placesOf(document, path)).filter(({ value }) => canBeCleared(value));
+  const places = yield* outermost(clearable);
   const change = new Change(context, key, document);
   const pace = new Pace();
   for (const place of places) {

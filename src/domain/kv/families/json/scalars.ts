@@ -3,6 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
 import { ErrorReply, type Reply } from '../../reply.js';
+import { mapped } from '../../slices.js';
 import {
   type Arithmetic,
   compilePath,
@@ -18,7 +19,7 @@ import {
   readJson,
   reckon,
   type Steps,
-  stringifyJson,
+  writeJson,
 } from '../../types/json/index.js';
 import { Change, documentToChange, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
 import { numberReply } from './replies.js';
@@ -37,7 +38,7 @@ export function calculate(how: Arithmetic, event: string): (context: CommandCont
     const places = yield* placesOf(document, path);
     const { value: operand } = yield* readJson(context.args.bytes(3));
     if (!isJsonNumber(operand)) throw badNumber;
-    const results = places.map(({ value }): JsonNumber | null => {
+    const results = yield* mapped(places, ({ value }): JsonNumber | null => {
       if (!isJsonNumber(value)) return null;
       const result = reckon(how, value, operand);
       if (result === undefined) throw notANumber;
@@ -55,8 +56,10 @@ export function calculate(how: Arithmetic, event: string): (context: CommandCont
       change.effect('JSON.SET', pathOf(place), [formatNumber(value)]);
     }
     yield* change.finish(event);
-    if (context.protocol === 3) return results.map((result) => (result === null ? null : numberReply(result)));
-    return path.isLegacy ? formatNumber(numbers.at(-1) as JsonNumber) : stringifyJson(results);
+    if (context.protocol === 3) {
+      return yield* mapped(results, (result) => (result === null ? null : numberReply(result)));
+    }
+    return path.isLegacy ? formatNumber(numbers.at(-1) as JsonNumber) : yield* writeJson(results);
   };
 }
 
@@ -82,7 +85,7 @@ export function* toggle(context: CommandContext): Steps<Reply> {
   if (path.isLegacy && !change.isChanged) throw missingPath(path, 'not a bool');
   yield* change.finish('json.toggle');
   if (path.isLegacy) return String(results.findLast((result) => result !== null));
-  return results.map((result) => (result === null ? null : Number(result)));
+  return yield* mapped(results, (result) => (result === null ? null : Number(result)));
 }
 
 /** JSON.STRAPPEND key [path] json → the length of each string then, null for what is no string. */
@@ -104,7 +107,9 @@ export function* appendString(context: CommandContext): Steps<Reply> {
     yield* appendTo(change, place, suffix);
   }
   yield* change.finish('json.strappend');
-  const lengths = places.map(({ value }) => (typeof value === 'string' ? value.length + suffix.length : null));
+  const lengths = yield* mapped(places, ({ value }) =>
+    typeof value === 'string' ? value.length + suffix.length : null,
+  );
   return path.isLegacy ? (lengths.findLast((length) => length !== null) as number) : lengths;
 }
 

@@ -94,7 +94,7 @@ function* planSet(
   condition: Condition,
 ): Steps<SetPlan> {
   const path = compilePath(text, context.isReplay);
-  const found = condition === 'NX' ? [] : outermost(yield* matchesOf(document.root, path.segments));
+  const found = condition === 'NX' ? [] : yield* outermost(yield* matchesOf(document.root, path.segments));
   if (found.length > 0) {
     requireDepthBelow(context, found, given.depth);
     yield* requireSize(context, document, found, given);

@@ -3,6 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
 import { MANY_WORDS, Pace } from '../../slices.js';
+import { textBytes } from '../../steps.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { recordExpiry } from '../expire-time.js';
 import {
@@ -43,10 +44,10 @@ export function pushInSlices(end: ListEnd): SlicedHandler {
     const key = args.bytes(1);
     const items = args.from(2);
     const list = listOrNew(context, key);
-    const textBytes = lengthOf(items);
-    requireRoom(context, list, textBytes);
+    const bytesOfItems = yield* textBytes(items);
+    requireRoom(context, list, bytesOfItems);
     const { size, bytes } = list;
-    willGrow(context, list, textBytes, items.length);
+    willGrow(context, list, bytesOfItems, items.length);
     const pace = new Pace();
     for (const item of items) {
       list.push(end, item);
@@ -80,10 +81,10 @@ function pushAll(
   list: List,
   items: readonly ByteString[],
 ): number {
-  const textBytes = lengthOf(items);
-  requireRoom(context, list, textBytes);
+  const bytesOfItems = lengthOf(items);
+  requireRoom(context, list, bytesOfItems);
   const { size, bytes } = list;
-  willGrow(context, list, textBytes, items.length);
+  willGrow(context, list, bytesOfItems, items.length);
   for (const item of items) list.push(end, item);
   hasGrown(context, key, list, size, bytes);
   context.notify('l', pushName(end).toLowerCase(), key);

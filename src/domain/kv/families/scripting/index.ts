@@ -7,7 +7,7 @@ import { exists, flush, kill, load } from './script.js';
 const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
 const KEEPS: readonly CommandFlag[] = ['noscript'];
 const STOPPED =
-  'A script is ended after 5 s of work (`busy-reply-threshold`, at most what the installation allows), 250 ms where it cannot be interrupted, 2,000 million instructions or 64 MiB; nothing of it stays.';
+  'A script is ended after 5 s of work (`busy-reply-threshold`, at most what the installation allows), 250 ms where it cannot be interrupted (not within `pcall`), 2,000 million instructions or 64 MiB; nothing of it stays.';
 
 const HELP = [
   'SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
@@ -108,9 +108,12 @@ export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
     keys: NO_KEYS,
     handler: kill,
     endsScript: true,
+    acrossPartitions: 'succeeded',
     since: '2.6.0',
     summary: 'Ends the script that runs; nothing of it stays.',
-    deviations: ['It ends a script that has written too, and in a database of several partitions one of the first.'],
+    deviations: [
+      'It ends a script that has written too, and in a database of several partitions those of all of them.',
+    ],
   },
   {
     name: 'SCRIPT HELP',

@@ -4,6 +4,8 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireRecordSize } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply, SetReply } from '../../reply.js';
+import { MANY_WORDS } from '../../slices.js';
+import { textBytes } from '../../steps.js';
 import { commandsOf } from '../../types/command-chunks.js';
 import { asEntries, type SetEncodingLimits, SetValue } from '../../types/set-value.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
@@ -27,7 +29,9 @@ export const addMembers: SlicedHandler = function* (context) {
   const given = args.from(2);
   const present = keyspace.fetchKind(key, SetValue);
   let bytes = present?.contentBytes ?? 0;
-  for (const member of given) bytes += member.length;
+  // A generator costs as much as a few members.
+  if (given.length > MANY_WORDS) bytes += yield* textBytes(given);
+  else for (const member of given) bytes += member.length;
   requireRecordSize(context, bytes);
   const limits = encodingLimits(context);
   const set = setOrNew(context, key, present);

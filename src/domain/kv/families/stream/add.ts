@@ -3,6 +3,7 @@ import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.
 import { requireRecordSize } from '../../limits.js';
 import { ERRORS, ErrorReply, OK, wrongArity } from '../../reply.js';
 import { hasManyWords } from '../../slices.js';
+import { textBytes } from '../../steps.js';
 import { Stream } from '../../types/stream.js';
 import { formatId, idAfter, MAX_ID, MIN_ID, nextInMillisecond, packId, type StreamId } from '../../types/stream-id.js';
 import { type GivenId, readGivenId, readId } from './ids.js';
@@ -44,7 +45,7 @@ export const add: SlicedHandler = function* (context) {
   if (stream.lastId === MAX_ID) throw exhausted;
   const id = newId(stream, given, context.nowMs);
   const words = args.from(fieldsAt);
-  requireRecordSize(context, stream.payloadBytes + words.reduce((sum, word) => sum + word.length, 0));
+  requireRecordSize(context, stream.payloadBytes + (yield* textBytes(words)));
   const before = stream.bytes;
   stream.append(id, words, context.settings);
   const idText = formatId(id);

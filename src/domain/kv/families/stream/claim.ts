@@ -14,6 +14,7 @@ import { invalidId, readId, readStart } from './ids.js';
 import { idleOf } from './pending.js';
 import { entryReply } from './range.js';
 import { pushIds } from './references.js';
+import { walkInSlices } from './walking.js';
 
 const countNotPositive = new ErrorReply('ERR COUNT must be > 0');
 const DEFAULT_AUTO_COUNT = 100;
@@ -171,7 +172,7 @@ export const autoClaim: SlicedHandler = function* (context): Generator<void, Rep
   const consumer = consumerOf(context, key, group, args.bytes(3));
   consumer.seen(nowMs);
   const claims = new Claims(context, key, stream, group, consumer, justId);
-  const { met, next } = idleEnough({ stream, group, start, minIdleMs, count, nowMs });
+  const { met, next } = yield* idleEnough({ stream, group, start, minIdleMs, count, nowMs });
   const pace = new Pace();
   for (const [id, { deliveries }] of met) {
     if (pace.isDue()) yield;
@@ -198,14 +199,18 @@ interface AutoClaim {
 }
 
 /** What is to be claimed or is gone, from `start` on, and the id after all that was looked at. */
-function idleEnough({ stream, group, start, minIdleMs, count, nowMs }: AutoClaim): {
-  readonly met: readonly [StreamId, Pending][];
-  readonly next: StreamId;
-} {
+function* idleEnough({
+  stream,
+  group,
+  start,
+  minIdleMs,
+  count,
+  nowMs,
+}: AutoClaim): Generator<void, { readonly met: readonly [StreamId, Pending][]; readonly next: StreamId }> {
   const met: [StreamId, Pending][] = [];
   let attempts = count * ATTEMPTS_A_CLAIM;
   let next = MIN_ID;
-  group.pending.walk(start, MAX_ID, (id, pending) => {
+  yield* walkInSlices(group.pending, start, MAX_ID, (id, pending) => {
     if (attempts === 0 || met.length >= count) {
       next = id;
       return false;

@@ -1,9 +1,10 @@
 /** XGROUP: groups and their consumers made, moved and removed. */
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, OK, type Reply, SimpleString } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
 import { type ConsumerGroup, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
+import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import { consumerOf } from './consumers.js';
 import { noGroupInKey, wrongSubcommand } from './errors.js';
 import { readId } from './ids.js';
@@ -80,19 +81,26 @@ export const createConsumer: Handler = (context) => {
 };
 
 /** XGROUP DELCONSUMER key group consumer → integer, how much was pending for it. NOGROUP. */
-export const deleteConsumer: Handler = (context) => {
+export const deleteConsumer: SlicedHandler = function* (context) {
   const { args, keyspace, effects, notify } = context;
   const key = args.bytes(2);
   const { stream, group } = groupInKey(context);
   const consumer = group.consumer(args.bytes(4));
   if (consumer === undefined) return 0;
   const before = stream.bytes;
-  const count = group.removeConsumer(consumer);
+  const count = yield* group.removeConsumer(consumer);
   keyspace.changed(key, stream, before);
   effects.push('XGROUP', 'DELCONSUMER', key, group.name, consumer.name);
   notify('t', 'xgroup-delconsumer', key);
   return count;
 };
+
+/** Of a consumer that has much pending. */
+export function isLongDeletion({ args, keyspace }: CommandContext): boolean {
+  const stream = keyspace.peek(args.bytes(2));
+  if (!(stream instanceof Stream)) return false;
+  return (stream.group(args.bytes(3))?.consumer(args.bytes(4))?.pending.size ?? 0) > LONG_ENTRIES;
+}
 
 /** XGROUP HELP → lines. */
 export const help: Handler = (): Reply =>

@@ -6,10 +6,10 @@ import { autoClaim, claim, isLongAutoClaim } from './claim.js';
 import { acknowledgeAndRemove, remove, removeByReference } from './delete.js';
 import * as groups from './group.js';
 import * as info from './info.js';
-import { acknowledge, pending } from './pending.js';
+import { acknowledge, isLongPending, pending } from './pending.js';
 import { isLongRange, length, range } from './range.js';
 import { isLongRead, read, readSliced } from './read.js';
-import { readGroup } from './read-group.js';
+import { isLongGroupRead, readGroup, readGroupSliced } from './read-group.js';
 import { blockProblem, keysOfRead } from './read-words.js';
 import { isLongXtrim, trim } from './trim.js';
 
@@ -164,7 +164,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: 5,
     flags: write,
     keys: at(2),
-    handler: groups.deleteConsumer,
+    ...inSlices(groups.deleteConsumer, groups.isLongDeletion),
     since: '5.0.0',
     summary: 'Removes a consumer and what is pending for it.',
   },
@@ -186,6 +186,8 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     restProblem: blockProblem,
     handler: readGroup,
     waitsForGroup: true,
+    sliced: readGroupSliced,
+    isLong: isLongGroupRead,
     since: '5.0.0',
     summary: 'Hands entries of several streams to a consumer of a group, or waits for them.',
     deviations: [
@@ -219,7 +221,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -3,
     flags: readOnly,
     keys: at(1),
-    handler: pending,
+    ...inSlices(pending, isLongPending),
     since: '5.0.0',
     summary: 'Returns what a group was handed and has not acknowledged.',
   },
@@ -249,7 +251,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: -3,
     flags: readOnly,
     keys: at(2),
-    handler: info.stream,
+    ...inSlices(info.stream, info.isLongStreamInfo),
     since: '5.0.0',
     summary: 'Describes a stream, in full if asked.',
     deviations: ['The fields on idempotence of Redis 8.6 are missing.'],
@@ -269,7 +271,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     arity: 4,
     flags: readOnly,
     keys: at(2),
-    handler: info.consumers,
+    ...inSlices(info.consumers, info.hasManyConsumers),
     since: '5.0.0',
     summary: 'Describes the consumers of a group.',
   },

@@ -1,18 +1,21 @@
 /** XINFO: a stream, its groups and their consumers described. */
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, type Reply, SimpleString } from '../../reply.js';
+import { mapped, Pace } from '../../slices.js';
 import { ALL_IDS, Stream } from '../../types/stream.js';
 import { type Consumer, type ConsumerGroup, NEVER, UNKNOWN_COUNT } from '../../types/stream-group.js';
-import { formatId } from '../../types/stream-id.js';
+import { formatId, type StreamId } from '../../types/stream-id.js';
+import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import type { StreamOrder } from '../../types/stream-order.js';
 import { noGroupInKey, wrongSubcommand } from './errors.js';
 import { entryReply } from './range.js';
+import { walkInSlices } from './walking.js';
 
 /** Entries and pending ones that FULL shows without COUNT. */
 const DEFAULT_FULL_COUNT = 10;
 
 /** XINFO STREAM key [FULL [COUNT n]] → a map. */
-export const stream: Handler = (context) => {
+export const stream: SlicedHandler = function* (context) {
   const { args } = context;
   const about = streamAbout(context);
   if (args.length === 3) return new MapReply([...commonFacts(about), ...briefFacts(about)]);
@@ -21,8 +24,24 @@ export const stream: Handler = (context) => {
   if (!isFull || (args.length !== 4 && !hasCount)) throw wrongSubcommand('XINFO', args.bytes(1));
   const given = hasCount ? args.offset(5) : DEFAULT_FULL_COUNT;
   const count = given < 0 ? DEFAULT_FULL_COUNT : given;
-  return new MapReply([...commonFacts(about), ...fullFacts(about, count === 0 ? Number.POSITIVE_INFINITY : count)]);
+  const full = yield* fullFacts(about, count === 0 ? Number.POSITIVE_INFINITY : count);
+  return new MapReply([...commonFacts(about), ...full]);
 };
+
+/** FULL of what has much in it. */
+export function isLongStreamInfo({ args, keyspace }: CommandContext): boolean {
+  const about = args.length > 3 ? keyspace.peek(args.bytes(2)) : undefined;
+  if (!(about instanceof Stream)) return false;
+  return about.size > LONG_ENTRIES || about.groupCount > MANY_GROUPS || about.groups().some(isLongGroup);
+}
+
+/** Describing more takes a millisecond. */
+const MANY_GROUPS = 50;
+const MANY_CONSUMERS = 200;
+
+function isLongGroup({ consumerCount, pending }: ConsumerGroup): boolean {
+  return consumerCount > MANY_CONSUMERS || pending.size > LONG_ENTRIES;
+}
 
 /** XINFO GROUPS key → a map for each group. */
 export const groups: Handler = (context) => {
@@ -43,11 +62,12 @@ export const groups: Handler = (context) => {
 };
 
 /** XINFO CONSUMERS key group → a map for each consumer. NOGROUP. */
-export const consumers: Handler = (context) => {
+export const consumers: SlicedHandler = function* (context) {
   const { args, nowMs } = context;
   const group = streamAbout(context).group(args.bytes(3));
   if (group === undefined) throw noGroupInKey(args.bytes(2), args.bytes(3));
-  return group.consumers().map(
+  return yield* mapped(
+    group.consumers(),
     ({ name, pending, seenAtMs, activeAtMs }) =>
       new MapReply([
         ...['name', name],
@@ -58,6 +78,12 @@ export const consumers: Handler = (context) => {
       ]),
   );
 };
+
+/** Of a group with many. */
+export function hasManyConsumers({ args, keyspace }: CommandContext): boolean {
+  const about = keyspace.peek(args.bytes(2));
+  return about instanceof Stream && (about.group(args.bytes(3))?.consumerCount ?? 0) > MANY_CONSUMERS;
+}
 
 /** XINFO HELP → lines. */
 export const help: Handler = (): Reply =>
@@ -105,43 +131,56 @@ function briefFacts(about: Stream): Reply[] {
   return ['groups', about.groupCount, 'first-entry', first, 'last-entry', last];
 }
 
-function fullFacts(about: Stream, count: number): Reply[] {
-  const entries = firstOf(count, (visit) => about.walk(...ALL_IDS, (id, entry) => visit(entryReply(id, entry))));
-  const described = about.groups().map((group) => {
-    const pending = pendingOf(group.pending, count, (id, { consumer, deliveredAtMs, deliveries }) => [
-      ...[id, consumer.name, deliveredAtMs, deliveries],
+function* fullFacts(about: Stream, count: number): Generator<void, Reply[]> {
+  const entries = yield* firstOf(about, count, entryReply);
+  const described: Reply[] = [];
+  for (const group of about.groups()) {
+    const pending = yield* firstOf(group.pending, count, (id, { consumer, deliveredAtMs, deliveries }) => [
+      ...[formatId(id), consumer.name, deliveredAtMs, deliveries],
     ]);
-    return new MapReply([
-      ...['name', group.name],
-      ...['last-delivered-id', formatId(group.lastId)],
-      ...['entries-read', entriesReadOf(group)],
-      ...['lag', about.lagOf(group) ?? null],
-      ...['pel-count', group.pending.size],
-      ...['pending', pending],
-      ...['consumers', group.consumers().map((consumer) => fullConsumer(consumer, count))],
-    ]);
-  });
+    const consumersOf: Reply[] = [];
+    const pace = new Pace();
+    for (const consumer of group.consumers()) {
+      consumersOf.push(yield* fullConsumer(consumer, count));
+      if (pace.isDue(1 + Math.min(count, consumer.pending.size))) yield;
+    }
+    described.push(
+      new MapReply([
+        ...['name', group.name],
+        ...['last-delivered-id', formatId(group.lastId)],
+        ...['entries-read', entriesReadOf(group)],
+        ...['lag', about.lagOf(group) ?? null],
+        ...['pel-count', group.pending.size],
+        ...['pending', pending],
+        ...['consumers', consumersOf],
+      ]),
+    );
+    if (described.length % MANY_GROUPS === 0) yield;
+  }
   return ['entries', entries, 'groups', described];
 }
 
-function fullConsumer({ name, seenAtMs, activeAtMs, pending }: Consumer, count: number): Reply {
+function* fullConsumer({ name, seenAtMs, activeAtMs, pending }: Consumer, count: number): Generator<void, Reply> {
+  const shown = yield* firstOf(pending, count, (id, { deliveredAtMs, deliveries }) => [
+    ...[formatId(id), deliveredAtMs, deliveries],
+  ]);
   return new MapReply([
     ...['name', name],
     ...['seen-time', seenAtMs],
     ...['active-time', activeAtMs],
     ...['pel-count', pending.size],
-    ...['pending', pendingOf(pending, count, (id, { deliveredAtMs, deliveries }) => [id, deliveredAtMs, deliveries])],
+    ...['pending', shown],
   ]);
 }
 
-function pendingOf<V>(order: StreamOrder<V>, count: number, describe: (id: string, value: V) => Reply): Reply[] {
-  return firstOf(count, (visit) => order.walk(...ALL_IDS, (id, value) => visit(describe(formatId(id), value))));
-}
-
-function firstOf(count: number, walk: (visit: (reply: Reply) => boolean) => void): Reply[] {
+function* firstOf<V>(
+  order: Pick<StreamOrder<V>, 'walk'>,
+  count: number,
+  describe: (id: StreamId, value: V) => Reply,
+): Generator<void, Reply[]> {
   const first: Reply[] = [];
-  walk((reply) => {
-    first.push(reply);
+  yield* walkInSlices(order, ...ALL_IDS, (id, value) => {
+    first.push(describe(id, value));
     return first.length < count;
   });
   return first;

@@ -1,13 +1,15 @@
 /** XACK and XPENDING: what was handed out and not acknowledged. */
-import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
 import { Pace } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import type { ConsumerGroup, Pending } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
+import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import { noSuchGroup } from './errors.js';
 import { readIds, readStart, readStop } from './ids.js';
 import { pushIds } from './references.js';
+import { walkInSlices } from './walking.js';
 
 /** XACK key group id … → integer, how many were pending. */
 export const acknowledge: SlicedHandler = function* (context): Generator<void, Reply> {
@@ -42,13 +44,19 @@ interface PendingQuery {
  * XPENDING key group [[IDLE ms] start end count [consumer]] → a summary: count, first, last and consumers;
  * or pending entries, each with consumer, idle milliseconds and deliveries.
  */
-export const pending: Handler = (context) => {
+export const pending: SlicedHandler = function* (context) {
   const { args, keyspace, nowMs } = context;
   const query = readQuery(context);
   const group = keyspace.peekKind(args.bytes(1), Stream)?.group(args.bytes(2));
   if (group === undefined) throw noSuchGroup(args.bytes(1), args.bytes(2));
-  return query === undefined ? summaryOf(group) : detailsOf(group, query, nowMs);
+  return query === undefined ? summaryOf(group) : yield* detailsOf(group, query, nowMs);
 };
+
+/** Of a group that has much pending. */
+export function isLongPending({ args, keyspace }: CommandContext): boolean {
+  const stream = args.length > 3 ? keyspace.peek(args.bytes(1)) : undefined;
+  return stream instanceof Stream && (stream.group(args.bytes(2))?.pending.size ?? 0) > LONG_ENTRIES;
+}
 
 function readQuery({ args }: CommandContext): PendingQuery | undefined {
   if (args.length === 3) return undefined;
@@ -71,12 +79,12 @@ function summaryOf(group: ConsumerGroup): Reply {
   return [size, formatId(firstId), formatId(lastId), counts];
 }
 
-function detailsOf(group: ConsumerGroup, query: PendingQuery, nowMs: number): Reply {
+function* detailsOf(group: ConsumerGroup, query: PendingQuery, nowMs: number): Generator<void, Reply> {
   const { consumer, minIdleMs, count } = query;
   const order = consumer === undefined ? group.pending : group.consumer(consumer)?.pending;
   const found: Reply[] = [];
   if (order === undefined || count === 0) return found;
-  order.walk(query.start, query.stop, (id, item) => {
+  yield* walkInSlices(order, query.start, query.stop, (id, item) => {
     const idleMs = idleOf(item, nowMs);
     if (minIdleMs <= 0 || idleMs >= minIdleMs) {
       found.push([formatId(id), item.consumer.name, idleMs, item.deliveries]);

@@ -1,17 +1,20 @@
 /** XREADGROUP: what no consumer of the group was handed yet, or again what was handed to this one. */
 import type { ByteString } from '../../../../kernel/index.js';
-import type { CommandContext, Handler } from '../../command-spec.js';
+import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
+import { hasManyWords, Pace } from '../../slices.js';
+import { inOneStep } from '../../steps.js';
 import { Stream } from '../../types/stream.js';
 import type { Consumer, ConsumerGroup } from '../../types/stream-group.js';
 import { formatId, idAfter, MAX_ID, type StreamId } from '../../types/stream-id.js';
-import { MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
+import { LONG_ENTRIES, MAX_BACKLOG_A_CONSUMER } from '../../types/stream-limits.js';
 import { ClaimRuns } from '../../types/stream-rebuild.js';
 import { consumerOf, pushPosition } from './consumers.js';
 import { noSuchGroup } from './errors.js';
 import { readId } from './ids.js';
 import { entryReply } from './range.js';
 import { type ReadWords, readReadWords } from './read-words.js';
+import { walkInSlices } from './walking.js';
 
 function meaningless(sign: string): ErrorReply {
   return new ErrorReply(
@@ -34,17 +37,56 @@ interface Source {
  */
 export const readGroup: Handler = (context) => {
   const words = readReadWords(context, true);
-  const sources = words.keys.map((key, index) => sourceOf(context, words, key, index));
-  if (context.face === 'rest') for (const source of sources) requireBacklog(source, words);
-  const items: Reply[] = [];
-  for (const source of sources) {
-    const entries = source.after === undefined ? deliver(context, source, words) : again(context, source, words);
-    if (entries !== undefined) items.push(source.key, entries);
-  }
-  if (items.length > 0) return new KeyedReply(items);
+  const found = inOneStep(entriesOf(context, words));
+  if (found !== undefined) return found;
   if (words.blockMs === undefined || !context.mayBlock) return NIL_ARRAY;
   return new Blocked(words.keys, words.blockMs, NIL_ARRAY);
 };
+
+/** The same of what cannot wait. */
+export const readGroupSliced: SlicedHandler = function* (context) {
+  return (yield* entriesOf(context, readReadWords(context, true))) ?? NIL_ARRAY;
+};
+
+/** Is there much to read? Then there is something, and nothing to wait for. */
+export function isLongGroupRead(context: CommandContext): boolean {
+  try {
+    const words = readReadWords(context, true);
+    if (words.blockMs === undefined && hasManyWords(context)) return true;
+    if (words.count <= LONG_ENTRIES || words.keys.length > MAX_KEYS_LOOKED_AT) return false;
+    return words.keys.some((key, index) => {
+      const stream = context.keyspace.peek(key);
+      const group = stream instanceof Stream ? stream.group(words.group as ByteString) : undefined;
+      if (group === undefined) return false;
+      if (words.ids[index] !== '>') return (group.consumer(words.consumer)?.pending.size ?? 0) > LONG_ENTRIES;
+      return (stream as Stream).size > LONG_ENTRIES && (stream as Stream).lastEntryId > group.lastId;
+    });
+  } catch {
+    // What it complains of, the handler will say.
+    return false;
+  }
+}
+
+/** Streams that are looked at before it is known whether a command is long: a few lookups. */
+const MAX_KEYS_LOOKED_AT = 100;
+
+function* entriesOf(context: CommandContext, words: ReadWords): Generator<void, Reply | undefined> {
+  const sources: Source[] = [];
+  const pace = new Pace();
+  for (const [index, key] of words.keys.entries()) {
+    if (pace.isDue()) yield;
+    sources.push(sourceOf(context, words, key, index));
+  }
+  if (context.face === 'rest') for (const source of sources) requireBacklog(source, words);
+  const items: Reply[] = [];
+  for (const source of sources) {
+    const { after } = source;
+    const entries = yield* after === undefined ? deliver(context, source, words) : again(context, source, words);
+    if (entries !== undefined) items.push(source.key, entries);
+    if (pace.isDue()) yield;
+  }
+  return items.length > 0 ? new KeyedReply(items) : undefined;
+}
 
 function sourceOf(
   { keyspace }: CommandContext,
@@ -87,7 +129,7 @@ function requireBacklog({ key, stream, group, after }: Source, { consumer, count
 }
 
 /** Hands out what is new to the group; undefined when nothing is. */
-function deliver(context: CommandContext, source: Source, words: ReadWords): Reply[] | undefined {
+function* deliver(context: CommandContext, source: Source, words: ReadWords): Generator<void, Reply[] | undefined> {
   const { keyspace, effects, nowMs } = context;
   const { key, stream, group } = source;
   const before = stream.bytes;
@@ -105,7 +147,7 @@ function deliver(context: CommandContext, source: Source, words: ReadWords): Rep
   const push = (command: ByteString[] | undefined): void => {
     if (command !== undefined) effects.push(...command);
   };
-  stream.walk(start, MAX_ID, (id, entry) => {
+  yield* walkInSlices(stream, start, MAX_ID, (id, entry) => {
     stream.advance(group, id);
     entries.push(entryReply(id, entry));
     if (!words.noAck && consumer !== undefined) {
@@ -122,7 +164,7 @@ function deliver(context: CommandContext, source: Source, words: ReadWords): Rep
 }
 
 /** What this consumer was handed before and has not acknowledged; each counts as delivered once more. */
-function again(context: CommandContext, source: Source, words: ReadWords): Reply[] {
+function* again(context: CommandContext, source: Source, words: ReadWords): Generator<void, Reply[]> {
   const { keyspace, effects, nowMs } = context;
   const { key, stream, group, after } = source;
   const before = stream.bytes;
@@ -135,7 +177,7 @@ function again(context: CommandContext, source: Source, words: ReadWords): Reply
   const start = after === undefined ? undefined : idAfter(after);
   if (consumer !== undefined && start !== undefined) {
     const runs = new ClaimRuns(key, group);
-    consumer.pending.walk(start, MAX_ID, (id, pending) => {
+    yield* walkInSlices(consumer.pending, start, MAX_ID, (id, pending) => {
       const entry = stream.entry(id);
       if (entry === undefined) {
         entries.push([formatId(id), NIL_ARRAY]);

@@ -4,6 +4,7 @@ import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { Blocked, ErrorReply, KeyedReply, NIL_ARRAY, type Reply } from '../../reply.js';
 import { hasManyWords, Pace } from '../../slices.js';
+import { inOneStep } from '../../steps.js';
 import { Stream } from '../../types/stream.js';
 import { formatId, idBefore, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { LONG_ENTRIES } from '../../types/stream-limits.js';
@@ -24,13 +25,13 @@ const waiting = new WeakSet<readonly ByteString[]>();
 /** XREAD [COUNT n] [BLOCK ms] STREAMS key … id|$|+ … → entries by key, or nil. */
 export const readSliced: SlicedHandler = function* (context) {
   const words = readReadWords(context, false);
-  return (yield* news(context, words, after(context, words))) ?? NIL_ARRAY;
+  return (yield* news(context, words, yield* after(context, words))) ?? NIL_ARRAY;
 };
 
 export const read: Handler = (context) => {
   const words = readReadWords(context, false);
-  const ids = after(context, words);
-  const found = finish(news(context, words, ids));
+  const ids = inOneStep(after(context, words));
+  const found = inOneStep(news(context, words, ids));
   if (found !== undefined) return found;
   if (words.blockMs === undefined || !context.mayBlock) return NIL_ARRAY;
   const fixed = [...context.args.words.slice(0, words.idsAt), ...ids.map(formatId)];
@@ -56,16 +57,18 @@ export function isLongRead(context: CommandContext): boolean {
 }
 
 /** The ids after which each stream is read. */
-function after({ args, keyspace }: CommandContext, { keys, ids }: ReadWords): StreamId[] {
+function* after({ args, keyspace }: CommandContext, { keys, ids }: ReadWords): Generator<void, StreamId[]> {
   const isWaiting = waiting.has(args.words);
-  return ids.map((word, index) => {
-    const key = keys[index] as ByteString;
-    const stream = isWaiting ? undefined : keyspace.peekKind(key, Stream);
-    if (word === '$') return stream?.lastId ?? MIN_ID;
-    if (word === '+') return beforeLast(stream);
+  const found: StreamId[] = [];
+  const pace = new Pace();
+  for (const [index, word] of ids.entries()) {
+    const stream = isWaiting ? undefined : keyspace.peekKind(keys[index] as ByteString, Stream);
     if (word === '>') throw newForGroups;
-    return readId(word);
-  });
+    if (word === '$') found.push(stream?.lastId ?? MIN_ID);
+    else found.push(word === '+' ? beforeLast(stream) : readId(word));
+    if (pace.isDue()) yield;
+  }
+  return found;
 }
 
 /** `+` stands for the last entry there is; where there is none, for the next. */
@@ -90,11 +93,4 @@ function* news(
     items.push(key, yield* entriesAfter(size, stream, id, count));
   }
   return items.length === 0 ? undefined : new KeyedReply(items);
-}
-
-function finish<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }

@@ -9,13 +9,13 @@
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
+import { inOneStep } from '../../steps.js';
 import type { UndoLog } from '../../undo-log.js';
 import type { Place } from './json-matches.js';
 import { formatNumber } from './json-numbers.js';
 import { rebuildDocument } from './json-rebuild.js';
 import {
   copied,
-  inOneStep,
   isContainer,
   type JsonArray,
   type JsonContainer,
@@ -94,15 +94,20 @@ export class JsonDocument implements Collection {
     this.#bytes -= memberBytes(name) + bytes;
   }
 
-  insert(array: JsonArray, index: number, values: readonly NewValue[]): void {
+  *insert(array: JsonArray, index: number, values: readonly NewValue[]): Steps<void> {
     this.undo?.push(() => array.splice(index, values.length));
     // Not spread into `splice`: there may be more values than a call takes arguments.
     const tail = index < array.length ? array.splice(index) : [];
+    const pace = new Pace();
     for (const { value, bytes } of values) {
       array.push(value);
       this.#bytes += bytes;
+      if (pace.isOver()) yield;
     }
-    for (const value of tail) array.push(value);
+    for (const value of tail) {
+      array.push(value);
+      if (pace.isOver()) yield;
+    }
   }
 
   /** Keeps the items from `from` to before `to`. */
@@ -128,6 +133,7 @@ export class JsonDocument implements Collection {
     }
     let kept = 0;
     for (let index = 0; index < array.length; index += 1) {
+      if (pace.isOver()) yield;
       if (indexes.has(index)) continue;
       array[kept] = array[index] as JsonValue;
       kept += 1;
@@ -197,7 +203,11 @@ export class JsonDocument implements Collection {
   }
 
   clone(): JsonDocument {
-    return new JsonDocument({ value: inOneStep(copied(this.#root)), bytes: this.#bytes });
+    return inOneStep(this.copy());
+  }
+
+  *copy(): Steps<JsonDocument> {
+    return new JsonDocument({ value: yield* copied(this.#root), bytes: this.#bytes });
   }
 }
 

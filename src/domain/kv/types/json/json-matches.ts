@@ -48,17 +48,26 @@ export function levelOf(place: Place): number {
 }
 
 /** Places that are below no other of them. */
-export function outermost(places: readonly Place[]): Place[] {
-  if (places.length < 2) return [...places];
+export function* outermost(places: readonly Place[]): Steps<readonly Place[]> {
+  if (places.length < 2) return places;
   const containers = new Set<JsonValue>();
-  for (const { value } of places) if (isContainer(value)) containers.add(value);
-  if (containers.size === 0) return [...places];
-  return places.filter((place) => {
-    for (let above = place.parent; above !== undefined; above = above.parent) {
-      if (containers.has(above.value)) return false;
-    }
-    return true;
-  });
+  const pace = new Pace();
+  for (const { value } of places) {
+    if (isContainer(value)) containers.add(value);
+    if (pace.isOver()) yield;
+  }
+  if (containers.size === 0) return places;
+  const outer: Place[] = [];
+  for (const place of places) {
+    if (!isWithin(place, containers)) outer.push(place);
+    if (pace.isOver()) yield;
+  }
+  return outer;
+}
+
+function isWithin({ parent }: Place, containers: ReadonlySet<JsonValue>): boolean {
+  for (let above = parent; above !== undefined; above = above.parent) if (containers.has(above.value)) return true;
+  return false;
 }
 
 /** All places the path leads to. */
@@ -137,6 +146,7 @@ class Evaluation implements FilterScope {
         const { done, value: child } = top.children.next();
         if (done !== true) {
           begin(child);
+          if (this.#pace.isOver()) yield;
           continue;
         }
         open.pop();

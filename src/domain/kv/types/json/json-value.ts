@@ -83,13 +83,6 @@ export class Pace {
   }
 }
 
-export function inOneStep<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** About how many bytes a value takes in memory: a function of what it holds alone. */
 export function* measured(value: JsonValue): Steps<number> {
   if (!isContainer(value)) return ownBytes(value);
@@ -98,12 +91,16 @@ export function* measured(value: JsonValue): Steps<number> {
   const open: JsonContainer[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     bytes += CONTAINER_BYTES;
-    if (next instanceof Map) for (const name of next.keys()) bytes += memberBytes(name);
+    if (pace.isOver()) yield;
+    for (const name of next instanceof Map ? next.keys() : []) {
+      bytes += memberBytes(name);
+      if (pace.isOver()) yield;
+    }
     for (const child of next.values()) {
       if (isContainer(child)) open.push(child);
       else bytes += ownBytes(child);
+      if (pace.isOver()) yield;
     }
-    if (pace.isOver(1 + lengthOfJson(next))) yield;
   }
   return bytes;
 }
@@ -122,9 +119,18 @@ export function* copied(value: JsonValue): Steps<JsonValue> {
   const root = begin(value);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [source, copy] = next;
-    if (Array.isArray(source)) for (const child of source) (copy as JsonArray).push(begin(child));
-    else for (const [name, child] of source) (copy as JsonObject).set(name, begin(child));
-    if (pace.isOver(1 + lengthOfJson(source))) yield;
+    if (Array.isArray(source)) {
+      for (const child of source) {
+        (copy as JsonArray).push(begin(child));
+        if (pace.isOver()) yield;
+      }
+    } else {
+      for (const [name, child] of source) {
+        (copy as JsonObject).set(name, begin(child));
+        if (pace.isOver()) yield;
+      }
+    }
+    if (pace.isOver()) yield;
   }
   return root;
 }

@@ -2,7 +2,8 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import { bufferOfBytes } from '../../../../kernel/index.js';
 import { formatDouble } from '../../numbers.js';
-import { crc64 } from '../crc64.js';
+import { inOneStep } from '../../steps.js';
+import { crc64InSteps } from '../crc64.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { JSON_MODULE_ID, MODULE_END, MODULE_STRING } from './encode-dump.js';
 import { decodeListpack } from './listpack.js';
@@ -21,11 +22,15 @@ const PLAIN_NODE = 1;
 
 /** Is the footer right: a version that is known, and the checksum? */
 export function isIntact(payload: ByteString): boolean {
+  return inOneStep(isIntactInSteps(payload));
+}
+
+export function* isIntactInSteps(payload: ByteString): Generator<void, boolean> {
   if (payload.length < FOOTER_BYTES) return false;
   const bytes = bufferOfBytes(payload);
   const footerAt = bytes.length - FOOTER_BYTES;
   if (bytes.readUInt16LE(footerAt) > NEWEST_VERSION) return false;
-  return crc64(bytes, footerAt + 2).equals(bytes.subarray(footerAt + 2));
+  return (yield* crc64InSteps(bytes, footerAt + 2)).equals(bytes.subarray(footerAt + 2));
 }
 
 /** What is between the type byte and the footer, for those who keep something else in such a payload. */

@@ -7,7 +7,9 @@ import { bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
 import { MAX_FIELD_EXPIRY_MS } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
-import { crc64 } from '../crc64.js';
+import { Pace } from '../../slices.js';
+import { inOneStep, workOf } from '../../steps.js';
+import { crc64InSteps } from '../crc64.js';
 import { DUMP_TYPES } from './dump-types.js';
 import { RdbWriter } from './rdb-writer.js';
 import { StreamForm } from './stream-form.js';
@@ -16,9 +18,6 @@ import { StreamForm } from './stream-form.js';
 const WRITTEN_VERSION = 10;
 /** Fields that expire came with 7.4. */
 const FIELD_EXPIRY_VERSION = 12;
-/** Commands taken in one slice; each has some 64 KiB at most. */
-const SLICE_COMMANDS = 8;
-const NODE_ENTRIES = 128;
 
 /** In slices; the payload at the end. @param json the document, of a JSON value */
 export function* encodeDump(value: Collection, json: ByteString): Generator<void, ByteString> {
@@ -49,28 +48,41 @@ export function* encodeDump(value: Collection, json: ByteString): Generator<void
     case 'json':
       writeJson(out, json);
   }
-  return sealPayload(out.toBytes(), version);
+  return yield* sealInSteps(out.toBytes(), version);
 }
 
 export function encodeStringDump(value: ByteString): ByteString {
+  return inOneStep(encodeLongString(value));
+}
+
+/** The same in slices. */
+export function encodeLongString(value: ByteString): Generator<void, ByteString> {
   const out = new RdbWriter();
   out.byte(DUMP_TYPES.string);
   out.string(value);
-  return sealPayload(out.toBytes(), WRITTEN_VERSION);
+  return sealInSteps(out.toBytes(), WRITTEN_VERSION);
 }
 
 /** Version and checksum behind the body. */
 export function sealPayload(body: ByteString, version = WRITTEN_VERSION): ByteString {
-  const bytes = bufferOfBytes(`${body}${String.fromCharCode(version & 0xff, version >> 8)}`);
-  return bytesOfBuffer(Buffer.concat([bytes, crc64(bytes, bytes.length)]));
+  return inOneStep(sealInSteps(body, version));
 }
 
+function* sealInSteps(body: ByteString, version: number): Generator<void, ByteString> {
+  const footed = `${body}${String.fromCharCode(version & 0xff, version >> 8)}`;
+  const bytes = bufferOfBytes(`${footed}${ROOM_FOR_CHECKSUM}`);
+  yield;
+  bytes.set(yield* crc64InSteps(bytes, footed.length), footed.length);
+  return bytesOfBuffer(bytes);
+}
+
+const ROOM_FOR_CHECKSUM = '\0'.repeat(8);
+
 function* eachWord(value: Collection, from: number, take: (word: ByteString) => void): Generator<void, void> {
-  let commands = 0;
+  const pace = new Pace();
   for (const words of value.rebuild('')) {
     for (let i = from; i < words.length; i += 1) take(words[i] as ByteString);
-    commands += 1;
-    if (commands % SLICE_COMMANDS === 0) yield;
+    if (pace.isDue(workOf(words))) yield;
   }
 }
 
@@ -101,7 +113,7 @@ function* writeSortedSet(out: RdbWriter, value: Collection): Generator<void, voi
 function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> {
   const expiries = new Map<ByteString, number>();
   const fields: ByteString[] = [];
-  let commands = 0;
+  const pace = new Pace();
   let earliest = Number.POSITIVE_INFINITY;
   for (const words of value.rebuild('')) {
     // HPEXPIREAT key instant FIELDS n field …
@@ -111,8 +123,7 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
       for (const field of words.slice(5)) expiries.set(field, atMs);
       if (atMs < earliest) earliest = atMs;
     } else for (let i = 2; i < words.length; i += 1) fields.push(words[i] as ByteString);
-    commands += 1;
-    if (commands % SLICE_COMMANDS === 0) yield;
+    if (pace.isDue(workOf(words))) yield;
   }
   out.byte(expiries.size === 0 ? DUMP_TYPES.hash : DUMP_TYPES.hashMetadata);
   if (expiries.size > 0) out.instant(earliest);
@@ -125,20 +136,19 @@ function* writeHash(out: RdbWriter, value: Collection): Generator<void, number> 
     }
     out.string(field);
     out.string(fields[i + 1] as ByteString);
-    if (i % (2 * NODE_ENTRIES * SLICE_COMMANDS) === 0) yield;
+    if (pace.isDue()) yield;
   }
   return expiries.size === 0 ? WRITTEN_VERSION : FIELD_EXPIRY_VERSION;
 }
 
 function* writeStream(out: RdbWriter, value: Collection): Generator<void, void> {
   const form = new StreamForm();
-  let commands = 0;
+  const pace = new Pace();
   for (const words of value.rebuild('')) {
     form.take(words);
-    commands += 1;
-    if (commands % (NODE_ENTRIES * SLICE_COMMANDS) === 0) yield;
+    if (pace.isDue(workOf(words))) yield;
   }
-  form.write(out);
+  yield* form.write(out);
 }
 
 /** The name of the module's type, six bits a letter, and the version of its form in the ten bits behind. */

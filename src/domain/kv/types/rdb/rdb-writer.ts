@@ -1,28 +1,40 @@
-/** Values in the form of Redis's RDB files: lengths, strings, doubles. Bytes are collected as a byte string. */
-import type { ByteString } from '../../../../kernel/index.js';
+/**
+ * Values in the form of Redis's RDB files: lengths, strings, doubles. Bytes are collected as a byte string, which is
+ * laid out in memory every so often: all at once, that would take long at the end.
+ */
+import { type ByteString, bufferOfBytes, bytesOfBuffer } from '../../../../kernel/index.js';
 import { parseInt64 } from '../../numbers.js';
 
 /** Integers this long may be stored in binary form. */
 const MAX_INTEGER_TEXT = 11;
+/** What is longer is in pieces large enough. */
+const MAX_OPEN_BYTES = 16 * 1024;
 const scratch = Buffer.alloc(9);
 
 export class RdbWriter {
-  #bytes: ByteString = '';
+  #settled: ByteString = '';
+  #open: ByteString = '';
 
   get length(): number {
-    return this.#bytes.length;
+    return this.#settled.length + this.#open.length;
   }
 
   toBytes(): ByteString {
-    return this.#bytes;
+    return this.#settled + this.#open;
   }
 
   byte(value: number): void {
-    this.#bytes += String.fromCharCode(value & 0xff);
+    this.raw(String.fromCharCode(value & 0xff));
   }
 
   raw(bytes: ByteString): void {
-    this.#bytes += bytes;
+    if (bytes.length > MAX_OPEN_BYTES) {
+      this.#settle();
+      this.#settled += bytes;
+      return;
+    }
+    this.#open += bytes;
+    if (this.#open.length > MAX_OPEN_BYTES) this.#settle();
   }
 
   /** The top two bits of the first byte tell the form. */
@@ -57,6 +69,11 @@ export class RdbWriter {
   double(value: number): void {
     scratch.writeDoubleLE(value, 0);
     this.raw(scratch.toString('latin1', 0, 8));
+  }
+
+  #settle(): void {
+    this.#settled += bytesOfBuffer(bufferOfBytes(this.#open));
+    this.#open = '';
   }
 
   #integer(value: number): boolean {

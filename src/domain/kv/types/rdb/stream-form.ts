@@ -3,6 +3,7 @@
  * its first entry, then counters, groups, and who has what pending.
  */
 import type { ByteString } from '../../../../kernel/index.js';
+import { mergeSorted, Pace } from '../../slices.js';
 import { decodeListpack, encodeListpack } from './listpack.js';
 import { BadFormat, type RdbReader } from './rdb-reader.js';
 import type { RdbWriter } from './rdb-writer.js';
@@ -15,7 +16,8 @@ interface Entry {
 }
 
 interface Pending {
-  readonly id: Id;
+  /** Their order is that of their ids. */
+  readonly rawId: ByteString;
   readonly deliveredAtMs: bigint;
   readonly count: bigint;
   readonly consumer: ByteString;
@@ -67,17 +69,20 @@ export class StreamForm {
     }
   }
 
-  write(out: RdbWriter): void {
+  *write(out: RdbWriter): Generator<void, void> {
     const entries = [...this.#entries.values()];
     out.size(Math.ceil(entries.length / NODE_ENTRIES));
-    for (let at = 0; at < entries.length; at += NODE_ENTRIES) writeNode(out, entries.slice(at, at + NODE_ENTRIES));
+    for (let at = 0; at < entries.length; at += NODE_ENTRIES) {
+      writeNode(out, entries.slice(at, at + NODE_ENTRIES));
+      yield;
+    }
     out.size(entries.length);
     writeId(out, this.#lastId);
     writeId(out, entries[0]?.id ?? ZERO);
     writeId(out, this.#maxDeletedId);
     out.size(this.#added ?? BigInt(entries.length));
     out.size(this.#groups.size);
-    for (const group of this.#groups.values()) writeGroup(out, group);
+    for (const group of this.#groups.values()) yield* writeGroup(out, group);
   }
 
   #takeGroup(words: readonly ByteString[]): void {
@@ -109,7 +114,7 @@ export class StreamForm {
     const count = BigInt(optionOf(words, 'RETRYCOUNT') ?? 1);
     for (let i = 5; i < words.length && /^[0-9]+-[0-9]+$/.test(words[i] as ByteString); i += 1) {
       const id = words[i] as ByteString;
-      group.pending.set(id, { id: idOf(id), deliveredAtMs, count, consumer });
+      group.pending.set(id, { rawId: rawId(idOf(id)), deliveredAtMs, count, consumer });
     }
   }
 }
@@ -156,27 +161,29 @@ function writeNode(out: RdbWriter, entries: readonly Entry[]): void {
   out.string(encodeListpack(words));
 }
 
-function writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pending }: Group): void {
+function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pending }: Group): Generator<void, void> {
   out.string(name);
   writeId(out, lastId);
   out.size(entriesRead ?? UNKNOWN_READ);
-  const all = [...pending.values()].sort((a, b) =>
-    Buffer.compare(Buffer.from(rawId(a.id), 'latin1'), Buffer.from(rawId(b.id), 'latin1')),
-  );
+  const pace = new Pace();
+  const all = yield* mergeSorted([...pending.values()], (a, b) => (a.rawId < b.rawId ? -1 : 1));
+  const own = new Map<ByteString, Pending[]>([...consumers].map((consumer) => [consumer, []]));
   out.size(all.length);
-  for (const { id, deliveredAtMs, count } of all) {
-    out.raw(rawId(id));
-    out.instant(Number(deliveredAtMs));
-    out.size(count);
+  for (const one of all) {
+    out.raw(one.rawId);
+    out.instant(Number(one.deliveredAtMs));
+    out.size(one.count);
+    own.get(one.consumer)?.push(one);
+    if (pace.isDue()) yield;
   }
-  out.size(consumers.size);
-  for (const consumer of consumers) {
-    const own = all.filter((one) => one.consumer === consumer);
+  out.size(own.size);
+  for (const [consumer, theirs] of own) {
     out.string(consumer);
     // When it was last seen is not kept: as far as is known, when it last got something.
-    out.instant(own.reduce((latest, one) => Math.max(latest, Number(one.deliveredAtMs)), 0));
-    out.size(own.length);
-    for (const { id } of own) out.raw(rawId(id));
+    out.instant(theirs.reduce((latest, one) => Math.max(latest, Number(one.deliveredAtMs)), 0));
+    out.size(theirs.length);
+    for (const { rawId: raw } of theirs) out.raw(raw);
+    if (pace.isDue(1 + theirs.length)) yield;
   }
 }
 

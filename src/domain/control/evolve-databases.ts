@@ -1,0 +1,73 @@
+/** What events of databases and of their users do to the control state. */
+import { assert, type DatabaseId } from '../../kernel/index.js';
+import type { ControlEventOf } from './events.js';
+import type { Database } from './records.js';
+import type { ControlState } from './state.js';
+
+export function databaseCreated(
+  { type: _, ...database }: ControlEventOf<'DatabaseCreated'>,
+  state: ControlState,
+): void {
+  state.put({ ...database, deletedAtMs: undefined });
+}
+
+export function firstStarted({ account, database }: ControlEventOf<'FirstStarted'>, state: ControlState): void {
+  state.firstStart = { account, database };
+}
+
+export function passwordReset({ database, secrets }: ControlEventOf<'PasswordReset'>, state: ControlState): void {
+  state.put({ ...existing(state, database), secrets });
+  state.dropVoidTokens(database, 'default');
+}
+
+export function limitsUpdated({ database, limits }: ControlEventOf<'LimitsUpdated'>, state: ControlState): void {
+  state.put({ ...existing(state, database), limits });
+}
+
+export function databaseSettingsSet(event: ControlEventOf<'DatabaseSettingsSet'>, state: ControlState): void {
+  state.put({ ...existing(state, event.database), settings: event.settings });
+}
+
+export function databaseRenamed({ database, name }: ControlEventOf<'DatabaseRenamed'>, state: ControlState): void {
+  state.put({ ...existing(state, database), name });
+}
+
+export function databaseMoved({ database, account }: ControlEventOf<'DatabaseMoved'>, state: ControlState): void {
+  state.put({ ...existing(state, database), account });
+  // C7.
+  for (const backup of state.backups.of(database)) state.backups.put({ ...backup, account });
+}
+
+export function databaseDeleted({ database, atMs }: ControlEventOf<'DatabaseDeleted'>, state: ControlState): void {
+  // Its settings name tokens and addresses: of what is gone, only what keeps its id and partitions is remembered.
+  const { settings: _, ...rest } = existing(state, database);
+  state.put({ ...rest, secrets: undefined, deletedAtMs: atMs });
+  state.dropUsers(database);
+  state.dropCounts(database);
+  for (const { id } of state.backups.of(database)) state.backups.delete(id);
+}
+
+export function tombstoneRestored(event: ControlEventOf<'TombstoneRestored'>, state: ControlState): void {
+  const { type: _, ...database } = event;
+  state.put({ ...database, secrets: undefined });
+}
+
+export function userSet(event: ControlEventOf<'UserSet'>, state: ControlState): void {
+  const { type: _, database, atMs: __, ...user } = event;
+  state.putUser(database, user);
+}
+
+export function userDeleted({ database, name }: ControlEventOf<'UserDeleted'>, state: ControlState): void {
+  state.deleteUser(database, name);
+}
+
+export function userTokenIssued(event: ControlEventOf<'UserTokenIssued'>, state: ControlState): void {
+  const { type: _, atMs: __, ...token } = event;
+  state.putToken(token);
+}
+
+function existing(state: ControlState, id: DatabaseId): Database {
+  const database = state.databases.get(id);
+  assert(database !== undefined, 'an event of a database that is not there', { database: id });
+  return database;
+}

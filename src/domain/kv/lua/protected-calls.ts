@@ -1,0 +1,88 @@
+/**
+ * `pcall`, so that a run can be left within it: where it can be, what is called is a coroutine of its own. That pauses as
+ * the run does, and so does the call, which goes on with it afterwards. A C function that has paused does not go on but
+ * returns, so a few lines of Lua are around it.
+ *
+ * Elsewhere (in a metamethod, in a coroutine of the script's own, deep within other calls) it is Lua's, and is not left.
+ */
+import { LUA, type LuaMachine, MULTIPLE_RESULTS, type State } from './machine.js';
+
+const SOURCE = `
+local begin, goOn = ...
+local function finish(isOver, ...)
+  if isOver then return ... end
+  return finish(goOn())
+end
+return function(...) return finish(begin(...)) end`;
+
+/** Within each other; each is a call within a call of the machine. Those beyond are Lua's, which has a bound of its own. */
+const MAX_DEPTH = 100;
+
+export const PROTECTED_CALL_PARTS = [begin, goOn];
+
+/** Leaves `pcall` on the stack. */
+export function pushProtectedCall(machine: LuaMachine, state: State): void {
+  machine.load(state, SOURCE, '=pcall');
+  for (const part of PROTECTED_CALL_PARTS) machine.pushFunction(state, part);
+  machine.api.lua_call(state, PROTECTED_CALL_PARTS.length, 1);
+}
+
+/** Is it over, and then what `pcall` answers. */
+function begin(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  const given = api.lua_gettop(state);
+  if (given === 0) {
+    api.luaL_where(state, 2);
+    machine.push(state, "bad argument #1 to 'pcall' (value expected)");
+    api.lua_concat(state, 2);
+    return machine.raise(state);
+  }
+  if (machine.depth >= MAX_DEPTH || !machine.canLeave(state)) return callInPlace(machine, state);
+  const inner = machine.enter(state);
+  if (api.lua_checkstack(inner, given) === 0) return overflow(machine, state);
+  api.lua_xmove(state, inner, given);
+  return step(machine, state, inner, given - 1);
+}
+
+function goOn(machine: LuaMachine, state: State): number {
+  return step(machine, state, machine.within(state), 0);
+}
+
+function step(machine: LuaMachine, state: State, inner: State, args: number): number {
+  const { api } = machine;
+  const came = machine.resume(inner, args);
+  if (came === 'paused') return api.lua_yield(state, 0);
+  const results = came === 'done' ? api.lua_gettop(inner) : 1;
+  if (api.lua_checkstack(state, results + 2) === 0) return overflow(machine, state);
+  api.lua_pushboolean(state, 1);
+  api.lua_pushboolean(state, came === 'done' ? 1 : 0);
+  api.lua_xmove(inner, state, results);
+  machine.leave(came === 'failed');
+  if (came === 'failed') takeText(machine, state);
+  return results + 2;
+}
+
+function overflow(machine: LuaMachine, state: State): never {
+  machine.leave(true);
+  return machine.fail(state, 'stack overflow');
+}
+
+function callInPlace(machine: LuaMachine, state: State): number {
+  const { api } = machine;
+  const isDone = api.lua_pcall(state, api.lua_gettop(state) - 1, MULTIPLE_RESULTS, 0) === 0;
+  if (!isDone) takeText(machine, state);
+  if (api.lua_checkstack(state, 2) === 0) return machine.fail(state, 'stack overflow');
+  for (const flag of [isDone ? 1 : 0, 1]) {
+    api.lua_pushboolean(state, flag);
+    api.lua_insert(state, 1);
+  }
+  return api.lua_gettop(state);
+}
+
+/** As Redis's: an error that is a table with a text is that text. */
+function takeText(machine: LuaMachine, state: State): void {
+  const { api } = machine;
+  if (api.lua_type(state, -1) !== LUA.TABLE) return;
+  if (machine.rawField(state, -1, 'err') === LUA.STRING) api.lua_replace(state, -2);
+  else machine.pop(state);
+}

@@ -1,0 +1,122 @@
+/**
+ * What takes effect as one, however many slices it takes: a script, a command in slices, a transaction. Until it ends
+ * nothing of it leaves, and all of it can be taken back.
+ *
+ *  R1 what it pushed and said stays apart while that of others is stored; when it ends it joins what is open then
+ *  R2 one that is stopped leaves the keyspace as it was, or in doubt
+ *  R3 its time is work: what its process spent in its slices, but for the first
+ */
+import type { Audience } from './audience.js';
+import type { ServerFacts } from './command-spec.js';
+import type { Effects } from './effects.js';
+import type { Keyspace } from './keyspace.js';
+import type { Libraries } from './libraries.js';
+import { ErrorReply } from './reply.js';
+import type { Settings } from './settings.js';
+import { WorkMeter } from './work-meter.js';
+
+/** Thrown into whatever is to be ended, or by it; the message is why. */
+export class Stopped extends Error {}
+
+/** Thrown out of a command that was stopped, and is part of a run that is to be undone as a whole. */
+export class PartStopped extends Error {
+  constructor(readonly reply: ErrorReply) {
+    super(reply.text);
+  }
+}
+
+/**
+ * Thrown by a handler that was stopped half-way, having changed more than could be taken back: the partition's state
+ * is in doubt, and has to be built again from the journal without that.
+ */
+export class StateInDoubt extends Error {
+  constructor(readonly reply: ErrorReply) {
+    super(reply.text);
+  }
+}
+
+/** Says why a command has no other reply. */
+export function commandStopped(why: string): ErrorReply {
+  return new ErrorReply(`ERR command stopped: ${why}`);
+}
+
+/** A tenant may ask for less work than the installation allows, and never for more. */
+export function workLimit(settings: Settings, mostMs: number): number {
+  const given = settings.number('busy-reply-threshold');
+  return given > 0 && given < mostMs ? given : mostMs;
+}
+
+export class Run {
+  isOpen = false;
+  readonly #meter: WorkMeter;
+  #spentMicros = 0;
+  #settingsVersion = 0;
+  #librariesVersion = 0;
+
+  constructor(
+    private readonly keyspace: Keyspace,
+    private readonly effects: Effects,
+    private readonly settings: Settings,
+    private readonly libraries: Libraries,
+    private readonly audience: Audience,
+    server: ServerFacts,
+  ) {
+    this.#meter = new WorkMeter(server);
+  }
+
+  /** @returns false when one is open: what begins now is a part of it, and ends with it */
+  begin(): boolean {
+    if (this.isOpen) return false;
+    this.isOpen = true;
+    this.#spentMicros = 0;
+    this.#settingsVersion = this.settings.version;
+    this.#librariesVersion = this.libraries.version;
+    this.keyspace.beginUndo();
+    this.effects.hold();
+    this.audience.hold?.();
+    return true;
+  }
+
+  /** All of it has happened (R1). */
+  end(): void {
+    this.isOpen = false;
+    this.keyspace.endUndo();
+    this.effects.letGo();
+    this.audience.letGo?.();
+  }
+
+  /** Nothing of it has happened. @returns false when memory has it all the same: then the state is in doubt (R2) */
+  undo(): boolean {
+    const { settings, libraries } = this;
+    this.isOpen = false;
+    const hasWritten = this.effects.hasHeld;
+    // Parameters and libraries are not put back.
+    const isOfKeys = settings.version === this.#settingsVersion && libraries.version === this.#librariesVersion;
+    const isUndone = this.keyspace.undo() && isOfKeys;
+    this.effects.drop();
+    this.audience.unsay?.();
+    return isUndone || !hasWritten;
+  }
+
+  /** Ends what was stopped. @param isWhole is it a run of its own? */
+  stop(reply: ErrorReply, isWhole: boolean): ErrorReply {
+    if (!isWhole) throw new PartStopped(reply);
+    if (!this.undo()) throw new StateInDoubt(reply);
+    return reply;
+  }
+
+  /** A slice of it begins, which is not the first. */
+  goOn(): void {
+    this.#meter.start();
+  }
+
+  /** The slice is over. */
+  pause(): void {
+    this.#spentMicros += this.#meter.workedMicros();
+  }
+
+  /** R3. */
+  get spentMs(): number {
+    return this.#spentMicros / 1000;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * How long something has worked: the least of the clock's time and the processor's. The process may have been stopped or
+ * starved meanwhile, or its clock set, and that is none of its doing.
+ */
+
+/** Both in microseconds, the second of work alone. */
+export interface MeterFacts {
+  nowMicros(): number;
+  /** Left out: all time is taken for work. */
+  workedMicros?(): number;
+}
+
+/** Asking costs a fifth of a short script: what was asked just now is good enough. */
+const ASKED_ANEW_MICROS = 1000;
+
+export class WorkMeter {
+  startedMicros = 0;
+  /** Processor time at its start, or up to `ASKED_ANEW_MICROS` before. */
+  #workedMicros = 0;
+  #askedMicros = Number.NEGATIVE_INFINITY;
+
+  constructor(public facts: MeterFacts) {}
+
+  /** @returns the clock's time */
+  start(): number {
+    const nowMicros = this.facts.nowMicros();
+    this.startedMicros = nowMicros;
+    if (Math.abs(nowMicros - this.#askedMicros) >= ASKED_ANEW_MICROS) {
+      this.#askedMicros = nowMicros;
+      this.#workedMicros = this.facts.workedMicros?.() ?? 0;
+    }
+    return nowMicros;
+  }
+
+  /** Since it was started. */
+  workedMicros(nowMicros = this.facts.nowMicros()): number {
+    const passed = nowMicros - this.startedMicros;
+    const worked = (this.facts.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;
+    return Math.max(0, Math.min(passed, worked));
+  }
+}

@@ -1,0 +1,63 @@
+/** What an account's queue is made of. Each part is changed by events alone, which `QueueState.apply` brings to it. */
+import { DeadLetters } from '../dead-letters/dead-letters.js';
+import { DlqEntries } from '../dead-letters/dlq-entries.js';
+import type { DispatchHooks } from '../delivery/dispatch-hooks.js';
+import { FlowKeys } from '../flow-control/flow-keys.js';
+import { Groups } from '../groups/groups.js';
+import { AcceptedIds } from '../messages/accepted-ids.js';
+import { Bodies, type BodySink } from '../messages/bodies.js';
+import { DeduplicationWindow } from '../messages/deduplication-window.js';
+import { Envelopes } from '../messages/envelopes.js';
+import { Messages } from '../messages/messages.js';
+import { type OrderedQueue, OrderedQueues } from '../queues/ordered-queues.js';
+import type { Envelope } from '../records.js';
+import { Runs } from '../runs/runs.js';
+import { Schedules } from '../schedules/schedules.js';
+import { Usage } from './usage.js';
+
+export class AccountParts {
+  readonly envelopes = new Envelopes();
+  readonly messages = new Messages();
+  readonly acceptedIds = new AcceptedIds();
+  readonly deduplication = new DeduplicationWindow();
+  readonly flows = new FlowKeys();
+  readonly queues = new OrderedQueues();
+  /** Entries that are no runs. */
+  readonly dlq = new DlqEntries();
+  readonly groups = new Groups();
+  readonly usage = new Usage();
+  readonly bodies: Bodies;
+  readonly schedules: Schedules;
+  readonly runs: Runs;
+  readonly deadLetters: DeadLetters;
+  /** What runs take of the memory beside their messages. */
+  runMemoryBytes = 0;
+  /** The time of the latest event. */
+  nowMs = 0;
+  nextOrder = 1;
+  intakePosition = 0;
+  /** Nobody, while a journal is replayed. */
+  dispatch: DispatchHooks | undefined;
+
+  constructor(sink: BodySink) {
+    const bodies = new Bodies(sink);
+    this.bodies = bodies;
+    this.schedules = new Schedules(this.groups, bodies);
+    this.runs = new Runs({
+      holdBody: (body) => bodies.hold(body),
+      takeBody: (body) => bodies.take(body),
+      dropBody: (body) => bodies.drop(body),
+      holdEnvelope: (envelope) => this.envelopes.hold(envelope),
+      dropEnvelope: (shared) => this.envelopes.release(shared),
+      dropEnvelopeOf: (envelope) => this.envelopes.releaseOf(envelope),
+      weigh: (bytes) => {
+        this.runMemoryBytes += bytes;
+      },
+    });
+    this.deadLetters = new DeadLetters(this.dlq, this.runs.dlq);
+  }
+
+  queueOf({ queueName }: Envelope): OrderedQueue | undefined {
+    return queueName === undefined ? undefined : this.queues.get(queueName);
+  }
+}

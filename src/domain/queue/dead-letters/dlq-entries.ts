@@ -1,0 +1,93 @@
+/**
+ * Messages that failed for good, in the order in which they came, found by the number in their ids. Chunks of a
+ * thousand numbers, so that nothing large is ever moved at once.
+ */
+import { assert, type DlqId } from '../../../kernel/index.js';
+import { answerBytes, answerMemoryBytes } from '../accounts/held.js';
+import type { DlqEntry } from '../records.js';
+
+const CHUNK = 1024;
+
+export class DlqEntries {
+  /** Ascending by number: numbers only grow, and snapshots keep the order. */
+  readonly #chunks = new Map<number, Map<number, DlqEntry>>();
+  #size = 0;
+  #answerBytes = 0;
+  #answerMemoryBytes = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Of the answers without their bodies: headers, and errors in words. */
+  get answerBytes(): number {
+    return this.#answerBytes;
+  }
+
+  get answerMemoryBytes(): number {
+    return this.#answerMemoryBytes;
+  }
+
+  get oldest(): DlqEntry | undefined {
+    for (const entry of this.ascending()) return entry;
+    return undefined;
+  }
+
+  get(dlqId: DlqId): DlqEntry | undefined {
+    const number = numberOf(dlqId);
+    const entry = this.#chunks.get(Math.floor(number / CHUNK))?.get(number);
+    return entry?.dlqId === dlqId ? entry : undefined;
+  }
+
+  add(entry: DlqEntry): void {
+    const number = numberOf(entry.dlqId);
+    const key = Math.floor(number / CHUNK);
+    let chunk = this.#chunks.get(key);
+    if (chunk === undefined) {
+      chunk = new Map();
+      this.#chunks.set(key, chunk);
+    }
+    chunk.set(number, entry);
+    this.#size += 1;
+    this.#answerBytes += answerBytes(entry.response);
+    this.#answerMemoryBytes += answerMemoryBytes(entry.response);
+  }
+
+  /** @returns the entry that has gone */
+  delete(dlqId: DlqId): DlqEntry {
+    const entry = this.get(dlqId);
+    assert(entry !== undefined, 'an entry leaves the DLQ that is not in it', { dlqId });
+    const number = numberOf(dlqId);
+    const key = Math.floor(number / CHUNK);
+    const chunk = this.#chunks.get(key) as Map<number, DlqEntry>;
+    chunk.delete(number);
+    if (chunk.size === 0) this.#chunks.delete(key);
+    this.#size -= 1;
+    this.#answerBytes -= answerBytes(entry.response);
+    this.#answerMemoryBytes -= answerMemoryBytes(entry.response);
+    return entry;
+  }
+
+  /** The oldest first, behind `after`; tolerates deletions on the way. */
+  *ascending(after?: DlqId): Iterable<DlqEntry> {
+    const behind = after === undefined ? -1 : numberOf(after);
+    for (const [key, chunk] of this.#chunks) {
+      if ((key + 1) * CHUNK <= behind) continue;
+      for (const [number, entry] of chunk) if (number > behind) yield entry;
+    }
+  }
+
+  /** The youngest first, before `after`; tolerates deletions on the way. */
+  *descending(after?: DlqId): Iterable<DlqEntry> {
+    const before = after === undefined ? Number.POSITIVE_INFINITY : numberOf(after);
+    for (const [key, chunk] of [...this.#chunks].reverse()) {
+      if (key * CHUNK >= before) continue;
+      for (const [number, entry] of [...chunk].reverse()) if (number < before && chunk.has(number)) yield entry;
+    }
+  }
+}
+
+/** `<unix ms>-<number>`; NaN of what is none, which nothing is found by. */
+export function numberOf(dlqId: string): number {
+  return Number(dlqId.slice(dlqId.lastIndexOf('-') + 1));
+}

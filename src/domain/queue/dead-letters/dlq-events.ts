@@ -1,0 +1,53 @@
+/** What events do to entries of the DLQ. A run's is with its run. */
+import type { DlqId } from '../../../kernel/index.js';
+import type { AccountParts } from '../accounts/account-parts.js';
+import { endMessage } from '../delivery/attempt-events.js';
+import type { QueueEventOf } from '../events.js';
+import type { DlqEntry } from '../records.js';
+import { numberOf } from './dlq-entries.js';
+
+/** Envelope and body stay held: by the entry from now on. */
+export function messageDeadLettered(event: QueueEventOf<'MessageDeadLettered'>, parts: AccountParts): void {
+  const { id, atMs, dlqId, status, header, error, response } = event;
+  const { messages, bodies, deadLetters } = parts;
+  const message = messages.pending(id);
+  endMessage(message, atMs, 'FAIL', status > 0, parts);
+  messages.delete(message);
+  bodies.take(response);
+  const { shared, bodyNumber, bodyBytes, createdAtMs, notBeforeMs, retried } = message;
+  const entry: DlqEntry = {
+    dlqId,
+    messageId: id,
+    envelope: shared.envelope,
+    body: { number: bodyNumber, bytes: bodyBytes },
+    createdAtMs,
+    notBeforeMs,
+    failedAtMs: atMs,
+    retried,
+    response: { status, header, error, body: { number: response.number, bytes: response.bytes } },
+  };
+  enter(entry, parts);
+  deadLetters.next = Math.max(deadLetters.next, numberOf(dlqId) + 1);
+}
+
+export function leaveDlq(dlqIds: readonly DlqId[], { runs, dlq, envelopes, bodies }: AccountParts): void {
+  for (const dlqId of dlqIds) {
+    const entry = runs.dropEntry(dlqId) ?? dlq.delete(dlqId);
+    envelopes.releaseOf(entry.envelope);
+    bodies.drop(entry.body);
+    bodies.drop(entry.response.body);
+  }
+}
+
+/** Out of a snapshot. */
+export function dlqRestored({ entry }: QueueEventOf<'DlqRestored'>, parts: AccountParts): void {
+  const { envelope } = parts.envelopes.hold(entry.envelope);
+  enter(envelope === entry.envelope ? entry : { ...entry, envelope }, parts);
+  parts.bodies.hold(entry.body);
+  parts.bodies.hold(entry.response.body);
+}
+
+function enter(entry: DlqEntry, { dlq, runs }: AccountParts): void {
+  if (entry.envelope.workflow === undefined) dlq.add(entry);
+  else runs.addEntry(entry);
+}

@@ -1,0 +1,390 @@
+/**
+ * Which message starts next. Derived from the state, never stored: built by `prepare`, kept by the state's calls.
+ *
+ *  D1 a message waits in one place: the delay line, the overdue line, or a lane
+ *  D2 lanes that can go on stand in the wheel and start one message a turn, so that every key, origin and queue gets
+ *     its share; one that cannot go on parks at the gate of what it waits for, and costs nothing until that changes
+ *  D3 a gate that has room wakes one lane, and each lane that it woke wakes the next for as long as there is room;
+ *     so no change costs more than one step
+ *  D4 queues start strictly in order of acceptance, as soon as messages are due; retries have their places already
+ */
+import { isBugOn } from '../../../kernel/deliberate-bugs.js';
+import type { QueueState } from '../accounts/queue-state.js';
+import { IndexedHeap } from '../collections/indexed-heap.js';
+import type { FlowView } from '../commands.js';
+import type { FlowKey } from '../flow-control/flow-key.js';
+import { ACTIVE, DELIVERED, type Message } from '../messages/message.js';
+import type { OrderedQueue } from '../queues/ordered-queues.js';
+import { DelayLine, OverdueLine } from './delay-line.js';
+import type { DispatchHooks } from './dispatch-hooks.js';
+import { FlowGate, Lane, type LaneKind, LaneList, type OriginGate, type Standing } from './lanes.js';
+import { OriginShares } from './origin-shares.js';
+
+/** Messages that fall due within one call of `run`, and lanes that are looked at: about a millisecond's work. */
+const RELEASED_AT_ONCE = 1000;
+const LOOKS_AT_ONCE = 1000;
+
+/** Makes the attempt; false: it came to something else. */
+export type Start = (message: Message) => boolean;
+
+export interface Room {
+  /** Attempts that may be started. */
+  readonly attempts: number;
+  /** Attempts of the account that may be open. */
+  readonly parallelism: number;
+  /** Attempts that the process has room for, now or later; `attempts` is what one step may start of them. */
+  readonly spare: number;
+}
+
+export class Dispatcher implements DispatchHooks {
+  readonly #delayed = new DelayLine();
+  readonly #overdue: OverdueLine;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #wheel = new LaneList();
+  readonly #restarts = new LaneList();
+  readonly #flowGates = new Map<string, FlowGate>();
+  readonly #origins: OriginShares;
+  readonly #queueGates = new Map<OrderedQueue, LaneList>();
+  readonly #windows = new IndexedHeap<FlowGate>(
+    (a, b) => a.wakeAtMs < b.wakeAtMs || (a.wakeAtMs === b.wakeAtMs && a.flow.key < b.flow.key),
+  );
+  #nowMs: number;
+  #isBehind = false;
+
+  constructor(
+    private readonly state: QueueState,
+    maxInFlightPerOrigin: number,
+    nowMs: number,
+  ) {
+    this.#origins = new OriginShares(() => state.messages.active.size, maxInFlightPerOrigin);
+    this.#nowMs = nowMs;
+    this.#overdue = new OverdueLine(nowMs);
+  }
+
+  /** For each message of the state, before the first `run`. */
+  place(message: Message): void {
+    if (message.status === DELIVERED) return;
+    if (message.status === ACTIVE) this.#enter(message);
+    else if (message.dueAtMs > this.#nowMs) {
+      if (!isBugOn('timers-in-memory')) this.#delayed.add(message);
+    }
+    // A queue's own parallelism spreads its messages, and they must keep their order.
+    else if (this.#queueOf(message) !== undefined) this.#enter(message);
+    else this.#overdue.add(message);
+  }
+
+  /** The latest instant that anything was judged by. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** More would start if the process had more room. */
+  get waitsForRoom(): boolean {
+    return this.#origins.waitsForSpare;
+  }
+
+  /** When `run` has something to do, if nothing else happens. */
+  nextDueAtMs(): number | undefined {
+    let next: number | undefined;
+    for (const at of [this.#delayed.nextAtMs(), this.#overdue.nextAtMs(), this.#windows.top?.wakeAtMs]) {
+      if (at !== undefined && (next === undefined || at < next)) next = at;
+    }
+    return next;
+  }
+
+  /** Starts what can start. @returns how many were started */
+  run(nowMs: number, room: Room, start: Start): number {
+    this.#nowMs = Math.max(this.#nowMs, nowMs);
+    this.#origins.setRoom(room.parallelism, room.spare);
+    this.#wakeOrigin();
+    const hasReleasedAll = this.#release();
+    let started = 0;
+    let looks = 0;
+    for (; looks < LOOKS_AT_ONCE && started < room.attempts; looks += 1) {
+      const lane = this.#restarts.first ?? this.#firstInWheel(room);
+      if (lane === undefined) break;
+      if (this.#turn(lane, start)) started += 1;
+    }
+    const couldGoOn = this.#restarts.first !== undefined || this.#firstInWheel(room) !== undefined;
+    this.#isBehind = !hasReleasedAll || couldGoOn;
+    return started;
+  }
+
+  /** Due messages of the key that have not been started. */
+  waitingOf(key: string): number {
+    return this.#flowGates.get(key)?.waiting ?? 0;
+  }
+
+  viewOf(flow: FlowKey, nowMs: number): FlowView {
+    return flow.view(this.waitingOf(flow.key), nowMs);
+  }
+
+  // ── what the state tells ──
+
+  waits(message: Message): void {
+    if (message.dueAtMs > Math.max(this.#nowMs, this.state.nowMs)) this.#delayed.add(message);
+    else this.#enter(message);
+  }
+
+  leaves(message: Message): void {
+    message.waitsIn?.leave(message);
+  }
+
+  attemptStarted(message: Message): void {
+    this.#origins.started(this.#originGate(message));
+  }
+
+  attemptEnded(message: Message, hasAnswered: boolean | undefined): void {
+    // One that a crash interrupted, and that was not made again.
+    if (message.waitsIn !== undefined) message.waitsIn.leave(message);
+    else this.#origins.ended(this.#originGate(message), standingAfter(hasAnswered));
+    this.#wakeOrigin();
+    const key = message.shared.envelope.settings.flowControl?.key;
+    if (key !== undefined) this.flowChanged(key);
+  }
+
+  flowChanged(key: string): void {
+    const gate = this.#flowGates.get(key);
+    if (gate !== undefined) this.#wakeNext(gate);
+  }
+
+  queueChanged(queue: OrderedQueue): void {
+    const parked = this.#queueGates.get(queue);
+    if (parked === undefined) return;
+    this.#queueGates.delete(queue);
+    for (let lane = parked.first; lane !== undefined; lane = parked.first) {
+      parked.delete(lane);
+      this.#turnable(lane);
+    }
+  }
+
+  // ── lanes ──
+
+  #release(): boolean {
+    for (let count = 0; count < RELEASED_AT_ONCE; count += 1) {
+      const message = this.#delayed.take(this.#nowMs) ?? this.#overdue.take(this.#nowMs);
+      if (message !== undefined) {
+        this.#enter(message);
+        continue;
+      }
+      const gate = this.#windows.top;
+      if (gate === undefined || gate.wakeAtMs > this.#nowMs) return true;
+      this.#windows.delete(gate);
+      this.#wakeNext(gate);
+      this.#dropGateIfUnused(gate);
+    }
+    return false;
+  }
+
+  #enter(message: Message): void {
+    const kind = this.#kindOf(message);
+    const key = laneKeyOf(kind, message);
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      lane = new Lane(key, kind, (from, gone) => this.#left(from, gone));
+      this.#lanes.set(key, lane);
+    }
+    lane.messages.push(message);
+    message.waitsIn = lane;
+    const gate = this.#flowGateOf(message);
+    if (gate !== undefined) gate.waiting += 1;
+    if (lane.list === undefined) this.#turnable(lane);
+    else if (kind === 'line' && lane.messages.top === message && lane.list !== this.#wheel) {
+      // What the line waits for is what its first message waits for.
+      this.#unlist(lane);
+      this.#turnable(lane);
+    }
+  }
+
+  #left(lane: Lane, message: Message): void {
+    const gate = this.#flowGateOf(message);
+    if (gate !== undefined) gate.waiting -= 1;
+    if (lane.messages.size === 0) {
+      this.#unlist(lane);
+      this.#lanes.delete(lane.key);
+      this.#settleWake(this.#takeWake(lane));
+    } else if (lane.kind === 'line' && lane.list !== undefined && lane.list !== this.#wheel) {
+      this.#unlist(lane);
+      this.#turnable(lane);
+    }
+    if (gate !== undefined) this.#dropGateIfUnused(gate);
+  }
+
+  #unlist(lane: Lane): void {
+    lane.list?.delete(lane);
+    const gate = lane.parkedAt;
+    lane.parkedAt = undefined;
+    if (gate !== undefined) this.#origins.parkedChanged(gate);
+  }
+
+  #turnable(lane: Lane): void {
+    if (lane.kind === 'restart') this.#restarts.push(lane);
+    else this.#wheel.push(lane);
+  }
+
+  #firstInWheel({ parallelism }: Room): Lane | undefined {
+    return this.state.messages.active.size < parallelism ? this.#wheel.first : undefined;
+  }
+
+  /** The lane's turn: its first message starts, or it parks. */
+  #turn(lane: Lane, start: Start): boolean {
+    const message = lane.messages.top as Message;
+    const list = lane.list as LaneList;
+    const woke = this.#takeWake(lane);
+    list.delete(lane);
+    let hasStarted = false;
+    if (!this.#parks(lane, message, woke)) {
+      list.push(lane);
+      hasStarted = start(message);
+    }
+    this.#settleWake(woke);
+    return hasStarted;
+  }
+
+  #parks(lane: Lane, message: Message, woke: FlowGate | OriginGate | undefined): boolean {
+    const isRestart = lane.kind === 'restart';
+    const queue = this.#queueOf(message);
+    if (queue !== undefined && (queue.isPaused || (lane.kind === 'line' && !queue.hasFreePlace))) {
+      this.#queueGate(queue).push(lane);
+      return true;
+    }
+    const gate = this.#flowGateOf(message);
+    if (gate !== undefined) {
+      const { flow } = gate;
+      if (flow.isPaused || !flow.hasRate(this.#nowMs) || !(isRestart || flow.hasFreeToken())) {
+        (isRestart ? gate.parkedRestarts : gate.parked).push(lane);
+        this.#timeWindow(gate);
+        return true;
+      }
+    }
+    // Its call was under way before the crash: its place is its own.
+    if (isRestart) return false;
+    const originGate = this.#originGate(message);
+    // A lane that comes anew goes behind those that wait there, or the few in the wheel would share what becomes free.
+    const hasTurn = woke === originGate || originGate.parked.first === undefined;
+    if (hasTurn && this.#origins.hasRoom(originGate)) return false;
+    originGate.parked.push(lane);
+    lane.parkedAt = originGate;
+    this.#origins.parkedChanged(originGate);
+    return true;
+  }
+
+  #wakeNext(gate: FlowGate | OriginGate): void {
+    if (!(gate instanceof FlowGate)) {
+      this.#wakeOrigin();
+      return;
+    }
+    const lane = this.#nextOfFlow(gate);
+    if (lane === undefined) return;
+    lane.list?.delete(lane);
+    lane.wokenBy = gate;
+    this.#turnable(lane);
+  }
+
+  /** Lanes that were woken have their places reserved, so that none is woken for nothing and loses its turn. */
+  #wakeOrigin(): void {
+    const gate = this.#origins.next();
+    const lane = gate?.parked.first;
+    if (gate === undefined || lane === undefined) return;
+    lane.wokenBy = gate;
+    this.#origins.woke(gate, 1);
+    this.#unlist(lane);
+    this.#turnable(lane);
+  }
+
+  #nextOfFlow(gate: FlowGate): Lane | undefined {
+    const { flow, parked, parkedRestarts } = gate;
+    if (flow.isPaused) return undefined;
+    if (!flow.hasRate(this.#nowMs)) {
+      this.#timeWindow(gate);
+      return undefined;
+    }
+    return parkedRestarts.first ?? (flow.hasFreeToken() ? parked.first : undefined);
+  }
+
+  /** The lane has had, or lost, what it was woken for: the next may have it. */
+  #settleWake(woke: FlowGate | OriginGate | undefined): void {
+    if (woke !== undefined) this.#wakeNext(woke);
+  }
+
+  /** From now on the lane is one like any other. */
+  #takeWake(lane: Lane): FlowGate | OriginGate | undefined {
+    const woke = lane.wokenBy;
+    lane.wokenBy = undefined;
+    if (woke !== undefined && !(woke instanceof FlowGate)) this.#origins.woke(woke, -1);
+    return woke;
+  }
+
+  /** Lanes that wait for the key's window to end are looked at when it does. */
+  #timeWindow(gate: FlowGate): void {
+    const { flow, parked, parkedRestarts } = gate;
+    if (flow.isPaused || flow.hasRate(this.#nowMs)) return;
+    if (parked.first === undefined && parkedRestarts.first === undefined) return;
+    if (gate.heapIndex !== -1) this.#windows.delete(gate);
+    gate.wakeAtMs = flow.windowEndsAtMs;
+    this.#windows.push(gate);
+  }
+
+  #kindOf(message: Message): LaneKind {
+    if (message.status === ACTIVE) return 'restart';
+    if (this.#queueOf(message) === undefined) return 'message';
+    return this.state.queues.placeOf(message.id) === undefined ? 'line' : 'holder';
+  }
+
+  #queueOf(message: Message): OrderedQueue | undefined {
+    const { queueName } = message.shared.envelope;
+    return queueName === undefined ? undefined : this.state.queues.get(queueName);
+  }
+
+  #flowGateOf(message: Message): FlowGate | undefined {
+    const key = message.shared.envelope.settings.flowControl?.key;
+    if (key === undefined) return undefined;
+    let gate = this.#flowGates.get(key);
+    if (gate === undefined) {
+      const flow = this.state.flows.get(key) as FlowKey;
+      gate = new FlowGate(flow);
+      this.#flowGates.set(key, gate);
+    }
+    return gate;
+  }
+
+  #originGate({ shared }: Message): OriginGate {
+    return this.#origins.gateOf(shared.origin);
+  }
+
+  #queueGate(queue: OrderedQueue): LaneList {
+    let parked = this.#queueGates.get(queue);
+    if (parked === undefined) {
+      parked = new LaneList();
+      this.#queueGates.set(queue, parked);
+    }
+    return parked;
+  }
+
+  #dropGateIfUnused(gate: FlowGate): void {
+    if (gate.waiting > 0) return;
+    if (gate.heapIndex !== -1) this.#windows.delete(gate);
+    this.#flowGates.delete(gate.flow.key);
+  }
+}
+
+function laneKeyOf(kind: LaneKind, message: Message): string {
+  const { lane, envelope } = message.shared;
+  switch (kind) {
+    case 'message':
+      return `m\n${lane}`;
+    case 'line':
+      return `q\n${envelope.queueName}`;
+    default:
+      return `${kind}\n${envelope.queueName ?? ''}\n${lane}`;
+  }
+}
+
+function standingAfter(hasAnswered: boolean | undefined): Standing | undefined {
+  if (hasAnswered === undefined) return undefined;
+  return hasAnswered ? 'answers' : 'silent';
+}

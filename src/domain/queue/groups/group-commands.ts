@@ -1,0 +1,163 @@
+/**
+ * Commands about URL groups.
+ *
+ *  G1 a group has at least one endpoint: the last one that leaves takes the group with it
+ *  G2 no two endpoints of a group have one name, or one URL. What is put in replaces the endpoint of its name, else
+ *     the one of its URL, and stands where that stood; a name that was given stays until another is
+ *  G3 a group's configuration is one that a publish could have: it is judged when it is set
+ *  G4 a command that changes nothing records nothing
+ */
+import { groupRefusal } from '../accounts/held-refusal.js';
+import type { QueueCommandOf, QueueReply } from '../commands.js';
+import { rejection } from '../decision.js';
+import type { GroupEndpoint, HeaderList } from '../records.js';
+import { parseDestinationUrl } from '../settings/destination.js';
+import { headerListProblem } from '../settings/header-names.js';
+import { nameProblem } from '../settings/names.js';
+import { parseSettings } from '../settings/publish-settings.js';
+import type { QueueTurn } from '../turn.js';
+
+const DONE: QueueReply = { type: 'Done' };
+
+export function upsertEndpoints(command: QueueCommandOf<'UpsertEndpoints'>, turn: QueueTurn): QueueReply {
+  const { state, context, apply } = turn;
+  const { limits } = context.account;
+  const problem = nameProblem('url group name', command.group) ?? endpointsProblem(command.endpoints);
+  if (problem !== undefined) return rejection('INVALID', problem);
+  const group = state.groups.get(command.group);
+  if (group === undefined && state.groups.size >= limits.maxGroups) return tooMany('maxGroups', limits.maxGroups);
+  const before = group?.endpoints ?? [];
+  const endpoints = merged(before, command.endpoints);
+  // A group that is above a limit which was lowered may still change, only not grow.
+  if (endpoints.length > limits.maxEndpointsPerGroup && endpoints.length > before.length) {
+    return tooMany('maxEndpointsPerGroup', limits.maxEndpointsPerGroup);
+  }
+  if (areEqual(before, endpoints)) return DONE;
+  const after = { name: command.group, endpoints, defaults: group?.defaults ?? [] };
+  const refusal = groupRefusal(after, group, state, context);
+  if (refusal !== undefined) return refusal;
+  apply({ type: 'GroupSet', ...after, atMs: context.nowMs });
+  return DONE;
+}
+
+export function removeEndpoints(command: QueueCommandOf<'RemoveEndpoints'>, turn: QueueTurn): QueueReply {
+  const { state, context, apply } = turn;
+  const group = state.groups.get(command.group);
+  if (group === undefined) return notFound(command.group);
+  if (command.endpoints.some(({ url, name }) => url === undefined && name === undefined)) {
+    return rejection('INVALID', 'an endpoint to remove has neither url nor name');
+  }
+  const { name, defaults } = group;
+  const endpoints = without(group.endpoints, command.endpoints);
+  if (endpoints.length === 0) apply({ type: 'GroupDeleted', name, atMs: context.nowMs });
+  else if (endpoints.length < group.endpoints.length) {
+    apply({ type: 'GroupSet', name, endpoints, defaults, atMs: context.nowMs });
+  }
+  return DONE;
+}
+
+export function setGroupDefaults(command: QueueCommandOf<'SetGroupDefaults'>, turn: QueueTurn): QueueReply {
+  const { group: name, defaults } = command;
+  const { state, context, apply } = turn;
+  const { nowMs } = context;
+  const group = state.groups.get(name);
+  if (group === undefined) return notFound(name);
+  const problem = headerListProblem(defaults);
+  if (problem !== undefined) return rejection('INVALID', problem);
+  const asSettings = { limits: context.account.limits, nowMs, of: 'publish' } as const;
+  const outcome = parseSettings({ headers: defaults, query: [] }, asSettings);
+  if (!outcome.isOk) return rejection('INVALID', outcome.message);
+  if (areSameHeaders(group.defaults, defaults)) return DONE;
+  const after = { name, endpoints: group.endpoints, defaults };
+  const refusal = groupRefusal(after, group, state, context);
+  if (refusal !== undefined) return refusal;
+  apply({ type: 'GroupSet', ...after, atMs: nowMs });
+  return DONE;
+}
+
+export function deleteGroup(
+  { group: name }: QueueCommandOf<'DeleteGroup'>,
+  { state, context, apply }: QueueTurn,
+): QueueReply {
+  if (state.groups.get(name) !== undefined) apply({ type: 'GroupDeleted', name, atMs: context.nowMs });
+  return DONE;
+}
+
+export function getGroup({ group: name }: QueueCommandOf<'GetGroup'>, { state }: QueueTurn): QueueReply {
+  const group = state.groups.get(name);
+  return group === undefined ? notFound(name) : { type: 'Groups', groups: [group] };
+}
+
+export function listGroups(_: QueueCommandOf<'ListGroups'>, { state }: QueueTurn): QueueReply {
+  return { type: 'Groups', groups: [...state.groups.all()] };
+}
+
+function notFound(name: string): QueueReply {
+  return rejection('NOT_FOUND', `url group ${name} not found`);
+}
+
+function tooMany(field: string, limit: number): QueueReply {
+  return rejection('TOO_MANY', `quota ${field} exceeded, current limit: ${limit}`);
+}
+
+function endpointsProblem(endpoints: readonly GroupEndpoint[]): string | undefined {
+  if (endpoints.length === 0) return 'a url group needs at least one endpoint';
+  for (const { url, name } of endpoints) {
+    const outcome = parseDestinationUrl(url, 'endpoint');
+    if (!outcome.isOk) return outcome.message;
+    const problem = name === undefined ? undefined : nameProblem('endpoint name', name);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** G2, in one pass over both. */
+function merged(before: readonly GroupEndpoint[], incoming: readonly GroupEndpoint[]): readonly GroupEndpoint[] {
+  const slots: (GroupEndpoint | undefined)[] = [];
+  const byName = new Map<string, number>();
+  const byUrl = new Map<string, number>();
+  const place = (endpoint: GroupEndpoint, slot: number): void => {
+    slots[slot] = endpoint;
+    byUrl.set(endpoint.url, slot);
+    if (endpoint.name !== undefined) byName.set(endpoint.name, slot);
+  };
+  const clear = (slot: number): void => {
+    const { url, name } = slots[slot] as GroupEndpoint;
+    byUrl.delete(url);
+    if (name !== undefined) byName.delete(name);
+    slots[slot] = undefined;
+  };
+  for (const endpoint of before) place(endpoint, slots.length);
+  for (const { url, name } of incoming) {
+    const ofName = name === undefined ? undefined : byName.get(name);
+    const ofUrl = byUrl.get(url);
+    const slot = ofName ?? ofUrl ?? slots.length;
+    const kept = name ?? slots[slot]?.name;
+    if (ofUrl !== undefined && ofUrl !== slot) clear(ofUrl);
+    if (slots[slot] !== undefined) clear(slot);
+    place({ url, name: kept }, slot);
+  }
+  return slots.filter((endpoint) => endpoint !== undefined);
+}
+
+type Row = QueueCommandOf<'RemoveEndpoints'>['endpoints'][number];
+
+/** A row with both a URL and a name means the one that has both. */
+function without(endpoints: readonly GroupEndpoint[], rows: readonly Row[]): readonly GroupEndpoint[] {
+  const names = new Set(rows.filter(({ url }) => url === undefined).map(({ name }) => name));
+  const urls = new Map<string, (string | undefined)[]>();
+  for (const { url, name } of rows) if (url !== undefined) urls.set(url, [...(urls.get(url) ?? []), name]);
+  return endpoints.filter(({ url, name }) => {
+    if (name !== undefined && names.has(name)) return false;
+    const asked = urls.get(url);
+    return asked === undefined || !(asked.includes(undefined) || asked.includes(name));
+  });
+}
+
+function areEqual(a: readonly GroupEndpoint[], b: readonly GroupEndpoint[]): boolean {
+  return a.length === b.length && a.every(({ url, name }, at) => url === b[at]?.url && name === b[at]?.name);
+}
+
+function areSameHeaders(a: HeaderList, b: HeaderList): boolean {
+  return a.length === b.length && a.every(([name, value], at) => name === b[at]?.[0] && value === b[at]?.[1]);
+}

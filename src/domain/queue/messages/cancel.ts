@@ -1,0 +1,100 @@
+/**
+ * Taking messages back. One that waits leaves at once; one with an open attempt is marked, and leaves with the
+ * attempt's outcome unless that was a delivery. What many are cancelled by runs in steps, others run between.
+ */
+import type { MessageId } from '../../../kernel/index.js';
+import type { MessageFilter, QueueCommandOf, QueueReply } from '../commands.js';
+import { rejection } from '../decision.js';
+import type { QueueSteps, QueueTurn } from '../turn.js';
+import { ACTIVE, DELIVERED, type Message } from './message.js';
+import { messageMatcher } from './message-filter.js';
+import { isShown } from './message-view.js';
+
+/** Of one step: about a millisecond. */
+const LOOKED_AT_ONCE = 2000;
+const CANCELLED_AT_ONCE = 200;
+
+/** One that was delivered a moment ago is answered as cancelled: whoever published it cannot know. */
+export function cancelMessage({ id }: QueueCommandOf<'CancelMessage'>, turn: QueueTurn): QueueReply {
+  const message = turn.state.messages.get(id);
+  if (!isShown(message, turn.context.nowMs) || isOfRun(message))
+    return rejection('NOT_FOUND', `message ${id} not found`);
+  cancel(message, turn);
+  return { type: 'Cancelled', count: 1 };
+}
+
+export function cancelMessages(
+  { selector }: QueueCommandOf<'CancelMessages'>,
+  turn: QueueTurn,
+): QueueReply | QueueSteps {
+  if (selector.kind === 'ids') return cancelIds(selector.messageIds, turn);
+  return cancelFiltered(selector.filter, selector.count ?? Number.POSITIVE_INFINITY, turn);
+}
+
+/** A run without one of its messages would never end: it is cancelled as a whole. */
+function isOfRun(message: Message): boolean {
+  return message.shared.envelope.workflow !== undefined;
+}
+
+/** @returns whether it was there to be cancelled */
+export function cancel(message: Message, { context, apply }: QueueTurn): boolean {
+  if (message.status === DELIVERED || message.isCancelRequested || isOfRun(message)) return false;
+  const { id } = message;
+  const atMs = context.nowMs;
+  const isActive = message.status === ACTIVE;
+  apply({ type: 'CancelRequested', id, atMs });
+  if (!isActive) apply({ type: 'MessageCancelled', id, atMs });
+  return true;
+}
+
+function* cancelIds(ids: readonly MessageId[], turn: QueueTurn): QueueSteps & Generator<void, QueueReply> {
+  let count = 0;
+  for (const [index, id] of ids.entries()) {
+    const message = turn.state.messages.get(id);
+    if (message !== undefined && cancel(message, turn)) count += 1;
+    if (index % CANCELLED_AT_ONCE === CANCELLED_AT_ONCE - 1) yield;
+  }
+  return { type: 'Cancelled', count };
+}
+
+function* cancelFiltered(filter: MessageFilter, most: number, turn: QueueTurn): Generator<void, QueueReply> {
+  const matches = messageMatcher(filter);
+  const count = yield* cancelWhere(
+    (message) =>
+      matches({
+        id: message.id,
+        envelope: message.shared.envelope,
+        atMs: message.createdAtMs,
+        responseStatus: undefined,
+      }),
+    most,
+    turn,
+  );
+  return { type: 'Cancelled', count };
+}
+
+/** Of those that are there when it begins and still there when their turn comes. @returns how many were cancelled */
+export function* cancelWhere(
+  is: (message: Message) => boolean,
+  most: number,
+  turn: QueueTurn,
+): Generator<void, number> {
+  let count = 0;
+  let looked = 0;
+  let cancelled = 0;
+  // What comes after this began is not meant.
+  const { nextOrder } = turn.state;
+  for (const message of turn.state.messages.all()) {
+    if (count >= most) break;
+    looked += 1;
+    if (message.order < nextOrder && is(message) && cancel(message, turn)) {
+      count += 1;
+      cancelled += 1;
+    }
+    if (looked < LOOKED_AT_ONCE && cancelled < CANCELLED_AT_ONCE) continue;
+    looked = 0;
+    cancelled = 0;
+    yield;
+  }
+  return count;
+}

@@ -1,0 +1,92 @@
+/** Which messages, or DLQ entries, a filter means: values of one criterion are or-ed, criteria are and-ed. */
+import { type MessageId, readUrl } from '../../../kernel/index.js';
+import type { MessageFilter } from '../commands.js';
+import type { Envelope } from '../records.js';
+
+/** What a filter looks at. */
+export interface FilteredFacts {
+  readonly id: MessageId;
+  readonly envelope: Envelope;
+  /** Of creation; of the failure for a DLQ entry. */
+  readonly atMs: number;
+  /** Of a DLQ entry; a message without one matches no filter that asks for it. */
+  readonly responseStatus: number | undefined;
+}
+
+interface UrlParts {
+  readonly hosts: readonly string[];
+  readonly path: string | undefined;
+}
+
+/** Envelopes are shared by many messages: their URL is taken apart once. */
+const partsByEnvelope = new WeakMap<Envelope, UrlParts>();
+const SCHEME_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+const NO_HOST: readonly string[] = [];
+
+/** Prepared once for going over many; each look at a message is then a few set look-ups. */
+export function messageMatcher(filter: MessageFilter): (facts: FilteredFacts) => boolean {
+  const tests: ((facts: FilteredFacts) => boolean)[] = [];
+  const oneOf = (values: readonly string[] | undefined, of: (facts: FilteredFacts) => string | undefined) => {
+    if (values === undefined) return;
+    const wanted = new Set(values);
+    tests.push((facts) => {
+      const value = of(facts);
+      return value !== undefined && wanted.has(value);
+    });
+  };
+  oneOf(filter.messageId, (facts) => facts.id);
+  oneOf(filter.url, (facts) => facts.envelope.url);
+  oneOf(filter.topicName, (facts) => facts.envelope.topicName);
+  oneOf(filter.queueName, (facts) => facts.envelope.queueName);
+  oneOf(filter.scheduleId, (facts) => facts.envelope.scheduleId);
+  oneOf(filter.flowControlKey, (facts) => facts.envelope.settings.flowControl?.key);
+  oneOf(filter.callerIp, (facts) => facts.envelope.callerIp);
+  oneOf(filter.path, (facts) => urlPartsOf(facts.envelope).path);
+  if (filter.host !== undefined) {
+    const wanted = wantedHosts(filter.host);
+    tests.push(({ envelope }) => urlPartsOf(envelope).hosts.some((host) => wanted.has(host)));
+  }
+  if (filter.label !== undefined) {
+    const wanted = new Set(filter.label);
+    tests.push((facts) => facts.envelope.settings.labels.some((label) => wanted.has(label)));
+  }
+  if (filter.responseStatus !== undefined) {
+    const wanted = new Set(filter.responseStatus);
+    tests.push((facts) => facts.responseStatus !== undefined && wanted.has(facts.responseStatus));
+  }
+  const { fromMs, toMs } = filter;
+  if (fromMs !== undefined) tests.push((facts) => facts.atMs >= fromMs);
+  if (toMs !== undefined) tests.push((facts) => facts.atMs <= toMs);
+  return (facts) => tests.every((test) => test(facts));
+}
+
+/** Names of a destination's host by which filters find it: without its port, and with it, also where the URL has none. */
+export function hostsOf(url: string): readonly string[] {
+  const read = readUrl(url);
+  if (read === undefined) return NO_HOST;
+  const { hostname, port, protocol } = read;
+  return [hostname, `${hostname}:${port === '' ? SCHEME_PORTS[protocol] : port}`];
+}
+
+/** As `hostsOf` spells them. */
+export function wantedHosts(values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.map((host) => host.toLowerCase()));
+}
+
+/** For one message; `messageMatcher` for many. */
+export function matches(filter: MessageFilter, facts: FilteredFacts): boolean {
+  return messageMatcher(filter)(facts);
+}
+
+function urlPartsOf(envelope: Envelope): UrlParts {
+  let parts = partsByEnvelope.get(envelope);
+  if (parts === undefined) {
+    parts = partsOf(envelope.url);
+    partsByEnvelope.set(envelope, parts);
+  }
+  return parts;
+}
+
+function partsOf(url: string): UrlParts {
+  return { hosts: hostsOf(url), path: readUrl(url)?.pathname };
+}

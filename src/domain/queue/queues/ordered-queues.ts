@@ -1,0 +1,143 @@
+/**
+ * Named queues: messages in order, so many at once.
+ *
+ *  Q1 a message takes a place with its first attempt, and holds it through retries, until it and its callbacks have
+ *     come to their end
+ *  Q2 no more places are taken than the queue's parallelism; one that is lowered takes none away
+ */
+import { isBugOn } from '../../../kernel/deliberate-bugs.js';
+import { assert, type MessageId } from '../../../kernel/index.js';
+import type { QueueView } from '../commands.js';
+import type { QueueEventOf } from '../events.js';
+
+export interface Place {
+  readonly queue: OrderedQueue;
+  /** Of the holder, that have not come to their end. */
+  callbacks: number;
+  /** The holder itself has come to its end. */
+  hasEnded: boolean;
+}
+
+export class OrderedQueue {
+  isPaused = false;
+  updatedAtMs: number;
+  /** Holders, in the order in which they took their places. */
+  readonly places = new Map<MessageId, Place>();
+  /** Messages not yet delivered or failed. */
+  lag = 0;
+  /** Of those, without an open attempt. */
+  waiting = 0;
+
+  constructor(
+    readonly name: string,
+    public parallelism: number,
+    readonly createdAtMs: number,
+  ) {
+    this.updatedAtMs = createdAtMs;
+  }
+
+  get hasFreePlace(): boolean {
+    return this.places.size < this.parallelism;
+  }
+
+  view(): QueueView {
+    const { name, parallelism, isPaused, createdAtMs, updatedAtMs, lag } = this;
+    return { name, parallelism, isPaused, createdAtMs, updatedAtMs, lag };
+  }
+}
+
+export class OrderedQueues {
+  readonly #byName = new Map<string, OrderedQueue>();
+  readonly #places = new Map<MessageId, Place>();
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): OrderedQueue | undefined {
+    return this.#byName.get(name);
+  }
+
+  all(): IterableIterator<OrderedQueue> {
+    return this.#byName.values();
+  }
+
+  set({ name, parallelism, isPaused, atMs }: QueueEventOf<'QueueSet'>): OrderedQueue {
+    let queue = this.#byName.get(name);
+    if (queue === undefined) {
+      queue = new OrderedQueue(name, parallelism, atMs);
+      this.#byName.set(name, queue);
+    }
+    queue.parallelism = parallelism;
+    queue.isPaused = isPaused;
+    queue.updatedAtMs = atMs;
+    return queue;
+  }
+
+  delete(name: string): OrderedQueue {
+    const queue = this.#byName.get(name);
+    assert(queue !== undefined && queue.waiting === 0, 'a queue goes that is not there, or not empty', { name });
+    for (const holder of queue.places.keys()) this.#places.delete(holder);
+    this.#byName.delete(name);
+    return queue;
+  }
+
+  placeOf(holder: MessageId): Place | undefined {
+    return this.#places.get(holder);
+  }
+
+  take(queue: OrderedQueue, holder: MessageId): void {
+    const place: Place = { queue, callbacks: 0, hasEnded: false };
+    queue.places.set(holder, place);
+    this.#places.set(holder, place);
+  }
+
+  addCallback(holder: MessageId): void {
+    const place = this.#places.get(holder);
+    if (place !== undefined) place.callbacks += 1;
+  }
+
+  /** @returns the queue that has a place more now */
+  endCallback(holder: MessageId): OrderedQueue | undefined {
+    const place = this.#places.get(holder);
+    if (place === undefined) return undefined;
+    place.callbacks -= 1;
+    return this.#free(holder, place);
+  }
+
+  /** @returns the queue that has a place more now */
+  endHolder(holder: MessageId): OrderedQueue | undefined {
+    const place = this.#places.get(holder);
+    if (place === undefined) return undefined;
+    place.hasEnded = true;
+    return this.#free(holder, place);
+  }
+
+  restore(event: QueueEventOf<'QueueRestored'>): void {
+    const queue = new OrderedQueue(event.name, event.parallelism, event.createdAtMs);
+    queue.isPaused = event.isPaused;
+    queue.updatedAtMs = event.updatedAtMs;
+    this.#byName.set(event.name, queue);
+    for (const [holder, callbacks] of event.places) {
+      // A holder that is still pending follows in the snapshot, and says so.
+      const place: Place = { queue, callbacks, hasEnded: true };
+      queue.places.set(holder, place);
+      this.#places.set(holder, place);
+    }
+  }
+
+  *rebuildingEvents(): Iterable<QueueEventOf<'QueueRestored'>> {
+    for (const { name, parallelism, isPaused, createdAtMs, updatedAtMs, places } of this.#byName.values()) {
+      const holders = [...places].map(([holder, { callbacks }]) => [holder, callbacks] as const);
+      yield { type: 'QueueRestored', name, parallelism, isPaused, createdAtMs, updatedAtMs, places: holders };
+    }
+  }
+
+  #free(holder: MessageId, place: Place): OrderedQueue | undefined {
+    const isWaitedFor = place.callbacks > 0 && !isBugOn('place-freed-early');
+    if (isWaitedFor || !place.hasEnded) return undefined;
+    this.#places.delete(holder);
+    place.queue.places.delete(holder);
+    return place.queue;
+  }
+}

@@ -1,0 +1,16 @@
+/** What events do to queues, and who has to hear of it. */
+import type { AccountParts } from '../accounts/account-parts.js';
+import type { QueueEventOf } from '../events.js';
+import type { OrderedQueue } from './ordered-queues.js';
+
+export function queueSet(event: QueueEventOf<'QueueSet'>, parts: AccountParts): void {
+  queueChanged(parts.queues.set(event), parts);
+}
+
+export function queueDeleted({ name }: QueueEventOf<'QueueDeleted'>, parts: AccountParts): void {
+  queueChanged(parts.queues.delete(name), parts);
+}
+
+export function queueChanged(queue: OrderedQueue | undefined, { dispatch }: AccountParts): void {
+  if (queue !== undefined) dispatch?.queueChanged(queue);
+}

@@ -1,0 +1,66 @@
+/**
+ * Runs that ended a short while ago. A trigger whose answer was lost is sent again, and a run may be over by then:
+ * the same id with the same payload is the same trigger for `ENDED_RUN_WINDOW_MS`, and a new one after that.
+ */
+import type { MessageId, RunId } from '../../../kernel/index.js';
+import { ENDED_RUN_WINDOW_MS } from './limits.js';
+import type { Run } from './run.js';
+
+interface EndedRun {
+  readonly payloadHash: string;
+  readonly messageId: MessageId;
+  readonly createdAtMs: number;
+  readonly endedAtMs: number;
+}
+
+type Entry = readonly [runId: RunId, payloadHash: string, messageId: MessageId, createdAtMs: number, endedAtMs: number];
+
+/** More than one event brings, so that nothing heaps up; few, so that no event takes long. */
+const FORGOTTEN_AT_ONCE = 4;
+const ENTRIES_AT_ONCE = 500;
+
+export class EndedRuns {
+  /** In the order of their ends. */
+  readonly #byId = new Map<RunId, EndedRun>();
+
+  get(id: RunId): EndedRun | undefined {
+    return this.#byId.get(id);
+  }
+
+  find(id: RunId, payloadHash: string, nowMs: number): EndedRun | undefined {
+    const ended = this.#byId.get(id);
+    if (ended === undefined || ended.payloadHash !== payloadHash) return undefined;
+    return ended.endedAtMs + ENDED_RUN_WINDOW_MS > nowMs ? ended : undefined;
+  }
+
+  add({ id, payloadHash, createdAtMs }: Run, messageId: MessageId, endedAtMs: number): void {
+    this.#byId.delete(id);
+    this.#byId.set(id, { payloadHash, messageId, createdAtMs, endedAtMs });
+  }
+
+  forget(nowMs: number): void {
+    let left = FORGOTTEN_AT_ONCE;
+    for (const [id, { endedAtMs }] of this.#byId) {
+      if (left === 0 || endedAtMs + ENDED_RUN_WINDOW_MS > nowMs) return;
+      this.#byId.delete(id);
+      left -= 1;
+    }
+  }
+
+  restore(entries: readonly Entry[]): void {
+    for (const [id, payloadHash, messageId, createdAtMs, endedAtMs] of entries) {
+      this.#byId.set(id, { payloadHash, messageId, createdAtMs, endedAtMs });
+    }
+  }
+
+  *entries(): Iterable<readonly Entry[]> {
+    let some: Entry[] = [];
+    for (const [id, { payloadHash, messageId, createdAtMs, endedAtMs }] of this.#byId) {
+      some.push([id, payloadHash, messageId, createdAtMs, endedAtMs]);
+      if (some.length < ENTRIES_AT_ONCE) continue;
+      yield some;
+      some = [];
+    }
+    if (some.length > 0) yield some;
+  }
+}

@@ -1,0 +1,82 @@
+/** What runs have in common with the rest of the account: bodies and envelopes, there for as long as they are held. */
+import type { SharedEnvelope } from '../messages/envelopes.js';
+import type { BodyRef, CarriedBody, Envelope } from '../records.js';
+import type { Invoker, ResultDelivery, RunEntry, StepMark, StoredEvent, Waiter } from './records.js';
+import type { Run, Waiting } from './run.js';
+
+/** What the parts of a run take in memory, as in `accounts/held.ts`: beside their texts, bodies and messages. */
+const RUN_MEMORY_BYTES = 750;
+const ENTRY_MEMORY_BYTES = 300;
+const WAITER_MEMORY_BYTES = 500;
+const EVENT_MEMORY_BYTES = 350;
+/** Of a call or a child that was asked for. */
+const ASKED_MEMORY_BYTES = 160;
+
+export interface RunHolds {
+  holdBody(body: BodyRef): void;
+  /** And stores its content, if it comes with it. */
+  takeBody(body: CarriedBody): void;
+  dropBody(body: BodyRef): void;
+  holdEnvelope(envelope: Envelope): SharedEnvelope;
+  dropEnvelope(shared: SharedEnvelope): void;
+  /** @param envelope of a `SharedEnvelope` that is held */
+  dropEnvelopeOf(envelope: Envelope): void;
+  /** So much more is in the state itself. */
+  weigh(bytes: number): void;
+}
+
+export function appendHeld(run: Run, entry: RunEntry, holds: RunHolds): void {
+  run.entries.push(entry);
+  run.bytes += entry.body.bytes;
+  holds.holdBody(entry.body);
+  weigh(run, ENTRY_MEMORY_BYTES + nameBytes(entry.step), holds);
+}
+
+export function weighRun(run: Run, holds: RunHolds): void {
+  const { id, invoker } = run;
+  const ofInvoker = invoker === undefined ? 0 : invoker.url.length + invoker.stepText.length + nameBytes(invoker.step);
+  weigh(run, RUN_MEMORY_BYTES + id.length + ofInvoker, holds);
+}
+
+export function weighAsked(run: Run, holds: RunHolds): void {
+  weigh(run, ASKED_MEMORY_BYTES, holds);
+}
+
+/** @param sign -1: it goes */
+export function weighWaiting({ run, bytes }: Waiting, sign: 1 | -1, holds: RunHolds): void {
+  weigh(run, sign * (WAITER_MEMORY_BYTES + bytes), holds);
+}
+
+export function weighEvent(run: Run, { eventId, content }: StoredEvent, sign: 1 | -1, holds: RunHolds): void {
+  weigh(run, sign * (EVENT_MEMORY_BYTES + eventId.length + content.byteLength), holds);
+}
+
+function weigh(run: Run, bytes: number, holds: RunHolds): void {
+  run.memoryBytes += bytes;
+  holds.weigh(bytes);
+}
+
+function nameBytes(step: StepMark | undefined): number {
+  return (step?.stepName.length ?? 0) + (step?.stepType.length ?? 0);
+}
+
+/** What a run holds to its last: its list, and its envelope. */
+export function releaseRun(run: Run, holds: RunHolds): void {
+  for (const { body } of run.entries) holds.dropBody(body);
+  weigh(run, -run.memoryBytes, holds);
+  holds.dropEnvelope(run.shared);
+}
+
+/** With envelopes that all alike have in common, held. */
+export function heldWaiter(waiter: Waiter, holds: RunHolds): Waiter {
+  const { onNotify, onTimeout } = waiter;
+  return { ...waiter, onNotify: heldDelivery(onNotify, holds), onTimeout: heldDelivery(onTimeout, holds) };
+}
+
+export function heldInvoker(invoker: Invoker | undefined, holds: RunHolds): Invoker | undefined {
+  return invoker && { ...invoker, delivery: heldDelivery(invoker.delivery, holds) };
+}
+
+function heldDelivery(delivery: ResultDelivery, holds: RunHolds): ResultDelivery {
+  return { ...delivery, envelope: holds.holdEnvelope(delivery.envelope).envelope };
+}

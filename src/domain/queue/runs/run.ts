@@ -1,0 +1,121 @@
+/** One run: its entries, and what is open of it. Changed by `Runs` alone. */
+import type { MessageId, RunId } from '../../../kernel/index.js';
+import type { HeapItem } from '../collections/indexed-heap.js';
+import type { SharedEnvelope } from '../messages/envelopes.js';
+import type { Message } from '../messages/message.js';
+import type { RunName } from './commands.js';
+import type { Invoker, RunEndState, RunEntry, StoredEvent, Waiter } from './records.js';
+import { StepPlaces } from './step-places.js';
+
+export class Waiting implements HeapItem {
+  heapIndex = -1;
+  /** Of what it has for itself. */
+  readonly bytes: number;
+
+  constructor(
+    readonly waiter: Waiter,
+    readonly run: Run,
+  ) {
+    const { eventId, stepText, timeoutText, timeoutBody = '', onNotify, onTimeout } = waiter;
+    const texts = [eventId, stepText, timeoutText, timeoutBody, ...[...onNotify.headers, ...onTimeout.headers].flat()];
+    this.bytes = texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+  }
+}
+
+export interface StartedInvoke {
+  readonly child: RunId;
+  readonly messageId: MessageId;
+}
+
+const NO_INVOKES: ReadonlyMap<number, StartedInvoke> = new Map();
+const NO_CALLS: ReadonlyMap<number, MessageId> = new Map();
+
+/** A hundred thousand of them sleep: what most runs never need is made when it is needed, an empty map takes 250 bytes. */
+export class Run {
+  readonly entries: RunEntry[] = [];
+  #steps: StepPlaces | undefined;
+  /** Of the entries' bodies. */
+  bytes = 0;
+  /** What it takes in the state itself (run-holds.ts). */
+  memoryBytes = 0;
+  /** Messages that have not come to their end. */
+  readonly open = new Set<Message>();
+  readonly waiting: Waiting[] = [];
+  readonly storedEvents: StoredEvent[] = [];
+  #invokes: Map<number, StartedInvoke> | undefined;
+  #calls: Map<number, MessageId> | undefined;
+  /** Undefined while it goes on. */
+  endState: RunEndState | undefined = undefined;
+
+  constructor(
+    readonly id: RunId,
+    readonly createdAtMs: number,
+    /** The trigger's envelope: where the run is, its settings, its failure function. */
+    public shared: SharedEnvelope,
+    readonly invoker: Invoker | undefined,
+    readonly payloadHash: string,
+  ) {}
+
+  /** By step id. */
+  get invokes(): ReadonlyMap<number, StartedInvoke> {
+    return this.#invokes ?? NO_INVOKES;
+  }
+
+  get calls(): ReadonlyMap<number, MessageId> {
+    return this.#calls ?? NO_CALLS;
+  }
+
+  addInvoke(stepId: number, invoke: StartedInvoke): void {
+    this.#invokes ??= new Map();
+    this.#invokes.set(stepId, invoke);
+  }
+
+  addCall(stepId: number, messageId: MessageId): void {
+    this.#calls ??= new Map();
+    this.#calls.set(stepId, messageId);
+  }
+
+  get name(): RunName {
+    return { runId: this.id, createdAtMs: this.createdAtMs };
+  }
+
+  get isOver(): boolean {
+    return this.endState !== undefined;
+  }
+
+  /** What it has asked for beside its entries; what has come of it counts on. */
+  get askedCount(): number {
+    return this.waiting.length + this.calls.size + this.invokes.size;
+  }
+
+  get waitingBytes(): number {
+    return this.waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get url(): string {
+    return this.shared.envelope.url;
+  }
+
+  /** The entry of a step's result, or of its announcement. */
+  entryOf(stepId: number, targetStep: number): RunEntry | undefined {
+    return this.#places.find(stepId, targetStep);
+  }
+
+  resultOf(stepId: number): RunEntry | undefined {
+    return this.#places.find(stepId);
+  }
+
+  get #places(): StepPlaces {
+    this.#steps ??= new StepPlaces(this.entries);
+    return this.#steps;
+  }
+
+  waiterOf(stepId: number): Waiting | undefined {
+    return this.waiting.find(({ waiter }) => waiter.step.stepId === stepId);
+  }
+
+  /** The first to wait for it. */
+  waiterFor(eventId: string): Waiting | undefined {
+    return this.waiting.find(({ waiter }) => waiter.eventId === eventId);
+  }
+}

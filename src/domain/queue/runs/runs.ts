@@ -1,0 +1,256 @@
+/**
+ * All runs of an account: those that go on, those that failed and may be resumed, and for a short while the names of
+ * the others. Changed by events alone.
+ *
+ *  R1 a run holds the bodies of its entries and stored events, and the envelopes it will deliver with, until it ends;
+ *     a failed one until its entry leaves the DLQ, and with it what its failure function was sent
+ *  R2 a message of a run is known here until it comes to its end, also when the run has come to its end before
+ */
+import { assert, type DlqId, type MessageId, type RunId } from '../../../kernel/index.js';
+import { SplitMap } from '../collections/split-map.js';
+import type { DlqEntries } from '../dead-letters/dlq-entries.js';
+import type { QueueEvent } from '../events.js';
+import { type FailedRun, FailedRuns } from '../failed-runs/failed-run-index.js';
+import type { Message } from '../messages/message.js';
+import type { DlqEntry } from '../records.js';
+import { Waiters } from '../waits/waiters.js';
+import type { RunName } from './commands.js';
+import { EndedRuns } from './ended-runs.js';
+import type { WorkflowEventOf } from './events.js';
+import type { RunPart } from './records.js';
+import { Run, type Waiting } from './run.js';
+import { appendHeld, heldInvoker, type RunHolds, releaseRun, weighAsked, weighEvent, weighRun } from './run-holds.js';
+import { type RunPlace, RunPlaces } from './run-places.js';
+import { restoredRun, restoringEvents } from './run-restoring.js';
+
+export class Runs {
+  readonly #active = new SplitMap<RunId, Run>();
+  readonly #places = new RunPlaces();
+  readonly #ended = new EndedRuns();
+  readonly #waiters: Waiters;
+  readonly #failed: FailedRuns;
+
+  constructor(private readonly holds: RunHolds) {
+    this.#waiters = new Waiters(holds);
+    this.#failed = new FailedRuns(holds);
+  }
+
+  /** Active ones and failed ones. */
+  get size(): number {
+    return this.#active.size + this.#failed.size;
+  }
+
+  /** Steps that wait for an event. */
+  get waiterCount(): number {
+    return this.#waiters.size;
+  }
+
+  active(id: RunId): Run | undefined {
+    return this.#active.get(id);
+  }
+
+  actives(): IterableIterator<Run> {
+    return this.#active.values();
+  }
+
+  failed(dlqId: DlqId): FailedRun | undefined {
+    return this.#failed.get(dlqId);
+  }
+
+  /** Of failed runs, beside the account's plain ones; numbers are shared. */
+  get dlq(): DlqEntries {
+    return this.#failed.dlq;
+  }
+
+  placeOf(message: MessageId): RunPlace | undefined {
+    return this.#places.of(message);
+  }
+
+  /** That ended within `ENDED_RUN_WINDOW_MS` and began with this payload. */
+  endedLately(id: RunId, payloadHash: string, nowMs: number) {
+    return this.#ended.find(id, payloadHash, nowMs);
+  }
+
+  /** The latest of an id that ended within about `ENDED_RUN_WINDOW_MS`, whatever it began with. */
+  endedName(id: RunId): RunName | undefined {
+    const ended = this.#ended.get(id);
+    return ended && { runId: id, createdAtMs: ended.createdAtMs };
+  }
+
+  /** Messages that wait for runs that are over. Tolerates that they leave on the way. */
+  get leftovers(): ReadonlySet<Message> {
+    return this.#places.leftovers;
+  }
+
+  waitersOf(eventId: string): ReadonlySet<Waiting> {
+    return this.#waiters.of(eventId);
+  }
+
+  get nextDeadline(): Waiting | undefined {
+    return this.#waiters.nextDeadline;
+  }
+
+  // ── messages, as the account's state tells ──
+
+  messageAccepted(message: Message, part: RunPart, atMs: number): void {
+    const run = this.#runOf(part);
+    this.#places.add(message, part, run);
+    if (part.role === 'failure') {
+      this.holds.holdBody(part.payload);
+      this.#failed.functionStarted(message, part.dlqId);
+      return;
+    }
+    if (run === undefined) return;
+    if (part.role === 'call') {
+      run.addCall(part.step.stepId, message.id);
+      weighAsked(run, this.holds);
+    }
+    if (part.role !== 'step') return;
+    const body = { number: message.bodyNumber, bytes: message.bodyBytes };
+    const known = run.entries[part.index];
+    if (known !== undefined) {
+      run.entries[part.index] = { ...known, messageId: message.id };
+      return;
+    }
+    assert(part.index === run.entries.length, 'an entry is appended that is not the next', { id: message.id });
+    appendHeld(run, { messageId: message.id, body, step: part.step, createdAtMs: atMs }, this.holds);
+  }
+
+  messageRestored(message: Message, part: RunPart, isWaiting: boolean): void {
+    if (part.role === 'failure') this.holds.holdBody(part.payload);
+    this.#places.restore(message, part, this.#runOf(part), isWaiting);
+  }
+
+  /** It is pending no more. */
+  messageLeft(message: Message): void {
+    const part = this.#places.delete(message);
+    if (part?.role === 'failure') this.holds.dropBody(part.payload);
+  }
+
+  /** The entry of a run's message that failed for good; the run's end follows. */
+  addEntry(entry: DlqEntry): void {
+    this.dlq.add(entry);
+  }
+
+  /** @returns undefined when the entry is not a run's */
+  dropEntry(dlqId: DlqId): DlqEntry | undefined {
+    if (this.dlq.get(dlqId) === undefined) return undefined;
+    const entry = this.dlq.delete(dlqId);
+    const run = this.#failed.delete(dlqId);
+    if (run !== undefined) releaseRun(run, this.holds);
+    return entry;
+  }
+
+  forget(nowMs: number): void {
+    this.#ended.forget(nowMs);
+  }
+
+  // ── events ──
+
+  start(event: WorkflowEventOf<'RunStarted'>): void {
+    const { runId, atMs, envelope, invoker, kept, payloadHash } = event;
+    const run = new Run(runId, atMs, this.holds.holdEnvelope(envelope), heldInvoker(invoker, this.holds), payloadHash);
+    assert(this.#active.set(runId, run), 'a run is started that is active', { runId });
+    weighRun(run, this.holds);
+    for (const entry of kept) appendHeld(run, entry, this.holds);
+  }
+
+  reconfigure({ runId, envelope }: WorkflowEventOf<'RunReconfigured'>): void {
+    const run = this.#run(runId);
+    const before = run.shared;
+    run.shared = this.holds.holdEnvelope(envelope);
+    this.holds.dropEnvelope(before);
+  }
+
+  end({ runId, atMs, state, dlqId }: WorkflowEventOf<'RunEnded'>): void {
+    const run = this.#run(runId);
+    run.endState = state;
+    this.#active.delete(runId);
+    this.#places.ended(run);
+    this.#waiters.removeAll(run);
+    for (const stored of run.storedEvents.splice(0)) weighEvent(run, stored, -1, this.holds);
+    if (run.invoker !== undefined) this.holds.dropEnvelopeOf(run.invoker.delivery.envelope);
+    const entry = dlqId === undefined ? undefined : this.dlq.get(dlqId);
+    const first = run.entries[0];
+    if (first !== undefined) this.#ended.add(run, first.messageId, atMs);
+    if (dlqId === undefined || entry === undefined) {
+      releaseRun(run, this.holds);
+      return;
+    }
+    this.#failed.add(run, entry);
+  }
+
+  addWaiter({ waiter }: WorkflowEventOf<'WaiterAdded'>): void {
+    this.#waiters.add(this.#run(waiter.runId), waiter);
+  }
+
+  removeWaiter({ runId, stepId }: WorkflowEventOf<'WaiterRemoved'>): void {
+    const waiting = this.#run(runId).waiterOf(stepId);
+    assert(waiting !== undefined, 'a waiter leaves that is not there', { runId });
+    this.#waiters.remove(waiting);
+  }
+
+  storeEvent({ runId, eventId, id, content }: WorkflowEventOf<'EventStored'>): void {
+    const run = this.#run(runId);
+    // A copy: a view would keep its whole entry alive.
+    const stored = { eventId, id, content: Uint8Array.from(content) };
+    run.storedEvents.push(stored);
+    weighEvent(run, stored, 1, this.holds);
+  }
+
+  takeEvent({ runId, eventId }: WorkflowEventOf<'StoredEventTaken'>): void {
+    const run = this.#run(runId);
+    const at = run.storedEvents.findIndex((stored) => stored.eventId === eventId);
+    assert(at >= 0, 'an event is taken that is not stored', { runId });
+    for (const taken of run.storedEvents.splice(at, 1)) weighEvent(run, taken, -1, this.holds);
+  }
+
+  startInvoke({ runId, step, childRunId, messageId }: WorkflowEventOf<'InvokeStarted'>): void {
+    const run = this.#run(runId);
+    run.addInvoke(step.stepId, { child: childRunId, messageId });
+    weighAsked(run, this.holds);
+  }
+
+  endFunction(event: WorkflowEventOf<'FailureFunctionEnded'>): void {
+    this.#failed.functionEnded(event);
+  }
+
+  restore(event: WorkflowEventOf<'RunRestored'>): void {
+    const run = restoredRun(event, this.holds);
+    const { dlqId, failureFunction, waiters } = event;
+    if (dlqId === undefined) this.#active.set(run.id, run);
+    else this.#failed.restore(run, dlqId, failureFunction);
+    for (const waiter of waiters) this.#waiters.add(run, waiter);
+  }
+
+  restoreEntries({ runId, dlqId, entries }: WorkflowEventOf<'RunEntriesRestored'>): void {
+    const run = dlqId === undefined ? this.#run(runId) : this.#failed.get(dlqId)?.run;
+    if (run !== undefined) for (const entry of entries) appendHeld(run, entry, this.holds);
+  }
+
+  restoreEnded({ entries }: WorkflowEventOf<'EndedRunsRestored'>): void {
+    this.#ended.restore(entries);
+  }
+
+  /** Behind the account's own numbers, before DLQ entries and messages. */
+  *rebuildingEvents(): Iterable<QueueEvent> {
+    for (const run of this.#active.values()) yield* restoringEvents(run);
+    for (const [dlqId, { run, entry, failureFunction }] of this.#failed.all()) {
+      yield { type: 'DlqRestored', entry };
+      yield* restoringEvents(run, dlqId, failureFunction);
+    }
+    for (const entries of this.#ended.entries()) yield { type: 'EndedRunsRestored', entries };
+  }
+
+  #run(id: RunId): Run {
+    const run = this.#active.get(id);
+    assert(run !== undefined, 'an event of a run that is not active', { id });
+    return run;
+  }
+
+  /** Another one may have the id meanwhile. */
+  #runOf({ runId, runCreatedAtMs }: RunPart): Run | undefined {
+    const run = this.#active.get(runId);
+    return run?.createdAtMs === runCreatedAtMs ? run : undefined;
+  }
+}

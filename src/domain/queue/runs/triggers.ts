@@ -1,0 +1,123 @@
+/**
+ * Starts of runs: by clients, by steps of other runs that wait for them, and by endpoints that were triggered by
+ * somebody who knows nothing of runs.
+ */
+import { createHash } from 'node:crypto';
+import type { Published } from '../commands.js';
+import { deduplicationKeyOf } from '../messages/deduplication-key.js';
+import type { QueueTurn } from '../turn.js';
+import type { AskedInvoker } from './commands.js';
+import type { DeliverySettings, Invoker } from './records.js';
+import type { Run } from './run.js';
+import { reconfigured, runEnvelope, stepEnvelope, UNKNOWN_CLIENT_HEADER } from './run-envelopes.js';
+import { type RunItem, type TriggerItem, urlOf } from './run-items.js';
+import { acceptPart, creationMs, partOf } from './run-parts.js';
+
+/** S1: a run that goes on, or ended a moment ago, is not started again. */
+export function trigger(item: RunItem, workflow: TriggerItem, turn: QueueTurn): Published {
+  const { state, context } = turn;
+  const { runs } = state;
+  const { url, settings } = urlOf(item);
+  const { runId, invoker } = workflow;
+  const parent = invoker && runs.active(invoker.runId);
+  if (invoker !== undefined) {
+    // An item before it in the same call has ended the parent.
+    if (parent === undefined) return { messageId: item.id, url, isDuplicate: true };
+    const earlier = parent.invokes.get(invoker.step.stepId);
+    if (earlier !== undefined) return { messageId: earlier.messageId, url, isDuplicate: true };
+  }
+  const run = runs.active(runId);
+  if (run !== undefined) {
+    if (workflow.isByEndpoint) return triggerAgain(run, item, workflow, turn);
+    const messageId = run.entries[0]?.messageId ?? item.id;
+    return { messageId, url, isDuplicate: true, run: run.name };
+  }
+  const payloadHash = hashOf(item.body);
+  // A parent waits for a child of its own: another's that looks alike would leave it waiting for ever.
+  const deduplication = invoker === undefined ? deduplicationOf(item, settings) : undefined;
+  if (invoker === undefined) {
+    const ended = runs.endedLately(runId, payloadHash, context.nowMs);
+    if (ended !== undefined) return { messageId: ended.messageId, url, isDuplicate: true, run: runs.endedName(runId) };
+    const earlier = deduplication && state.deduplication.messageOf(deduplication, context.nowMs);
+    if (earlier) return { messageId: earlier, url, isDuplicate: true, run: runs.placeOf(earlier)?.run?.name };
+  }
+  startRun(item, workflow, { parent, payloadHash, deduplication }, turn);
+  return { messageId: item.id, url, isDuplicate: false, run: runs.active(runId)?.name };
+}
+
+interface StartFacts {
+  readonly parent: Run | undefined;
+  readonly payloadHash: string;
+  readonly deduplication: string | undefined;
+}
+
+function startRun(
+  item: RunItem,
+  { runId, mark, invoker }: TriggerItem,
+  { parent, payloadHash, deduplication }: StartFacts,
+  turn: QueueTurn,
+): void {
+  const { state, apply } = turn;
+  const { url, settings } = urlOf(item);
+  const atMs = creationMs(runId, turn);
+  const wanted = runEnvelope(item, url, { ...settings, method: 'POST', delaySeconds: 0 }, mark);
+  const envelope = state.envelopes.commonOf(wanted);
+  const asInvoker = invoker && parent && invokerOf(invoker, parent);
+  const started = { type: 'RunStarted', runId, atMs, envelope, payloadHash } as const;
+  apply({ ...started, invoker: asInvoker, resumedFrom: undefined, kept: [] });
+  const notBeforeMs = item.notBeforeMs ?? atMs + settings.delaySeconds * 1000;
+  const part = { role: 'step', runId, runCreatedAtMs: atMs, index: 0, step: undefined } as const;
+  acceptPart(
+    { id: item.id, envelope, body: turn.state.bodies.carried(item.body), notBeforeMs, part, deduplication },
+    turn,
+  );
+  if (asInvoker === undefined) return;
+  const child = { childRunId: runId, childCreatedAtMs: atMs, childUrl: url, messageId: item.id };
+  apply({ type: 'InvokeStarted', runId: asInvoker.runId, step: asInvoker.step, ...child, atMs });
+}
+
+function invokerOf({ step, stepText, delivery }: AskedInvoker, parent: Run): Invoker {
+  return {
+    runId: parent.id,
+    runCreatedAtMs: parent.createdAtMs,
+    url: parent.url,
+    step,
+    stepText,
+    delivery: { envelope: stepEnvelope(parent, delivery), headers: delivery.headers },
+  };
+}
+
+/** The endpoint of a run that was triggered by somebody who knows nothing of it has triggered it itself, with its own settings. */
+function triggerAgain(run: Run, item: RunItem, { mark }: TriggerItem, turn: QueueTurn): Published {
+  const { url, settings } = urlOf(item);
+  const first = run.entries[0];
+  const isUnknown = run.shared.envelope.settings.header.some(([name]) => name === UNKNOWN_CLIENT_HEADER);
+  const { name } = run;
+  if (first === undefined || !isUnknown) {
+    return { messageId: first?.messageId ?? item.id, url, isDuplicate: true, run: name };
+  }
+  const envelope = reconfigured(run.shared.envelope, settings, mark);
+  const atMs = turn.context.nowMs;
+  turn.apply({ type: 'RunReconfigured', runId: run.id, atMs, envelope });
+  const part = { role: 'step', ...partOf(run), index: 0, step: undefined } as const;
+  const notBeforeMs = item.notBeforeMs ?? atMs + settings.delaySeconds * 1000;
+  acceptPart({ id: item.id, envelope, body: { ...first.body, content: undefined }, notBeforeMs, part }, turn);
+  return { messageId: item.id, url, isDuplicate: false, run: name };
+}
+
+function deduplicationOf(item: RunItem, settings: DeliverySettings): string | undefined {
+  if (item.deduplication === undefined) return undefined;
+  const { url } = urlOf(item);
+  const { body } = item;
+  return deduplicationKeyOf(item.deduplication, {
+    destination: url,
+    endpointUrl: undefined,
+    body,
+    header: settings.header,
+  });
+}
+
+/** SHA-256, base64url. */
+function hashOf(payload: Uint8Array): string {
+  return createHash('sha256').update(payload).digest('base64url');
+}

@@ -1,0 +1,2 @@
+/** Schedules: timetables, and the messages that their ticks make. */
+export * from './cron.js';

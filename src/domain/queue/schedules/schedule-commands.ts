@@ -1,0 +1,60 @@
+/** Commands about schedules. What a caller asks of a new one is judged in schedule-setting.ts. */
+import type { ScheduleId } from '../../../kernel/index.js';
+import { scheduleRefusal } from '../accounts/held-refusal.js';
+import type { QueueCommandOf, QueueReply } from '../commands.js';
+import { rejection } from '../decision.js';
+import type { Schedule } from '../records.js';
+import type { QueueTurn } from '../turn.js';
+import { decideSchedule, tickAfter } from './schedule-setting.js';
+
+const DONE: QueueReply = { type: 'Done' };
+
+export function setSchedule({ schedule: asked }: QueueCommandOf<'SetSchedule'>, turn: QueueTurn): QueueReply {
+  const { state, context, apply } = turn;
+  const { schedules, groups, bodies } = state;
+  const before = schedules.get(asked.id);
+  const decision = decideSchedule(asked, { before, count: schedules.size, groups, bodies }, context);
+  if (decision.type === 'Rejected') return decision;
+  const refusal = scheduleRefusal(decision, before, state, context);
+  if (refusal !== undefined) return refusal;
+  apply(decision);
+  return { type: 'ScheduleSet', id: asked.id };
+}
+
+export function pauseSchedule({ id, isPaused }: QueueCommandOf<'PauseSchedule'>, turn: QueueTurn): QueueReply {
+  const { nowMs } = turn.context;
+  const schedule = turn.state.schedules.get(id);
+  if (schedule === undefined) return notFound(id);
+  if (schedule.isPaused === isPaused) return DONE;
+  const { cron, nextTickAtMs: due } = schedule;
+  // Ticks that came while it was paused are not made up for, also when nobody has skipped them yet.
+  const nextTickAtMs = !isPaused && due <= nowMs ? tickAfter(cron, nowMs) : due;
+  turn.apply({ type: 'SchedulePaused', id, isPaused, nextTickAtMs, atMs: nowMs });
+  return DONE;
+}
+
+export function deleteSchedule(
+  { id }: QueueCommandOf<'DeleteSchedule'>,
+  { state, context, apply }: QueueTurn,
+): QueueReply {
+  if (state.schedules.get(id) === undefined) return notFound(id);
+  apply({ type: 'ScheduleDeleted', id, atMs: context.nowMs });
+  return DONE;
+}
+
+export function getSchedule({ id }: QueueCommandOf<'GetSchedule'>, { state }: QueueTurn): QueueReply {
+  const schedule = state.schedules.get(id);
+  return schedule === undefined ? notFound(id) : listOf([schedule]);
+}
+
+export function listSchedules(_: QueueCommandOf<'ListSchedules'>, { state }: QueueTurn): QueueReply {
+  return listOf(state.schedules.all());
+}
+
+function listOf(schedules: readonly Schedule[]): QueueReply {
+  return { type: 'Schedules', schedules: schedules.map((schedule) => ({ schedule, content: undefined })) };
+}
+
+function notFound(id: ScheduleId): QueueReply {
+  return rejection('NOT_FOUND', `schedule ${id} not found`);
+}

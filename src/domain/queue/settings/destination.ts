@@ -1,0 +1,36 @@
+/**
+ * The text of a URL that messages are sent to. It is kept as it was sent where it is a setting: of a schedule, a group, a
+ * callback. A message is told of by the URL that is called (`calledUrl`). Whether its host may be called is judged
+ * elsewhere, when it is resolved.
+ *
+ * Refused is whatever two parsers could read differently: white space, control characters, backslashes in front of
+ * the query, more or fewer than two slashes.
+ */
+import { readUrl } from '../../../kernel/index.js';
+import { MAX_URL_BYTES } from '../limits.js';
+
+export type DestinationOutcome =
+  | { readonly isOk: true; readonly url: string }
+  | { readonly isOk: false; readonly message: string };
+
+const SCHEME = /^https?:\/\//i;
+const BLANK_OR_CONTROL = /[\p{Cc}\s]/u;
+
+/**
+ * @param what the URL is, for the text: `destination`, `callback`
+ * @returns the URL without its fragment, which is no part of a request
+ */
+export function parseDestinationUrl(text: string, what = 'destination'): DestinationOutcome {
+  const problem = (reason: string): DestinationOutcome => ({ isOk: false, message: `invalid ${what} url: ${reason}` });
+  const scheme = SCHEME.exec(text)?.[0];
+  if (scheme === undefined) return problem('endpoint has invalid scheme, add http:// or https://');
+  if (Buffer.byteLength(text) > MAX_URL_BYTES) return problem(`endpoint is longer than ${MAX_URL_BYTES} bytes`);
+  if (BLANK_OR_CONTROL.test(text)) return problem('endpoint has white space or control characters');
+  const fragment = text.indexOf('#');
+  const url = fragment < 0 ? text : text.slice(0, fragment);
+  const query = url.indexOf('?');
+  const backslash = url.indexOf('\\');
+  if (backslash >= 0 && (query < 0 || backslash < query)) return problem('endpoint has a backslash');
+  if (url[scheme.length] === '/' || readUrl(url) === undefined) return problem('endpoint is not a URL');
+  return { isOk: true, url };
+}

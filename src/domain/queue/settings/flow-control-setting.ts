@@ -1,0 +1,53 @@
+/**
+ * `Svc-Flow-Control-Key` and `-Value`: which limits a message's key has. The value is a list of `name=value`, names
+ * without regard to case: `parallelism`, `rate`, and `period` as a duration or in bare seconds.
+ */
+import { MAX_FLOW_KEY_BYTES, MAX_FLOW_PERIOD_SECONDS } from '../limits.js';
+import type { FlowControlSetting } from '../records.js';
+import { parseDurationSeconds, parseWholeNumber } from './duration.js';
+
+export type FlowControlOutcome =
+  | { readonly isOk: true; readonly setting: FlowControlSetting }
+  | { readonly isOk: false; readonly message: string };
+
+const DEFAULT_PERIOD_SECONDS = 1;
+
+export function parseFlowControl(keyText: string, valueText: string): FlowControlOutcome {
+  const key = keyText.trim();
+  if (key === '') return problem('key is empty');
+  if (Buffer.byteLength(key) > MAX_FLOW_KEY_BYTES) return problem(`key is longer than ${MAX_FLOW_KEY_BYTES} bytes`);
+  const given = new Map<string, string>();
+  for (const part of valueText.split(',')) {
+    if (part.trim() === '') continue;
+    const equals = part.indexOf('=');
+    const name = part.slice(0, equals < 0 ? part.length : equals).trim();
+    const lower = name.toLowerCase();
+    if (equals < 0 || !NAMES.has(lower)) return problem(`unknown limit ${shown(name)}`);
+    if (given.has(lower)) return problem(`${lower} is given twice`);
+    given.set(lower, part.slice(equals + 1).trim());
+  }
+  if (!given.has('parallelism') && !given.has('rate')) return problem('parallelism or rate is required');
+  const numbers = new Map<string, number>();
+  for (const [name, text] of given) {
+    const number = name === 'period' ? parseDurationSeconds(text) : parseWholeNumber(text);
+    if (number === undefined || number < 1) {
+      return problem(`${name} must be ${name === 'period' ? 'a duration of at least 1s' : 'a positive whole number'}`);
+    }
+    numbers.set(name, number);
+  }
+  const periodSeconds = numbers.get('period') ?? DEFAULT_PERIOD_SECONDS;
+  if (periodSeconds > MAX_FLOW_PERIOD_SECONDS) return problem('period is longer than a week');
+  const setting = { key, parallelism: numbers.get('parallelism'), rate: numbers.get('rate'), periodSeconds };
+  return { isOk: true, setting };
+}
+
+const NAMES: ReadonlySet<string> = new Set(['parallelism', 'rate', 'period']);
+
+function problem(message: string): FlowControlOutcome {
+  return { isOk: false, message };
+}
+
+/** Texts of callers are repeated in part only. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

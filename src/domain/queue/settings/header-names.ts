@@ -1,0 +1,127 @@
+/**
+ * Names and values of headers that go to a destination. What is refused here is refused when a message is accepted:
+ * nothing that was accepted can fail, or smuggle a second request, for the sake of its headers.
+ *
+ * Names are stored in canonical case: each part between dashes begins with a capital.
+ */
+import { MAX_HEADER_BYTES, MAX_HEADER_VALUE_BYTES, MAX_HEADERS } from '../limits.js';
+import type { HeaderList } from '../records.js';
+
+const MAX_NAME_CHARACTERS = 256;
+/** Canonical names that are kept by the lower-case one: callers send the same few. */
+const KEPT_NAMES = 2048;
+
+/** Belong to one connection or to the message's framing, which are ours. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Say who sends: a receiver trusts them because nobody else can set them. */
+const OF_THE_DELIVERY: ReadonlySet<string> = new Set([
+  'svc-signature',
+  'svc-message-id',
+  'svc-retried',
+  'svc-schedule-id',
+  'svc-caller-ip',
+  'svc-topic-name',
+  'svc-region',
+]);
+/**
+ * Not forwarded with all the others of a call: the first opened our own door; the second would ask for a coding that
+ * nobody undoes, since responses are recorded as they come; then what is about the connection that the call came on,
+ * and the name of whoever calls, which is now ours.
+ */
+const OF_THE_CALL: ReadonlySet<string> = new Set(['authorization', 'accept-encoding', 'http2-settings', 'user-agent']);
+
+const NEUTRAL_PREFIX = 'svc-';
+
+const canonicalNames = new Map<string, string>();
+
+/** `content-type` → `Content-Type`. */
+export function canonicalHeaderName(name: string): string {
+  let canonical = canonicalNames.get(name);
+  if (canonical === undefined) {
+    canonical = name
+      .toLowerCase()
+      .split('-')
+      .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+      .join('-');
+    if (canonicalNames.size >= KEPT_NAMES) canonicalNames.delete(canonicalNames.keys().next().value as string);
+    if (name.length <= MAX_NAME_CHARACTERS) canonicalNames.set(name, canonical);
+  }
+  return canonical;
+}
+
+/**
+ * Stored headers as deliveries have them: `Svc-Label` as `Word-Label` in each of the words; names of others as they are.
+ * @param headerWords `Svc` for the neutral spelling
+ */
+export function spelledHeader(header: HeaderList, headerWords: readonly string[]): HeaderList {
+  return header.flatMap(([name, value]): HeaderList[number][] => {
+    const isNeutral = name.slice(0, NEUTRAL_PREFIX.length).toLowerCase() === NEUTRAL_PREFIX;
+    if (!isNeutral) return [[name, value]];
+    return headerWords.map((word) => [word + name.slice(NEUTRAL_PREFIX.length - 1), value]);
+  });
+}
+
+/** A name that a message may not set, in lower case and in the neutral spelling. */
+export function isForbiddenOutgoing(name: string): boolean {
+  return OF_THE_CONNECTION.has(name) || OF_THE_DELIVERY.has(name) || name.startsWith('proxy-');
+}
+
+/** Is an incoming header, lower-case, left out when a call has all of its headers forwarded? */
+export function isLeftOutOfForwarding(name: string): boolean {
+  return name.startsWith('svc-') || OF_THE_CALL.has(name) || isForbiddenOutgoing(name);
+}
+
+/** Can it not go to a destination, whatever its length? `name` in lower case. */
+export function isUnfitForForwarding(name: string, value: string): boolean {
+  return !isToken(name) || isForbiddenOutgoing(name) || !isFieldValue(value);
+}
+
+/** What is wrong with a header for a destination; undefined: nothing. `name` in lower case. */
+export function outgoingHeaderProblem(name: string, value: string): string | undefined {
+  if (!isToken(name)) return 'is not a header name';
+  if (isForbiddenOutgoing(name)) return `header ${name} cannot be set`;
+  if (value.length > MAX_HEADER_VALUE_BYTES) return `value is longer than ${MAX_HEADER_VALUE_BYTES} bytes`;
+  if (!isFieldValue(value)) return 'value has characters that a header cannot carry';
+  return undefined;
+}
+
+/** What is wrong with all of a message's headers together. */
+export function headerListProblem(header: HeaderList): string | undefined {
+  if (header.length > MAX_HEADERS) return `more than ${MAX_HEADERS} headers to forward`;
+  let bytes = 0;
+  for (const [name, value] of header) bytes += name.length + value.length;
+  return bytes > MAX_HEADER_BYTES ? `headers to forward are longer than ${MAX_HEADER_BYTES} bytes` : undefined;
+}
+
+/** Letters, digits and the marks of RFC 9110's token. */
+function isToken(name: string): boolean {
+  if (name.length === 0 || name.length > MAX_NAME_CHARACTERS) return false;
+  for (let at = 0; at < name.length; at += 1) {
+    if (TOKEN_CODES[name.charCodeAt(at)] !== 1) return false;
+  }
+  return true;
+}
+
+const TOKEN_CODES = new Uint8Array(256);
+for (const character of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+  TOKEN_CODES[character.charCodeAt(0)] = 1;
+}
+
+/** Bytes as characters, without control characters but the tab. */
+function isFieldValue(value: string): boolean {
+  for (let at = 0; at < value.length; at += 1) {
+    const code = value.charCodeAt(at);
+    if ((code < 0x20 && code !== 0x09) || code === 0x7f || code > 0xff) return false;
+  }
+  return true;
+}

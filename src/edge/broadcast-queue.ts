@@ -1,0 +1,144 @@
+/**
+ * Hands on what is said to many: to sockets that are written to, and to listeners that are told. A write takes tens of
+ * microseconds, and a message may have thousands of listeners.
+ *
+ *  Q1 a millisecond of it at a time; then the loop goes round, for requests of everybody
+ *  Q2 tenants take turns; of one tenant everything is handed on in order
+ *  Q3 of a tenant for which more waits than `MAX_WAITING_BYTES` whoever says something waits until there is less: it is
+ *     slowed, the loop is not. Nobody waits longer than `MAX_WAIT_MS`: what other processes say waits for nobody
+ */
+import type { BroadcastItem, Broadcasts, BroadcastTurn, Clock, Timers } from '../ports/index.js';
+
+const SLICE_MS = 1;
+/** Sixty writes of 64 KiB, or a thousand small ones: some five to ten milliseconds. */
+export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** A write costs as much as so many bytes do. */
+const WRITE_BYTES = 4 * 1024;
+/** As long as any request is held. */
+const MAX_WAIT_MS = 5_000;
+
+interface Waiting {
+  readonly untilMs: number;
+  readonly goOn: () => void;
+}
+
+class Turn implements BroadcastTurn {
+  constructor(
+    private readonly lane: Lane,
+    readonly item: BroadcastItem,
+    /** Left to hand on, with what a write costs. */
+    public bytes: number,
+  ) {
+    lane.bytes += bytes;
+  }
+
+  more(bytes: number): void {
+    this.bytes += bytes;
+    this.lane.bytes += bytes;
+  }
+}
+
+interface Lane {
+  readonly tenant: string;
+  /** From `head` on, in order. */
+  turns: Turn[];
+  head: number;
+  bytes: number;
+  waiting: Waiting[];
+}
+
+export class BroadcastQueue implements Broadcasts {
+  /** In the order of their turns; none is empty. */
+  readonly #lanes = new Map<string, Lane>();
+  #isDue = false;
+  /** When this round's millisecond of what is handed on at once began. */
+  #nowSinceMs: number | undefined;
+  readonly #mayGoOnNow = () => {
+    const nowMs = this.clock.monotonicMs();
+    this.#nowSinceMs ??= nowMs;
+    this.#later();
+    return nowMs - this.#nowSinceMs < SLICE_MS;
+  };
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly timers: Pick<Timers, 'soon'>,
+  ) {}
+
+  add(tenant: string, item: BroadcastItem, bytes: number): BroadcastTurn {
+    let lane = this.#lanes.get(tenant);
+    if (lane === undefined) {
+      lane = { tenant, turns: [], head: 0, bytes: 0, waiting: [] };
+      this.#lanes.set(tenant, lane);
+    }
+    const turn = new Turn(lane, item, bytes + WRITE_BYTES);
+    lane.turns.push(turn);
+    this.#later();
+    return turn;
+  }
+
+  handOnNow(tenant: string, item: BroadcastItem): void {
+    const left = item.handOn(this.#mayGoOnNow);
+    if (left > 0) this.add(tenant, item, left);
+  }
+
+  whenCaughtUp(tenant: string): Promise<void> | undefined {
+    const lane = this.#lanes.get(tenant);
+    if (lane === undefined || lane.bytes <= MAX_WAITING_BYTES) return undefined;
+    const untilMs = this.clock.monotonicMs() + MAX_WAIT_MS;
+    return new Promise((goOn) => lane.waiting.push({ untilMs, goOn }));
+  }
+
+  #later(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.timers.soon(() => {
+      this.#isDue = false;
+      this.#nowSinceMs = undefined;
+      this.#slice();
+      if (this.#lanes.size > 0) this.#later();
+    });
+  }
+
+  /** (Q1) */
+  #slice(): void {
+    const startedAtMs = this.clock.monotonicMs();
+    const mayGoOn = () => this.clock.monotonicMs() - startedAtMs < SLICE_MS;
+    do {
+      const lane = this.#lanes.values().next().value;
+      if (lane === undefined) break;
+      if (this.#lanes.size > 1) this.#toTheEnd(lane); // Q2
+      this.#handOnFirst(lane, mayGoOn);
+      if (lane.head === lane.turns.length) this.#lanes.delete(lane.tenant);
+      if (lane.waiting.length > 0) this.#letGoOn(lane, startedAtMs);
+    } while (mayGoOn());
+  }
+
+  #toTheEnd(lane: Lane): void {
+    this.#lanes.delete(lane.tenant);
+    this.#lanes.set(lane.tenant, lane);
+  }
+
+  #handOnFirst(lane: Lane, mayGoOn: () => boolean): void {
+    const turn = lane.turns[lane.head] as Turn;
+    const left = turn.item.handOn(mayGoOn);
+    // What came meanwhile is in what is left.
+    turn.more(left - turn.bytes);
+    if (left > 0) return;
+    lane.head += 1;
+    if (lane.head * 2 < lane.turns.length) return;
+    lane.turns = lane.turns.slice(lane.head);
+    lane.head = 0;
+  }
+
+  /** (Q3) */
+  #letGoOn(lane: Lane, nowMs: number): void {
+    const isBehind = lane.bytes > MAX_WAITING_BYTES;
+    const { waiting } = lane;
+    lane.waiting = [];
+    for (const one of waiting) {
+      if (isBehind && nowMs < one.untilMs) lane.waiting.push(one);
+      else one.goOn();
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/** What an attacker does with ordinary credentials, and with none: many connections, and little manners. */
+import http from 'node:http';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { RespClient } from '../resp-client.js';
+import type { Tenant } from './attack-stand.js';
+import { RudeConnection, type RudeConnectionOptions, SHOWN } from './rude-connection.js';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** What it knows. */
+export interface Scene {
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly credentials: Tenant;
+}
+
+export type ConnectionOptions = Omit<RudeConnectionOptions, 'port'>;
+
+export class Attacker {
+  readonly #open: { close(): unknown }[] = [];
+  readonly #agent = new http.Agent({ keepAlive: true });
+
+  /** @param othersGoOn resolves once the second tenant has got so many more answers: some 250 a second */
+  constructor(
+    private readonly scene: Scene,
+    readonly othersGoOn: (answers: number) => Promise<void>,
+  ) {}
+
+  get credentials(): Tenant {
+    return this.scene.credentials;
+  }
+
+  /** Ended with the attack. */
+  keeps<T extends { close(): unknown }>(opened: T): T {
+    this.#open.push(opened);
+    return opened;
+  }
+
+  /** Signed in. */
+  async resp(): Promise<RespClient> {
+    const client = this.keeps(await RespClient.connect({ port: this.#portOf('resp'), host: '127.0.0.1' }));
+    const reply = await client.call(['AUTH', this.credentials.password]);
+    if (reply !== '+OK\r\n') throw new Error(reply);
+    return client;
+  }
+
+  async rude(face: string, options: ConnectionOptions = {}): Promise<RudeConnection> {
+    return this.keeps(await RudeConnection.open({ port: this.#portOf(face), ...options }));
+  }
+
+  /** Signs in with what it says first. */
+  async rudeResp(options: ConnectionOptions = {}): Promise<RudeConnection> {
+    const connection = await this.rude('resp', options);
+    await connection.say(encodeCommand(['AUTH', this.credentials.password]));
+    return connection;
+  }
+
+  /** A command over REST. */
+  rest(words: readonly (string | number)[], token = this.credentials.restToken): Promise<HttpAnswer> {
+    return this.http('kv', '/', `Bearer ${token}`, JSON.stringify(words));
+  }
+
+  /** A call of the queue's. */
+  queue(method: string, path: string, body?: string): Promise<HttpAnswer> {
+    return this.http('queue', path, `Bearer ${this.credentials.queueToken}`, body, method);
+  }
+
+  http(face: string, path: string, authorization: string, body?: string, method = 'POST'): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      const options = { method, agent: this.#agent, headers: { authorization } };
+      const request = http.request(`${this.scene.addresses[face]}${path}`, options, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (piece: string) => {
+          text = (text + piece).slice(0, SHOWN);
+        });
+        response.on('error', reject);
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    for (const open of this.#open.splice(0)) void open.close();
+    this.#agent.destroy();
+  }
+
+  #portOf(face: string): number {
+    return Number(new URL(this.scene.addresses[face] as string).port);
+  }
+}

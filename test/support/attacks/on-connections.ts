@@ -1,0 +1,113 @@
+/** Attacks by number: connections, subscribers and guesses. */
+import { expect } from 'chai';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { eventually } from '../eventually.js';
+import { type Attack, KV_REFUSALS } from './attack.js';
+import type { Attacker } from './attacker.js';
+import type { RudeConnection } from './rude-connection.js';
+
+const CONNECTIONS = 10_000;
+/** Fewer than a listener has room for while its process is busy. */
+const AT_ONCE = 250;
+const SUBSCRIBERS = 2000;
+const GUESSES = 90_000;
+const GUESSES_EACH = 500;
+const RESP_GUESSES = 100;
+const RESP_GUESSERS = 100;
+/** A port is free again a minute after its connection, so that one address would run out of them in a few runs. */
+const addressOf = (at: number) => `127.0.${1 + (at % 50)}.1`;
+
+export const CROWD: Attack = {
+  title: 'of 10,000 connections that are silent, and then talk all at once',
+  run: async (attacker) => {
+    const connections: RudeConnection[] = [];
+    while (connections.length < CONNECTIONS) {
+      const opened = Array.from({ length: AT_ONCE }, (_, at) =>
+        attacker.rudeResp({ from: addressOf(connections.length + at) }),
+      );
+      connections.push(...(await Promise.all(opened)));
+    }
+    await attacker.othersGoOn(AT_ONCE);
+    await Promise.all(connections.map((connection) => connection.say(encodeCommand(['PING']).repeat(10))));
+    await eventually(() => {
+      for (const { heard } of connections) expect(heard).to.match(/^\+OK\r\n(\+PONG\r\n){10}$/);
+    });
+  },
+};
+
+export const UNREAD_NEWS: Attack = {
+  title: 'of 2,000 subscribers that do not read what somebody publishes',
+  run: async (attacker) => {
+    for (let i = 0; i < SUBSCRIBERS; i += 1) {
+      const connection = await attacker.rudeResp();
+      await connection.say(encodeCommand(['SUBSCRIBE', 'news']));
+      connection.stopReading();
+    }
+    const client = await attacker.resp();
+    const message = 'x'.repeat(64 * 1024);
+    for (let i = 0; i < 100; i += 1) {
+      // Its own tenant's subscribers may cost it its connection.
+      const reply = await client.call(['PUBLISH', 'news', message]).catch((error: Error) => `-${error.message}`);
+      if (reply.startsWith('-')) {
+        expect(reply).to.match(KV_REFUSALS);
+        break;
+      }
+      expect(reply).to.match(/^:\d+\r\n$/);
+    }
+  },
+};
+
+/** In one breath. @returns how many were answered before the end of the connection */
+async function guessed(attacker: Attacker, first: number, count: number): Promise<number> {
+  const statuses: string[] = [];
+  let unread = '';
+  const connection = await attacker.rude('kv', {
+    from: addressOf(first / count),
+    onHeard: (piece) => {
+      const text = unread + piece;
+      let end = 0;
+      for (const match of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+        statuses.push(match[1] as string);
+        end = match.index + match[0].length;
+      }
+      // A status that is not all there is read with the next piece.
+      unread = text.slice(Math.max(end, text.length - 12));
+    },
+  });
+  const guesses = Array.from(
+    { length: count },
+    (_, at) => `GET /get/a HTTP/1.1\r\nHost: one\r\nAuthorization: Bearer guess-${first + at}\r\n\r\n`,
+  );
+  void connection.say(guesses.join(''));
+  await eventually(() => expect(connection.isClosed || statuses.length === count, `${statuses.length}`).to.equal(true));
+  connection.close();
+  for (const status of statuses) expect(status).to.be.oneOf(['401', '429']);
+  return statuses.length;
+}
+
+export const GUESSES_OF_SECRETS: Attack = {
+  title: 'of 100,000 wrong passwords, from fifty addresses',
+  run: async (attacker) => {
+    let answered = 0;
+    while (answered < GUESSES) {
+      const first = answered;
+      const counts = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => guessed(attacker, first + at * GUESSES_EACH, GUESSES_EACH)),
+      );
+      answered += counts.reduce((sum, count) => sum + count);
+    }
+    for (let at = 0; at < RESP_GUESSERS; at += 10) {
+      const connections = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => attacker.rude('resp', { from: addressOf(at + i) })),
+      );
+      for (const connection of connections)
+        void connection.say(encodeCommand(['AUTH', 'a-guess']).repeat(RESP_GUESSES));
+      await eventually(() => {
+        for (const { isClosed } of connections) expect(isClosed).to.equal(true);
+      });
+      for (const { heard } of connections) expect(heard).to.match(/^-(WRONGPASS|ERR too many failed sign-ins)/);
+    }
+  },
+};
+
+export const ON_CONNECTIONS: readonly Attack[] = [CROWD, UNREAD_NEWS, GUESSES_OF_SECRETS];

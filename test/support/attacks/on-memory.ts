@@ -1,0 +1,122 @@
+/** Attacks on memory: answers that nobody reads, values, names and transactions that are kept, requests without an end. */
+import { expect } from 'chai';
+import { encodeCommand } from '../../../src/codec/resp/index.js';
+import { eventually } from '../eventually.js';
+import { A_WHILE, type Attack, emptied, KV_REFUSALS, MIB, untilRefused } from './attack.js';
+
+const named = (at: number) => `${at}`.padEnd(MIB - 10, 'x');
+
+export const UNREAD_PIPELINES: Attack = {
+  title: 'of pipelines of 1,000 GETs of a megabyte, which are never read',
+  run: async (attacker) => {
+    expect((await attacker.rest(['SET', 'large', 'x'.repeat(MIB)])).status).to.equal(200);
+    const pipeline = encodeCommand(['GET', 'large']).repeat(1000);
+    for (let i = 0; i < 6; i += 1) {
+      const connection = await attacker.rudeResp();
+      connection.stopReading();
+      void connection.say(pipeline);
+    }
+  },
+  undo: emptied,
+};
+
+const UNREAD_REST_PIPELINES: Attack = {
+  title: 'of the same over REST, by thirty at once',
+  run: async (attacker) => {
+    expect((await attacker.rest(['SET', 'large', 'x'.repeat(MIB)])).status).to.equal(200);
+    const body = JSON.stringify(Array.from({ length: 1000 }, () => ['GET', 'large']));
+    const head = `POST /pipeline HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${attacker.credentials.readOnlyToken}\r\n`;
+    for (let i = 0; i < 30; i += 1) {
+      const connection = await attacker.rude('kv');
+      connection.stopReading();
+      void connection.say(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    }
+  },
+  undo: emptied,
+};
+
+export const LARGE_VALUES: Attack = {
+  title: 'of SETs of 500 KB, until they are refused',
+  run: async (attacker) => {
+    const value = 'x'.repeat(500_000);
+    const refusal = await untilRefused(await attacker.resp(), 4000, (at) => ['SET', `key:${at}`, value]);
+    expect(refusal).to.match(/^-OOM /);
+  },
+  undo: emptied,
+};
+
+const LONG_WATCHES: Attack = {
+  title: 'of WATCHes of names of a megabyte',
+  run: async (attacker) => {
+    const refusal = await untilRefused(await attacker.resp(), 1000, (at) => ['WATCH', named(at)]);
+    expect(refusal).to.match(KV_REFUSALS);
+  },
+};
+
+const LONG_CHANNELS: Attack = {
+  title: 'of SUBSCRIBEs to names of a megabyte',
+  run: async (attacker) => {
+    const refusal = await untilRefused(await attacker.resp(), 1000, (at) => ['SUBSCRIBE', named(at)]);
+    expect(refusal).to.match(KV_REFUSALS);
+  },
+};
+
+const LARGE_TRANSACTIONS: Attack = {
+  title: 'of transactions of 60 MB on 30 connections',
+  run: async (attacker) => {
+    const piece = encodeCommand(['SET', 'k', 'x'.repeat(6 * MIB)]);
+    const connections = await Promise.all(Array.from({ length: 30 }, () => attacker.rudeResp()));
+    const said = connections.map(async (connection) => {
+      await connection.say(encodeCommand(['MULTI']));
+      for (let i = 0; i < 10 && !connection.isClosed; i += 1) await connection.say(piece);
+    });
+    const isAllTaken = Promise.all(said).then(() =>
+      connections.every(({ heardLast }) => /QUEUED\r\n$/.test(heardLast)),
+    );
+    // Some may wait for ever, which is as good as an error.
+    const goesOn = attacker.othersGoOn(2 * A_WHILE).then(() => false);
+    expect(await Promise.race([isAllTaken, goesOn]), 'all of it is taken').to.equal(false);
+  },
+};
+
+export const ENDLESS_VALUES: Attack = {
+  title: 'of 300 values that never end',
+  run: async (attacker) => {
+    const begun = '*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$9000000\r\n';
+    const half = Buffer.alloc(3 * MIB, 'x');
+    for (let i = 0; i < 300; i += 1) {
+      const connection = await attacker.rudeResp();
+      await connection.say(begun);
+      void connection.say(half);
+    }
+  },
+};
+
+export const STRANGERS_BODIES: Attack = {
+  title: 'of bodies of 64 MiB from somebody without credentials',
+  run: async (attacker) => {
+    const piece = Buffer.alloc(MIB, 'x');
+    const places = { kv: '/', queue: '/v2/batch', mgmt: '/v2/kv/database' };
+    const sent = Object.entries(places).flatMap(([face, path]) =>
+      Array.from({ length: 20 }, async () => {
+        const connection = await attacker.rude(face);
+        void connection.say(`POST ${path} HTTP/1.1\r\nHost: one\r\nContent-Length: ${64 * MIB}\r\n\r\n`);
+        for (let i = 0; i < 64 && !connection.isClosed; i += 1) await connection.say(piece);
+        await eventually(() => expect(connection.isClosed).to.equal(true));
+        expect(connection.heard).to.match(/^HTTP\/1\.1 401 /);
+      }),
+    );
+    await Promise.all(sent);
+  },
+};
+
+export const ON_MEMORY: readonly Attack[] = [
+  UNREAD_PIPELINES,
+  UNREAD_REST_PIPELINES,
+  LARGE_VALUES,
+  LONG_WATCHES,
+  LONG_CHANNELS,
+  LARGE_TRANSACTIONS,
+  ENDLESS_VALUES,
+  STRANGERS_BODIES,
+];

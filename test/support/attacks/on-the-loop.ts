@@ -1,0 +1,116 @@
+/** Attacks on the loop: commands that touch very much, and scripts that do not end. */
+import { expect } from 'chai';
+import { eventually } from '../eventually.js';
+import { type Attack, emptied, MIB } from './attack.js';
+import type { Attacker, HttpAnswer } from './attacker.js';
+
+/** Done, or refused for what it asks or for want of room. */
+function expectClear(answers: readonly HttpAnswer[]): void {
+  for (const { status, text } of answers) expect(status, text).to.be.oneOf([200, 400, 429, 503]);
+}
+
+const many = (count: number, word: string) => Array.from({ length: count }, () => word);
+
+export const MANY_SOURCES: Attack = {
+  title: 'of SINTERs of a thousand sources with the token that only reads',
+  run: async (attacker) => {
+    const members = Array.from({ length: 10_000 }, (_, at) => `member:${at}`);
+    expect((await attacker.rest(['SADD', 'set', ...members])).status).to.equal(200);
+    const words = ['SINTER', ...many(1000, 'set')];
+    const asked = Array.from({ length: 6 }, () => attacker.rest(words, attacker.credentials.readOnlyToken));
+    expectClear(await Promise.all(asked));
+  },
+  undo: emptied,
+};
+
+const LONG_SORT: Attack = {
+  title: 'of SORTs of 100,000 with 1,000 GETs each',
+  run: async (attacker) => {
+    const members = Array.from({ length: 100_000 }, (_, at) => at);
+    expect((await attacker.rest(['RPUSH', 'list', ...members])).status).to.equal(200);
+    const gets = many(1000, 'GET').flatMap((word) => [word, 'key:*']);
+    const asked = Array.from({ length: 3 }, (_, at) =>
+      attacker.rest(['SORT', 'list', 'LIMIT', 0, 10 ** (5 - at), ...gets]),
+    );
+    const answers = await Promise.all(asked);
+    expectClear(answers);
+    expect(answers[0]?.text).to.include('answer too large');
+  },
+  undo: emptied,
+};
+
+export const LONG_COMMANDS: Attack = {
+  title: 'of the longest commands there are',
+  run: async (attacker) => {
+    const members = Array.from({ length: 20_000 }, (_, at) => `member:${at}`);
+    const scored = members.flatMap((member, at) => [at, member]);
+    const document = JSON.stringify({ a: members.map((member) => ({ b: member })) });
+    const prepared = [
+      ['ZADD', 'zset', ...scored],
+      ['SETRANGE', 'bits', 9 * MIB, 'x'],
+      ['JSON.SET', 'document', '$', document],
+    ];
+    for (const words of prepared) expect((await attacker.rest(words)).status, String(words[0])).to.equal(200);
+    const long = [
+      ['ZUNIONSTORE', 'union', 200, ...many(200, 'zset')],
+      ['BITOP', 'XOR', 'result', ...many(50, 'bits')],
+      ['JSON.GET', 'document', ...many(200, '$..b')],
+      ['MGET', ...many(50_000, 'bits')],
+    ];
+    const answers = await Promise.all(long.map((words) => attacker.rest(words)));
+    expectClear(answers);
+    expect(answers.filter(({ text }) => text.includes('answer too large'))).to.have.length.at.least(2);
+  },
+  undo: emptied,
+};
+
+const ENDLESS = 'while true do end';
+const GROWING = "local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end";
+
+/** Each is ended by its owner with SCRIPT KILL, over and over, or by its bound. */
+async function endedScripts(attacker: Attacker, scripts: readonly string[]): Promise<void> {
+  for (const script of scripts) {
+    const client = await attacker.resp();
+    const answer = client.call(['EVAL', script, '0']);
+    let isAnswered = false;
+    void answer.then(() => {
+      isAnswered = true;
+    });
+    await eventually(async () => {
+      if (!isAnswered) await attacker.rest(['SCRIPT', 'KILL']);
+      expect(isAnswered, script).to.equal(true);
+    });
+    expect(await answer).to.match(/^-ERR .*(stopped|memory)/);
+  }
+}
+
+export const ENDLESS_SCRIPTS: Attack = {
+  title: 'of scripts that never end',
+  run: (attacker) => endedScripts(attacker, [ENDLESS, ENDLESS]),
+};
+
+export const GROWING_SCRIPTS: Attack = {
+  title: 'of scripts that grow',
+  run: (attacker) => endedScripts(attacker, [GROWING]),
+};
+
+export const HELD_SCRIPTS: Attack = {
+  title: 'of scripts that never end, and that grow, where they cannot be interrupted',
+  run: (attacker) =>
+    endedScripts(
+      attacker,
+      [ENDLESS, GROWING].flatMap((body) => [
+        `pcall(function() ${body} end)`,
+        `while true do pcall(function() ${body} end) end`,
+      ]),
+    ),
+};
+
+export const ON_THE_LOOP: readonly Attack[] = [
+  MANY_SOURCES,
+  LONG_SORT,
+  LONG_COMMANDS,
+  ENDLESS_SCRIPTS,
+  GROWING_SCRIPTS,
+  HELD_SCRIPTS,
+];

@@ -1,0 +1,66 @@
+/** Attacks on the queue: floods of messages to destinations that cost as much as a destination can. */
+import { expect } from 'chai';
+import { eventually } from '../eventually.js';
+import { RawDestination } from '../raw-destination.js';
+import { SickDestination } from '../sick-destination.js';
+import type { Attack } from './attack.js';
+import type { Attacker } from './attacker.js';
+
+const BATCH = 100;
+const BODY = 'x'.repeat(20_000);
+
+interface Message {
+  readonly destination: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Batches until so many were sent, or one is refused. */
+async function flood(attacker: Attacker, batches: number, message: (at: number) => Message): Promise<void> {
+  for (let batch = 0; batch < batches; batch += 1) {
+    const messages = Array.from({ length: BATCH }, (_, at) => ({ ...message(batch * BATCH + at), body: BODY }));
+    const { status, text } = await attacker.queue('POST', '/v2/batch', JSON.stringify(messages));
+    expect(status, text).to.be.oneOf([200, 429, 503]);
+    if (status !== 200) return;
+  }
+}
+
+const givenUp = (attacker: Attacker) => attacker.queue('DELETE', '/v2/messages');
+
+export const SILENT_HOST: Attack = {
+  title: 'of a flood of messages to a host that never answers',
+  run: async (attacker) => {
+    const silent = attacker.keeps(await RawDestination.listening(() => undefined));
+    await flood(attacker, 40, () => ({ destination: silent.url() }));
+    await eventually(() => expect(silent.openSockets).to.be.above(0));
+  },
+  undo: givenUp,
+};
+
+/** The name server of the stand is silent; a name is asked for again at each try. */
+export const DEAD_NAMES: Attack = {
+  title: 'of a flood of messages to 2,000 names that no name server answers for',
+  run: async (attacker) => {
+    await flood(attacker, 20, (at) => ({ destination: `http://dead-${at}.example/` }));
+  },
+  undo: givenUp,
+};
+
+/** With callbacks, since what nobody is told of is read for 64 KiB only. */
+export const ENDLESS_ANSWERS: Attack = {
+  title: 'of a flood of messages to hosts whose answers never end',
+  run: async (attacker) => {
+    const sicknesses = ['floods its body', 'floods headers', 'floods interim responses'] as const;
+    const endless = await Promise.all(sicknesses.map((sickness) => SickDestination.that(sickness)));
+    for (const destination of endless) attacker.keeps(destination);
+    await flood(attacker, 10, (at) => ({
+      destination: endless[at % endless.length]?.url as string,
+      headers: { 'Svc-Callback': endless[0]?.url as string, 'Svc-Retries': '1' },
+    }));
+    await eventually(() => {
+      for (const { requests } of endless) expect(requests).to.be.above(10);
+    });
+  },
+  undo: givenUp,
+};
+
+export const ON_THE_QUEUE: readonly Attack[] = [SILENT_HOST, DEAD_NAMES, ENDLESS_ANSWERS];

@@ -1,0 +1,180 @@
+/**
+ * A tenant that works: 200 SETs, half of them over RESP, 50 publishes and 5 reads of the management API a second, each
+ * when it is due, however late the ones before are. It repeats nothing, so whatever goes wrong is told.
+ */
+import http from 'node:http';
+import { eventually } from '../eventually.js';
+import { RespClient } from '../resp-client.js';
+import type { Tenant } from './attack-stand.js';
+
+const TICK_MS = 20;
+/** Of a tick. */
+const SETS_EACH_WAY = 2;
+const PUBLISHES = 1;
+/** Ticks from one to the next. */
+const MANAGEMENT_EVERY = 10;
+/** A machine that is busy runs ticks late; beyond so many the rest is dropped. */
+const MAX_TICKS_AT_ONCE = 25;
+/** What a client would have given up on. */
+const TIMEOUT_MS = 60_000;
+const KEPT_FAILURES = 5;
+const KEYS = 500;
+
+export interface SteadyReport {
+  readonly failed: number;
+  /** The first ones, in words. */
+  readonly failures: readonly string[];
+  /** From when each was asked until it was answered. */
+  readonly latenciesMs: readonly number[];
+}
+
+export class SteadyTenant {
+  /** Bodies of messages that were accepted. */
+  readonly published = new Set<string>();
+  readonly #agent = new http.Agent({ keepAlive: true });
+  #resp: RespClient | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #asked = 0;
+  #answered = 0;
+  #failed = 0;
+  #failures: string[] = [];
+  #latencies: number[] = [];
+
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly addresses: Readonly<Record<string, string>>,
+    private readonly destination: string,
+  ) {}
+
+  get databaseId(): string {
+    return this.tenant.databaseId;
+  }
+
+  async start(): Promise<void> {
+    const port = Number(new URL(this.addresses.resp as string).port);
+    this.#resp = await RespClient.connect({ port, host: '127.0.0.1' });
+    const signedIn = await this.#resp.call(['AUTH', this.tenant.password]);
+    if (signedIn !== '+OK\r\n') throw new Error(signedIn);
+    const startedAtMs = performance.now();
+    let ticks = 0;
+    this.#timer = setInterval(() => {
+      const due = Math.floor((performance.now() - startedAtMs) / TICK_MS);
+      for (let at = Math.max(ticks, due - MAX_TICKS_AT_ONCE); at < due; at += 1) this.#tick(at);
+      ticks = due;
+    }, TICK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#resp?.close();
+    this.#agent.destroy();
+  }
+
+  /** Until so many more of its requests have been answered, well or badly. */
+  async goesOn(requests: number): Promise<void> {
+    const until = this.#answered + this.#failed + requests;
+    await eventually(
+      () => {
+        const settled = this.#answered + this.#failed;
+        if (settled < until) throw new Error(`the second tenant waits: ${until - settled} answers are missing`);
+      },
+      { timeoutMs: TIMEOUT_MS },
+    );
+  }
+
+  /** Until nothing of it is under way. */
+  async pause(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await eventually(
+      () => {
+        const open = this.#asked - this.#answered - this.#failed;
+        if (open > 0) throw new Error(`${open} requests of the second tenant are not answered`);
+      },
+      { timeoutMs: TIMEOUT_MS },
+    );
+    this.#resp?.close();
+  }
+
+  /** Since the last report. */
+  report(): SteadyReport {
+    const report = {
+      failed: this.#failed,
+      failures: this.#failures,
+      latenciesMs: this.#latencies,
+    };
+    this.#asked -= this.#answered + this.#failed;
+    this.#answered = 0;
+    this.#failed = 0;
+    this.#failures = [];
+    this.#latencies = [];
+    return report;
+  }
+
+  #tick(tick: number): void {
+    const { tenant, addresses } = this;
+    for (let i = 0; i < SETS_EACH_WAY; i += 1) {
+      const key = `key:${(tick * SETS_EACH_WAY + i) % KEYS}`;
+      this.#ask('SET over RESP', () => this.#set(key, String(tick)));
+      this.#ask('SET', () =>
+        this.#http(`${addresses.kv}/`, 'POST', `Bearer ${tenant.restToken}`, JSON.stringify(['SET', key, tick])),
+      );
+    }
+    for (let i = 0; i < PUBLISHES; i += 1) {
+      const body = `${this.destination}:${performance.now()}:${tick}`;
+      const url = `${addresses.queue}/v2/publish/${this.destination}`;
+      this.#ask('publish', async () => {
+        await this.#http(url, 'POST', `Bearer ${tenant.queueToken}`, body);
+        this.published.add(body);
+      });
+    }
+    if (tick % MANAGEMENT_EVERY !== 0) return;
+    const authorization = `Basic ${Buffer.from(`${tenant.email}:${tenant.mgmtKey}`).toString('base64')}`;
+    const paths = ['/v2/kv/databases', `/v2/kv/database/${tenant.databaseId}`];
+    const path = paths[(tick / MANAGEMENT_EVERY) % paths.length] as string;
+    this.#ask('management read', () => this.#http(`${addresses.mgmt}${path}`, 'GET', authorization));
+  }
+
+  #ask(what: string, call: () => Promise<void>): void {
+    const askedAtMs = performance.now();
+    this.#asked += 1;
+    call().then(
+      () => {
+        this.#answered += 1;
+        this.#latencies.push(performance.now() - askedAtMs);
+      },
+      (error: Error) => {
+        this.#failed += 1;
+        const afterMs = Math.round(performance.now() - askedAtMs);
+        if (this.#failures.length < KEPT_FAILURES) {
+          this.#failures.push(`${what} after ${afterMs} ms: ${error.message}`);
+        }
+      },
+    );
+  }
+
+  async #set(key: string, value: string): Promise<void> {
+    const reply = await this.#resp!.call(['SET', key, value]);
+    if (reply !== '+OK\r\n') throw new Error(reply.trim());
+  }
+
+  #http(url: string, method: string, authorization: string, body?: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const request = http.request(url, { method, agent: this.#agent, headers: { authorization } }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (piece: string) => {
+          text += piece;
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve();
+          else reject(new Error(`${response.statusCode} ${text.slice(0, 200)}`));
+        });
+      });
+      request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error('no answer')));
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { KvHub } from '../../../src/actors/kv-shard/index.js';
+import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
+import type { KvEvent } from '../../../src/messages/index.js';
+import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../../src/ports/index.js';
+import { MemoryLog } from '../../support/kv-face.js';
+import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
+import { realTime } from '../../support/real-time.js';
+
+const PARTITION = 'kv:db:0' as PartitionName;
+const GRANT = { database: 'db' as DatabaseId, partitions: [PARTITION] };
+
+/** There is time for one look at the clock, and then for none, until it is asked to go on. */
+class Looks implements Broadcasts {
+  waiting: BroadcastItem | undefined;
+
+  add(_tenant: string, item: BroadcastItem): BroadcastTurn {
+    this.waiting = item;
+    return { more: () => {} };
+  }
+
+  handOnNow(tenant: string, item: BroadcastItem): void {
+    if (item.handOn(() => false) > 0) this.add(tenant, item);
+  }
+
+  whenCaughtUp(): undefined {
+    return undefined;
+  }
+
+  goOn(): void {
+    const item = this.waiting;
+    this.waiting = undefined;
+    if (item !== undefined && item.handOn(() => false) > 0) this.waiting = item;
+  }
+}
+
+describe('what an owner says to those who listen', () => {
+  const looks = new Looks();
+  let hub: KvHub;
+  let heard: string[];
+  const said = (payload: string): KvEvent => ({ type: 'message', channel: 'news', payload });
+  const listen = (name: string) =>
+    hub.subscribe(GRANT, 'channel', 'news', (event) => heard.push(`${name}:${(event as { payload: string }).payload}`));
+  const say = (...payloads: string[]) =>
+    hub.receive({ partition: PARTITION, activation: 'memory', events: payloads.map(said) });
+  const listenMany = async (count: number) => {
+    const subscriptions = [];
+    for (let i = 0; i < count; i += 1) subscriptions.push(await listen(String(i)));
+    return subscriptions;
+  };
+
+  beforeEach(() => {
+    heard = [];
+    looks.waiting = undefined;
+    hub = new KvHub(new MemoryKvGateway(), realTime, new MemoryLog(), 'edge' as SessionId, looks);
+  });
+
+  it('is told at once to few', async () => {
+    await listenMany(10);
+    say('a', 'b');
+    expect(heard).to.have.length(20);
+    expect(looks.waiting).to.equal(undefined);
+  });
+
+  it('is told to many some at a time, and to each in its order', async () => {
+    await listenMany(100);
+    say('a', 'b');
+    expect(heard.length).to.be.within(1, 99);
+    say('c');
+    while (looks.waiting !== undefined) looks.goOn();
+    expect(heard).to.have.length(300);
+    for (let i = 0; i < 100; i += 1) {
+      expect(heard.filter((line) => line.startsWith(`${i}:`))).to.deep.equal([`${i}:a`, `${i}:b`, `${i}:c`]);
+    }
+  });
+
+  it('is not told any more to one who has stopped listening, nor to one who began behind it', async () => {
+    const subscriptions = await listenMany(100);
+    say('a');
+    subscriptions[99]?.stop();
+    await listen('late');
+    say('b');
+    while (looks.waiting !== undefined) looks.goOn();
+    expect(heard).not.to.include('99:a');
+    expect(heard).not.to.include('late:a');
+    expect(heard).to.include('late:b');
+    expect(heard).to.have.length(99 + 100);
+  });
+});
