@@ -112,7 +112,7 @@ export class ReplayGateway implements KvGateway {
 /** Keys; and parameters, which administrators set in all partitions at once. */
 function changesSomething(spec: CommandSpec): boolean {
   const { flags } = spec;
-  return isWrite(spec) || (flags.includes('admin') && flags.includes('keyspace'));
+  return isWrite(spec) || (flags.includes('admin') && spec.acrossPartitions !== undefined);
 }
 
 /** What the user may do, without what changes something: scripts ask before each of their commands. */

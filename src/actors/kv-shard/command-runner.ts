@@ -57,7 +57,6 @@ export interface CommandRunnerPorts {
 const COMMANDS_BETWEEN_LOOKS = 16;
 /** Nobody hears it. */
 const NOT_ANSWERED = new ErrorReply('ERR the client has left');
-const KILLS: ReadonlySet<string> = new Set(['SCRIPT KILL', 'FUNCTION KILL']);
 const ALWAYS = () => true;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
 const TRANSACTION_UNDONE = new ErrorReply('ERR the transaction was undone: a command in it was stopped');
@@ -453,7 +452,7 @@ export class CommandRunner {
     const [words = []] = commands;
     if (underway?.slices === undefined || commands.length !== 1) return false;
     if (mode !== 'single' && mode !== 'pipeline') return false;
-    if (words.length !== 2 || !KILLS.has(words.join(' ').toUpperCase())) return false;
+    if (words.length !== 2 || findCommand(words)?.endsScript !== true) return false;
     const spec = findCommand(underway.request.commands[underway.progress] as readonly string[]);
     if (spec === undefined || !isScript(spec)) return false;
     underway.isKilled = true;

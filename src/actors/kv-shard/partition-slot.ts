@@ -95,7 +95,7 @@ export class PartitionSlot {
     const { keys, flags } = spec;
     // A script may look at keys it did not name.
     if (keys.kind === 'none' || flags.includes('script')) {
-      if (!flags.includes('keyspace') && !flags.includes('script')) return 0;
+      if (spec.acrossPartitions === undefined && !flags.includes('script')) return 0;
       return open.isEmpty ? openTurn - 1 : openTurn;
     }
     if (keys.kind === 'span' && keys.first === keys.last) {

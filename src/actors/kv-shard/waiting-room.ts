@@ -4,7 +4,7 @@
  *  W1 of the commands that wait for a key the one that came first is served first
  *  W2 a command leaves once: served, timed out, sent away or given up with its actor
  */
-import { type Blocked, ErrorReply, type KeyChanges, type Reply } from '../../domain/kv/index.js';
+import { type Blocked, ErrorReply, findCommand, type KeyChanges, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
 
@@ -35,7 +35,7 @@ export class WaitingRoom {
   get groupKeyCount(): number {
     let count = 0;
     for (const waiters of this.#waitersByKey.values()) {
-      if ([...waiters].some(({ words }) => words[0]?.toUpperCase() === 'XREADGROUP')) count += 1;
+      if ([...waiters].some(({ words }) => findCommand(words)?.waitsForGroup === true)) count += 1;
     }
     return count;
   }

@@ -3,7 +3,7 @@
  * database's first partition; everywhere else the audience is empty.
  */
 import type { ByteString } from '../../kernel/index.js';
-import type { PermissionDenied } from './acl/permissions.js';
+import type { PermissionDenied } from './acl/permission-denied.js';
 import type { CommandSpec } from './command-spec.js';
 
 export interface Audience {

@@ -6,6 +6,7 @@
 import type { ByteString, Random } from '../../kernel/index.js';
 import type { Args } from './args.js';
 import type { Audience } from './audience.js';
+import type { CommandTable } from './command-table.js';
 import type { Effects } from './effects.js';
 import type { Keyspace } from './keyspace.js';
 import type { Libraries } from './libraries.js';
@@ -23,8 +24,6 @@ export type CommandFlag =
   | 'admin'
   | 'dangerous'
   | 'fast'
-  /** Reads or changes every key: in a database of several partitions the edge fans it out. */
-  | 'keyspace'
   /** The edge answers it alone; no partition is asked. */
   | 'edge'
   /** Same arguments, other reply: compared by shape. */
@@ -49,6 +48,14 @@ export type CommandFlag =
   /** Not shown to MONITOR: it carries secrets or is of no interest. */
   | 'skip-monitor'
   | 'skip-slowlog';
+
+/**
+ * Of a command about every key, in a database of several partitions: what its answer is made of. `walk`: they are asked
+ * one after the other, with the partition inside the cursor. The others ask all, not in one step. `succeeded` is the
+ * first that is no refusal. The others answer with the first refusal if there is one, else with the sum, all items
+ * together, the first that is not null, or just the first.
+ */
+export type AcrossPartitions = 'walk' | 'sum' | 'items' | 'any' | 'first' | 'succeeded';
 
 export type CommandFamily =
   | 'string'
@@ -150,6 +157,8 @@ export function found(
 
 export interface CommandContext {
   readonly args: Args;
+  /** Every command there is. */
+  readonly commands: CommandTable;
   readonly keyspace: Keyspace;
   readonly effects: Effects;
   /** What the command is, or is part of, if that can be taken back. */
@@ -197,6 +206,17 @@ export interface CommandContext {
   call(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Reply;
   /** The same, in slices of its own. */
   callInSlices(spec: CommandSpec, words: readonly ByteString[], isQuiet?: boolean): Generator<void, Reply>;
+  /** An empty keyspace of its own, where a value can be made before anybody sees it. */
+  aside(): ReplayTarget;
+}
+
+/** What recorded effects can be applied to. */
+export interface ReplayTarget {
+  readonly keyspace: Keyspace;
+  /** @throws DEFECT when the effect does not apply */
+  replay(words: readonly ByteString[]): void;
+  /** The same, in slices. */
+  replayInSlices(words: readonly ByteString[]): Generator<void, void>;
 }
 
 export type KvFaceName = 'rest' | 'resp';
@@ -254,6 +274,10 @@ export interface CommandSpec {
    * it holds) or `RM`, then `access`, `update`, `insert`, `delete`. Left out: what `access` says.
    */
   readonly keyUse?: readonly string[];
+  /** What a user needs of every key, where it does not follow from `keyUse`; a function where options decide. */
+  readonly keyNeeds?: KeyAccess | ((words: readonly ByteString[]) => KeyAccess);
+  /** Channels that a user needs: the first word behind the name, all of them, or all of them as patterns. */
+  readonly channels?: 'first' | 'all' | 'patterns';
   /** For proxies and clients of clusters, in Redis's words (COMMAND INFO). */
   readonly tips?: readonly string[];
   readonly handler: Handler;
@@ -261,10 +285,14 @@ export interface CommandSpec {
   readonly sliced?: SlicedHandler;
   /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
   readonly isLong?: (context: CommandContext) => boolean;
-  /** O(1) or O(log n), whatever its arguments; set by the table. */
+  /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;
-  /** Beside those that flags and family give: `['@fast']`-like names without the `@`. */
+  /** Categories of ACL rules, without the `@`, instead of its family's; flags add theirs. */
   readonly categories?: readonly string[];
+  /** All its categories, where they do not follow from its flags here. */
+  readonly allCategories?: readonly string[];
+  /** ACL rules may name it with any subcommand: Redis has some, or had. */
+  readonly rulesMayNameParts?: boolean;
   readonly summary: string;
   /** Redis version that brought it. */
   readonly since: string;
@@ -274,8 +302,16 @@ export interface CommandSpec {
   readonly restProblem?: (words: readonly ByteString[]) => ErrorReply | undefined;
   /** How its answer differs from Redis's, a sentence each, for `docs/deviations.md`. */
   readonly deviations?: readonly string[];
-  /** Writes nothing here, and is held up with what does, as in Redis: CLIENT PAUSE. */
-  readonly isHeldWithWrites?: boolean;
+  /** Reads or changes every key, wherever it is. */
+  readonly acrossPartitions?: AcrossPartitions;
+  /** Writes nothing here and counts as what does, as in Redis: CLIENT PAUSE holds it up, scripts that only read may not. */
+  readonly countsAsWrite?: boolean;
+  /** May be sent by a connection in RESP2 that has subscribed to something. */
+  readonly mayFollowSubscribe?: boolean;
+  /** Ends what runs, so it does not wait behind it. */
+  readonly endsScript?: boolean;
+  /** Waits for a consumer group: woken when the key is gone too. */
+  readonly waitsForGroup?: boolean;
   /** Of one that runs a script: does what the words name say of itself that it writes nothing? */
   readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
@@ -293,7 +329,7 @@ export function isWrite(spec: CommandSpec): boolean {
 
 /** Does CLIENT PAUSE WRITE hold it up? Of what runs a script, unless that says that it writes nothing. */
 export function isHeldWithWrites(spec: CommandSpec): boolean {
-  return isWrite(spec) || spec.isHeldWithWrites === true || mayRunWrites(spec);
+  return isWrite(spec) || spec.countsAsWrite === true || mayRunWrites(spec);
 }
 
 /** Does it run a script that may write? */

@@ -15,7 +15,8 @@ import type {
   ServerFacts,
   SlicedHandler,
 } from './command-spec.js';
-import { findCommand } from './command-table.js';
+import type { CommandTable } from './command-table.js';
+import { COMMANDS } from './commands.js';
 import { Effects } from './effects.js';
 import { MAX_EVICTIONS } from './eviction.js';
 import { type Collection, Keyspace } from './keyspace.js';
@@ -66,7 +67,12 @@ export class KvEngine {
   readonly #args = new Args();
   readonly #context: Mutable<CommandContext>;
 
-  constructor(random: Random, server: ServerFacts, audience: Audience = NO_AUDIENCE) {
+  constructor(
+    random: Random,
+    server: ServerFacts,
+    audience: Audience = NO_AUDIENCE,
+    private readonly commands: CommandTable = COMMANDS,
+  ) {
     const { keyspace, effects, settings, libraries, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
     this.run = new Run(keyspace, effects, settings, libraries, audience, server);
@@ -81,6 +87,7 @@ export class KvEngine {
     };
     this.#context = {
       args: this.#args,
+      commands,
       keyspace,
       effects,
       run: this.run,
@@ -105,6 +112,7 @@ export class KvEngine {
       notify: (kind, event, key) => this.notify(kind, event, key),
       call: (spec, words, isQuiet = false) => this.#call(spec, words, isQuiet),
       callInSlices: (spec, words, isQuiet = false) => this.#callInSlices(spec, words, isQuiet),
+      aside: () => new KvEngine(random, server, NO_AUDIENCE, commands),
     };
   }
 
@@ -197,7 +205,7 @@ export class KvEngine {
 
   /** Applies one journaled effect. @throws DEFECT when it does not apply: effects are total by construction */
   replay(words: readonly ByteString[]): void {
-    const spec = findCommand(words);
+    const spec = this.commands.find(words);
     if (spec === undefined) throw notReplayable('an effect names an unknown command', words);
     const reply = this.#replaying(() => this.execute(spec, words, 0));
     if (reply instanceof ErrorReply) throw notReplayable(`an effect was refused: ${reply.text}`, words);
@@ -205,7 +213,7 @@ export class KvEngine {
 
   /** The same in slices, where the command has any. */
   *replayInSlices(words: readonly ByteString[]): Generator<void, void> {
-    const spec = findCommand(words);
+    const spec = this.commands.find(words);
     if (spec?.sliced === undefined || !this.#replaying(() => this.isLong(spec, words, 0))) return this.replay(words);
     const slices = this.begin(spec, words);
     for (;;) {

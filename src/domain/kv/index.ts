@@ -2,7 +2,7 @@ export * from './acl/index.js';
 export { Args } from './args.js';
 export { type Audience, NO_AUDIENCE } from './audience.js';
 export * from './command-spec.js';
-export { admit, allCommands, findCommand } from './command-table.js';
+export { admit, allCommands, findCommand } from './commands.js';
 export { digestOf, KeyspaceDigest } from './digest.js';
 export { Effects } from './effects.js';
 export { type Caller, KvEngine, REST_CALLER, type SlicedCommand } from './engine.js';

@@ -4,7 +4,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
-import { admit } from './command-table.js';
+import { admit } from './commands.js';
 import { ErrorReply, notAvailable, notOverRest } from './reply.js';
 
 /** The answer to a command that belongs to another route, or to none; undefined for one REST may run. */

@@ -7,6 +7,7 @@ import {
   aclCategories,
   aclGeneratePassword,
   aclWrongWords,
+  allCommands,
   type CommandSpec,
   DEFAULT_ACL_LOG,
   ERRORS,
@@ -84,7 +85,7 @@ export class AclCommands {
     const [, , name = '', ...more] = words;
     switch (spec.name) {
       case 'ACL CAT':
-        return aclCategories(words);
+        return aclCategories(words, allCommands());
       case 'ACL GENPASS':
         return aclGeneratePassword(words, this.ports.random);
       case 'ACL HELP':

@@ -1,38 +1,24 @@
 /**
  * Commands about the whole keyspace in a database of several partitions: each partition is asked, and the
- * answers become one. Not atomic across partitions. SCAN walks them one after the other instead, with the
- * partition's index inside its cursor.
+ * answers become one as the command's row says. Not atomic across partitions. SCAN walks them one after the other
+ * instead, with the partition's index inside its cursor.
  */
-import { type CommandSpec, ErrorReply, type Reply } from '../../domain/kv/index.js';
+import { type AcrossPartitions, ErrorReply, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 
 /** One reply of the replies of all partitions, in order of partition. */
 export type Merge = (replies: readonly Reply[]) => Reply;
 
-const MERGES: Readonly<Record<string, Merge | 'scan'>> = {
-  SCAN: 'scan',
-  DBSIZE: unlessRefused(sum),
-  KEYS: unlessRefused(concatenate),
-  RANDOMKEY: unlessRefused((replies) => replies.find((reply) => reply !== null) ?? null),
-  'CLUSTER COUNTKEYSINSLOT': unlessRefused(sum),
-  'CLUSTER GETKEYSINSLOT': unlessRefused(concatenate),
-  'CONFIG SET': unlessRefused(first),
-  'CONFIG RESETSTAT': unlessRefused(first),
-  'FUNCTION KILL': oneThatSucceeded,
-  'SCRIPT KILL': oneThatSucceeded,
-  'FUNCTION LOAD': unlessRefused(first),
-  'FUNCTION DELETE': unlessRefused(first),
-  'FUNCTION FLUSH': unlessRefused(first),
-  'FUNCTION RESTORE': unlessRefused(first),
-  'SCRIPT LOAD': unlessRefused(first),
-  'SCRIPT FLUSH': unlessRefused(first),
-  FLUSHALL: unlessRefused(first),
-  FLUSHDB: unlessRefused(first),
+const MERGES: Readonly<Record<Exclude<AcrossPartitions, 'walk'>, Merge>> = {
+  sum: unlessRefused(sum),
+  items: unlessRefused(concatenate),
+  any: unlessRefused((replies) => replies.find((reply) => reply !== null) ?? null),
+  first: unlessRefused(([reply]) => reply as Reply),
+  succeeded: oneThatSucceeded,
 };
 
-/** Undefined: the row is flagged and nothing says how to merge it, so one partition answers. */
-export function fanOutOf(spec: CommandSpec): Merge | 'scan' | undefined {
-  return MERGES[spec.name];
+export function mergeOf(how: Exclude<AcrossPartitions, 'walk'>): Merge {
+  return MERGES[how];
 }
 
 function unlessRefused(merge: Merge): Merge {
@@ -41,7 +27,7 @@ function unlessRefused(merge: Merge): Merge {
 
 /** Most find nothing to do. */
 function oneThatSucceeded(replies: readonly Reply[]): Reply {
-  return replies.find((reply) => !(reply instanceof ErrorReply)) ?? first(replies);
+  return replies.find((reply) => !(reply instanceof ErrorReply)) ?? (replies[0] as Reply);
 }
 
 function sum(replies: readonly Reply[]): Reply {
@@ -50,10 +36,6 @@ function sum(replies: readonly Reply[]): Reply {
 
 function concatenate(replies: readonly Reply[]): Reply {
   return (replies as readonly (readonly Reply[])[]).flat();
-}
-
-function first(replies: readonly Reply[]): Reply {
-  return replies[0] as Reply;
 }
 
 const DECIMAL = /^[0-9]{1,20}$/;

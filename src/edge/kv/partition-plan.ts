@@ -16,7 +16,7 @@ import {
 } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import { bytesOfWords } from './admission.js';
-import { continueScan, fanOutOf, type Merge, routeScan } from './fan-out.js';
+import { continueScan, type Merge, mergeOf, routeScan } from './fan-out.js';
 
 /** What one partition is asked, and what it has answered so far. */
 export class Share {
@@ -85,11 +85,10 @@ export class PartitionPlan {
   }
 
   add(spec: CommandSpec, words: readonly ByteString[]): void {
-    const fanOut = spec.flags.includes('keyspace') ? fanOutOf(spec) : undefined;
-    if (fanOut === 'scan') this.#addScan(words);
-    else if (fanOut !== undefined)
-      this.#recipes.push({ parts: this.shares.map((share) => partOf(share, words)), make: fanOut });
-    else this.#addByKey(spec, words);
+    const { acrossPartitions: how } = spec;
+    if (how === undefined) this.#addByKey(spec, words);
+    else if (how === 'walk') this.#addScan(words);
+    else this.#recipes.push({ parts: this.shares.map((share) => partOf(share, words)), make: mergeOf(how) });
   }
 
   /** The replies of the next commands, for as long as all that they are made of is there. */

@@ -125,7 +125,7 @@ function slotOfAll({ specs, commands }: AdmittedCommands): number | 'several' | 
   const keys: ByteString[] = [];
   for (let i = 0; i < commands.length; i += 1) {
     const spec = specs[i] as CommandSpec;
-    if (spec.flags.includes('keyspace')) return 'several';
+    if (spec.acrossPartitions !== undefined) return 'several';
     keys.push(...keysOf(spec, commands[i] as readonly ByteString[]));
   }
   return slotOf(keys);

@@ -115,7 +115,7 @@ export class CommandRunner {
     if (own === undefined) return this.#takeOrdinary(client.grant as KvGrant, spec, words, batch);
     if (!own.isIndependent && batch.slots.length > 0) return CUT;
     client.lastCommand = spec.name;
-    const isSilent = this.#takesSilence(spec) && own.isAlwaysHeard !== true;
+    const isSilent = own.leavesSilence !== true && this.#takesSilence() && own.isAlwaysHeard !== true;
     return this.#outcomeOf(own.run(client, words), isSilent);
   }
 
@@ -162,7 +162,7 @@ export class CommandRunner {
       if (denial instanceof PermissionDenied) this.#noteDenial(grant, denial);
       return denial;
     }
-    if (client.protocol === 2 && client.isSubscriber && !MAY_FOLLOW_SUBSCRIBE.has(spec.name)) {
+    if (client.protocol === 2 && client.isSubscriber && spec.mayFollowSubscribe !== true) {
       return notWhileSubscribed(spec.name);
     }
     return undefined;
@@ -193,7 +193,7 @@ export class CommandRunner {
     }
     // Of one that will not run nothing is kept, as in Redis.
     if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_ROOM);
-    return this.#takesSilence(spec) ? SILENT : { kind: 'reply', reply: QUEUED };
+    return this.#takesSilence() ? SILENT : { kind: 'reply', reply: QUEUED };
   }
 
   /** @returns is there room for it? If not, what was queued before is let go: it will not run. */
@@ -219,17 +219,17 @@ export class CommandRunner {
     client.lastCommand = spec.name;
     if (spec.flags.includes('blocking')) {
       if (batch.slots.length > 0) return CUT;
-      const isSilent = this.#takesSilence(spec);
+      const isSilent = this.#takesSilence();
       return this.#outcomeOf(this.client.calls.runBlocking(grant, spec, words, bytes), isSilent);
     }
     const { acl } = this.face.parts;
     if (acl !== undefined && spec.family === 'acl') {
       if (batch.slots.length > 0) return CUT;
       const answer = acl.run(grant, spec, words, client);
-      if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence(spec));
+      if (answer !== undefined) return this.#outcomeOf(answer, this.#takesSilence());
     }
     batch.add(spec, words, bytes);
-    if (this.#takesSilence(spec)) batch.silenceLast();
+    if (this.#takesSilence()) batch.silenceLast();
     if (client.tracking !== undefined) this.#track(grant, spec, words, batch);
     return BATCHED;
   }
@@ -273,7 +273,7 @@ export class CommandRunner {
   #refuse(reply: ErrorReply): SettledOutcome {
     const { client } = this;
     if (client.transaction !== undefined) client.transaction.isBroken = true;
-    return this.#takesSilence(undefined) ? SILENT : { kind: 'reply', reply };
+    return this.#takesSilence() ? SILENT : { kind: 'reply', reply };
   }
 
   /** An EXEC that is itself wrong ends what it was to run. */
@@ -284,25 +284,13 @@ export class CommandRunner {
   }
 
   /** Is this command's answer not to be sent? Uses up CLIENT REPLY SKIP. */
-  #takesSilence(spec: CommandSpec | undefined): boolean {
+  #takesSilence(): boolean {
     const { client } = this;
-    if (client.replies === 'on' || spec?.name === 'CLIENT REPLY') return false;
+    if (client.replies === 'on') return false;
     if (client.replies === 'skip-next') client.replies = 'on';
     return true;
   }
 }
-
-const MAY_FOLLOW_SUBSCRIBE: ReadonlySet<string> = new Set([
-  'SUBSCRIBE',
-  'PSUBSCRIBE',
-  'SSUBSCRIBE',
-  'UNSUBSCRIBE',
-  'PUNSUBSCRIBE',
-  'SUNSUBSCRIBE',
-  'PING',
-  'QUIT',
-  'RESET',
-]);
 
 function isExec([name = '']: readonly ByteString[]): boolean {
   return name.length === 4 && name.toUpperCase() === 'EXEC';

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { allCommands, type CommandSpec, findCommand } from '../../../src/domain/kv/index.js';
+import { SCRIPT_COMMANDS } from '../../../src/projections/stats/metrics.js';
+import { sources, textOf } from '../../support/import-graph.js';
 import { type KvCase, NOW, wordsOf } from '../../support/kv-case.js';
 import {
   ALL_CASES,
@@ -23,6 +25,9 @@ describeCases('key-value commands: server', SERVER_CASES);
 const NEWEST_SERVER = 8.0;
 /** Not in it, and JSON is not either: their cases are specs alone. */
 const REDIS_LACKS: readonly string[] = ['DELEX', 'DIGEST', 'MSETEX', 'XACKDEL', 'XDELEX'];
+
+/** What is counted is stored by name; the read models do not load the engine. */
+const COUNTED_BY_NAME = 'projections/stats/metrics.ts';
 
 const CASES_BY_COMMAND = new Map<CommandSpec | undefined, KvCase[]>();
 for (const kvCase of ALL_CASES) {
@@ -68,5 +73,26 @@ describe('key-value commands: the table', () => {
       expect(spec.name).to.equal(spec.name.toUpperCase());
       expect(spec.summary, spec.name).to.match(/^[A-Z].*\.$/);
     }
+  });
+
+  it('is the only list of commands: no other file has a set of names, or asks a row for its name', () => {
+    const names = new Set(allCommands().map((spec) => spec.name));
+    const isList = (members: string) => {
+      const words = [...members.matchAll(/'([^']+)'/g)].map(([, word = '']) => word.toUpperCase());
+      return words.length > 0 && words.every((word) => names.has(word.replace('|', ' ')));
+    };
+    const strays = sources()
+      .filter((file) => !file.startsWith('domain/kv/families/') && file !== COUNTED_BY_NAME)
+      .filter((file) => {
+        const text = textOf(file);
+        const sets = [...text.matchAll(/new Set(?:<\w+>)?\(\[([^\]]*)\]/g)].map(([, members = '']) => members);
+        return sets.some(isList) || /\bspec\??\.name [!=]== '/.test(text);
+      });
+    expect(strays).to.deep.equal([]);
+  });
+
+  it('says which commands run a script, and the statistics, which know names alone, count just these', () => {
+    const scripts = allCommands().filter((spec) => spec.flags.includes('script'));
+    expect(namesOf(scripts)).to.deep.equal([...SCRIPT_COMMANDS].sort());
   });
 });

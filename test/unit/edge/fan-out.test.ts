@@ -1,13 +1,18 @@
 import { expect } from 'chai';
-import { allCommands, type CommandSpec, ErrorReply, OK } from '../../../src/domain/kv/index.js';
-import { continueScan, fanOutOf, routeScan } from '../../../src/edge/kv/fan-out.js';
+import { type AcrossPartitions, allCommands, ErrorReply, OK } from '../../../src/domain/kv/index.js';
+import { continueScan, mergeOf, routeScan } from '../../../src/edge/kv/fan-out.js';
 import { joinSyncTokens } from '../../../src/edge/kv/sync-token.js';
 
 describe('edge/kv: commands about every key in several partitions', () => {
-  it('knows how to merge every command of the table that is flagged so', () => {
-    const flagged = allCommands().filter((spec) => spec.flags.includes('keyspace'));
-    expect(flagged.filter((spec) => fanOutOf(spec) === undefined).map((spec) => spec.name)).to.deep.equal([]);
-    expect(flagged.map((spec) => spec.name)).to.include.members(['DBSIZE', 'KEYS', 'SCAN', 'RANDOMKEY', 'FLUSHALL']);
+  it('are those of the table whose rows say how their answers become one', () => {
+    const asked = (how: AcrossPartitions) =>
+      allCommands().flatMap(({ name, acrossPartitions }) => (acrossPartitions === how ? [name] : []));
+    expect(asked('walk')).to.deep.equal(['SCAN']);
+    expect(asked('sum')).to.deep.equal(['DBSIZE', 'CLUSTER COUNTKEYSINSLOT']);
+    expect(asked('items')).to.deep.equal(['KEYS', 'CLUSTER GETKEYSINSLOT']);
+    expect(asked('any')).to.deep.equal(['RANDOMKEY']);
+    expect(asked('succeeded')).to.deep.equal(['SCRIPT KILL', 'FUNCTION KILL']);
+    expect(asked('first')).to.include.members(['FLUSHALL', 'FLUSHDB', 'CONFIG SET', 'SCRIPT LOAD', 'FUNCTION LOAD']);
   });
 
   it('walks the partitions one after the other and ends with 0', () => {
@@ -27,16 +32,13 @@ describe('edge/kv: commands about every key in several partitions', () => {
   });
 
   it('answers with the first refusal of any partition', () => {
-    const flush = allCommands().find((spec) => spec.name === 'FLUSHALL');
-    const merge = flush && fanOutOf(flush);
-    if (typeof merge !== 'function') throw new Error('FLUSHALL has no merge');
+    const merge = mergeOf('first');
     expect(merge([OK, new ErrorReply('ERR no'), OK])).to.deep.equal(new ErrorReply('ERR no'));
     expect(merge([OK, OK])).to.equal(OK);
   });
 
   it('says of what is killed that something was, wherever it was', () => {
-    const merge = fanOutOf({ name: 'SCRIPT KILL' } as CommandSpec);
-    if (typeof merge !== 'function') throw new Error('SCRIPT KILL has no merge');
+    const merge = mergeOf('succeeded');
     const none = new ErrorReply('NOTBUSY No scripts in execution right now.');
     expect(merge([none, OK, none])).to.equal(OK);
     expect(merge([none, none])).to.equal(none);

@@ -3,33 +3,11 @@
  * subcommands together. Rows have a number, for sets of them.
  */
 import type { CommandSpec } from '../command-spec.js';
-import { allCommands } from '../command-table.js';
-import { categoriesOf } from './categories.js';
+import { COMMANDS } from '../commands.js';
+import { categoriesOf, ruleNameOf } from './categories.js';
 
-/**
- * Commands of Redis that are refused here. Rules that name them are as good as any, since many a rule set
- * begins by taking `debug` or `shutdown` away.
- */
-const ABSENT: ReadonlySet<string> = new Set([
-  'bgrewriteaof',
-  'bgsave',
-  'debug',
-  'failover',
-  'hotkeys',
-  'migrate',
-  'module',
-  'pfdebug',
-  'pfselftest',
-  'psync',
-  'replconf',
-  'replicaof',
-  'restore-asking',
-  'save',
-  'shutdown',
-  'slaveof',
-  'sync',
-  'trimslots',
-]);
+/** Commands of Redis that have no row here. Rules that name them are as good as any, since many a rule set does. */
+const WITHOUT_ROWS: ReadonlySet<string> = new Set(['hotkeys', 'pfdebug', 'pfselftest', 'restore-asking', 'trimslots']);
 
 export interface CommandName {
   /** As Redis writes it in rules: lower case, `container|subcommand`. */
@@ -41,7 +19,7 @@ export interface CommandName {
 }
 
 class CommandCatalogue {
-  readonly specs = allCommands();
+  readonly specs = COMMANDS.rows;
   readonly #numbers = new Map(this.specs.map((spec, number) => [spec, number]));
   readonly #names = new Map<string, CommandName>();
 
@@ -72,7 +50,10 @@ class CommandCatalogue {
   find(name: string): CommandName | undefined {
     const rule = name.toLowerCase();
     const found = this.#names.get(rule);
-    if (found !== undefined || !ABSENT.has(rule.split('|')[0] as string)) return found;
+    if (found !== undefined) return found;
+    const [container = ''] = rule.split('|');
+    const mayBeNamed = COMMANDS.rowOf(container)?.rulesMayNameParts === true || WITHOUT_ROWS.has(container);
+    if (!mayBeNamed) return undefined;
     return { rule, rows: [], hasSubcommands: false, isSubcommand: rule.includes('|') };
   }
 
@@ -86,15 +67,8 @@ class CommandCatalogue {
   }
 }
 
-/** `CLIENT LIST` → `client|list`. */
-export function ruleNameOf({ name }: CommandSpec): string {
-  return name.toLowerCase().replace(' ', '|');
-}
+const catalogue = new CommandCatalogue();
 
-let catalogue: CommandCatalogue | undefined;
-
-/** Made when it is first needed: rows of the ACL family are in the table that it is made of. */
 export function commandCatalogue(): CommandCatalogue {
-  catalogue ??= new CommandCatalogue();
   return catalogue;
 }

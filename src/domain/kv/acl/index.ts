@@ -1,10 +1,10 @@
 export { AclUser, joinSelectors, type PasswordHash } from './acl-user.js';
-export { CATEGORIES, categoriesOf } from './categories.js';
-export { commandCatalogue, ruleNameOf } from './command-catalogue.js';
+export { CATEGORIES, categoriesOf, ruleNameOf } from './categories.js';
+export { commandCatalogue } from './command-catalogue.js';
 export { READ, WRITE, wantedKeysOf } from './needs.js';
+export { PermissionDenied } from './permission-denied.js';
 export {
   DEFAULT_USER,
-  PermissionDenied,
   permissionsOf,
   READ_ONLY_USER,
   RULES_OF_DEFAULT,

@@ -2,23 +2,12 @@
  * Rows for commands that concern the connection itself. The face that holds the connection answers them; over
  * REST there is none, and they are refused or have a route of their own. The engine never runs them.
  */
-import { type CommandFlag, type CommandSpec, type KeySpec, NO_KEYS } from '../command-spec.js';
+import { type CommandSpec, NO_KEYS } from '../command-spec.js';
 import { notOverRest } from '../reply.js';
 
-export interface ConnectionRow {
-  readonly name: string;
-  readonly arity: number;
-  /** Beside `connection`, which all of them have. */
-  readonly flags: readonly CommandFlag[];
-  readonly since: string;
-  readonly summary: string;
-  readonly rest?: 'refused' | 'other-route';
-  readonly keys?: KeySpec;
-  readonly keyUse?: readonly string[];
-  readonly tips?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly deviations?: readonly string[];
-}
+/** What such a row says; `connection` is among its flags without being said. */
+export type ConnectionRow = Omit<CommandSpec, 'family' | 'keys' | 'handler' | 'readOnlyToken'> &
+  Partial<Pick<CommandSpec, 'keys'>>;
 
 export function connectionRow(row: ConnectionRow): Omit<CommandSpec, 'family'> {
   const refusal = notOverRest(row.name);

@@ -3,7 +3,7 @@
  * the native protocol they belong to the connection.
  */
 import { type CommandFlag, type CommandSpec, family } from '../command-spec.js';
-import { connectionRow } from './connection-row.js';
+import { type ConnectionRow, connectionRow } from './connection-row.js';
 
 const FLAGS: readonly CommandFlag[] = ['pubsub', 'noscript', 'loading', 'stale'];
 
@@ -11,15 +11,19 @@ function subscription(
   name: string,
   since: string,
   summary: string,
-  rest: 'refused' | 'other-route' = 'refused',
+  more: Partial<ConnectionRow> = {},
 ): Omit<CommandSpec, 'family'> {
-  return connectionRow({ name, arity: name.includes('UNSUB') ? -1 : -2, flags: FLAGS, since, summary, rest });
+  const arity = name.includes('UNSUB') ? -1 : -2;
+  return connectionRow({ name, arity, flags: FLAGS, since, summary, mayFollowSubscribe: true, ...more });
 }
 
 export const PUBSUB: readonly CommandSpec[] = family('pubsub', [
-  subscription('SUBSCRIBE', '2.0.0', 'Listens to channels.', 'other-route'),
-  subscription('PSUBSCRIBE', '2.0.0', 'Listens to channels whose names match patterns.', 'other-route'),
-  subscription('SSUBSCRIBE', '7.0.0', 'Listens to sharded channels.'),
+  subscription('SUBSCRIBE', '2.0.0', 'Listens to channels.', { channels: 'all', rest: 'other-route' }),
+  subscription('PSUBSCRIBE', '2.0.0', 'Listens to channels whose names match patterns.', {
+    channels: 'patterns',
+    rest: 'other-route',
+  }),
+  subscription('SSUBSCRIBE', '7.0.0', 'Listens to sharded channels.', { channels: 'all' }),
   subscription('UNSUBSCRIBE', '2.0.0', 'Stops listening to channels.'),
   subscription('PUNSUBSCRIBE', '2.0.0', 'Stops listening to patterns.'),
   subscription('SUNSUBSCRIBE', '7.0.0', 'Stops listening to sharded channels.'),

@@ -1,9 +1,8 @@
 /** The `redis` table of scripts: commands, replies, and what else Redis gives them. */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../../kernel/index.js';
-import { PermissionDenied } from '../acl/permissions.js';
+import { PermissionDenied } from '../acl/permission-denied.js';
 import { accessedKeysOf, type CommandSpec, isWrite } from '../command-spec.js';
-import { admit } from '../command-table.js';
 import { formatDouble } from '../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../reply.js';
 import { MAX_COPIED_BYTES } from './lua-limits.js';
@@ -12,8 +11,6 @@ import { formatG } from './number-text.js';
 import { pushError, pushReply } from './reply-to-lua.js';
 import type { ScriptRun } from './script-run.js';
 
-/** Commands that change nothing of the keyspace and yet are not for scripts that only read. */
-const ALSO_WRITES = new Set(['PUBLISH', 'SPUBLISH', 'PFCOUNT']);
 const LOG_LEVELS = { LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3 } as const;
 const REPLICATION = { REPL_NONE: 0, REPL_AOF: 1, REPL_SLAVE: 2, REPL_REPLICA: 2, REPL_ALL: 3 } as const;
 const NO_ARGUMENT = 'Please specify at least one argument for this redis lib call';
@@ -82,7 +79,7 @@ function numberWord(number: number): ByteString {
 }
 
 function answer(run: ScriptRun, words: readonly ByteString[]): Reply {
-  const spec = admit(words);
+  const spec = run.context.commands.admit(words);
   if (spec instanceof ErrorReply) {
     const isArity = spec.text.startsWith('ERR wrong number of arguments');
     return new ErrorReply(
@@ -119,7 +116,7 @@ function refusalOf(run: ScriptRun, spec: CommandSpec, words: readonly ByteString
       return new ErrorReply(`ERR ACL failure in script: ${refusal.text.replace(/^NOPERM /, '')}`);
     }
   }
-  if (run.isReadOnly && (isWrite(spec) || ALSO_WRITES.has(spec.name))) return READ_ONLY;
+  if (run.isReadOnly && (isWrite(spec) || spec.countsAsWrite === true)) return READ_ONLY;
   if (run.context.isFull && !run.mayGrow && spec.flags.includes('denyoom')) return ERRORS.databaseFull;
   if (run.lockedKeys !== undefined) return undeclaredKey(run.lockedKeys, spec, words);
   return undefined;
@@ -146,12 +143,12 @@ function undeclaredKey(
 function aclCheck(machine: LuaMachine, state: State): number {
   const words = commandWords(machine, state);
   if (typeof words === 'string') return raiseText(machine, state, words);
-  const spec = admit(words);
+  const { context } = machine.run as ScriptRun;
+  const spec = context.commands.admit(words);
   if (spec instanceof ErrorReply && !spec.text.startsWith('ERR wrong number')) {
     return raiseText(machine, state, 'Invalid command passed to redis.acl_check_cmd()');
   }
-  const permissions = machine.run?.context.permissions;
-  const isAllowed = spec instanceof ErrorReply || permissions?.refusal(spec, words) === undefined;
+  const isAllowed = spec instanceof ErrorReply || context.permissions?.refusal(spec, words) === undefined;
   return pushBoolean(machine, state, isAllowed);
 }
 

@@ -98,7 +98,10 @@ export const CLIENT_SELF: Readonly<Record<string, ConnectionCommand>> = {
   'CLIENT SETNAME': { run: (client, words) => setName(client, words[2] as ByteString), isQueueable: true },
   'CLIENT SETINFO': { run: setInfo, isQueueable: true },
   'CLIENT INFO': { run: (client) => new VerbatimReply(`${clientLine(client)}\n`), isQueueable: true },
-  'CLIENT REPLY': { run: (client, words) => reply(client, (words[2] as ByteString).toUpperCase()) },
+  'CLIENT REPLY': {
+    run: (client, words) => reply(client, (words[2] as ByteString).toUpperCase()),
+    leavesSilence: true,
+  },
   'CLIENT NO-EVICT': {
     run: (client, words) => onOrOff(words[2] as ByteString, (isOn) => (client.isNoEvict = isOn)),
     isQueueable: true,

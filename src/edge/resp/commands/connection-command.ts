@@ -29,4 +29,6 @@ export interface ConnectionCommand {
   readonly inTransaction?: Reply;
   /** Confirmed as one is told of messages: whatever CLIENT REPLY says. */
   readonly isAlwaysHeard?: boolean;
+  /** Says itself whether it is answered, and uses up no CLIENT REPLY SKIP. */
+  readonly leavesSilence?: boolean;
 }

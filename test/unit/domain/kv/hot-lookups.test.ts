@@ -1,6 +1,6 @@
 /** What is remembered so that it need not be looked up with every command, and when it must be forgotten. */
 import { expect } from 'chai';
-import { findCommand } from '../../../../src/domain/kv/command-table.js';
+import { findCommand } from '../../../../src/domain/kv/commands.js';
 import type { CommandSpec } from '../../../../src/domain/kv/index.js';
 import { PARAMETER_DEFAULTS } from '../../../../src/domain/kv/parameters.js';
 import { Settings } from '../../../../src/domain/kv/settings.js';

@@ -1,6 +1,7 @@
 /** Answers of the ACL family that need no user: categories, passwords, help. */
 import type { ByteString, Random } from '../../../../kernel/index.js';
-import { CATEGORIES, commandCatalogue, ruleNameOf } from '../../acl/index.js';
+import { CATEGORIES, categoriesOf, ruleNameOf } from '../../acl/categories.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 
@@ -15,19 +16,13 @@ export function aclWrongWords(words: readonly ByteString[]): ErrorReply {
 }
 
 /** ACL CAT [category] → categories, or the commands of one. */
-export function aclCategories(words: readonly ByteString[]): Reply {
+export function aclCategories(words: readonly ByteString[], rows: readonly CommandSpec[]): Reply {
   if (words.length > 3) return aclWrongWords(words);
   const [, , name] = words;
   if (name === undefined) return [...CATEGORIES];
   const category = name.toLowerCase();
   if (!CATEGORIES.includes(category)) return new ErrorReply(`ERR Unknown category '${name.slice(0, 128)}'`);
-  const { specs } = commandCatalogue();
-  return commandCatalogue()
-    .inCategory(category)
-    .map((number) => {
-      const spec = specs[number];
-      return spec === undefined ? null : ruleNameOf(spec);
-    });
+  return rows.filter((spec) => categoriesOf(spec).has(category)).map(ruleNameOf);
 }
 
 /** ACL GENPASS [bits] → that many random bits, rounded up to a hex digit. */

@@ -36,7 +36,7 @@ const SECRET: Partial<CommandSpec> = { flags: ['admin', 'dangerous', 'skip-monit
 
 export const ACL: readonly CommandSpec[] = family('acl', [
   acl('CAT', -2, '6.0.0', 'Lists the categories, or the commands of one.', {
-    handler: ({ args }) => aclCategories(args.words),
+    handler: ({ args, commands }) => aclCategories(args.words, commands.rows),
     deviations: ['There is a category `json` besides; commands that are not served are in none.'],
   }),
   acl('DELUSER', -3, '6.0.0', 'Deletes users.', { ...ADMIN, tips: EVERY_NODE }),

@@ -1,5 +1,6 @@
 /** The Bitmap family: strings as rows of bits. */
 import { at, type CommandSpec, family, type KeySpec, several, span } from '../../command-spec.js';
+import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
 import { countBits, findFirstBit, getBit, isLong, setBit } from './bits.js';
 import { bitField, readBitField } from './fields.js';
@@ -63,6 +64,7 @@ export const BITMAP: readonly CommandSpec[] = family('bitmap', [
   {
     name: 'BITFIELD',
     keyUse: ['RW access update'],
+    keyNeeds: (words) => (hasOption(words, 2, 'SET') || hasOption(words, 2, 'INCRBY') ? 'both' : 'read'),
     arity: -2,
     flags: write,
     keys: at(1),

@@ -7,8 +7,7 @@ import { dump, restore } from './dump.js';
 import { flush, list, load, remove, stats } from './libraries.js';
 
 const CALLS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
-/** Every partition of a database has all libraries. */
-const CHANGES: readonly CommandFlag[] = ['noscript', 'write', 'keyspace'];
+const CHANGES: readonly CommandFlag[] = ['noscript', 'write'];
 
 const HELP = [
   'FUNCTION <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
@@ -62,6 +61,8 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     flags: [...CHANGES, 'denyoom'],
     keys: NO_KEYS,
     handler: load,
+    // Every partition of a database has all libraries.
+    acrossPartitions: 'first',
     since: '7.0.0',
     summary: 'Puts a library of functions.',
   },
@@ -72,6 +73,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     flags: CHANGES,
     keys: NO_KEYS,
     handler: remove,
+    acrossPartitions: 'first',
     since: '7.0.0',
     summary: 'Deletes a library and its functions.',
   },
@@ -82,6 +84,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     flags: CHANGES,
     keys: NO_KEYS,
     handler: flush,
+    acrossPartitions: 'first',
     since: '7.0.0',
     summary: 'Deletes all libraries.',
   },
@@ -110,9 +113,11 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     name: 'FUNCTION KILL',
     tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
     arity: 2,
-    flags: ['noscript', 'stale', 'keyspace'],
+    flags: ['noscript', 'stale'],
     keys: NO_KEYS,
     handler: kill,
+    endsScript: true,
+    acrossPartitions: 'succeeded',
     since: '7.0.0',
     summary: 'Ends the function that runs; nothing of it stays.',
   },
@@ -132,6 +137,7 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     flags: [...CHANGES, 'denyoom'],
     keys: NO_KEYS,
     handler: restore,
+    acrossPartitions: 'first',
     since: '7.0.0',
     summary: 'Puts the libraries of a payload.',
   },

@@ -1,8 +1,6 @@
 /** DUMP and RESTORE: a value as the payload Redis exchanges. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
-import { findCommand } from '../../command-table.js';
-import { KvEngine } from '../../engine.js';
 import type { Value } from '../../keyspace.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { rebuildingCommands } from '../../rebuild.js';
@@ -43,7 +41,7 @@ export function isLongDump({ args, keyspace }: CommandContext): boolean {
 
 function* documentOf(context: CommandContext, key: ByteString): Generator<void, ByteString> {
   const words = ['JSON.GET', key];
-  const spec = findCommand(words);
+  const spec = context.commands.find(words);
   const text: Reply = spec === undefined ? null : yield* context.callInSlices(spec, words);
   if (typeof text !== 'string') throw badFormat;
   return text;
@@ -114,7 +112,7 @@ function readOptions({ args }: CommandContext): RestoreOptions {
 
 /** The value in a payload, made aside: one that turns out to be damaged changes nothing. */
 function* valueIn(context: CommandContext, key: ByteString, payload: ByteString): Generator<void, Value> {
-  const aside = new KvEngine(context.random, context.server);
+  const aside = context.aside();
   const pace = new Pace();
   try {
     for (const words of decodeDump(payload, key, MAX_RECORD_BYTES)) {
@@ -139,7 +137,7 @@ export function* copyInSlices(context: CommandContext, key: ByteString, value: V
   if (typeof value === 'string') return value;
   if (value.bytes <= LONG_BYTES) return value.clone();
   if (value instanceof JsonDocument) return yield* value.copy();
-  const aside = new KvEngine(context.random, context.server);
+  const aside = context.aside();
   const pace = new Pace();
   for (const words of value.rebuild(key)) {
     aside.replay(words);

@@ -2,7 +2,6 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import { type CommandContext, type FoundKey, found, type KeySpec, type SlicedHandler } from '../../command-spec.js';
-import { findCommand } from '../../command-table.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { ERRORS, ErrorReply, flatten, type Reply } from '../../reply.js';
 import { mergeSorted, Pace } from '../../slices.js';
@@ -116,10 +115,10 @@ function readOptions(context: CommandContext, mayStore: boolean): Options {
 }
 
 /** Keys that a pattern leads to are not named, so only those who may read every key may use one. */
-function mayReadAll({ permissions }: CommandContext): boolean {
+function mayReadAll({ permissions, commands }: CommandContext): boolean {
   if (permissions === undefined) return true;
   const words = ['GET', '*'];
-  const spec = findCommand(words);
+  const spec = commands.find(words);
   return spec !== undefined && permissions.refusal(spec, words) === undefined;
 }
 
@@ -161,7 +160,7 @@ function* elementsOf(
       : kind === 'set'
         ? ['SMEMBERS', key]
         : ['ZRANGE', key, '0', '-1', ...(isBackwards ? ['REV'] : [])];
-  const spec = findCommand(words);
+  const spec = context.commands.find(words);
   if (spec === undefined) throw ERRORS.wrongType;
   const reply = yield* context.callInSlices(spec, words);
   if (reply instanceof ErrorReply) throw reply;
@@ -170,7 +169,7 @@ function* elementsOf(
 }
 
 function callOf(context: CommandContext, words: readonly ByteString[], isQuiet = false): Reply {
-  const spec = findCommand(words);
+  const spec = context.commands.find(words);
   if (spec === undefined) throw ERRORS.wrongType;
   const reply = context.call(spec, words, isQuiet);
   if (reply instanceof ErrorReply) throw reply;
@@ -188,7 +187,11 @@ function weighed(context: CommandContext, value: ByteString, by: ByteString | un
 }
 
 /** The value of the key, or of the hash's field, that a pattern names for an element. */
-function lookUp({ keyspace, call }: CommandContext, pattern: ByteString, element: ByteString): ByteString | null {
+function lookUp(
+  { keyspace, commands, call }: CommandContext,
+  pattern: ByteString,
+  element: ByteString,
+): ByteString | null {
   if (pattern === '#') return element;
   const star = pattern.indexOf('*');
   if (star < 0) return null;
@@ -201,7 +204,7 @@ function lookUp({ keyspace, call }: CommandContext, pattern: ByteString, element
   if (!hasField) return typeof value === 'string' ? value : null;
   if (typeof value === 'string' || value.kind !== 'hash') return null;
   const words = ['HGET', key, pattern.slice(arrow + 2)];
-  const spec = findCommand(words);
+  const spec = commands.find(words);
   const reply = spec === undefined ? null : call(spec, words);
   return typeof reply === 'string' ? reply : null;
 }

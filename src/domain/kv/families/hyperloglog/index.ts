@@ -128,7 +128,7 @@ export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
     flags: ['readonly'],
     keys: span(1, -1),
     ...inSlices(count, isLongMerge),
-    isHeldWithWrites: true,
+    countsAsWrite: true,
     since: '2.8.9',
     summary: 'Estimates how many different elements were added to HyperLogLogs.',
     deviations: ['The estimate is not written into the value: reading changes nothing.'],

@@ -9,8 +9,9 @@ import { appendString, calculate, toggle } from './scalars.js';
 import { mergeInto, set, setMany } from './set.js';
 
 const read = ['readonly'] as const;
-const write = ['write'] as const;
-const grow = ['write', 'denyoom'] as const;
+/** Whatever changes a document also tells something of it. */
+const write = { flags: ['write'], keyNeeds: 'both' } as const;
+const grow = { flags: ['write', 'denyoom'], keyNeeds: 'both' } as const;
 
 const deepestFirst = 'Recursive matches come deepest first; the module of Redis lists parents first.';
 const nullPerMatch = 'A match of another type answers null where the path begins with `$`.';
@@ -19,7 +20,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.SET',
     arity: -4,
-    flags: grow,
+    ...grow,
     ...running(set, at(1)),
     since: '8.0.0',
     summary: 'Sets the JSON value at a path.',
@@ -32,7 +33,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.MSET',
     arity: -4,
-    flags: grow,
+    ...grow,
     ...running(setMany, span(1, -1, 3)),
     since: '8.0.0',
     summary: 'Sets JSON values at paths of several keys, all of them or none.',
@@ -40,7 +41,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.MERGE',
     arity: -4,
-    flags: grow,
+    ...grow,
     ...running(mergeInto, at(1)),
     since: '8.0.0',
     summary: 'Merges a JSON value into those at a path.',
@@ -67,7 +68,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.DEL',
     arity: -2,
-    flags: write,
+    ...write,
     ...running(remove, at(1)),
     since: '8.0.0',
     summary: 'Deletes the JSON values at a path.',
@@ -75,7 +76,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.FORGET',
     arity: -2,
-    flags: write,
+    ...write,
     ...running(remove, at(1)),
     since: '8.0.0',
     summary: 'Deletes the JSON values at a path.',
@@ -83,7 +84,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.CLEAR',
     arity: -2,
-    flags: write,
+    ...write,
     ...running(clear, at(1)),
     since: '8.0.0',
     summary: 'Empties containers and sets numbers to 0.',
@@ -109,7 +110,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.STRAPPEND',
     arity: -3,
-    flags: grow,
+    ...grow,
     ...running(appendString, at(1)),
     since: '8.0.0',
     summary: 'Appends to JSON strings.',
@@ -118,7 +119,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.NUMINCRBY',
     arity: 4,
-    flags: write,
+    ...write,
     ...running(calculate('plus', 'json.numincrby'), at(1)),
     since: '8.0.0',
     summary: 'Adds to JSON numbers.',
@@ -127,7 +128,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.NUMMULTBY',
     arity: 4,
-    flags: write,
+    ...write,
     ...running(calculate('times', 'json.nummultby'), at(1)),
     since: '8.0.0',
     summary: 'Multiplies JSON numbers.',
@@ -136,7 +137,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.NUMPOWBY',
     arity: 4,
-    flags: write,
+    ...write,
     ...running(calculate('power', 'json.numpowby'), at(1)),
     since: '8.0.0',
     summary: 'Raises JSON numbers to a power.',
@@ -145,7 +146,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.TOGGLE',
     arity: 3,
-    flags: write,
+    ...write,
     ...running(toggle, at(1)),
     since: '8.0.0',
     summary: 'Turns JSON booleans around.',
@@ -154,7 +155,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.ARRAPPEND',
     arity: -4,
-    flags: grow,
+    ...grow,
     ...running(append, at(1)),
     since: '8.0.0',
     summary: 'Appends to JSON arrays.',
@@ -172,7 +173,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.ARRINSERT',
     arity: -5,
-    flags: grow,
+    ...grow,
     ...running(insert, at(1)),
     since: '8.0.0',
     summary: 'Inserts into JSON arrays.',
@@ -190,7 +191,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.ARRPOP',
     arity: -2,
-    flags: write,
+    ...write,
     ...running(pop, at(1)),
     since: '8.0.0',
     summary: 'Takes an item out of JSON arrays.',
@@ -199,7 +200,7 @@ export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
   {
     name: 'JSON.ARRTRIM',
     arity: 5,
-    flags: write,
+    ...write,
     ...running(trim, at(1)),
     since: '8.0.0',
     summary: 'Keeps a range of JSON arrays.',

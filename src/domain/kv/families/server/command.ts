@@ -1,8 +1,8 @@
 /** COMMAND and its subcommands: the table, as clients read it. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { categoriesOf } from '../../acl/index.js';
+import { categoriesOf, ruleNameOf } from '../../acl/categories.js';
 import { type AccessedKey, accessedKeysOf, type CommandSpec, type Handler, type KeySpec } from '../../command-spec.js';
-import { admit, allCommands, findCommand, rowOf } from '../../command-table.js';
+import type { CommandTable } from '../../command-table.js';
 import { compileGlob } from '../../glob.js';
 import { ERRORS, ErrorReply, MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
 import { keySpecsOf, useOf } from './key-specs.js';
@@ -19,82 +19,81 @@ const FLAG_NAMES: Readonly<Record<string, string>> = {
   'skip-monitor': 'skip_monitor',
 };
 /** Flags that only we have. */
-const OWN_FLAGS = new Set(['random', 'keyspace', 'edge', 'connection', 'dangerous', 'script']);
+const OWN_FLAGS = new Set(['random', 'edge', 'connection', 'dangerous', 'script']);
 
 /** Names of the table's rows by container: `CONFIG` → `CONFIG GET` … */
-function subcommandsOf(container: string): CommandSpec[] {
-  return allCommands().filter(({ name }) => name.startsWith(`${container} `));
+function subcommandsOf(commands: CommandTable, container: string): CommandSpec[] {
+  return commands.rows.filter(({ name }) => name.startsWith(`${container} `));
 }
 
 /** Rows, and containers that have no row of their own. */
-function topNames(): string[] {
-  return [...new Set(allCommands().map(({ name }) => name.split(' ')[0] as string))];
+function topNames(commands: CommandTable): string[] {
+  return [...new Set(commands.rows.map(({ name }) => name.split(' ')[0] as string))];
 }
 
 /** COMMAND → all of them as COMMAND INFO shows them; over REST an empty list, as documented. */
-export const command: Handler = ({ face }) => (face === 'rest' ? [] : topNames().map(describe));
+export const command: Handler = ({ face, commands }) => (face === 'rest' ? [] : describeAll(commands));
 
 /** COMMAND COUNT → how many there are. */
-export const commandCount: Handler = () => topNames().length;
+export const commandCount: Handler = ({ commands }) => topNames(commands).length;
 
 /** COMMAND LIST [FILTERBY MODULE m | ACLCAT c | PATTERN p] → names in lower case. */
-export const commandList: Handler = ({ args }) => {
-  const specs = allCommands();
-  const names = () => [...new Set([...topNames(), ...specs.map(({ name }) => name)])].map(shown);
+export const commandList: Handler = ({ args, commands }) => {
+  const { rows } = commands;
+  const names = () => [...new Set([...topNames(commands), ...rows.map(({ name }) => name)])].map(shown);
   if (args.length === 2) return names();
   if (args.length !== 5 || args.option(2) !== 'FILTERBY') throw ERRORS.syntax;
   const kind = args.option(3);
   const value = args.bytes(4);
   if (kind === 'MODULE') return [];
-  if (kind === 'ACLCAT') return specs.filter((spec) => categoriesOf(spec).has(value.toLowerCase())).map(shownName);
+  if (kind === 'ACLCAT') return rows.filter((spec) => categoriesOf(spec).has(value.toLowerCase())).map(ruleNameOf);
   if (kind !== 'PATTERN') throw ERRORS.syntax;
   const glob = compileGlob(value.toLowerCase());
   return names().filter((name) => glob(name));
 };
 
 /** COMMAND INFO [name …] → for each what is known of it, null for what is unknown. */
-export const commandInfo: Handler = ({ args }) => {
-  if (args.length === 2) return topNames().map(describe);
+export const commandInfo: Handler = ({ args, commands }) => {
+  if (args.length === 2) return describeAll(commands);
   return args.from(2).map((name) => {
     const upper = name.toUpperCase().replace('|', ' ');
-    const isKnown = findCommand(upper.split(' '))?.name === upper || subcommandsOf(upper).length > 0;
-    return isKnown ? describe(upper) : null;
+    const isKnown = commands.find(upper.split(' '))?.name === upper || subcommandsOf(commands, upper).length > 0;
+    return isKnown ? describe(commands, upper) : null;
   });
 };
 
 /** COMMAND DOCS [name …] → name, document … */
-export const commandDocs: Handler = ({ args }) => {
-  const names = args.length === 2 ? topNames() : args.from(2).map((name) => name.toUpperCase().replace('|', ' '));
+export const commandDocs: Handler = ({ args, commands }) => {
+  const names =
+    args.length === 2 ? topNames(commands) : args.from(2).map((name) => name.toUpperCase().replace('|', ' '));
   const items: Reply[] = [];
   for (const name of names) {
-    const document = documentOf(name);
+    const document = documentOf(commands, name);
     if (document !== undefined) items.push(name.toLowerCase().replace(' ', '|'), document);
   }
   return new MapReply(items);
 };
 
 /** COMMAND GETKEYS name word … → the keys among them. */
-export const commandGetKeys: Handler = ({ args }) => keysAmong(args.from(2)).map(({ key }) => key);
+export const commandGetKeys: Handler = ({ args, commands }) => keysAmong(commands, args.from(2)).map(({ key }) => key);
 
 /** COMMAND GETKEYSANDFLAGS name word … → each key with what is done to it. */
-export const commandGetKeysAndFlags: Handler = ({ args }) => {
+export const commandGetKeysAndFlags: Handler = ({ args, commands }) => {
   const words = args.from(2);
-  const keys = keysAmong(words);
-  return keys.map((key) => [key.key, useOf(findCommand(words) as CommandSpec, key)]);
+  const keys = keysAmong(commands, words);
+  return keys.map((key) => [key.key, useOf(commands.find(words) as CommandSpec, key)]);
 };
 
-function keysAmong(words: readonly ByteString[]): AccessedKey[] {
-  const spec = admit(words);
+function keysAmong(commands: CommandTable, words: readonly ByteString[]): AccessedKey[] {
+  const spec = commands.admit(words);
   if (spec instanceof ErrorReply)
-    throw spec.text.includes('arguments') && findCommand(words) !== undefined ? invalidArity : invalidCommand;
+    throw spec.text.includes('arguments') && commands.find(words) !== undefined ? invalidArity : invalidCommand;
   const keys = accessedKeysOf(spec, words);
   if (spec.keys.kind === 'none') throw noKeyArguments;
   // Scripts need no keys; what else names none has a count that is none, or its keys where there is no word.
-  if ((keys.length === 0 && !MAY_NAME_NO_KEY.has(spec.family)) || !isCountMet(spec.keys, words)) throw invalidKeys;
+  if ((keys.length === 0 && !spec.flags.includes('script')) || !isCountMet(spec.keys, words)) throw invalidKeys;
   return keys;
 }
-
-const MAY_NAME_NO_KEY: ReadonlySet<string> = new Set(['scripting', 'function']);
 
 /** Are there as many words as a count of keys promises? */
 function isCountMet(keys: KeySpec, words: readonly ByteString[]): boolean {
@@ -102,17 +101,17 @@ function isCountMet(keys: KeySpec, words: readonly ByteString[]): boolean {
   return Number(words[keys.at]) * (keys.step ?? 1) <= words.length - keys.at - 1;
 }
 
-function shownName({ name }: CommandSpec): ByteString {
-  return shown(name);
-}
-
 function shown(name: string): ByteString {
   return name.toLowerCase().replace(' ', '|');
 }
 
-function describe(name: string): Reply {
-  const own = rowOf(name);
-  const subcommands = name.includes(' ') ? [] : subcommandsOf(name);
+function describeAll(commands: CommandTable): Reply[] {
+  return topNames(commands).map((name) => describe(commands, name));
+}
+
+function describe(commands: CommandTable, name: string): Reply {
+  const own = commands.rowOf(name);
+  const subcommands = name.includes(' ') ? [] : subcommandsOf(commands, name);
   const [first, last, step] = own === undefined ? [0, 0, 0] : spanOf(own.keys);
   const flags = own === undefined ? [] : own.flags.filter((flag) => !OWN_FLAGS.has(flag));
   if (own !== undefined && isMovable(own.keys)) flags.push('movablekeys' as never);
@@ -126,7 +125,7 @@ function describe(name: string): Reply {
     new SetReply([...(own === undefined ? [] : categoriesOf(own))].map((category) => new SimpleString(`@${category}`))),
     new SetReply(own?.tips ?? []),
     own === undefined ? new SetReply([]) : keySpecsOf(own),
-    new SetReply(subcommands.map((spec) => describe(spec.name))),
+    new SetReply(subcommands.map((spec) => describe(commands, spec.name))),
   ];
 }
 
@@ -149,9 +148,9 @@ function spanOf(keys: KeySpec): [number, number, number] {
 /** Redis's groups, where our family has another word. */
 const GROUPS: Readonly<Record<string, string>> = { function: 'scripting', acl: 'server', json: 'module' };
 
-function documentOf(name: string): Reply | undefined {
-  const own = rowOf(name);
-  const subcommands = name.includes(' ') ? [] : subcommandsOf(name);
+function documentOf(commands: CommandTable, name: string): Reply | undefined {
+  const own = commands.rowOf(name);
+  const subcommands = name.includes(' ') ? [] : subcommandsOf(commands, name);
   if (own === undefined && subcommands.length === 0) return undefined;
   const first = (own ?? subcommands[0]) as CommandSpec;
   const items: Reply[] = [
@@ -164,7 +163,7 @@ function documentOf(name: string): Reply | undefined {
   ];
   if (subcommands.length > 0) {
     const documents: Reply[] = [];
-    for (const spec of subcommands) documents.push(shownName(spec), documentOf(spec.name) as Reply);
+    for (const spec of subcommands) documents.push(ruleNameOf(spec), documentOf(commands, spec.name) as Reply);
     items.push('subcommands', new MapReply(documents));
   }
   return new MapReply(items);

@@ -1,14 +1,12 @@
 /** Where the keys of a command stand and what is done with them, as COMMAND INFO and GETKEYSANDFLAGS tell it. */
 import type { AccessedKey, CommandSpec, KeyAccess, KeySearch, KeySpec } from '../../command-spec.js';
 import { isWrite } from '../../command-spec.js';
+import { DEFAULT_KEY_USE, keyUseOf } from '../../key-use.js';
 import { MapReply, type Reply, SetReply, SimpleString } from '../../reply.js';
 
-const DEFAULT_USE: Readonly<Record<KeyAccess, string>> = { read: 'RO access', both: 'RW update', write: 'OW update' };
-
 /** COMMAND GETKEYSANDFLAGS: `RO`, `access` … */
-export function useOf(spec: CommandSpec, { part, access }: AccessedKey): Reply {
-  const use = spec.keys.kind === 'found' ? undefined : spec.keyUse?.[part];
-  return flags(use ?? DEFAULT_USE[access]);
+export function useOf(spec: CommandSpec, key: AccessedKey): Reply {
+  return flags(keyUseOf(spec, key));
 }
 
 /** COMMAND INFO: one for each part of the row's keys. */
@@ -23,12 +21,12 @@ function specsOf(spec: CommandSpec, keys: KeySpec, fallback: KeyAccess, uses: re
     case 'span': {
       const { first, last, step, access } = keys;
       const behind = last < 0 ? last : last - first;
-      return [keySpec(uses[0] ?? DEFAULT_USE[access ?? fallback], index(first), range(behind, step, 0))];
+      return [keySpec(uses[0] ?? DEFAULT_KEY_USE[access ?? fallback], index(first), range(behind, step, 0))];
     }
     case 'counted': {
       const { at, before, step, access } = keys;
       const found = before.map((position) => keySpec('OW update', index(position), range(0, 1, 0)));
-      const use = uses[before.length] ?? DEFAULT_USE[access ?? (before.length > 0 ? 'read' : fallback)];
+      const use = uses[before.length] ?? DEFAULT_KEY_USE[access ?? (before.length > 0 ? 'read' : fallback)];
       found.push(keySpec(use, index(at), method('keynum', ['keynumidx', 0, 'firstkey', 1, 'keystep', step ?? 1])));
       return found;
     }

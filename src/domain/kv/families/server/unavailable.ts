@@ -8,23 +8,39 @@ import { ErrorReply, notAvailable, type Reply, SimpleString } from '../../reply.
 const SERVED_BY_JOURNAL = 'every write is journaled before it is answered';
 const REPLICATED_BY_JOURNAL = 'the journal replicates';
 const HARMS_HOST = 'it could harm the server and its other databases';
+const ONE_DATABASE = 'there is one database behind a connection';
 
-const REASONS: readonly (readonly [name: string, since: string, reason: string])[] = [
-  ['BGREWRITEAOF', '1.0.0', SERVED_BY_JOURNAL],
-  ['BGSAVE', '1.0.0', SERVED_BY_JOURNAL],
-  ['SAVE', '1.0.0', SERVED_BY_JOURNAL],
-  ['DEBUG', '1.0.0', HARMS_HOST],
-  ['SHUTDOWN', '1.0.0', HARMS_HOST],
-  ['MODULE', '4.0.0', HARMS_HOST],
-  ['MIGRATE', '2.6.0', 'it would let clients open connections from the server'],
-  ['FAILOVER', '6.2.0', REPLICATED_BY_JOURNAL],
-  ['PSYNC', '2.8.0', REPLICATED_BY_JOURNAL],
-  ['REPLCONF', '3.0.0', REPLICATED_BY_JOURNAL],
-  ['REPLICAOF', '5.0.0', REPLICATED_BY_JOURNAL],
-  ['SLAVEOF', '1.0.0', REPLICATED_BY_JOURNAL],
-  ['SYNC', '1.0.0', REPLICATED_BY_JOURNAL],
-  ['MOVE', '1.0.0', 'there is one database behind a connection'],
-  ['SWAPDB', '4.0.0', 'there is one database behind a connection'],
+interface Refused extends Pick<CommandSpec, 'name' | 'since' | 'allCategories' | 'rulesMayNameParts'> {
+  readonly reason: string;
+  /** As in Redis it is refused when it would be queued. */
+  readonly isNeverQueued?: boolean;
+}
+
+/** Many a set of rules begins by taking these away, with their subcommands or without. */
+const often = { rulesMayNameParts: true } as const;
+
+const REFUSED: readonly Refused[] = [
+  { name: 'BGREWRITEAOF', since: '1.0.0', reason: SERVED_BY_JOURNAL, ...often },
+  { name: 'BGSAVE', since: '1.0.0', reason: SERVED_BY_JOURNAL, ...often },
+  { name: 'SAVE', since: '1.0.0', reason: SERVED_BY_JOURNAL, isNeverQueued: true, ...often },
+  { name: 'DEBUG', since: '1.0.0', reason: HARMS_HOST, ...often },
+  { name: 'SHUTDOWN', since: '1.0.0', reason: HARMS_HOST, isNeverQueued: true, ...often },
+  { name: 'MODULE', since: '4.0.0', reason: HARMS_HOST, allCategories: ['slow'], ...often },
+  {
+    name: 'MIGRATE',
+    since: '2.6.0',
+    reason: 'it would let clients open connections from the server',
+    allCategories: ['keyspace', 'write', 'slow', 'dangerous'],
+    ...often,
+  },
+  { name: 'FAILOVER', since: '6.2.0', reason: REPLICATED_BY_JOURNAL, ...often },
+  { name: 'PSYNC', since: '2.8.0', reason: REPLICATED_BY_JOURNAL, isNeverQueued: true, ...often },
+  { name: 'REPLCONF', since: '3.0.0', reason: REPLICATED_BY_JOURNAL, ...often },
+  { name: 'REPLICAOF', since: '5.0.0', reason: REPLICATED_BY_JOURNAL, ...often },
+  { name: 'SLAVEOF', since: '1.0.0', reason: REPLICATED_BY_JOURNAL, ...often },
+  { name: 'SYNC', since: '1.0.0', reason: REPLICATED_BY_JOURNAL, isNeverQueued: true, ...often },
+  { name: 'MOVE', since: '1.0.0', reason: ONE_DATABASE, allCategories: ['keyspace', 'write', 'fast'] },
+  { name: 'SWAPDB', since: '4.0.0', reason: ONE_DATABASE, allCategories: ['keyspace', 'write', 'fast', 'dangerous'] },
 ];
 
 function helpOf(name: string, reason: string): Reply {
@@ -32,21 +48,20 @@ function helpOf(name: string, reason: string): Reply {
   return [...lines, 'HELP', '    Print this help.'].map((line) => new SimpleString(line));
 }
 
-/** As in Redis they are refused when they would be queued. */
-const NOT_IN_TRANSACTIONS = new Set(['SAVE', 'SHUTDOWN', 'SYNC', 'PSYNC']);
-
-export const UNAVAILABLE: readonly Omit<CommandSpec, 'family'>[] = REASONS.map(([name, since, reason]) => {
-  const refusal = new ErrorReply(`ERR ${name} is not available: ${reason}`, notAvailable(name).text);
-  return {
-    name,
-    arity: -1,
-    flags: ['admin', 'dangerous', 'noscript', 'edge', ...(NOT_IN_TRANSACTIONS.has(name) ? (['nomulti'] as const) : [])],
-    keys: NO_KEYS,
-    handler: ({ args }) => (args.length === 2 && args.option(1) === 'HELP' ? helpOf(name, reason) : refusal),
-    since,
-    summary: `Refused: ${reason}.`,
-    rest: 'refused',
-    readOnlyToken: false,
-    deviations: [`Refused: ${reason}.`],
-  } as const;
-});
+export const UNAVAILABLE: readonly Omit<CommandSpec, 'family'>[] = REFUSED.map(
+  ({ reason, isNeverQueued = false, ...row }) => {
+    const { name } = row;
+    const refusal = new ErrorReply(`ERR ${name} is not available: ${reason}`, notAvailable(name).text);
+    return {
+      ...row,
+      arity: -1,
+      flags: ['admin', 'dangerous', 'noscript', 'edge', ...(isNeverQueued ? (['nomulti'] as const) : [])],
+      keys: NO_KEYS,
+      handler: ({ args }) => (args.length === 2 && args.option(1) === 'HELP' ? helpOf(name, reason) : refusal),
+      summary: `Refused: ${reason}.`,
+      rest: 'refused',
+      readOnlyToken: false,
+      deviations: [`Refused: ${reason}.`],
+    } as const;
+  },
+);

@@ -1,5 +1,6 @@
 /** The String family. */
 import { at, type CommandSpec, family, type KeySpec, span } from '../../command-spec.js';
+import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
@@ -33,10 +34,13 @@ export const STRING: readonly CommandSpec[] = family('string', [
   {
     name: 'SET',
     keyUse: ['RW access update'],
+    keyNeeds: (words) => (hasOption(words, 3, 'GET') ? 'both' : 'write'),
     arity: -3,
     flags: write,
     keys: at(1),
     handler: set,
+    // Redis does not flag it `fast`, because a large value takes its time. The same goes for SETEX and PSETEX.
+    isQuick: true,
     since: '1.0.0',
     summary: 'Sets the value of a key, whatever it held; may expire and may depend on what is there.',
     deviations: [
@@ -244,6 +248,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     flags: write,
     keys: at(1),
     handler: setExpiring('psetex', 1),
+    isQuick: true,
     since: '2.6.0',
     summary: 'Sets a string value that expires after milliseconds.',
     deviations: [expiryEnds],
@@ -255,6 +260,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     flags: write,
     keys: at(1),
     handler: setExpiring('setex', 1000),
+    isQuick: true,
     since: '2.0.0',
     summary: 'Sets a string value that expires after seconds.',
     deviations: [expiryEnds],

@@ -1,0 +1,34 @@
+/** The table is handed to the engine: what is in it is what there is. */
+import { expect } from 'chai';
+import { NO_AUDIENCE } from '../../../../src/domain/kv/audience.js';
+import { CommandTable } from '../../../../src/domain/kv/command-table.js';
+import { admit, type CommandSpec, ErrorReply, findCommand, KvEngine } from '../../../../src/domain/kv/index.js';
+import { seededRandom } from '../../../support/kv-bench.js';
+
+describe('a table of commands', () => {
+  const rows = ['SET', 'COMMAND COUNT', 'EVAL', 'DEL'].map((name) => findCommand(name.split(' ')) as CommandSpec);
+  const table = new CommandTable(rows);
+  const engineOf = (commands?: CommandTable) =>
+    new KvEngine(seededRandom(1), { nowMicros: () => 0, info: () => new Map() }, NO_AUDIENCE, commands);
+  const run = (engine: KvEngine, words: string[]) => engine.execute(admit(words) as CommandSpec, words, 1);
+
+  it('knows its rows and no others', () => {
+    expect(table.find(['set', 'k', 'v'])?.name).to.equal('SET');
+    expect(table.find(['GET', 'k'])).to.equal(undefined);
+    expect(table.admit(['SET', 'k'])).to.be.instanceOf(ErrorReply);
+    expect(table.admit(['GET', 'k'])).to.be.instanceOf(ErrorReply);
+  });
+
+  it('is what the commands of an engine see, and what its scripts may call', () => {
+    const engine = engineOf(table);
+    expect(run(engine, ['COMMAND', 'COUNT'])).to.equal(4);
+    expect(run(engine, ['EVAL', "return redis.call('SET', KEYS[1], 'v')", '1', 'k'])).to.not.be.instanceOf(ErrorReply);
+    const refused = run(engine, ['EVAL', "return redis.call('GET', KEYS[1])", '1', 'k']) as ErrorReply;
+    expect(refused.text).to.contain('Unknown Redis command called from script');
+  });
+
+  it('is what effects are replayed by', () => {
+    expect(() => engineOf(table).replay(['RPUSH', 'k', 'v'])).to.throw('an effect names an unknown command');
+    expect(() => engineOf().replay(['RPUSH', 'k', 'v'])).to.not.throw();
+  });
+});
