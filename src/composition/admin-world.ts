@@ -27,7 +27,7 @@ import {
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type { Database } from '../domain/control/index.js';
-import { mustBeWhole } from '../journal/index.js';
+import { inDoubt, mustBeWhole } from '../journal/index.js';
 import {
   type AccountId,
   type DatabaseId,
@@ -56,7 +56,7 @@ import type {
   Sealing,
   Timers,
 } from '../ports/index.js';
-import { inDoubt, openNatsWorld, verifiedLayout } from './nats-world.js';
+import { openNatsWorld, verifiedLayout } from './nats-world.js';
 import { callLimitsOf } from './runtime-parts.js';
 
 export interface AdminWorld {

@@ -12,7 +12,7 @@ import {
 } from '../actors/kv-shard/index.js';
 import type { PlaneWorld, ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
+import { type Audience, KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvDelivery } from '../messages/index.js';
 import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
@@ -40,22 +40,15 @@ export interface KvRoleOptions {
   deliver(edge: SessionId, delivery: KvDelivery): void;
 }
 
-export function kvRole(
-  c: DependencyContainer,
-  { isExclusive, compactor, storage, facts, meter, dataLimits, deliver }: KvRoleOptions,
-): KvRole {
+export function kvRole(c: DependencyContainer, options: KvRoleOptions): KvRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
   const log = c.resolve(tokens.LOG);
-  const objects = c.resolve(tokens.OBJECTS);
   const bus = c.resolve(tokens.BUS);
+  const metrics = c.resolve(tokens.METRICS);
   const shards = shardNames(c.resolve(tokens.LAYOUT)).kv;
   const silence = silenceWatchOf(config, clock, timers);
-
-  const metrics = c.resolve(tokens.METRICS);
-
   const held = new HeldData(c.resolve(tokens.MEMORY).dataBytes, {
     timers,
     log,
@@ -64,59 +57,21 @@ export function kvRole(
         for (const [name, { engine }] of plane.loaded()) yield [name, engine] as const;
     },
   });
-
   metrics.gauge('millrace_data_bytes', () => held.usedBytes);
   metrics.gauge('millrace_data_limit_bytes', () => held.limitBytes);
 
-  function createPlane({ activation, actor, history, loadPartition }: PlaneWorld<KvWork>): KvPlane {
-    const plane = new KvPlane(
-      {
-        clock,
-        timers,
-        log,
-        storage,
-        activation: `${activation.epoch}-${Buffer.from(random.bytes(6)).toString('hex')}`,
-        permissionsOf: (user, rules) => permissionsOf(rules, user),
-        deliver: (edge, partition, events) => deliver(edge, { partition, activation: plane.activation, events }),
-        history,
-        createFold: (audience) => {
-          const engine = new KvEngine(random, facts, audience);
-          engine.maxAnswerBytes = Math.max(config.bounds.maxAnswerBytes, config.bounds.maxCommandBytes);
-          return new KvFold(engine);
-        },
-        loadPartition,
-        loadKept: keptLoader({ objects, log, clock, timers }),
-        dataLimits,
-        held,
-      },
-      {
-        expiryKeysPerTick: config.bounds.expiryKeys,
-        expiryEveryMs: EXPIRY_EVERY_MS,
-        passivateAfterMs: PASSIVATE_AFTER_MS,
-      },
-    );
-    plane.onReady = () => actor().resume();
-    plane.onFailure = (error) => actor().fail(error);
-    return plane;
-  }
-
-  const owned = ownedShards<KvWork, KvPlane>(
-    c,
-    { isExclusive, compactor },
-    {
-      shards,
-      createPlane,
-      serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
-      onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
-    },
-  );
-  const { host } = owned;
-  watchShards(metrics, host, shards);
+  const owned = ownedShards<KvWork, KvPlane>(c, options, {
+    shards,
+    createPlane: planeMaker(c, options, held),
+    serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
+    onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
+  });
+  watchShards(metrics, owned.host, shards);
   const passivation = new Passivation({ clock, timers, planes: () => owned.planes() });
-  const gauges = new KvGauges({ clock, timers, meter, owners: () => owned.planes() });
+  const gauges = new KvGauges({ clock, timers, meter: options.meter, owners: () => owned.planes() });
 
   return {
-    host,
+    host: owned.host,
     start: () => {
       owned.start();
       gauges.start();
@@ -129,5 +84,54 @@ export function kvRole(
       held.stop();
       await owned.stop();
     },
+  };
+}
+
+/** @returns what makes the plane of each activation */
+function planeMaker(
+  c: DependencyContainer,
+  { storage, facts, dataLimits, deliver }: KvRoleOptions,
+  held: HeldData,
+): (world: PlaneWorld<KvWork>) => KvPlane {
+  const { bounds } = c.resolve(tokens.CONFIG);
+  const clock = c.resolve(tokens.CLOCK);
+  const timers = c.resolve(tokens.TIMERS);
+  const random = c.resolve(tokens.RANDOM);
+  const log = c.resolve(tokens.LOG);
+  const loadKept = keptLoader({ objects: c.resolve(tokens.OBJECTS), log, clock, timers });
+  const createFold = (audience: Audience) => {
+    const engine = new KvEngine(random, facts, audience);
+    engine.maxAnswerBytes = Math.max(bounds.maxAnswerBytes, bounds.maxCommandBytes);
+    return new KvFold(engine);
+  };
+  const limits = {
+    expiryKeysPerTick: bounds.expiryKeys,
+    expiryEveryMs: EXPIRY_EVERY_MS,
+    passivateAfterMs: PASSIVATE_AFTER_MS,
+  };
+
+  return ({ activation: { epoch }, actor, history, loadPartition }) => {
+    const activation = `${epoch}-${Buffer.from(random.bytes(6)).toString('hex')}`;
+    const plane = new KvPlane(
+      {
+        clock,
+        timers,
+        log,
+        storage,
+        activation,
+        permissionsOf: (user, rules) => permissionsOf(rules, user),
+        deliver: (edge, partition, events) => deliver(edge, { partition, activation, events }),
+        history,
+        createFold,
+        loadPartition,
+        loadKept,
+        dataLimits,
+        held,
+      },
+      limits,
+    );
+    plane.onReady = () => actor().resume();
+    plane.onFailure = (error) => actor().fail(error);
+    return plane;
   };
 }

@@ -68,6 +68,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
   const log = c.resolve(tokens.FACE_LOG);
   const { publicUrlKv, publicUrlQueue, publicUrlMgmt } = config.faces;
   const { trustedProxies } = config.faces;
+  const sealing = () => c.resolve(tokens.SEALING);
   let isDraining = false;
   const search = createSearchHandler({
     access: control.search,
@@ -87,7 +88,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
   const admin = createAdminHandler({
     access: control.management,
     control: control.client,
-    sealing: control.sealing,
+    sealing,
     audit,
     messageLog,
     statistics,
@@ -116,7 +117,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
   const server = createManagementServer({
     control: control.client,
     access: control.management,
-    sealing: control.sealing,
+    sealing,
     statistics,
     backups,
     removal,

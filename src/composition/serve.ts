@@ -5,7 +5,7 @@ import { SessionSweep } from '../actors/runtime/index.js';
 import { resolverOfThisMachine, UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
 import { JetStreamIntakeLog, JetStreamObjectStore, streamSizes } from '../adapters/nats/index.js';
-import { DiskUsage, DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
+import { DiskUsage, DiskWatch, openKeyFile, WorkerCompactor } from '../adapters/node/index.js';
 import { encodeKvDelivery } from '../codec/remote/index.js';
 import type { Config } from '../config/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
@@ -89,6 +89,8 @@ async function startRoles(
   const session = c.resolve(tokens.SESSION);
   await session.start();
   undo.push(() => session.close());
+
+  c.registerInstance(tokens.SEALING, await openKeyFile(config.storage.sealKeyFile, c.resolve(tokens.RANDOM)));
 
   const journalTotal = await journalTotalOf(config, world);
   const compactor = new WorkerCompactor<CompactorWorld>({

@@ -13,6 +13,7 @@ import type {
   Metrics,
   ObjectStore,
   Random,
+  Sealing,
   Timers,
 } from '../ports/index.js';
 import type { ProcessMemory } from './process-memory.js';
@@ -31,6 +32,8 @@ export const LOG = token<Log>('Log');
 /** For whatever a stranger can cause. */
 export const FACE_LOG = token<Log>('FaceLog');
 export const METRICS = token<Metrics>('Metrics');
+/** Of the key file. */
+export const SEALING = token<Sealing>('Sealing');
 export const MEMORY = token<ProcessMemory>('ProcessMemory');
 export const JOURNAL = token<Journal>('Journal');
 export const LEASES = token<LeaseStore>('LeaseStore');
