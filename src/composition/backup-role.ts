@@ -3,9 +3,11 @@ import type { DependencyContainer } from 'tsyringe';
 import type { ControlView } from '../actors/control/index.js';
 import { DatabaseKeeper } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES } from '../actors/kv-shard/index.js';
+import { JobThreads } from '../adapters/node/index.js';
+import type { KeepRequest, Kept } from '../journal/backup/index.js';
 import type { Backups, KvGateway, ManagementControl } from '../ports/index.js';
-import { KeeperThread } from './backup-keeper-thread.js';
 import type { NatsWorld } from './nats-world.js';
+import type { ThreadWorld } from './thread-parts.js';
 import * as tokens from './tokens.js';
 
 export interface BackupRoleOptions {
@@ -29,10 +31,13 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
   const config = c.resolve(tokens.CONFIG);
   const log = c.resolve(tokens.LOG);
   const timers = c.resolve(tokens.TIMERS);
-  const thread = new KeeperThread({
+  const threads = new JobThreads<ThreadWorld, KeepRequest, Kept>({
     entry: new URL('./backup-keeper-worker.js', import.meta.url),
-    task: { nats: world.options, prefix: config.nats.natsPrefix },
+    world: { nats: world.options, prefix: config.nats.natsPrefix },
     log,
+    nameOf: ({ backup }) => `backup ${backup}`,
+    lost: 'nothing was kept',
+    detailsOf: ({ backup }) => ({ backup }),
   });
   const keeper = new DatabaseKeeper(
     {
@@ -47,7 +52,7 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
         const known = [...view.state.backups.byId.values()].filter(({ state }) => state !== 'failed');
         return new Set(known.map(({ id }) => id));
       },
-      keep: (request) => thread.keep(request),
+      keep: (request) => threads.run(request),
     },
     {
       clusterId: world.layout.clusterId,
@@ -62,7 +67,7 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
     sweep: () => keeper.sweepUnknown(),
     stop: async () => {
       const ended = keeper.close();
-      await thread.close();
+      await threads.close();
       await ended;
     },
   };

@@ -1,7 +1,7 @@
 /** Making, proving and restoring backups of a whole installation: the steps of each command, in their order. */
 import { resolve, sep } from 'node:path';
 import type { MarkKeeper, RestoreMark } from '../adapters/nats/index.js';
-import { PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
+import { BackupDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import {
   type BackupManifest,
@@ -17,7 +17,6 @@ import {
 import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
-import { BackupDirectory } from './backup-directory.js';
 import { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
 import { VERSION } from './version.js';
 

@@ -1,11 +1,11 @@
 /** The faces of this process: every port on which clients are served, opened one after the other. */
 import { readFile } from 'node:fs/promises';
 import type { DependencyContainer } from 'tsyringe';
-import { KvHub } from '../actors/kv-shard/index.js';
+import { type KvDeliveries, KvHub, REDIS_VERSION } from '../actors/kv-shard/index.js';
 import type { QueueWork } from '../actors/queue/index.js';
 import type { ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { decodeKvDelivery } from '../codec/remote/index.js';
+import { AuditThreads } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { AclCommands, createKvServer, type createQueueServer, createRespServer, SignInGuard } from '../edge/index.js';
 import { ByteBudget, describeError, MillraceError } from '../kernel/index.js';
@@ -22,20 +22,17 @@ import type {
   SearchQueries,
   Statistics,
 } from '../ports/index.js';
-import { AuditThreads } from './audit/audit-thread.js';
+import type { AuditedWorld } from './audit-worker.js';
 import type { ControlRole } from './control-role.js';
 import { managementFace } from './management-edge.js';
 import type { NatsWorld } from './nats-world.js';
 import { queueFace } from './queue-edge.js';
-import { type ProcessFacts, REDIS_VERSION } from './server-facts.js';
 import * as tokens from './tokens.js';
 
 export interface FaceWorld {
   readonly world: NatsWorld;
   readonly control: ControlRole;
-  readonly facts: ProcessFacts;
-  /** Takes the ear of this process, so that its own owners reach it without the bus. */
-  readonly hubs: KvHub[];
+  readonly deliveries: KvDeliveries;
   readonly gateway: KvGateway;
   readonly backups: Backups;
   readonly removal: DataRemoval;
@@ -61,22 +58,18 @@ type Undo = () => Promise<void> | void;
  * @throws BAD_CONFIG when a port cannot be listened on
  */
 export async function startFaces(c: DependencyContainer, undo: Undo[], parts: FaceWorld): Promise<string[]> {
-  const { world, control, facts, hubs, gateway, backups, removal, queueHost, intake, http, models } = parts;
+  const { world, control, deliveries, gateway, backups, removal, queueHost, intake, http, models } = parts;
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
   const log = c.resolve(tokens.LOG);
-  const bus = c.resolve(tokens.BUS);
   const { host, kvPort, queuePort, mgmtPort, respPort } = config.faces;
   const secured = await tlsOf(config);
   const [httpScheme, respScheme] = secured.tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
   const deadline = () => AbortSignal.timeout(config.process.shutdownMs / 2);
 
   const events = new KvHub(gateway, timers, log, c.resolve(tokens.SESSION).processId);
-  hubs.push(events);
-  const ear = bus.subscribe({ kind: 'edge', session: events.edge }, (payload) =>
-    events.receive(decodeKvDelivery(payload)),
-  );
+  const ear = deliveries.hear(events);
   undo.push(() => ear.stop());
   const users = new AclCommands({
     admin: control.users,
@@ -134,20 +127,20 @@ export async function startFaces(c: DependencyContainer, undo: Undo[], parts: Fa
     });
     const bound = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
     undo.push(() => resp.close(deadline()));
-    facts.face = {
+    c.registerInstance(tokens.NATIVE_FACE, {
       host,
       port: bound.port,
       maxClients: config.http.httpMaxConnections,
       counts: () => resp.counts(),
-    };
+    });
     shownRespPort = bound.port;
     respAt = `resp=${respScheme}://${at(host, bound.port)}`;
   }
 
   const { kv: kvShards, queue: queueShards } = shardNames(world.layout);
-  const audit = new AuditThreads({
-    entry: new URL('./audit/audit-worker.js', import.meta.url),
-    work: {
+  const audit = new AuditThreads<AuditedWorld>({
+    entry: new URL('./audit-worker.js', import.meta.url),
+    world: {
       nats: world.options,
       prefix: config.nats.natsPrefix,
       kvShards: kvShards.length,

@@ -1,5 +1,5 @@
 /** What the command line starts. */
-export { type AdminWorld, type DatabasePlace, openAdminWorld } from './admin-world.js';
+export { type AdminWorld, openAdminWorld } from './admin-world.js';
 export { makeBackup, proveBackup, restoreInto } from './backup.js';
 export type { MadeCredentials } from './control-role.js';
 export { natsOptionsOf } from './nats-world.js';

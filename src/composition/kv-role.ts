@@ -2,6 +2,7 @@
 import type { DependencyContainer } from 'tsyringe';
 import {
   HeldData,
+  type KvDeliveries,
   KvFold,
   KvGauges,
   KvPlane,
@@ -13,8 +14,6 @@ import {
 import type { PlaneWorld, ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { type Audience, KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
-import type { SessionId } from '../kernel/index.js';
-import type { KvDelivery } from '../messages/index.js';
 import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
 import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
@@ -36,8 +35,7 @@ export interface KvRoleOptions {
   readonly facts: ServerFacts;
   readonly meter: Meter;
   readonly dataLimits: DataLimits;
-  /** Tells a process, this one or another, what its clients listen to. */
-  deliver(edge: SessionId, delivery: KvDelivery): void;
+  readonly deliveries: KvDeliveries;
 }
 
 export function kvRole(c: DependencyContainer, options: KvRoleOptions): KvRole {
@@ -90,7 +88,7 @@ export function kvRole(c: DependencyContainer, options: KvRoleOptions): KvRole {
 /** @returns what makes the plane of each activation */
 function planeMaker(
   c: DependencyContainer,
-  { storage, facts, dataLimits, deliver }: KvRoleOptions,
+  { storage, facts, dataLimits, deliveries }: KvRoleOptions,
   held: HeldData,
 ): (world: PlaneWorld<KvWork>) => KvPlane {
   const { bounds } = c.resolve(tokens.CONFIG);
@@ -112,7 +110,7 @@ function planeMaker(
 
   return ({ activation: { epoch }, actor, history, loadPartition }) => {
     const activation = `${epoch}-${Buffer.from(random.bytes(6)).toString('hex')}`;
-    const plane = new KvPlane(
+    return new KvPlane(
       {
         clock,
         timers,
@@ -120,18 +118,17 @@ function planeMaker(
         storage,
         activation,
         permissionsOf: (user, rules) => permissionsOf(rules, user),
-        deliver: (edge, partition, events) => deliver(edge, { partition, activation, events }),
+        deliver: (edge, partition, events) => deliveries.deliver(edge, { partition, activation, events }),
         history,
         createFold,
         loadPartition,
         loadKept,
         dataLimits,
         held,
+        onReady: () => actor().resume(),
+        onFailure: (error) => actor().fail(error),
       },
       limits,
     );
-    plane.onReady = () => actor().resume();
-    plane.onFailure = (error) => actor().fail(error);
-    return plane;
   };
 }

@@ -6,8 +6,7 @@ import type { Check } from '../adapters/http-health/index.js';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import type { MessageLog, RunLog, Statistics } from '../ports/index.js';
-import type { ReadModelStatus } from '../projections/index.js';
-import { EventLimits, MeterTrimmer } from '../projections/index.js';
+import { EventLimits, MeterTrimmer, readinessOfModels } from '../projections/index.js';
 import { AskedReadModels, AskedStatistics, askOverBus } from '../query/index.js';
 import type { NatsWorld } from './nats-world.js';
 import { ProjectionThread } from './projection-thread.js';
@@ -103,7 +102,7 @@ export function projectionRole(
         () => lock.release(),
       );
     },
-    check: () => checkOf(thread),
+    check: () => readinessOfModels(thread.status, thread.statistics),
     stop: async () => {
       const [stopServing, ...others] = ends.splice(0);
       stopServing?.();
@@ -125,22 +124,4 @@ export function remoteReadModels(c: DependencyContainer): MessageLog & RunLog {
 export function remoteStatistics(c: DependencyContainer): Statistics {
   const onBehind = countStale(c.resolve(tokens.METRICS), 'statistics');
   return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), 'query', REMOTE_TRY_MS), onBehind);
-}
-
-function checkOf({ status, statistics }: ProjectionThread): Check {
-  if (status === undefined || statistics === undefined)
-    return { ok: false, detail: 'the read models are being opened' };
-  // Nobody waits for statistics: they are told of, and do not decide.
-  const ofStatistics = statistics === undefined ? [] : notesOf(statistics).map((note) => `statistics: ${note}`);
-  const notes = [...notesOf(status), ...ofStatistics];
-  const isStuck = status.troubles.length > 0;
-  return { ok: status.isCaughtUp, isStuck, ...(notes.length === 0 ? {} : { detail: notes.join('; ') }) };
-}
-
-function notesOf({ behindPositions, behindMs, troubles, incompleteShards }: Omit<ReadModelStatus, 'rows'>): string[] {
-  return [
-    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
-    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
-    ...(incompleteShards.length > 0 ? [`older events may be missing: ${incompleteShards.join(', ')}`] : []),
-  ];
 }

@@ -149,7 +149,7 @@ function planeMaker(
     const submit = (work: QueueWork) => actor().submit(work);
     const mayCall = () => actor().holdsLease;
     const calls = { http, signer, headers, clock, timers, log, metrics, submit, mayCall };
-    const plane = new QueuePlane(
+    return new QueuePlane(
       {
         clock,
         timers,
@@ -162,12 +162,11 @@ function planeMaker(
         engine,
         createBodies: (partition) => new BodyCache({ shard, partition, memory, reader }),
         loadPartition,
+        onReady: () => actor().resume(),
         mayStart: () => actor().state === 'serving',
       },
       limits,
     );
-    plane.onReady = () => actor().resume();
-    return plane;
   };
 }
 

@@ -4,6 +4,7 @@ import type { Check } from '../adapters/http-health/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import type { DatabaseId } from '../kernel/index.js';
 import type { SearchQueries } from '../ports/index.js';
+import { readinessOfSearch } from '../projections/index.js';
 import { AskedSearch, askOverBus } from '../query/index.js';
 import type { NatsWorld } from './nats-world.js';
 import { inSeconds } from './runtime-parts.js';
@@ -67,7 +68,7 @@ export function searchRole(
       ];
       ends.push(() => served.stop(), ...gauges.map((gauge) => () => gauge.stop()));
     },
-    check: () => checkOf(thread),
+    check: () => readinessOfSearch(thread.status),
     rebuild: () => thread.rebuild(),
     stop: async () => {
       const [stopServing, ...others] = ends.splice(0);
@@ -81,15 +82,4 @@ export function searchRole(
 /** For a process without the role. */
 export function remoteSearch(c: DependencyContainer): SearchQueries {
   return new AskedSearch(askOverBus(c.resolve(tokens.BUS), 'search', REMOTE_TRY_MS));
-}
-
-function checkOf({ status }: SearchThread): Check {
-  if (status === undefined) return { ok: false, detail: 'the search indexes are being opened' };
-  const { isCaughtUp, behindPositions, behindMs, troubles, unreadable } = status;
-  const notes = [
-    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
-    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
-    ...(unreadable > 0 ? [`${unreadable} documents cannot be read`] : []),
-  ];
-  return notes.length === 0 ? { ok: isCaughtUp } : { ok: isCaughtUp, detail: notes.join('; ') };
 }

@@ -1,16 +1,13 @@
 import type { DependencyContainer } from 'tsyringe';
 import { DailyBackups, DeletedData, Sweeps } from '../actors/control/index.js';
-import { type KvHub, PartitionRemoval } from '../actors/kv-shard/index.js';
+import { KvDeliveries, PartitionRemoval, ProcessFacts } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { resolverOfThisMachine, UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
 import { JetStreamIntakeLog, JetStreamObjectStore, streamSizes } from '../adapters/nats/index.js';
-import { DiskUsage, DiskWatch, openKeyFile, WorkerCompactor } from '../adapters/node/index.js';
-import { encodeKvDelivery } from '../codec/remote/index.js';
+import { DiskUsage, DiskWatch, NodeReadings, openKeyFile, WorkerCompactor } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
-import type { SessionId } from '../kernel/index.js';
-import type { KvDelivery } from '../messages/index.js';
 import {
   type Backups,
   type DataRemoval,
@@ -32,8 +29,8 @@ import { basicParts, natsParts } from './process-parts.js';
 import { type ProjectionRole, projectionRole, remoteReadModels, remoteStatistics } from './projection-role.js';
 import { queueRole } from './queue-role.js';
 import { remoteSearch, type SearchRole, type SearchRoleOptions, searchRole } from './search-role.js';
-import { ProcessFacts } from './server-facts.js';
 import * as tokens from './tokens.js';
+import { VERSION } from './version.js';
 
 export interface RunningProcess {
   /** `name=url`, in the order they are listed on the ready line. */
@@ -99,19 +96,11 @@ async function startRoles(
     log,
   });
   undo.push(() => compactor.close());
-  const { scriptMs, scriptHoldMs } = config.bounds;
-  const scriptLimits = { totalMs: scriptMs, holdMs: scriptHoldMs };
-  const facts = new ProcessFacts(c.resolve(tokens.CLOCK), session.id, scriptLimits);
+  const facts = factsOf(c, session.id);
   const control = controlRole(c, { world, compactor, ownsShard: canOwn });
   undo.push(() => control.stop());
   const storage = storageOf(c, world, undo);
-  const hubs: KvHub[] = [];
-  const bus = c.resolve(tokens.BUS);
-  const deliver = (edge: SessionId, delivery: KvDelivery) => {
-    const hub = hubs.find((candidate) => candidate.edge === edge);
-    if (hub !== undefined) hub.receive(delivery);
-    else bus.publish({ kind: 'edge', session: edge }, encodeKvDelivery(delivery));
-  };
+  const deliveries = new KvDeliveries(c.resolve(tokens.BUS));
   const kv = has('kv')
     ? kvRole(c, {
         isExclusive: world.isExclusive,
@@ -120,7 +109,7 @@ async function startRoles(
         facts,
         meter: control.meter,
         dataLimits: control.dataLimits,
-        deliver,
+        deliveries,
       })
     : undefined;
   kv?.start();
@@ -158,8 +147,7 @@ async function startRoles(
       ...(await startFaces(c, undo, {
         world,
         control,
-        facts,
-        hubs,
+        deliveries,
         gateway,
         backups: keeping.backups,
         removal,
@@ -203,6 +191,15 @@ async function startRoles(
     log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
   });
   return { addresses, ready, credentials, failed, stop };
+}
+
+/** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
+function factsOf(c: DependencyContainer, runId: string): ProcessFacts {
+  const { scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
+  const face = () => (c.isRegistered(tokens.NATIVE_FACE) ? c.resolve(tokens.NATIVE_FACE) : undefined);
+  const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };
+  return new ProcessFacts(ports, { runId, version: VERSION, scripts });
 }
 
 /** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */

@@ -11,6 +11,7 @@ import type {
   LeaseStore,
   Log,
   Metrics,
+  NativeFace,
   ObjectStore,
   Random,
   Sealing,
@@ -42,5 +43,7 @@ export const BUS = token<Bus>('Bus');
 export const LAYOUT = token<ClusterLayout>('ClusterLayout');
 export const CONNECTIONS = token<NatsConnections>('NatsConnections');
 export const CLOCK_WATCH = token<ClockWatch>('ClockWatch');
+/** Registered once it listens. */
+export const NATIVE_FACE = token<NativeFace>('NativeFace');
 export const SESSION = token<Session>('Session');
 export const MEMBERSHIP = token<Membership>('Membership');

@@ -55,6 +55,8 @@ export interface QueuePlanePorts {
   loadPartition(partition: ManifestPartition, fold: QueueFold): Promise<void>;
   /** False while the shard is being handed over: nothing new is begun. */
   mayStart(): boolean;
+  /** Called when there is something to do though nothing came in. */
+  onReady?(): void;
 }
 
 export interface QueuePlaneLimits extends DueWorkLimits {
@@ -76,8 +78,6 @@ const FACTS_POLL_MS = 50;
 const NO_WORKS: QueueWork[] = [];
 
 export class QueuePlane implements ShardPlane<QueueWork> {
-  /** Called when there is something to do though nothing came in. */
-  onReady: () => void = () => {};
   readonly #due: DueWork;
   readonly #slotsByPartition = new Map<PartitionName, QueueSlot>();
   readonly #changed = new Set<QueueSlot>();
@@ -98,7 +98,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
     private readonly limits: QueuePlaneLimits = DEFAULT_QUEUE_PLANE_LIMITS,
   ) {
     this.#breathing = new Breathing(ports.clock, ports.timers);
-    this.#due = new DueWork(ports, limits, () => this.onReady());
+    this.#due = new DueWork(ports, limits, () => this.ports.onReady?.());
   }
 
   /** The shard is about to be handed over: no attempt is begun from now on. */
@@ -136,7 +136,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   /** What accounts may do has changed: what was waiting for that is looked at. */
   accountsChanged(): void {
     for (const slot of this.slots()) slot.dueAtMs = 0;
-    this.onReady();
+    this.ports.onReady?.();
   }
 
   /** A verified snapshot covers the journal up to this position. */
@@ -235,7 +235,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       for (const attempt of attempts) this.ports.performer.perform(slot, slot.facts as AccountFacts, attempt);
     }
     // What is due may have waited for the entry with what was started before.
-    if (slots.length > 0) this.onReady();
+    if (slots.length > 0) this.ports.onReady?.();
   }
 
   takeParked(): QueueWork[] {
@@ -346,7 +346,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       }
       if (slot.parked.length === 0) this.#withParked.delete(slot);
     }
-    if (this.#ready.length > 0) this.onReady();
+    if (this.#ready.length > 0) this.ports.onReady?.();
   }
 }
 
