@@ -1,22 +1,12 @@
 /** Moments of databases in one process: what the management face is given as `Backups`. */
 import type { DependencyContainer } from 'tsyringe';
-import type { ControlView } from '../actors/control/index.js';
 import { DatabaseKeeper } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES } from '../actors/kv-shard/index.js';
 import { JobThreads } from '../adapters/node/index.js';
 import type { KeepRequest, Kept } from '../journal/backup/index.js';
-import type { Backups, KvGateway, ManagementControl } from '../ports/index.js';
-import type { NatsWorld } from './nats-world.js';
+import type { Backups } from '../ports/index.js';
 import type { ThreadWorld } from './thread-parts.js';
 import * as tokens from './tokens.js';
-
-export interface BackupRoleOptions {
-  readonly world: NatsWorld;
-  readonly gateway: KvGateway;
-  readonly control: ManagementControl;
-  /** This process's copy of the control state. */
-  readonly view: Pick<ControlView, 'state' | 'isFresh'>;
-}
 
 export interface BackupRole {
   readonly backups: Backups;
@@ -27,10 +17,12 @@ export interface BackupRole {
 
 const RETRY_MS = 1000;
 
-export function backupRole(c: DependencyContainer, { world, gateway, control, view }: BackupRoleOptions): BackupRole {
+export function backupRole(c: DependencyContainer): BackupRole {
   const config = c.resolve(tokens.CONFIG);
   const log = c.resolve(tokens.LOG);
   const timers = c.resolve(tokens.TIMERS);
+  const world = c.resolve(tokens.WORLD);
+  const { client: control, view } = c.resolve(tokens.CONTROL);
   const threads = new JobThreads<ThreadWorld, KeepRequest, Kept>({
     entry: new URL('./backup-keeper-worker.js', import.meta.url),
     world: { nats: world.options, prefix: config.nats.natsPrefix },
@@ -42,7 +34,7 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
   const keeper = new DatabaseKeeper(
     {
       objects: c.resolve(tokens.OBJECTS),
-      gateway,
+      gateway: c.resolve(tokens.GATEWAY),
       control,
       timers,
       log,

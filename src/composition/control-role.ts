@@ -28,7 +28,6 @@ import type { AccountId } from '../kernel/index.js';
 import type {
   Access,
   AclAdmin,
-  Compactor,
   DataLimits,
   Freshness,
   ManagementAccess,
@@ -38,7 +37,6 @@ import type {
   RespAccess,
   SearchAccess,
 } from '../ports/index.js';
-import type { NatsWorld } from './nats-world.js';
 import { ownedShards } from './owned-shards.js';
 import { pricesOf } from './prices.js';
 import { ANSWER_MEMORY, callLimitsOf } from './runtime-parts.js';
@@ -86,13 +84,7 @@ export interface ControlRole {
   stop(): Promise<void>;
 }
 
-export interface ControlRoleOptions {
-  readonly world: NatsWorld;
-  readonly compactor: Compactor;
-  readonly ownsShard: boolean;
-}
-
-export function controlRole(c: DependencyContainer, options: ControlRoleOptions): ControlRole {
+export function controlRole(c: DependencyContainer, { ownsShard }: { readonly ownsShard: boolean }): ControlRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
@@ -103,10 +95,11 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   const bus = c.resolve(tokens.BUS);
   const sealing = c.resolve(tokens.SEALING);
   const session = c.resolve(tokens.SESSION).processId;
-  const meterLog = new JetStreamMeterLog(options.world.connections, options.world.names, journal);
+  const { connections, names, isExclusive: isAlone } = c.resolve(tokens.WORLD);
+  const meterLog = new JetStreamMeterLog(connections, names, journal);
 
   const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
-  const owner = options.ownsShard ? controlOwner(c, options, meterLog, caller) : undefined;
+  const owner = ownsShard ? controlOwner(c, meterLog, caller) : undefined;
   const client = owner?.client ?? new ControlGateway(caller, undefined);
   const slices = new QuotaSlices({ client, clock, log }, session);
   const onBackInTouch = (silentForMs: number) => slices.backInTouch(silentForMs);
@@ -116,7 +109,6 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   );
   const plans = planLimits({ clock, timers, log, view, client, daily: slices }, pricesOf(config));
   const meter = new MeterWriter({ meterLog, clock, timers, log }, session, DEFAULT_METER_OPTIONS);
-  const { isExclusive: isAlone } = options.world;
   const leases = c.resolve(tokens.LEASES);
   const start = new ControlStart({ clock, timers, journal, leases, client, view, host: owner?.host, isAlone });
 
@@ -205,12 +197,7 @@ async function prepareFirstDatabase(
 }
 
 /** The part of a process that may own the control shard. */
-function controlOwner(
-  c: DependencyContainer,
-  { world: { isExclusive }, compactor }: ControlRoleOptions,
-  meterLog: JetStreamMeterLog,
-  caller: ShardCaller,
-): ControlOwner {
+function controlOwner(c: DependencyContainer, meterLog: JetStreamMeterLog, caller: ShardCaller): ControlOwner {
   return new ControlOwner({
     bus: c.resolve(tokens.BUS),
     timers: c.resolve(tokens.TIMERS),
@@ -219,6 +206,6 @@ function controlOwner(
     meterLog,
     caller,
     answers: ANSWER_MEMORY,
-    own: (plane) => ownedShards(c, { isExclusive, compactor }, plane),
+    own: (plane) => ownedShards(c, plane),
   });
 }

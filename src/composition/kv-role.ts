@@ -2,22 +2,23 @@
 import type { DependencyContainer } from 'tsyringe';
 import {
   HeldData,
-  type KvDeliveries,
   KvFold,
   KvGauges,
   KvPlane,
   type KvWork,
   keptLoader,
   Passivation,
+  ProcessFacts,
   serveKvShard,
 } from '../actors/kv-shard/index.js';
 import type { PlaneWorld, ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { type Audience, KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
-import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
+import { NodeReadings } from '../adapters/node/index.js';
+import { type Audience, KvEngine, permissionsOf } from '../domain/kv/index.js';
 import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
+import { VERSION } from './version.js';
 
 export interface KvRole {
   readonly host: ShardHost<KvWork>;
@@ -28,17 +29,7 @@ export interface KvRole {
 const EXPIRY_EVERY_MS = 100;
 const PASSIVATE_AFTER_MS = 600_000;
 
-export interface KvRoleOptions {
-  readonly isExclusive: boolean;
-  readonly compactor: Compactor;
-  readonly storage: StorageGauge;
-  readonly facts: ServerFacts;
-  readonly meter: Meter;
-  readonly dataLimits: DataLimits;
-  readonly deliveries: KvDeliveries;
-}
-
-export function kvRole(c: DependencyContainer, options: KvRoleOptions): KvRole {
+export function kvRole(c: DependencyContainer): KvRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
@@ -58,15 +49,15 @@ export function kvRole(c: DependencyContainer, options: KvRoleOptions): KvRole {
   metrics.gauge('millrace_data_bytes', () => held.usedBytes);
   metrics.gauge('millrace_data_limit_bytes', () => held.limitBytes);
 
-  const owned = ownedShards<KvWork, KvPlane>(c, options, {
+  const owned = ownedShards<KvWork, KvPlane>(c, {
     shards,
-    createPlane: planeMaker(c, options, held),
+    createPlane: planeMaker(c, held),
     serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
     onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
   });
   watchShards(metrics, owned.host, shards);
   const passivation = new Passivation({ clock, timers, planes: () => owned.planes() });
-  const gauges = new KvGauges({ clock, timers, meter: options.meter, owners: () => owned.planes() });
+  const gauges = new KvGauges({ clock, timers, meter: c.resolve(tokens.CONTROL).meter, owners: () => owned.planes() });
 
   return {
     host: owned.host,
@@ -85,13 +76,22 @@ export function kvRole(c: DependencyContainer, options: KvRoleOptions): KvRole {
   };
 }
 
+/** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
+function factsOf(c: DependencyContainer): ProcessFacts {
+  const { scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
+  const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };
+  const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
+  return new ProcessFacts(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts });
+}
+
 /** @returns what makes the plane of each activation */
-function planeMaker(
-  c: DependencyContainer,
-  { storage, facts, dataLimits, deliveries }: KvRoleOptions,
-  held: HeldData,
-): (world: PlaneWorld<KvWork>) => KvPlane {
+function planeMaker(c: DependencyContainer, held: HeldData): (world: PlaneWorld<KvWork>) => KvPlane {
   const { bounds } = c.resolve(tokens.CONFIG);
+  const storage = c.resolve(tokens.STORAGE);
+  const deliveries = c.resolve(tokens.DELIVERIES);
+  const { dataLimits } = c.resolve(tokens.CONTROL);
+  const facts = factsOf(c);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
   const random = c.resolve(tokens.RANDOM);

@@ -77,7 +77,7 @@ export function natsParts(c: DependencyContainer, world: NatsWorld, canOwn: bool
   watchClocks(metrics, clocks);
   const ports = { leases, clock, clocks, timers, random, log };
   const session = new Session(ports, sessionTimesOf(config), membership, canOwn);
-  c.registerInstance(tokens.CONNECTIONS, connections);
+  c.registerInstance(tokens.WORLD, world);
   c.registerInstance(tokens.LAYOUT, layout);
   c.registerInstance(tokens.JOURNAL, journal);
   c.registerInstance(tokens.LEASES, leases);

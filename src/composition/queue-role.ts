@@ -20,15 +20,7 @@ import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { BodyReader } from '../journal/index.js';
 import type { ShardName } from '../kernel/index.js';
-import type {
-  AccountBook,
-  Compactor,
-  HttpOut,
-  IntakeLog,
-  Metrics,
-  SigningKeyBook,
-  StorageGauge,
-} from '../ports/index.js';
+import type { Metrics } from '../ports/index.js';
 import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, inSeconds, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
@@ -39,15 +31,6 @@ export interface QueueRole {
   stop(): Promise<void>;
 }
 
-export interface QueueRoleOptions {
-  readonly isExclusive: boolean;
-  readonly compactor: Compactor;
-  readonly storage: StorageGauge;
-  readonly intake: IntakeLog;
-  readonly http: HttpOut;
-  readonly accounts: AccountBook & SigningKeyBook & { whenChanged(listener: () => void): void };
-}
-
 /** What all shards of the queue in this process share. */
 interface Shared {
   readonly room: DeliveryRoom;
@@ -56,7 +39,7 @@ interface Shared {
   readonly reader: BodyReader;
 }
 
-export function queueRole(c: DependencyContainer, options: QueueRoleOptions): QueueRole {
+export function queueRole(c: DependencyContainer): QueueRole {
   const config = c.resolve(tokens.CONFIG);
   const clock = c.resolve(tokens.CLOCK);
   const timers = c.resolve(tokens.TIMERS);
@@ -85,13 +68,16 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   const room = new DeliveryRoom(config.delivery.deliveryConcurrency);
   const reader = new BodyReader({ journal, objects, timers, log }, carriedBodies);
   const shared = { room, memory, held, reader };
-  const { intake, accounts } = options;
-  const duties = new OwnerDuties({ intake, clock, timers, log, metrics }, config.process.shutdownMs / 4);
+  const { accounts } = c.resolve(tokens.CONTROL);
+  const duties = new OwnerDuties(
+    { intake: c.resolve(tokens.INTAKE), clock, timers, log, metrics },
+    config.process.shutdownMs / 4,
+  );
   const silence = silenceWatchOf(config, clock, timers);
 
-  const owned = ownedShards<QueueWork, QueuePlane>(c, options, {
+  const owned = ownedShards<QueueWork, QueuePlane>(c, {
     shards,
-    createPlane: planeMaker(c, options, shared),
+    createPlane: planeMaker(c, shared),
     serve: (actor) => serveQueueShard(bus, actor, ANSWER_MEMORY, silence),
     onServing: (actor) => duties.takeOverIntake(actor),
     beforeHandOver: (actor, plane) => duties.untilCallsHaveEnded(actor, plane),
@@ -123,7 +109,6 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
 /** @returns what makes the plane of each activation */
 function planeMaker(
   c: DependencyContainer,
-  { storage, http, accounts }: QueueRoleOptions,
   { room, memory, held, reader }: Shared,
 ): (world: PlaneWorld<QueueWork>) => QueuePlane {
   const config = c.resolve(tokens.CONFIG);
@@ -131,6 +116,9 @@ function planeMaker(
   const timers = c.resolve(tokens.TIMERS);
   const log = c.resolve(tokens.LOG);
   const metrics = c.resolve(tokens.METRICS);
+  const storage = c.resolve(tokens.STORAGE);
+  const http = c.resolve(tokens.HTTP_OUT);
+  const { accounts } = c.resolve(tokens.CONTROL);
   const { wireAlias: alias, wireAliasDeliver } = config.faces;
   const { deliveryPerOrigin, region, workflowInlineBytes } = config.delivery;
   const signer = new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) });

@@ -2,11 +2,9 @@
 import type { DependencyContainer } from 'tsyringe';
 import type { Check } from '../adapters/http-health/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import type { DatabaseId } from '../kernel/index.js';
 import type { SearchQueries } from '../ports/index.js';
 import { readinessOfSearch } from '../projections/index.js';
 import { AskedSearch, askOverBus } from '../query/index.js';
-import type { NatsWorld } from './nats-world.js';
 import { inSeconds } from './runtime-parts.js';
 import { SearchThread } from './search-thread.js';
 import * as tokens from './tokens.js';
@@ -21,22 +19,12 @@ export interface SearchRole {
   stop(): Promise<void>;
 }
 
-export interface SearchRoleOptions {
-  readonly world: NatsWorld;
-  /** Every search index that there is, as this process knows it at this moment. */
-  readonly indexes: () => Iterable<DatabaseId>;
-  /** Calls back after an index came or went; more often does no harm. */
-  readonly onIndexesChanged: (changed: () => void) => void;
-}
-
 const ENTRY = new URL('./search-worker.js', import.meta.url);
 /** One try over the bus: a wait, a search and the way. */
 const REMOTE_TRY_MS = 5000;
 
-export function searchRole(
-  c: DependencyContainer,
-  { world, indexes, onIndexesChanged }: SearchRoleOptions,
-): SearchRole {
+export function searchRole(c: DependencyContainer): SearchRole {
+  const { search } = c.resolve(tokens.CONTROL);
   const config = c.resolve(tokens.CONFIG);
   const bus = c.resolve(tokens.BUS);
   const metrics = c.resolve(tokens.METRICS);
@@ -44,16 +32,18 @@ export function searchRole(
   const thread = new SearchThread({
     entry: ENTRY,
     task: {
-      nats: world.options,
+      nats: c.resolve(tokens.WORLD).options,
       prefix: config.nats.natsPrefix,
       options: { kvShards: shardNames(layout).kv.length },
     },
     log: c.resolve(tokens.LOG),
     timers: c.resolve(tokens.TIMERS),
-    indexes,
+    *indexes() {
+      for (const { id } of search.searchIndexes()) yield id;
+    },
   });
   const ends: (() => void)[] = [];
-  onIndexesChanged(() => thread.indexesChanged());
+  search.whenSearchIndexesChange(() => thread.indexesChanged());
   return {
     search: new AskedSearch((question) => thread.ask(question)),
     start: async () => {
