@@ -19,8 +19,7 @@ const RETRY_MS = 1000;
 
 export function backupRole(c: DependencyContainer): BackupRole {
   const config = c.resolve(tokens.CONFIG);
-  const log = c.resolve(tokens.LOG);
-  const timers = c.resolve(tokens.TIMERS);
+  const { timers, log } = tokens.portsOf(c);
   const world = c.resolve(tokens.WORLD);
   const { client: control, view } = c.resolve(tokens.CONTROL);
   const threads = new JobThreads<ThreadWorld, KeepRequest, Kept>({

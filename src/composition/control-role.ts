@@ -86,13 +86,7 @@ export interface ControlRole {
 
 export function controlRole(c: DependencyContainer, { ownsShard }: { readonly ownsShard: boolean }): ControlRole {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const log = c.resolve(tokens.LOG);
-  const journal = c.resolve(tokens.JOURNAL);
-  const objects = c.resolve(tokens.OBJECTS);
-  const bus = c.resolve(tokens.BUS);
+  const { clock, timers, random, log, journal, leases, objects, bus } = tokens.portsOf(c);
   const sealing = c.resolve(tokens.SEALING);
   const session = c.resolve(tokens.SESSION).processId;
   const { connections, names, isExclusive: isAlone } = c.resolve(tokens.WORLD);
@@ -109,7 +103,6 @@ export function controlRole(c: DependencyContainer, { ownsShard }: { readonly ow
   );
   const plans = planLimits({ clock, timers, log, view, client, daily: slices }, pricesOf(config));
   const meter = new MeterWriter({ meterLog, clock, timers, log }, session, DEFAULT_METER_OPTIONS);
-  const leases = c.resolve(tokens.LEASES);
   const start = new ControlStart({ clock, timers, journal, leases, client, view, host: owner?.host, isAlone });
 
   return {

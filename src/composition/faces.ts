@@ -77,16 +77,13 @@ interface Face {
 
 /** What the faces of databases have in common, and some of it the others too. */
 function sharedParts(c: DependencyContainer, undo: Undo) {
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const metrics = c.resolve(tokens.METRICS);
+  const { clock, timers, random, metrics } = tokens.portsOf(c);
   const gateway = c.resolve(tokens.GATEWAY);
   const { signIn } = c.resolve(tokens.CONFIG);
   const { access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
   const events = new KvHub(gateway, timers, c.resolve(tokens.LOG), c.resolve(tokens.SESSION).processId);
   const ear = c.resolve(tokens.DELIVERIES).hear(events);
   undo.push(() => ear.stop());
-  const random = c.resolve(tokens.RANDOM);
   const users = new AclCommands({ admin, clock, random, gateway, minSecretCharacters: signIn.secretMinCharacters });
   const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
   metrics.gauge('millrace_request_bytes', () => budget.usedBytes);

@@ -12,9 +12,7 @@ export function kvGateway(c: DependencyContainer): KvShardGateway {
   const world = c.resolve(tokens.WORLD);
   const host = tokens.ifRegistered(c, tokens.KV_HOST);
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
+  const { clock, timers, random } = tokens.portsOf(c);
   const caller = world.isExclusive
     ? undefined
     : new ShardCaller(c.resolve(tokens.BUS), clock, timers, random, callLimitsOf(config));

@@ -31,11 +31,7 @@ const PASSIVATE_AFTER_MS = 600_000;
 
 export function kvRole(c: DependencyContainer): KvRole {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
-  const bus = c.resolve(tokens.BUS);
-  const metrics = c.resolve(tokens.METRICS);
+  const { clock, timers, log, metrics, bus } = tokens.portsOf(c);
   const shards = shardNames(c.resolve(tokens.LAYOUT)).kv;
   const silence = silenceWatchOf(config, clock, timers);
   const held = new HeldData(c.resolve(tokens.MEMORY).dataBytes, {
@@ -92,10 +88,7 @@ function planeMaker(c: DependencyContainer, held: HeldData): (world: PlaneWorld<
   const deliveries = c.resolve(tokens.DELIVERIES);
   const { dataLimits } = c.resolve(tokens.CONTROL);
   const facts = factsOf(c);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const log = c.resolve(tokens.LOG);
+  const { clock, timers, random, log } = tokens.portsOf(c);
   const loadKept = keptLoader({ objects: c.resolve(tokens.OBJECTS), log, clock, timers });
   const createFold = (audience: Audience) => {
     const engine = new KvEngine(random, facts, audience);

@@ -10,8 +10,7 @@ export function ownedShards<W extends Work, P extends ShardPlane<W>>(
   plane: OwnedPlane<W, P>,
 ): OwnedShards<W, P> {
   const config = c.resolve(tokens.CONFIG);
-  const timers = c.resolve(tokens.TIMERS);
-  const journal = c.resolve(tokens.JOURNAL);
+  const { timers, journal } = tokens.portsOf(c);
   return new OwnedShards<W, P>(
     {
       journal,

@@ -10,13 +10,13 @@ import {
   ProcBootTime,
   ProcessWatch,
   PromMetrics,
+  processMemory,
   SystemClock,
   streamLines,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type { Log } from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';
-import { processMemory } from './process-memory.js';
 import { clockWatchOptionsOf, guardedClockLimitsOf, sessionTimesOf, watchClocks } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 

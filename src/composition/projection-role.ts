@@ -32,9 +32,7 @@ const REMOTE_TRY_MS = 5000;
 export function projectionRole(c: DependencyContainer): ProjectionRole {
   const config = c.resolve(tokens.CONFIG);
   const { accounts, view } = c.resolve(tokens.CONTROL);
-  const metrics = c.resolve(tokens.METRICS);
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
+  const { timers, log, metrics } = tokens.portsOf(c);
   const folder = join(config.storage.dataDir, 'read-models');
   const limits: EventLimits = new EventLimits({
     limits: () => accounts.eventLimits(),

@@ -40,10 +40,7 @@ export function queueFace(c: DependencyContainer, face: FaceOptions): QueueServe
 function queueGateway(c: DependencyContainer): QueueShardGateway {
   const { isExclusive, layout } = c.resolve(tokens.WORLD);
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const bus = c.resolve(tokens.BUS);
+  const { clock, timers, random, bus } = tokens.portsOf(c);
   const caller = isExclusive ? undefined : new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
   const host = tokens.ifRegistered(c, tokens.QUEUE_HOST);
   const intake = c.resolve(tokens.INTAKE);

@@ -41,13 +41,7 @@ interface Shared {
 
 export function queueRole(c: DependencyContainer): QueueRole {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
-  const journal = c.resolve(tokens.JOURNAL);
-  const objects = c.resolve(tokens.OBJECTS);
-  const bus = c.resolve(tokens.BUS);
-  const metrics = c.resolve(tokens.METRICS);
+  const { clock, timers, log, metrics, journal, objects, bus } = tokens.portsOf(c);
   const shards = shardNames(c.resolve(tokens.LAYOUT)).queue;
   const { queueMemoryBytes = c.resolve(tokens.MEMORY).queueBytes, queueMaxMessages, queueMaxBytes } = config.delivery;
 
@@ -112,10 +106,7 @@ function planeMaker(
   { room, memory, held, reader }: Shared,
 ): (world: PlaneWorld<QueueWork>) => QueuePlane {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
-  const metrics = c.resolve(tokens.METRICS);
+  const { clock, timers, log, metrics } = tokens.portsOf(c);
   const storage = c.resolve(tokens.STORAGE);
   const http = c.resolve(tokens.HTTP_OUT);
   const { accounts } = c.resolve(tokens.CONTROL);

@@ -26,8 +26,7 @@ const REMOTE_TRY_MS = 5000;
 export function searchRole(c: DependencyContainer): SearchRole {
   const { search } = c.resolve(tokens.CONTROL);
   const config = c.resolve(tokens.CONFIG);
-  const bus = c.resolve(tokens.BUS);
-  const metrics = c.resolve(tokens.METRICS);
+  const { metrics, bus } = tokens.portsOf(c);
   const layout = c.resolve(tokens.LAYOUT);
   const thread = new SearchThread({
     entry: ENTRY,

@@ -185,9 +185,7 @@ async function startReadModels(c: DependencyContainer, undo: Undo): Promise<void
 /** What the owner of the control shard does beside answering, with the data of databases. */
 function startDuties(c: DependencyContainer, undo: Undo): void {
   const control = c.resolve(tokens.CONTROL);
-  const log = c.resolve(tokens.LOG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
+  const { clock, timers, log } = tokens.portsOf(c);
   const gateway = kvGateway(c);
   c.registerInstance<KvGateway>(tokens.GATEWAY, gateway);
   const keeping = backupRole(c);

@@ -4,6 +4,7 @@ import type { KvDeliveries, KvWork } from '../actors/kv-shard/index.js';
 import type { QueueWork } from '../actors/queue/index.js';
 import type { ClockWatch, GuardedClock, Membership, Session, ShardHost } from '../actors/runtime/index.js';
 import type { ClusterLayout } from '../adapters/nats/index.js';
+import type { ProcessMemory } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type {
   Backups,
@@ -32,7 +33,6 @@ import type {
 } from '../ports/index.js';
 import type { ControlRole } from './control-role.js';
 import type { NatsWorld } from './nats-world.js';
-import type { ProcessMemory } from './process-memory.js';
 import type { ProjectionRole } from './projection-role.js';
 import type { SearchRole } from './search-role.js';
 
@@ -90,3 +90,18 @@ export const KV_HOST = token<ShardHost<KvWork>>('KvHost');
 export const QUEUE_HOST = token<ShardHost<QueueWork>>('QueueHost');
 export const PROJECTION_ROLE = token<ProjectionRole>('ProjectionRole');
 export const SEARCH_ROLE = token<SearchRole>('SearchRole');
+
+/** The world as the parts of a process reach it. */
+export function portsOf(c: DependencyContainer) {
+  return {
+    clock: c.resolve(CLOCK),
+    timers: c.resolve(TIMERS),
+    random: c.resolve(RANDOM),
+    log: c.resolve(LOG),
+    metrics: c.resolve(METRICS),
+    journal: c.resolve(JOURNAL),
+    leases: c.resolve(LEASES),
+    objects: c.resolve(OBJECTS),
+    bus: c.resolve(BUS),
+  };
+}

@@ -8,6 +8,7 @@ export * from './files.js';
 export * from './folder-sizes.js';
 export * from './json-log.js';
 export * from './limited-log.js';
+export * from './process-memory.js';
 export * from './process-readings.js';
 export * from './process-watch.js';
 export * from './prom-metrics.js';

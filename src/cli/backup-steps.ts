@@ -2,6 +2,7 @@
 import { resolve, sep } from 'node:path';
 import type { MarkKeeper, RestoreMark } from '../adapters/nats/index.js';
 import { BackupDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
+import { backupLog, keyIdOf, openSourceWorld, openTargetWorld, VERSION } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import {
   type BackupManifest,
@@ -17,8 +18,6 @@ import {
 import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
-import { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
-import { VERSION } from './version.js';
 
 type Tell = (digest: PartitionDigest) => void;
 
