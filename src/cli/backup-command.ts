@@ -3,9 +3,9 @@
  * installation filled from it.
  * Exit codes: 0 done, 1 refused or failed, or the backup does not hold, 2 asked wrongly.
  */
-import { makeBackup, proveBackup, restoreInto } from '../composition/index.js';
 import { type Environment, loadConfig } from '../config/index.js';
 import { type BackupManifest, filesOf, type PartitionDigest } from '../journal/backup/index.js';
+import { makeBackup, proveBackup, restoreInto } from './backup-steps.js';
 import { exitCodeOf, parse, UsageError } from './command-line.js';
 
 export const BACKUP_USAGE = `usage: millrace backup create --to DIR [--key-to FILE]

@@ -3,7 +3,15 @@
  * nothing runs, an embedded server for as long as the command takes.
  */
 import { join } from 'node:path';
-import { ControlGateway, ControlView } from '../actors/control/index.js';
+import {
+  ControlGateway,
+  ControlView,
+  copyControl,
+  type DatabasePlace,
+  type PartitionPlace,
+  placeOfAccount,
+  placeOfDatabase,
+} from '../actors/control/index.js';
 import { KvShardGateway } from '../actors/kv-shard/index.js';
 import { ShardCaller } from '../actors/runtime/index.js';
 import {
@@ -26,25 +34,7 @@ import {
   streamLines,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
-import type { Database } from '../domain/control/index.js';
-import { mustBeWhole } from '../journal/index.js';
-import {
-  type AccountId,
-  type DatabaseId,
-  isMillraceError,
-  MillraceError,
-  type PartitionName,
-  type SessionId,
-  type ShardName,
-} from '../kernel/index.js';
-import {
-  accountIdOfUuid,
-  CONTROL_SHARD,
-  databaseIdOfUuid,
-  kvPartition,
-  queuePartition,
-  shardOf,
-} from '../messages/index.js';
+import { isMillraceError, MillraceError, type SessionId } from '../kernel/index.js';
 import type {
   Clock,
   Journal,
@@ -56,7 +46,7 @@ import type {
   Sealing,
   Timers,
 } from '../ports/index.js';
-import { inDoubt, openNatsWorld, verifiedLayout } from './nats-world.js';
+import { openNatsWorld, verifiedLayout } from './nats-world.js';
 import { callLimitsOf } from './runtime-parts.js';
 
 export interface AdminWorld {
@@ -78,16 +68,6 @@ export interface AdminWorld {
   /** Of the account's queue. @throws NOT_FOUND */
   placeOfAccount(id: string): Promise<PartitionPlace>;
   close(): Promise<void>;
-}
-
-export interface PartitionPlace {
-  readonly partitions: readonly PartitionName[];
-  /** `shards[i]` holds `partitions[i]`. */
-  readonly shards: readonly ShardName[];
-}
-
-export interface DatabasePlace extends PartitionPlace {
-  readonly id: DatabaseId;
 }
 
 /** @param needsOwner  refuse, in one line, where no process could answer a command */
@@ -113,8 +93,7 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
       { session, staleMs: config.ownership.controlStaleMs },
     );
     followers.push(view);
-    await mustBeWhole({ journal, leases }, CONTROL_SHARD);
-    await untilCopied(view, timers);
+    await copyControl(view, { journal, leases, timers });
     return view;
   };
   /** The control state as it is now. */
@@ -136,64 +115,13 @@ export async function openAdminWorld(config: Config, needsOwner: boolean): Promi
     client: new ControlGateway(caller, undefined),
     gateway: new KvShardGateway({ clock, timers, caller, host: undefined }, gatewayLimits, layout.kvShards),
     sealing: () => openKeyFile(config.storage.sealKeyFile, random),
-    placeOf: async (nameOrId) => placeOf(await controlView(), nameOrId, layout),
-    placeOfAccount: async (id) => placeOfAccount(await controlView(), id, layout),
+    placeOf: async (nameOrId) => placeOfDatabase((await controlView()).state, nameOrId, layout),
+    placeOfAccount: async (id) => placeOfAccount((await controlView()).state, id, layout),
     close: async () => {
       for (const view of followers) view.stop();
       await close();
     },
   };
-}
-
-/** A copy of the control state that makes no progress for so long is not coming: as long as a read of a journal waits. */
-const COPY_PATIENCE_MS = 15_000;
-const COPY_LOOK_MS = 50;
-
-/** @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE when it cannot be made */
-async function untilCopied(view: ControlView, timers: Timers): Promise<void> {
-  let isCopied = false;
-  const copied = view.start().then(() => {
-    isCopied = true;
-  });
-  let position = view.position;
-  for (let waitedMs = 0; !isCopied; waitedMs += COPY_LOOK_MS) {
-    if (view.position !== position) waitedMs = 0;
-    position = view.position;
-    if (view.damage !== undefined) throw inDoubt(view.damage);
-    if (waitedMs >= COPY_PATIENCE_MS) {
-      const why = `${CONTROL_SHARD}: nothing behind position ${position} arrives`;
-      throw new MillraceError('JOURNAL_UNAVAILABLE', `${why}: look at its stream on the NATS server`);
-    }
-    await Promise.race([copied, timers.pause(COPY_LOOK_MS)]);
-  }
-}
-
-type Named = Pick<Database, 'id' | 'name' | 'deletedAtMs'>;
-
-function placeOf(view: ControlView, nameOrId: string, layout: ClusterLayout): DatabasePlace {
-  const { databases, search } = view.state;
-  const asked = databaseIdOfUuid(nameOrId) ?? nameOrId;
-  const isMeant = ({ id, name, deletedAtMs }: Named) =>
-    id === asked || (name === nameOrId && deletedAtMs === undefined);
-  const named = [...databases.values()].filter(isMeant);
-  // Documents of a search index are keys of a database that has no other tokens.
-  const indexes = [...search.byId.values()].filter(isMeant).map(({ id }) => ({ id, partitions: 1 }));
-  const found = named.length > 0 ? named : indexes;
-  const [database] = found;
-  if (database === undefined) throw new MillraceError('NOT_FOUND', `there is no database ${nameOrId}`);
-  if (found.length > 1) {
-    throw new MillraceError('CONFLICT', `${found.length} databases are named ${nameOrId}: say which by its id`);
-  }
-  const partitions = Array.from({ length: database.partitions }, (_, index) => kvPartition(database.id, index));
-  const shards = partitions.map((partition) => shardOf('kv', partition, layout.kvShards));
-  return { id: database.id, partitions, shards };
-}
-
-function placeOfAccount(view: ControlView, idOrUuid: string, { queueShards }: ClusterLayout): PartitionPlace {
-  const id = (accountIdOfUuid(idOrUuid) ?? idOrUuid) as AccountId;
-  if (!view.state.accounts.has(id)) throw new MillraceError('NOT_FOUND', `there is no account ${idOrUuid}`);
-  const partition = queuePartition(id);
-  return { partitions: [partition], shards: [shardOf('queue', partition, queueShards)] };
 }
 
 export interface Opened {

@@ -1,20 +1,12 @@
 /** Moments of databases in one process: what the management face is given as `Backups`. */
 import type { DependencyContainer } from 'tsyringe';
-import type { ControlView } from '../actors/control/index.js';
 import { DatabaseKeeper } from '../actors/control/index.js';
 import { MAX_REPLACEMENT_BYTES } from '../actors/kv-shard/index.js';
-import type { Backups, KvGateway, ManagementControl } from '../ports/index.js';
-import { KeeperThread } from './backup-keeper-thread.js';
-import type { NatsWorld } from './nats-world.js';
+import { JobThreads } from '../adapters/node/index.js';
+import type { KeepRequest, Kept } from '../journal/backup/index.js';
+import type { Backups } from '../ports/index.js';
+import type { ThreadWorld } from './thread-parts.js';
 import * as tokens from './tokens.js';
-
-export interface BackupRoleOptions {
-  readonly world: NatsWorld;
-  readonly gateway: KvGateway;
-  readonly control: ManagementControl;
-  /** This process's copy of the control state. */
-  readonly view: Pick<ControlView, 'state' | 'isFresh'>;
-}
 
 export interface BackupRole {
   readonly backups: Backups;
@@ -25,19 +17,23 @@ export interface BackupRole {
 
 const RETRY_MS = 1000;
 
-export function backupRole(c: DependencyContainer, { world, gateway, control, view }: BackupRoleOptions): BackupRole {
+export function backupRole(c: DependencyContainer): BackupRole {
   const config = c.resolve(tokens.CONFIG);
-  const log = c.resolve(tokens.LOG);
-  const timers = c.resolve(tokens.TIMERS);
-  const thread = new KeeperThread({
+  const { timers, log } = tokens.portsOf(c);
+  const world = c.resolve(tokens.WORLD);
+  const { client: control, view } = c.resolve(tokens.CONTROL);
+  const threads = new JobThreads<ThreadWorld, KeepRequest, Kept>({
     entry: new URL('./backup-keeper-worker.js', import.meta.url),
-    task: { nats: world.options, prefix: config.nats.natsPrefix },
+    world: { nats: world.options, prefix: config.nats.natsPrefix },
     log,
+    nameOf: ({ backup }) => `backup ${backup}`,
+    lost: 'nothing was kept',
+    detailsOf: ({ backup }) => ({ backup }),
   });
   const keeper = new DatabaseKeeper(
     {
       objects: c.resolve(tokens.OBJECTS),
-      gateway,
+      gateway: c.resolve(tokens.GATEWAY),
       control,
       timers,
       log,
@@ -47,7 +43,7 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
         const known = [...view.state.backups.byId.values()].filter(({ state }) => state !== 'failed');
         return new Set(known.map(({ id }) => id));
       },
-      keep: (request) => thread.keep(request),
+      keep: (request) => threads.run(request),
     },
     {
       clusterId: world.layout.clusterId,
@@ -62,7 +58,7 @@ export function backupRole(c: DependencyContainer, { world, gateway, control, vi
     sweep: () => keeper.sweepUnknown(),
     stop: async () => {
       const ended = keeper.close();
-      await thread.close();
+      await threads.close();
       await ended;
     },
   };

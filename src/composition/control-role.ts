@@ -7,33 +7,27 @@ import type { DependencyContainer } from 'tsyringe';
 import {
   Accounts,
   AclAdministration,
-  ControlDuties,
   ControlGateway,
-  ControlPlane,
+  ControlOwner,
+  ControlStart,
   ControlView,
-  type ControlWork,
   DEFAULT_METER_OPTIONS,
   firstStart,
   ManagementGrants,
   MeterWriter,
   planLimits,
   QuotaSlices,
-  Revocations,
   SearchGrants,
-  serveControl,
 } from '../actors/control/index.js';
-import { type ShardActor, ShardCaller, type ShardHost } from '../actors/runtime/index.js';
+import { ShardCaller } from '../actors/runtime/index.js';
 import { JetStreamMeterLog } from '../adapters/nats/index.js';
-import { CredentialsFile, credentialLines, givenCredentials, openKeyFile } from '../adapters/node/index.js';
+import { CredentialsFile, credentialLines, givenCredentials } from '../adapters/node/index.js';
 import { searchReranks } from '../domain/control/index.js';
 import type { SearchMonth } from '../edge/index.js';
-import { mustBeWhole } from '../journal/index.js';
-import { type AccountId, isMillraceError, MillraceError } from '../kernel/index.js';
-import { CONTROL_SHARD } from '../messages/index.js';
+import type { AccountId } from '../kernel/index.js';
 import type {
   Access,
   AclAdmin,
-  Compactor,
   DataLimits,
   Freshness,
   ManagementAccess,
@@ -41,10 +35,8 @@ import type {
   Meter,
   Quota,
   RespAccess,
-  Sealing,
   SearchAccess,
 } from '../ports/index.js';
-import { inDoubt, type NatsWorld } from './nats-world.js';
 import { ownedShards } from './owned-shards.js';
 import { pricesOf } from './prices.js';
 import { ANSWER_MEMORY, callLimitsOf } from './runtime-parts.js';
@@ -78,8 +70,6 @@ export interface ControlRole {
   firstAccount(): AccountId | undefined;
   /** To the control actor, wherever it is. */
   readonly client: ManagementControl;
-  /** Of the key file; from `start` on. */
-  readonly sealing: () => Sealing;
   /** The daily limit of a database, behind the rate of its plan. */
   readonly quota: Quota;
   /** Of what has no plan. */
@@ -94,159 +84,56 @@ export interface ControlRole {
   stop(): Promise<void>;
 }
 
-export interface ControlRoleOptions {
-  readonly world: NatsWorld;
-  readonly compactor: Compactor;
-  readonly ownsShard: boolean;
-}
-
-/** A process that was silent for this long is not asked whether a revocation has reached it: it refuses to answer. */
-const EDGE_SILENCE_MS = 2000;
-const FIRST_START_PAUSE_MS = 50;
-const VIEW_PAUSE_MS = 2;
-/** Longer than an election and a reconnect: what a journal shows still then is no lagging replica. */
-const DAMAGE_LOOK_MS = 15_000;
-
-export function controlRole(c: DependencyContainer, options: ControlRoleOptions): ControlRole {
+export function controlRole(c: DependencyContainer, { ownsShard }: { readonly ownsShard: boolean }): ControlRole {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const log = c.resolve(tokens.LOG);
-  const journal = c.resolve(tokens.JOURNAL);
-  const objects = c.resolve(tokens.OBJECTS);
-  const bus = c.resolve(tokens.BUS);
-  const session = c.resolve(tokens.SESSION);
-  const { processId } = session;
-  const { connections, names } = options.world;
+  const { clock, timers, random, log, journal, leases, objects, bus } = tokens.portsOf(c);
+  const sealing = c.resolve(tokens.SEALING);
+  const session = c.resolve(tokens.SESSION).processId;
+  const { connections, names, isExclusive: isAlone } = c.resolve(tokens.WORLD);
   const meterLog = new JetStreamMeterLog(connections, names, journal);
 
-  const owner = options.ownsShard ? controlOwner(c, options, meterLog, () => client) : undefined;
   const caller = new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
-  const client: ControlGateway = new ControlGateway(caller, owner?.host);
+  const owner = ownsShard ? controlOwner(c, meterLog, caller) : undefined;
+  const client = owner?.client ?? new ControlGateway(caller, undefined);
+  const slices = new QuotaSlices({ client, clock, log }, session);
+  const onBackInTouch = (silentForMs: number) => slices.backInTouch(silentForMs);
   const view = new ControlView(
-    { journal, objects, timers, log, bus, clock },
-    { session: processId, staleMs: config.ownership.controlStaleMs },
+    { journal, objects, timers, log, bus, clock, onBackInTouch },
+    { session, staleMs: config.ownership.controlStaleMs },
   );
-  const slices = new QuotaSlices({ client, clock, log }, processId);
-  view.onBackInTouch = (silentForMs) => slices.backInTouch(silentForMs);
   const plans = planLimits({ clock, timers, log, view, client, daily: slices }, pricesOf(config));
-  const meter = new MeterWriter({ meterLog, clock, timers, log }, processId, DEFAULT_METER_OPTIONS);
-
-  let lookAtMs = options.world.isExclusive ? 0 : clock.monotonicMs() + DAMAGE_LOOK_MS;
-  let keyFile: Sealing | undefined;
-  const sealing = () => {
-    if (keyFile === undefined) throw new MillraceError('DEFECT', 'the key file is asked for before it was opened');
-    return keyFile;
-  };
-  const accounts = new Accounts(
-    { view, client, random, sealing },
-    { centsPer100kMessages: config.prices.queuePriceCents },
-  );
-
-  let hasAnswered = false;
-  let isStopped = false;
-  /** A question about nobody: any answer will do. */
-  async function untilAnswered(): Promise<void> {
-    const question = { type: 'GetAccount', account: 'ac-nobody' as AccountId } as const;
-    while (!hasAnswered && !isStopped) {
-      hasAnswered = await client.send(question).then(
-        () => true,
-        () => false,
-      );
-      if (!hasAnswered) await timers.pause(FIRST_START_PAUSE_MS);
-    }
-  }
-
-  /**
-   * Nothing is served without the control journal, and one in doubt stays so until somebody has looked: a start ends
-   * instead of waiting for it. One server shows at once what a replica may show for a moment only.
-   */
-  async function refuseDamage(): Promise<void> {
-    const why = owner?.host.stoppedShards().get(CONTROL_SHARD) ?? view.damage;
-    if (why !== undefined) throw inDoubt(why);
-    const nowMs = clock.monotonicMs();
-    if (nowMs < lookAtMs) return;
-    lookAtMs = nowMs + DAMAGE_LOOK_MS;
-    await mustBeWhole({ journal, leases: c.resolve(tokens.LEASES) }, CONTROL_SHARD).catch((error: unknown) => {
-      if (isMillraceError(error, 'JOURNAL_DAMAGED')) throw error;
-    });
-  }
-
-  async function untilCopied(ready: Promise<void>): Promise<void> {
-    let isReady = false;
-    const copied = ready.then(() => {
-      isReady = true;
-    });
-    while (!isReady) {
-      await Promise.race([copied, timers.pause(FIRST_START_PAUSE_MS)]);
-      if (!isReady) await refuseDamage();
-    }
-  }
-
-  async function prepareFirstDatabase(sealing: Sealing): Promise<MadeCredentials | undefined> {
-    const file = join(config.storage.dataDir, 'credentials.env');
-    const given = givenCredentials(config.firstStart);
-    const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
-    const { toPrint, warnings } = await firstStart({
-      client,
-      keeper: new CredentialsFile(file, given, random),
-      sealing,
-      random,
-      given,
-      limits: { maxCommandBytes, maxRequestsPerDay },
-      pause: async () => {
-        await refuseDamage();
-        await timers.pause(FIRST_START_PAUSE_MS);
-      },
-    });
-    for (const warning of warnings) log.warn('first-start.warning', { warning });
-    return toPrint === undefined ? undefined : { file, lines: credentialLines(toPrint, given) };
-  }
+  const meter = new MeterWriter({ meterLog, clock, timers, log }, session, DEFAULT_METER_OPTIONS);
+  const start = new ControlStart({ clock, timers, journal, leases, client, view, host: owner?.host, isAlone });
 
   return {
-    access: view,
-    freshness: {
-      get isFresh() {
-        return view.isFresh;
-      },
-      untilFresh: () => view.untilFresh(config.ownership.requestHoldMs),
-    },
-    users: new AclAdministration(client, view, random),
-    accounts,
-    management: new ManagementGrants(view),
-    search: new SearchGrants(view),
-    searchMonth: {
-      // Each unit is counted as one command of this subject.
-      rerankUnits: (index) => view.state.commandsThisMonth(searchReranks(index), clock.nowMs()),
-      bytes: (index) => view.state.bytesThisMonth(index, clock.nowMs()),
-    },
+    ...accessOf(c, view, client),
+    accounts: new Accounts(
+      { view, client, random, sealing: () => sealing },
+      { centsPer100kMessages: config.prices.queuePriceCents },
+    ),
     view,
-    isOwner: () => owner?.host.actorOf(CONTROL_SHARD)?.state === 'serving',
+    isOwner: () => owner?.isServing === true,
     firstAccount: () => view.state.firstStart?.account,
     client,
-    sealing,
     quota: plans.quota,
     dailyQuota: slices,
     dataLimits: plans.dataLimits,
     meter,
     start: async () => {
-      keyFile = await openKeyFile(config.storage.sealKeyFile, random);
-      if (options.world.isExclusive) await refuseDamage();
+      if (isAlone) await start.refuseDamage();
       owner?.start();
       meter.start();
       const isReady = view.start();
-      const credentials = owner === undefined ? undefined : await prepareFirstDatabase(keyFile);
-      await untilCopied(isReady);
-      // The copy may be a moment behind the answer: a token that was just printed must be known here.
-      while (owner !== undefined && view.state.firstStart === undefined) await timers.pause(VIEW_PAUSE_MS);
-      void untilAnswered();
+      const credentials = owner === undefined ? undefined : await prepareFirstDatabase(c, client, start);
+      await start.untilCopied(isReady);
+      if (owner !== undefined) await start.untilFirstStartIsKnown();
+      void start.untilAnswered();
       return credentials;
     },
     isFresh: () => view.isFresh,
-    hasAnswered: () => hasAnswered,
+    hasAnswered: () => start.hasAnswered,
     stop: async () => {
-      isStopped = true;
+      start.stop();
       plans.stop();
       await slices.giveBack();
       await meter.stop();
@@ -256,53 +143,62 @@ export function controlRole(c: DependencyContainer, options: ControlRoleOptions)
   };
 }
 
-interface ControlOwner {
-  readonly host: ShardHost<ControlWork>;
-  start(): void;
-  stop(): Promise<void>;
+/** Whom this process lets in, as its copy of the control state has it. */
+function accessOf(c: DependencyContainer, view: ControlView, client: ControlGateway) {
+  const clock = c.resolve(tokens.CLOCK);
+  const { requestHoldMs } = c.resolve(tokens.CONFIG).ownership;
+  return {
+    access: view,
+    freshness: {
+      get isFresh() {
+        return view.isFresh;
+      },
+      untilFresh: () => view.untilFresh(requestHoldMs),
+    },
+    users: new AclAdministration(client, view, c.resolve(tokens.RANDOM)),
+    management: new ManagementGrants(view),
+    search: new SearchGrants(view),
+    searchMonth: {
+      // Each unit is counted as one command of this subject.
+      rerankUnits: (index) => view.state.commandsThisMonth(searchReranks(index), clock.nowMs()),
+      bytes: (index) => view.state.bytesThisMonth(index, clock.nowMs()),
+    },
+  } satisfies Partial<ControlRole>;
+}
+
+async function prepareFirstDatabase(
+  c: DependencyContainer,
+  client: ControlGateway,
+  start: ControlStart,
+): Promise<MadeCredentials | undefined> {
+  const config = c.resolve(tokens.CONFIG);
+  const random = c.resolve(tokens.RANDOM);
+  const file = join(config.storage.dataDir, 'credentials.env');
+  const given = givenCredentials(config.firstStart);
+  const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
+  const { toPrint, warnings } = await firstStart({
+    client,
+    keeper: new CredentialsFile(file, given, random),
+    sealing: c.resolve(tokens.SEALING),
+    random,
+    given,
+    limits: { maxCommandBytes, maxRequestsPerDay },
+    pause: () => start.pause(),
+  });
+  for (const warning of warnings) c.resolve(tokens.LOG).warn('first-start.warning', { warning });
+  return toPrint === undefined ? undefined : { file, lines: credentialLines(toPrint, given) };
 }
 
 /** The part of a process that may own the control shard. */
-function controlOwner(
-  c: DependencyContainer,
-  { world, compactor }: ControlRoleOptions,
-  meterLog: JetStreamMeterLog,
-  clientOf: () => ControlGateway,
-): ControlOwner {
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
-  const bus = c.resolve(tokens.BUS);
-  const membership = c.resolve(tokens.MEMBERSHIP);
-  const revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
-
-  function beginDuties(actor: ShardActor<ControlWork>, plane: ControlPlane): void {
-    const isGone: ConstructorParameters<typeof ControlDuties>[0]['isGone'] = (process, silenceMs) =>
-      membership.processSilentForMs(process) > silenceMs;
-    const duties = new ControlDuties({ meterLog, timers, log, client: clientOf(), isGone }, plane);
-    duties.start();
-    void actor.ended.then(() => duties.stop());
-  }
-
-  const owned = ownedShards<ControlWork, ControlPlane>(
-    c,
-    { isExclusive: world.isExclusive, compactor },
-    {
-      shards: [CONTROL_SHARD],
-      createPlane: ({ loadPartition }) =>
-        new ControlPlane({ loadPartition, untilInForce: (position) => revocations.untilInForce(position) }),
-      serve: (actor) => serveControl(bus, actor, ANSWER_MEMORY),
-      onServing: beginDuties,
-    },
-  );
-  return {
-    host: owned.host,
-    start: () => {
-      revocations.start();
-      owned.start();
-    },
-    stop: async () => {
-      await owned.stop();
-      revocations.stop();
-    },
-  };
+function controlOwner(c: DependencyContainer, meterLog: JetStreamMeterLog, caller: ShardCaller): ControlOwner {
+  return new ControlOwner({
+    bus: c.resolve(tokens.BUS),
+    timers: c.resolve(tokens.TIMERS),
+    log: c.resolve(tokens.LOG),
+    membership: c.resolve(tokens.MEMBERSHIP),
+    meterLog,
+    caller,
+    answers: ANSWER_MEMORY,
+    own: (plane) => ownedShards(c, plane),
+  });
 }

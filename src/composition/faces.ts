@@ -1,11 +1,9 @@
 /** The faces of this process: every port on which clients are served, opened one after the other. */
 import { readFile } from 'node:fs/promises';
 import type { DependencyContainer } from 'tsyringe';
-import { KvHub } from '../actors/kv-shard/index.js';
-import type { QueueWork } from '../actors/queue/index.js';
-import type { ShardHost } from '../actors/runtime/index.js';
+import { KvHub, REDIS_VERSION } from '../actors/kv-shard/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { decodeKvDelivery } from '../codec/remote/index.js';
+import { AuditThreads } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import {
   AclCommands,
@@ -17,182 +15,134 @@ import {
 } from '../edge/index.js';
 import { ByteBudget, describeError, MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
-import type {
-  Backups,
-  DataRemoval,
-  HttpOut,
-  IntakeLog,
-  KvGateway,
-  MessageLog,
-  ReadModelCare,
-  RunLog,
-  SearchQueries,
-  Statistics,
-} from '../ports/index.js';
-import { AuditThreads } from './audit/audit-thread.js';
-import type { ControlRole } from './control-role.js';
+import type { AuditedWorld } from './audit-worker.js';
 import { managementFace } from './management-edge.js';
-import type { NatsWorld } from './nats-world.js';
 import { queueFace } from './queue-edge.js';
-import { type ProcessFacts, REDIS_VERSION } from './server-facts.js';
 import * as tokens from './tokens.js';
 
-export interface FaceWorld {
-  readonly world: NatsWorld;
-  readonly control: ControlRole;
-  readonly facts: ProcessFacts;
-  /** Takes the ear of this process, so that its own owners reach it without the bus. */
-  readonly hubs: KvHub[];
-  readonly gateway: KvGateway;
-  readonly backups: Backups;
-  readonly removal: DataRemoval;
-  /** Undefined in a process that owns none. */
-  readonly queueHost: ShardHost<QueueWork> | undefined;
-  readonly intake: IntakeLog;
-  readonly http: HttpOut;
-  /** Of this process, or another's. */
-  readonly models: {
-    readonly readModels: MessageLog & RunLog;
-    readonly statistics: Statistics;
-    readonly search: SearchQueries;
-    /** Of this process; undefined where it keeps none. */
-    readonly care: ReadModelCare | undefined;
-  };
-}
+/** What ends the parts of a process, the last one first. */
+export type Undo = (() => Promise<void> | void)[];
 
-type Undo = () => Promise<void> | void;
+/** Where each face can be reached: `host:port`. */
+interface Addresses {
+  kv: string;
+  queue: string;
+  search: string;
+}
 
 /**
  * @param undo takes what ends each face
  * @returns `name=url` of each, for the ready line
  * @throws BAD_CONFIG when a port cannot be listened on
  */
-export async function startFaces(c: DependencyContainer, undo: Undo[], parts: FaceWorld): Promise<string[]> {
-  const { world, control, facts, hubs, gateway, backups, removal, queueHost, intake, http, models } = parts;
+export async function startFaces(c: DependencyContainer, undo: Undo): Promise<string[]> {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
-  const bus = c.resolve(tokens.BUS);
-  const { host, kvPort, queuePort, mgmtPort, respPort } = config.faces;
+  const { host, kvPort, queuePort, mgmtPort } = config.faces;
   const secured = await tlsOf(config);
   const [httpScheme, respScheme] = secured.tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
   const deadline = () => AbortSignal.timeout(config.process.shutdownMs / 2);
-
-  const broadcasts = new BroadcastQueue(clock, timers);
-  const events = new KvHub(gateway, timers, log, c.resolve(tokens.SESSION).processId, broadcasts);
-  hubs.push(events);
-  const ear = bus.subscribe({ kind: 'edge', session: events.edge }, (payload) =>
-    events.receive(decodeKvDelivery(payload)),
-  );
-  undo.push(() => ear.stop());
-  const users = new AclCommands({
-    admin: control.users,
-    clock,
-    random: c.resolve(tokens.RANDOM),
-    gateway,
-    minSecretCharacters: config.signIn.secretMinCharacters,
-  });
-  const { access, freshness, quota, meter, accounts } = control;
-  const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
-  const faceLog = c.resolve(tokens.FACE_LOG);
-  const shared = { budget, gateway, events, broadcasts, access, freshness, quota, meter, clock, timers, log: faceLog };
+  const open = async (face: Face, variable: string, port: number) => {
+    const bound = await listening(face.listen(port, host), variable, port);
+    undo.push(() => face.close(deadline()));
+    return at(host, bound.port);
+  };
+  const shared = sharedParts(c, undo);
+  const { budget, freshness, guard } = shared;
   // What can never fit is said to be too large, not to come too early.
   const options = faceOptionsOf(config, budget.maxTenantBytes);
-  const metrics = c.resolve(tokens.METRICS);
-  metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
-  metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
-  // It tells once a minute by itself, a line for each face.
-  const guard = new SignInGuard({ clock, timers, log, metrics }, config.signIn.signInFailures);
 
   const kv = createKvServer({
     ...shared,
-    users,
     signIns: guard.of('rest'),
     trustedProxies: config.faces.trustedProxies,
     ...options,
     ...secured,
   });
-  const kvAt = at(host, (await listening(kv.listen(kvPort, host), 'MILLRACE_KV_PORT', kvPort)).port);
-  undo.push(() => kv.close(deadline()));
+  const kvAt = await open(kv, 'MILLRACE_KV_PORT', kvPort);
+  const face = { ...withoutBodyLimit(options), ...secured, budget, freshness };
+  const queue = queueFace(c, { ...face, signIns: guard.of('queue') });
+  const queueAt = await open(queue, 'MILLRACE_QUEUE_PORT', queuePort);
+  const native = await nativeFace(c, undo, { ...shared, ...secured }, deadline);
 
-  const queue = queueFace(c, {
-    world,
-    host: queueHost,
-    accounts,
-    intake,
-    http,
-    readModels: models.readModels,
-    face: { ...withoutBodyLimit(options), ...secured, budget, freshness, signIns: guard.of('queue') },
+  const audit = auditThreads(c);
+  undo.push(() => audit.stop());
+  const addresses: Addresses = { kv: kvAt, queue: queueAt, search: at(host, mgmtPort) };
+  const management = managementFace(c, { audit, addresses, respPort: native?.port ?? 0, guard, face });
+  addresses.search = await open(management, 'MILLRACE_MGMT_PORT', mgmtPort);
+  const ofHttp = [
+    `kv=${httpScheme}://${kvAt}`,
+    `queue=${httpScheme}://${queueAt}`,
+    `mgmt=${httpScheme}://${addresses.search}`,
+  ];
+  return native === undefined ? ofHttp : [...ofHttp, `resp=${respScheme}://${at(host, native.port)}`];
+}
+
+interface Face {
+  listen(port: number, host: string): Promise<{ readonly port: number }>;
+  close(deadline: AbortSignal): Promise<void>;
+}
+
+/** What the faces of databases have in common, and some of it the others too. */
+function sharedParts(c: DependencyContainer, undo: Undo) {
+  const { clock, timers, random, metrics } = tokens.portsOf(c);
+  const gateway = c.resolve(tokens.GATEWAY);
+  const { signIn } = c.resolve(tokens.CONFIG);
+  const { access, freshness, quota, meter, users: admin } = c.resolve(tokens.CONTROL);
+  const broadcasts = new BroadcastQueue(clock, timers);
+  const events = new KvHub(gateway, timers, c.resolve(tokens.LOG), c.resolve(tokens.SESSION).processId, broadcasts);
+  const ear = c.resolve(tokens.DELIVERIES).hear(events);
+  undo.push(() => ear.stop());
+  const users = new AclCommands({ admin, clock, random, gateway, minSecretCharacters: signIn.secretMinCharacters });
+  const budget = new ByteBudget(c.resolve(tokens.MEMORY).requestBytes);
+  metrics.gauge('millrace_request_bytes', () => budget.usedBytes);
+  metrics.gauge('millrace_request_limit_bytes', () => budget.limitBytes);
+  // It tells once a minute by itself, a line for each face.
+  const guard = new SignInGuard({ clock, timers, log: c.resolve(tokens.LOG), metrics }, signIn.signInFailures);
+  const log = c.resolve(tokens.FACE_LOG);
+  return { budget, gateway, events, broadcasts, users, access, freshness, quota, meter, clock, timers, log, guard };
+}
+
+type NativeParts = ReturnType<typeof sharedParts> & Awaited<ReturnType<typeof tlsOf>>;
+
+/** @returns undefined where it is off */
+async function nativeFace(
+  c: DependencyContainer,
+  undo: Undo,
+  { users: acl, guard, ...shared }: NativeParts,
+  deadline: () => AbortSignal,
+): Promise<{ readonly port: number } | undefined> {
+  const config = c.resolve(tokens.CONFIG);
+  const { host, respPort } = config.faces;
+  if (respPort === 0) return undefined;
+  const resp = createRespServer({
+    ...shared,
+    acl,
+    signIns: guard.of('resp'),
+    redisVersion: REDIS_VERSION,
+    ...respOptionsOf(config),
   });
-  const queueAt = at(host, (await listening(queue.listen(queuePort, host), 'MILLRACE_QUEUE_PORT', queuePort)).port);
-  undo.push(() => queue.close(deadline()));
+  const { port } = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
+  undo.push(() => resp.close(deadline()));
+  const maxClients = config.http.httpMaxConnections;
+  c.registerInstance(tokens.NATIVE_FACE, { host, port, maxClients, counts: () => resp.counts() });
+  return { port };
+}
 
-  const urls = [`kv=${httpScheme}://${kvAt}`, `queue=${httpScheme}://${queueAt}`];
-  let shownRespPort = 0;
-  let respAt: string | undefined;
-  if (respPort > 0) {
-    const resp = createRespServer({
-      ...shared,
-      acl: users,
-      signIns: guard.of('resp'),
-      redisVersion: REDIS_VERSION,
-      ...respOptionsOf(config),
-      ...secured,
-    });
-    const bound = await listening(resp.listen(respPort, host), 'MILLRACE_RESP_PORT', respPort);
-    undo.push(() => resp.close(deadline()));
-    facts.face = {
-      host,
-      port: bound.port,
-      maxClients: config.http.httpMaxConnections,
-      counts: () => resp.counts(),
-    };
-    shownRespPort = bound.port;
-    respAt = `resp=${respScheme}://${at(host, bound.port)}`;
-  }
-
-  const { kv: kvShards, queue: queueShards } = shardNames(world.layout);
-  const audit = new AuditThreads({
-    entry: new URL('./audit/audit-worker.js', import.meta.url),
-    work: {
-      nats: world.options,
-      prefix: config.nats.natsPrefix,
-      kvShards: kvShards.length,
-      queueShards: queueShards.length,
-      shards: [CONTROL_SHARD, ...kvShards, ...queueShards],
+function auditThreads(c: DependencyContainer): AuditThreads<AuditedWorld> {
+  const { options: nats, layout } = c.resolve(tokens.WORLD);
+  const { kv, queue } = shardNames(layout);
+  return new AuditThreads<AuditedWorld>({
+    entry: new URL('./audit-worker.js', import.meta.url),
+    world: {
+      nats,
+      prefix: c.resolve(tokens.CONFIG).nats.natsPrefix,
+      kvShards: kv.length,
+      queueShards: queue.length,
+      shards: [CONTROL_SHARD, ...kv, ...queue],
       logs: [METER_SHARD],
     },
-    log,
+    log: c.resolve(tokens.LOG),
   });
-  undo.push(() => audit.stop());
-  let mgmtAt = at(host, mgmtPort);
-  const management = managementFace(c, {
-    control,
-    gateway,
-    backups,
-    removal,
-    queries: models.search,
-    statistics: models.statistics,
-    messageLog: models.readModels,
-    audit,
-    care: models.care,
-    addresses: {
-      kv: kvAt,
-      queue: queueAt,
-      get search() {
-        return mgmtAt;
-      },
-    },
-    respPort: shownRespPort,
-    guard,
-    face: { ...withoutBodyLimit(options), ...secured, budget, freshness },
-  });
-  mgmtAt = at(host, (await listening(management.listen(mgmtPort, host), 'MILLRACE_MGMT_PORT', mgmtPort)).port);
-  undo.push(() => management.close(deadline()));
-  urls.push(`mgmt=${httpScheme}://${mgmtAt}`);
-  if (respAt !== undefined) urls.push(respAt);
-  return urls;
 }
 
 function faceOptionsOf(

@@ -1,27 +1,21 @@
 /** What `/readyz` looks at. */
+import type { DependencyContainer } from 'tsyringe';
 import type { ClockWatch, ShardHost, Work } from '../actors/runtime/index.js';
 import type { Check } from '../adapters/http-health/index.js';
 import type { Clock, Log, Timers } from '../ports/index.js';
 import type { ControlRole } from './control-role.js';
-import type { NatsWorld } from './nats-world.js';
-import type { ProjectionRole } from './projection-role.js';
-import type { SearchRole } from './search-role.js';
+import * as tokens from './tokens.js';
 
 type OwnedShards = Pick<ShardHost<Work>, 'stoppedShards' | 'lookFailures' | 'isSettled'>;
 
-export interface CheckedParts {
-  readonly clocks: Pick<ClockWatch, 'isExcluded' | 'describe'>;
-  readonly hosts: readonly OwnedShards[];
-  readonly control: ControlRole;
-  /** Undefined in a process that keeps none. */
-  readonly readModels: ProjectionRole | undefined;
-  readonly searches: SearchRole | undefined;
-}
-
-export function healthChecks(
-  world: NatsWorld,
-  { clocks, hosts, control, readModels, searches }: CheckedParts,
-): () => Record<string, Check> {
+/** Of what this process has by now. */
+export function healthChecks(c: DependencyContainer): () => Record<string, Check> {
+  const world = c.resolve(tokens.WORLD);
+  const control = c.resolve(tokens.CONTROL);
+  const clocks = c.resolve(tokens.CLOCK_WATCH);
+  const hosts = [tokens.ifRegistered(c, tokens.KV_HOST), tokens.ifRegistered(c, tokens.QUEUE_HOST)].filter(isThere);
+  const readModels = tokens.ifRegistered(c, tokens.PROJECTION_ROLE);
+  const searches = tokens.ifRegistered(c, tokens.SEARCH_ROLE);
   return () => {
     const isConnected = world.connections.appends.isConnected();
     const checks: Record<string, Check> = {
@@ -36,8 +30,12 @@ export function healthChecks(
   };
 }
 
+function isThere<T>(part: T | undefined): part is T {
+  return part !== undefined;
+}
+
 /** A clock is set right by a person: a start does not wait for that. */
-function clockCheck(clocks: CheckedParts['clocks']): Check {
+function clockCheck(clocks: ClockWatch): Check {
   return clocks.isExcluded ? { ok: false, isStuck: true, detail: clocks.describe() } : { ok: true };
 }
 

@@ -1,6 +1,6 @@
 /** What the command line starts. */
-export { type AdminWorld, type DatabasePlace, openAdminWorld } from './admin-world.js';
-export { makeBackup, proveBackup, restoreInto } from './backup.js';
+export { type AdminWorld, openAdminWorld } from './admin-world.js';
+export { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
 export type { MadeCredentials } from './control-role.js';
 export { natsOptionsOf } from './nats-world.js';
 export { type RunningProcess, startProcess } from './serve.js';

@@ -1,24 +1,18 @@
 /** The way of this process to the owners of databases, its own or another's. */
 import type { DependencyContainer } from 'tsyringe';
-import { KvShardGateway, type KvWork } from '../actors/kv-shard/index.js';
-import { ShardCaller, type ShardHost } from '../actors/runtime/index.js';
-import type { NatsWorld } from './nats-world.js';
+import { KvShardGateway } from '../actors/kv-shard/index.js';
+import { ShardCaller } from '../actors/runtime/index.js';
 import { callLimitsOf } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
 /** Between two looks for an owner, while a request is held. */
 const ROUTE_RETRY_MS = 50;
 
-/** @param host undefined in a process that owns none */
-export function kvGateway(
-  c: DependencyContainer,
-  world: NatsWorld,
-  host: ShardHost<KvWork> | undefined,
-): KvShardGateway {
+export function kvGateway(c: DependencyContainer): KvShardGateway {
+  const world = c.resolve(tokens.WORLD);
+  const host = tokens.ifRegistered(c, tokens.KV_HOST);
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
+  const { clock, timers, random } = tokens.portsOf(c);
   const caller = world.isExclusive
     ? undefined
     : new ShardCaller(c.resolve(tokens.BUS), clock, timers, random, callLimitsOf(config));

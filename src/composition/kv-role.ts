@@ -8,17 +8,17 @@ import {
   type KvWork,
   keptLoader,
   Passivation,
+  ProcessFacts,
   serveKvShard,
 } from '../actors/kv-shard/index.js';
 import type { PlaneWorld, ShardHost } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { KvEngine, permissionsOf, type ServerFacts } from '../domain/kv/index.js';
-import type { SessionId } from '../kernel/index.js';
-import type { KvDelivery } from '../messages/index.js';
-import type { Compactor, DataLimits, Meter, StorageGauge } from '../ports/index.js';
+import { NodeReadings } from '../adapters/node/index.js';
+import { type Audience, KvEngine, permissionsOf } from '../domain/kv/index.js';
 import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
+import { VERSION } from './version.js';
 
 export interface KvRole {
   readonly host: ShardHost<KvWork>;
@@ -29,33 +29,11 @@ export interface KvRole {
 const EXPIRY_EVERY_MS = 100;
 const PASSIVATE_AFTER_MS = 600_000;
 
-export interface KvRoleOptions {
-  readonly isExclusive: boolean;
-  readonly compactor: Compactor;
-  readonly storage: StorageGauge;
-  readonly facts: ServerFacts;
-  readonly meter: Meter;
-  readonly dataLimits: DataLimits;
-  /** Tells a process, this one or another, what its clients listen to. */
-  deliver(edge: SessionId, delivery: KvDelivery): void;
-}
-
-export function kvRole(
-  c: DependencyContainer,
-  { isExclusive, compactor, storage, facts, meter, dataLimits, deliver }: KvRoleOptions,
-): KvRole {
+export function kvRole(c: DependencyContainer): KvRole {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const log = c.resolve(tokens.LOG);
-  const objects = c.resolve(tokens.OBJECTS);
-  const bus = c.resolve(tokens.BUS);
+  const { clock, timers, log, metrics, bus } = tokens.portsOf(c);
   const shards = shardNames(c.resolve(tokens.LAYOUT)).kv;
   const silence = silenceWatchOf(config, clock, timers);
-
-  const metrics = c.resolve(tokens.METRICS);
-
   const held = new HeldData(c.resolve(tokens.MEMORY).dataBytes, {
     timers,
     log,
@@ -64,59 +42,21 @@ export function kvRole(
         for (const [name, { engine }] of plane.loaded()) yield [name, engine] as const;
     },
   });
-
   metrics.gauge('millrace_data_bytes', () => held.usedBytes);
   metrics.gauge('millrace_data_limit_bytes', () => held.limitBytes);
 
-  function createPlane({ activation, actor, history, loadPartition }: PlaneWorld<KvWork>): KvPlane {
-    const plane = new KvPlane(
-      {
-        clock,
-        timers,
-        log,
-        storage,
-        activation: `${activation.epoch}-${Buffer.from(random.bytes(6)).toString('hex')}`,
-        permissionsOf: (user, rules) => permissionsOf(rules, user),
-        deliver: (edge, partition, events) => deliver(edge, { partition, activation: plane.activation, events }),
-        history,
-        createFold: (audience) => {
-          const engine = new KvEngine(random, facts, audience);
-          engine.maxAnswerBytes = Math.max(config.bounds.maxAnswerBytes, config.bounds.maxCommandBytes);
-          return new KvFold(engine);
-        },
-        loadPartition,
-        loadKept: keptLoader({ objects, log, clock, timers }),
-        dataLimits,
-        held,
-      },
-      {
-        expiryKeysPerTick: config.bounds.expiryKeys,
-        expiryEveryMs: EXPIRY_EVERY_MS,
-        passivateAfterMs: PASSIVATE_AFTER_MS,
-      },
-    );
-    plane.onReady = () => actor().resume();
-    plane.onFailure = (error) => actor().fail(error);
-    return plane;
-  }
-
-  const owned = ownedShards<KvWork, KvPlane>(
-    c,
-    { isExclusive, compactor },
-    {
-      shards,
-      createPlane,
-      serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
-      onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
-    },
-  );
-  const { host } = owned;
-  watchShards(metrics, host, shards);
+  const owned = ownedShards<KvWork, KvPlane>(c, {
+    shards,
+    createPlane: planeMaker(c, held),
+    serve: (actor) => serveKvShard(bus, actor, ANSWER_MEMORY, silence),
+    onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
+  });
+  watchShards(metrics, owned.host, shards);
   const passivation = new Passivation({ clock, timers, planes: () => owned.planes() });
-  const gauges = new KvGauges({ clock, timers, meter, owners: () => owned.planes() });
+  const gauges = new KvGauges({ clock, timers, meter: c.resolve(tokens.CONTROL).meter, owners: () => owned.planes() });
 
   return {
-    host,
+    host: owned.host,
     start: () => {
       owned.start();
       gauges.start();
@@ -129,5 +69,59 @@ export function kvRole(
       held.stop();
       await owned.stop();
     },
+  };
+}
+
+/** What INFO says. The face listens long after the first database was loaded: it is looked for at each question. */
+function factsOf(c: DependencyContainer): ProcessFacts {
+  const { commandMs, scriptMs, scriptHoldMs } = c.resolve(tokens.CONFIG).bounds;
+  const face = () => tokens.ifRegistered(c, tokens.NATIVE_FACE);
+  const ports = { clock: c.resolve(tokens.CLOCK), readings: new NodeReadings(), face };
+  const scripts = { totalMs: scriptMs, holdMs: scriptHoldMs };
+  return new ProcessFacts(ports, { runId: c.resolve(tokens.SESSION).id, version: VERSION, scripts, commandMs });
+}
+
+/** @returns what makes the plane of each activation */
+function planeMaker(c: DependencyContainer, held: HeldData): (world: PlaneWorld<KvWork>) => KvPlane {
+  const { bounds } = c.resolve(tokens.CONFIG);
+  const storage = c.resolve(tokens.STORAGE);
+  const deliveries = c.resolve(tokens.DELIVERIES);
+  const { dataLimits } = c.resolve(tokens.CONTROL);
+  const facts = factsOf(c);
+  const { clock, timers, random, log } = tokens.portsOf(c);
+  const loadKept = keptLoader({ objects: c.resolve(tokens.OBJECTS), log, clock, timers });
+  const createFold = (audience: Audience) => {
+    const engine = new KvEngine(random, facts, audience);
+    engine.maxAnswerBytes = Math.max(bounds.maxAnswerBytes, bounds.maxCommandBytes);
+    return new KvFold(engine);
+  };
+  const limits = {
+    expiryKeysPerTick: bounds.expiryKeys,
+    expiryEveryMs: EXPIRY_EVERY_MS,
+    passivateAfterMs: PASSIVATE_AFTER_MS,
+  };
+
+  return ({ activation: { epoch }, actor, history, loadPartition }) => {
+    const activation = `${epoch}-${Buffer.from(random.bytes(6)).toString('hex')}`;
+    return new KvPlane(
+      {
+        clock,
+        timers,
+        log,
+        storage,
+        activation,
+        permissionsOf: (user, rules) => permissionsOf(rules, user),
+        deliver: (edge, partition, events) => deliveries.deliver(edge, { partition, activation, events }),
+        history,
+        createFold,
+        loadPartition,
+        loadKept,
+        dataLimits,
+        held,
+        onReady: () => actor().resume(),
+        onFailure: (error) => actor().fail(error),
+      },
+      limits,
+    );
   };
 }

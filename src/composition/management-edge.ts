@@ -11,32 +11,13 @@ import {
   type SignInGuard,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
-import type {
-  Backups,
-  DataRemoval,
-  JournalAudit,
-  KvGateway,
-  MessageLog,
-  ReadModelCare,
-  SearchQueries,
-  Statistics,
-} from '../ports/index.js';
-import type { ControlRole } from './control-role.js';
+import type { JournalAudit, ReadModelCare } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
 import { VERSION } from './version.js';
 
 export interface ManagementEdgeOptions {
-  readonly control: ControlRole;
-  readonly gateway: KvGateway;
-  readonly backups: Backups;
-  readonly removal: DataRemoval;
-  readonly queries: SearchQueries;
-  readonly statistics: Statistics;
-  readonly messageLog: MessageLog;
   readonly audit: JournalAudit;
-  /** Undefined in a process that keeps no read models. */
-  readonly care: ReadModelCare | undefined;
   /** As clients reach the faces, where no setting says so. */
   readonly addresses: PublicUrls;
   /** 0: it is off. */
@@ -47,106 +28,120 @@ export interface ManagementEdgeOptions {
   };
 }
 
+type IsDraining = () => boolean;
+
 export function managementFace(c: DependencyContainer, options: ManagementEdgeOptions): FaceServer {
-  const {
-    control,
-    gateway,
-    backups,
-    removal,
-    queries,
-    statistics,
-    messageLog,
-    audit,
-    care,
-    addresses,
-    respPort,
-    guard,
-    face,
-  } = options;
+  const { addresses, respPort, guard, face } = options;
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const log = c.resolve(tokens.FACE_LOG);
-  const { publicUrlKv, publicUrlQueue, publicUrlMgmt } = config.faces;
-  const { trustedProxies } = config.faces;
-  let isDraining = false;
-  const search = createSearchHandler({
-    access: control.search,
-    gateway,
-    queries,
-    quota: control.dailyQuota,
-    usage: control.searchMonth,
-    meter: control.meter,
-    clock,
-    timers: c.resolve(tokens.TIMERS),
-    log,
-    signIns: guard.of('search'),
-    trustedProxies,
-    budget: face.budget,
-    isDraining: () => isDraining,
-  });
-  const admin = createAdminHandler({
-    access: control.management,
-    control: control.client,
-    sealing: control.sealing,
-    audit,
-    messageLog,
-    statistics,
-    readModels: care,
-    clock,
-    random: c.resolve(tokens.RANDOM),
-    timers: c.resolve(tokens.TIMERS),
-    log,
-    signIns: guard.of('admin'),
-    trustedProxies,
-    // What is in front of this process may speak TLS for it.
-    isSecure: face.tls !== undefined || publicUrlMgmt?.startsWith('https:') === true,
-    isDraining: () => isDraining,
-    isOperator: ({ account }) => control.firstAccount() === account,
-  });
-  const scrape = createScrapeHandler({
-    access: new ScrapeGrants(control.view),
-    statistics,
-    clock,
-    log,
-    signIns: guard.of('monitoring'),
-    trustedProxies,
-    isDraining: () => isDraining,
-  });
+  const { faces, bounds } = config;
+  const control = c.resolve(tokens.CONTROL);
+  let isClosing = false;
+  const isDraining = () => isClosing;
   const prices = pricesOf(config);
   const server = createManagementServer({
+    ...sharedParts(c),
     control: control.client,
     access: control.management,
-    sealing: control.sealing,
-    statistics,
-    backups,
-    removal,
-    pendingDocuments: pendingDocuments(gateway, queries),
+    sealing: () => c.resolve(tokens.SEALING),
+    backups: c.resolve(tokens.BACKUPS),
+    removal: c.resolve(tokens.REMOVAL),
+    pendingDocuments: pendingDocuments(c.resolve(tokens.GATEWAY), c.resolve(tokens.SEARCH)),
     pricesOf: () => prices,
-    clock,
-    timers: c.resolve(tokens.TIMERS),
-    random: c.resolve(tokens.RANDOM),
-    log,
     signIns: guard.of('management'),
-    trustedProxies,
     publicUrls: {
-      kv: publicUrlKv ?? addresses.kv,
-      queue: publicUrlQueue ?? addresses.queue,
+      kv: faces.publicUrlKv ?? addresses.kv,
+      queue: faces.publicUrlQueue ?? addresses.queue,
       get search() {
-        return publicUrlMgmt ?? addresses.search;
+        return faces.publicUrlMgmt ?? addresses.search;
       },
     },
     respPort,
-    maxScriptMs: config.bounds.scriptMs,
+    maxScriptMs: bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
-    mount: { search, others: [admin, scrape] },
+    mount: {
+      search: searchHandler(c, options, isDraining),
+      others: [adminHandler(c, options, isDraining), scrapeHandler(c, options, isDraining)],
+    },
     ...face,
   });
   return {
     listen: (port, host) => server.listen(port, host),
     close: (signal) => {
-      isDraining = true;
+      isClosing = true;
       return server.close(signal);
     },
   };
+}
+
+function sharedParts(c: DependencyContainer) {
+  return {
+    statistics: c.resolve(tokens.STATISTICS),
+    clock: c.resolve(tokens.CLOCK),
+    timers: c.resolve(tokens.TIMERS),
+    random: c.resolve(tokens.RANDOM),
+    log: c.resolve(tokens.FACE_LOG),
+    trustedProxies: c.resolve(tokens.CONFIG).faces.trustedProxies,
+  };
+}
+
+function searchHandler(c: DependencyContainer, { guard, face }: ManagementEdgeOptions, isDraining: IsDraining) {
+  const { search: access, dailyQuota: quota, searchMonth: usage, meter } = c.resolve(tokens.CONTROL);
+  const { clock, timers, log, trustedProxies } = sharedParts(c);
+  return createSearchHandler({
+    access,
+    gateway: c.resolve(tokens.GATEWAY),
+    queries: c.resolve(tokens.SEARCH),
+    quota,
+    usage,
+    meter,
+    clock,
+    timers,
+    log,
+    signIns: guard.of('search'),
+    trustedProxies,
+    budget: face.budget,
+    isDraining,
+  });
+}
+
+function adminHandler(c: DependencyContainer, { audit, guard, face }: ManagementEdgeOptions, isDraining: IsDraining) {
+  const control = c.resolve(tokens.CONTROL);
+  const { publicUrlMgmt } = c.resolve(tokens.CONFIG).faces;
+  return createAdminHandler({
+    ...sharedParts(c),
+    access: control.management,
+    control: control.client,
+    sealing: () => c.resolve(tokens.SEALING),
+    audit,
+    messageLog: c.resolve(tokens.READ_MODELS),
+    readModels: readModelCare(c),
+    signIns: guard.of('admin'),
+    // What is in front of this process may speak TLS for it.
+    isSecure: face.tls !== undefined || publicUrlMgmt?.startsWith('https:') === true,
+    isDraining,
+    isOperator: ({ account }) => control.firstAccount() === account,
+  });
+}
+
+function scrapeHandler(c: DependencyContainer, { guard }: ManagementEdgeOptions, isDraining: IsDraining) {
+  const { statistics, clock, log, trustedProxies } = sharedParts(c);
+  const access = new ScrapeGrants(c.resolve(tokens.CONTROL).view);
+  return createScrapeHandler({
+    access,
+    statistics,
+    clock,
+    log,
+    signIns: guard.of('monitoring'),
+    trustedProxies,
+    isDraining,
+  });
+}
+
+/** Undefined in a process that keeps no read models. */
+function readModelCare(c: DependencyContainer): ReadModelCare | undefined {
+  const models = tokens.ifRegistered(c, tokens.PROJECTION_ROLE);
+  const searches = tokens.ifRegistered(c, tokens.SEARCH_ROLE);
+  if (models === undefined || searches === undefined) return undefined;
+  return { rebuild: (model) => (model === 'search' ? searches.rebuild() : models.rebuild(model)) };
 }

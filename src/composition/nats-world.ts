@@ -25,7 +25,7 @@ import {
 import { readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { WHAT_TO_DO } from '../journal/index.js';
-import { describeError, MillraceError } from '../kernel/index.js';
+import { MillraceError } from '../kernel/index.js';
 import type { Log } from '../ports/index.js';
 
 export interface NatsWorld {
@@ -142,12 +142,6 @@ async function openRunning(config: Config, isRestoring: boolean): Promise<NatsWo
     await connections.close();
     throw error;
   }
-}
-
-/** A journal that somebody has to look at, with what to do about it. */
-export function inDoubt(why: MillraceError): MillraceError {
-  const text = describeError(why);
-  return text.includes(WHAT_TO_DO) ? why : new MillraceError('JOURNAL_DAMAGED', `${text}; ${WHAT_TO_DO}`, why.details);
 }
 
 /** @throws JOURNAL_DAMAGED naming every difference */

@@ -2,31 +2,22 @@
 import type { DependencyContainer } from 'tsyringe';
 import { type OwnedPlane, OwnedShards, type ShardPlane, type Work } from '../actors/runtime/index.js';
 import { DefiniteAppender } from '../journal/index.js';
-import type { Compactor } from '../ports/index.js';
 import { APPEND_RETRY, actorLimitsOf, hostTimesOf, runtimeMetricsOf, snapshotPolicyOf } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
-export interface OwnedBy {
-  /** As `NatsWorld.isExclusive`. */
-  readonly isExclusive: boolean;
-  readonly compactor: Compactor;
-}
-
 export function ownedShards<W extends Work, P extends ShardPlane<W>>(
   c: DependencyContainer,
-  { isExclusive, compactor }: OwnedBy,
   plane: OwnedPlane<W, P>,
 ): OwnedShards<W, P> {
   const config = c.resolve(tokens.CONFIG);
-  const timers = c.resolve(tokens.TIMERS);
-  const journal = c.resolve(tokens.JOURNAL);
+  const { timers, journal } = tokens.portsOf(c);
   return new OwnedShards<W, P>(
     {
       journal,
       appender: new DefiniteAppender(journal, timers, APPEND_RETRY),
       objects: c.resolve(tokens.OBJECTS),
       leases: c.resolve(tokens.LEASES),
-      compactor,
+      compactor: c.resolve(tokens.COMPACTOR),
       clock: c.resolve(tokens.CLOCK),
       timers,
       random: c.resolve(tokens.RANDOM),
@@ -37,7 +28,7 @@ export function ownedShards<W extends Work, P extends ShardPlane<W>>(
     },
     {
       clusterId: c.resolve(tokens.LAYOUT).clusterId,
-      isExclusive,
+      isExclusive: c.resolve(tokens.WORLD).isExclusive,
       readsNeedBarrier: config.ownership.reads === 'barrier',
       actor: actorLimitsOf(config),
       times: hostTimesOf(config),

@@ -10,13 +10,13 @@ import {
   ProcBootTime,
   ProcessWatch,
   PromMetrics,
+  processMemory,
   SystemClock,
   streamLines,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import type { Log } from '../ports/index.js';
 import type { NatsWorld } from './nats-world.js';
-import { processMemory } from './process-memory.js';
 import { clockWatchOptionsOf, guardedClockLimitsOf, sessionTimesOf, watchClocks } from './runtime-parts.js';
 import * as tokens from './tokens.js';
 
@@ -77,7 +77,7 @@ export function natsParts(c: DependencyContainer, world: NatsWorld, canOwn: bool
   watchClocks(metrics, clocks);
   const ports = { leases, clock, clocks, timers, random, log };
   const session = new Session(ports, sessionTimesOf(config), membership, canOwn);
-  c.registerInstance(tokens.CONNECTIONS, connections);
+  c.registerInstance(tokens.WORLD, world);
   c.registerInstance(tokens.LAYOUT, layout);
   c.registerInstance(tokens.JOURNAL, journal);
   c.registerInstance(tokens.LEASES, leases);

@@ -1,15 +1,12 @@
 /** The projection role: this process keeps the read models and answers questions to them, its own and others'. */
 import { join } from 'node:path';
 import type { DependencyContainer } from 'tsyringe';
-import type { Accounts } from '../actors/control/index.js';
 import type { Check } from '../adapters/http-health/index.js';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import type { MessageLog, RunLog, Statistics } from '../ports/index.js';
-import type { ReadModelStatus } from '../projections/index.js';
-import { EventLimits, MeterTrimmer } from '../projections/index.js';
+import type { MessageLog, Metrics, RunLog, Statistics } from '../ports/index.js';
+import { EventLimits, MeterTrimmer, readinessOfModels } from '../projections/index.js';
 import { AskedReadModels, AskedStatistics, askOverBus } from '../query/index.js';
-import type { NatsWorld } from './nats-world.js';
 import { ProjectionThread } from './projection-thread.js';
 import { countStale, inSeconds } from './runtime-parts.js';
 import * as tokens from './tokens.js';
@@ -26,60 +23,30 @@ export interface ProjectionRole {
   stop(): Promise<void>;
 }
 
-export interface ProjectionRoleOptions {
-  readonly world: NatsWorld;
-  readonly accounts: Pick<Accounts, 'eventLimits' | 'whenChanged'>;
-  /** Position up to which the control state has counted the meter's log. */
-  meterCountedUpTo(): number;
-}
-
 const ENTRY = new URL('./projection-worker.js', import.meta.url);
 /** Of an account whose number the thread has not been told yet. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** One try over the bus: a wait, a search and the way. */
 const REMOTE_TRY_MS = 5000;
 
-export function projectionRole(
-  c: DependencyContainer,
-  { world, accounts, meterCountedUpTo }: ProjectionRoleOptions,
-): ProjectionRole {
+export function projectionRole(c: DependencyContainer): ProjectionRole {
   const config = c.resolve(tokens.CONFIG);
-  const bus = c.resolve(tokens.BUS);
-  const metrics = c.resolve(tokens.METRICS);
-  const layout = c.resolve(tokens.LAYOUT);
-  const timers = c.resolve(tokens.TIMERS);
-  const log = c.resolve(tokens.LOG);
-  const retention = { maxAgeMs: config.delivery.logRetentionMs, maxEvents: ANY_NUMBER };
+  const { accounts, view } = c.resolve(tokens.CONTROL);
+  const { timers, log, metrics } = tokens.portsOf(c);
   const folder = join(config.storage.dataDir, 'read-models');
-  const thread = new ProjectionThread({
-    entry: ENTRY,
-    task: {
-      nats: world.options,
-      prefix: config.nats.natsPrefix,
-      file: join(folder, 'messages.db'),
-      statsFile: join(folder, 'stats.db'),
-      options: { clusterId: layout.clusterId, shards: shardNames(layout).queue, retention },
-      snapshots: {
-        writer: c.resolve(tokens.SESSION).processId,
-        meterBytes: config.storage.statisticsSnapshotBytes,
-      },
-    },
-    log,
-    timers,
-    onBegun: () => limits.begun(),
-  });
-  const limits = new EventLimits({
+  const limits: EventLimits = new EventLimits({
     limits: () => accounts.eventLimits(),
     timers,
     tell: (changes) => thread.limitEvents(changes),
   });
+  const thread = projectionThread(c, folder, () => limits.begun());
   accounts.whenChanged(() => limits.changed());
   const trimmer = new MeterTrimmer({
     journal: c.resolve(tokens.JOURNAL),
     timers,
     log,
     coveredUpTo: () => thread.statistics?.meterCoveredUpTo ?? 0,
-    countedUpTo: meterCountedUpTo,
+    countedUpTo: () => view.state.meterPosition,
   });
   const ends: (() => void)[] = [];
   return {
@@ -90,20 +57,15 @@ export function projectionRole(
       const lock = await lockDataDir(folder);
       thread.start();
       trimmer.start();
-      const served = bus.serve({ kind: 'query' }, (question) => thread.ask(question));
-      const gauges = [
-        metrics.gauge('millrace_read_model_behind_positions', () => thread.status?.behindPositions),
-        metrics.gauge('millrace_read_model_behind_seconds', () => inSeconds(thread.status?.behindMs)),
-        metrics.gauge('millrace_statistics_behind_positions', () => thread.statistics?.behindPositions),
-        metrics.gauge('millrace_statistics_behind_seconds', () => inSeconds(thread.statistics?.behindMs)),
-      ];
+      const served = c.resolve(tokens.BUS).serve({ kind: 'query' }, (question) => thread.ask(question));
+      const gauges = watchModels(metrics, thread);
       ends.push(
         () => served.stop(),
         ...gauges.map((gauge) => () => gauge.stop()),
         () => lock.release(),
       );
     },
-    check: () => checkOf(thread),
+    check: () => readinessOfModels(thread.status, thread.statistics),
     stop: async () => {
       const [stopServing, ...others] = ends.splice(0);
       stopServing?.();
@@ -113,6 +75,35 @@ export function projectionRole(
       for (const end of others) end();
     },
   };
+}
+
+function projectionThread(c: DependencyContainer, folder: string, onBegun: () => void): ProjectionThread {
+  const { nats, delivery, storage } = c.resolve(tokens.CONFIG);
+  const layout = c.resolve(tokens.LAYOUT);
+  const retention = { maxAgeMs: delivery.logRetentionMs, maxEvents: ANY_NUMBER };
+  return new ProjectionThread({
+    entry: ENTRY,
+    task: {
+      nats: c.resolve(tokens.WORLD).options,
+      prefix: nats.natsPrefix,
+      file: join(folder, 'messages.db'),
+      statsFile: join(folder, 'stats.db'),
+      options: { clusterId: layout.clusterId, shards: shardNames(layout).queue, retention },
+      snapshots: { writer: c.resolve(tokens.SESSION).processId, meterBytes: storage.statisticsSnapshotBytes },
+    },
+    log: c.resolve(tokens.LOG),
+    timers: c.resolve(tokens.TIMERS),
+    onBegun,
+  });
+}
+
+function watchModels(metrics: Metrics, thread: ProjectionThread) {
+  return [
+    metrics.gauge('millrace_read_model_behind_positions', () => thread.status?.behindPositions),
+    metrics.gauge('millrace_read_model_behind_seconds', () => inSeconds(thread.status?.behindMs)),
+    metrics.gauge('millrace_statistics_behind_positions', () => thread.statistics?.behindPositions),
+    metrics.gauge('millrace_statistics_behind_seconds', () => inSeconds(thread.statistics?.behindMs)),
+  ];
 }
 
 /** For a process without the role. */
@@ -125,22 +116,4 @@ export function remoteReadModels(c: DependencyContainer): MessageLog & RunLog {
 export function remoteStatistics(c: DependencyContainer): Statistics {
   const onBehind = countStale(c.resolve(tokens.METRICS), 'statistics');
   return new AskedStatistics(askOverBus(c.resolve(tokens.BUS), 'query', REMOTE_TRY_MS), onBehind);
-}
-
-function checkOf({ status, statistics }: ProjectionThread): Check {
-  if (status === undefined || statistics === undefined)
-    return { ok: false, detail: 'the read models are being opened' };
-  // Nobody waits for statistics: they are told of, and do not decide.
-  const ofStatistics = statistics === undefined ? [] : notesOf(statistics).map((note) => `statistics: ${note}`);
-  const notes = [...notesOf(status), ...ofStatistics];
-  const isStuck = status.troubles.length > 0;
-  return { ok: status.isCaughtUp, isStuck, ...(notes.length === 0 ? {} : { detail: notes.join('; ') }) };
-}
-
-function notesOf({ behindPositions, behindMs, troubles, incompleteShards }: Omit<ReadModelStatus, 'rows'>): string[] {
-  return [
-    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
-    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
-    ...(incompleteShards.length > 0 ? [`older events may be missing: ${incompleteShards.join(', ')}`] : []),
-  ];
 }

@@ -8,18 +8,19 @@ import {
   DEFAULT_QUEUE_PLANE_LIMITS,
   DeliveryRoom,
   HeldMessages,
-  IntakeFollower,
+  OwnerDuties,
   Performer,
   QueuePlane,
   type QueueWork,
   serveQueueShard,
 } from '../actors/queue/index.js';
-import type { PlaneWorld, ShardActor, ShardHost } from '../actors/runtime/index.js';
+import type { OwnedShards, PlaneWorld, ShardHost } from '../actors/runtime/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { DeliveredHeaders } from '../domain/queue/index.js';
 import { BodyReader } from '../journal/index.js';
-import type { AccountBook, Compactor, HttpOut, IntakeLog, SigningKeyBook, StorageGauge } from '../ports/index.js';
+import type { ShardName } from '../kernel/index.js';
+import type { Metrics } from '../ports/index.js';
 import { ownedShards } from './owned-shards.js';
 import { ANSWER_MEMORY, inSeconds, silenceWatchOf, watchShards } from './runtime-parts.js';
 import * as tokens from './tokens.js';
@@ -30,36 +31,21 @@ export interface QueueRole {
   stop(): Promise<void>;
 }
 
-export interface QueueRoleOptions {
-  readonly isExclusive: boolean;
-  readonly compactor: Compactor;
-  readonly storage: StorageGauge;
-  readonly intake: IntakeLog;
-  readonly http: HttpOut;
-  readonly accounts: AccountBook & SigningKeyBook & { whenChanged(listener: () => void): void };
+/** What all shards of the queue in this process share. */
+interface Shared {
+  readonly room: DeliveryRoom;
+  readonly memory: BodyMemory;
+  readonly held: HeldMessages;
+  readonly reader: BodyReader;
 }
 
-/** Between two looks whether the last calls of a shard have ended. */
-const LAST_CALLS_LOOK_MS = 20;
-
-export function queueRole(c: DependencyContainer, options: QueueRoleOptions): QueueRole {
-  const { isExclusive, compactor, storage, intake, http, accounts } = options;
+export function queueRole(c: DependencyContainer): QueueRole {
   const config = c.resolve(tokens.CONFIG);
-  const clock = c.resolve(tokens.CLOCK);
-  const timers = c.resolve(tokens.TIMERS);
-  const random = c.resolve(tokens.RANDOM);
-  const log = c.resolve(tokens.LOG);
-  const journal = c.resolve(tokens.JOURNAL);
-  const objects = c.resolve(tokens.OBJECTS);
-  const bus = c.resolve(tokens.BUS);
-  const metrics = c.resolve(tokens.METRICS);
-  const { wireAlias: alias, wireAliasDeliver } = config.faces;
-  const { deliveryConcurrency, deliveryPerOrigin, queueBodyMemoryBytes, region, workflowInlineBytes } = config.delivery;
-  const { queueMemoryBytes = c.resolve(tokens.MEMORY).queueBytes, queueMaxMessages, queueMaxBytes } = config.delivery;
+  const { clock, timers, log, metrics, journal, objects, bus } = tokens.portsOf(c);
   const shards = shardNames(c.resolve(tokens.LAYOUT)).queue;
+  const { queueMemoryBytes = c.resolve(tokens.MEMORY).queueBytes, queueMaxMessages, queueMaxBytes } = config.delivery;
 
-  const room = new DeliveryRoom(deliveryConcurrency);
-  const memory = new BodyMemory(queueBodyMemoryBytes);
+  const memory = new BodyMemory(config.delivery.queueBodyMemoryBytes);
   const held = new HeldMessages(
     { messages: queueMaxMessages, bytes: queueMaxBytes, memoryBytes: queueMemoryBytes },
     {
@@ -73,17 +59,76 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
       },
     },
   );
+  const room = new DeliveryRoom(config.delivery.deliveryConcurrency);
   const reader = new BodyReader({ journal, objects, timers, log }, carriedBodies);
-  const signer = new JwtDeliverySigner({ keys: accounts, random });
-  const headers = new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region });
-  const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
-  const nonRetryableNames = words.map((word) => `${word}-NonRetryable-Error`);
+  const shared = { room, memory, held, reader };
+  const { accounts } = c.resolve(tokens.CONTROL);
+  const duties = new OwnerDuties(
+    { intake: c.resolve(tokens.INTAKE), clock, timers, log, metrics },
+    config.process.shutdownMs / 4,
+  );
   const silence = silenceWatchOf(config, clock, timers);
 
-  function createPlane({ activation, actor, loadPartition }: PlaneWorld<QueueWork>): QueuePlane {
-    const { shard } = activation;
+  const owned = ownedShards<QueueWork, QueuePlane>(c, {
+    shards,
+    createPlane: planeMaker(c, shared),
+    serve: (actor) => serveQueueShard(bus, actor, ANSWER_MEMORY, silence),
+    onServing: (actor) => duties.takeOverIntake(actor),
+    beforeHandOver: (actor, plane) => duties.untilCallsHaveEnded(actor, plane),
+    onSnapshot: (plane, { manifest }, { purgeBelow }) => {
+      reader.adopt(manifest);
+      // What both snapshots hold, and not all that the newest does: should it break, the journal still has the rest.
+      plane.covered(purgeBelow - 1);
+    },
+  });
+  watchShards(metrics, owned.host, shards);
+  watchQueue(metrics, owned, shards, shared);
+  accounts.whenChanged(() => {
+    for (const { plane } of owned.planes()) plane.accountsChanged();
+  });
+
+  return {
+    host: owned.host,
+    start: () => {
+      owned.start();
+      held.start();
+    },
+    stop: () => {
+      held.stop();
+      return owned.stop();
+    },
+  };
+}
+
+/** @returns what makes the plane of each activation */
+function planeMaker(
+  c: DependencyContainer,
+  { room, memory, held, reader }: Shared,
+): (world: PlaneWorld<QueueWork>) => QueuePlane {
+  const config = c.resolve(tokens.CONFIG);
+  const { clock, timers, log, metrics } = tokens.portsOf(c);
+  const storage = c.resolve(tokens.STORAGE);
+  const http = c.resolve(tokens.HTTP_OUT);
+  const { accounts } = c.resolve(tokens.CONTROL);
+  const { wireAlias: alias, wireAliasDeliver } = config.faces;
+  const { deliveryPerOrigin, region, workflowInlineBytes } = config.delivery;
+  const signer = new JwtDeliverySigner({ keys: accounts, random: c.resolve(tokens.RANDOM) });
+  const headers = new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region });
+  const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
+  const engine = {
+    maxInFlightPerOrigin: deliveryPerOrigin,
+    nonRetryableNames: words.map((word) => `${word}-NonRetryable-Error`),
+    aliasHeaderWord: alias?.headerWord,
+    deliveredWords: headers.headerWords,
+  };
+  const listLimits = { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes };
+  const limits = { ...DEFAULT_QUEUE_PLANE_LIMITS, holdMs: config.ownership.requestHoldMs };
+
+  return ({ activation: { shard }, actor, loadPartition }) => {
     const submit = (work: QueueWork) => actor().submit(work);
-    const plane = new QueuePlane(
+    const mayCall = () => actor().holdsLease;
+    const calls = { http, signer, headers, clock, timers, log, metrics, submit, mayCall };
+    return new QueuePlane(
       {
         clock,
         timers,
@@ -92,63 +137,26 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
         accounts,
         room,
         held,
-        performer: new Performer(
-          { http, signer, headers, clock, timers, log, metrics, submit, mayCall: () => actor().holdsLease },
-          { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes },
-        ),
-        engine: {
-          maxInFlightPerOrigin: deliveryPerOrigin,
-          nonRetryableNames,
-          aliasHeaderWord: alias?.headerWord,
-          deliveredWords: headers.headerWords,
-        },
+        performer: new Performer(calls, listLimits),
+        engine,
         createBodies: (partition) => new BodyCache({ shard, partition, memory, reader }),
         loadPartition,
+        onReady: () => actor().resume(),
         mayStart: () => actor().state === 'serving',
       },
-      { ...DEFAULT_QUEUE_PLANE_LIMITS, holdMs: config.ownership.requestHoldMs },
+      limits,
     );
-    plane.onReady = () => actor().resume();
-    return plane;
-  }
+  };
+}
 
-  /** For a while: a call that is cut off is made again by the successor. */
-  async function untilCallsHaveEnded(actor: ShardActor<QueueWork>, plane: QueuePlane): Promise<void> {
-    plane.startNoMore();
-    const endMs = clock.monotonicMs() + config.process.shutdownMs / 4;
-    while (plane.attemptsInFlight > 0 && actor.state === 'serving' && clock.monotonicMs() < endMs) {
-      await timers.pause(LAST_CALLS_LOOK_MS);
-    }
-  }
-
-  /** What was told while nobody owned the shard is taken over for as long as this actor serves. */
-  function takeOverIntake(actor: ShardActor<QueueWork>): void {
-    const submit = (work: QueueWork) => actor.submit(work);
-    const follower = new IntakeFollower({ intake, timers, log, metrics, submit }, actor.shard);
-    follower.start();
-    void actor.ended.then(() => follower.stop());
-  }
-
-  const owned = ownedShards<QueueWork, QueuePlane>(
-    c,
-    { isExclusive, compactor },
-    {
-      shards,
-      createPlane,
-      serve: (actor) => serveQueueShard(bus, actor, ANSWER_MEMORY, silence),
-      onServing: takeOverIntake,
-      beforeHandOver: untilCallsHaveEnded,
-      onSnapshot: (plane, { manifest }, { purgeBelow }) => {
-        reader.adopt(manifest);
-        // What both snapshots hold, and not all that the newest does: should it break, the journal still has the rest.
-        plane.covered(purgeBelow - 1);
-      },
-    },
-  );
-  const { host } = owned;
-  watchShards(metrics, host, shards);
-  const planeOf = (shard: (typeof shards)[number]) => {
-    const actor = host.actorOf(shard);
+function watchQueue(
+  metrics: Metrics,
+  owned: OwnedShards<QueueWork, QueuePlane>,
+  shards: readonly ShardName[],
+  { room, memory, held }: Shared,
+): void {
+  const planeOf = (shard: ShardName) => {
+    const actor = owned.host.actorOf(shard);
     return actor?.state === 'serving' ? owned.planeOf(actor) : undefined;
   };
   for (const shard of shards) {
@@ -161,19 +169,4 @@ export function queueRole(c: DependencyContainer, options: QueueRoleOptions): Qu
   metrics.gauge('millrace_queue_bytes', () => held.bytes);
   metrics.gauge('millrace_queue_memory_bytes', () => held.usedBytes);
   metrics.gauge('millrace_queue_memory_limit_bytes', () => held.limits.memoryBytes);
-  accounts.whenChanged(() => {
-    for (const { plane } of owned.planes()) plane.accountsChanged();
-  });
-
-  return {
-    host,
-    start: () => {
-      owned.start();
-      held.start();
-    },
-    stop: () => {
-      held.stop();
-      return owned.stop();
-    },
-  };
 }

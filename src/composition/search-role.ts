@@ -2,10 +2,9 @@
 import type { DependencyContainer } from 'tsyringe';
 import type { Check } from '../adapters/http-health/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import type { DatabaseId } from '../kernel/index.js';
 import type { SearchQueries } from '../ports/index.js';
+import { readinessOfSearch } from '../projections/index.js';
 import { AskedSearch, askOverBus } from '../query/index.js';
-import type { NatsWorld } from './nats-world.js';
 import { inSeconds } from './runtime-parts.js';
 import { SearchThread } from './search-thread.js';
 import * as tokens from './tokens.js';
@@ -20,39 +19,30 @@ export interface SearchRole {
   stop(): Promise<void>;
 }
 
-export interface SearchRoleOptions {
-  readonly world: NatsWorld;
-  /** Every search index that there is, as this process knows it at this moment. */
-  readonly indexes: () => Iterable<DatabaseId>;
-  /** Calls back after an index came or went; more often does no harm. */
-  readonly onIndexesChanged: (changed: () => void) => void;
-}
-
 const ENTRY = new URL('./search-worker.js', import.meta.url);
 /** One try over the bus: a wait, a search and the way. */
 const REMOTE_TRY_MS = 5000;
 
-export function searchRole(
-  c: DependencyContainer,
-  { world, indexes, onIndexesChanged }: SearchRoleOptions,
-): SearchRole {
+export function searchRole(c: DependencyContainer): SearchRole {
+  const { search } = c.resolve(tokens.CONTROL);
   const config = c.resolve(tokens.CONFIG);
-  const bus = c.resolve(tokens.BUS);
-  const metrics = c.resolve(tokens.METRICS);
+  const { metrics, bus } = tokens.portsOf(c);
   const layout = c.resolve(tokens.LAYOUT);
   const thread = new SearchThread({
     entry: ENTRY,
     task: {
-      nats: world.options,
+      nats: c.resolve(tokens.WORLD).options,
       prefix: config.nats.natsPrefix,
       options: { kvShards: shardNames(layout).kv.length },
     },
     log: c.resolve(tokens.LOG),
     timers: c.resolve(tokens.TIMERS),
-    indexes,
+    *indexes() {
+      for (const { id } of search.searchIndexes()) yield id;
+    },
   });
   const ends: (() => void)[] = [];
-  onIndexesChanged(() => thread.indexesChanged());
+  search.whenSearchIndexesChange(() => thread.indexesChanged());
   return {
     search: new AskedSearch((question) => thread.ask(question)),
     start: async () => {
@@ -67,7 +57,7 @@ export function searchRole(
       ];
       ends.push(() => served.stop(), ...gauges.map((gauge) => () => gauge.stop()));
     },
-    check: () => checkOf(thread),
+    check: () => readinessOfSearch(thread.status),
     rebuild: () => thread.rebuild(),
     stop: async () => {
       const [stopServing, ...others] = ends.splice(0);
@@ -81,15 +71,4 @@ export function searchRole(
 /** For a process without the role. */
 export function remoteSearch(c: DependencyContainer): SearchQueries {
   return new AskedSearch(askOverBus(c.resolve(tokens.BUS), 'search', REMOTE_TRY_MS));
-}
-
-function checkOf({ status }: SearchThread): Check {
-  if (status === undefined) return { ok: false, detail: 'the search indexes are being opened' };
-  const { isCaughtUp, behindPositions, behindMs, troubles, unreadable } = status;
-  const notes = [
-    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
-    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
-    ...(unreadable > 0 ? [`${unreadable} documents cannot be read`] : []),
-  ];
-  return notes.length === 0 ? { ok: isCaughtUp } : { ok: isCaughtUp, detail: notes.join('; ') };
 }

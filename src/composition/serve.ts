@@ -1,38 +1,36 @@
 import type { DependencyContainer } from 'tsyringe';
 import { DailyBackups, DeletedData, Sweeps } from '../actors/control/index.js';
-import { type KvHub, PartitionRemoval } from '../actors/kv-shard/index.js';
+import { KvDeliveries, PartitionRemoval } from '../actors/kv-shard/index.js';
 import { SessionSweep } from '../actors/runtime/index.js';
 import { resolverOfThisMachine, UndiciHttpOut } from '../adapters/http-delivery/index.js';
 import { startHealthServer } from '../adapters/http-health/index.js';
 import { JetStreamIntakeLog, JetStreamObjectStore, streamSizes } from '../adapters/nats/index.js';
-import { DiskUsage, DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
-import { encodeKvDelivery } from '../codec/remote/index.js';
+import { DiskUsage, DiskWatch, openKeyFile, WorkerCompactor } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../journal/index.js';
-import type { SessionId } from '../kernel/index.js';
-import type { KvDelivery } from '../messages/index.js';
 import {
-  type Backups,
+  type Compactor,
   type DataRemoval,
+  type HttpOut,
+  type IntakeLog,
+  type KvGateway,
   type Metrics,
-  type ReadModelCare,
   ROOMY,
   type StorageGauge,
 } from '../ports/index.js';
 import { type BackupRole, backupRole } from './backup-role.js';
 import type { CompactorWorld } from './compactor-worker.js';
-import { type ControlRole, controlRole, type MadeCredentials } from './control-role.js';
-import { at, startFaces } from './faces.js';
+import { controlRole, type MadeCredentials } from './control-role.js';
+import { at, startFaces, type Undo } from './faces.js';
 import { healthChecks, untilReady } from './health-checks.js';
 import { type JournalTotal, journalTotalOf } from './journal-total.js';
 import { kvGateway } from './kv-gateway.js';
 import { kvRole } from './kv-role.js';
 import { type NatsWorld, openNatsWorld } from './nats-world.js';
 import { basicParts, natsParts } from './process-parts.js';
-import { type ProjectionRole, projectionRole, remoteReadModels, remoteStatistics } from './projection-role.js';
+import { projectionRole, remoteReadModels, remoteStatistics } from './projection-role.js';
 import { queueRole } from './queue-role.js';
-import { remoteSearch, type SearchRole, type SearchRoleOptions, searchRole } from './search-role.js';
-import { ProcessFacts } from './server-facts.js';
+import { remoteSearch, searchRole } from './search-role.js';
 import * as tokens from './tokens.js';
 
 export interface RunningProcess {
@@ -48,11 +46,9 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
-type Undo = () => Promise<void> | void;
-
 /** @throws MillraceError with one clear line; whatever was started is stopped again */
 export async function startProcess(config: Config, warnings: readonly string[]): Promise<RunningProcess> {
-  const undo: Undo[] = [];
+  const undo: Undo = [];
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step();
   };
@@ -67,7 +63,7 @@ export async function startProcess(config: Config, warnings: readonly string[]):
 async function startRoles(
   config: Config,
   warnings: readonly string[],
-  undo: Undo[],
+  undo: Undo,
   stop: () => Promise<void>,
 ): Promise<RunningProcess> {
   const { container: c, log, metrics, watch } = basicParts(config);
@@ -79,112 +75,23 @@ async function startRoles(
   });
   const world = await openNatsWorld(config, log, fail);
   undo.push(() => world.close());
-  const has = (role: Config['process']['roles'][number]) => config.process.roles.includes(role);
-  const canOwn = has('kv') || has('queue');
-  natsParts(c, world, canOwn);
+  const ownsShards = hasRole(config, 'kv') || hasRole(config, 'queue');
+  natsParts(c, world, ownsShards);
+  await joinOthers(c, undo);
+  const total = await journalTotalOf(config, world);
+  await sharedParts(c, undo, total);
 
-  const membership = c.resolve(tokens.MEMBERSHIP);
-  membership.start();
-  undo.push(() => membership.stop());
-  const session = c.resolve(tokens.SESSION);
-  await session.start();
-  undo.push(() => session.close());
-
-  const journalTotal = await journalTotalOf(config, world);
-  const compactor = new WorkerCompactor<CompactorWorld>({
-    entry: new URL('./compactor-worker.js', import.meta.url),
-    world: { nats: world.options, prefix: config.nats.natsPrefix, limits: compactionLimitsOf(config, journalTotal) },
-    log,
-  });
-  undo.push(() => compactor.close());
-  const { commandMs, scriptMs, scriptHoldMs } = config.bounds;
-  const scriptLimits = { totalMs: scriptMs, holdMs: scriptHoldMs };
-  const facts = new ProcessFacts(c.resolve(tokens.CLOCK), session.id, scriptLimits, commandMs);
-  const control = controlRole(c, { world, compactor, ownsShard: canOwn });
+  const control = controlRole(c, { ownsShard: ownsShards });
+  c.registerInstance(tokens.CONTROL, control);
   undo.push(() => control.stop());
-  const storage = storageOf(c, world, undo);
-  const hubs: KvHub[] = [];
-  const bus = c.resolve(tokens.BUS);
-  const deliver = (edge: SessionId, delivery: KvDelivery) => {
-    const hub = hubs.find((candidate) => candidate.edge === edge);
-    if (hub !== undefined) hub.receive(delivery);
-    else bus.publish({ kind: 'edge', session: edge }, encodeKvDelivery(delivery));
-  };
-  const kv = has('kv')
-    ? kvRole(c, {
-        isExclusive: world.isExclusive,
-        compactor,
-        storage,
-        facts,
-        meter: control.meter,
-        dataLimits: control.dataLimits,
-        deliver,
-      })
-    : undefined;
-  kv?.start();
-  if (kv !== undefined) undo.push(() => kv.stop());
-  const intake = new JetStreamIntakeLog(world.connections, world.names, c.resolve(tokens.JOURNAL));
-  const http = httpOutOf(config, c.resolve(tokens.METRICS));
-  undo.push(() => http.close());
-  const { accounts } = control;
-  const { isExclusive } = world;
-  const queue = has('queue') ? queueRole(c, { isExclusive, compactor, storage, intake, http, accounts }) : undefined;
-  queue?.start();
-  if (queue !== undefined) undo.push(() => queue.stop());
-  const meterCountedUpTo = () => control.view.state.meterPosition;
-  const readModels = has('projection') ? projectionRole(c, { world, accounts, meterCountedUpTo }) : undefined;
-  await readModels?.start();
-  if (readModels !== undefined) undo.push(() => readModels.stop());
-  const searches = has('projection') ? searchRole(c, { world, ...searchIndexesOf(control) }) : undefined;
-  await searches?.start();
-  if (searches !== undefined) undo.push(() => searches.stop());
+  await startPlanes(c, undo);
+  await startReadModels(c, undo);
   const credentials = await control.start();
+  startDuties(c, undo);
 
-  const gateway = kvGateway(c, world, kv?.host);
-  const keeping = backupRole(c, { world, gateway, control: control.client, view: control.view });
-  undo.push(() => keeping.stop());
-  const removal = new PartitionRemoval({ gateway, timers: c.resolve(tokens.TIMERS), log });
-  undo.push(() => removal.stop());
-  for (const duty of [...controlDuties(c, control, keeping.backups, removal), sweepsOf(c, world, control, keeping)]) {
-    duty.start();
-    undo.push(() => duty.stop());
-  }
-
-  const addresses: string[] = [];
-  if (has('edge')) {
-    addresses.push(
-      ...(await startFaces(c, undo, {
-        world,
-        control,
-        facts,
-        hubs,
-        gateway,
-        backups: keeping.backups,
-        removal,
-        queueHost: queue?.host,
-        intake,
-        http,
-        models: {
-          readModels: readModels?.readModels ?? remoteReadModels(c),
-          statistics: readModels?.statistics ?? remoteStatistics(c),
-          search: searches?.search ?? remoteSearch(c),
-          care: careOf(readModels, searches),
-        },
-      })),
-    );
-  }
-  const usage = new DiskUsage({
-    dataDir: config.storage.dataDir,
-    streamSizes: () => streamSizes(world.connections, world.names, world.layout),
-    total: journalTotal,
-    metrics,
-    timers: c.resolve(tokens.TIMERS),
-    log,
-  });
-  undo.push(() => usage.stop());
-  void usage.start();
-  const hosts = [kv?.host, queue?.host].filter((host) => host !== undefined);
-  const checks = healthChecks(world, { clocks: c.resolve(tokens.CLOCK_WATCH), hosts, control, readModels, searches });
+  const addresses = hasRole(config, 'edge') ? await startFaces(c, undo) : [];
+  watchDisk(c, undo, total);
+  const checks = healthChecks(c);
   const health = await startHealthServer({
     host: config.faces.host,
     port: config.faces.metricsPort,
@@ -196,15 +103,126 @@ async function startRoles(
   });
   undo.push(() => health.close());
   addresses.push(`metrics=http://${at(health.host, health.port)}`);
-  const timers = c.resolve(tokens.TIMERS);
-  const ready = untilReady(checks, { timers, clock: c.resolve(tokens.CLOCK), log }).then(() => {
-    log.info('process.ready', { session: session.id, nats: world.serverVersion, roles: config.process.roles });
-  });
+  const { id } = c.resolve(tokens.SESSION);
+  const ready = untilReady(checks, { timers: c.resolve(tokens.TIMERS), clock: c.resolve(tokens.CLOCK), log }).then(() =>
+    log.info('process.ready', { session: id, nats: world.serverVersion, roles: config.process.roles }),
+  );
   return { addresses, ready, credentials, failed, stop };
 }
 
+function hasRole({ process: { roles } }: Config, role: Config['process']['roles'][number]): boolean {
+  return roles.includes(role);
+}
+
+async function joinOthers(c: DependencyContainer, undo: Undo): Promise<void> {
+  const membership = c.resolve(tokens.MEMBERSHIP);
+  membership.start();
+  undo.push(() => membership.stop());
+  const session = c.resolve(tokens.SESSION);
+  await session.start();
+  undo.push(() => session.close());
+}
+
+/** What several roles have in common. */
+async function sharedParts(c: DependencyContainer, undo: Undo, total: JournalTotal): Promise<void> {
+  const config = c.resolve(tokens.CONFIG);
+  const world = c.resolve(tokens.WORLD);
+  c.registerInstance(tokens.SEALING, await openKeyFile(config.storage.sealKeyFile, c.resolve(tokens.RANDOM)));
+  const compactor = new WorkerCompactor<CompactorWorld>({
+    entry: new URL('./compactor-worker.js', import.meta.url),
+    world: { nats: world.options, prefix: config.nats.natsPrefix, limits: compactionLimitsOf(config, total) },
+    log: c.resolve(tokens.LOG),
+  });
+  undo.push(() => compactor.close());
+  c.registerInstance<Compactor>(tokens.COMPACTOR, compactor);
+  c.registerInstance(tokens.STORAGE, storageOf(c, world, undo));
+  c.registerInstance(tokens.DELIVERIES, new KvDeliveries(c.resolve(tokens.BUS)));
+  const intake = new JetStreamIntakeLog(world.connections, world.names, c.resolve(tokens.JOURNAL));
+  c.registerInstance<IntakeLog>(tokens.INTAKE, intake);
+  const http = httpOutOf(config, c.resolve(tokens.METRICS));
+  undo.push(() => http.close());
+  c.registerInstance<HttpOut>(tokens.HTTP_OUT, http);
+}
+
+/** What this process may own of databases and queues. */
+async function startPlanes(c: DependencyContainer, undo: Undo): Promise<void> {
+  const config = c.resolve(tokens.CONFIG);
+  if (hasRole(config, 'kv')) {
+    const kv = kvRole(c);
+    c.registerInstance(tokens.KV_HOST, kv.host);
+    kv.start();
+    undo.push(() => kv.stop());
+  }
+  if (hasRole(config, 'queue')) {
+    const queue = queueRole(c);
+    c.registerInstance(tokens.QUEUE_HOST, queue.host);
+    queue.start();
+    undo.push(() => queue.stop());
+  }
+}
+
+/** Of this process, or the way to another's. */
+async function startReadModels(c: DependencyContainer, undo: Undo): Promise<void> {
+  if (!hasRole(c.resolve(tokens.CONFIG), 'projection')) {
+    c.registerInstance(tokens.READ_MODELS, remoteReadModels(c));
+    c.registerInstance(tokens.STATISTICS, remoteStatistics(c));
+    c.registerInstance(tokens.SEARCH, remoteSearch(c));
+    return;
+  }
+  const models = projectionRole(c);
+  await models.start();
+  undo.push(() => models.stop());
+  c.registerInstance(tokens.PROJECTION_ROLE, models);
+  c.registerInstance(tokens.READ_MODELS, models.readModels);
+  c.registerInstance(tokens.STATISTICS, models.statistics);
+  const searches = searchRole(c);
+  await searches.start();
+  undo.push(() => searches.stop());
+  c.registerInstance(tokens.SEARCH_ROLE, searches);
+  c.registerInstance(tokens.SEARCH, searches.search);
+}
+
+/** What the owner of the control shard does beside answering, with the data of databases. */
+function startDuties(c: DependencyContainer, undo: Undo): void {
+  const control = c.resolve(tokens.CONTROL);
+  const { clock, timers, log } = tokens.portsOf(c);
+  const gateway = kvGateway(c);
+  c.registerInstance<KvGateway>(tokens.GATEWAY, gateway);
+  const keeping = backupRole(c);
+  undo.push(() => keeping.stop());
+  const { backups } = keeping;
+  c.registerInstance(tokens.BACKUPS, backups);
+  const removal = new PartitionRemoval({ gateway, timers, log });
+  undo.push(() => removal.stop());
+  c.registerInstance<DataRemoval>(tokens.REMOVAL, removal);
+  const shared = { state: () => control.view.state, isOwner: () => control.isOwner(), clock, timers };
+  const duties = [
+    new DailyBackups({ ...shared, control: control.client, backups, log }),
+    new DeletedData({ ...shared, removal }),
+    sweepsOf(c, keeping),
+  ];
+  for (const duty of duties) {
+    duty.start();
+    undo.push(() => duty.stop());
+  }
+}
+
+function watchDisk(c: DependencyContainer, undo: Undo, total: JournalTotal): void {
+  const { connections, names, layout } = c.resolve(tokens.WORLD);
+  const usage = new DiskUsage({
+    dataDir: c.resolve(tokens.CONFIG).storage.dataDir,
+    streamSizes: () => streamSizes(connections, names, layout),
+    total,
+    metrics: c.resolve(tokens.METRICS),
+    timers: c.resolve(tokens.TIMERS),
+    log: c.resolve(tokens.LOG),
+  });
+  undo.push(() => usage.stop());
+  void usage.start();
+}
+
 /** Of an embedded server's disk; a cluster's servers have disks of their own, which their operators watch. */
-function storageOf(c: DependencyContainer, world: NatsWorld, undo: Undo[]): StorageGauge {
+function storageOf(c: DependencyContainer, world: NatsWorld, undo: Undo): StorageGauge {
   const { dataDir: directory, diskReserveBytes: reserveBytes } = c.resolve(tokens.CONFIG).storage;
   if (!world.isExclusive || reserveBytes === 0) return ROOMY;
   const watch = new DiskWatch({
@@ -242,31 +260,14 @@ function httpOutOf({ destinations, delivery }: Config, metrics: Metrics): Undici
   return out;
 }
 
-/** What the owner of the control shard does beside answering, with the data of databases. */
-function controlDuties(c: DependencyContainer, control: ControlRole, backups: Backups, removal: DataRemoval) {
-  const shared = {
-    state: () => control.view.state,
-    isOwner: () => control.isOwner(),
-    clock: c.resolve(tokens.CLOCK),
-    timers: c.resolve(tokens.TIMERS),
-  };
-  return [
-    new DailyBackups({ ...shared, control: control.client, backups, log: c.resolve(tokens.LOG) }),
-    new DeletedData({ ...shared, removal }),
-  ];
-}
-
 /** Objects of an hour ago are written or given up. */
 const OBJECTS_EVERY_MS = 3_600_000;
 const SESSIONS_EVERY_MS = 60_000;
 
 /** What was left behind by those who ended in the middle. */
-function sweepsOf(
-  c: DependencyContainer,
-  { connections, names }: NatsWorld,
-  control: ControlRole,
-  keeping: BackupRole,
-): Sweeps {
+function sweepsOf(c: DependencyContainer, keeping: BackupRole): Sweeps {
+  const { connections, names } = c.resolve(tokens.WORLD);
+  const control = c.resolve(tokens.CONTROL);
   const sessions = new SessionSweep(c.resolve(tokens.LEASES), c.resolve(tokens.CLOCK));
   const objects = new JetStreamObjectStore(connections, names);
   return new Sweeps({
@@ -279,20 +280,4 @@ function sweepsOf(
       { name: 'objects', everyMs: OBJECTS_EVERY_MS, run: () => objects.sweepLoose() },
     ],
   });
-}
-
-function searchIndexesOf({
-  search,
-}: Pick<ControlRole, 'search'>): Pick<SearchRoleOptions, 'indexes' | 'onIndexesChanged'> {
-  return {
-    *indexes() {
-      for (const { id } of search.searchIndexes()) yield id;
-    },
-    onIndexesChanged: (changed) => search.whenSearchIndexesChange(changed),
-  };
-}
-
-function careOf(models: ProjectionRole | undefined, searches: SearchRole | undefined): ReadModelCare | undefined {
-  if (models === undefined || searches === undefined) return undefined;
-  return { rebuild: (model) => (model === 'search' ? searches.rebuild() : models.rebuild(model)) };
 }

@@ -5,7 +5,7 @@
  *  VJ1 the lease is read before the end of its journal: what it vouches for must be there by then
  */
 import { decodeShardLease, type ShardLease } from '../codec/leases/index.js';
-import { MillraceError, type ShardName } from '../kernel/index.js';
+import { describeError, MillraceError, type ShardName } from '../kernel/index.js';
 import type { Journal, LeaseStore } from '../ports/index.js';
 
 export interface VouchedPorts {
@@ -16,6 +16,12 @@ export interface VouchedPorts {
 /** What a person can do about a journal that is not what it was; ends a line about it. */
 export const WHAT_TO_DO =
   'put the store of the NATS server back as it was, or restore a backup into an empty place (docs/operations/backups.md)';
+
+/** A journal that somebody has to look at, with what to do about it. */
+export function inDoubt(why: MillraceError): MillraceError {
+  const text = describeError(why);
+  return text.includes(WHAT_TO_DO) ? why : new MillraceError('JOURNAL_DAMAGED', `${text}; ${WHAT_TO_DO}`, why.details);
+}
 
 /** @throws JOURNAL_DAMAGED, in one line that names the stream and what to do; JOURNAL_UNAVAILABLE */
 export async function mustBeWhole({ journal, leases }: VouchedPorts, shard: ShardName): Promise<void> {

@@ -1,5 +1,6 @@
 export * from './access.js';
 export * from './acl-admin.js';
+export * from './backup-files.js';
 export * from './backups.js';
 export * from './behind.js';
 export * from './broadcasts.js';
@@ -22,7 +23,9 @@ export * from './management-control.js';
 export * from './message-log.js';
 export * from './meter-log.js';
 export * from './metrics.js';
+export * from './native-face.js';
 export * from './object-store.js';
+export * from './process-readings.js';
 export * from './queue-access.js';
 export * from './queue-gateway.js';
 export * from './random.js';

@@ -2,6 +2,7 @@ export type { Checkpoint } from './checkpoint.js';
 export { type EventLimit, EventLimits } from './event-limits.js';
 export * from './message-log/index.js';
 export { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
+export { type Readiness, readinessOfModels, readinessOfSearch } from './readiness.js';
 export { type MovableFiles, RebuiltBeside } from './rebuilt-beside.js';
 export * from './search-index/index.js';
 export type { FollowerPorts } from './shard-follower.js';

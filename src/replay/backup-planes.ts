@@ -1,17 +1,15 @@
 /** The planes of this release, as a backup folds them. */
 import { ControlFold } from '../actors/control/index.js';
-import { replayFold } from '../actors/kv-shard/index.js';
 import { QueueFold } from '../actors/queue/index.js';
 import { encodeControlEvent } from '../codec/control/index.js';
 import { decodeIntakeRecord, encodeQueueEvent } from '../codec/queue/index.js';
 import { rebuildingEvents } from '../domain/control/index.js';
 import type { BackupPlanes } from '../journal/backup/index.js';
-import type { PartitionFold } from '../journal/index.js';
-import { type AccountId, MillraceError, type PartitionName } from '../kernel/index.js';
-import { CONTROL_PARTITION } from '../messages/index.js';
+import type { AccountId } from '../kernel/index.js';
+import { foldOfPartition } from './folds.js';
 
 export const BACKUP_PLANES: BackupPlanes = {
-  fold: (partition) => foldOf(partition),
+  fold: foldOfPartition,
   intakeTaken: (fold) => (fold instanceof QueueFold ? fold.engine.intakePosition : 0),
   rebased: (fold, { meterFrom }) => {
     if (fold instanceof QueueFold) return withoutIntake(fold);
@@ -19,13 +17,6 @@ export const BACKUP_PLANES: BackupPlanes = {
   },
   accountOfIntake: (record) => accountOf(record),
 };
-
-function foldOf(partition: PartitionName): PartitionFold {
-  if (partition.startsWith('kv:')) return replayFold();
-  if (partition.startsWith('queue:')) return new QueueFold();
-  if (partition === CONTROL_PARTITION) return new ControlFold();
-  throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
-}
 
 /** The event of snapshots that sets an account's counters, again, with the beginning of an intake. */
 function withoutIntake({ engine }: QueueFold): Uint8Array | undefined {

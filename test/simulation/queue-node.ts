@@ -218,6 +218,7 @@ class QueueNodeParts {
           for await (const _ of this.snapshots.loadPartition(partition, fold));
         },
         mayStart: () => actor.state === 'serving',
+        onReady: () => actor.resume(),
       },
       QUEUE_PLANE,
     );
@@ -236,7 +237,6 @@ class QueueNodeParts {
       activation,
       plane,
     );
-    plane.onReady = () => actor.resume();
     this.planes.set(actor, plane);
     void actor.ended.then(() => this.options.destinations.ended(caller));
     serveQueueShard(bus, actor, ANSWERS, { clock, timers, silenceMs: 4 * CALLS.tryMs });

@@ -150,6 +150,8 @@ class NodeParts {
         log,
         storage: ROOMY,
         ...NO_LISTENERS,
+        onReady: () => actor.resume(),
+        onFailure: (error) => actor.fail(error),
         createFold: () => newFold(random, () => clock.nowMs()),
         loadPartition: async (partition, fold) => {
           for await (const _ of this.snapshots.loadPartition(partition, fold));
@@ -157,7 +159,7 @@ class NodeParts {
       },
       PLANE,
     );
-    const actor = new ShardActor<KvWork>(
+    const actor: ShardActor<KvWork> = new ShardActor<KvWork>(
       {
         journal,
         appender: new DefiniteAppender(journal, timers, APPEND_RETRIES),
@@ -172,8 +174,6 @@ class NodeParts {
       activation,
       plane,
     );
-    plane.onReady = () => actor.resume();
-    plane.onFailure = (error) => actor.fail(error);
     this.planes.set(actor, plane);
     serveKvShard(bus, actor, ANSWERS);
     return actor;

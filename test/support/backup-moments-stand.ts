@@ -12,9 +12,10 @@ import {
   type NatsConnections,
   readLayout,
 } from '../../src/adapters/nats/index.js';
-import { NodeRandom } from '../../src/adapters/node/index.js';
-import { KeeperThread } from '../../src/composition/backup-keeper-thread.js';
+import { JobThreads, NodeRandom } from '../../src/adapters/node/index.js';
+import type { ThreadWorld } from '../../src/composition/thread-parts.js';
 import type { Backup, Database } from '../../src/domain/control/index.js';
+import type { KeepRequest, Kept } from '../../src/journal/backup/index.js';
 import type { AccountId, BackupId } from '../../src/kernel/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
 import { silentLog } from '../spec/journal/shard-history.js';
@@ -49,8 +50,14 @@ export class MomentsStand {
     const control = new ControlGateway(caller, undefined);
     const objects = new JetStreamObjectStore(connections, names);
     const entry = new URL('../../src/composition/backup-keeper-worker.js', import.meta.url);
-    const task = { nats: cluster.natsOptions(), prefix: '' };
-    const thread = new KeeperThread({ entry, task, log: silentLog });
+    const thread = new JobThreads<ThreadWorld, KeepRequest, Kept>({
+      entry,
+      world: { nats: cluster.natsOptions(), prefix: '' },
+      log: silentLog,
+      nameOf: ({ backup }) => `backup ${backup}`,
+      lost: 'nothing was kept',
+      detailsOf: ({ backup }) => ({ backup }),
+    });
     const routes = { clock: realTime, timers: realTime, caller, host: undefined };
     const gateway = new KvShardGateway(routes, { holdMs: 5000, retryEveryMs: 50 }, kvShards);
     const once = { deadlineMs: 250, tryMs: 250, pauseMs: 50, settleMs: 1 };
@@ -64,7 +71,7 @@ export class MomentsStand {
       log: silentLog,
       partitionsOf: () => 1,
       knownBackups: () => undefined,
-      keep: thread.keep.bind(thread),
+      keep: (request: KeepRequest) => thread.run(request),
     };
     const options = { clusterId, kvShards, maxPartitionBytes: 10 ** 9, settleMs: 1, retryMs: 100 };
     const keeper = new DatabaseKeeper(ports, options);

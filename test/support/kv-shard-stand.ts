@@ -75,6 +75,8 @@ export class KvShardStand {
         timers: time,
         log: SILENT,
         storage: this.storage,
+        onReady: () => actor.resume(),
+        onFailure: (error) => actor.fail(error),
         dataLimits: this.#currentDataLimits(),
         activation: `epoch-${this.epoch + 1}`,
         permissionsOf: (user, rules) => this.permissionsOf(rules, user),
@@ -95,7 +97,7 @@ export class KvShardStand {
       { expiryKeysPerTick: 100, expiryEveryMs: 100, passivateAfterMs: 600_000 },
     );
     this.epoch += 1;
-    const actor = new ShardActor<KvWork>(
+    const actor: ShardActor<KvWork> = new ShardActor<KvWork>(
       {
         journal,
         appender: new DefiniteAppender(journal, time, { firstRetryMs: 20, maxRetryMs: 100 }),
@@ -120,8 +122,6 @@ export class KvShardStand {
       },
       plane,
     );
-    plane.onReady = () => actor.resume();
-    plane.onFailure = (error) => actor.fail(error);
     this.actors.push(actor);
     this.planes.push(plane);
     return actor;

@@ -167,6 +167,7 @@ export class QueueShardStand {
           for await (const _ of snapshots.loadPartition(partition, fold));
         },
         mayStart: () => actor.state === 'serving',
+        onReady: () => actor.resume(),
       },
       { ...DEFAULT_QUEUE_PLANE_LIMITS, ...limits },
     );
@@ -196,7 +197,6 @@ export class QueueShardStand {
       },
       plane,
     );
-    plane.onReady = () => actor.resume();
     this.actors.push(actor);
     this.planes.push(plane);
     return actor;

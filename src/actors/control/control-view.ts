@@ -19,6 +19,8 @@ import { Grants } from './grants.js';
 export interface ControlViewPorts extends FollowerPorts {
   readonly bus: Bus;
   readonly clock: Clock;
+  /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
+  readonly onBackInTouch?: (silentForMs: number) => void;
 }
 
 export interface ControlViewOptions {
@@ -30,8 +32,6 @@ export interface ControlViewOptions {
 const MAX_CACHED_GRANTS = 10_000;
 
 export class ControlView implements Access, RespAccess {
-  /** Called when the journal is heard again, and all of it applied, after a silence; before anything is answered. */
-  onBackInTouch: (silentForMs: number) => void = () => {};
   readonly #listeners = new Set<() => void>();
   readonly #follower: ControlFollower;
   readonly #grants = new Grants(
@@ -210,7 +210,7 @@ export class ControlView implements Access, RespAccess {
   #caughtUp(): void {
     if (this.#isCaughtUp) return;
     this.#goal = undefined;
-    if (this.#silentForMs > 0) this.onBackInTouch(this.#silentForMs);
+    if (this.#silentForMs > 0) this.ports.onBackInTouch?.(this.#silentForMs);
     this.#silentForMs = 0;
     this.#isCaughtUp = true;
     this.#noticeSoon();

@@ -3,10 +3,13 @@ export { AclAdministration } from './acl-administration.js';
 export { AutoUpgrade, type AutoUpgradePorts } from './auto-upgrade.js';
 export { CommandThrottle, type CommandThrottlePorts } from './command-throttle.js';
 export type { ControlClient, ReplyOf } from './control-client.js';
+export { copyControl } from './control-copy.js';
 export { ControlDuties, type ControlDutiesPorts } from './control-duties.js';
 export { ControlFold } from './control-fold.js';
 export { ControlGateway, serveControl } from './control-gateway.js';
+export { ControlOwner } from './control-owner.js';
 export { ControlPlane, type ControlPlanePorts, createControlPlane } from './control-plane.js';
+export { ControlStart, type ControlStartPorts } from './control-start.js';
 export { ControlView, type ControlViewOptions, type ControlViewPorts } from './control-view.js';
 export { ControlWork } from './control-work.js';
 export * from './credentials.js';
@@ -22,6 +25,7 @@ export {
   type MeterWriterOptions,
   type MeterWriterPorts,
 } from './meter-writer.js';
+export { type DatabasePlace, type PartitionPlace, placeOfAccount, placeOfDatabase } from './places.js';
 export { PlanDataLimits } from './plan-data-limits.js';
 export { type PlanLimits, type PlanLimitsPorts, planLimits } from './plan-limits.js';
 export { LONG_SILENCE_MS, QuotaSlices, type QuotaSlicesPorts } from './quota-slices.js';

@@ -42,15 +42,15 @@ export interface KvPlanePorts extends CommandRunnerPorts, RebuildPorts {
   deliver(edge: SessionId, partition: PartitionName, events: readonly KvEvent[]): void;
   /** Left out: nothing is ever put in place of what a partition has. */
   readonly loadKept?: LoadKept | undefined;
+  /** Called when parked work can go on. */
+  onReady?(): void;
+  /** Called when a partition cannot be loaded: the actor must end. */
+  onFailure?(error: unknown): void;
 }
 
 const NO_WORKS: KvWork[] = [];
 
 export class KvPlane implements ShardPlane<KvWork> {
-  /** Called when parked work can go on. */
-  onReady: () => void = () => {};
-  /** Called when a partition cannot be loaded: the actor must end. */
-  onFailure: (error: unknown) => void = () => {};
   readonly #slotsByPartition = new Map<PartitionName, PartitionSlot>();
   readonly #ready: KvWork[] = [];
   #inFlight: PartitionSlot[] = [];
@@ -270,7 +270,7 @@ export class KvPlane implements ShardPlane<KvWork> {
     if (at < 0) return;
     slot.parked.splice(at, 1);
     this.#ready.push(work);
-    this.onReady();
+    this.ports.onReady?.();
   }
 
   #slotOf(partition: PartitionName): PartitionSlot {
@@ -314,9 +314,9 @@ export class KvPlane implements ShardPlane<KvWork> {
         slot.audience.flush();
         this.ports.log.info('partition.rebuilt', { partition: slot.name });
         this.#ready.push(...slot.parked.splice(0));
-        this.onReady();
+        this.ports.onReady?.();
       },
-      (error: unknown) => this.onFailure(error),
+      (error: unknown) => this.ports.onFailure?.(error),
     );
   }
 
@@ -328,9 +328,9 @@ export class KvPlane implements ShardPlane<KvWork> {
       () => {
         slot.isLoading = false;
         this.#ready.push(...slot.parked.splice(0));
-        this.onReady();
+        this.ports.onReady?.();
       },
-      (error: unknown) => this.onFailure(error),
+      (error: unknown) => this.ports.onFailure?.(error),
     );
   }
 }

@@ -5,6 +5,7 @@ export { DeliveryRoom } from './delivery-room.js';
 export { ACCOUNT_SHARE, type HeldLimits, HeldMessages, type HeldMessagesParts } from './held-messages.js';
 export { DEFAULT_INTAKE_LIMITS, IntakeFollower, type IntakeLimits } from './intake-follower.js';
 export { DEFAULT_LIST_LIMITS, type ListLimits } from './list-room.js';
+export { OwnerDuties, type OwnerDutiesPorts } from './owner-duties.js';
 export { Performer, type PerformerPorts } from './performer.js';
 export { QueueFold } from './queue-fold.js';
 export { type QueueGatewayLimits, type QueueGatewayPorts, QueueShardGateway } from './queue-gateway.js';

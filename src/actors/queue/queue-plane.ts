@@ -56,6 +56,8 @@ export interface QueuePlanePorts {
   loadPartition(partition: ManifestPartition, fold: QueueFold): Promise<void>;
   /** False while the shard is being handed over: nothing new is begun. */
   mayStart(): boolean;
+  /** Called when there is something to do though nothing came in. */
+  onReady?(): void;
 }
 
 export interface QueuePlaneLimits extends DueWorkLimits {
@@ -77,8 +79,6 @@ const FACTS_POLL_MS = 50;
 const NO_WORKS: QueueWork[] = [];
 
 export class QueuePlane implements ShardPlane<QueueWork> {
-  /** Called when there is something to do though nothing came in. */
-  onReady: () => void = () => {};
   readonly #due: DueWork;
   readonly #slotsByPartition = new Map<PartitionName, QueueSlot>();
   readonly #changed = new Set<QueueSlot>();
@@ -99,7 +99,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   ) {
     this.#breathing = new Breathing(ports.clock, ports.timers);
     this.#awaited = new AwaitedAccounts(ports, limits.holdMs);
-    this.#due = new DueWork(ports, limits, () => this.onReady());
+    this.#due = new DueWork(ports, limits, () => this.ports.onReady?.());
   }
 
   /** The shard is about to be handed over: no attempt is begun from now on. */
@@ -137,7 +137,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   /** What accounts may do has changed: what was waiting for that is looked at. */
   accountsChanged(): void {
     for (const slot of this.slots()) slot.dueAtMs = 0;
-    this.onReady();
+    this.ports.onReady?.();
   }
 
   /** A verified snapshot covers the journal up to this position. */
@@ -187,7 +187,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
 
   tick(turn: Turn): void {
     this.#turn = turn;
-    if (this.#awaited.look()) this.onReady();
+    if (this.#awaited.look()) this.ports.onReady?.();
     this.#advanceSteps(turn);
     if (this.#isLeaving || !this.ports.mayStart()) return;
     for (const slot of this.slots()) if (slot.isDue(turn.nowMs)) this.#awaited.factsOf(slot);
@@ -235,7 +235,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       for (const attempt of attempts) this.ports.performer.perform(slot, slot.facts as AccountFacts, attempt);
     }
     // What is due may have waited for the entry with what was started before.
-    if (slots.length > 0) this.onReady();
+    if (slots.length > 0) this.ports.onReady?.();
   }
 
   takeParked(): QueueWork[] {

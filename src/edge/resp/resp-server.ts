@@ -9,7 +9,7 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { describeError } from '../../kernel/index.js';
-import type { Timer } from '../../ports/index.js';
+import type { RespCounts, Timer } from '../../ports/index.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
 import { DEFAULT_RESP_FACE_LIMITS, type RespFaceLimits } from './resp-limits.js';
@@ -30,26 +30,6 @@ export interface RespServer {
   readonly connections: number;
   /** For INFO: looks at every connection. */
   counts(): RespCounts;
-}
-
-/** Of one process: what its native protocol's face has done, and what its clients have begun. */
-export interface RespCounts {
-  readonly connections: number;
-  /** Connections there have been. */
-  readonly accepted: number;
-  /** Connections there were too many of. */
-  readonly rejected: number;
-  readonly inputBytes: number;
-  readonly outputBytes: number;
-  readonly subscribers: number;
-  readonly trackingClients: number;
-  /** Keys that somebody may have cached, the sum of those who may, and prefixes that are told of. */
-  readonly trackedKeys: number;
-  readonly trackedItems: number;
-  readonly trackedPrefixes: number;
-  readonly watchingClients: number;
-  /** Of all clients; one that several watch counts for each. */
-  readonly watchedKeys: number;
 }
 
 const TOO_MANY = '-ERR max number of clients reached\r\n';

@@ -8,11 +8,10 @@
  */
 import { createHash } from 'node:crypto';
 import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
 import type { ChainHead } from '../chain.js';
-import type { BackupFiles, FileRef } from './backup-files.js';
 
 export const BACKUP_FORMAT = 1;
-export const MANIFEST_FILE = 'manifest.json';
 
 export interface BackupHead extends Omit<ChainHead, 'hash'> {
   /** 64 hex digits. */

@@ -1,7 +1,6 @@
 /** The objects of a backup, read as an object store that nobody can write to. */
 import { MillraceError } from '../../kernel/index.js';
-import type { ObjectInfo, ObjectStore } from '../../ports/index.js';
-import type { BackupFiles, FileRef } from './backup-files.js';
+import type { BackupFiles, FileRef, ObjectInfo, ObjectStore } from '../../ports/index.js';
 import { placesOf, type RecordPlace } from './record-files.js';
 
 export class BackupObjects implements ObjectStore {

@@ -1,8 +1,7 @@
 /** Messages of a stream as records of a backup and back, and copying a log that has no chain. */
 import { decodeMessage } from '../../codec/envelope/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
-import type { Journal, StoredMessage } from '../../ports/index.js';
-import type { BackupFiles, FileRef } from './backup-files.js';
+import type { BackupFiles, FileRef, Journal, StoredMessage } from '../../ports/index.js';
 import type { LogBackup } from './backup-manifest.js';
 import { type BackupRecord, readRecords, writeRecords } from './record-files.js';
 

@@ -11,12 +11,11 @@
  */
 import { EntryAssembler, type ReadEntry, sha256 } from '../../codec/envelope/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
-import type { Clock, Journal, Log, ObjectStore } from '../../ports/index.js';
+import type { BackupFiles, Clock, FileRef, Journal, Log, ObjectStore } from '../../ports/index.js';
 import { type Chain, EMPTY_HEAD } from '../chain.js';
 import { chainAfter } from '../entry-reader.js';
 import { SnapshotStore, type StoredManifest, segmentsOfPartition } from '../snapshot-store.js';
 import { meterPositionOf, StatisticsSnapshots, type StoredStatistics } from '../statistics-snapshots.js';
-import type { BackupFiles, FileRef } from './backup-files.js';
 import {
   BACKUP_FORMAT,
   type BackupManifest,

@@ -10,14 +10,13 @@
 import { EntryAssembler, type ReadEntry } from '../../codec/envelope/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { Manifest, ManifestPartition } from '../../messages/index.js';
-import type { Log } from '../../ports/index.js';
+import type { BackupFiles, Log } from '../../ports/index.js';
 import type { Chain, ChainLink } from '../chain.js';
 import { CollectedEffects } from '../collected-effects.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
 import { chainAfter } from '../entry-reader.js';
 import type { PartitionFold } from '../partition-fold.js';
 import { SnapshotStore } from '../snapshot-store.js';
-import type { BackupFiles } from './backup-files.js';
 import { headToJson, type JournalBackup } from './backup-manifest.js';
 import { BackupObjects } from './backup-objects.js';
 import { readMessages } from './copy-log.js';

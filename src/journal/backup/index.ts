@@ -1,11 +1,9 @@
 /** Backups of an installation: made, proven, restored. docs/operations/backups.md, docs/adr/0039. */
-export type { BackupFiles, FileRef } from './backup-files.js';
 export {
   type BackupHead,
   type BackupManifest,
   filesOf,
   type JournalBackup,
-  MANIFEST_FILE,
   readManifest,
 } from './backup-manifest.js';
 export { type BackupMaker, type BackupSource, createBackup, type Installation } from './create-backup.js';

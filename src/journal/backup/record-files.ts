@@ -3,7 +3,7 @@
  * A record is the lengths of its name and of its content, four bytes each, the higher ones first, then both.
  */
 import { MillraceError } from '../../kernel/index.js';
-import type { BackupFiles, FileRef } from './backup-files.js';
+import type { BackupFiles, FileRef } from '../../ports/index.js';
 
 export interface BackupRecord {
   readonly name: string;

@@ -4,11 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
-import type { Log } from '../../ports/index.js';
+import type { BackupFiles, FileRef, Log } from '../../ports/index.js';
 import { readBodySegment } from '../body-segments.js';
 import { SnapshotStore } from '../snapshot-store.js';
 import { StatisticsSnapshots } from '../statistics-snapshots.js';
-import type { BackupFiles, FileRef } from './backup-files.js';
 import { type BackupManifest, filesOf, readManifest } from './backup-manifest.js';
 import { BackupObjects } from './backup-objects.js';
 import { readMessages } from './copy-log.js';

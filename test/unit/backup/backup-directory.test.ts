@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { BackupDirectory } from '../../../src/composition/backup-directory.js';
+import { BackupDirectory } from '../../../src/adapters/node/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 
 describe('backup: directory', () => {

@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
 import { MemoryJournal, MemoryObjectStore } from '../../../src/adapters/memory/index.js';
 import {
-  type BackupFiles,
   type BackupManifest,
   type BackupPlanes,
   createBackup,
-  type FileRef,
   type Installation,
   openBackup,
   type PartitionDigest,
@@ -18,7 +16,7 @@ import {
 } from '../../../src/journal/backup/index.js';
 import { type AuditRetention, compactShard } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
-import type { Clock, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
+import type { BackupFiles, Clock, FileRef, Journal, Log, ObjectStore } from '../../../src/ports/index.js';
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';

@@ -1,10 +1,11 @@
 /** What threads of this process have in common: a log that the main thread writes, and a place behind live commands. */
 import { setPriority } from 'node:os';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { Log, LogFields } from '../../../ports/index.js';
 import type { JobOutcome, LogMessage, PlainFailure } from '../thread-job.js';
 
-export function threadLog(send: (message: LogMessage) => void, context: LogFields = {}): Log {
+function threadLog(send: (message: LogMessage) => void, context: LogFields = {}): Log {
   const write =
     (level: LogMessage['level']) =>
     (event: string, fields: LogFields = {}) =>
@@ -16,6 +17,22 @@ export function threadLog(send: (message: LogMessage) => void, context: LogField
     error: write('error'),
     with: (fields) => threadLog(send, { ...context, ...fields }),
   };
+}
+
+/** Where a thread begins: who started it, with what, and where its lines go. */
+export interface Thread<Data> {
+  readonly port: MessagePort;
+  readonly data: Data;
+  readonly log: Log;
+}
+
+/** @param name as in `the compactor`. @throws DEFECT in the main thread */
+export function enterThread<Data>(name: string, niceness: number): Thread<Data> {
+  const port = parentPort;
+  if (port === null) throw new MillraceError('DEFECT', `${name} has to be started as a thread`);
+  const log = threadLog((message) => port.postMessage(message));
+  lowerPriority(niceness, log);
+  return { port, data: workerData as Data, log };
 }
 
 /** What can be cloned to another thread, whatever it was. */
@@ -31,7 +48,7 @@ export function plainFailure(error: unknown): PlainFailure {
 }
 
 /** Of the one job of a thread. */
-export async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {
+async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {
   try {
     return { kind: 'done', result: await work() };
   } catch (error) {
@@ -39,8 +56,18 @@ export async function outcomeOf<Result>(work: () => Promise<Result>): Promise<Jo
   }
 }
 
+/** A thread of one job, from its beginning to its outcome. */
+export async function doJob<Task, Result>(
+  name: string,
+  niceness: number,
+  work: (task: Task, log: Log) => Promise<Result>,
+): Promise<void> {
+  const { port, data, log } = enterThread<Task>(name, niceness);
+  port.postMessage(await outcomeOf(() => work(data, log)));
+}
+
 /** On Linux this is the priority of the calling thread alone; elsewhere it would be the whole process's. */
-export function lowerPriority(niceness: number, log: Log): void {
+function lowerPriority(niceness: number, log: Log): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(niceness);

@@ -110,12 +110,11 @@ describe('control view', () => {
 
   it('does not answer once the journal was silent for too long, and answers again when it is heard', async () => {
     const installation = await installed();
-    const view = installation.newView('edge');
+    const silence: number[] = [];
+    const view = installation.newView('edge', (silentForMs) => silence.push(silentForMs));
     void view.start();
     await installation.time.advance(200);
     expect(view.grantFor('first-token')).to.not.equal(undefined);
-    const silence: number[] = [];
-    view.onBackInTouch = (silentForMs) => silence.push(silentForMs);
     const { time } = installation;
     // The process did not run for a while: nothing was heard, and nothing ran that could notice.
     const monotonicMs = time.monotonicMs.bind(time);

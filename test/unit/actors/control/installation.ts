@@ -109,12 +109,13 @@ export class Installation {
   }
 
   /** An edge in a process of its own. */
-  newView(name: string, journal: MemoryJournal = this.journal): ControlView {
-    const { objects, time } = this;
+  newView(name: string, onBackInTouch?: (silentForMs: number) => void): ControlView {
+    const { journal, objects, time } = this;
     const session = `node-${name}` as SessionId;
     this.edges.push(session);
     const ports = { journal, objects, timers: time, clock: time, log: QUIET_LOG, bus: this.network.connect() };
-    return new ControlView(ports, { session, staleMs: STALE_MS });
+    const telling = onBackInTouch === undefined ? {} : { onBackInTouch };
+    return new ControlView({ ...ports, ...telling }, { session, staleMs: STALE_MS });
   }
 }
 

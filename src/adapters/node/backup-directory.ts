@@ -7,6 +7,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { MillraceError } from '../../kernel/index.js';
+import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../../ports/index.js';
 import {
   ensureDirectory,
   PRIVATE_DIRECTORY,
@@ -14,9 +16,7 @@ import {
   readFileIfThere,
   syncDirectory,
   writeFileAtomic,
-} from '../adapters/node/index.js';
-import { type BackupFiles, type FileRef, MANIFEST_FILE } from '../journal/backup/index.js';
-import { MillraceError } from '../kernel/index.js';
+} from './files.js';
 
 const INCOMPLETE_FILE = 'incomplete';
 /** What an attempt that was killed within its first moments leaves alone. */

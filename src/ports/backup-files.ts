@@ -3,6 +3,10 @@
  *
  *  BF1 a file is there whole and synced, or not at all
  */
+
+/** What makes a backup whole: it is written last, and says which files belong to it. */
+export const MANIFEST_FILE = 'manifest.json';
+
 export interface FileRef {
   readonly name: string;
   readonly bytes: number;

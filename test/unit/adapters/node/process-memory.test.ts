@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { processMemory } from '../../../src/composition/process-memory.js';
+import { processMemory } from '../../../../src/adapters/node/index.js';
 
 const MIB = 1024 * 1024;
 

@@ -5,13 +5,15 @@
  *  AT2 a walk ends with whoever takes its texts, with the signal, and with the process
  */
 import { Worker } from 'node:worker_threads';
-import { describeError, MillraceError } from '../../kernel/index.js';
-import type { AuditTask, JournalAudit, Log } from '../../ports/index.js';
-import type { AuditWork, FromAudit, ToAudit } from './audit-worker.js';
+import { describeError, MillraceError } from '../../../kernel/index.js';
+import type { AuditTask, JournalAudit, Log } from '../../../ports/index.js';
+import type { FromAudit, ToAudit } from './audit-worker.js';
+import type { JobTask } from './job-threads.js';
 
-export interface AuditThreadsOptions {
+export interface AuditThreadsOptions<World> {
   readonly entry: URL;
-  readonly work: Omit<AuditWork, 'task'>;
+  /** Cloned into each thread: plain data. */
+  readonly world: World;
   readonly log: Log;
   /** Default: two, as many cores as a small machine has to spare for it. */
   readonly maxWalks?: number;
@@ -24,19 +26,19 @@ const DEFAULT_MAX_HEAP_MB = 1024;
 /** Texts on their way, each an entry or a value at most: asked for again when half of them are taken. */
 const WINDOW = 16;
 
-export class AuditThreads implements JournalAudit {
+export class AuditThreads<World> implements JournalAudit {
   readonly #workers = new Set<Worker>();
   #isStopped = false;
 
-  constructor(private readonly options: AuditThreadsOptions) {}
+  constructor(private readonly options: AuditThreadsOptions<World>) {}
 
   run(task: AuditTask, signal: AbortSignal): AsyncIterable<string> {
-    const { entry, work, log, maxWalks = DEFAULT_MAX_WALKS, maxHeapMb = DEFAULT_MAX_HEAP_MB } = this.options;
+    const { entry, world, log, maxWalks = DEFAULT_MAX_WALKS, maxHeapMb = DEFAULT_MAX_HEAP_MB } = this.options;
     if (this.#isStopped || signal.aborted) throw ended();
     if (this.#workers.size >= maxWalks) throw new MillraceError('MAILBOX_FULL', `${maxWalks} audits are under way`);
     const worker = new Worker(entry, {
       name: 'audit',
-      workerData: { ...work, task } satisfies AuditWork,
+      workerData: { job: task, world } satisfies JobTask<World, AuditTask>,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     });
     this.#workers.add(worker);

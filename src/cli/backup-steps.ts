@@ -1,7 +1,8 @@
 /** Making, proving and restoring backups of a whole installation: the steps of each command, in their order. */
 import { resolve, sep } from 'node:path';
 import type { MarkKeeper, RestoreMark } from '../adapters/nats/index.js';
-import { PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
+import { BackupDirectory, PRIVATE_FILE, readFileIfThere, writeFileAtomic } from '../adapters/node/index.js';
+import { backupLog, keyIdOf, openSourceWorld, openTargetWorld, VERSION } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import {
   type BackupManifest,
@@ -17,9 +18,6 @@ import {
 import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
-import { BackupDirectory } from './backup-directory.js';
-import { backupLog, keyIdOf, openSourceWorld, openTargetWorld } from './backup-world.js';
-import { VERSION } from './version.js';
 
 type Tell = (digest: PartitionDigest) => void;
 

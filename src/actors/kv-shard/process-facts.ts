@@ -1,20 +1,24 @@
 /** What INFO and TIME tell about this process. Names are Redis's own where the thing is the same. */
-import { totalmem } from 'node:os';
-import { human, Pace, type ScriptLimits, type ServerFacts } from '../domain/kv/index.js';
-import type { RespCounts } from '../edge/index.js';
-import type { Clock } from '../ports/index.js';
-import { VERSION } from './version.js';
+import { human, Pace, type ScriptLimits, type ServerFacts } from '../../domain/kv/index.js';
+import type { Clock, NativeFace, ProcessReadings, RespCounts } from '../../ports/index.js';
 
 /** The protocol level clients decide features by. */
 export const REDIS_VERSION = '8.2.0';
 
-/** What is known only once the faces listen. */
-export interface FaceFacts {
-  readonly host: string;
-  readonly port: number;
-  readonly maxClients: number;
-  /** Of the native protocol. */
-  counts(): RespCounts;
+export interface ProcessFactsPorts {
+  readonly clock: Clock;
+  readonly readings: ProcessReadings;
+  /** Undefined before it listens, and in a process without the native protocol. */
+  face(): NativeFace | undefined;
+}
+
+export interface ProcessFactsOptions {
+  readonly runId: string;
+  /** Of this program. */
+  readonly version: string;
+  readonly scripts: ScriptLimits;
+  /** Work of one command. */
+  readonly commandMs: number;
 }
 
 type Fields = ReadonlyMap<string, string>;
@@ -24,29 +28,29 @@ export class ProcessFacts implements ServerFacts {
   readonly #inputPace = new Pace();
   readonly #outputPace = new Pace();
   #peakBytes = 0;
-  /** Undefined in a process without the native protocol. */
-  face: FaceFacts | undefined;
+  readonly scriptLimits: ScriptLimits;
+  readonly commandMs: number;
 
   constructor(
-    private readonly clock: Clock,
-    private readonly runId: string,
-    readonly scriptLimits: ScriptLimits,
-    readonly commandMs: number,
+    private readonly ports: ProcessFactsPorts,
+    private readonly options: ProcessFactsOptions,
   ) {
-    this.#startedAtMs = clock.nowMs();
+    this.#startedAtMs = ports.clock.nowMs();
+    this.scriptLimits = options.scripts;
+    this.commandMs = options.commandMs;
   }
 
   nowMicros(): number {
-    return Math.round(this.clock.nowMs() * 1000);
+    return Math.round(this.ports.clock.nowMs() * 1000);
   }
 
   workedMicros(): number {
-    const { user, system } = process.cpuUsage();
+    const { user, system } = this.ports.readings.processorTime();
     return user + system;
   }
 
   info(): ReadonlyMap<string, Fields> {
-    const counts = this.face?.counts();
+    const counts = this.ports.face()?.counts();
     return new Map<string, Fields>([
       ['server', this.#server()],
       ['clients', this.#clients(counts)],
@@ -54,38 +58,40 @@ export class ProcessFacts implements ServerFacts {
       ['persistence', PERSISTENCE],
       ['stats', this.#stats(counts)],
       ['replication', this.#replication()],
-      ['cpu', processorTimes()],
+      ['cpu', this.#processor()],
       ['modules', new Map()],
       ['cluster', new Map([['cluster_enabled', '0']])],
     ]);
   }
 
   #server(): Fields {
-    const nowMs = this.clock.nowMs();
+    const { readings } = this.ports;
+    const nowMs = this.ports.clock.nowMs();
     const uptimeSeconds = Math.floor((nowMs - this.#startedAtMs) / 1000);
     const fields: [string, string][] = [
       ['redis_version', REDIS_VERSION],
       ['redis_git_sha1', '00000000'],
       ['redis_git_dirty', '0'],
       ['redis_mode', 'standalone'],
-      ['os', `${process.platform} ${process.arch}`],
+      ['os', readings.platform],
       ['arch_bits', '64'],
       ['monotonic_clock', 'POSIX clock_gettime'],
       ['multiplexing_api', 'epoll'],
-      ['process_id', String(process.pid)],
-      ['run_id', this.runId],
+      ['process_id', String(readings.pid)],
+      ['run_id', this.options.runId],
       ['server_time_usec', String(this.nowMicros())],
       ['uptime_in_seconds', String(uptimeSeconds)],
       ['uptime_in_days', String(Math.floor(uptimeSeconds / 86_400))],
       ['hz', '10'],
       ['configured_hz', '10'],
       ['lru_clock', String(Math.floor(nowMs / 1000) & 0xffffff)],
-      ['executable', process.execPath],
+      ['executable', readings.executable],
       ['config_file', ''],
-      ['millrace_version', VERSION],
+      ['millrace_version', this.options.version],
     ];
-    if (this.face !== undefined) {
-      fields.push(['tcp_port', String(this.face.port)], ['tcp_host', this.face.host]);
+    const face = this.ports.face();
+    if (face !== undefined) {
+      fields.push(['tcp_port', String(face.port)], ['tcp_host', face.host]);
     }
     return new Map(fields);
   }
@@ -93,7 +99,7 @@ export class ProcessFacts implements ServerFacts {
   #clients(counts: RespCounts | undefined): Fields {
     return new Map([
       ['connected_clients', String(counts?.connections ?? 0)],
-      ['maxclients', String(this.face?.maxClients ?? 0)],
+      ['maxclients', String(this.ports.face()?.maxClients ?? 0)],
       ['tracking_clients', String(counts?.trackingClients ?? 0)],
       ['pubsub_clients', String(counts?.subscribers ?? 0)],
       ['watching_clients', String(counts?.watchingClients ?? 0)],
@@ -103,7 +109,7 @@ export class ProcessFacts implements ServerFacts {
   }
 
   #stats(counts: RespCounts | undefined): Fields {
-    const nowMs = this.clock.monotonicMs();
+    const nowMs = this.ports.clock.monotonicMs();
     const [input, output] = [counts?.inputBytes ?? 0, counts?.outputBytes ?? 0];
     this.#inputPace.note(nowMs, input);
     this.#outputPace.note(nowMs, output);
@@ -126,7 +132,8 @@ export class ProcessFacts implements ServerFacts {
   }
 
   #memory(): Fields {
-    const { heapUsed, rss } = process.memoryUsage();
+    const { machineBytes } = this.ports.readings;
+    const { heapUsed, rss } = this.ports.readings.memory();
     this.#peakBytes = Math.max(this.#peakBytes, heapUsed);
     return new Map([
       ['used_memory', String(heapUsed)],
@@ -135,8 +142,8 @@ export class ProcessFacts implements ServerFacts {
       ['used_memory_rss_human', human(rss)],
       ['used_memory_peak', String(this.#peakBytes)],
       ['used_memory_peak_human', human(this.#peakBytes)],
-      ['total_system_memory', String(totalmem())],
-      ['total_system_memory_human', human(totalmem())],
+      ['total_system_memory', String(machineBytes)],
+      ['total_system_memory_human', human(machineBytes)],
       ['mem_fragmentation_ratio', (rss / heapUsed).toFixed(2)],
       ['mem_fragmentation_bytes', String(rss - heapUsed)],
       ['mem_replication_backlog', '0'],
@@ -147,12 +154,22 @@ export class ProcessFacts implements ServerFacts {
     ]);
   }
 
+  #processor(): Fields {
+    const { user, system } = this.ports.readings.processorTime();
+    return new Map([
+      ['used_cpu_sys', (system / 1e6).toFixed(6)],
+      ['used_cpu_user', (user / 1e6).toFixed(6)],
+      ['used_cpu_sys_children', '0.000000'],
+      ['used_cpu_user_children', '0.000000'],
+    ]);
+  }
+
   #replication(): Fields {
     return new Map([
       ['role', 'master'],
       ['connected_slaves', '0'],
       ['master_failover_state', 'no-failover'],
-      ['master_replid', this.runId],
+      ['master_replid', this.options.runId],
       ['master_repl_offset', '0'],
       ['second_repl_offset', '-1'],
       ['repl_backlog_active', '0'],
@@ -196,13 +213,3 @@ const PERSISTENCE: Fields = new Map([
   ['module_fork_in_progress', '0'],
   ['aof_last_write_status', 'ok'],
 ]);
-
-function processorTimes(): Fields {
-  const { user, system } = process.cpuUsage();
-  return new Map([
-    ['used_cpu_sys', (system / 1e6).toFixed(6)],
-    ['used_cpu_user', (user / 1e6).toFixed(6)],
-    ['used_cpu_sys_children', '0.000000'],
-    ['used_cpu_user_children', '0.000000'],
-  ]);
-}

@@ -1,0 +1,91 @@
+/**
+ * The control shard in a process that may own it: its shard, who is waited for when something is revoked, and what the
+ * owner does beside answering for as long as its actor serves.
+ */
+
+import { CONTROL_SHARD } from '../../messages/index.js';
+import type { Bus, Log, MeterLog, Timers } from '../../ports/index.js';
+import type {
+  AnswerMemoryLimits,
+  Membership,
+  OwnedPlane,
+  OwnedShards,
+  ShardActor,
+  ShardCaller,
+  ShardHost,
+} from '../runtime/index.js';
+import { ControlDuties } from './control-duties.js';
+import { ControlGateway, serveControl } from './control-gateway.js';
+import { ControlPlane } from './control-plane.js';
+import type { ControlWork } from './control-work.js';
+import { Revocations } from './revocations.js';
+
+export interface ControlOwnerPorts {
+  readonly bus: Bus;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly membership: Membership;
+  readonly meterLog: MeterLog;
+  /** To the owner, where it is another process. */
+  readonly caller: ShardCaller;
+  /** Answers kept for callers in other processes. */
+  readonly answers: AnswerMemoryLimits;
+  own(plane: OwnedPlane<ControlWork, ControlPlane>): OwnedShards<ControlWork, ControlPlane>;
+}
+
+/** A process that was silent for this long is not asked whether a revocation has reached it: it refuses to answer. */
+const EDGE_SILENCE_MS = 2000;
+
+export class ControlOwner {
+  readonly client: ControlGateway;
+  readonly #revocations: Revocations;
+  readonly #owned: OwnedShards<ControlWork, ControlPlane>;
+
+  constructor(private readonly ports: ControlOwnerPorts) {
+    const { bus, timers, membership, answers } = ports;
+    this.#revocations = new Revocations(bus, timers, () => membership.liveProcesses(EDGE_SILENCE_MS));
+    this.#owned = ports.own({
+      shards: [CONTROL_SHARD],
+      createPlane: ({ loadPartition }) =>
+        new ControlPlane({ loadPartition, untilInForce: (position) => this.#revocations.untilInForce(position) }),
+      serve: (actor) => serveControl(bus, actor, answers),
+      onServing: (actor, plane) => this.#beginDuties(actor, plane),
+    });
+    this.client = new ControlGateway(ports.caller, this.#owned.host);
+  }
+
+  get host(): ShardHost<ControlWork> {
+    return this.#owned.host;
+  }
+
+  /** Does this process own the shard at this moment? */
+  get isServing(): boolean {
+    return this.host.actorOf(CONTROL_SHARD)?.state === 'serving';
+  }
+
+  start(): void {
+    this.#revocations.start();
+    this.#owned.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#owned.stop();
+    this.#revocations.stop();
+  }
+
+  #beginDuties(actor: ShardActor<ControlWork>, plane: ControlPlane): void {
+    const { meterLog, timers, log, membership } = this.ports;
+    const duties = new ControlDuties(
+      {
+        meterLog,
+        timers,
+        log,
+        client: this.client,
+        isGone: (process, silenceMs) => membership.processSilentForMs(process) > silenceMs,
+      },
+      plane,
+    );
+    duties.start();
+    void actor.ended.then(() => duties.stop());
+  }
+}

@@ -1,0 +1,63 @@
+/** Where in the journals a database or the queue of an account is, as a person names it. */
+import type { ControlState, Database } from '../../domain/control/index.js';
+import {
+  type AccountId,
+  type DatabaseId,
+  MillraceError,
+  type PartitionName,
+  type ShardName,
+} from '../../kernel/index.js';
+import { accountIdOfUuid, databaseIdOfUuid, kvPartition, queuePartition, shardOf } from '../../messages/index.js';
+
+export interface PartitionPlace {
+  readonly partitions: readonly PartitionName[];
+  /** `shards[i]` holds `partitions[i]`. */
+  readonly shards: readonly ShardName[];
+}
+
+export interface DatabasePlace extends PartitionPlace {
+  readonly id: DatabaseId;
+}
+
+/** Of the installation. */
+export interface ShardCounts {
+  readonly kvShards: number;
+  readonly queueShards: number;
+}
+
+type Named = Pick<Database, 'id' | 'name' | 'deletedAtMs'>;
+
+/** A database, or a search index, by name, id or UUID. @throws NOT_FOUND, CONFLICT when several have the name */
+export function placeOfDatabase(
+  { databases, search }: ControlState,
+  nameOrId: string,
+  { kvShards }: ShardCounts,
+): DatabasePlace {
+  const asked = databaseIdOfUuid(nameOrId) ?? nameOrId;
+  const isMeant = ({ id, name, deletedAtMs }: Named) =>
+    id === asked || (name === nameOrId && deletedAtMs === undefined);
+  const named = [...databases.values()].filter(isMeant);
+  // Documents of a search index are keys of a database that has no other tokens.
+  const indexes = [...search.byId.values()].filter(isMeant).map(({ id }) => ({ id, partitions: 1 }));
+  const found = named.length > 0 ? named : indexes;
+  const [database] = found;
+  if (database === undefined) throw new MillraceError('NOT_FOUND', `there is no database ${nameOrId}`);
+  if (found.length > 1) {
+    throw new MillraceError('CONFLICT', `${found.length} databases are named ${nameOrId}: say which by its id`);
+  }
+  const partitions = Array.from({ length: database.partitions }, (_, index) => kvPartition(database.id, index));
+  const shards = partitions.map((partition) => shardOf('kv', partition, kvShards));
+  return { id: database.id, partitions, shards };
+}
+
+/** Of the account's queue. @throws NOT_FOUND */
+export function placeOfAccount(
+  { accounts }: ControlState,
+  idOrUuid: string,
+  { queueShards }: ShardCounts,
+): PartitionPlace {
+  const id = (accountIdOfUuid(idOrUuid) ?? idOrUuid) as AccountId;
+  if (!accounts.has(id)) throw new MillraceError('NOT_FOUND', `there is no account ${idOrUuid}`);
+  const partition = queuePartition(id);
+  return { partitions: [partition], shards: [shardOf('queue', partition, queueShards)] };
+}

@@ -1,0 +1,33 @@
+/**
+ * The thread's side of a walk through the journal, and the messages between both sides.
+ *
+ *  AW1 texts are sent as many as were asked for: nothing piles up before a reader who is slow
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { describeError, MillraceError } from '../../../kernel/index.js';
+import type { LogMessage } from '../thread-job.js';
+import { WantedTexts } from './wanted-texts.js';
+
+export type ToAudit = { readonly kind: 'more'; readonly count: number };
+export type FromAudit =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'failure'; readonly code: MillraceError['code']; readonly message: string }
+  | LogMessage;
+
+/** Never rejects: what went wrong is told, and the thread is ended by whoever hears of it. */
+export async function sendTexts(port: MessagePort, texts: AsyncIterable<string>): Promise<void> {
+  const tell = (message: FromAudit) => port.postMessage(message);
+  const wanted = new WantedTexts();
+  port.on('message', ({ count }: ToAudit) => wanted.add(count));
+  try {
+    for await (const text of texts) {
+      await wanted.take();
+      tell({ kind: 'text', text });
+    }
+    tell({ kind: 'end' });
+  } catch (error) {
+    const code = error instanceof MillraceError ? error.code : 'DEFECT';
+    tell({ kind: 'failure', code, message: describeError(error) });
+  }
+}

@@ -1,0 +1,66 @@
+/** Threads that do a job each (thread-job.ts), as many at once as are asked for. */
+import type { Log, LogFields } from '../../../ports/index.js';
+import { runInThread } from '../thread-job.js';
+
+/** What a thread is started with: its job, and whatever its entry needs to reach the world. */
+export interface JobTask<World, Job> {
+  readonly job: Job;
+  readonly world: World;
+}
+
+export interface JobThreadsOptions<World, Job> {
+  /** The entry of each thread. */
+  readonly entry: URL;
+  /** Cloned into the thread: plain data. */
+  readonly world: World;
+  readonly log: Log;
+  /** Of a thread, for debuggers. */
+  readonly nameOf: (job: Job) => string;
+  /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
+  readonly lost: string;
+  /** Of errors made here. */
+  readonly detailsOf: (job: Job) => LogFields;
+  /** Heap of a thread; the largest partition has to fit about twice. */
+  readonly maxHeapMb?: number | undefined;
+  /** A job that takes longer is ended. */
+  readonly timeLimitMs?: number | undefined;
+}
+
+/** Twice what a million short keys take folded, with room for the garbage of a step. */
+const DEFAULT_MAX_HEAP_MB = 1024;
+const DEFAULT_TIME_LIMIT_MS = 15 * 60_000;
+
+export class JobThreads<World, Job, Result> {
+  readonly #ended = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(private readonly options: JobThreadsOptions<World, Job>) {}
+
+  /** @throws MillraceError: what the thread met, TIMED_OUT when nothing came of it, or SHUTTING_DOWN */
+  async run(job: Job): Promise<Result> {
+    const { entry, world, log, nameOf, lost, detailsOf, maxHeapMb, timeLimitMs } = this.options;
+    const result = runInThread<Result>({
+      entry,
+      name: nameOf(job),
+      data: { job, world } satisfies JobTask<World, Job>,
+      log,
+      maxHeapMb: maxHeapMb ?? DEFAULT_MAX_HEAP_MB,
+      timeLimitMs: timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
+      signal: this.#ended.signal,
+      lost,
+      details: detailsOf(job),
+    });
+    this.#running.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#running.delete(result);
+    }
+  }
+
+  /** Ends what is running: it fails with SHUTTING_DOWN, as every later job does. */
+  async close(): Promise<void> {
+    this.#ended.abort();
+    await Promise.allSettled(this.#running);
+  }
+}

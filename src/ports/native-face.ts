@@ -1,0 +1,27 @@
+/** The face of the native protocol of this process, as its clients can ask about it. */
+export interface NativeFace {
+  readonly host: string;
+  readonly port: number;
+  readonly maxClients: number;
+  counts(): RespCounts;
+}
+
+/** Of one process: what its native protocol's face has done, and what its clients have begun. */
+export interface RespCounts {
+  readonly connections: number;
+  /** Connections there have been. */
+  readonly accepted: number;
+  /** Connections there were too many of. */
+  readonly rejected: number;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  readonly subscribers: number;
+  readonly trackingClients: number;
+  /** Keys that somebody may have cached, the sum of those who may, and prefixes that are told of. */
+  readonly trackedKeys: number;
+  readonly trackedItems: number;
+  readonly trackedPrefixes: number;
+  readonly watchingClients: number;
+  /** Of all clients; one that several watch counts for each. */
+  readonly watchedKeys: number;
+}

@@ -1,0 +1,49 @@
+/** How a person is told whether read models and indexes have everything, and what holds them up. No tenant's data. */
+import type { ReadModelStatus } from './read-models.js';
+import type { SearchStatus } from './search-index/index.js';
+import type { StatisticsStatus } from './stats/index.js';
+
+export interface Readiness {
+  /** It has everything that was stored. */
+  readonly ok: boolean;
+  readonly detail?: string;
+  /** It will not become ready by itself. */
+  readonly isStuck?: boolean;
+}
+
+type Held = Pick<SearchStatus, 'behindPositions' | 'behindMs' | 'troubles'>;
+
+/** @param statistics nobody waits for them: they are told of, and do not decide */
+export function readinessOfModels(
+  models: ReadModelStatus | undefined,
+  statistics: StatisticsStatus | undefined,
+): Readiness {
+  if (models === undefined || statistics === undefined)
+    return { ok: false, detail: 'the read models are being opened' };
+  const ofStatistics = notesOfModels(statistics).map((note) => `statistics: ${note}`);
+  const notes = [...notesOfModels(models), ...ofStatistics];
+  return { ok: models.isCaughtUp, isStuck: models.troubles.length > 0, ...asDetail(notes) };
+}
+
+export function readinessOfSearch(status: SearchStatus | undefined): Readiness {
+  if (status === undefined) return { ok: false, detail: 'the search indexes are being opened' };
+  const unreadable = status.unreadable > 0 ? [`${status.unreadable} documents cannot be read`] : [];
+  return { ok: status.isCaughtUp, ...asDetail([...notesOf(status), ...unreadable]) };
+}
+
+function notesOfModels(status: Omit<ReadModelStatus, 'rows'>): string[] {
+  const { incompleteShards } = status;
+  const older = incompleteShards.length > 0 ? [`older events may be missing: ${incompleteShards.join(', ')}`] : [];
+  return [...notesOf(status), ...older];
+}
+
+function notesOf({ behindPositions, behindMs, troubles }: Held): string[] {
+  return [
+    ...(behindPositions > 0 ? [`${behindPositions} messages (${Math.ceil(behindMs / 1000)} s) behind`] : []),
+    ...troubles.map(([shard, reason]) => `${shard} is held up: ${reason}`),
+  ];
+}
+
+function asDetail(notes: readonly string[]): { readonly detail?: string } {
+  return notes.length === 0 ? {} : { detail: notes.join('; ') };
+}

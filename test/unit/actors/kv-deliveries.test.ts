@@ -1,0 +1,53 @@
+/** What owners tell the processes of clients that listen. */
+import { expect } from 'chai';
+import { KvDeliveries } from '../../../src/actors/kv-shard/index.js';
+import { ManualTime, MemoryNetwork } from '../../../src/adapters/memory/index.js';
+import type { DatabaseId, SessionId } from '../../../src/kernel/index.js';
+import { type KvDelivery, kvPartition } from '../../../src/messages/index.js';
+
+const DELIVERY: KvDelivery = {
+  partition: kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0),
+  activation: '1-abcdef',
+  events: [],
+};
+
+describe('what clients listen to', () => {
+  const edge = 'node-edge' as SessionId;
+  let time: ManualTime;
+  let here: KvDeliveries;
+  let there: KvDeliveries;
+  let heard: KvDelivery[];
+
+  beforeEach(() => {
+    time = new ManualTime();
+    const network = new MemoryNetwork(time);
+    here = new KvDeliveries(network.connect());
+    there = new KvDeliveries(network.connect());
+    heard = [];
+  });
+
+  const hearHere = () => here.hear({ edge, receive: (delivery) => heard.push(delivery) });
+
+  it('is heard at once in the process of the owner, and once', async () => {
+    hearHere();
+    here.deliver(edge, DELIVERY);
+    expect(heard).to.deep.equal([DELIVERY]);
+    await time.advance(10);
+    expect(heard).to.have.length(1);
+  });
+
+  it('is heard over the bus in another process', async () => {
+    hearHere();
+    there.deliver(edge, DELIVERY);
+    await time.advance(10);
+    expect(heard).to.deep.equal([DELIVERY]);
+  });
+
+  it('is not heard any more by whoever has stopped', async () => {
+    hearHere().stop();
+    here.deliver(edge, DELIVERY);
+    there.deliver(edge, DELIVERY);
+    await time.advance(10);
+    expect(heard).to.deep.equal([]);
+  });
+});
