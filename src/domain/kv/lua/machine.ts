@@ -18,6 +18,7 @@ import { type MeterFacts, WorkMeter } from '../work-meter.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
   FIRST_SLICE_MS,
+  GROWN_AHEAD,
   INSTRUCTIONS_A_LOOK,
   INSTRUCTIONS_A_LOOK_WHEN_LARGE,
   LARGE_HEAP_BYTES,
@@ -569,7 +570,9 @@ export class LuaMachine {
   #grow(bytes: number): number {
     if (bytes > MAX_HEAP_BYTES) this.refuseMemory();
     const { memory } = this.api;
-    memory.grow(Math.ceil((bytes - memory.buffer.byteLength) / PAGE_BYTES));
+    const held = memory.buffer.byteLength;
+    const wanted = Math.max(bytes, Math.min(held * (1 + GROWN_AHEAD), MAX_HEAP_BYTES));
+    memory.grow(Math.ceil((wanted - held) / PAGE_BYTES));
     this.heap = Buffer.from(memory.buffer);
     this.#words = new Int32Array(memory.buffer);
     return 1;
