@@ -1,9 +1,17 @@
 import { expect } from 'chai';
 import type { KvPlane, KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { digestOf } from '../../../src/domain/kv/index.js';
+import {
+  type CommandSpec,
+  digestOf,
+  findCommand,
+  KvEngine,
+  type Paused,
+  type Reply,
+} from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
+import { seededRandom } from '../../support/kv-bench.js';
 import { KvShardStand, LIMITS, type Outcome } from '../../support/kv-shard-stand.js';
 
 const OTHER = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
@@ -53,6 +61,20 @@ describe('a script that takes long', () => {
     expect(write.replies?.[0]).to.have.property('text', 'OK');
     await answered(script);
     expect(script.replies).to.deep.equal(['ready']);
+  });
+
+  it('can be left where few instructions make much of little', () => {
+    let nowMicros = 0;
+    const engine = new KvEngine(seededRandom(1), { nowMicros: () => (nowMicros += 6000), info: () => new Map() });
+    const caller = { mayPause: true };
+    const words = ['EVAL', "local s=string.rep('x',1024) for i=1,13 do s=s..s end return #s", '0'];
+    const first = engine.execute(findCommand(words) as CommandSpec, words, 1, caller);
+    const rest = engine.rest(first as Paused, words, caller);
+    let reply: Reply | undefined;
+    let slices = 1;
+    for (; reply === undefined; slices += 1) reply = rest.next(1);
+    expect(reply).to.equal(2 ** 23);
+    expect(slices).to.be.greaterThan(2);
   });
 
   it('is in one entry, whole, whatever was stored meanwhile', async () => {
