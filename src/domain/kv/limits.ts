@@ -15,6 +15,9 @@ export const MAX_LCS_CELLS = 2_000_000;
 /** Keys one SCAN step meets at most, whatever COUNT hopes for: about 3 ms with a pattern. */
 export const MAX_SCAN_COUNT = 10_000;
 
+/** Keys of a command that may wait: some 5 ms to begin to wait for all of them, and each is looked up whenever one has changed. */
+export const MAX_AWAITED_KEYS = 4000;
+
 /** Of one answer, unless the installation has another bound: six of the largest strings, a part of a small heap. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -28,6 +31,13 @@ export const MAX_FIELD_EXPIRY_MS = 2 ** 46 - 1;
 export const SLICE_WORDS = 1000;
 
 const stringTooLong = new ErrorReply('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
+
+const tooManyAwaited = new ErrorReply(`ERR a command that may wait has at most ${MAX_AWAITED_KEYS} keys`);
+
+/** Refuses a command that may wait for more than one may, before it looks for them. @throws ErrorReply */
+export function requireAwaitable(keyCount: number): void {
+  if (keyCount > MAX_AWAITED_KEYS) throw tooManyAwaited;
+}
 
 /**
  * Refuses a value that would become too large. What is in the journal already is never refused.

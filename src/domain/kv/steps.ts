@@ -3,7 +3,7 @@ import type { ByteString } from '../../kernel/index.js';
 import { SLICE_ITEMS } from './slices.js';
 
 /** Bytes that take about as long to copy or to parse as one lookup does. */
-const BYTES_A_LOOKUP = 128;
+export const BYTES_A_LOOKUP = 128;
 /** Lengths added up in one step: about a quarter of a millisecond. */
 const SLICE_LENGTHS = 32 * SLICE_ITEMS;
 

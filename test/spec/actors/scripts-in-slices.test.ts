@@ -1,9 +1,17 @@
 import { expect } from 'chai';
 import type { KvPlane, KvWork } from '../../../src/actors/kv-shard/index.js';
 import type { ShardActor } from '../../../src/actors/runtime/index.js';
-import { digestOf } from '../../../src/domain/kv/index.js';
+import {
+  type CommandSpec,
+  digestOf,
+  findCommand,
+  KvEngine,
+  type Paused,
+  type Reply,
+} from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { eventually } from '../../support/eventually.js';
+import { seededRandom } from '../../support/kv-bench.js';
 import { KvShardStand, LIMITS, type Outcome } from '../../support/kv-shard-stand.js';
 
 const OTHER = 'db-bbbbbbbbbbbbbbbb' as DatabaseId;
@@ -53,6 +61,20 @@ describe('a script that takes long', () => {
     expect(write.replies?.[0]).to.have.property('text', 'OK');
     await answered(script);
     expect(script.replies).to.deep.equal(['ready']);
+  });
+
+  it('can be left where few instructions make much of little', () => {
+    let nowMicros = 0;
+    const engine = new KvEngine(seededRandom(1), { nowMicros: () => (nowMicros += 6000), info: () => new Map() });
+    const caller = { mayPause: true };
+    const words = ['EVAL', "local s=string.rep('x',1024) for i=1,13 do s=s..s end return #s", '0'];
+    const first = engine.execute(findCommand(words) as CommandSpec, words, 1, caller);
+    const rest = engine.rest(first as Paused, words, caller);
+    let reply: Reply | undefined;
+    let slices = 1;
+    for (; reply === undefined; slices += 1) reply = rest.next(1);
+    expect(reply).to.equal(2 ** 23);
+    expect(slices).to.be.greaterThan(2);
   });
 
   it('is in one entry, whole, whatever was stored meanwhile', async () => {
@@ -204,6 +226,71 @@ describe('a script that takes long', () => {
     expect(script.replies?.[0])
       .to.have.property('text')
       .that.matches(/it was killed/);
+  });
+
+  describe('because of its very many words', () => {
+    const MANY = 20_000;
+    const given = Array.from({ length: MANY }, (_, i) => `w${i}`);
+    const KEYS = MANY - 7;
+    const told = [KEYS, 'w0', `w${KEYS - 1}`, 7, `w${KEYS}`, `w${MANY - 1}`];
+    const library = (body: string) => `#!lua name=l\nredis.register_function('f', function(keys, args) ${body} end)`;
+    const tell = (keys: string, args: string) =>
+      `return {#${keys}, ${keys}[1], ${keys}[#${keys}], #${args}, ${args}[1], ${args}[#${args}]}`;
+
+    async function servedMeanwhile(script: Outcome): Promise<number> {
+      for (let served = 0; ; served += 1) {
+        await answered(ofAnother('SET', 'k', 'v'));
+        if (script.replies !== undefined) return served;
+      }
+    }
+
+    it('lets others write before it begins, and sees all of them', async () => {
+      const words = ['EVAL', tell('KEYS', 'ARGV'), String(KEYS), ...given];
+      const script = stand.ask(actor, { commands: [words] });
+      expect(await servedMeanwhile(script)).to.be.greaterThan(5);
+      expect(script.replies).to.deep.equal([told]);
+      const next = stand.ask(actor, { commands: [['EVAL', 'return {#KEYS, #ARGV}', '0', 'one']] });
+      await answered(next);
+      expect(next.replies).to.deep.equal([[0, 1]]);
+    });
+
+    it('does so as a function', async () => {
+      await answered(stand.ask(actor, { commands: [['FUNCTION', 'LOAD', library(tell('keys', 'args'))]] }));
+      const script = stand.ask(actor, { commands: [['FCALL', 'f', String(KEYS), ...given]] });
+      expect(await servedMeanwhile(script)).to.be.greaterThan(5);
+      expect(script.replies).to.deep.equal([told]);
+    });
+
+    it('does so where few words are long', async () => {
+      const long = Array.from({ length: 20 }, () => 'x'.repeat(128 * 1024));
+      const script = stand.ask(actor, { commands: [['EVAL', 'return #ARGV[20]', '0', ...long]] });
+      expect(await servedMeanwhile(script)).to.be.greaterThan(5);
+      expect(script.replies).to.deep.equal([128 * 1024]);
+    });
+
+    it('does so in a transaction', async () => {
+      const commands = [
+        ['SET', 'kept', '1'],
+        ['EVAL', 'return #ARGV', '0', ...given],
+      ];
+      const script = stand.ask(actor, { client: CLIENT, mode: 'transaction', commands });
+      expect(await servedMeanwhile(script)).to.be.greaterThan(5);
+      expect(script.replies?.[1]).to.equal(MANY);
+    });
+
+    it('is ended before it has begun by SCRIPT KILL, and what comes next runs', async () => {
+      const script = stand.ask(actor, { commands: [['EVAL', "return redis.call('set','half','1')", '0', ...given]] });
+      await answered(ofAnother('SET', 'k', 'v'));
+      expect(script.replies).to.equal(undefined);
+      await answered(stand.ask(actor, { commands: [['SCRIPT', 'KILL']] }));
+      await answered(script);
+      expect(script.replies?.[0])
+        .to.have.property('text')
+        .that.matches(/^ERR Script stopped: it was killed/);
+      const next = evaluate("return {redis.call('exists','half'), #ARGV}");
+      await answered(next);
+      expect(next.replies).to.deep.equal([[0, 0]]);
+    });
   });
 
   describe('in a transaction', () => {

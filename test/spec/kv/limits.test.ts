@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import {
   type CommandSpec,
+  ErrorReply,
   findCommand,
   KvEngine,
+  MAX_AWAITED_KEYS,
   MAX_RECORD_BYTES,
   MAX_SCAN_COUNT,
+  NIL_ARRAY,
 } from '../../../src/domain/kv/index.js';
 import { KvBench, readable, seededRandom } from '../../support/kv-bench.js';
 import { NOW } from '../../support/kv-case.js';
@@ -25,6 +28,41 @@ describe('key-value: limits', () => {
     expect(readable(bench.run(['MSET', 'i', '1', 'j', `${largest}x`]).reply)).to.equal(TOO_LARGE);
     expect(bench.line(`SETRANGE k ${MAX_RECORD_BYTES - 1} x`).reply).to.equal(MAX_RECORD_BYTES);
     expect(bench.engine.keyspace.size).to.equal(1);
+  });
+
+  describe('of a command that may wait', () => {
+    const caller = { face: 'resp', mayBlock: true } as const;
+    const ids = (keys: readonly string[], id: string) => keys.map(() => id);
+
+    for (const [name, commandOf] of [
+      ['BLPOP', (keys) => ['BLPOP', ...keys, '0']],
+      ['BRPOP', (keys) => ['BRPOP', ...keys, '0']],
+      ['BLMPOP', (keys) => ['BLMPOP', '0', String(keys.length), ...keys, 'LEFT']],
+      ['BZPOPMIN', (keys) => ['BZPOPMIN', ...keys, '0']],
+      ['BZPOPMAX', (keys) => ['BZPOPMAX', ...keys, '0']],
+      ['BZMPOP', (keys) => ['BZMPOP', '0', String(keys.length), ...keys, 'MIN']],
+      ['XREAD', (keys) => ['XREAD', 'BLOCK', '0', 'STREAMS', ...keys, ...ids(keys, '$')]],
+      ['XREADGROUP', (keys) => ['XREADGROUP', 'GROUP', 'g', 'c', 'BLOCK', '0', 'STREAMS', ...keys, ...ids(keys, '>')]],
+    ] satisfies [string, (keys: readonly string[]) => string[]][]) {
+      it(`let ${name} have as many keys as there may be, and not one more`, () => {
+        const { engine } = new KvBench();
+        const reply = (count: number) => {
+          const keys = Array.from({ length: count }, () => 'k');
+          const words = commandOf(keys);
+          const found = engine.execute(findCommand(words) as CommandSpec, words, NOW, caller);
+          return found instanceof ErrorReply ? found.text : undefined;
+        };
+        const refusal = `ERR a command that may wait has at most ${MAX_AWAITED_KEYS} keys`;
+        expect(reply(MAX_AWAITED_KEYS)).to.not.equal(refusal);
+        expect(reply(MAX_AWAITED_KEYS + 1)).to.equal(refusal);
+      });
+    }
+
+    it('leave those alone that do not wait', () => {
+      const bench = new KvBench();
+      const keys = Array.from({ length: MAX_AWAITED_KEYS + 1 }, () => 'k');
+      expect(bench.run(['XREAD', 'STREAMS', ...keys, ...ids(keys, '0')]).reply).to.equal(NIL_ARRAY);
+    });
   });
 
   it('let APPEND and SETRANGE lengthen a string to what a command of its database may hold', () => {

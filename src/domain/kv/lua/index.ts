@@ -2,5 +2,5 @@
 export { functionHost } from './function-host.js';
 export { libraryHeader, type RegisteredFunction } from './library-loading.js';
 export { MAX_LIBRARIES, MAX_LIBRARY_BYTES } from './lua-limits.js';
-export { pushWords, scriptHost } from './script-host.js';
+export { scriptHost } from './script-host.js';
 export { ScriptRun } from './script-run.js';

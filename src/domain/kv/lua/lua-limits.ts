@@ -22,6 +22,8 @@ export const INSTRUCTIONS_A_LOOK_WHEN_LARGE = 10;
 export const LARGE_HEAP_BYTES = 24 * 1024 * 1024;
 /** Of one machine, its stacks and data included: several may be alive. */
 export const MAX_HEAP_BYTES = 64 * 1024 * 1024;
+/** Of its size a heap grows by at least: each time V8 accounts for it anew, which by pages takes as long as the script. */
+export const GROWN_AHEAD = 0.25;
 /** WebAssembly memory never shrinks: a machine that grew beyond this is dropped after the run. */
 export const KEPT_HEAP_BYTES = 24 * 1024 * 1024;
 /** Machines of a process; the one that has rested longest goes. Each is about a megabyte when unused. */

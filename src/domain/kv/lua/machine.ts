@@ -18,6 +18,7 @@ import { type MeterFacts, WorkMeter } from '../work-meter.js';
 import { functionShim, luaBinary } from './lua-binary.js';
 import {
   FIRST_SLICE_MS,
+  GROWN_AHEAD,
   INSTRUCTIONS_A_LOOK,
   INSTRUCTIONS_A_LOOK_WHEN_LARGE,
   LARGE_HEAP_BYTES,
@@ -494,13 +495,21 @@ export class LuaMachine {
 
   #look(state: State): void {
     const isLarge = this.heap.length > LARGE_HEAP_BYTES;
-    this.#instructions += isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
+    const ran = this.#words[(state + STATE_HOOK_COUNT) >> 2] as number;
+    this.#instructions += ran;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
     const nowMicros = this.#meter.facts.nowMicros();
     // Where it can be left it held nobody up, however long it was away; what it spent is judged when it goes on.
     if (nowMicros > this.#leaveMicros && this.canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);
-    if (isLarge) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, INSTRUCTIONS_A_LOOK_WHEN_LARGE);
+    const next = isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
+    if (next !== ran) this.api.lua_sethook(state, this.#hookIndex, MASK_COUNT, next);
+  }
+
+  /** A heap that has grown holds more to be copied at a time: the run may be left after this instruction. */
+  #lookSoon(): void {
+    const running = this.#entered.at(-1)?.state ?? this.#thread;
+    if (running !== 0) this.api.lua_sethook(running, this.#hookIndex, MASK_COUNT, 1);
   }
 
   /** Puts the host's functions into the machine's table; the hook's index. */
@@ -569,9 +578,12 @@ export class LuaMachine {
   #grow(bytes: number): number {
     if (bytes > MAX_HEAP_BYTES) this.refuseMemory();
     const { memory } = this.api;
-    memory.grow(Math.ceil((bytes - memory.buffer.byteLength) / PAGE_BYTES));
+    const held = memory.buffer.byteLength;
+    const wanted = Math.max(bytes, Math.min(held * (1 + GROWN_AHEAD), MAX_HEAP_BYTES));
+    memory.grow(Math.ceil((wanted - held) / PAGE_BYTES));
     this.heap = Buffer.from(memory.buffer);
     this.#words = new Int32Array(memory.buffer);
+    this.#lookSoon();
     return 1;
   }
 }

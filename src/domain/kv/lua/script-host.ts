@@ -14,6 +14,7 @@ import type { Libraries } from '../libraries.js';
 import { ErrorReply, Paused, type Reply } from '../reply.js';
 import { Stopped, workLimit } from '../run.js';
 import { describe } from './describe-error.js';
+import { areMany, type Given, givenInSlices, pushGiven } from './given-words.js';
 import {
   HOLD_COMES_BACK,
   KEPT_HEAP_BYTES,
@@ -25,7 +26,7 @@ import {
 } from './lua-limits.js';
 import { LuaRandom } from './lua-random.js';
 import { oneLine, takeReply } from './lua-to-reply.js';
-import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type RunState } from './machine.js';
+import { HeldTooLong, LUA, type LuaMachine, REGISTRY_INDEX, type RunState, type State } from './machine.js';
 import { ScriptCache } from './script-cache.js';
 import { type ScriptMachine, scriptMachine } from './script-machine.js';
 import type { ScriptRun } from './script-run.js';
@@ -33,14 +34,12 @@ import type { ScriptRun } from './script-run.js';
 const DEFAULT_LIMITS: ScriptLimits = { totalMs: MAX_SCRIPT_MS, holdMs: MAX_HOLD_MS };
 /** The server whose scripts come here, where nobody says. */
 const FALLBACK_VERSION = '8.2.0';
-export interface RunRequest {
-  /** Registry reference of the function. */
-  readonly callback: number;
+export interface RunRequest extends Given {
   /** In errors: a digest, or a function's name. */
   readonly label: ByteString;
   readonly run: ScriptRun;
-  /** Pushes arguments and says how many. */
-  pushArguments(machine: LuaMachine): number;
+  /** Takes the tables of keys and arguments from the top of the stack, and leaves there what is passed: says how many. */
+  passTables(machine: LuaMachine, state: State): number;
 }
 
 const hosts = new WeakMap<Libraries, ScriptHost>();
@@ -153,34 +152,50 @@ export class ScriptHost {
   /** What the function returns, as a reply. @throws as `guarded` */
   run(context: CommandContext, request: RunRequest): Reply | Paused {
     const { machine } = this.furniture(context);
-    const { api, state } = machine;
     const isWhole = context.run.begin();
-    const work = (): Reply | undefined => {
-      const thread = machine.freshThread();
-      api.lua_rawgeti(thread, REGISTRY_INDEX, request.callback);
-      const count = request.pushArguments(machine);
-      if (count > 0) api.lua_xmove(state, thread, count);
-      machine.run = request.run;
-      machine.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
-      return this.#outcome(machine, request, machine.start(count));
-    };
-    const reply = this.guarded(context, labelled(request), work, isWhole);
-    if (reply !== undefined) {
-      if (isWhole) context.run.end();
-      return reply;
+    // It pauses before the first word.
+    const isLong = context.mayPause && areMany(request);
+    if (!isLong) {
+      const work = (): Reply | undefined => {
+        pushGiven(machine, request);
+        return this.#start(context, request, machine);
+      };
+      const reply = this.guarded(context, labelled(request), work, isWhole);
+      if (reply !== undefined) {
+        if (isWhole) context.run.end();
+        return reply;
+      }
     }
-    const rest = this.#rest(context, request, machine, isWhole);
+    const rest = this.#rest(context, request, machine, isWhole, isLong ? givenInSlices(machine, request) : undefined);
     // As far as its first pause: what is thrown into it there is its own affair.
     rest.next();
     return new Paused(rest);
   }
 
-  /** Goes on with a run that was left, slice by slice. */
-  *#rest(context: CommandContext, request: RunRequest, machine: LuaMachine, isWhole: boolean): Generator<void, Reply> {
+  /** Runs what was pushed: function, keys, arguments. */
+  #start(context: CommandContext, request: RunRequest, machine: LuaMachine): Reply | undefined {
+    const count = request.passTables(machine, machine.thread);
+    machine.run = request.run;
+    machine.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
+    return this.#outcome(machine, request, machine.start(count));
+  }
+
+  /** Goes on with a run that was left, slice by slice. @param pushing what is to be pushed before it starts */
+  *#rest(
+    context: CommandContext,
+    request: RunRequest,
+    machine: LuaMachine,
+    isWhole: boolean,
+    pushing: Iterator<void, void> | undefined,
+  ): Generator<void, Reply> {
     let stopped: unknown;
+    let isStarted = pushing === undefined;
     const work = (): Reply | undefined => {
       if (stopped !== undefined) throw stopped;
-      return this.#outcome(machine, request, machine.goOn());
+      if (isStarted) return this.#outcome(machine, request, machine.goOn());
+      if (pushing?.next().done === false) return undefined;
+      isStarted = true;
+      return this.#start(context, request, machine);
     };
     for (;;) {
       try {
@@ -216,17 +231,14 @@ export class ScriptHost {
     return reply;
   }
 
-  /** Sets or clears the globals KEYS and ARGV; `words` from `from` on, the first `keyCount` of them keys. */
-  setKeys(furniture: ScriptMachine, words: readonly ByteString[], from: number, keyCount: number): void {
-    const { machine, globals } = furniture;
-    const { api, state } = machine;
+  /** Makes the tables on top of the stack the globals KEYS and ARGV. */
+  setKeys({ machine, globals }: ScriptMachine, state: State): void {
+    const { api } = machine;
     this.#hasKeys = true;
     api.lua_rawgeti(state, REGISTRY_INDEX, globals);
-    const at = api.lua_gettop(state);
-    pushWords(machine, words, from, from + keyCount);
-    api.lua_setfield(state, at, machine.name('KEYS'));
-    pushWords(machine, words, from + keyCount, words.length);
-    api.lua_setfield(state, at, machine.name('ARGV'));
+    api.lua_insert(state, -3);
+    api.lua_setfield(state, -3, machine.name('ARGV'));
+    api.lua_setfield(state, -2, machine.name('KEYS'));
     machine.pop(state);
   }
 
@@ -274,16 +286,6 @@ export class ScriptHost {
 
 function labelled({ label }: RunRequest): string {
   return ` script: ${label}`;
-}
-
-/** A table of words on the stack. */
-export function pushWords(machine: LuaMachine, words: readonly ByteString[], from: number, to: number): void {
-  const { api, state } = machine;
-  api.lua_createtable(state, to - from, 0);
-  for (let i = from; i < to; i += 1) {
-    machine.push(state, words[i] as ByteString);
-    api.lua_rawseti(state, -2, i - from + 1);
-  }
 }
 
 /** Undefined for what is none of the script's doing. */

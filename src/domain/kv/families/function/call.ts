@@ -1,6 +1,6 @@
 /** FCALL and FCALL_RO. */
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { functionHost, pushWords, ScriptRun, scriptHost } from '../../lua/index.js';
+import { functionHost, ScriptRun, scriptHost } from '../../lua/index.js';
 import { ErrorReply } from '../../reply.js';
 import { NO_ROOM } from '../scripting/evaluate.js';
 import { keyCount } from '../scripting/key-count.js';
@@ -30,14 +30,15 @@ export function callFunction(isReadOnly: boolean): Handler {
     const { words } = args;
     const locked = called.flags.includes('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
     const host = scriptHost(libraries);
+    const furniture = host.furniture(context);
     return host.run(context, {
       callback: called.callback,
       label: called.name,
       run: new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow),
-      pushArguments: (machine) => {
-        host.clearKeys(host.furniture(context));
-        pushWords(machine, words, 3, 3 + keys);
-        pushWords(machine, words, 3 + keys, words.length);
+      words,
+      keyCount: keys,
+      passTables: () => {
+        host.clearKeys(furniture);
         return 2;
       },
     });

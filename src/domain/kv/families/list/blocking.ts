@@ -1,5 +1,6 @@
 /** Pops and moves that wait on a connection until there is an element: BLPOP and its relatives. */
 import type { CommandContext, Handler } from '../../command-spec.js';
+import { requireAwaitable } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
 import { Blocked, ErrorReply, NIL_ARRAY } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
@@ -32,6 +33,7 @@ export function popWaiting(end: ListEnd): Handler {
     const { args, keyspace } = context;
     const timeoutMs = timeoutAt(context, args.length - 1);
     const keys = args.words.slice(1, -1);
+    requireAwaitable(keys.length);
     for (const key of keys) {
       const list = keyspace.fetchKind(key, List);
       if (list === undefined) continue;
@@ -46,6 +48,7 @@ export function popWaiting(end: ListEnd): Handler {
 export const popManyWaiting: Handler = (context) => {
   const wanted = readPopMany(context, 2);
   const timeoutMs = timeoutAt(context, 1);
+  requireAwaitable(wanted.keys.length);
   const popped = takeAll(popFirstOf(context, wanted));
   if (popped !== undefined) return popped;
   return context.mayBlock ? new Blocked(wanted.keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;

@@ -195,6 +195,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     rest: 'refused',
     since: '2.0.0',
     summary: 'Takes the first element of the first of several lists that has any; waits for one.',
+    deviations: ['At most 4,000 keys.'],
   },
   {
     name: 'BRPOP',
@@ -206,6 +207,7 @@ export const LIST: readonly CommandSpec[] = family('list', [
     rest: 'refused',
     since: '2.0.0',
     summary: 'Takes the last element of the first of several lists that has any; waits for one.',
+    deviations: ['At most 4,000 keys.'],
   },
   {
     name: 'BLMOVE',
@@ -239,5 +241,6 @@ export const LIST: readonly CommandSpec[] = family('list', [
     rest: 'refused',
     since: '7.0.0',
     summary: 'Takes elements as LMPOP does; waits for some.',
+    deviations: ['At most 4,000 keys.'],
   },
 ]);

@@ -50,15 +50,18 @@ function runScript(
   label: ByteString,
   run: ScriptRun,
   words: readonly ByteString[],
-  keys: number,
+  keyCount: number,
 ): Reply | Paused {
   const host = scriptHost(context.libraries);
+  const furniture = host.furniture(context);
   return host.run(context, {
     callback,
     label,
     run,
-    pushArguments: () => {
-      host.setKeys(host.furniture(context), words, 3, keys);
+    words,
+    keyCount,
+    passTables: (_machine, state) => {
+      host.setKeys(furniture, state);
       return 0;
     },
   });

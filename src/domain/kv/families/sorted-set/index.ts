@@ -251,6 +251,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     since: '5.0.0',
     rest: 'refused',
     summary: 'Waits for a set with members and takes the one with the least score.',
+    deviations: ['At most 4,000 keys.'],
   },
   {
     name: 'BZPOPMAX',
@@ -262,6 +263,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     since: '5.0.0',
     rest: 'refused',
     summary: 'Waits for a set with members and takes the one with the greatest score.',
+    deviations: ['At most 4,000 keys.'],
   },
   {
     name: 'BZMPOP',
@@ -273,6 +275,7 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     since: '7.0.0',
     rest: 'refused',
     summary: 'Waits for a set with members and takes some from an end.',
+    deviations: ['At most 4,000 keys.'],
   },
   {
     name: 'ZRANDMEMBER',

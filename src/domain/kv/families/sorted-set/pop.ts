@@ -1,6 +1,7 @@
 /** Members leave from an end: ZPOPMIN, ZPOPMAX, ZMPOP, and the ones that wait for members. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
+import { requireAwaitable } from '../../limits.js';
 import { INT64_MAX, parseInt64 } from '../../numbers.js';
 import { Blocked, DoubleReply, ERRORS, ErrorReply, NIL_ARRAY, PairsReply, pairsOf, type Reply } from '../../reply.js';
 import { MANY_WORDS, Pace } from '../../slices.js';
@@ -123,6 +124,7 @@ export function isLongManyPop({ args }: CommandContext): boolean {
 export const awaitMany: Handler = (context) => {
   const request = readMany(context, 2);
   const timeoutMs = readTimeoutMs(context, 1);
+  requireAwaitable(request.keys.length);
   return runThrough(popFirst(context, request)) ?? waiting(context, request.keys, timeoutMs);
 };
 
@@ -132,6 +134,7 @@ export function awaitOne(end: End): Handler {
     const { args } = context;
     const timeoutMs = readTimeoutMs(context, args.length - 1);
     const keys = args.words.slice(1, -1);
+    requireAwaitable(keys.length);
     const found = runThrough(firstSet(context, keys));
     if (found === undefined) return waiting(context, keys, timeoutMs);
     const [key, set] = found;

@@ -76,7 +76,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     isLong: isLongRead,
     since: '5.0.0',
     summary: 'Returns entries above the given ids from several streams, or waits for them.',
-    deviations: ['BLOCK is refused over REST.'],
+    deviations: ['BLOCK is refused over REST, and for more than 4,000 keys.'],
   },
   {
     name: 'XDEL',
@@ -191,7 +191,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     since: '5.0.0',
     summary: 'Hands entries of several streams to a consumer of a group, or waits for them.',
     deviations: [
-      'BLOCK is refused over REST.',
+      'BLOCK is refused over REST, and for more than 4,000 keys.',
       'Over REST NOACK makes no consumer, and a consumer holds at most 1000 pending entries.',
       'The CLAIM option of Redis 8.4 is not known.',
     ],

@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext, FoundKey } from '../../command-spec.js';
+import { requireAwaitable } from '../../limits.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 
@@ -73,6 +74,7 @@ export function readReadWords(context: CommandContext, isGroup: boolean): ReadWo
   const streams = args.length - first;
   if (streams % 2 === 1) throw unbalanced(isGroup);
   if (isGroup && group === undefined) throw missingGroup;
+  if (blockMs !== undefined) requireAwaitable(streams / 2);
   const idsAt = first + streams / 2;
   return {
     count: count === 0 ? Number.POSITIVE_INFINITY : count,

@@ -1,0 +1,63 @@
+/**
+ * What a run is given, on its stack: the function, a table of its keys, one of its arguments. Very many words take long to
+ * be copied; then it is done in slices.
+ */
+import type { ByteString } from '../../../kernel/index.js';
+import { MANY_WORDS, Pace } from '../slices.js';
+import { BYTES_A_LOOKUP, workOf } from '../steps.js';
+import { type LuaMachine, REGISTRY_INDEX } from './machine.js';
+
+/** Where keys and arguments begin: `EVAL script numkeys …`, `FCALL name numkeys …`. */
+const WORDS_AT = 3;
+
+export interface Given {
+  /** Registry reference of the function. */
+  readonly callback: number;
+  /** Of the command: behind `numkeys` keys, `keyCount` of them, then arguments. */
+  readonly words: readonly ByteString[];
+  readonly keyCount: number;
+}
+
+/** Do they take longer to be copied than others should wait? */
+export function areMany({ words }: Given): boolean {
+  return workOf(words) > MANY_WORDS;
+}
+
+export function pushGiven(machine: LuaMachine, { callback, words, keyCount }: Given): void {
+  machine.api.lua_rawgeti(machine.freshThread(), REGISTRY_INDEX, callback);
+  pushWords(machine, words, WORDS_AT, WORDS_AT + keyCount);
+  pushWords(machine, words, WORDS_AT + keyCount, words.length);
+}
+
+export function* givenInSlices(machine: LuaMachine, { callback, words, keyCount }: Given): Generator<void, void> {
+  machine.api.lua_rawgeti(machine.freshThread(), REGISTRY_INDEX, callback);
+  const pace = new Pace();
+  yield* wordsInSlices(machine, words, WORDS_AT, WORDS_AT + keyCount, pace);
+  yield* wordsInSlices(machine, words, WORDS_AT + keyCount, words.length, pace);
+}
+
+function pushWords(machine: LuaMachine, words: readonly ByteString[], from: number, to: number): void {
+  machine.api.lua_createtable(machine.thread, to - from, 0);
+  for (let i = from; i < to; i += 1) setWord(machine, words[i] as ByteString, i - from + 1);
+}
+
+function* wordsInSlices(
+  machine: LuaMachine,
+  words: readonly ByteString[],
+  from: number,
+  to: number,
+  pace: Pace,
+): Generator<void, void> {
+  machine.api.lua_createtable(machine.thread, to - from, 0);
+  for (let i = from; i < to; i += 1) {
+    const word = words[i] as ByteString;
+    setWord(machine, word, i - from + 1);
+    if (pace.isDue(1 + word.length / BYTES_A_LOOKUP)) yield;
+  }
+}
+
+/** In the table on top. */
+function setWord(machine: LuaMachine, word: ByteString, at: number): void {
+  machine.push(machine.thread, word);
+  machine.api.lua_rawseti(machine.thread, -2, at);
+}
