@@ -6,7 +6,7 @@ import { accountIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
 import type { AuditedPlace, AuditMoment, ManagementGrant } from '../../ports/index.js';
 import { controlRefusal, notFound } from '../error-map.js';
 import { endInOnePiece } from '../http/index.js';
-import { invalid, Refused } from '../queue/refused.js';
+import { invalid, Refused } from '../http/refused.js';
 import type { AdminFace } from './admin-face.js';
 import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
 

@@ -1,6 +1,6 @@
 /** The past of a database or a queue: its entries, its state at a moment, what changed, and the proof of all of it. */
 import type { AuditTask } from '../../ports/index.js';
-import { invalid } from '../queue/refused.js';
+import { invalid } from '../http/refused.js';
 import type { AdminCall } from './admin-call.js';
 import { MAX_ADMIN_ANSWER_BYTES, MAX_DIFF_CHANGES } from './admin-limits.js';
 import { openStream } from './streams.js';

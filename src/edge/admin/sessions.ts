@@ -5,7 +5,7 @@
  */
 import { newId } from '../../messages/index.js';
 import type { Clock, ManagementAccess, ManagementGrant, Random, Sealing } from '../../ports/index.js';
-import type { BasicCredentials } from '../management/basic-credentials.js';
+import type { BasicCredentials } from '../http/credentials.js';
 
 export const SESSION_COOKIE = 'millrace_session';
 /** A working day; who stays longer signs in again. */

@@ -1,7 +1,7 @@
 /** What accounts have of something that a process has so many of: one that takes all of it leaves nothing to the others. */
 import type { AccountId } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../error-map.js';
-import { Refused } from '../queue/refused.js';
+import { Refused } from '../http/refused.js';
 
 export interface ShareLimits {
   readonly ofAll: number;

@@ -2,8 +2,8 @@
 import { ByteBudget } from '../../kernel/index.js';
 import type { Access, Clock, KvEvents, KvGateway, KvMeter, Log, Quota, Timers } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
+import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
-import { Incidents } from '../incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
 import { Cors } from './cors.js';

@@ -5,13 +5,13 @@ import Koa from 'koa';
 import { describeError } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
-import { invalid, Refused } from '../queue/refused.js';
-import { staleHeader } from '../stale-header.js';
+import { invalid, Refused } from '../http/refused.js';
+import { requestOf } from '../http/request-class.js';
+import { staleHeader } from '../http/stale-header.js';
+import { mustBeAllowed } from '../team-permissions.js';
 import { refusedBy } from './failures.js';
 import type { ManagementFace } from './management-face.js';
 import { ANSWER_HEADERS, type Application, type Arrived } from './management-handler.js';
-import { mustBeAllowed } from './permissions.js';
-import { requestOf } from './request-class.js';
 import { changesAnything, Nothing, type PathParts, type Route } from './route.js';
 
 export function createManagementApp(face: ManagementFace, routes: readonly Route[]): Application {

@@ -8,6 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import { ByteBudget, STRANGERS } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
+import { basicCredentials } from '../http/credentials.js';
 import {
   answerUnread,
   BodyReader,
@@ -16,10 +17,9 @@ import {
   isLongBody,
   MAX_STRANGERS_BODY_BYTES,
 } from '../http/index.js';
-import { Refused } from '../queue/refused.js';
-import { signedIn } from '../signing-in.js';
+import { Refused } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
-import { basicCredentials } from './basic-credentials.js';
 import { refusedBy } from './failures.js';
 import { ManagementCall } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
@@ -122,7 +122,8 @@ export class ManagementHandler {
     const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
     const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
     if (grant === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
-    if (!this.face.callLimiter.take(`${grant.email} ${grant.account} ${grant.keyName}`)) {
+    const caller = `${grant.email} ${grant.account} ${grant.keyName}`;
+    if (!this.face.bursts.take(caller, parts.limits.maxCallsPerSecond)) {
       throw new Refused(MANAGEMENT_REFUSALS.tooManyCalls);
     }
     return grant;

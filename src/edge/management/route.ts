@@ -2,9 +2,10 @@
  * What a route of the management API is: one declaration, from which follow how it is reached, who may use it, what its
  * body and query must look like, what it answers, how it is audited, and how the OpenAPI document describes it.
  */
+
+import type { ClassOf } from '../http/request-class.js';
+import type { Permission } from '../team-permissions.js';
 import type { ManagementCall } from './management-call.js';
-import type { Permission } from './permissions.js';
-import type { ClassOf } from './request-class.js';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 

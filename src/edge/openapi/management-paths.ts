@@ -1,6 +1,6 @@
 /** The management API's part of the document, from the declarations of its routes. */
 
-import { fieldsOf } from '../management/request-class.js';
+import { fieldsOf } from '../http/request-class.js';
 import { type AnswerShape, changesAnything, Nothing, type Route } from '../management/route.js';
 import {
   ERROR_SCHEMA,

@@ -1,8 +1,8 @@
 /** From classes whose fields carry rules to JSON Schema: what judges a body describes it. */
 import { MAX, MIN } from 'class-validator';
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
+import { type ClassOf, fieldsOf } from '../http/request-class.js';
 import { recordsIn, SCHEMA_PREFIX } from '../management/answers/shapes.js';
-import { type ClassOf, fieldsOf } from '../management/request-class.js';
 import { OUR_RULES } from '../management/requests/rules.js';
 import type { JsonSchema } from './parts.js';
 

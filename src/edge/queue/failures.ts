@@ -1,7 +1,7 @@
 /** From whatever was thrown while a call was handled to what its client is told, and what the log. */
 import { isPassing, queueRefusalOf } from '../error-map.js';
+import { Refused } from '../http/refused.js';
 import type { QueueFace } from './queue-face.js';
-import { Refused } from './refused.js';
 
 export function refusedBy(face: QueueFace, failure: unknown): Refused {
   if (failure instanceof Refused) return failure;

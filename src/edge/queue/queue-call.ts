@@ -12,12 +12,12 @@ import { assert } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
 import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
-import { staleHeader } from '../stale-header.js';
+import { Refused } from '../http/refused.js';
+import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
 import { dailyHeaders } from './daily-headers.js';
 import type { QueueFace } from './queue-face.js';
-import { Refused } from './refused.js';
 
 /** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */
 const GATHERED_CHARACTERS = 64 * 1024;

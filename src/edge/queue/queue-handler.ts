@@ -17,7 +17,8 @@ import {
   type FaceRequest,
   isLongBody,
 } from '../http/index.js';
-import { signedIn } from '../signing-in.js';
+import { invalid, Refused } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
@@ -26,7 +27,6 @@ import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
-import { invalid, Refused } from './refused.js';
 import { publishBatch } from './routes/batch.js';
 import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
 import { hasLargeRecord, withRecord } from './run-records.js';

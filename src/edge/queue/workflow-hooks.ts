@@ -8,10 +8,10 @@ import { type RunId, readUrl } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
+import { invalid, Refused } from '../http/refused.js';
 import { decodedName } from './destination.js';
 import type { QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
-import { invalid, Refused } from './refused.js';
 import { eventIdInPath, runIdInPath } from './run-names.js';
 
 export const HOOKS = '/v2/workflows/hooks/';

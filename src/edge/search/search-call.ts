@@ -8,7 +8,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SearchGrant } from '../../ports/index.js';
 import { answerUnread, discardBody, endInOnePiece, isLongBody } from '../http/index.js';
-import type { Refused } from '../queue/refused.js';
+import type { Refused } from '../http/refused.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
 import { WRITTEN_DOCUMENTS } from './face-limits.js';

@@ -3,7 +3,8 @@ import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control
 import { describeError } from '../../../kernel/index.js';
 import { newDatabaseId } from '../../../messages/index.js';
 import type { Timer, Timers } from '../../../ports/index.js';
-import { invalid } from '../../queue/refused.js';
+import { invalid } from '../../http/refused.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import { SearchIndexAnswer, searchIndexAnswer } from '../answers/search-index-answer.js';
 import {
   SearchStatisticsAnswer,
@@ -17,7 +18,6 @@ import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../cha
 import { searchIndexIdIn, teamOfCaller } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
-import { mustBeAllowed } from '../permissions.js';
 import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
 import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
 import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';

@@ -1,15 +1,16 @@
 /** `POST /v2/batch`: many messages in one call, all of them or none. */
 import { type HeaderList, MAX_BATCH_ITEMS, type PublishItem } from '../../../domain/queue/index.js';
 import { queueBodyTooLarge } from '../../error-map.js';
+import { membersOf } from '../../http/checked.js';
+import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
+import { type Item, itemsOf } from '../../http/json-items.js';
+import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../../http/refused.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationOf } from '../destination.js';
-import { type Item, itemsOf } from '../json-items.js';
 import { publishedJson } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
 import { expected, type QueueCall } from '../queue-call.js';
-import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../refused.js';
 import { BatchItemRequest } from '../requests/batch-item.js';
-import { membersOf } from '../requests/checked.js';
 import { headersOf } from '../requests/header-members.js';
 import { isSentByRun } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
@@ -52,7 +53,9 @@ export interface ItemKind {
 export async function batchItems(call: QueueCall, kind: ItemKind): Promise<PublishItem[]> {
   const { maxMessageBytes } = call.grant.facts.limits;
   const items: PublishItem[] = [];
-  for (const step of itemsOf(call.body, maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES)) {
+  const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES;
+  const tooLong = () => new Refused(queueBodyTooLarge(maxBytes));
+  for (const step of itemsOf(call.body, { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch may have ${MAX_BATCH_ITEMS} messages at most`);

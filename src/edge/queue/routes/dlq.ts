@@ -3,12 +3,12 @@ import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '..
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
+import { Refused } from '../../http/refused.js';
+import { dlqRecord } from '../../records/message-record.js';
 import { allParameters, filterOf, isGrouped, type Parameters, queryParameters, trimOf } from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
-import { dlqRecord } from '../records/message-record.js';
-import { Refused } from '../refused.js';
 import { dlqPage, refuseLostId } from '../requests/dlq-page.js';
 import { jsonOf } from './messages.js';
 import type { Routes } from './routes.js';

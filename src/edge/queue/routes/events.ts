@@ -4,6 +4,8 @@
  */
 import type { MessageFilter } from '../../../domain/queue/index.js';
 import { type LogEvent, type LogQuery, MESSAGE_STATES, type MessageState } from '../../../ports/index.js';
+import { invalid } from '../../http/refused.js';
+import { eventRecord, groupRecord } from '../../records/event-record.js';
 import {
   countOf,
   filterOf,
@@ -23,8 +25,6 @@ import {
   MAX_FILTER_VALUES,
   MAX_IDS,
 } from '../queue-limits.js';
-import { eventRecord, groupRecord } from '../records/event-record.js';
-import { invalid } from '../refused.js';
 import type { Routes } from './routes.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([

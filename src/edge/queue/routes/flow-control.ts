@@ -6,11 +6,11 @@ import {
   parseWholeNumber,
 } from '../../../domain/queue/index.js';
 import { assert } from '../../../kernel/index.js';
+import { invalid } from '../../http/refused.js';
 import { queryParameters, single } from '../call-filters.js';
 import { decoded } from '../destination.js';
 import type { QueueCall } from '../queue-call.js';
 import { flowRecord } from '../records/resource-records.js';
-import { invalid } from '../refused.js';
 import type { Handle, Routes } from './routes.js';
 
 const KEYS = '/v2/flowControl/';

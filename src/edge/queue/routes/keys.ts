@@ -1,6 +1,6 @@
 /** `/v2/keys`: what deliveries are signed with. Clients also ask here whether the server is up. */
 import { QUEUE_REFUSALS } from '../../error-map.js';
-import { Refused } from '../refused.js';
+import { Refused } from '../../http/refused.js';
 import type { Routes } from './routes.js';
 
 export const keyRoutes: Routes = (add) => {

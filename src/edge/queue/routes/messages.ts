@@ -2,12 +2,12 @@
 import { MAX_CANCEL_COUNT, type MessageSelector } from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
+import { parseJson } from '../../http/json-items.js';
+import { invalid, Refused } from '../../http/refused.js';
+import { messageRecord } from '../../records/message-record.js';
 import { allParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
-import { parseJson } from '../json-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_IDS } from '../queue-limits.js';
-import { messageRecord } from '../records/message-record.js';
-import { invalid, Refused } from '../refused.js';
 import type { Routes } from './routes.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([

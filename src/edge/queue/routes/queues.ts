@@ -1,9 +1,9 @@
 /** `/v2/queues`. */
 import { nameProblem } from '../../../domain/queue/index.js';
 import { assert } from '../../../kernel/index.js';
-import { parseJson } from '../json-items.js';
+import { parseJson } from '../../http/json-items.js';
+import { invalid } from '../../http/refused.js';
 import { queueRecord } from '../records/resource-records.js';
-import { invalid } from '../refused.js';
 import { SetQueueRequest } from '../requests/set-queue.js';
 import type { PathParts, Routes } from './routes.js';
 

@@ -1,12 +1,12 @@
 /** `/v2/schedules`. */
 import { nameProblem, newScheduleId, parseCron } from '../../../domain/queue/index.js';
 import { assert, type ScheduleId } from '../../../kernel/index.js';
+import { invalid } from '../../http/refused.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { scheduleRecord } from '../records/schedule-record.js';
-import { invalid } from '../refused.js';
 import type { Handle, PathParts, Routes } from './routes.js';
 
 const SCHEDULES = '/v2/schedules/';

@@ -1,13 +1,13 @@
 /** `/v2/topics`: URL groups. */
 import { nameProblem } from '../../../domain/queue/index.js';
 import { assert } from '../../../kernel/index.js';
+import { membersOf } from '../../http/checked.js';
+import { parseJson } from '../../http/json-items.js';
+import { invalid, inWordsOf } from '../../http/refused.js';
 import { destinationOf } from '../destination.js';
-import { parseJson } from '../json-items.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { groupRecord } from '../records/resource-records.js';
-import { invalid, inWordsOf } from '../refused.js';
-import { membersOf } from '../requests/checked.js';
 import { EndpointsRequest } from '../requests/endpoints.js';
 import { headersOf } from '../requests/header-members.js';
 import type { PathParts, Routes } from './routes.js';

@@ -1,10 +1,10 @@
 /** `/v2/trigger` and `/v2/batch/trigger`: runs are started by plain HTTP calls. */
 import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
+import { inWordsOf } from '../../http/refused.js';
 import { rawSettingsOf } from '../call-words.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationInPath } from '../destination.js';
 import { expected, type QueueCall } from '../queue-call.js';
-import { inWordsOf } from '../refused.js';
 import { triggerItem } from '../run-triggers.js';
 import { batchItems, wordsOf } from './batch.js';
 import type { Routes } from './routes.js';

@@ -13,11 +13,11 @@ import {
 import { type FailedRunSelector, type FailedRunView, newRunId, type RunName } from '../../../domain/workflow/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
 import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
-import { invalid, Refused } from '../refused.js';
 import { bulkRuns, chosenRunId, listedRuns, oneRun, overridesOf } from '../requests/workflow-dlq-request.js';
 import type { Handle, Routes } from './routes.js';
 

@@ -1,9 +1,9 @@
 /** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
 import { type HeaderList, newMessageId } from '../../../domain/queue/index.js';
-import { parseJson } from '../json-items.js';
+import { parseJson } from '../../http/json-items.js';
+import { inWordsOf } from '../../http/refused.js';
 import type { QueueCall } from '../queue-call.js';
 import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
-import { inWordsOf } from '../refused.js';
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
 import { headerValue } from '../run-headers.js';

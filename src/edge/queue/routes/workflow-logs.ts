@@ -11,6 +11,7 @@ import {
   STEP_STATES,
   type StepState,
 } from '../../../ports/index.js';
+import { invalid } from '../../http/refused.js';
 import {
   countOf,
   filterOf,
@@ -28,7 +29,6 @@ import type { QueueCall } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
 import { runEventRecord } from '../records/workflow-event-record.js';
 import { runRecord } from '../records/workflow-run-record.js';
-import { invalid } from '../refused.js';
 import type { Routes } from './routes.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([

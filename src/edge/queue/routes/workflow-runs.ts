@@ -8,6 +8,8 @@ import {
 } from '../../../domain/workflow/index.js';
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
+import { invalid, Refused } from '../../http/refused.js';
+import { base64 } from '../../records/shown.js';
 import {
   allParameters,
   countOf,
@@ -21,8 +23,6 @@ import {
 } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_FILTER_VALUES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
-import { base64 } from '../records/shown.js';
-import { invalid, Refused } from '../refused.js';
 import { runIdInPath } from '../run-names.js';
 import { jsonOf } from './messages.js';
 import type { Routes } from './routes.js';

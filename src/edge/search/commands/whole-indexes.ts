@@ -1,6 +1,6 @@
 /** Commands about indexes as a whole: what there is, emptying, deleting, renaming. */
 import { namespaceNotFound } from '../../error-map.js';
-import { invalid, Refused } from '../../queue/refused.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { jsonOf } from '../json-of.js';
 import { RenameRequest } from '../requests/rename-request.js';
 import type { SearchCall } from '../search-call.js';

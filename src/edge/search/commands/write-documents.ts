@@ -2,7 +2,7 @@
 import { compileFilter } from '../../../domain/search/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import { SEARCH_REFUSALS, searchLimitReached } from '../../error-map.js';
-import { invalid, Refused } from '../../queue/refused.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { documentItems } from '../document-items.js';
 import type { Removal, UpsertOutcome } from '../document-store.js';
 import { MAX_INDEX_BYTES, MAX_INDEX_NAMES } from '../face-limits.js';

@@ -1,6 +1,6 @@
 /** The document: it is one of OpenAPI 3.1, whole in itself, and says what the declarations say. */
 import { expect } from 'chai';
-import { requestOf } from '../../../../src/edge/management/request-class.js';
+import { requestOf } from '../../../../src/edge/http/request-class.js';
 import { CreateDatabaseRequest } from '../../../../src/edge/management/requests/database-requests.js';
 import { MANAGEMENT_ROUTES } from '../../../../src/edge/management/routes/index.js';
 import { openApiDocument } from '../../../../src/edge/openapi/index.js';

@@ -1,7 +1,7 @@
 /** Entries of the logs, and messages with theirs. Bodies are base64, unlike those of messages; some members have two names. */
-import { redactedBody } from '../../../domain/queue/index.js';
-import type { LogEvent } from '../../../ports/index.js';
-import type { Spelling } from '../../wire-alias.js';
+import { redactedBody } from '../../domain/queue/index.js';
+import type { LogEvent } from '../../ports/index.js';
+import type { Spelling } from '../wire-alias.js';
 import {
   base64,
   callbackHeaders,

@@ -3,7 +3,7 @@
  * describe it in the OpenAPI document alike. Members that no field names are ignored; `null` is as good as left out.
  */
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
-import { invalid, type Refused } from '../queue/refused.js';
+import { invalid, type Refused } from './refused.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a class is told by its instances alone; how it is constructed is nobody's business here
 export type ClassOf<Fields extends object> = abstract new (...parameters: any[]) => Fields;

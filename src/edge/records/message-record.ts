@@ -1,8 +1,8 @@
 /** A message, and a message in the DLQ, as their readers see them. Members without a value are left out. */
 import { isUtf8 } from 'node:buffer';
-import type { Envelope, HeaderList } from '../../../domain/queue/index.js';
-import type { DlqId, MessageId } from '../../../kernel/index.js';
-import type { Spelling } from '../../wire-alias.js';
+import type { Envelope, HeaderList } from '../../domain/queue/index.js';
+import type { DlqId, MessageId } from '../../kernel/index.js';
+import type { Spelling } from '../wire-alias.js';
 import {
   base64,
   bytes,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decodedText } from '../../../../src/edge/queue/json-texts.js';
-import { type LargeBounds, type LargeDocument, LONG_BYTES, readLarge } from '../../../../src/edge/queue/large-json.js';
-import { Refused } from '../../../../src/edge/queue/refused.js';
+import { decodedText } from '../../../../src/edge/http/json-texts.js';
+import { type LargeBounds, type LargeDocument, LONG_BYTES, readLarge } from '../../../../src/edge/http/large-json.js';
+import { Refused } from '../../../../src/edge/http/refused.js';
 
 const BOUNDS = { what: 'the body', maxValues: 10_000 };
 /** So that short texts of tests are long ones. */
@@ -79,7 +79,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: textIn([...PIECES, ...TORN]) },
 );
 
-describe('edge/queue: large JSON', () => {
+describe('edge/http: large JSON', () => {
   it('decodes texts in slices as JSON.parse does at once, torn ones too', () => {
     fc.assert(
       fc.property(text, (document) => {

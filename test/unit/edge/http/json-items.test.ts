@@ -1,16 +1,22 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { itemsOf, parseJson } from '../../../../src/edge/queue/json-items.js';
+import { MAX_ITEM_VALUES } from '../../../../src/edge/http/http-limits.js';
+import { itemsOf, parseJson } from '../../../../src/edge/http/json-items.js';
+import { invalid } from '../../../../src/edge/http/refused.js';
 
 const ANY_SIZE = Number.POSITIVE_INFINITY;
 
+function bounds(maxBytes: number) {
+  return { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong: () => invalid('body is too large') };
+}
+
 function all(text: string, maxItemBytes = ANY_SIZE): unknown[] {
   const items: unknown[] = [];
-  for (const step of itemsOf(Buffer.from(text), maxItemBytes)) if (step !== undefined) items.push(step.item);
+  for (const step of itemsOf(Buffer.from(text), bounds(maxItemBytes))) if (step !== undefined) items.push(step.item);
   return items;
 }
 
-describe('edge/queue: JSON in pieces', () => {
+describe('edge/http: JSON in pieces', () => {
   it('reads the items that JSON.parse would', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue({ maxDepth: 4 })), fc.constantFrom(undefined, 1), (values, indent) => {
@@ -62,13 +68,13 @@ describe('edge/queue: JSON in pieces', () => {
 
   it('lets others run within one long string, and gives it up at its bound', () => {
     const body = Buffer.from(`[{"body":"${'\\"'.repeat(2_000_000)}"}]`);
-    const steps = [...itemsOf(body, ANY_SIZE)];
+    const steps = [...itemsOf(body, bounds(ANY_SIZE))];
     expect(steps.at(-1)?.item).to.deep.equal({ body: '' });
     expect(steps.at(-1)?.body).to.have.lengthOf(2_000_000);
     expect(steps.length - 1).to.be.at.least(Math.floor(body.length / (256 * 1024)));
     let before = 0;
     expect(() => {
-      for (const _ of itemsOf(body, 1_000_000)) before += 1;
+      for (const _ of itemsOf(body, bounds(1_000_000))) before += 1;
     }).to.throw('body is too large');
     expect(before).to.be.at.most(10);
   });
@@ -79,7 +85,7 @@ describe('edge/queue: JSON in pieces', () => {
     );
     let steps = 0;
     let bytes = 0;
-    for (const step of itemsOf(body, ANY_SIZE)) {
+    for (const step of itemsOf(body, bounds(ANY_SIZE))) {
       if (step === undefined) steps += 1;
       else bytes += JSON.stringify(step.item).length;
     }

@@ -1,5 +1,5 @@
 /** What JSON from outside may be made of, counted before it is parsed; and the one place that parses it. */
-import { MAX_JSON_DEPTH } from './queue-limits.js';
+import { MAX_JSON_DEPTH } from './http-limits.js';
 import { invalid } from './refused.js';
 
 /** Scanned in one step: well below a millisecond. */
@@ -21,8 +21,8 @@ export function more(commas: number, what: string, maxValues: number): number {
 }
 
 /** @returns the depth within. @throws Refused 400 */
-export function deeper(depth: number): number {
-  if (depth === MAX_JSON_DEPTH) throw invalid(`the body is nested deeper than ${MAX_JSON_DEPTH} levels`);
+export function deeper(depth: number, maxDepth = MAX_JSON_DEPTH): number {
+  if (depth === maxDepth) throw invalid(`the body is nested deeper than ${maxDepth} levels`);
   return depth + 1;
 }
 

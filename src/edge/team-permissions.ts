@@ -1,7 +1,7 @@
 /** What each role of a team may do. In one's own account everybody is the owner. */
-import type { TeamRole } from '../../domain/control/index.js';
-import { forbidden } from '../error-map.js';
-import { Refused } from '../queue/refused.js';
+import type { TeamRole } from '../domain/control/index.js';
+import { forbidden } from './error-map.js';
+import { Refused } from './http/refused.js';
 
 /**
  * `read`: see what there is. `databases`: make, change and delete databases, search indexes, queues' tokens and backups.

@@ -1,7 +1,7 @@
 /** Requests that failed through no fault of their client's: what the log has of them, and what the client is told. */
-import { describeError, isMillraceError } from '../kernel/index.js';
-import type { Clock, Log } from '../ports/index.js';
-import type { Refusal } from './error-map.js';
+import { describeError, isMillraceError } from '../../kernel/index.js';
+import type { Clock, Log } from '../../ports/index.js';
+import type { Refusal } from '../error-map.js';
 
 export class Incidents {
   #count = 0;

@@ -1,7 +1,7 @@
 /** Looking credentials up where guessing is slowed, for faces that throw what they refuse. */
-import { tooManyFailures } from './error-map.js';
-import { Refused } from './queue/refused.js';
-import type { SignIns } from './sign-in-guard.js';
+import { tooManyFailures } from '../error-map.js';
+import type { SignIns } from '../sign-in-guard.js';
+import { Refused } from './refused.js';
 
 export interface SigningIn {
   readonly signIns: SignIns;

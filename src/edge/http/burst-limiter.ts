@@ -1,16 +1,14 @@
 /**
- * Calls a second of an account or a search index, as far as this process sees them: a bucket that holds a second's
- * worth and fills evenly. Publishing is not counted here; its bound is the day's.
+ * Calls a second of an account, a key or a search index, as far as this process sees them: a bucket that holds a
+ * second's worth and fills evenly. Publishing is not counted here; its bound is the day's.
  */
 import type { Clock } from '../../ports/index.js';
+import { MAX_COUNTED_KEYS } from './http-limits.js';
 
 interface Bucket {
   tokens: number;
   filledAtMs: number;
 }
-
-/** Accounts and indexes that are remembered; one that is forgotten begins with a full bucket. */
-const MAX_BUCKETS = 10_000;
 
 export class BurstLimiter {
   readonly #buckets = new Map<string, Bucket>();
@@ -46,7 +44,7 @@ export class BurstLimiter {
   #bucketOf(key: string, perSecond: number, nowMs: number): Bucket {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as string);
+      if (this.#buckets.size >= MAX_COUNTED_KEYS) this.#buckets.delete(this.#buckets.keys().next().value as string);
       bucket = { tokens: perSecond, filledAtMs: nowMs };
       this.#buckets.set(key, bucket);
     }

@@ -1,7 +1,7 @@
 /** Documents of a search index that were stored and that no query finds yet. */
 import type { DatabaseId } from '../../kernel/index.js';
 import type { KvGateway, SearchQueries } from '../../ports/index.js';
-import { DocumentStore } from '../search/document-store.js';
+import { DocumentStore } from './document-store.js';
 
 /** @returns a function that throws what the gateway and the projection do */
 export function pendingDocuments(gateway: KvGateway, queries: Pick<SearchQueries, 'info'>) {

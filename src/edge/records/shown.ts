@@ -1,7 +1,7 @@
 /** Parts that several records share: headers as objects, bodies as text or base64, redaction applied. */
 import { isUtf8 } from 'node:buffer';
-import { type DeliverySettings, type HeaderList, redactedBody, redactedHeader } from '../../../domain/queue/index.js';
-import type { Spelling } from '../../wire-alias.js';
+import { type DeliverySettings, type HeaderList, redactedBody, redactedHeader } from '../../domain/queue/index.js';
+import type { Spelling } from '../wire-alias.js';
 
 /** Without a prototype: callers name headers as they like. */
 export type HeaderObject = Record<string, string[]>;

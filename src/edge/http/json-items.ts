@@ -4,12 +4,11 @@
  *
  * The scan knows brackets and strings only. What it lets through, JSON.parse judges, piece by piece.
  */
-import { queueBodyTooLarge } from '../error-map.js';
+import { MAX_BODY_VALUES } from './http-limits.js';
 import { deeper, more, notJson, parsed, SLICE_BYTES } from './json-bounds.js';
 import { endOfText, mustEnd, skipBlanks } from './json-texts.js';
 import { LONG_BYTES, readLarge } from './large-json.js';
-import { MAX_BODY_VALUES, MAX_ITEM_VALUES } from './queue-limits.js';
-import { invalid, Refused } from './refused.js';
+import { invalid, type Refused } from './refused.js';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -24,6 +23,17 @@ export interface Item {
   readonly body?: Buffer | undefined;
 }
 
+export interface ItemBounds {
+  /** What an item is, for the text of a refusal. */
+  readonly what: string;
+  /** Of one item's text. */
+  readonly maxBytes: number;
+  readonly maxValues: number;
+  /** Left out: that of every body. */
+  readonly maxDepth?: number;
+  tooLong(): Refused;
+}
+
 /** A whole body. @throws Refused 400 */
 export function parseJson(body: Buffer): unknown {
   refuseExcess(body);
@@ -32,10 +42,10 @@ export function parseJson(body: Buffer): unknown {
 
 /**
  * The items of a body that is an array, each when its text is complete; `undefined` where others may run.
- * @param maxItemBytes of one item's text
- * @throws Refused 400; 413 for an item that is longer
+ * @throws Refused 400; what the bounds say for an item that is too long
  */
-export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | undefined, void> {
+export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | undefined, void> {
+  const { what, maxBytes, maxValues, maxDepth } = bounds;
   let at = skipBlanks(body, 0);
   if (body[at] !== OPEN_ARRAY) throw invalid('the body is not a JSON array');
   at = skipBlanks(body, at + 1);
@@ -46,7 +56,7 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | u
   let commas = 0;
   let isInString = false;
   while (at < body.length) {
-    if (at - from > maxItemBytes) throw new Refused(queueBodyTooLarge(maxItemBytes));
+    if (at - from > maxBytes) throw bounds.tooLong();
     if (at >= breatheAt) {
       breatheAt = at + SLICE_BYTES;
       yield undefined;
@@ -59,12 +69,12 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | u
     }
     const byte = body[at] as number;
     if (byte === QUOTE) isInString = true;
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth = deeper(depth);
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth = deeper(depth, maxDepth);
     else if (depth > 0 && (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT)) depth -= 1;
-    else if (depth > 0 && byte === COMMA) commas = more(commas, 'a message', MAX_ITEM_VALUES);
+    else if (depth > 0 && byte === COMMA) commas = more(commas, what, maxValues);
     else if (depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
       const text = body.subarray(from, at);
-      yield text.length > LONG_BYTES ? yield* largeItem(text) : { item: parsed(text) };
+      yield text.length > LONG_BYTES ? yield* largeItem(text, bounds) : { item: parsed(text) };
       if (byte === CLOSE_ARRAY) return mustEnd(body, at + 1);
       from = at + 1;
       commas = 0;
@@ -74,8 +84,8 @@ export function* itemsOf(body: Buffer, maxItemBytes: number): Generator<Item | u
   throw notJson();
 }
 
-function* largeItem(text: Buffer): Generator<undefined, Item> {
-  const read = yield* readLarge(text, 'body', { what: 'a message', maxValues: MAX_ITEM_VALUES });
+function* largeItem(text: Buffer, { what, maxValues }: ItemBounds): Generator<undefined, Item> {
+  const read = yield* readLarge(text, 'body', { what, maxValues });
   return { item: read.value, body: read.text };
 }
 

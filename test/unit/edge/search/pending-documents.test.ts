@@ -1,8 +1,8 @@
 /** What is stored and not yet found, over all names of a search database. */
 import { expect } from 'chai';
 import { encodeDocument } from '../../../../src/domain/search/index.js';
-import { pendingDocuments } from '../../../../src/edge/management/pending-documents.js';
 import { DocumentStore } from '../../../../src/edge/search/document-store.js';
+import { pendingDocuments } from '../../../../src/edge/search/pending-documents.js';
 import type { DatabaseId } from '../../../../src/kernel/index.js';
 import { MemoryKvGateway } from '../../../support/memory-kv-gateway.js';
 

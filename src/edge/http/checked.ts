@@ -1,6 +1,6 @@
 /** JSON bodies against the rules that stand beside the fields of a request class. */
 import { type ValidationError, validateSync } from 'class-validator';
-import { invalid, type Refused } from '../refused.js';
+import { invalid, type Refused } from './refused.js';
 
 /** @throws Refused 400 that names the first field that is wrong */
 export function checked<Request extends object>(request: Request): Request {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { BurstLimiter } from '../../../../src/edge/queue/burst-limiter.js';
+import { BurstLimiter } from '../../../../src/edge/http/burst-limiter.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 
 const ONE = 'ac-1' as AccountId;
 const OTHER = 'ac-2' as AccountId;
 
-describe('edge/queue: burst limiter', () => {
+describe('edge/http: burst limiter', () => {
   let nowMs = 1000;
   const limiter = () => new BurstLimiter({ nowMs: () => 1_700_000_000_000 + nowMs, monotonicMs: () => nowMs });
   const taken = (bursts: BurstLimiter, calls: number, account = ONE) => {

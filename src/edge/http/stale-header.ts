@@ -1,5 +1,5 @@
 /** How an answer of a read model says that it is behind what was asked for: docs/operations/read-models.md. */
-import type { Behind, MaybeBehind } from '../ports/index.js';
+import type { Behind, MaybeBehind } from '../../ports/index.js';
 
 export const STALE_HEADER = 'Millrace-Stale';
 
