@@ -11,6 +11,7 @@ import {
   type SignInGuard,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
+import { AREAS } from '../edge/openapi/index.js';
 import type {
   Backups,
   DataRemoval,
@@ -139,6 +140,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     maxScriptMs: config.bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
+    areas: AREAS,
     mount: { search, others: [admin, scrape] },
     ...face,
   });

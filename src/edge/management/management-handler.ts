@@ -7,16 +7,11 @@
  */
 import type { ServerResponse } from 'node:http';
 import { ByteBudget, STRANGERS } from '../../kernel/index.js';
-import { MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
+import { MANAGEMENT_REFUSALS, queueBodyTooLarge } from '../error-map.js';
+import { type Exchange, writeRefusal } from '../http/answer.js';
+import type { Application } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
-import {
-  answerUnread,
-  BodyReader,
-  discardBody,
-  type FaceRequest,
-  isLongBody,
-  MAX_STRANGERS_BODY_BYTES,
-} from '../http/index.js';
+import { BodyReader, discardBody, type FaceRequest, isLongBody, MAX_STRANGERS_BODY_BYTES } from '../http/index.js';
 import { Refused } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
@@ -25,7 +20,7 @@ import { ManagementCall } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
 
 /** A request with its body, on its way to its route. */
-export interface Arrived {
+export interface Arrived extends Exchange {
   readonly call: ManagementCall;
   /** In neutral words. */
   readonly path: string;
@@ -33,8 +28,6 @@ export interface Arrived {
   readonly fields: FieldSpelling;
   readonly body: Buffer;
 }
-
-export type Application = (request: FaceRequest, response: ServerResponse, arrived: Arrived) => void;
 
 const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const NOTHING = Buffer.alloc(0);
@@ -49,7 +42,7 @@ export class ManagementHandler {
     private readonly face: ManagementFace,
     /** That anybody may ask for. */
     private readonly openPaths: ReadonlySet<string>,
-    private readonly application: Application,
+    private readonly application: Application<Arrived>,
   ) {
     this.#bodies = new BodyReader(face.parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
   }
@@ -68,20 +61,8 @@ export class ManagementHandler {
 
   /** @param leavesBody not a byte more of it is read: it was refused before it was asked for */
   #refuse(request: FaceRequest, response: ServerResponse, failure: unknown, leavesBody = false): void {
-    const { refusal, headers } = refusedBy(this.face, failure);
-    if (!leavesBody) discardBody(request);
-    if (response.destroyed || response.headersSent) return;
-    const text = JSON.stringify({ error: refusal.text });
-    response.writeHead(refusal.status, {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
-      ...ANSWER_HEADERS,
-      ...retryHeader(refusal),
-      ...(this.face.isDraining || leavesBody ? { Connection: 'close' } : {}),
-      ...headers,
-    });
-    if (leavesBody) answerUnread(request, response, text);
-    else response.end(text);
+    const how = { headers: ANSWER_HEADERS, isLast: this.face.isDraining, leavesBody };
+    writeRefusal({ request, response }, refusedBy(this.face, failure), how);
   }
 
   #receive(request: FaceRequest, response: ServerResponse): void {
@@ -96,7 +77,7 @@ export class ManagementHandler {
     // What anybody may ask for has no body.
     if (grant === undefined && isLongBody(request)) throw new Refused(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
-    const pass = (body: Buffer) => this.application(request, response, { call, path, query, fields, body });
+    const pass = (body: Buffer) => this.application({ request, response, call, path, query, fields, body });
     if (BODILESS.has(request.method)) {
       discardBody(request);
       pass(NOTHING);
@@ -142,8 +123,4 @@ function refuseOtherSites({ method, headers }: FaceRequest): void {
 
 function mayChange(method: string | undefined): boolean {
   return !BODILESS.has(method);
-}
-
-function retryHeader({ retryAfterSeconds }: Refusal): Record<string, string> {
-  return retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
 }

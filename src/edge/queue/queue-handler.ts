@@ -9,14 +9,9 @@ import type { ServerResponse } from 'node:http';
 import { nameProblem } from '../../domain/queue/index.js';
 import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge } from '../error-map.js';
-import {
-  answerUnread,
-  type BodyOutcome,
-  BodyReader,
-  discardBody,
-  type FaceRequest,
-  isLongBody,
-} from '../http/index.js';
+import { writeRefusal } from '../http/answer.js';
+import type { Application } from '../http/application.js';
+import { type BodyOutcome, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
 import { invalid, Refused } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
@@ -32,9 +27,6 @@ import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
 import { hasLargeRecord, withRecord } from './run-records.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
 import { askedItem } from './workflow-items.js';
-
-/** Answers a call whose body is there. */
-export type Application = (call: QueueCall) => void;
 
 const PUBLISH = '/v2/publish/';
 const ENQUEUE = '/v2/enqueue/';
@@ -62,7 +54,7 @@ export class QueueHandler {
 
   constructor(
     private readonly face: QueueFace,
-    private readonly application: Application,
+    private readonly application: Application<QueueCall>,
   ) {
     this.#bodies = new BodyReader(face.budget);
   }
@@ -230,22 +222,8 @@ export class QueueHandler {
   #failEarly(request: FaceRequest, response: ServerResponse, failure: unknown, mayBeOfRun: boolean): void {
     const refused = refusedBy(this.face, failure);
     if (refused.isPassing && mayBeOfRun) cutOff(request);
-    else this.#refuseBare(request, response, refused);
-  }
-
-  #refuseBare(request: FaceRequest, response: ServerResponse, { refusal }: Refused): void {
-    const text = JSON.stringify({ error: refusal.text });
-    const headers = ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text))];
-    if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(refusal.retryAfterSeconds));
-    const leavesBody = isLongBody(request);
-    if (this.face.isDraining || leavesBody) headers.push('Connection', 'close');
-    response.writeHead(refusal.status, headers);
-    if (leavesBody) {
-      answerUnread(request, response, text);
-      return;
-    }
-    response.end(text);
-    discardBody(request);
+    else
+      writeRefusal({ request, response }, refused, { isLast: this.face.isDraining, leavesBody: isLongBody(request) });
   }
 }
 

@@ -4,6 +4,7 @@ import { describeError } from '../../../kernel/index.js';
 import { newDatabaseId } from '../../../messages/index.js';
 import type { Timer, Timers } from '../../../ports/index.js';
 import { invalid } from '../../http/refused.js';
+import type { Point } from '../../http/shapes.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { SearchIndexAnswer, searchIndexAnswer } from '../answers/search-index-answer.js';
 import {
@@ -13,7 +14,6 @@ import {
   searchTotalsAnswer,
   throughputOf,
 } from '../answers/search-statistics.js';
-import type { Point } from '../answers/shapes.js';
 import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
 import { searchIndexIdIn, teamOfCaller } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';

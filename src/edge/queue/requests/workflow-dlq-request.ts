@@ -25,7 +25,7 @@ import { jsonOf } from '../routes/messages.js';
 import { checkedRunId, RUN_ID } from '../run-names.js';
 import { dlqPage, isDlqId, refuseLostId } from './dlq-page.js';
 
-const OF_BULK: ReadonlySet<string> = new Set([
+export const OF_BULK: ReadonlySet<string> = new Set([
   'dlqIds',
   'cursor',
   'count',
@@ -40,7 +40,7 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'flowControlKey',
   'failureFunctionState',
 ]);
-const OF_LIST: ReadonlySet<string> = new Set([
+export const OF_LIST: ReadonlySet<string> = new Set([
   ...OF_BULK,
   'url',
   'responseStatus',

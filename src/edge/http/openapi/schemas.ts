@@ -1,16 +1,15 @@
 /** From classes whose fields carry rules to JSON Schema: what judges a body describes it. */
 import { MAX, MIN } from 'class-validator';
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
-import { type ClassOf, fieldsOf } from '../http/request-class.js';
-import { recordsIn, SCHEMA_PREFIX } from '../management/answers/shapes.js';
-import { OUR_RULES } from '../management/requests/rules.js';
+import { DESCRIBED_RULES } from '../described-rule.js';
+import { type ClassOf, fieldsOf } from '../request-class.js';
+import { recordsIn, SCHEMA_PREFIX } from '../shapes.js';
 import type { JsonSchema } from './parts.js';
 
 /** The library says of a bound that it is of any number, also where another rule says that it is a whole one. */
 const CONVERTERS = {
   [MIN]: ({ constraints }: { constraints: unknown[] }) => ({ minimum: constraints[0] as number }),
   [MAX]: ({ constraints }: { constraints: unknown[] }) => ({ maximum: constraints[0] as number }),
-  ...Object.fromEntries(OUR_RULES.map((name) => [name, () => ({})])),
 };
 
 export class Schemas {
@@ -36,6 +35,7 @@ export class Schemas {
 /** Of a class without fields: any object. */
 export function schemaOf(type: ClassOf<object>): JsonSchema {
   if (fieldsOf(type).length === 0) return { type: 'object' };
-  const options = { refPointerPrefix: SCHEMA_PREFIX, additionalConverters: CONVERTERS };
+  const ours = Object.fromEntries([...DESCRIBED_RULES].map((name) => [name, () => ({})]));
+  const options = { refPointerPrefix: SCHEMA_PREFIX, additionalConverters: { ...CONVERTERS, ...ours } };
   return targetConstructorToSchema(type as new () => object, options) as JsonSchema;
 }

@@ -50,3 +50,34 @@ export function operationIdOf(method: string, path: string): string {
 export function parametersIn(path: string): Parameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name));
 }
+
+export const TEXT: JsonSchema = { type: 'string' };
+export const WHOLE: JsonSchema = { type: 'integer' };
+export const FLAG: JsonSchema = { type: 'boolean' };
+export const OBJECT: JsonSchema = { type: 'object' };
+export const OBJECTS: JsonSchema = { type: 'array', items: OBJECT };
+/** Whatever JSON. */
+export const ANYTHING: JsonSchema = {};
+
+export function queryParameter(name: string, description?: string, schema = TEXT): Parameter {
+  const parameter = { name, in: 'query', required: false, schema } as const;
+  return description === undefined ? parameter : { ...parameter, description };
+}
+
+export function headerParameter(name: string): Parameter {
+  return { name, in: 'header', required: false, schema: TEXT };
+}
+
+/** @param mayBeMissing left out: all are there */
+export function record(
+  properties: Readonly<Record<string, JsonSchema>>,
+  mayBeMissing: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
+  const required = Object.keys(properties);
+  const all = { ...properties, ...mayBeMissing };
+  return { type: 'object', properties: all, ...(required.length === 0 ? {} : { required }) };
+}
+
+export function schemaNamed(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}

@@ -1,15 +1,8 @@
-/**
- * The OpenAPI 3.1 document of all three areas. The management API's part follows from its routes' declarations; the
- * other two are declared here by hand, since their requests are no JSON objects.
- */
-import type { PublicUrls } from '../management/public-addresses.js';
-import type { Route } from '../management/route.js';
-import { kvPaths } from './kv-paths.js';
-import { managementPaths } from './management-paths.js';
+/** The OpenAPI 3.1 document of all areas, which follows from the declarations of their routes. */
+import type { Area, AreaUrls } from './area.js';
 import type { JsonSchema, Paths } from './parts.js';
-import { QUEUE_SCHEMAS, queuePaths } from './queue-paths.js';
+import { pathsOf } from './paths.js';
 import { Schemas } from './schemas.js';
-import { searchPaths } from './search-paths.js';
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
@@ -32,22 +25,17 @@ const ERROR: JsonSchema = {
   required: ['error'],
 };
 
-/** @param urls of the key-value and queue faces; the management API is where the document was read */
-export function openApiDocument(routes: readonly Route[], urls: PublicUrls, version: string): OpenApiDocument {
+export function openApiDocument(areas: readonly Area[], urls: AreaUrls, version: string): OpenApiDocument {
   const schemas = new Schemas();
-  const management = managementPaths(routes, schemas);
+  const paths: Paths = {};
+  for (const area of areas) Object.assign(paths, at(area, urls, pathsOf(area, schemas)));
   return {
     openapi: '3.1.0',
     info: { title: 'Millrace', version, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
-    tags: [
-      { name: 'kv', description: 'Key-value commands over HTTP.' },
-      { name: 'queue', description: 'Messages delivered over HTTP, and workflows.' },
-      { name: 'search', description: 'Documents of search indexes.' },
-      { name: 'management', description: 'Accounts, databases, search indexes, statistics.' },
-    ],
-    paths: { ...at(urls.kv, kvPaths()), ...at(urls.queue, queuePaths()), ...searchPaths(), ...management },
+    tags: areas.map(({ name, description }) => ({ name, description })),
+    paths,
     components: {
-      schemas: { Error: ERROR, ...QUEUE_SCHEMAS, ...schemas.all() },
+      schemas: Object.assign({ Error: ERROR }, ...areas.map((area) => area.schemas ?? {}), schemas.all()),
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'E-mail and API key.' },
         bearer: { type: 'http', scheme: 'bearer' },
@@ -58,7 +46,9 @@ export function openApiDocument(routes: readonly Route[], urls: PublicUrls, vers
   };
 }
 
-function at(url: string, paths: Paths): Paths {
+function at({ isAt }: Area, urls: AreaUrls, paths: Paths): Paths {
+  if (isAt === undefined) return paths;
+  const url = urls[isAt];
   const servers = [{ url: /^https?:/.test(url) ? url : `http://${url}` }];
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, { servers, ...item }]));
 }

@@ -1,7 +1,7 @@
 /** Rules for fields of answers that hold other records; and the point that series are made of. */
 import { IsArray, IsNumber, IsObject, IsString } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
-import type { ClassOf } from '../../http/request-class.js';
+import type { ClassOf } from './request-class.js';
 
 export const SCHEMA_PREFIX = '#/components/schemas/';
 
