@@ -30,10 +30,7 @@ const SESSIONS = `${ROOT}sessions`;
 const SESSION = `${ROOT}session`;
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
 
-const TABLE = new RouteTable(ADMIN_ROUTES, {
-  routeNotFound: MANAGEMENT_REFUSALS.routeNotFound,
-  methodNotAllowed: MANAGEMENT_REFUSALS.methodNotAllowed,
-});
+const TABLE = new RouteTable(ADMIN_ROUTES);
 
 export function createAdminHandler(parts: AdminHandlerParts): AdminHandler {
   const face = new AdminFace(parts);

@@ -1,7 +1,8 @@
 /** Requests that failed through no fault of their client's: what the log has of them, and what the client is told. */
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { Clock, Log } from '../../ports/index.js';
-import type { Refusal } from '../error-map.js';
+import { isPassing, type Refusal } from '../error-map.js';
+import { Refused } from './refused.js';
 
 export class Incidents {
   #count = 0;
@@ -15,6 +16,15 @@ export class Incidents {
     private readonly ports: { readonly clock: Clock; readonly log: Log },
     private readonly mark = '',
   ) {}
+
+  /**
+   * From whatever was thrown while a call was handled to what its client is told, and what the log.
+   * @param wording of the face
+   */
+  refused(failure: unknown, wording: (failure: unknown) => Refusal): Refused {
+    if (failure instanceof Refused) return failure;
+    return new Refused(this.told(wording(failure), failure), {}, undefined, isPassing(failure));
+  }
 
   /** Defects get an id that a client can quote and an operator can search for. @returns what the client is told */
   told(refusal: Refusal, failure: unknown): Refusal {

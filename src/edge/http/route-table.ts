@@ -5,13 +5,11 @@
  *      the further to the left, the earlier
  *  RT2 a path that no route has is told apart from one that no route has with this method, and then the methods are said
  */
-import type { Refusal } from '../error-map.js';
+import { SHARED_REFUSALS } from '../error-map.js';
 import { Refused } from './refused.js';
 import type { Described, Method, PathParts } from './route.js';
 
 export interface TableOptions {
-  readonly routeNotFound: Refusal;
-  readonly methodNotAllowed: Refusal;
   /** A slash may follow a path that does not take all. */
   readonly allowsLastSlash?: boolean;
   /** The case of letters makes no difference in a path that does not take all. */
@@ -39,7 +37,7 @@ export class RouteTable<R extends Described> {
 
   constructor(
     routes: readonly R[],
-    private readonly options: TableOptions,
+    private readonly options: TableOptions = {},
   ) {
     const entries = routes.flatMap((route) =>
       route.paths.map((declared) => ({
@@ -54,15 +52,15 @@ export class RouteTable<R extends Described> {
 
   /** @throws Refused 404, 405 */
   find(method: string, path: string): Found<R> {
-    const { routeNotFound, methodNotAllowed, isFirstAlone = false } = this.options;
+    const { isFirstAlone = false } = this.options;
     let fitting = this.#entries.filter(({ pattern }) => pattern.test(path));
     const [first] = fitting;
-    if (first === undefined) throw new Refused(routeNotFound);
+    if (first === undefined) throw new Refused(SHARED_REFUSALS.routeNotFound);
     if (isFirstAlone) fitting = fitting.filter(({ declared }) => declared === first.declared);
     const entry = fitting.find(({ methods }) => methods.includes(method));
     if (entry === undefined) {
       const allowed = new Set(fitting.flatMap(({ methods }) => methods));
-      throw new Refused(methodNotAllowed, { Allow: [...allowed].join(', ') });
+      throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: [...allowed].join(', ') });
     }
     return { route: entry.route, path: partsOf(entry, path) };
   }

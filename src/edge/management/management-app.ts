@@ -1,5 +1,5 @@
 /** The routes as an application, made from their declarations: routing, rights, and values turned into answers. */
-import { MANAGEMENT_REFUSALS } from '../error-map.js';
+import { MANAGEMENT_REFUSALS, managementRefusalOf } from '../error-map.js';
 import { write, writeRefusal } from '../http/answer.js';
 import { type Application, createApplication } from '../http/application.js';
 import { parsed } from '../http/json-bounds.js';
@@ -9,15 +9,12 @@ import { changesAnything, Nothing } from '../http/route.js';
 import { RouteTable } from '../http/route-table.js';
 import { staleHeader } from '../http/stale-header.js';
 import { mustBeAllowed } from '../team-permissions.js';
-import { refusedBy } from './failures.js';
 import type { ManagementFace } from './management-face.js';
 import { ANSWER_HEADERS, type Arrived } from './management-handler.js';
 import type { Route } from './route.js';
 
 const TYPE = 'application/json; charset=utf-8';
 const ROUTING = {
-  routeNotFound: MANAGEMENT_REFUSALS.routeNotFound,
-  methodNotAllowed: MANAGEMENT_REFUSALS.methodNotAllowed,
   allowsLastSlash: true,
   answersHead: true,
   isFirstAlone: true,
@@ -43,7 +40,7 @@ export function createManagementApp(face: ManagementFace, routes: readonly Route
       write(response, { status: 200, text, type: TYPE, headers, isLast: face.isDraining });
     },
     refuse: (arrived, failure) => {
-      const refused = refusedBy(face, failure);
+      const refused = face.incidents.refused(failure, managementRefusalOf);
       const text = JSON.stringify({ error: arrived.fields.text(refused.refusal.text) });
       writeRefusal(arrived, refused, { text, type: TYPE, headers: ANSWER_HEADERS, isLast: face.isDraining });
     },

@@ -7,7 +7,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { ByteBudget, STRANGERS } from '../../kernel/index.js';
-import { MANAGEMENT_REFUSALS, queueBodyTooLarge } from '../error-map.js';
+import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
 import { type Exchange, writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
@@ -15,7 +15,6 @@ import { BodyReader, discardBody, type FaceRequest, isLongBody, MAX_STRANGERS_BO
 import { Refused } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
-import { refusedBy } from './failures.js';
 import { ManagementCall } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
 
@@ -62,7 +61,7 @@ export class ManagementHandler {
   /** @param leavesBody not a byte more of it is read: it was refused before it was asked for */
   #refuse(request: FaceRequest, response: ServerResponse, failure: unknown, leavesBody = false): void {
     const how = { headers: ANSWER_HEADERS, isLast: this.face.isDraining, leavesBody };
-    writeRefusal({ request, response }, refusedBy(this.face, failure), how);
+    writeRefusal({ request, response }, this.face.incidents.refused(failure, managementRefusalOf), how);
   }
 
   #receive(request: FaceRequest, response: ServerResponse): void {
@@ -73,7 +72,7 @@ export class ManagementHandler {
     refuseOtherSites(request);
     const grant = this.openPaths.has(path) ? undefined : this.#grantFor(request);
     // Asked as of a proxy; nothing here is one.
-    if (!path.startsWith('/')) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
+    if (!path.startsWith('/')) throw new Refused(SHARED_REFUSALS.routeNotFound);
     // What anybody may ask for has no body.
     if (grant === undefined && isLongBody(request)) throw new Refused(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
@@ -89,7 +88,7 @@ export class ManagementHandler {
       else if (outcome.kind === 'too-large') {
         this.#refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));
       } else if (outcome.kind === 'overloaded') {
-        this.#refuse(request, response, new Refused(MANAGEMENT_REFUSALS.overloaded));
+        this.#refuse(request, response, new Refused(SHARED_REFUSALS.overloaded));
       }
     });
   }

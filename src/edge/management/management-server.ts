@@ -2,7 +2,7 @@
 import { NO_PRICES } from '../../domain/statistics/index.js';
 import { describeError } from '../../kernel/index.js';
 import type { Freshness } from '../../ports/index.js';
-import { MANAGEMENT_REFUSALS, queueProtocolRefusal } from '../error-map.js';
+import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
 import type { Area } from '../http/openapi/area.js';
 import { openPathsOf } from '../http/route.js';
@@ -62,7 +62,7 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
     parts.tls,
     {
       handle: (request, response) => handler.handle(request, response),
-      connectRefusal: MANAGEMENT_REFUSALS.methodNotAllowed,
+      connectRefusal: SHARED_REFUSALS.methodNotAllowed,
       allowedMethods: METHODS,
       protocolRefusal: queueProtocolRefusal,
       acceptFailed: (error) => parts.log.warn('management.accept-failed', { error: describeError(error) }),

@@ -8,7 +8,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
 import type { Clock, Log, Statistics } from '../../ports/index.js';
-import { isStranger, MANAGEMENT_REFUSALS, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
+import { isStranger, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
 import { type Exchange, write, writeRefusal } from '../http/answer.js';
 import { bearerToken } from '../http/credentials.js';
 import { ClientAddresses, discardBody, isLongBody, type ProxyRange } from '../http/index.js';
@@ -38,10 +38,7 @@ export type ScrapeHandler = (request: IncomingMessage, response: ServerResponse)
 const ROOT = '/monitoring/';
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
-const TABLE = new RouteTable(MONITORING_ROUTES, {
-  routeNotFound: MANAGEMENT_REFUSALS.routeNotFound,
-  methodNotAllowed: MANAGEMENT_REFUSALS.methodNotAllowed,
-});
+const TABLE = new RouteTable(MONITORING_ROUTES);
 
 export function createScrapeHandler(parts: ScrapeHandlerParts): ScrapeHandler {
   const addresses = new ClientAddresses(parts.trustedProxies ?? []);

@@ -1,15 +1,12 @@
 /** The rarer calls as an application: their routes, and who may use them. Routes write through their call. */
-import { QUEUE_REFUSALS } from '../error-map.js';
+import { queueRefusalOf } from '../error-map.js';
 import { type Application, createApplication } from '../http/application.js';
 import { RouteTable } from '../http/route-table.js';
-import { refusedBy } from './failures.js';
 import type { QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 
 const ROUTING = {
-  routeNotFound: QUEUE_REFUSALS.routeNotFound,
-  methodNotAllowed: QUEUE_REFUSALS.methodNotAllowed,
   allowsLastSlash: true,
   ignoresCase: true,
   answersHead: true,
@@ -26,6 +23,6 @@ export function createQueueApp(face: QueueFace): Application<QueueCall> {
       else if (route.permission === 'publish') call.mustBeAllowedToPublish();
       await route.handle(call, { path, query: {}, body: {} });
     },
-    refuse: (call, failure) => call.refuse(refusedBy(face, failure)),
+    refuse: (call, failure) => call.refuse(face.incidents.refused(failure, queueRefusalOf)),
   });
 }

@@ -8,7 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import { nameProblem } from '../../domain/queue/index.js';
 import type { QueueGrant } from '../../ports/index.js';
-import { QUEUE_REFUSALS, queueBodyTooLarge } from '../error-map.js';
+import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
 import { type BodyOutcome, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
@@ -17,7 +17,6 @@ import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
-import { refusedBy } from './failures.js';
 import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall } from './queue-call.js';
@@ -93,7 +92,7 @@ export class QueueHandler {
 
   #publish(call: QueueCall, queueName: string | undefined, remainder: string): void {
     const { words, grant, request } = call;
-    if (request.method !== 'POST') throw new Refused(QUEUE_REFUSALS.methodNotAllowed, { Allow: 'POST' });
+    if (request.method !== 'POST') throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
     call.mustBeAllowedToPublish();
     const destination = destinationInPath(remainder, words.rest);
     const raw = rawSettingsOf(words, destination.kind === 'group');
@@ -205,7 +204,7 @@ export class QueueHandler {
   }
 
   #fail(call: QueueCall, failure: unknown): void {
-    call.refuse(refusedBy(this.face, failure));
+    call.refuse(this.face.incidents.refused(failure, queueRefusalOf));
   }
 
   /** A call without a token is no guess. @throws Refused 401, 429; CONTROL_STALE */
@@ -220,7 +219,7 @@ export class QueueHandler {
 
   /** Before anybody knows whose call it is. */
   #failEarly(request: FaceRequest, response: ServerResponse, failure: unknown, mayBeOfRun: boolean): void {
-    const refused = refusedBy(this.face, failure);
+    const refused = this.face.incidents.refused(failure, queueRefusalOf);
     if (refused.isPassing && mayBeOfRun) cutOff(request);
     else
       writeRefusal({ request, response }, refused, { isLast: this.face.isDraining, leavesBody: isLongBody(request) });
@@ -237,5 +236,5 @@ function isAt(route: string, path: string): boolean {
 }
 
 function bodyRefusal({ kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>, limitBytes: number) {
-  return kind === 'overloaded' ? QUEUE_REFUSALS.overloaded : queueBodyTooLarge(limitBytes);
+  return kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes);
 }

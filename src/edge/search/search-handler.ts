@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assert } from '../../kernel/index.js';
 import { databaseIdOfUuid } from '../../messages/index.js';
 import type { SearchGrant } from '../../ports/index.js';
-import { queueBodyTooLarge, SEARCH_REFUSALS, searchRefusalOf } from '../error-map.js';
+import { queueBodyTooLarge, SEARCH_REFUSALS, SHARED_REFUSALS, searchRefusalOf } from '../error-map.js';
 import { bearerToken } from '../http/credentials.js';
 import { FaceRequest, isLongBody } from '../http/index.js';
 import { invalid, Refused } from '../http/refused.js';
@@ -50,7 +50,7 @@ export function createSearchHandler(parts: SearchHandlerParts): SearchHandler {
     try {
       receive(answer, target);
     } catch (failure) {
-      answer.refuse(refusedBy(face, failure), isLongBody(request));
+      answer.refuse(face.incidents.refused(failure, searchRefusalOf), isLongBody(request));
     }
     return true;
   };
@@ -75,7 +75,7 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
         answer.refuse(new Refused(queueBodyTooLarge(limitBytes)));
         return;
       case 'overloaded':
-        answer.refuse(new Refused(SEARCH_REFUSALS.overloaded));
+        answer.refuse(new Refused(SHARED_REFUSALS.overloaded));
         return;
       case 'aborted':
     }
@@ -86,7 +86,7 @@ async function run(answer: SearchAnswer, route: SearchRoute, call: SearchCall): 
   try {
     await route.handle(call, { path: {}, query: {}, body: {} });
   } catch (failure) {
-    answer.refuse(refusedBy(call.face, failure));
+    answer.refuse(call.face.incidents.refused(failure, searchRefusalOf));
   }
 }
 
@@ -110,7 +110,7 @@ function commandOf({ method = '' }: IncomingMessage, target: SearchTarget): Comm
   if (command === undefined) throw new Refused(SEARCH_REFUSALS.commandNotFound);
   const methods = (command.named ?? command.ofAll)?.methods.map((each) => each.toUpperCase()) ?? [];
   if (methods.includes(method)) return command;
-  throw new Refused(SEARCH_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
+  throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
 }
 
 /** @throws Refused 400, for a name that is none */
@@ -124,9 +124,4 @@ function routeOf({ named, ofAll }: Command, { name, isMalformed, isAll }: Search
   const problem = nameProblem(INDEX_NAME, name);
   if (problem !== undefined) throw invalid(problem);
   return named;
-}
-
-function refusedBy(face: SearchFace, failure: unknown): Refused {
-  if (failure instanceof Refused) return failure;
-  return new Refused(face.incidents.told(searchRefusalOf(failure), failure));
 }

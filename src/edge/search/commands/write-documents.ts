@@ -1,7 +1,7 @@
 /** `upsert-data` and `delete`. */
 import { compileFilter } from '../../../domain/search/index.js';
 import type { ByteString } from '../../../kernel/index.js';
-import { SEARCH_REFUSALS, searchLimitReached } from '../../error-map.js';
+import { SEARCH_REFUSALS, SHARED_REFUSALS, searchLimitReached } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { record, WHOLE } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
@@ -85,7 +85,7 @@ async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest)
   const fits = compileFilter(filter ?? '');
   if (fits === undefined) throw invalid('filter must not be blank');
   const removal = await face.scanning(() => store.removeFitting(name, fits, mayGoOn));
-  if (removal === undefined) throw new Refused(SEARCH_REFUSALS.overloaded);
+  if (removal === undefined) throw new Refused(SHARED_REFUSALS.overloaded);
   return removal;
 }
 
