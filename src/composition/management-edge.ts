@@ -11,6 +11,7 @@ import {
   type SignInGuard,
 } from '../edge/index.js';
 import { createScrapeHandler, ScrapeGrants } from '../edge/monitoring/index.js';
+import { AREAS } from '../edge/openapi/index.js';
 import type { JournalAudit, ReadModelCare } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
@@ -59,6 +60,7 @@ export function managementFace(c: DependencyContainer, options: ManagementEdgeOp
     maxScriptMs: bounds.scriptMs,
     maxHeldBytes: Math.floor(c.resolve(tokens.MEMORY).dataBytes * DATABASE_SHARE),
     version: VERSION,
+    areas: AREAS,
     mount: {
       search: searchHandler(c, options, isDraining),
       others: [adminHandler(c, options, isDraining), scrapeHandler(c, options, isDraining)],

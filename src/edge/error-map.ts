@@ -138,33 +138,78 @@ export function protocolRefusal(code: string | undefined): Refusal {
   return badRequest('ERR malformed HTTP request');
 }
 
-// ── the message queue: sentences without a class ──
+// ── every face but kv's: sentences without a class ──
 
-const QUEUE_TEXTS: Readonly<Record<ErrorCode, string>> = {
-  MAILBOX_FULL: 'the server is busy, nothing was done',
-  TENANT_BUSY: 'something else that was asked for takes long, nothing was done',
-  SHARD_UNAVAILABLE: 'the queue is not available right now, nothing was done',
-  OUTCOME_UNKNOWN: 'the call may or may not have been carried out, outcome=unknown',
-  NOT_APPLIED: 'the call was not carried out, outcome=not-applied',
-  FENCED: 'the queue is changing its owner, nothing was done',
-  JOURNAL_UNAVAILABLE: 'storage is not available right now, nothing was done',
-  JOURNAL_DAMAGED: 'the queue is stopped until an operator has looked at it',
-  STORAGE_FULL: 'storage is full, only reads and deletes are served',
-  SHUTTING_DOWN: 'the server is stopping, nothing was done',
-  CONTROL_STALE: 'permissions cannot be checked right now, nothing was done',
-  RATE_LIMITED: 'too many calls are waiting, nothing was done',
-  TIMED_OUT: 'no answer in time',
-  NOT_FOUND: 'not found',
-  CONFLICT: 'conflict',
-  INVALID: 'invalid request',
-  BAD_CONFIG: 'internal error',
-  DEFECT: 'internal error',
-};
+/** What a face calls the thing that a failure is about. */
+interface Subjects {
+  readonly notAvailable: string;
+  readonly changingOwner: string;
+  readonly stopped: string;
+}
 
-/** As `refusalOf`, worded for the queue. */
+function sentencesAbout({ notAvailable, changingOwner, stopped }: Subjects): Readonly<Record<ErrorCode, string>> {
+  return {
+    MAILBOX_FULL: 'the server is busy, nothing was done',
+    TENANT_BUSY: 'something else that was asked for takes long, nothing was done',
+    SHARD_UNAVAILABLE: `${notAvailable} is not available right now, nothing was done`,
+    OUTCOME_UNKNOWN: 'the call may or may not have been carried out, outcome=unknown',
+    NOT_APPLIED: 'the call was not carried out, outcome=not-applied',
+    FENCED: `${changingOwner} is changing its owner, nothing was done`,
+    JOURNAL_UNAVAILABLE: 'storage is not available right now, nothing was done',
+    JOURNAL_DAMAGED: `${stopped} is stopped until an operator has looked at it`,
+    STORAGE_FULL: 'storage is full, only reads and deletes are served',
+    SHUTTING_DOWN: 'the server is stopping, nothing was done',
+    CONTROL_STALE: 'permissions cannot be checked right now, nothing was done',
+    RATE_LIMITED: 'too many calls are waiting, nothing was done',
+    TIMED_OUT: 'no answer in time',
+    NOT_FOUND: 'not found',
+    CONFLICT: 'conflict',
+    INVALID: 'invalid request',
+    BAD_CONFIG: 'internal error',
+    DEFECT: 'internal error',
+  };
+}
+
+/** As `refusalOf`, in a sentence. */
+function sentence(failure: unknown, texts: Readonly<Record<ErrorCode, string>>): Refusal {
+  const text = isMillraceError(failure) ? texts[failure.code] : texts.DEFECT;
+  return { ...refusalOf(failure), text };
+}
+
+/** Refusals that such faces make by themselves, alike. */
+export const SHARED_REFUSALS = {
+  routeNotFound: { status: 404, text: 'no such route' },
+  methodNotAllowed: { status: 405, text: 'method is not allowed' },
+  overloaded: unavailable('the server is busy, nothing was done', SOON_SECONDS),
+} as const satisfies Record<string, Refusal>;
+
+export function notFound(what: string): Refusal {
+  return { status: 404, text: `${what} not found` };
+}
+
+/** Of somebody who may sign in, but not do this. */
+export function forbidden(text: string): Refusal {
+  return { status: 403, text };
+}
+
+/** A message, or the JSON of a call. */
+export function queueBodyTooLarge(limitBytes: number): Refusal {
+  return { status: 413, text: `body is too large, current limit: ${limitBytes} bytes` };
+}
+
+/** As `protocolRefusal`, in a sentence. */
+export function queueProtocolRefusal(code: string | undefined): Refusal {
+  const refusal = protocolRefusal(code);
+  return { ...refusal, text: refusal.text.replace('ERR ', '') };
+}
+
+// ── the message queue ──
+
+const QUEUE_TEXTS = sentencesAbout({ notAvailable: 'the queue', changingOwner: 'the queue', stopped: 'the queue' });
+
 export function queueRefusalOf(failure: unknown): Refusal {
-  const text = isMillraceError(failure) ? QUEUE_TEXTS[failure.code] : QUEUE_TEXTS.DEFECT;
-  return { ...refusalOf(failure), text: wasBeingStored(failure) ? `${text}${BEING_STORED}` : text };
+  const refusal = sentence(failure, QUEUE_TEXTS);
+  return wasBeingStored(failure) ? { ...refusal, text: `${refusal.text}${BEING_STORED}` } : refusal;
 }
 
 /** What waits becomes less as it is delivered: not within a second, and not for everybody who waits at once. */
@@ -207,44 +252,24 @@ export const QUEUE_REFUSALS = {
   unauthorized: { status: 401, text: 'unable to authenticate: invalid token' },
   readOnly: { status: 403, text: 'a read-only token may not do this' },
   suspended: { status: 403, text: 'the account is suspended' },
-  routeNotFound: { status: 404, text: 'no such route' },
   hookNotFound: { status: 404, text: 'no such webhook' },
   noLanguageModels: { status: 404, text: 'language model routes are not available on this server' },
-  methodNotAllowed: { status: 405, text: 'method is not allowed' },
   burst: { status: 429, text: 'too many requests in this second' },
-  overloaded: unavailable(QUEUE_TEXTS.MAILBOX_FULL, SOON_SECONDS),
   noSigningKeys: unavailable('signing keys are not available right now', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
 
-export function notFound(what: string): Refusal {
-  return { status: 404, text: `${what} not found` };
-}
+// ── the management API ──
 
-/** A message, or the JSON of a call. */
-export function queueBodyTooLarge(limitBytes: number): Refusal {
-  return { status: 413, text: `body is too large, current limit: ${limitBytes} bytes` };
-}
+const MANAGEMENT_TEXTS = sentencesAbout({
+  notAvailable: 'what this needs',
+  changingOwner: 'the control plane',
+  stopped: 'what was asked for',
+});
 
-/** As `protocolRefusal`, worded for the queue. */
-export function queueProtocolRefusal(code: string | undefined): Refusal {
-  const refusal = protocolRefusal(code);
-  return { ...refusal, text: refusal.text.replace('ERR ', '') };
-}
-
-// ── the management API: sentences without a class ──
-
-const MANAGEMENT_TEXTS: Readonly<Record<ErrorCode, string>> = {
-  ...QUEUE_TEXTS,
-  SHARD_UNAVAILABLE: 'what this needs is not available right now, nothing was done',
-  FENCED: 'the control plane is changing its owner, nothing was done',
-  JOURNAL_DAMAGED: 'what was asked for is stopped until an operator has looked at it',
-};
-
-/** As `refusalOf`, worded for the management API, which knows 400 alone for what does not fit. */
+/** The management API knows 400 alone for what does not fit. */
 export function managementRefusalOf(failure: unknown): Refusal {
-  const refusal = refusalOf(failure);
-  const text = isMillraceError(failure) ? MANAGEMENT_TEXTS[failure.code] : MANAGEMENT_TEXTS.DEFECT;
-  return { ...refusal, status: refusal.status === 409 ? 400 : refusal.status, text };
+  const refusal = sentence(failure, MANAGEMENT_TEXTS);
+  return { ...refusal, status: refusal.status === 409 ? 400 : refusal.status };
 }
 
 const NOT_POSSIBLE = 400;
@@ -288,34 +313,25 @@ export const MANAGEMENT_REFUSALS = {
   // Clients look for just these three words to learn what kind of key they have.
   readOnly: { status: 403, text: 'Readonly API key: this key may look and change nothing' },
   otherSite: { status: 403, text: 'changes are not taken from pages of other sites' },
-  routeNotFound: { status: 404, text: 'no such route' },
-  methodNotAllowed: { status: 405, text: 'method is not allowed' },
   jsonOnly: { status: 406, text: 'answers are application/json, which the request does not accept' },
   tooManyCalls: { status: 429, text: 'too many requests with this key', retryAfterSeconds: SOON_SECONDS },
-  overloaded: unavailable(MANAGEMENT_TEXTS.MAILBOX_FULL, SOON_SECONDS),
   noBackups: unavailable('backups are not available on this server'),
   noStatistics: unavailable('statistics are not available on this server'),
   noReadModels: unavailable('this process keeps no read models: ask the one that does'),
 } as const satisfies Record<string, Refusal>;
 
-/** Of somebody who may sign in, but not do this. */
-export function forbidden(text: string): Refusal {
-  return { status: 403, text };
-}
+// ── documents of search indexes ──
 
-// ── documents of search indexes: sentences, as of the queue ──
+const SEARCH_TEXTS = sentencesAbout({
+  notAvailable: 'the search index',
+  changingOwner: 'the search index',
+  stopped: 'the search index',
+});
 
-const SEARCH_TEXTS: Readonly<Record<ErrorCode, string>> = {
-  ...QUEUE_TEXTS,
-  SHARD_UNAVAILABLE: 'the search index is not available right now, nothing was done',
-  FENCED: 'the search index is changing its owner, nothing was done',
-  JOURNAL_DAMAGED: 'the search index is stopped until an operator has looked at it',
-};
-
-/** As `refusalOf`, worded for search indexes; what is wrong with a filter or a query is said by who has read it. */
+/** What is wrong with a filter or a query is said by who has read it. */
 export function searchRefusalOf(failure: unknown): Refusal {
-  const text = isMillraceError(failure, 'INVALID') ? failure.message : undefined;
-  return { ...refusalOf(failure), text: text ?? SEARCH_TEXTS[isMillraceError(failure) ? failure.code : 'DEFECT'] };
+  const refusal = sentence(failure, SEARCH_TEXTS);
+  return isMillraceError(failure, 'INVALID') ? { ...refusal, text: failure.message } : refusal;
 }
 
 /** Refusals that the data plane of search indexes makes by itself. */
@@ -323,8 +339,6 @@ export const SEARCH_REFUSALS = {
   unauthorized: { status: 401, text: 'Unauthorized: Invalid auth token' },
   readOnly: { status: 403, text: 'Forbidden: a read-only token may not do this' },
   commandNotFound: { status: 404, text: 'no such command' },
-  methodNotAllowed: { status: 405, text: 'method is not allowed' },
-  overloaded: unavailable(SEARCH_TEXTS.MAILBOX_FULL, SOON_SECONDS),
   cutShort: unavailable('the server is stopping: not all documents were deleted, the same call goes on', SOON_SECONDS),
 } as const satisfies Record<string, Refusal>;
 

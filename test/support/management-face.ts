@@ -5,6 +5,7 @@
 import { ManagementGrants } from '../../src/actors/control/index.js';
 import { NodeRandom } from '../../src/adapters/node/index.js';
 import { createManagementServer, type ManagementServerParts } from '../../src/edge/index.js';
+import { AREAS } from '../../src/edge/openapi/index.js';
 import { type AccountId, type BackupId, type DatabaseId, MillraceError } from '../../src/kernel/index.js';
 import { hashSecret, newAccountId, newQueueToken, newSecretText, uuidOf } from '../../src/messages/index.js';
 import type { Backups } from '../../src/ports/index.js';
@@ -113,6 +114,7 @@ export class ManagementHarness {
         search: 'https://search.example/at',
       },
       respPort: 6379,
+      areas: AREAS,
       version: '0.0.0-test',
       deliveryAddresses: ['192.0.2.1/32'],
       limits: { maxCallsPerSecond: 0 },

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import http from 'node:http';
 import type { SearchIndex, SearchLimits } from '../../src/domain/control/index.js';
-import { QUEUE_REFUSALS, queueProtocolRefusal } from '../../src/edge/error-map.js';
+import { queueProtocolRefusal, SHARED_REFUSALS } from '../../src/edge/error-map.js';
 import { createFaceServer, type FaceServer } from '../../src/edge/http/index.js';
 import { DEFAULT_QUEUE_FACE_LIMITS } from '../../src/edge/queue/queue-limits.js';
 import { createSearchHandler, type SearchHandlerParts } from '../../src/edge/search/index.js';
@@ -178,7 +178,7 @@ export class SearchFaceHarness {
       handle: (request, response) => {
         if (!handle(request, response)) response.writeHead(418).end();
       },
-      connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
+      connectRefusal: SHARED_REFUSALS.methodNotAllowed,
       allowedMethods: 'POST',
       protocolRefusal: queueProtocolRefusal,
       acceptFailed: () => {},

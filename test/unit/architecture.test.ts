@@ -20,6 +20,11 @@ const ALLOWED: Record<string, readonly string[]> = {
 };
 const ANYTHING = ['composition', 'cli'];
 
+/** What answers on a port or a part of one; of each other they know nothing. */
+const FACES = ['admin', 'kv', 'management', 'monitoring', 'queue', 'resp', 'search'];
+/** The same commands for both: routing to partitions, rights, and what a batch is. */
+const RESP_MAY_IMPORT = 'edge/kv/';
+
 /** The world's own functions, and the folders that may call them. */
 const WORLD =
   /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bperformance\.now\(|(?<!\.)\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\brandomBytes\(|\brandomUUID\(/;
@@ -72,6 +77,17 @@ describe('architecture', () => {
   it('lets no files of two areas need each other, for their types either', () => {
     const mutual = circles(imports).filter((files) => new Set(files.map(areaOf)).size > 1);
     expect(mutual).to.deep.equal([]);
+  });
+
+  it('keeps faces apart: what two of them need is nobody’s', () => {
+    const faceOf = (path: string) => FACES.find((face) => path.startsWith(`edge/${face}/`));
+    const strays = imports.filter(({ file, target = '' }) => {
+      const [from, to] = [faceOf(file), faceOf(target)];
+      const mayImport = file.startsWith('edge/resp/') && target.startsWith(RESP_MAY_IMPORT);
+      const isShared = /^edge\/(http|records)\//.test(file);
+      return to !== undefined && (isShared || (from !== undefined && from !== to && !mayImport));
+    });
+    expect(strays.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
   });
 
   it('keeps the NATS packages in their adapter', () => {

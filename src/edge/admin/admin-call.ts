@@ -5,8 +5,8 @@ import { assert, type ByteString } from '../../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
 import type { AuditedPlace, AuditMoment, ManagementGrant } from '../../ports/index.js';
 import { controlRefusal, notFound } from '../error-map.js';
-import { endInOnePiece } from '../http/index.js';
-import { invalid, Refused } from '../queue/refused.js';
+import { write } from '../http/answer.js';
+import { invalid, Refused } from '../http/refused.js';
 import type { AdminFace } from './admin-face.js';
 import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
 
@@ -114,17 +114,8 @@ export class AdminCall {
     return true;
   }
 
-  json(text: string, headers: Readonly<Record<string, string>> = {}, status = 200): void {
-    const { response } = this;
-    if (response.destroyed || response.headersSent) return;
-    const bytes = Buffer.byteLength(text);
-    response.writeHead(status, {
-      'Content-Type': 'application/json',
-      'Content-Length': bytes,
-      ...ADMIN_HEADERS,
-      ...(this.face.isDraining ? { Connection: 'close' } : {}),
-      ...headers,
-    });
-    endInOnePiece(response, text, 'utf8', bytes);
+  json(text: string, more: Readonly<Record<string, string>> = {}): void {
+    const headers = { ...ADMIN_HEADERS, ...more };
+    write(this.response, { status: 200, text, headers, isLast: this.face.isDraining });
   }
 }

@@ -1,7 +1,7 @@
 /** How a failure is told to an operator. */
 import { isMillraceError } from '../../kernel/index.js';
 import { managementRefusalOf } from '../error-map.js';
-import { invalid, Refused } from '../queue/refused.js';
+import { invalid, Refused } from '../http/refused.js';
 
 /** What is wrong with a moment, only the journal knows: its own words say it. Defects of ours say nothing. */
 export function refusedBy(failure: unknown): Refused {

@@ -3,8 +3,9 @@
  *
  *  FD1 an event is sent once, and none is left out for being of the same millisecond as another
  */
-import { eventRecord } from '../queue/records/event-record.js';
-import { invalid } from '../queue/refused.js';
+
+import { invalid } from '../http/refused.js';
+import { eventRecord } from '../records/event-record.js';
 import { NEUTRAL_SPELLING } from '../wire-alias.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVENTS, FEED_EVERY_MS } from './admin-limits.js';

@@ -5,14 +5,13 @@
  */
 import { newId } from '../../messages/index.js';
 import type { Clock, ManagementAccess, ManagementGrant, Random, Sealing } from '../../ports/index.js';
-import type { BasicCredentials } from '../management/basic-credentials.js';
+import { type BasicCredentials, bearerToken } from '../http/credentials.js';
 
 export const SESSION_COOKIE = 'millrace_session';
 /** A working day; who stays longer signs in again. */
 export const SESSION_MS = 12 * 3_600_000;
 /** Longer ones are none of ours. */
 const MAX_SESSION_CHARACTERS = 4096;
-const BEARER = /^bearer +(\S+) *$/i;
 
 interface Session extends BasicCredentials {
   /** By which it is signed out of: a sealed text can be spelled in several ways. */
@@ -71,7 +70,7 @@ function isSession(opened: unknown): opened is Session {
 
 /** Of a request: of its bearer token, or of its cookie. */
 export function sessionIn(authorization: string | undefined, cookie: string | undefined): string | undefined {
-  const bearer = BEARER.exec(authorization ?? '')?.[1];
+  const bearer = bearerToken(authorization);
   if (bearer !== undefined) return bearer;
   for (const part of cookie?.split(';') ?? []) {
     const [name = '', value] = part.trim().split('=', 2);

@@ -33,3 +33,13 @@ export const STRANGERS_LINGER_MS = 2_000;
 
 /** What is still read, and thrown away, of a body whose answer is already out, so that a client gets to read it. */
 export const MAX_DISCARDED_BYTES = 64 * MIB;
+
+/** Of calls a second: keys, accounts and indexes that are remembered; one that is forgotten begins with a full bucket. */
+export const MAX_COUNTED_KEYS = 10_000;
+
+/** Nobody writes deeper JSON than two levels here; more is an attack on whoever walks it. */
+export const MAX_JSON_DEPTH = 64;
+/** Values of one message of a batch: its members and headers; with all that may be configured some three hundred. */
+export const MAX_ITEM_VALUES = 1024;
+/** Values of any other body: the endpoints of a group are the most that one may have. */
+export const MAX_BODY_VALUES = 10_000;

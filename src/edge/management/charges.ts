@@ -11,7 +11,7 @@ import {
 } from '../../domain/control/index.js';
 import { NO_PRICES } from '../../domain/statistics/index.js';
 import { MANAGEMENT_REFUSALS } from '../error-map.js';
-import { Refused } from '../queue/refused.js';
+import { Refused } from '../http/refused.js';
 import type { Charges } from './answers/database-statistics.js';
 import type { ManagementCall } from './management-call.js';
 

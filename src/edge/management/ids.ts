@@ -3,7 +3,7 @@ import type { Account, TeamRole } from '../../domain/control/index.js';
 import { type AccountId, assert, type BackupId, type DatabaseId } from '../../kernel/index.js';
 import { accountIdOfUuid, backupIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
 import { notFound } from '../error-map.js';
-import { Refused } from '../queue/refused.js';
+import { Refused } from '../http/refused.js';
 import type { ManagementCall } from './management-call.js';
 
 /** @throws Refused 404 */

@@ -1,5 +1,4 @@
 export type { Mounted } from './management-face.js';
 export { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementFaceLimits } from './management-limits.js';
 export { createManagementServer, type ManagementServerParts } from './management-server.js';
-export { pendingDocuments } from './pending-documents.js';
 export type { PublicUrls } from './public-addresses.js';

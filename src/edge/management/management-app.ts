@@ -1,111 +1,52 @@
-/** The routes as a Koa application, made from their declarations: routing, rights, and values turned into answers. */
-import type { ServerResponse } from 'node:http';
-import Router from '@koa/router';
-import Koa from 'koa';
-import { describeError } from '../../kernel/index.js';
-import { MANAGEMENT_REFUSALS } from '../error-map.js';
-import type { FaceRequest } from '../http/index.js';
-import { invalid, Refused } from '../queue/refused.js';
-import { staleHeader } from '../stale-header.js';
-import { refusedBy } from './failures.js';
+/** The routes as an application, made from their declarations: routing, rights, and values turned into answers. */
+import { MANAGEMENT_REFUSALS, managementRefusalOf } from '../error-map.js';
+import { write, writeRefusal } from '../http/answer.js';
+import { type Application, createApplication } from '../http/application.js';
+import { parsed } from '../http/json-bounds.js';
+import { Refused } from '../http/refused.js';
+import { requestOf } from '../http/request-class.js';
+import { changesAnything, Nothing } from '../http/route.js';
+import { RouteTable } from '../http/route-table.js';
+import { staleHeader } from '../http/stale-header.js';
+import { mustBeAllowed } from '../team-permissions.js';
 import type { ManagementFace } from './management-face.js';
-import { ANSWER_HEADERS, type Application, type Arrived } from './management-handler.js';
-import { mustBeAllowed } from './permissions.js';
-import { requestOf } from './request-class.js';
-import { changesAnything, Nothing, type PathParts, type Route } from './route.js';
+import { ANSWER_HEADERS, type Arrived } from './management-handler.js';
+import type { Route } from './route.js';
 
-export function createManagementApp(face: ManagementFace, routes: readonly Route[]): Application {
-  const router = routerOf(routes);
-  const arrivals = new WeakMap<object, Arrived>();
-  const app = new Koa();
-  // Errors are answered and logged below; Koa would print them.
-  app.silent = true;
-  app.on('error', (error) => face.parts.log.error('management.request.failed', { error: describeError(error) }));
-  app.use(async (context, next) => {
-    const arrived = arrivals.get(context.req) as Arrived;
-    context.state.arrived = arrived;
-    context.url = arrived.query === '' ? arrived.path : `${arrived.path}?${arrived.query}`;
-    context.set(ANSWER_HEADERS);
-    if (face.isDraining) context.set('Connection', 'close');
-    try {
+const TYPE = 'application/json; charset=utf-8';
+const ROUTING = {
+  allowsLastSlash: true,
+  answersHead: true,
+  isFirstAlone: true,
+};
+
+export function createManagementApp(face: ManagementFace, routes: readonly Route[]): Application<Arrived> {
+  const table = new RouteTable(routes, ROUTING);
+  return createApplication<Arrived>({
+    name: 'management',
+    log: face.parts.log,
+    run: async (arrived, context) => {
+      const { call, fields, request, response } = arrived;
       if (context.accepts('json') === false) throw new Refused(MANAGEMENT_REFUSALS.jsonOnly);
-      refuseOtherMethods(router, context);
-      await next();
-    } catch (failure) {
-      renderRefusal(context, arrived, refusedBy(face, failure));
-    }
-  });
-  app.use(router.routes());
-  const callback = app.callback();
-  return (request: FaceRequest, response: ServerResponse, arrived: Arrived) => {
-    arrivals.set(request, arrived);
-    void callback(request, response);
-  };
-}
-
-/** Fixed parts of paths win over parameters: the more of them, and the further to the left, the earlier. */
-function routerOf(routes: readonly Route[]): Router {
-  const router = new Router({ sensitive: true });
-  const all = routes.flatMap((route) =>
-    route.paths.flatMap((path) => route.methods.map((method) => ({ path, method, route }))),
-  );
-  for (const { path, method, route } of all.sort((a, b) => compareText(rankOf(a.path), rankOf(b.path)))) {
-    router[method](path, async (context) => {
-      const { call, body, fields } = context.state.arrived as Arrived;
+      const { route, path } = table.find(request.method as string, arrived.path);
       if (route.permission !== 'open') {
         if (changesAnything(route) && call.grant.isReadOnly) throw new Refused(MANAGEMENT_REFUSALS.readOnly);
         mustBeAllowed(call.grant.role, route.permission);
       }
       const query = requestOf(route.query, context.query);
-      const asked = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(body)));
-      const answer = await route.handle(call, { path: context.params as PathParts, query, body: asked });
-      context.set(staleHeader(call));
-      render(context, 200, fields.spelled(answer));
-    });
-  }
-  return router;
-}
-
-/** Of a path that is matched by more than one pattern, the first alone counts: `/v2/teams/member` names no team. */
-function refuseOtherMethods(router: Router, { path, method }: Koa.Context): void {
-  const { path: layers, pathAndMethod } = router.match(path, method);
-  const [first] = layers;
-  if (first === undefined) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
-  if (pathAndMethod[0]?.path === first.path) return;
-  const methods = layers.filter((layer) => layer.path === first.path).flatMap((layer) => layer.methods);
-  throw new Refused(MANAGEMENT_REFUSALS.methodNotAllowed, { Allow: [...new Set(methods)].join(', ') });
+      const body = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(arrived.body)));
+      const text = JSON.stringify(fields.spelled(await route.handle(call, { path, query, body })));
+      const headers = { ...ANSWER_HEADERS, ...staleHeader(call) };
+      write(response, { status: 200, text, type: TYPE, headers, isLast: face.isDraining });
+    },
+    refuse: (arrived, failure) => {
+      const refused = face.incidents.refused(failure, managementRefusalOf);
+      const text = JSON.stringify({ error: arrived.fields.text(refused.refusal.text) });
+      writeRefusal(arrived, refused, { text, type: TYPE, headers: ANSWER_HEADERS, isLast: face.isDraining });
+    },
+  });
 }
 
 function jsonOf(body: Buffer): unknown {
-  if (body.length === 0) return undefined;
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw invalid('the body is not valid JSON');
-  }
-}
-
-function render(context: Koa.Context, status: number, value: unknown): void {
-  context.status = status;
-  context.type = 'application/json';
-  context.body = JSON.stringify(value);
-}
-
-function renderRefusal(context: Koa.Context, { fields }: Arrived, { refusal, headers }: Refused): void {
-  const { status, text, retryAfterSeconds } = refusal;
-  if (retryAfterSeconds !== undefined) context.set('Retry-After', String(retryAfterSeconds));
-  for (const [name, value] of Object.entries(headers)) context.set(name, value);
-  render(context, status, { error: fields.text(text) });
-}
-
-/** Sorts parameters behind fixed parts, part by part. */
-function rankOf(path: string): string {
-  return path
-    .split('/')
-    .map((part) => (part.startsWith(':') ? '1' : '0'))
-    .join('');
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return body.length === 0 ? undefined : parsed(body);
 }

@@ -10,10 +10,10 @@ import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
 import { controlRefusal } from '../error-map.js';
-import { Refused } from '../queue/refused.js';
-import { furthest } from '../stale-header.js';
+import { Refused } from '../http/refused.js';
+import { furthest } from '../http/stale-header.js';
+import { mayDo } from '../team-permissions.js';
 import type { ManagementFace } from './management-face.js';
-import { mayDo } from './permissions.js';
 
 export type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 

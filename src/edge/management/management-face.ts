@@ -14,11 +14,11 @@ import type {
   Statistics,
   Timers,
 } from '../../ports/index.js';
+import { BurstLimiter } from '../http/burst-limiter.js';
+import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
-import { Incidents } from '../incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
-import { CallLimiter } from './call-limiter.js';
 import type { ManagementFaceLimits } from './management-limits.js';
 import { ManagementSecrets } from './management-secrets.js';
 import { PublicAddresses, type PublicUrls } from './public-addresses.js';
@@ -72,7 +72,7 @@ export interface ManagementFaceParts {
 export class ManagementFace {
   readonly spellings: ManagementSpellings;
   readonly addresses: ClientAddresses;
-  readonly callLimiter: CallLimiter;
+  readonly bursts: BurstLimiter;
   readonly secrets: ManagementSecrets;
   readonly urls: PublicAddresses;
   /** Set while draining: every answer is its connection's last. */
@@ -85,7 +85,7 @@ export class ManagementFace {
     this.incidents = new Incidents('management', parts);
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies);
-    this.callLimiter = new CallLimiter(parts.clock, parts.limits.maxCallsPerSecond);
+    this.bursts = new BurstLimiter(parts.clock);
     this.secrets = new ManagementSecrets(parts.random, parts.sealing);
     this.urls = new PublicAddresses(parts.publicUrls);
   }

@@ -7,25 +7,19 @@
  */
 import type { ServerResponse } from 'node:http';
 import { ByteBudget, STRANGERS } from '../../kernel/index.js';
-import { MANAGEMENT_REFUSALS, queueBodyTooLarge, type Refusal } from '../error-map.js';
-import {
-  answerUnread,
-  BodyReader,
-  discardBody,
-  type FaceRequest,
-  isLongBody,
-  MAX_STRANGERS_BODY_BYTES,
-} from '../http/index.js';
-import { Refused } from '../queue/refused.js';
-import { signedIn } from '../signing-in.js';
+import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
+import { type Exchange, writeRefusal } from '../http/answer.js';
+import type { Application } from '../http/application.js';
+import { basicCredentials } from '../http/credentials.js';
+import { BodyReader, discardBody, type FaceRequest, isLongBody, MAX_STRANGERS_BODY_BYTES } from '../http/index.js';
+import { Refused } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
-import { basicCredentials } from './basic-credentials.js';
-import { refusedBy } from './failures.js';
 import { ManagementCall } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
 
 /** A request with its body, on its way to its route. */
-export interface Arrived {
+export interface Arrived extends Exchange {
   readonly call: ManagementCall;
   /** In neutral words. */
   readonly path: string;
@@ -33,8 +27,6 @@ export interface Arrived {
   readonly fields: FieldSpelling;
   readonly body: Buffer;
 }
-
-export type Application = (request: FaceRequest, response: ServerResponse, arrived: Arrived) => void;
 
 const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const NOTHING = Buffer.alloc(0);
@@ -49,7 +41,7 @@ export class ManagementHandler {
     private readonly face: ManagementFace,
     /** That anybody may ask for. */
     private readonly openPaths: ReadonlySet<string>,
-    private readonly application: Application,
+    private readonly application: Application<Arrived>,
   ) {
     this.#bodies = new BodyReader(face.parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
   }
@@ -68,20 +60,8 @@ export class ManagementHandler {
 
   /** @param leavesBody not a byte more of it is read: it was refused before it was asked for */
   #refuse(request: FaceRequest, response: ServerResponse, failure: unknown, leavesBody = false): void {
-    const { refusal, headers } = refusedBy(this.face, failure);
-    if (!leavesBody) discardBody(request);
-    if (response.destroyed || response.headersSent) return;
-    const text = JSON.stringify({ error: refusal.text });
-    response.writeHead(refusal.status, {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(text),
-      ...ANSWER_HEADERS,
-      ...retryHeader(refusal),
-      ...(this.face.isDraining || leavesBody ? { Connection: 'close' } : {}),
-      ...headers,
-    });
-    if (leavesBody) answerUnread(request, response, text);
-    else response.end(text);
+    const how = { headers: ANSWER_HEADERS, isLast: this.face.isDraining, leavesBody };
+    writeRefusal({ request, response }, this.face.incidents.refused(failure, managementRefusalOf), how);
   }
 
   #receive(request: FaceRequest, response: ServerResponse): void {
@@ -92,11 +72,11 @@ export class ManagementHandler {
     refuseOtherSites(request);
     const grant = this.openPaths.has(path) ? undefined : this.#grantFor(request);
     // Asked as of a proxy; nothing here is one.
-    if (!path.startsWith('/')) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
+    if (!path.startsWith('/')) throw new Refused(SHARED_REFUSALS.routeNotFound);
     // What anybody may ask for has no body.
     if (grant === undefined && isLongBody(request)) throw new Refused(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
-    const pass = (body: Buffer) => this.application(request, response, { call, path, query, fields, body });
+    const pass = (body: Buffer) => this.application({ request, response, call, path, query, fields, body });
     if (BODILESS.has(request.method)) {
       discardBody(request);
       pass(NOTHING);
@@ -108,7 +88,7 @@ export class ManagementHandler {
       else if (outcome.kind === 'too-large') {
         this.#refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));
       } else if (outcome.kind === 'overloaded') {
-        this.#refuse(request, response, new Refused(MANAGEMENT_REFUSALS.overloaded));
+        this.#refuse(request, response, new Refused(SHARED_REFUSALS.overloaded));
       }
     });
   }
@@ -122,7 +102,8 @@ export class ManagementHandler {
     const signingIn = { signIns, address: () => addresses.of(request), secret: key, name: email };
     const grant = signedIn(signingIn, () => parts.access.grantForKey(email, key));
     if (grant === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized, CHALLENGE);
-    if (!this.face.callLimiter.take(`${grant.email} ${grant.account} ${grant.keyName}`)) {
+    const caller = `${grant.email} ${grant.account} ${grant.keyName}`;
+    if (!this.face.bursts.take(caller, parts.limits.maxCallsPerSecond)) {
       throw new Refused(MANAGEMENT_REFUSALS.tooManyCalls);
     }
     return grant;
@@ -141,8 +122,4 @@ function refuseOtherSites({ method, headers }: FaceRequest): void {
 
 function mayChange(method: string | undefined): boolean {
   return !BODILESS.has(method);
-}
-
-function retryHeader({ retryAfterSeconds }: Refusal): Record<string, string> {
-  return retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
 }

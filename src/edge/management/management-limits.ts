@@ -26,7 +26,5 @@ export const DEFAULT_MANAGEMENT_FACE_LIMITS: ManagementFaceLimits = {
   maxCallsPerSecond: 100,
 };
 
-/** Keys that are remembered by the rate limit; one that is forgotten begins with a full bucket. */
-export const MAX_COUNTED_KEYS = 10_000;
 /** What an index is shown with is waited for no longer: it is of no interest to most who look. */
 export const THROUGHPUT_WAIT_MS = 500;

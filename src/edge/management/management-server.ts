@@ -2,14 +2,15 @@
 import { NO_PRICES } from '../../domain/statistics/index.js';
 import { describeError } from '../../kernel/index.js';
 import type { Freshness } from '../../ports/index.js';
-import { MANAGEMENT_REFUSALS, queueProtocolRefusal } from '../error-map.js';
+import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
-import { openApiRoute } from '../openapi/index.js';
+import type { Area } from '../http/openapi/area.js';
+import { openPathsOf } from '../http/route.js';
 import { createManagementApp } from './management-app.js';
 import { ManagementFace, type ManagementFaceParts } from './management-face.js';
 import { ManagementHandler } from './management-handler.js';
 import { DEFAULT_MANAGEMENT_FACE_LIMITS, type ManagementFaceLimits } from './management-limits.js';
-import { openPathsOf } from './route.js';
+import { openApiRoute } from './openapi-route.js';
 import { MANAGEMENT_ROUTES } from './routes/index.js';
 
 type Defaulted =
@@ -29,6 +30,8 @@ export interface ManagementServerParts
     Partial<Omit<Pick<ManagementFaceParts, Defaulted>, 'limits'>> {
   /** Those not given have their defaults. */
   readonly limits?: Partial<ManagementFaceLimits>;
+  /** What the OpenAPI document describes beside the management API. Left out: nothing. */
+  readonly areas?: readonly Area[];
   /** Without them the face speaks plain HTTP. */
   readonly tls?: TlsTexts;
   /** Left out: nobody waits for it. */
@@ -52,14 +55,14 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
     ...parts,
     limits,
   });
-  const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES)];
+  const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES, parts.areas ?? [])];
   const handler = new ManagementHandler(face, openPathsOf(routes), createManagementApp(face, routes));
   return createFaceServer(
     limits,
     parts.tls,
     {
       handle: (request, response) => handler.handle(request, response),
-      connectRefusal: MANAGEMENT_REFUSALS.methodNotAllowed,
+      connectRefusal: SHARED_REFUSALS.methodNotAllowed,
       allowedMethods: METHODS,
       protocolRefusal: queueProtocolRefusal,
       acceptFailed: (error) => parts.log.warn('management.accept-failed', { error: describeError(error) }),

@@ -8,7 +8,7 @@ import {
   type NewDatabase,
 } from '../../domain/control/index.js';
 import { newDatabaseId } from '../../messages/index.js';
-import { invalid } from '../queue/refused.js';
+import { invalid } from '../http/refused.js';
 import type { ManagementCall } from './management-call.js';
 import { GLOBAL, isRegion } from './regions.js';
 import type { CreateDatabaseRequest } from './requests/database-requests.js';

@@ -3,7 +3,7 @@
  * names, `{__name__=~"millrace_kv_.*"}`. Whoever asks for none has all. Labels are not looked at: a token shows one
  * database, or one account, anyway.
  */
-import { invalid } from '../queue/refused.js';
+import { invalid } from '../http/refused.js';
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const SELECTOR = /^\{\s*__name__\s*(=~?)\s*"([a-zA-Z0-9_:]*)(\.[*+])?"\s*,?\s*\}$/;

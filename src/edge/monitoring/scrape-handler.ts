@@ -7,19 +7,19 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
-import { uuidOf } from '../../messages/index.js';
-import type { Behind, Clock, Log, Statistics } from '../../ports/index.js';
-import { isStranger, MANAGEMENT_REFUSALS, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
-import { answerUnread, ClientAddresses, discardBody, isLongBody, type ProxyRange } from '../http/index.js';
-import { Refused } from '../queue/refused.js';
+import type { Clock, Log, Statistics } from '../../ports/index.js';
+import { isStranger, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
+import { type Exchange, write, writeRefusal } from '../http/answer.js';
+import { bearerToken } from '../http/credentials.js';
+import { ClientAddresses, discardBody, isLongBody, type ProxyRange } from '../http/index.js';
+import { Refused } from '../http/refused.js';
+import { RouteTable } from '../http/route-table.js';
+import { signedIn } from '../http/signing-in.js';
+import { staleHeader } from '../http/stale-header.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
-import { signedIn } from '../signing-in.js';
-import { furthest, staleHeader } from '../stale-header.js';
-import { databaseMetrics } from './database-metrics.js';
-import { EXPOSITION_TYPE, expositionOf, type Labelled, merged } from './exposition.js';
-import { wantedNames } from './metric-names.js';
-import { queueMetrics } from './queue-metrics.js';
-import type { ScrapeGrants } from './scrape-grants.js';
+import { EXPOSITION_TYPE } from './exposition.js';
+import { MONITORING_ROUTES, type Scraped } from './monitoring-routes.js';
+import type { ScrapeGrants, ScrapeScope } from './scrape-grants.js';
 
 export interface ScrapeHandlerParts {
   readonly access: Pick<ScrapeGrants, 'scopeOf'>;
@@ -36,98 +36,59 @@ export interface ScrapeHandlerParts {
 export type ScrapeHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const ROOT = '/monitoring/';
-const PATH = '/monitoring/prometheus/federate';
-const BEARER = /^bearer +(\S+) *$/i;
-/** The meter's counts are written out once a second and folded a moment later: a minute is whole so long after its end. */
-const COUNTED_AFTER_MS = 5_000;
+const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+
+const TABLE = new RouteTable(MONITORING_ROUTES);
 
 export function createScrapeHandler(parts: ScrapeHandlerParts): ScrapeHandler {
   const addresses = new ClientAddresses(parts.trustedProxies ?? []);
   return (request, response) => {
     const target = request.url as string;
     if (!target.startsWith(ROOT)) return false;
-    scraped(parts, addresses, request, target)
-      .then(({ text, behind }) =>
-        answer(parts, response, 200, text, { 'Content-Type': EXPOSITION_TYPE, ...staleHeader({ behind }) }),
-      )
-      .catch((failure: unknown) => refuse(parts, request, response, failure));
+    answer(parts, addresses, { request, response }, target).catch((failure: unknown) =>
+      refuse(parts, { request, response }, failure),
+    );
     return true;
   };
 }
 
 /** @throws Refused; CONTROL_STALE; what the statistics throw */
-async function scraped(
+async function answer(
   parts: ScrapeHandlerParts,
   addresses: ClientAddresses,
-  request: IncomingMessage,
+  { request, response }: Exchange,
   target: string,
-) {
-  const { access, statistics, clock, signIns = UNGUARDED } = parts;
-  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+): Promise<void> {
+  const scope = scopeOf(parts, addresses, request);
+  discardBody(request);
+  const [path = '', ...rest] = target.split('?');
+  const { route, path: named } = TABLE.find(request.method as string, path);
+  const query = new URLSearchParams(rest.join('?'));
+  const call = { scope, query, statistics: parts.statistics, clock: parts.clock };
+  const { text, behind } = (await route.handle(call, { path: named, query: {}, body: {} })) as Scraped;
+  const headers = { ...HEADERS, ...staleHeader({ behind }) };
+  write(response, { status: 200, text, type: EXPOSITION_TYPE, headers, isLast: parts.isDraining() });
+}
+
+/** @throws Refused 401, 429; CONTROL_STALE */
+function scopeOf(
+  { access, signIns = UNGUARDED }: ScrapeHandlerParts,
+  addresses: ClientAddresses,
+  request: IncomingMessage,
+): ScrapeScope {
+  const token = bearerToken(request.headers.authorization);
   const scope =
     token === undefined
       ? undefined
       : signedIn({ signIns, address: () => addresses.of(request), secret: token }, () => access.scopeOf(token));
-  if (scope === undefined) {
-    throw new Refused(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
-  }
-  discardBody(request);
-  const [path, ...rest] = target.split('?');
-  if (path !== PATH) throw new Refused(MANAGEMENT_REFUSALS.routeNotFound);
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new Refused(MANAGEMENT_REFUSALS.methodNotAllowed, { Allow: 'GET, HEAD' });
-  }
-  const isWanted = wantedNames(new URLSearchParams(rest.join('?')).getAll('match[]'));
-  const countedMs = clock.nowMs() - COUNTED_AFTER_MS;
-  const scraped: Labelled[] = [];
-  let behind: Behind | undefined;
-  const { queue, databases } = scope;
-  if (queue !== undefined) {
-    const series = await statistics.account(queue.id, '1h', countedMs);
-    behind = furthest(behind, series.behind);
-    const families = queueMetrics(series, countedMs);
-    scraped.push({ families, labels: { queue_id: uuidOf(queue.id), queue_name: queue.name } });
-  }
-  for (const { id, name } of databases) {
-    const series = await statistics.database(id, '1h', countedMs);
-    behind = furthest(behind, series.behind);
-    const families = databaseMetrics(series, countedMs);
-    scraped.push({ families, labels: { database_id: uuidOf(id), database_name: name } });
-  }
-  return { text: expositionOf(merged(scraped).filter(({ name }) => isWanted(name))), behind };
+  if (scope !== undefined) return scope;
+  throw new Refused(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
 }
 
-function refuse(parts: ScrapeHandlerParts, request: IncomingMessage, response: ServerResponse, failure: unknown): void {
-  const { refusal, headers } = failure instanceof Refused ? failure : new Refused(managementRefusalOf(failure));
-  const { status, text, retryAfterSeconds } = refusal;
-  if (status === 500) parts.log.error('monitoring.request.failed', { error: describeError(failure) });
-  const leavesBody = isStranger(refusal) && isLongBody(request);
-  if (!leavesBody) discardBody(request);
-  const end = leavesBody ? (body: string) => answerUnread(request, response, body) : undefined;
-  const all = {
-    'Content-Type': 'application/json',
-    ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }),
-    ...headers,
-    ...(leavesBody ? { Connection: 'close' } : {}),
-  };
-  answer(parts, response, status, JSON.stringify({ error: text }), all, end);
-}
-
-function answer(
-  { isDraining }: ScrapeHandlerParts,
-  response: ServerResponse,
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-  end: (body: string) => void = (body) => void response.end(body),
-): void {
-  if (response.destroyed) return;
-  response.writeHead(status, {
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    ...(isDraining() ? { Connection: 'close' } : {}),
-    ...headers,
-  });
-  end(text);
+function refuse(parts: ScrapeHandlerParts, exchange: Exchange, failure: unknown): void {
+  const refused = failure instanceof Refused ? failure : new Refused(managementRefusalOf(failure));
+  const { refusal } = refused;
+  if (refusal.status === 500) parts.log.error('monitoring.request.failed', { error: describeError(failure) });
+  const leavesBody = isStranger(refusal) && isLongBody(exchange.request);
+  writeRefusal(exchange, refused, { headers: HEADERS, isLast: parts.isDraining(), leavesBody });
 }

@@ -8,9 +8,9 @@
  */
 import { type MessageFilter, parseWholeNumber } from '../../domain/queue/index.js';
 import { calledUrl } from '../../kernel/index.js';
+import { membersOf } from '../http/checked.js';
+import { invalid } from '../http/refused.js';
 import { MAX_FILTER_VALUES } from './queue-limits.js';
-import { invalid } from './refused.js';
-import { membersOf } from './requests/checked.js';
 
 /** Texts by parameter, in order. */
 export type Parameters = ReadonlyMap<string, readonly string[]>;

@@ -3,7 +3,7 @@
  * all; one that was percent-encoded as a whole is understood too.
  */
 import { nameProblem, parseDestinationUrl } from '../../domain/queue/index.js';
-import { invalid } from './refused.js';
+import { invalid } from '../http/refused.js';
 
 export type Destination =
   | { readonly kind: 'url'; readonly url: string }

@@ -14,10 +14,10 @@ import {
   type SettingsContext,
 } from '../../domain/queue/index.js';
 import { beyondQuota } from '../error-map.js';
+import type { LargeDocument } from '../http/large-json.js';
+import { type HeaderWords, invalid, Refused } from '../http/refused.js';
 import type { Destination } from './destination.js';
-import type { LargeDocument } from './large-json.js';
 import type { QueueCall } from './queue-call.js';
-import { type HeaderWords, invalid, Refused } from './refused.js';
 
 export interface AskedMessage {
   readonly destination: Destination;

@@ -1,87 +1,28 @@
-/**
- * The rarer calls as a Koa application: routing, and failures turned into answers. Routes write through their call,
- * as publishes do; Koa's own rendering is not used.
- */
-import Router from '@koa/router';
-import Koa from 'koa';
-import { describeError } from '../../kernel/index.js';
-import { QUEUE_REFUSALS } from '../error-map.js';
-import { refusedBy } from './failures.js';
+/** The rarer calls as an application: their routes, and who may use them. Routes write through their call. */
+import { queueRefusalOf } from '../error-map.js';
+import { type Application, createApplication } from '../http/application.js';
+import { RouteTable } from '../http/route-table.js';
 import type { QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
-import type { Application } from './queue-handler.js';
-import { Refused } from './refused.js';
-import { batchRoutes } from './routes/batch.js';
-import { dlqRoutes } from './routes/dlq.js';
-import { eventRoutes } from './routes/events.js';
-import { flowControlRoutes } from './routes/flow-control.js';
-import { keyRoutes } from './routes/keys.js';
-import { messageRoutes } from './routes/messages.js';
-import { queueRoutes } from './routes/queues.js';
-import type { Routes } from './routes/routes.js';
-import { scheduleRoutes } from './routes/schedules.js';
-import { topicRoutes } from './routes/topics.js';
-import { triggerRoutes } from './routes/trigger.js';
-import { workflowDlqRoutes } from './routes/workflow-dlq.js';
-import { workflowEventRoutes } from './routes/workflow-events.js';
-import { workflowLogRoutes } from './routes/workflow-logs.js';
-import { workflowRunRoutes } from './routes/workflow-runs.js';
+import { QUEUE_FACE_ROUTES } from './routes/index.js';
 
-const RESOURCES: readonly Routes[] = [
-  batchRoutes,
-  messageRoutes,
-  queueRoutes,
-  topicRoutes,
-  scheduleRoutes,
-  dlqRoutes,
-  eventRoutes,
-  flowControlRoutes,
-  keyRoutes,
-  triggerRoutes,
-  workflowRunRoutes,
-  workflowEventRoutes,
-  workflowLogRoutes,
-  workflowDlqRoutes,
-];
+const ROUTING = {
+  allowsLastSlash: true,
+  ignoresCase: true,
+  answersHead: true,
+};
 
-export function createQueueApp(face: QueueFace): Application {
-  const router = new Router();
-  for (const addTo of RESOURCES) {
-    addTo((method, path, handle) => {
-      router[method](path, async (context) => handle(context.state.call, context.params));
-    });
-  }
-  const calls = new WeakMap<object, QueueCall>();
-  const app = new Koa();
-  // Errors are answered and logged below; Koa would print them.
-  app.silent = true;
-  app.on('error', (error) => face.parts.log.error('queue.request.failed', { error: describeError(error) }));
-  app.use(async (context, next) => {
-    const call = calls.get(context.req) as QueueCall;
-    context.state.call = call;
-    // Answers are written by the call.
-    context.respond = false;
-    try {
-      await next();
-      if (!call.response.headersSent) throw unrouted(context);
-    } catch (failure) {
-      call.refuse(refusedBy(face, failure));
-    }
+export function createQueueApp(face: QueueFace): Application<QueueCall> {
+  const table = new RouteTable(QUEUE_FACE_ROUTES, ROUTING);
+  return createApplication<QueueCall>({
+    name: 'queue',
+    log: face.parts.log,
+    run: async (call) => {
+      const { route, path } = table.find(call.request.method as string, call.path);
+      if (route.permission === 'change') call.mustBeAllowedToChange();
+      else if (route.permission === 'publish') call.mustBeAllowedToPublish();
+      await route.handle(call, { path, query: {}, body: {} });
+    },
+    refuse: (call, failure) => call.refuse(face.incidents.refused(failure, queueRefusalOf)),
   });
-  app.use(router.routes());
-  app.use(router.allowedMethods());
-  const callback = app.callback();
-  return (call) => {
-    calls.set(call.request, call);
-    void callback(call.request, call.response);
-  };
-}
-
-/** The router has found out which methods the path would take, and left it at that. */
-function unrouted({ response }: Koa.Context): Refused {
-  const allow = response.headers.allow as string | undefined;
-  response.remove('Allow');
-  return allow === undefined
-    ? new Refused(QUEUE_REFUSALS.routeNotFound)
-    : new Refused(QUEUE_REFUSALS.methodNotAllowed, { Allow: allow });
 }

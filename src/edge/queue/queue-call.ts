@@ -11,13 +11,14 @@ import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/
 import { assert } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
-import { discardBody, endInOnePiece, type FaceRequest } from '../http/index.js';
-import { staleHeader } from '../stale-header.js';
+import { write, writeRefusal } from '../http/answer.js';
+import type { FaceRequest } from '../http/index.js';
+import { Refused } from '../http/refused.js';
+import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
 import { dailyHeaders } from './daily-headers.js';
 import type { QueueFace } from './queue-face.js';
-import { Refused } from './refused.js';
 
 /** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */
 const GATHERED_CHARACTERS = 64 * 1024;
@@ -67,16 +68,8 @@ export class QueueCall {
     return expected(await this.face.parts.gateway.ask(this.grant.account, command), type);
   }
 
-  json(status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
-    const { response } = this;
-    if (response.destroyed || response.headersSent) return;
-    const bytes = Buffer.byteLength(text);
-    // A flat list: Node copies an object of headers name by name.
-    const list = ['Content-Type', 'application/json', 'Content-Length', String(bytes)];
-    for (const name in headers) list.push(name, headers[name] as string);
-    if (this.face.isDraining) list.push('Connection', 'close');
-    response.writeHead(status, list);
-    endInOnePiece(response, text, 'utf8', bytes);
+  json(status: number, text: string, headers?: Readonly<Record<string, string>>): void {
+    write(this.response, { status, text, headers, isLast: this.face.isDraining });
   }
 
   value(status: number, value: unknown): void {
@@ -113,18 +106,15 @@ export class QueueCall {
       cutOff(this.request);
       return;
     }
-    const refusal = this.isOfRun ? refusalToRun(plain) : plain;
     if (this.response.headersSent) {
       // In the middle of a list: whoever reads it must not take it for whole.
       if (!this.response.writableEnded) this.response.destroy();
       return;
     }
-    const { retryAfterSeconds } = refusal;
-    const after = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
+    const refusal = this.isOfRun ? refusalToRun(plain) : plain;
     const spelling = words === undefined ? this.spellingFor(false) : this.face.spellings.spellingFor(words.isAlias);
-    const text = spelling.text(refusal.text);
-    this.json(refusal.status, JSON.stringify({ error: text }), after);
-    discardBody(this.request);
+    const text = JSON.stringify({ error: spelling.text(refusal.text) });
+    writeRefusal(this, { refusal, headers }, { text, isLast: this.face.isDraining });
   }
 
   /**

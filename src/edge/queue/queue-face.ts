@@ -12,11 +12,11 @@ import type {
   RunLog,
   Timers,
 } from '../../ports/index.js';
+import { BurstLimiter } from '../http/burst-limiter.js';
+import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
-import { Incidents } from '../incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, WireSpellings } from '../wire-alias.js';
-import { BurstLimiter } from './burst-limiter.js';
 import type { QueueFaceLimits } from './queue-limits.js';
 
 export interface QueueFaceParts {

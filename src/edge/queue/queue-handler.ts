@@ -8,33 +8,24 @@
 import type { ServerResponse } from 'node:http';
 import { nameProblem } from '../../domain/queue/index.js';
 import type { QueueGrant } from '../../ports/index.js';
-import { QUEUE_REFUSALS, queueBodyTooLarge } from '../error-map.js';
-import {
-  answerUnread,
-  type BodyOutcome,
-  BodyReader,
-  discardBody,
-  type FaceRequest,
-  isLongBody,
-} from '../http/index.js';
-import { signedIn } from '../signing-in.js';
+import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
+import { writeRefusal } from '../http/answer.js';
+import type { Application } from '../http/application.js';
+import { type BodyOutcome, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
+import { invalid, Refused } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
-import { refusedBy } from './failures.js';
 import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
-import { invalid, Refused } from './refused.js';
 import { publishBatch } from './routes/batch.js';
 import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
 import { hasLargeRecord, withRecord } from './run-records.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
 import { askedItem } from './workflow-items.js';
-
-/** Answers a call whose body is there. */
-export type Application = (call: QueueCall) => void;
 
 const PUBLISH = '/v2/publish/';
 const ENQUEUE = '/v2/enqueue/';
@@ -62,7 +53,7 @@ export class QueueHandler {
 
   constructor(
     private readonly face: QueueFace,
-    private readonly application: Application,
+    private readonly application: Application<QueueCall>,
   ) {
     this.#bodies = new BodyReader(face.budget);
   }
@@ -101,7 +92,7 @@ export class QueueHandler {
 
   #publish(call: QueueCall, queueName: string | undefined, remainder: string): void {
     const { words, grant, request } = call;
-    if (request.method !== 'POST') throw new Refused(QUEUE_REFUSALS.methodNotAllowed, { Allow: 'POST' });
+    if (request.method !== 'POST') throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: 'POST' });
     call.mustBeAllowedToPublish();
     const destination = destinationInPath(remainder, words.rest);
     const raw = rawSettingsOf(words, destination.kind === 'group');
@@ -213,7 +204,7 @@ export class QueueHandler {
   }
 
   #fail(call: QueueCall, failure: unknown): void {
-    call.refuse(refusedBy(this.face, failure));
+    call.refuse(this.face.incidents.refused(failure, queueRefusalOf));
   }
 
   /** A call without a token is no guess. @throws Refused 401, 429; CONTROL_STALE */
@@ -228,24 +219,10 @@ export class QueueHandler {
 
   /** Before anybody knows whose call it is. */
   #failEarly(request: FaceRequest, response: ServerResponse, failure: unknown, mayBeOfRun: boolean): void {
-    const refused = refusedBy(this.face, failure);
+    const refused = this.face.incidents.refused(failure, queueRefusalOf);
     if (refused.isPassing && mayBeOfRun) cutOff(request);
-    else this.#refuseBare(request, response, refused);
-  }
-
-  #refuseBare(request: FaceRequest, response: ServerResponse, { refusal }: Refused): void {
-    const text = JSON.stringify({ error: refusal.text });
-    const headers = ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(text))];
-    if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(refusal.retryAfterSeconds));
-    const leavesBody = isLongBody(request);
-    if (this.face.isDraining || leavesBody) headers.push('Connection', 'close');
-    response.writeHead(refusal.status, headers);
-    if (leavesBody) {
-      answerUnread(request, response, text);
-      return;
-    }
-    response.end(text);
-    discardBody(request);
+    else
+      writeRefusal({ request, response }, refused, { isLast: this.face.isDraining, leavesBody: isLongBody(request) });
   }
 }
 
@@ -259,5 +236,5 @@ function isAt(route: string, path: string): boolean {
 }
 
 function bodyRefusal({ kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>, limitBytes: number) {
-  return kind === 'overloaded' ? QUEUE_REFUSALS.overloaded : queueBodyTooLarge(limitBytes);
+  return kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes);
 }

@@ -45,9 +45,3 @@ export const MAX_EVENT_COUNT = 1_000;
 export const DEFAULT_EVENT_COUNT = 100;
 /** Of messages with all of their events. */
 export const DEFAULT_GROUP_COUNT = 10;
-/** Nobody writes deeper JSON than two levels here; more is an attack on whoever walks it. */
-export const MAX_JSON_DEPTH = 64;
-/** Values of one message of a batch: its members and headers; with all that may be configured some three hundred. */
-export const MAX_ITEM_VALUES = 1024;
-/** Values of any other body: the endpoints of a group are the most that one may have. */
-export const MAX_BODY_VALUES = 10_000;

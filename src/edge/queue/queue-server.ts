@@ -1,7 +1,7 @@
 /** The queue's face as a server: what it is made of, put together. */
 import { describeError } from '../../kernel/index.js';
 import type { Freshness } from '../../ports/index.js';
-import { QUEUE_REFUSALS, queueProtocolRefusal } from '../error-map.js';
+import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
 import { createQueueApp } from './queue-app.js';
 import { QueueFace, type QueueFaceParts } from './queue-face.js';
@@ -34,7 +34,7 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
     parts.tls,
     {
       handle: (request, response) => handler.handle(request, response),
-      connectRefusal: QUEUE_REFUSALS.methodNotAllowed,
+      connectRefusal: SHARED_REFUSALS.methodNotAllowed,
       allowedMethods: METHODS,
       protocolRefusal: queueProtocolRefusal,
       acceptFailed: (error) => parts.log.warn('queue.accept-failed', { error: describeError(error) }),

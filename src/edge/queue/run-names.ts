@@ -2,8 +2,8 @@
 import { outgoingHeaderProblem } from '../../domain/queue/index.js';
 import { MAX_EVENT_ID_BYTES, MAX_RUN_ID_BYTES } from '../../domain/queue/runs/index.js';
 import type { RunId } from '../../kernel/index.js';
+import { invalid } from '../http/refused.js';
 import { decodedName } from './destination.js';
-import { invalid } from './refused.js';
 
 export const RUN_ID = 'svc-workflow-runid';
 

@@ -2,11 +2,12 @@
  * What endpoints say of a run in the body of a message: the record of a step, or the envelope of an invoke. Large ones
  * are read before the rest of the call is judged, which is judged at a stretch.
  */
-import { inSlices, LONG_BYTES, readLarge } from './large-json.js';
+
+import { MAX_BODY_VALUES } from '../http/http-limits.js';
+import { inSlices, LONG_BYTES, readLarge } from '../http/large-json.js';
+import { bytes } from '../records/shown.js';
 import type { AskedMessage } from './publish-items.js';
 import type { QueueFace } from './queue-face.js';
-import { MAX_BODY_VALUES } from './queue-limits.js';
-import { bytes } from './records/shown.js';
 import { runHeadersOf } from './run-headers.js';
 
 /** Must it be read ahead? By its size and its headers. */

@@ -4,9 +4,9 @@
  */
 import type { HeaderList, PublishItem, RawSettings } from '../../domain/queue/index.js';
 import { newRunId } from '../../domain/queue/runs/index.js';
+import { invalid } from '../http/refused.js';
 import type { AskedMessage } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
-import { invalid } from './refused.js';
 import { FEATURES, headerValue, runHeadersOf } from './run-headers.js';
 import { RUN_ID } from './run-names.js';
 import { runItem } from './workflow-items.js';

@@ -1,8 +1,8 @@
 /** What is read of a step where it comes in: of its record, or of the headers that stand for one. */
 import type { HeaderList } from '../../domain/queue/index.js';
 import { MAX_STEP_NAME_BYTES, type StepMark } from '../../domain/queue/runs/index.js';
-import { parseJson } from './json-items.js';
-import { invalid } from './refused.js';
+import { parseJson } from '../http/json-items.js';
+import { invalid } from '../http/refused.js';
 import { headerValue } from './run-headers.js';
 
 const OF_CALL = 'svc-callback-forward-svc-workflow-';

@@ -6,12 +6,12 @@ import type { TLSSocket } from 'node:tls';
 import { canonicalHeaderName, newMessageId } from '../../domain/queue/index.js';
 import { type RunId, readUrl } from '../../kernel/index.js';
 import type { QueueGrant } from '../../ports/index.js';
-import { QUEUE_REFUSALS } from '../error-map.js';
+import { QUEUE_REFUSALS, SHARED_REFUSALS } from '../error-map.js';
 import type { FaceRequest } from '../http/index.js';
+import { invalid, Refused } from '../http/refused.js';
 import { decodedName } from './destination.js';
 import type { QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
-import { invalid, Refused } from './refused.js';
 import { eventIdInPath, runIdInPath } from './run-names.js';
 
 export const HOOKS = '/v2/workflows/hooks/';
@@ -47,7 +47,7 @@ export function grantForHook(face: QueueFace, { userId }: Hook): QueueGrant {
 export function mustBeOpen({ grant, request }: QueueCall): void {
   if (grant.facts.state === 'passive') throw new Refused(QUEUE_REFUSALS.suspended);
   if (UNREPEATABLE.has(request.method as string)) {
-    throw new Refused(QUEUE_REFUSALS.methodNotAllowed, { Allow: ALLOWED });
+    throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: ALLOWED });
   }
 }
 

@@ -12,11 +12,11 @@ import {
   type WorkflowItem,
 } from '../../domain/queue/runs/index.js';
 import { queueBodyTooLarge } from '../error-map.js';
-import { parseJson } from './json-items.js';
+import { parseJson } from '../http/json-items.js';
+import { invalid, inWordsOf, Refused } from '../http/refused.js';
+import { bytes } from '../records/shown.js';
 import { type AskedMessage, checkedDestination, publishItem, refuseForbidden, settingsOf } from './publish-items.js';
 import type { QueueCall } from './queue-call.js';
-import { bytes } from './records/shown.js';
-import { invalid, inWordsOf, Refused } from './refused.js';
 import { headersOf } from './requests/header-members.js';
 import { InvokeRequest } from './requests/invoke.js';
 import { headerValue, markOf, type RunHeaders, runHeadersOf } from './run-headers.js';

@@ -15,7 +15,7 @@ import type {
 } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { BroadcastQueue } from '../broadcast-queue.js';
-import { Incidents } from '../incidents.js';
+import { Incidents } from '../http/incidents.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { ClientRegistry } from './client-registry.js';

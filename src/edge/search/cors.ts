@@ -15,25 +15,19 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && 'access-control-request-method' in headers;
 }
 
-/** Names and values in turn. */
-export function preflightHeaders({ headers }: IncomingMessage): string[] {
+export function preflightHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   const asked = String(headers['access-control-request-headers'] ?? '');
-  return [
-    'Access-Control-Allow-Origin',
-    '*',
-    'Access-Control-Allow-Methods',
-    SEARCH_METHODS,
-    'Access-Control-Allow-Headers',
-    HEADER_NAMES.test(asked) ? asked : 'Authorization, Content-Type',
-    'Access-Control-Max-Age',
-    PREFLIGHT_MAX_AGE_SECONDS,
-    'Vary',
-    'Access-Control-Request-Headers',
-  ];
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': SEARCH_METHODS,
+    'Access-Control-Allow-Headers': HEADER_NAMES.test(asked) ? asked : 'Authorization, Content-Type',
+    'Access-Control-Max-Age': PREFLIGHT_MAX_AGE_SECONDS,
+    Vary: 'Access-Control-Request-Headers',
+  };
 }
 
-/** For every answer to a request that has an origin, refusals included; names and values in turn. */
-export function answerHeaders({ headers }: IncomingMessage): string[] {
-  if (headers.origin === undefined) return [];
-  return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', 'Retry-After'];
+/** For every answer to a request that has an origin, refusals included. */
+export function answerHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  if (headers.origin === undefined) return {};
+  return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
 }

@@ -1,4 +1,5 @@
 export { removeSearchData } from './document-store.js';
 export type { SearchFaceLimits } from './face-limits.js';
+export { pendingDocuments } from './pending-documents.js';
 export type { SearchHandlerParts, SearchMonth } from './search-face.js';
 export { createSearchHandler, type SearchHandler } from './search-handler.js';

@@ -1,5 +1,5 @@
 /** A body that is not an upsert's: short enough to be parsed at once. */
-import { parsed } from '../queue/json-bounds.js';
+import { parsed } from '../http/json-bounds.js';
 
 /** No body at all is an empty object. @throws Refused 400 */
 export function jsonOf(body: Buffer): unknown {

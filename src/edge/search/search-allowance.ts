@@ -11,8 +11,8 @@ import { searchQueries, searchUpdates } from '../../domain/control/index.js';
 import type { DatabaseId } from '../../kernel/index.js';
 import type { Clock, KvGrant, Quota, SearchGrant } from '../../ports/index.js';
 import { searchLimitReached } from '../error-map.js';
-import { BurstLimiter } from '../queue/burst-limiter.js';
-import { Refused } from '../queue/refused.js';
+import { BurstLimiter } from '../http/burst-limiter.js';
+import { Refused } from '../http/refused.js';
 import { MAX_UPSERTED_DOCUMENTS, RERANK_UNIT_DOCUMENTS } from './face-limits.js';
 import type { SearchMonth } from './search-face.js';
 

@@ -7,8 +7,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SearchGrant } from '../../ports/index.js';
-import { answerUnread, discardBody, endInOnePiece, isLongBody } from '../http/index.js';
-import type { Refused } from '../queue/refused.js';
+import { write, writeRefusal } from '../http/answer.js';
+import { isLongBody } from '../http/index.js';
+import type { Refused } from '../http/refused.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
 import { WRITTEN_DOCUMENTS } from './face-limits.js';
@@ -67,8 +68,6 @@ export class SearchCall {
 }
 
 export class SearchAnswer {
-  #leavesBody = false;
-
   constructor(
     readonly face: SearchFace,
     readonly request: IncomingMessage,
@@ -76,39 +75,28 @@ export class SearchAnswer {
   ) {}
 
   /** @returns bytes of the body */
-  json(status: number, text: string, headers: Readonly<Record<string, string>> = {}): number {
-    const { response, request } = this;
-    if (response.destroyed || response.headersSent) return 0;
-    const bytes = Buffer.byteLength(text);
-    const list = ['Content-Type', 'application/json', 'Content-Length', String(bytes), ...answerHeaders(request)];
-    for (const [name, value] of Object.entries(headers)) list.push(name, value);
-    this.#write(status, list, text, bytes);
-    return bytes;
+  json(status: number, text: string): number {
+    return write(this.response, { status, text, headers: answerHeaders(this.request), isLast: this.face.isDraining });
   }
 
   /** Nothing but a head, for anybody: a long body is not read. */
-  empty(headers: readonly string[]): void {
-    this.#leavesBody = isLongBody(this.request);
-    if (!this.response.destroyed) this.#write(200, ['Content-Length', '0', ...headers], '', 0);
+  empty(headers: Readonly<Record<string, string>>): void {
+    const { request, response } = this;
+    write(response, {
+      status: 200,
+      text: '',
+      type: '',
+      headers,
+      isLast: this.face.isDraining,
+      leavesBody: isLongBody(request),
+    });
   }
 
-  /** Before the body was asked for: a long one is not read. */
-  refuseUnread(refused: Refused): void {
-    this.#leavesBody = isLongBody(this.request);
-    this.refuse(refused);
-  }
-
-  refuse({ refusal, headers }: Refused): void {
-    const { status, text, retryAfterSeconds } = refusal;
-    const after = retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
-    this.json(status, JSON.stringify({ error: text, status }), after);
-    if (!this.#leavesBody) discardBody(this.request);
-  }
-
-  #write(status: number, headers: string[], text: string, bytes: number): void {
-    if (this.face.isDraining || this.#leavesBody) headers.push('Connection', 'close');
-    this.response.writeHead(status, headers);
-    if (this.#leavesBody) answerUnread(this.request, this.response, text);
-    else endInOnePiece(this.response, text, 'utf8', bytes);
+  /** @param leavesBody before the body was asked for: a long one is not read */
+  refuse(refused: Refused, leavesBody = false): void {
+    const { status, text: error } = refused.refusal;
+    const text = JSON.stringify({ error, status });
+    const headers = answerHeaders(this.request);
+    writeRefusal(this, refused, { text, headers, isLast: this.face.isDraining, leavesBody });
   }
 }

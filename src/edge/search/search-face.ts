@@ -2,8 +2,8 @@
 import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
+import { Incidents } from '../http/incidents.js';
 import { BodyReader, ClientAddresses, type ProxyRange } from '../http/index.js';
-import { Incidents } from '../incidents.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
 import { SearchAllowance } from './search-allowance.js';

@@ -8,18 +8,31 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assert } from '../../kernel/index.js';
 import { databaseIdOfUuid } from '../../messages/index.js';
 import type { SearchGrant } from '../../ports/index.js';
-import { queueBodyTooLarge, SEARCH_REFUSALS, searchRefusalOf } from '../error-map.js';
-import { FaceRequest } from '../http/index.js';
-import { invalid, Refused } from '../queue/refused.js';
-import { signedIn } from '../signing-in.js';
-import { SEARCH_COMMANDS, type SearchCommand } from './commands/index.js';
+import { queueBodyTooLarge, SEARCH_REFUSALS, SHARED_REFUSALS, searchRefusalOf } from '../error-map.js';
+import { bearerToken } from '../http/credentials.js';
+import { FaceRequest, isLongBody } from '../http/index.js';
+import { invalid, Refused } from '../http/refused.js';
+import { signedIn } from '../http/signing-in.js';
+import { SEARCH_ROUTES } from './commands/index.js';
 import { isPreflight, preflightHeaders } from './cors.js';
 import { SearchAnswer, SearchCall } from './search-call.js';
 import { SearchFace, type SearchHandlerParts } from './search-face.js';
+import type { SearchRoute } from './search-route.js';
 import { nameProblem, parseSearchTarget, type SearchTarget } from './search-target.js';
 
-const BEARER = /^bearer +(\S+) *$/i;
 const INDEX_NAME = 'index name';
+
+/** The command about one index, and the one about all of them: most have one of the two. */
+interface Command {
+  readonly named?: SearchRoute;
+  readonly ofAll?: SearchRoute;
+}
+
+const COMMANDS = new Map<string, Command>();
+for (const route of SEARCH_ROUTES) {
+  const [, , , command = '', index] = route.paths[0].split('/');
+  COMMANDS.set(command, { ...COMMANDS.get(command), [index === undefined ? 'ofAll' : 'named']: route });
+}
 
 /** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
 export type SearchHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -37,7 +50,7 @@ export function createSearchHandler(parts: SearchHandlerParts): SearchHandler {
     try {
       receive(answer, target);
     } catch (failure) {
-      answer.refuseUnread(refusedBy(face, failure));
+      answer.refuse(face.incidents.refused(failure, searchRefusalOf), isLongBody(request));
     }
     return true;
   };
@@ -47,38 +60,40 @@ function receive(answer: SearchAnswer, target: SearchTarget): void {
   const { face, request, response } = answer;
   const grant = grantOf(face, request, target);
   const command = commandOf(request, target);
-  if (grant.role === 'read-only' && !command.isRead) throw new Refused(SEARCH_REFUSALS.readOnly);
-  judgeName(command, target);
-  const limitBytes = command.isUpsert === true ? face.limits.maxUpsertBytes : face.limits.maxBodyBytes;
+  const { permission } = (command.named ?? command.ofAll) as SearchRoute;
+  if (grant.role === 'read-only' && permission !== 'read') throw new Refused(SEARCH_REFUSALS.readOnly);
+  const route = routeOf(command, target);
+  const { maxUpsertBytes, maxBodyBytes } = face.limits;
+  const limitBytes = route.bodyBound === 'upsert' ? maxUpsertBytes : maxBodyBytes;
   assert(request instanceof FaceRequest, 'a request that no face server has received');
   face.bodies.read({ request, response }, grant.index, limitBytes, (outcome) => {
     switch (outcome.kind) {
       case 'whole':
-        void run(answer, command, new SearchCall(face, answer, target, grant, outcome.body));
+        void run(answer, route, new SearchCall(face, answer, target, grant, outcome.body));
         return;
       case 'too-large':
         answer.refuse(new Refused(queueBodyTooLarge(limitBytes)));
         return;
       case 'overloaded':
-        answer.refuse(new Refused(SEARCH_REFUSALS.overloaded));
+        answer.refuse(new Refused(SHARED_REFUSALS.overloaded));
         return;
       case 'aborted':
     }
   });
 }
 
-async function run(answer: SearchAnswer, command: SearchCommand, call: SearchCall): Promise<void> {
+async function run(answer: SearchAnswer, route: SearchRoute, call: SearchCall): Promise<void> {
   try {
-    await command.run(call);
+    await route.handle(call, { path: {}, query: {}, body: {} });
   } catch (failure) {
-    answer.refuse(refusedBy(call.face, failure));
+    answer.refuse(call.face.incidents.refused(failure, searchRefusalOf));
   }
 }
 
 /** An id that is none says no more than one of somebody else. @throws Refused 401, 429; CONTROL_STALE */
 function grantOf(face: SearchFace, request: IncomingMessage, { id }: SearchTarget): SearchGrant {
   const { parts, signIns, addresses } = face;
-  const [, token] = BEARER.exec(request.headers.authorization ?? '') ?? [];
+  const token = bearerToken(request.headers.authorization);
   if (token === undefined) throw new Refused(SEARCH_REFUSALS.unauthorized);
   const index = databaseIdOfUuid(id);
   const signingIn = { signIns, address: () => addresses.of(request), secret: token };
@@ -90,27 +105,23 @@ function grantOf(face: SearchFace, request: IncomingMessage, { id }: SearchTarge
 }
 
 /** @throws Refused 404, 405 */
-function commandOf({ method }: IncomingMessage, target: SearchTarget): SearchCommand {
-  const command = SEARCH_COMMANDS.get(target.command);
+function commandOf({ method = '' }: IncomingMessage, target: SearchTarget): Command {
+  const command = COMMANDS.get(target.command);
   if (command === undefined) throw new Refused(SEARCH_REFUSALS.commandNotFound);
-  if (method === 'POST' || method === command.alsoBy) return command;
-  const allow = command.alsoBy === undefined ? 'POST' : `POST, ${command.alsoBy}`;
-  throw new Refused(SEARCH_REFUSALS.methodNotAllowed, { Allow: allow });
+  const methods = (command.named ?? command.ofAll)?.methods.map((each) => each.toUpperCase()) ?? [];
+  if (methods.includes(method)) return command;
+  throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
 }
 
-/** @throws Refused 400 */
-function judgeName({ scope }: SearchCommand, { name, isMalformed, isAll }: SearchTarget): void {
+/** @throws Refused 400, for a name that is none */
+function routeOf({ named, ofAll }: Command, { name, isMalformed, isAll }: SearchTarget): SearchRoute {
   if (isMalformed) throw invalid(`${INDEX_NAME}: malformed percent-encoding`);
-  if (scope === 'unnamed') return;
+  if (named === undefined) return ofAll as SearchRoute;
   if (name === undefined) {
-    if (scope === 'either' && isAll) return;
+    if (ofAll !== undefined && isAll) return ofAll;
     throw invalid(`${INDEX_NAME} is missing: it follows the command in the path`);
   }
   const problem = nameProblem(INDEX_NAME, name);
   if (problem !== undefined) throw invalid(problem);
-}
-
-function refusedBy(face: SearchFace, failure: unknown): Refused {
-  if (failure instanceof Refused) return failure;
-  return new Refused(face.incidents.told(searchRefusalOf(failure), failure));
+  return named;
 }

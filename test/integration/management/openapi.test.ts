@@ -1,6 +1,6 @@
 /**
- * The parts of the OpenAPI document that are declared by hand, against the faces that they describe: every operation is
- * called with success, and every answer fits. The management API's own part is held against it in test/contract.
+ * The OpenAPI document against the faces that it describes: every operation is called with success, and every answer
+ * fits. The management API's own part is held against it in test/contract.
  */
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
@@ -57,16 +57,17 @@ describe('the OpenAPI document and the faces', function () {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(30_000),
     });
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    const text = isStream ? '' : await response.text();
-    if (isStream) await response.body?.cancel();
+    const type = response.headers.get('content-type') ?? '';
+    const isOther = type.startsWith('text/');
+    const text = isOther ? '' : await response.text();
+    if (isOther) await response.body?.cancel();
     expect(response.status, `${name} ${text}`).to.be.within(200, 299);
     const { content } = described.responses['2XX'] ?? described.responses[response.status] ?? { content: undefined };
     expect(content, name).to.not.equal(undefined);
-    if (isStream) expect(content, name).to.have.property('text/event-stream');
+    if (isOther) expect(Object.keys(content ?? {}), name).to.deep.equal([type]);
     const json: unknown = text === '' ? undefined : JSON.parse(text);
     const schema = content?.['application/json']?.schema;
-    if (!isStream && method !== 'HEAD') {
+    if (!isOther && method !== 'HEAD') {
       expect(misfits(json, schema ?? {}, document.components.schemas), `${name} ${text}`).to.deep.equal([]);
     }
     called.add(name);
@@ -142,6 +143,16 @@ describe('the OpenAPI document and the faces', function () {
     await q('GET /v2/messages/{id}', `/v2/messages/${messageId}`);
     await q('GET /v2/flowControl');
     await q('GET /v2/flowControl/{key}', '/v2/flowControl/k');
+    for (const [action, query] of [
+      ['pause', ''],
+      ['resume', ''],
+      ['pin', '?parallelism=2'],
+      ['unpin', '?parallelism=true'],
+      ['resetRate', ''],
+      ['reset', ''],
+    ]) {
+      await q(`POST /v2/flowControl/{key}/${action}`, `/v2/flowControl/k/${action}${query}`);
+    }
     await q('GET /v2/globalParallelism');
     await q('DELETE /v2/messages/{id}', `/v2/messages/${messageId}`);
     const { messageId: second } = await q('POST /v2/publish/{destination}', `/v2/publish/${sink('/a')}`, later);
@@ -155,8 +166,10 @@ describe('the OpenAPI document and the faces', function () {
     });
     await q('GET /v2/schedules');
     await q('GET /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
-    await q('POST /v2/schedules/{id}/pause', `/v2/schedules/${scheduleId}/pause`);
-    await q('POST /v2/schedules/{id}/resume', `/v2/schedules/${scheduleId}/resume`);
+    for (const method of ['POST', 'PATCH']) {
+      await q(`${method} /v2/schedules/{id}/pause`, `/v2/schedules/${scheduleId}/pause`);
+      await q(`${method} /v2/schedules/{id}/resume`, `/v2/schedules/${scheduleId}/resume`);
+    }
     await q('DELETE /v2/schedules/{id}', `/v2/schedules/${scheduleId}`);
 
     const failed = [];
@@ -254,7 +267,7 @@ describe('the OpenAPI document and the faces', function () {
     await q('GET /v2/workflows/events');
 
     const dlqIds: string[] = [];
-    for (let count = 0; count < 6; count += 1) {
+    for (let count = 0; count < 7; count += 1) {
       const run = await stand.trigger(breaks);
       await stand.logOf(run, 'RUN_FAILED');
       await eventually(async () => {
@@ -265,7 +278,7 @@ describe('the OpenAPI document and the faces', function () {
         dlqIds.push((messages[0] as { dlqId: string }).dlqId);
       });
     }
-    const [a, b, c, d, e, f] = dlqIds;
+    const [a, b, c, d, e, f, g] = dlqIds;
     await q('GET /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${a}`);
     await q('POST /v2/workflows/dlq/resume', `/v2/workflows/dlq/resume?dlqIds=${a}`);
     await q('POST /v2/workflows/dlq/resume/{id}', `/v2/workflows/dlq/resume/${b}`);
@@ -273,6 +286,46 @@ describe('the OpenAPI document and the faces', function () {
     await q('POST /v2/workflows/dlq/restart/{id}', `/v2/workflows/dlq/restart/${d}`);
     await q('DELETE /v2/workflows/dlq/{id}', `/v2/workflows/dlq/${e}`);
     await q('DELETE /v2/workflows/dlq', `/v2/workflows/dlq?dlqIds=${f}`);
+    await q('DELETE /v2/workflows/dlq/delete/{id}', `/v2/workflows/dlq/delete/${g}`);
     expect(never('queue')).to.deep.equal(BY_RUNS);
+  });
+
+  it("agree on the operators' API and the scrape endpoint", async () => {
+    const { mgmt } = stand.queue.millrace.addresses;
+    const authorization = `Basic ${Buffer.from(`${EMAIL}:${KEY}`).toString('base64')}`;
+    const manage = async (method: string, path: string) =>
+      (await fetch(mgmt + path, { method, headers: { authorization } })).json() as Promise<Record<string, string>[]>;
+    const [database] = await manage('GET', '/v2/kv/databases');
+    const [queue] = await manage('GET', '/v2/msgq/users');
+    const ids: Record<string, string | undefined> = { databases: database?.database_id, queues: queue?.id };
+    const a = async (method: string, path: string, token: string, query = '', headers = {}) => {
+      const [, kind = ''] = path.split('/');
+      const target = `/v2/admin${path.replace('{id}', ids[kind] ?? 'messages')}${query}`;
+      return call(`${method} /v2/admin${path}`, mgmt + target, token, { headers });
+    };
+    const { session } = (await a('POST', '/sessions', '', '', { authorization })) as { session: string };
+    const at = new Date().toISOString();
+    await a('GET', '/session', session);
+    await a('GET', '/databases/{id}/timeline', session, '?limit=2');
+    await a('GET', '/databases/{id}/state', session, `?at=${at}&values=true`);
+    await a('GET', '/databases/{id}/diff', session, `?from=${at}&to=${at}`);
+    await a('GET', '/databases/{id}/verify', session);
+    await a('GET', '/databases/{id}/statistics', session);
+    await a('GET', '/queues/{id}/timeline', session);
+    await a('GET', '/queues/{id}/verify', session);
+    await a('GET', '/queues/{id}/logs', session);
+    await a('GET', '/queues/{id}/statistics', session);
+    await a('GET', '/verify', session);
+    await a('POST', '/read-models/{id}/rebuild', session);
+    await a('DELETE', '/session', session);
+    expect(never('operators')).to.deep.equal([]);
+
+    const path = '/monitoring/prometheus/federate';
+    const shown = (await manage('POST', `/v2/kv/enable-prometheus/${ids.databases}`)) as unknown as Record<
+      string,
+      string
+    >;
+    for (const method of ['GET', 'HEAD']) await call(`${method} ${path}`, mgmt + path, shown.prometheus_token ?? '');
+    expect(never('monitoring')).to.deep.equal([]);
   });
 });

@@ -2,8 +2,8 @@
 import { IsIn, IsInt, IsString } from 'class-validator';
 import type { Backup } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../messages/index.js';
+import { TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
-import { TextFlag, textFlag, unixSeconds } from './shapes.js';
 
 export class BackupAnswer {
   @IsString() readonly backup_id!: string;

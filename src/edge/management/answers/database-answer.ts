@@ -2,8 +2,8 @@
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString } from 'class-validator';
 import { DATABASE_PLAN_TERMS, type Database, DEFAULT_DATABASE_SETTINGS } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../messages/index.js';
+import { RecordOf, TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
-import { RecordOf, TextFlag, textFlag, unixSeconds } from './shapes.js';
 
 const NS_PER_HOUR = 3_600_000_000_000;
 const NS_PER_MS = 1_000_000;

@@ -11,8 +11,8 @@ import {
   type Prices,
 } from '../../../domain/statistics/index.js';
 import type { DatabaseSeries } from '../../../ports/index.js';
+import { ListOf, NamedPoints, Point, RecordOf } from '../../http/shapes.js';
 import { byDay, dollars, dollarsOfDays, perDay, perSecond, perStep, sumOf } from './points.js';
-import { ListOf, NamedPoints, Point, RecordOf } from './shapes.js';
 
 /** A field of older clients that holds nothing any more. */
 function Gone(): PropertyDecorator {

@@ -10,8 +10,8 @@ import {
   type TeamMember,
 } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../messages/index.js';
+import { unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
-import { unixSeconds } from './shapes.js';
 
 export class TeamAnswer {
   @IsString() readonly team_id!: string;

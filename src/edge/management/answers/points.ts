@@ -7,7 +7,7 @@ import {
   type SeriesTimes,
   sameTimeOn,
 } from '../../../domain/statistics/index.js';
-import type { Point } from './shapes.js';
+import type { Point } from '../../http/shapes.js';
 
 const SECOND_MS = 1000;
 const CENTS = 100;

@@ -11,8 +11,8 @@ import {
   SHOWN_BANDWIDTH_BYTES_PER_SECOND,
 } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../messages/index.js';
+import { RecordOf, TextFlag, textFlag, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
-import { RecordOf, TextFlag, textFlag, unixSeconds } from './shapes.js';
 
 export class Enterprise {
   @IsBoolean() readonly enabled!: boolean;

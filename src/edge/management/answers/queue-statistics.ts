@@ -9,9 +9,9 @@ import {
   sameTimeOn,
 } from '../../../domain/statistics/index.js';
 import { type AccountSeries, MESSAGE_METRICS, WORKFLOW_METRICS } from '../../../ports/index.js';
+import { ListOf, Point } from '../../http/shapes.js';
 import type { Charges } from './database-statistics.js';
 import { dollars, dollarsOfDays, perStep } from './points.js';
-import { ListOf, Point } from './shapes.js';
 
 const DAY_MS = 86_400_000;
 

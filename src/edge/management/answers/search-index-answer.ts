@@ -2,8 +2,8 @@
 import { IsBoolean, IsIn, IsInt, IsString } from 'class-validator';
 import { SEARCH_REGIONS, SEARCH_TYPES, type SearchIndex } from '../../../domain/control/index.js';
 import { uuidOf } from '../../../messages/index.js';
+import { ListOf, Point, unixSeconds } from '../../http/shapes.js';
 import type { ManagementCall } from '../management-call.js';
-import { ListOf, Point, unixSeconds } from './shapes.js';
 
 export class SearchIndexAnswer {
   @IsString() readonly customer_id!: string;

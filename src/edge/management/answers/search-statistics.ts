@@ -9,9 +9,9 @@ import {
   searchCents,
 } from '../../../domain/statistics/index.js';
 import type { SearchDay, SearchSeries, SearchTotals } from '../../../ports/index.js';
+import { ListOf, Point } from '../../http/shapes.js';
 import type { Charges } from './database-statistics.js';
 import { byDay, dollars, perDay, perSecond, perStep, sumOf } from './points.js';
-import { ListOf, Point } from './shapes.js';
 
 export class SearchTotalsAnswer {
   @IsInt() readonly record_count!: number;

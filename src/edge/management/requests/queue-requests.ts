@@ -1,7 +1,7 @@
 /** Bodies of the calls about accounts of the message queue. */
 import { IsIn, IsInt, IsString, Max, Min } from 'class-validator';
 import { ACCOUNT_BUDGET_DOLLARS, type AccountPlanName, SETTABLE_ACCOUNT_PLANS } from '../../../domain/control/index.js';
-import { invalid } from '../../queue/refused.js';
+import { invalid } from '../../http/refused.js';
 
 export class SetQueuePlanRequest {
   @IsIn(SETTABLE_ACCOUNT_PLANS)

@@ -2,7 +2,7 @@
 import type { Backup } from '../../../domain/control/index.js';
 import { type BackupId, type DatabaseId, describeError } from '../../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
-import { invalid, Refused } from '../../queue/refused.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';

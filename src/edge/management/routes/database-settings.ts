@@ -7,7 +7,7 @@ import {
   DEFAULT_DATABASE_SETTINGS,
   databasePlanNamed,
 } from '../../../domain/control/index.js';
-import { invalid } from '../../queue/refused.js';
+import { invalid } from '../../http/refused.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { databaseIdIn } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';

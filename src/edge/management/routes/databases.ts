@@ -1,11 +1,11 @@
 /** Databases: made, looked at, renamed, moved, deleted. */
 
+import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
 import { chargesOfDatabase, statisticsOf } from '../charges.js';
 import { databaseIdIn, teamOfCaller } from '../ids.js';
 import { newDatabaseOf } from '../new-database.js';
-import { mustBeAllowed } from '../permissions.js';
 import {
   CreateDatabaseRequest,
   CredentialsQuery,

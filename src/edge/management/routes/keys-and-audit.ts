@@ -1,7 +1,7 @@
 /** API keys of the person who asks, and the audit log of the account. */
 import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
 import { notFound } from '../../error-map.js';
-import { Refused } from '../../queue/refused.js';
+import { Refused } from '../../http/refused.js';
 import {
   ApiKeyAnswer,
   AuditLogAnswer,

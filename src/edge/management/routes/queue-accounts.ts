@@ -8,13 +8,13 @@ import {
 import type { AccountId } from '../../../kernel/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { notFound } from '../../error-map.js';
-import { Refused } from '../../queue/refused.js';
+import { Refused } from '../../http/refused.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
 import { chargesOfQueue, statisticsOf } from '../charges.js';
 import { queueIdIn, teamOfCaller } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';
-import { mustBeAllowed } from '../permissions.js';
 import { PeriodQuery } from '../requests/database-requests.js';
 import {
   MoveQueueRequest,

@@ -3,7 +3,9 @@ import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control
 import { describeError } from '../../../kernel/index.js';
 import { newDatabaseId } from '../../../messages/index.js';
 import type { Timer, Timers } from '../../../ports/index.js';
-import { invalid } from '../../queue/refused.js';
+import { invalid } from '../../http/refused.js';
+import type { Point } from '../../http/shapes.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import { SearchIndexAnswer, searchIndexAnswer } from '../answers/search-index-answer.js';
 import {
   SearchStatisticsAnswer,
@@ -12,12 +14,10 @@ import {
   searchTotalsAnswer,
   throughputOf,
 } from '../answers/search-statistics.js';
-import type { Point } from '../answers/shapes.js';
 import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
 import { searchIndexIdIn, teamOfCaller } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
-import { mustBeAllowed } from '../permissions.js';
 import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
 import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
 import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';

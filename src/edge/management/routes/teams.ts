@@ -3,11 +3,11 @@ import { DEFAULT_KEY_NAME } from '../../../domain/control/index.js';
 import type { AccountId } from '../../../kernel/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { forbidden } from '../../error-map.js';
-import { invalid, Refused } from '../../queue/refused.js';
+import { invalid, Refused } from '../../http/refused.js';
+import { mustBeAllowed } from '../../team-permissions.js';
 import { TeamAnswer, TeamMemberAnswer, teamAnswer, teamMemberAnswer } from '../answers/people-answers.js';
 import { teamInScope } from '../ids.js';
 import type { ManagementCall } from '../management-call.js';
-import { mustBeAllowed } from '../permissions.js';
 import { AddMemberRequest, CreateTeamRequest, RemoveMemberRequest } from '../requests/people-requests.js';
 import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 

@@ -1,7 +1,7 @@
 /** A schedule as its readers see it. Members without a value are left out. */
 import type { Schedule } from '../../../domain/queue/index.js';
+import { callbackHeaders, callerMembers, messageBody, messageHeader, settingsMembers } from '../../records/shown.js';
 import type { Spelling } from '../../wire-alias.js';
-import { callbackHeaders, callerMembers, messageBody, messageHeader, settingsMembers } from './shown.js';
 
 /** @param content its body; undefined when it is empty */
 export function scheduleRecord(schedule: Schedule, content: Uint8Array | undefined, spelling: Spelling) {

@@ -5,9 +5,9 @@
 import { isUtf8 } from 'node:buffer';
 import { canonicalHeaderName, type Envelope, type HeaderList, redactedHeader } from '../../../domain/queue/index.js';
 import type { FailedRunView } from '../../../domain/queue/runs/index.js';
+import { dlqRecord } from '../../records/message-record.js';
+import { base64, bytes, headerObject } from '../../records/shown.js';
 import type { Spelling } from '../../wire-alias.js';
-import { dlqRecord } from './message-record.js';
-import { base64, bytes, headerObject } from './shown.js';
 
 export function workflowDlqRecord(view: FailedRunView, spelling: Spelling) {
   const { entry, envelope, runId, runCreatedAtMs, payloadContent, failureFunction } = view;

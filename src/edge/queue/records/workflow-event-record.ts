@@ -1,7 +1,7 @@
 /** One thing that happened to a run, as `/v2/workflows/events` lists it. Absent members are left out. */
 import type { RunEvent, StepInfo } from '../../../ports/index.js';
+import { headerObject, unlessEmpty } from '../../records/shown.js';
 import type { Spelling } from '../../wire-alias.js';
-import { headerObject, unlessEmpty } from './shown.js';
 import { labelMembers } from './workflow-run-record.js';
 
 export function runEventRecord(event: RunEvent, spelling: Spelling) {

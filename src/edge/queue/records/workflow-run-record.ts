@@ -11,8 +11,8 @@ import type {
   StepFailure,
   StepGroup,
 } from '../../../ports/index.js';
+import { headerObject } from '../../records/shown.js';
 import type { Spelling } from '../../wire-alias.js';
-import { headerObject } from './shown.js';
 
 export function runRecord(run: LoggedRun, spelling: Spelling) {
   return {

@@ -1,7 +1,7 @@
 /** One message of `POST /v2/batch`. */
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_URL_BYTES } from '../../../domain/queue/index.js';
-import { checked, membersOf } from './checked.js';
+import { checked, membersOf } from '../../http/checked.js';
 import { IsName } from './rules.js';
 
 export class BatchItemRequest {

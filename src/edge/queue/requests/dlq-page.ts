@@ -1,10 +1,10 @@
 /** Which entries of a DLQ a call means: those that it names, or a page of those that match. Alike for both DLQs. */
 import { MAX_DLQ_COUNT } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
+import { invalid } from '../../http/refused.js';
 import { countOf, orderOf, type Parameters, single, valuesOf } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_IDS } from '../queue-limits.js';
-import { invalid } from '../refused.js';
 
 const DLQ_ID = /^\d{1,16}-\d{1,16}$/;
 

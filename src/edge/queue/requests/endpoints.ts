@@ -1,8 +1,8 @@
 /** `POST` and `DELETE /v2/topics/<name>/endpoints`: endpoints to be added to a group or taken out of it. */
 import { ArrayNotEmpty, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { MAX_NAME_CHARACTERS, MAX_URL_BYTES } from '../../../domain/queue/index.js';
-import { invalid } from '../refused.js';
-import { checked, membersOf } from './checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 
 class EndpointRequest {
   @IsOptional()

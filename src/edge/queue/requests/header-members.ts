@@ -1,8 +1,8 @@
 /** Headers inside a JSON body: name → a text, or a list of texts. */
 import type { HeaderList } from '../../../domain/queue/index.js';
+import { membersOf } from '../../http/checked.js';
+import { type HeaderWords, invalid, worded } from '../../http/refused.js';
 import type { WireSpellings } from '../../wire-alias.js';
-import { type HeaderWords, invalid, worded } from '../refused.js';
-import { membersOf } from './checked.js';
 
 export interface HeaderMembers extends HeaderWords {
   /** Lower-case neutral names. Where a header came in both spellings, the neutral one counts. */

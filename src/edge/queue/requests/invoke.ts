@@ -1,7 +1,7 @@
 /** The body of an invoke: a child run's payload, and how its result is brought to the step that waits for it. */
 import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_URL_BYTES } from '../../../domain/queue/index.js';
-import { checked, membersOf } from './checked.js';
+import { checked, membersOf } from '../../http/checked.js';
 
 export class InvokeRequest {
   /** The child's payload; undefined: empty. */

@@ -1,6 +1,6 @@
 /** `POST /v2/queues`: a queue to be made or changed. */
 import { IsBoolean, IsInt, Min } from 'class-validator';
-import { checked, membersOf } from './checked.js';
+import { checked, membersOf } from '../../http/checked.js';
 import { IsName } from './rules.js';
 
 export class SetQueueRequest {

@@ -1,8 +1,8 @@
 /** `POST /v2/wait/<event>`: a step of a run waits for an event. */
 import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_URL_BYTES, parseDurationSeconds } from '../../../domain/queue/index.js';
-import { invalid } from '../refused.js';
-import { checked, membersOf } from './checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 
 const DEFAULT_TIMEOUT = '7d';
 

@@ -7,6 +7,7 @@ import {
   type FailureFunctionState,
 } from '../../../domain/queue/runs/index.js';
 import type { DlqId, RunId } from '../../../kernel/index.js';
+import { invalid } from '../../http/refused.js';
 import {
   allParameters,
   instantOf,
@@ -20,12 +21,11 @@ import {
 } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_FILTER_VALUES } from '../queue-limits.js';
-import { invalid } from '../refused.js';
 import { jsonOf } from '../routes/messages.js';
 import { checkedRunId, RUN_ID } from '../run-names.js';
 import { dlqPage, isDlqId, refuseLostId } from './dlq-page.js';
 
-const OF_BULK: ReadonlySet<string> = new Set([
+export const OF_BULK: ReadonlySet<string> = new Set([
   'dlqIds',
   'cursor',
   'count',
@@ -40,7 +40,7 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'flowControlKey',
   'failureFunctionState',
 ]);
-const OF_LIST: ReadonlySet<string> = new Set([
+export const OF_LIST: ReadonlySet<string> = new Set([
   ...OF_BULK,
   'url',
   'responseStatus',

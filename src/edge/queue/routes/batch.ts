@@ -1,20 +1,24 @@
 /** `POST /v2/batch`: many messages in one call, all of them or none. */
+
 import { type HeaderList, MAX_BATCH_ITEMS, type PublishItem } from '../../../domain/queue/index.js';
 import { queueBodyTooLarge } from '../../error-map.js';
+import { json } from '../../http/answer-shape.js';
+import { membersOf } from '../../http/checked.js';
+import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
+import { type Item, itemsOf } from '../../http/json-items.js';
+import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../../http/refused.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationOf } from '../destination.js';
-import { type Item, itemsOf } from '../json-items.js';
 import { publishedJson } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
 import { expected, type QueueCall } from '../queue-call.js';
-import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../refused.js';
 import { BatchItemRequest } from '../requests/batch-item.js';
-import { membersOf } from '../requests/checked.js';
 import { headersOf } from '../requests/header-members.js';
+import { type Route, route } from '../route.js';
 import { isSentByRun } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
 import { askedItem } from '../workflow-items.js';
-import type { Routes } from './routes.js';
+import { PUBLISHED } from './publish.js';
 
 /** A byte of a body takes up to six characters of JSON; headers and the rest come on top. */
 const CHARACTERS_A_BYTE = 6;
@@ -22,9 +26,14 @@ const REST_OF_ITEM_BYTES = 512 * 1024;
 /** Others run after so many. */
 const ITEMS_A_STEP = 32;
 
-export const batchRoutes: Routes = (add) => {
-  add('post', '/v2/batch', publishBatch);
-};
+export const BATCH_ROUTES: readonly Route[] = [
+  route('POST /v2/batch', {
+    summary: 'Publishes many messages.',
+    permission: 'publish',
+    answer: json({ type: 'array', items: PUBLISHED }),
+    handle: publishBatch,
+  }),
+];
 
 /** Every step of a run comes as one: the handler in front calls it by itself. @throws Refused; what the gateway throws */
 export async function publishBatch(call: QueueCall): Promise<void> {
@@ -52,7 +61,9 @@ export interface ItemKind {
 export async function batchItems(call: QueueCall, kind: ItemKind): Promise<PublishItem[]> {
   const { maxMessageBytes } = call.grant.facts.limits;
   const items: PublishItem[] = [];
-  for (const step of itemsOf(call.body, maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES)) {
+  const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES;
+  const tooLong = () => new Refused(queueBodyTooLarge(maxBytes));
+  for (const step of itemsOf(call.body, { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
     if (step === undefined) continue;
     if (items.length === MAX_BATCH_ITEMS) throw invalid(`a batch may have ${MAX_BATCH_ITEMS} messages at most`);

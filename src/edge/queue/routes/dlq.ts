@@ -1,17 +1,20 @@
 /** `/v2/dlq`: what could not be delivered, to be looked at, deleted, or sent again as new messages. */
+
 import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
+import { json } from '../../http/answer-shape.js';
+import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { Refused } from '../../http/refused.js';
+import { dlqRecord } from '../../records/message-record.js';
 import { allParameters, filterOf, isGrouped, type Parameters, queryParameters, trimOf } from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
-import { dlqRecord } from '../records/message-record.js';
-import { Refused } from '../refused.js';
 import { dlqPage, refuseLostId } from '../requests/dlq-page.js';
+import { filters, type Route, route } from '../route.js';
 import { jsonOf } from './messages.js';
-import type { Routes } from './routes.js';
 import { listFailedRuns } from './workflow-dlq.js';
 
 const PARAMETERS = [
@@ -34,46 +37,77 @@ const PARAMETERS = [
 const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
 const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source', 'groupBy', 'trimBody']);
 
-export const dlqRoutes: Routes = (add) => {
-  add('get', '/v2/dlq', listDlq);
+export const DLQ_ROUTES: readonly Route[] = [
+  route('GET /v2/dlq', {
+    summary: 'Lists messages that could not be delivered.',
+    permission: 'read',
+    parameters: filters(OF_LIST),
+    answer: json(OBJECT),
+    handle: listDlq,
+  }),
 
-  add('get', '/v2/dlq/:id', async (call, { id }) => {
-    const { entry, content, response } = await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
-    call.value(200, entryRecord(call, entry, content, response));
-  });
+  route('GET /v2/dlq/:id', {
+    summary: 'Shows an entry of the DLQ.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call, { path: { id } }) {
+      const { entry, content, response } = await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
+      call.value(200, entryRecord(call, entry, content, response));
+    },
+  }),
 
-  add('delete', '/v2/dlq', async (call) => {
-    call.mustBeAllowedToChange();
-    refuseLostId(call);
-    const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
-    const { count, after } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
-    call.value(200, { deleted: count, cursor: after });
-  });
+  route('DELETE /v2/dlq', {
+    summary: 'Deletes entries of the DLQ.',
+    permission: 'change',
+    parameters: filters(OF_BULK),
+    answer: json(schemaNamed('DlqDeleted')),
+    async handle(call) {
+      refuseLostId(call);
+      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+      const { count, after } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
+      call.value(200, { deleted: count, cursor: after });
+    },
+  }),
 
-  add('delete', '/v2/dlq/:id', async (call, { id }) => {
-    call.mustBeAllowedToChange();
-    const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
-    const { count } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
-    if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
-    call.done();
-  });
+  route('DELETE /v2/dlq/:id', {
+    summary: 'Deletes an entry of the DLQ.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: { id } }) {
+      const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
+      const { count } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
+      if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
+      call.done();
+    },
+  }),
 
-  add('post', '/v2/dlq/retry', async (call) => {
-    refuseLostId(call);
-    const { results, after } = await retry(call, () =>
-      selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK)),
-    );
-    const cursor = after === undefined ? '' : `,"cursor":${JSON.stringify(after)}`;
-    call.json(201, `{"responses":[${results.map(publishedJson).join(',')}]${cursor}}`);
-  });
+  route('POST /v2/dlq/retry', {
+    summary: 'Sends entries of the DLQ again.',
+    permission: 'change',
+    parameters: filters(OF_BULK),
+    answer: json(OBJECT),
+    async handle(call) {
+      refuseLostId(call);
+      const { results, after } = await retry(call, () =>
+        selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK)),
+      );
+      const cursor = after === undefined ? '' : `,"cursor":${JSON.stringify(after)}`;
+      call.json(201, `{"responses":[${results.map(publishedJson).join(',')}]${cursor}}`);
+    },
+  }),
 
-  add('post', '/v2/dlq/retry/:id', async (call, { id }) => {
-    const { results } = await retry(call, () => ({ kind: 'ids', dlqIds: [id as DlqId] }));
-    const [published] = results;
-    if (published === undefined) throw new Refused(notFound(`dlq message ${id}`));
-    call.json(201, publishedJson(published));
-  });
-};
+  route('POST /v2/dlq/retry/:id', {
+    summary: 'Sends an entry of the DLQ again.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: { id } }) {
+      const { results } = await retry(call, () => ({ kind: 'ids', dlqIds: [id as DlqId] }));
+      const [published] = results;
+      if (published === undefined) throw new Refused(notFound(`dlq message ${id}`));
+      call.json(201, publishedJson(published));
+    },
+  }),
+];
 
 async function listDlq(call: QueueCall): Promise<void> {
   // Runs of workflows have a DLQ of their own, with filters of its own; nothing here belongs to one.
@@ -94,7 +128,6 @@ async function listDlq(call: QueueCall): Promise<void> {
 
 /** Configuration of the call counts before the entries' own; what its Content-Type says is about its own body. */
 async function retry(call: QueueCall, select: () => DlqSelector) {
-  call.mustBeAllowedToChange();
   const { configuration, query } = call.words;
   const overrides = { headers: configuration.filter(([name]) => name !== 'content-type'), query };
   settingsOf(call, overrides, 'retry');

@@ -2,8 +2,13 @@
  * `/v2/events` and `/v2/logs`: what happened to messages, one event after the other or message by message. The list of
  * events has both names, since clients look for either.
  */
+
 import type { MessageFilter } from '../../../domain/queue/index.js';
 import { type LogEvent, type LogQuery, MESSAGE_STATES, type MessageState } from '../../../ports/index.js';
+import { json } from '../../http/answer-shape.js';
+import { OBJECT } from '../../http/openapi/parts.js';
+import { invalid } from '../../http/refused.js';
+import { eventRecord, groupRecord } from '../../records/event-record.js';
 import {
   countOf,
   filterOf,
@@ -23,9 +28,7 @@ import {
   MAX_FILTER_VALUES,
   MAX_IDS,
 } from '../queue-limits.js';
-import { eventRecord, groupRecord } from '../records/event-record.js';
-import { invalid } from '../refused.js';
-import type { Routes } from './routes.js';
+import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
@@ -62,10 +65,22 @@ const STATES_BY_WORD: ReadonlyMap<string, readonly MessageState[]> = new Map([
   ['IN_PROGRESS', ['ACTIVE', 'RETRY', 'ERROR']],
 ]);
 
-export const eventRoutes: Routes = (add) => {
-  add('get', '/v2/events', listEvents);
-  add('get', '/v2/logs', listEvents);
-};
+export const EVENT_ROUTES: readonly Route[] = [
+  route('GET /v2/events', {
+    summary: 'As /v2/logs, by its older name.',
+    permission: 'read',
+    parameters: filters(PARAMETERS),
+    answer: json(OBJECT),
+    handle: listEvents,
+  }),
+  route('GET /v2/logs', {
+    summary: 'Lists what happened to messages, newest first.',
+    permission: 'read',
+    parameters: filters(PARAMETERS),
+    answer: json(OBJECT),
+    handle: listEvents,
+  }),
+];
 
 async function listEvents(call: QueueCall): Promise<void> {
   const query = queryOf(queryParameters(call.words.rest, PARAMETERS));

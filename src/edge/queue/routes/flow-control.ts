@@ -1,4 +1,5 @@
 /** `/v2/flowControl` and `/v2/globalParallelism`. A key may hold any character, slashes too. */
+
 import {
   MAX_FLOW_KEY_BYTES,
   MAX_FLOW_PERIOD_SECONDS,
@@ -6,54 +7,74 @@ import {
   parseWholeNumber,
 } from '../../../domain/queue/index.js';
 import { assert } from '../../../kernel/index.js';
+import { json } from '../../http/answer-shape.js';
+import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { invalid } from '../../http/refused.js';
 import { queryParameters, single } from '../call-filters.js';
 import { decoded } from '../destination.js';
 import type { QueueCall } from '../queue-call.js';
 import { flowRecord } from '../records/resource-records.js';
-import { invalid } from '../refused.js';
-import type { Handle, Routes } from './routes.js';
+import { filters, type Route, route } from '../route.js';
 
 const KEYS = '/v2/flowControl/';
 const OF_LIST: ReadonlySet<string> = new Set(['search']);
 const OF_PIN: ReadonlySet<string> = new Set(['parallelism', 'rate', 'period']);
 const OF_UNPIN: ReadonlySet<string> = new Set(['parallelism', 'rate']);
 
-export const flowControlRoutes: Routes = (add) => {
-  add('get', '/v2/globalParallelism', async (call) => {
-    const { max, active } = await call.ask({ type: 'GetGlobalParallelism' }, 'GlobalParallelism');
-    call.value(200, { parallelismMax: max, parallelismCount: active });
-  });
+export const FLOW_CONTROL_ROUTES: readonly Route[] = [
+  route('GET /v2/globalParallelism', {
+    summary: 'Shows how many attempts are under way.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call) {
+      const { max, active } = await call.ask({ type: 'GetGlobalParallelism' }, 'GlobalParallelism');
+      call.value(200, { parallelismMax: max, parallelismCount: active });
+    },
+  }),
 
-  add('get', '/v2/flowControl', async (call) => {
-    const search = single(queryParameters(call.words.rest, OF_LIST), 'search');
-    const { flows } = await call.ask({ type: 'ListFlows', search }, 'Flows');
-    await call.list(['[', ']'], flows, flowRecord);
-  });
+  route('GET /v2/flowControl', {
+    summary: 'Lists flow control keys.',
+    permission: 'read',
+    parameters: filters(OF_LIST),
+    answer: json(OBJECTS),
+    async handle(call) {
+      const search = single(queryParameters(call.words.rest, OF_LIST), 'search');
+      const { flows } = await call.ask({ type: 'ListFlows', search }, 'Flows');
+      await call.list(['[', ']'], flows, flowRecord);
+    },
+  }),
 
-  for (const [action, handle] of Object.entries(ACTIONS)) {
-    add('post', new RegExp(`^/v2/flowControl/.+/${action}$`), async (call, parts) => {
-      call.mustBeAllowedToChange();
-      await handle(call, parts);
+  action('pause', 'Holds back what has a flow control key.', (call) => pause(call, true)),
+  action('resume', 'Lets what has a flow control key go on.', (call) => pause(call, false)),
+  action('pin', 'Sets the limits of a flow control key, whatever messages say.', pin, OF_PIN),
+  action('unpin', 'Lets messages say the limits of a flow control key again.', unpin, OF_UNPIN),
+  action('resetRate', 'Begins the period of a flow control key again.', (call) => reset(call, false)),
+  action('reset', 'Forgets what a flow control key has used.', (call) => reset(call, true)),
+  route('GET /v2/flowControl/*key', {
+    summary: 'Shows a flow control key.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call) {
+      const { flows } = await call.ask({ type: 'GetFlow', key: keyIn(call) }, 'Flows');
+      const [flow] = flows;
+      assert(flow !== undefined, 'a flow-control key that was found is missing');
+      call.value(200, flowRecord(flow));
+    },
+  }),
+];
+
+function action(name: string, summary: string, run: Route['handle'], known: ReadonlySet<string> = new Set()): Route {
+  return route(`POST /v2/flowControl/*key/${name}`, {
+    summary,
+    permission: 'change',
+    parameters: filters(known),
+    answer: json(ANYTHING),
+    async handle(call, input) {
+      await run(call, input);
       call.done();
-    });
-  }
-
-  add('get', /^\/v2\/flowControl\/.+$/, async (call) => {
-    const { flows } = await call.ask({ type: 'GetFlow', key: keyIn(call) }, 'Flows');
-    const [flow] = flows;
-    assert(flow !== undefined, 'a flow-control key that was found is missing');
-    call.value(200, flowRecord(flow));
+    },
   });
-};
-
-const ACTIONS: Readonly<Record<string, Handle>> = {
-  pause: (call) => pause(call, true),
-  resume: (call) => pause(call, false),
-  pin,
-  unpin,
-  resetRate: (call) => reset(call, false),
-  reset: (call) => reset(call, true),
-};
+}
 
 async function pause(call: QueueCall, isPaused: boolean): Promise<void> {
   await call.ask({ type: 'PauseFlow', key: keyBeforeAction(call), isPaused }, 'Done');

@@ -1,14 +1,17 @@
 /** `/v2/messages`: one message to be looked at or cancelled, or many to be cancelled. */
+
 import { MAX_CANCEL_COUNT, type MessageSelector } from '../../../domain/queue/index.js';
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
+import { json } from '../../http/answer-shape.js';
+import { parseJson } from '../../http/json-items.js';
+import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { invalid, Refused } from '../../http/refused.js';
+import { messageRecord } from '../../records/message-record.js';
 import { allParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
-import { parseJson } from '../json-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_IDS } from '../queue-limits.js';
-import { messageRecord } from '../records/message-record.js';
-import { invalid, Refused } from '../refused.js';
-import type { Routes } from './routes.js';
+import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'messageIds',
@@ -29,28 +32,42 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
-export const messageRoutes: Routes = (add) => {
-  add('get', '/v2/messages/:id', async (call, { id }) => {
-    const { message, content } = await call.ask({ type: 'GetMessage', id: id as MessageId }, 'Message');
-    call.value(200, messageRecord({ ...message, content }, call.spellingFor(message.envelope.isAlias)));
-  });
+export const MESSAGE_ROUTES: readonly Route[] = [
+  route('GET /v2/messages/:id', {
+    summary: 'Shows a message that is under way.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call, { path: { id } }) {
+      const { message, content } = await call.ask({ type: 'GetMessage', id: id as MessageId }, 'Message');
+      call.value(200, messageRecord({ ...message, content }, call.spellingFor(message.envelope.isAlias)));
+    },
+  }),
 
-  add('delete', '/v2/messages/:id', async (call, { id }) => {
-    call.mustBeAllowedToChange();
-    const { count } = await call.ask({ type: 'CancelMessage', id: id as MessageId }, 'Cancelled');
-    if (count === 0) throw new Refused(notFound(`message ${id}`));
-    call.value(200, { cancelled: count });
-  });
+  route('DELETE /v2/messages/:id', {
+    summary: 'Cancels a message.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: { id } }) {
+      const { count } = await call.ask({ type: 'CancelMessage', id: id as MessageId }, 'Cancelled');
+      if (count === 0) throw new Refused(notFound(`message ${id}`));
+      call.value(200, { cancelled: count });
+    },
+  }),
 
-  add('delete', '/v2/messages', async (call) => {
-    call.mustBeAllowedToChange();
-    // An id that a client has lost would make it all of them.
-    if (call.path.endsWith('/')) throw invalid('the message id is missing');
-    const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), PARAMETERS));
-    const { count } = await call.ask({ type: 'CancelMessages', selector }, 'Cancelled');
-    call.value(200, { cancelled: count });
-  });
-};
+  route('DELETE /v2/messages', {
+    summary: 'Cancels messages.',
+    permission: 'change',
+    parameters: filters(PARAMETERS),
+    answer: json(schemaNamed('Cancelled')),
+    async handle(call) {
+      // An id that a client has lost would make it all of them.
+      if (call.path.endsWith('/')) throw invalid('the message id is missing');
+      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), PARAMETERS));
+      const { count } = await call.ask({ type: 'CancelMessages', selector }, 'Cancelled');
+      call.value(200, { cancelled: count });
+    },
+  }),
+];
 
 function selectorOf(parameters: Parameters): MessageSelector {
   const messageIds = valuesOf(parameters, 'messageIds', MAX_IDS) as MessageId[];

@@ -1,49 +1,75 @@
 /** `/v2/queues`. */
+
 import { nameProblem } from '../../../domain/queue/index.js';
 import { assert } from '../../../kernel/index.js';
-import { parseJson } from '../json-items.js';
+import { json } from '../../http/answer-shape.js';
+import { parseJson } from '../../http/json-items.js';
+import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { invalid } from '../../http/refused.js';
+import type { PathParts } from '../../http/route.js';
 import { queueRecord } from '../records/resource-records.js';
-import { invalid } from '../refused.js';
 import { SetQueueRequest } from '../requests/set-queue.js';
-import type { PathParts, Routes } from './routes.js';
+import { type Route, route } from '../route.js';
 
-export const queueRoutes: Routes = (add) => {
-  add('post', '/v2/queues', async (call) => {
-    call.mustBeAllowedToChange();
-    const { queueName, parallelism, paused } = SetQueueRequest.from(parseJson(call.body));
-    await call.ask({ type: 'SetQueue', name: queueName, parallelism, isPaused: paused }, 'Done');
-    call.done();
-  });
-
-  add('get', '/v2/queues', async (call) => {
-    const { queues } = await call.ask({ type: 'ListQueues' }, 'Queues');
-    await call.list(['[', ']'], queues, queueRecord);
-  });
-
-  add('get', '/v2/queues/:name', async (call, parts) => {
-    const { queues } = await call.ask({ type: 'GetQueue', name: nameIn(parts) }, 'Queues');
-    const [queue] = queues;
-    assert(queue !== undefined, 'a queue that was found is missing');
-    call.value(200, queueRecord(queue));
-  });
-
-  add('delete', '/v2/queues/:name', async (call, parts) => {
-    call.mustBeAllowedToChange();
-    await call.ask({ type: 'DeleteQueue', name: nameIn(parts) }, 'Done');
-    call.done();
-  });
-
-  for (const [action, isPaused] of [
-    ['pause', true],
-    ['resume', false],
-  ] as const) {
-    add('post', `/v2/queues/:name/${action}`, async (call, parts) => {
-      call.mustBeAllowedToChange();
-      await call.ask({ type: 'PauseQueue', name: nameIn(parts), isPaused }, 'Done');
+export const QUEUE_ROUTES: readonly Route[] = [
+  route('POST /v2/queues', {
+    summary: 'Makes or changes a queue.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call) {
+      const { queueName, parallelism, paused } = SetQueueRequest.from(parseJson(call.body));
+      await call.ask({ type: 'SetQueue', name: queueName, parallelism, isPaused: paused }, 'Done');
       call.done();
-    });
-  }
-};
+    },
+  }),
+
+  route('GET /v2/queues', {
+    summary: 'Lists queues.',
+    permission: 'read',
+    answer: json(OBJECTS),
+    async handle(call) {
+      const { queues } = await call.ask({ type: 'ListQueues' }, 'Queues');
+      await call.list(['[', ']'], queues, queueRecord);
+    },
+  }),
+
+  route('GET /v2/queues/:name', {
+    summary: 'Shows a queue.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call, { path: parts }) {
+      const { queues } = await call.ask({ type: 'GetQueue', name: nameIn(parts) }, 'Queues');
+      const [queue] = queues;
+      assert(queue !== undefined, 'a queue that was found is missing');
+      call.value(200, queueRecord(queue));
+    },
+  }),
+
+  route('DELETE /v2/queues/:name', {
+    summary: 'Deletes a queue.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: parts }) {
+      await call.ask({ type: 'DeleteQueue', name: nameIn(parts) }, 'Done');
+      call.done();
+    },
+  }),
+
+  pauseRoute('pause', 'Pauses a queue.', true),
+  pauseRoute('resume', 'Lets a queue go on.', false),
+];
+
+function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): Route {
+  return route(`POST /v2/queues/:name/${action}`, {
+    summary,
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path }) {
+      await call.ask({ type: 'PauseQueue', name: nameIn(path), isPaused }, 'Done');
+      call.done();
+    },
+  });
+}
 
 /** @throws Refused 400 */
 function nameIn({ name = '' }: PathParts): string {

@@ -1,56 +1,82 @@
 /** `/v2/schedules`. */
+
 import { nameProblem, newScheduleId, parseCron } from '../../../domain/queue/index.js';
 import { assert, type ScheduleId } from '../../../kernel/index.js';
+import { json } from '../../http/answer-shape.js';
+import { ANYTHING, headerParameter, OBJECT, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
+import { invalid } from '../../http/refused.js';
+import type { PathParts } from '../../http/route.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { scheduleRecord } from '../records/schedule-record.js';
-import { invalid } from '../refused.js';
-import type { Handle, PathParts, Routes } from './routes.js';
+import { type Route, route } from '../route.js';
+import { MESSAGE_SETTINGS } from './publish.js';
 
 const SCHEDULES = '/v2/schedules/';
 
-export const scheduleRoutes: Routes = (add) => {
-  add('get', '/v2/schedules', async (call) => {
-    const { schedules } = await call.ask({ type: 'ListSchedules' }, 'Schedules');
-    await call.list(['[', ']'], schedules, ({ schedule, content }) =>
-      scheduleRecord(schedule, content, call.spellingFor(schedule.isAlias)),
-    );
-  });
+export const SCHEDULE_ROUTES: readonly Route[] = [
+  route('GET /v2/schedules', {
+    summary: 'Lists schedules.',
+    permission: 'read',
+    answer: json(OBJECTS),
+    async handle(call) {
+      const { schedules } = await call.ask({ type: 'ListSchedules' }, 'Schedules');
+      await call.list(['[', ']'], schedules, ({ schedule, content }) =>
+        scheduleRecord(schedule, content, call.spellingFor(schedule.isAlias)),
+      );
+    },
+  }),
 
-  add('get', '/v2/schedules/:id', async (call, parts) => {
-    const { schedules } = await call.ask({ type: 'GetSchedule', id: idIn(parts) }, 'Schedules');
-    const [found] = schedules;
-    assert(found !== undefined, 'a schedule that was found is missing');
-    call.value(200, scheduleRecord(found.schedule, found.content, call.spellingFor(found.schedule.isAlias)));
-  });
+  route('GET /v2/schedules/:id', {
+    summary: 'Shows a schedule.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call, { path: parts }) {
+      const { schedules } = await call.ask({ type: 'GetSchedule', id: idIn(parts) }, 'Schedules');
+      const [found] = schedules;
+      assert(found !== undefined, 'a schedule that was found is missing');
+      call.value(200, scheduleRecord(found.schedule, found.content, call.spellingFor(found.schedule.isAlias)));
+    },
+  }),
 
-  add('delete', '/v2/schedules/:id', async (call, parts) => {
-    call.mustBeAllowedToChange();
-    await call.ask({ type: 'DeleteSchedule', id: idIn(parts) }, 'Done');
-    call.done();
-  });
-
-  // No URL has this form, and no group's name a slash: ahead of the call that makes schedules.
-  for (const [action, isPaused] of [
-    ['pause', true],
-    ['resume', false],
-  ] as const) {
-    const handle: Handle = async (call, parts) => {
-      call.mustBeAllowedToChange();
-      await call.ask({ type: 'PauseSchedule', id: idIn(parts), isPaused }, 'Done');
+  route('DELETE /v2/schedules/:id', {
+    summary: 'Deletes a schedule.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: parts }) {
+      await call.ask({ type: 'DeleteSchedule', id: idIn(parts) }, 'Done');
       call.done();
-    };
-    add('post', `/v2/schedules/:id/${action}`, handle);
-    add('patch', `/v2/schedules/:id/${action}`, handle);
-  }
+    },
+  }),
 
-  add('post', /^\/v2\/schedules\/.*$/, setSchedule);
-};
+  pauseRoute('pause', 'Pauses a schedule.', true),
+  pauseRoute('resume', 'Lets a schedule go on.', false),
+  route('POST /v2/schedules/*destination?', {
+    summary: 'Makes or changes a schedule.',
+    permission: 'change',
+    parameters: [...['Svc-Cron', 'Svc-Schedule-Id'].map(headerParameter), ...MESSAGE_SETTINGS],
+    answer: json(schemaNamed('ScheduleSet')),
+    handle: setSchedule,
+  }),
+];
+
+/** No URL has this form, and no group's name a slash: it is none of the calls that make schedules. */
+function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): Route {
+  return route(`POST /v2/schedules/:id/${action}`, {
+    alsoMethods: ['patch'],
+    summary,
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path }) {
+      await call.ask({ type: 'PauseSchedule', id: idIn(path), isPaused }, 'Done');
+      call.done();
+    },
+  });
+}
 
 async function setSchedule(call: QueueCall): Promise<void> {
-  call.mustBeAllowedToChange();
   const { words } = call;
   const destination = destinationInPath(call.path.slice(SCHEDULES.length), words.rest);
   const raw = rawSettingsOf(words, destination.kind === 'group');

@@ -1,61 +1,91 @@
 /** `/v2/topics`: URL groups. */
+
 import { nameProblem } from '../../../domain/queue/index.js';
 import { assert } from '../../../kernel/index.js';
+import { json } from '../../http/answer-shape.js';
+import { membersOf } from '../../http/checked.js';
+import { parseJson } from '../../http/json-items.js';
+import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { invalid, inWordsOf } from '../../http/refused.js';
+import type { PathParts } from '../../http/route.js';
 import { destinationOf } from '../destination.js';
-import { parseJson } from '../json-items.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { groupRecord } from '../records/resource-records.js';
-import { invalid, inWordsOf } from '../refused.js';
-import { membersOf } from '../requests/checked.js';
 import { EndpointsRequest } from '../requests/endpoints.js';
 import { headersOf } from '../requests/header-members.js';
-import type { PathParts, Routes } from './routes.js';
+import { type Route, route } from '../route.js';
 
-export const topicRoutes: Routes = (add) => {
-  add('get', '/v2/topics', async (call) => {
-    const { groups } = await call.ask({ type: 'ListGroups' }, 'Groups');
-    await call.list(['[', ']'], groups, groupRecord);
-  });
+export const TOPIC_ROUTES: readonly Route[] = [
+  route('GET /v2/topics', {
+    summary: 'Lists URL groups.',
+    permission: 'read',
+    answer: json(OBJECTS),
+    async handle(call) {
+      const { groups } = await call.ask({ type: 'ListGroups' }, 'Groups');
+      await call.list(['[', ']'], groups, groupRecord);
+    },
+  }),
 
-  add('get', '/v2/topics/:name', async (call, parts) => {
-    const { groups } = await call.ask({ type: 'GetGroup', group: nameIn(parts) }, 'Groups');
-    const [group] = groups;
-    assert(group !== undefined, 'a group that was found is missing');
-    call.value(200, groupRecord(group));
-  });
+  route('GET /v2/topics/:name', {
+    summary: 'Shows a URL group.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call, { path: parts }) {
+      const { groups } = await call.ask({ type: 'GetGroup', group: nameIn(parts) }, 'Groups');
+      const [group] = groups;
+      assert(group !== undefined, 'a group that was found is missing');
+      call.value(200, groupRecord(group));
+    },
+  }),
 
-  add('patch', '/v2/topics/:name', async (call, parts) => {
-    call.mustBeAllowedToChange();
-    const member = membersOf(parseJson(call.body)).get('headers');
-    const members = headersOf(call.face.spellings, member, 'headers');
-    const { headers } = members;
-    inWordsOf(members, () => settingsOf(call, { headers, query: [] }, 'publish'));
-    await call.ask({ type: 'SetGroupDefaults', group: nameIn(parts), defaults: headers }, 'Done');
-    call.done();
-  });
+  route('PATCH /v2/topics/:name', {
+    summary: 'Sets the default headers of a URL group.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: parts }) {
+      const member = membersOf(parseJson(call.body)).get('headers');
+      const members = headersOf(call.face.spellings, member, 'headers');
+      const { headers } = members;
+      inWordsOf(members, () => settingsOf(call, { headers, query: [] }, 'publish'));
+      await call.ask({ type: 'SetGroupDefaults', group: nameIn(parts), defaults: headers }, 'Done');
+      call.done();
+    },
+  }),
 
-  add('delete', '/v2/topics/:name', async (call, parts) => {
-    call.mustBeAllowedToChange();
-    await call.ask({ type: 'DeleteGroup', group: nameIn(parts) }, 'Done');
-    call.done();
-  });
+  route('DELETE /v2/topics/:name', {
+    summary: 'Deletes a URL group.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: parts }) {
+      await call.ask({ type: 'DeleteGroup', group: nameIn(parts) }, 'Done');
+      call.done();
+    },
+  }),
 
-  add('post', '/v2/topics/:name/endpoints', async (call, parts) => {
-    call.mustBeAllowedToChange();
-    const endpoints = EndpointsRequest.from(parseJson(call.body)).complete();
-    for (const { url } of endpoints) refuseEndpoint(call, url);
-    await call.ask({ type: 'UpsertEndpoints', group: nameIn(parts), endpoints }, 'Done');
-    call.done();
-  });
+  route('POST /v2/topics/:name/endpoints', {
+    summary: 'Adds endpoints to a URL group.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: parts }) {
+      const endpoints = EndpointsRequest.from(parseJson(call.body)).complete();
+      for (const { url } of endpoints) refuseEndpoint(call, url);
+      await call.ask({ type: 'UpsertEndpoints', group: nameIn(parts), endpoints }, 'Done');
+      call.done();
+    },
+  }),
 
-  add('delete', '/v2/topics/:name/endpoints', async (call, parts) => {
-    call.mustBeAllowedToChange();
-    const endpoints = EndpointsRequest.from(parseJson(call.body)).identified();
-    await call.ask({ type: 'RemoveEndpoints', group: nameIn(parts), endpoints }, 'Done');
-    call.done();
-  });
-};
+  route('DELETE /v2/topics/:name/endpoints', {
+    summary: 'Takes endpoints out of a URL group.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: parts }) {
+      const endpoints = EndpointsRequest.from(parseJson(call.body)).identified();
+      await call.ask({ type: 'RemoveEndpoints', group: nameIn(parts), endpoints }, 'Done');
+      call.done();
+    },
+  }),
+];
 
 /** @throws Refused 400 for what is no URL, or one that may not be called */
 function refuseEndpoint(call: QueueCall, url: string): void {

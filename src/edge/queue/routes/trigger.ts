@@ -1,40 +1,51 @@
 /** `/v2/trigger` and `/v2/batch/trigger`: runs are started by plain HTTP calls. */
+
 import type { Published, PublishItem, QueueReplyOf } from '../../../domain/queue/index.js';
+import { json } from '../../http/answer-shape.js';
+import { OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { inWordsOf } from '../../http/refused.js';
 import { rawSettingsOf } from '../call-words.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationInPath } from '../destination.js';
 import { expected, type QueueCall } from '../queue-call.js';
-import { inWordsOf } from '../refused.js';
+import { type Route, route } from '../route.js';
 import { triggerItem } from '../run-triggers.js';
 import { batchItems, wordsOf } from './batch.js';
-import type { Routes } from './routes.js';
 
 const TRIGGER = '/v2/trigger/';
 
-export const triggerRoutes: Routes = (add) => {
-  add('post', /^\/v2\/trigger\/.+$/, async (call) => {
-    call.mustBeAllowedToPublish();
-    const { words, path, body } = call;
-    const item = triggerItem(call, {
-      destination: destinationInPath(path.slice(TRIGGER.length), words.rest),
-      raw: rawSettingsOf(words, false),
-      of: 'publish',
-      queueName: undefined,
-      body,
-      isAlias: words.isAlias,
-    });
-    const { results, daily } = await start(call, [item]);
-    call.json(200, startedJson(results[0], item), warningHeaders(daily));
-  });
+export const TRIGGER_ROUTES: readonly Route[] = [
+  route('POST /v2/trigger/*destination', {
+    summary: 'Starts a workflow run.',
+    permission: 'publish',
+    answer: json(OBJECT),
+    async handle(call) {
+      const { words, path, body } = call;
+      const item = triggerItem(call, {
+        destination: destinationInPath(path.slice(TRIGGER.length), words.rest),
+        raw: rawSettingsOf(words, false),
+        of: 'publish',
+        queueName: undefined,
+        body,
+        isAlias: words.isAlias,
+      });
+      const { results, daily } = await start(call, [item]);
+      call.json(200, startedJson(results[0], item), warningHeaders(daily));
+    },
+  }),
 
-  add('post', '/v2/batch/trigger', async (call) => {
-    call.mustBeAllowedToPublish();
-    const items = await batchItems(call, { make: triggerItem, isSentByRun: () => false });
-    const { results, daily } = await start(call, items);
-    const texts = results.map((result, at) => startedJson(result, items[at]));
-    call.json(201, `[${texts.join(',')}]`, warningHeaders(daily));
-  });
-};
+  route('POST /v2/batch/trigger', {
+    summary: 'Starts workflow runs.',
+    permission: 'publish',
+    answer: json(OBJECTS),
+    async handle(call) {
+      const items = await batchItems(call, { make: triggerItem, isSentByRun: () => false });
+      const { results, daily } = await start(call, items);
+      const texts = results.map((result, at) => startedJson(result, items[at]));
+      call.json(201, `[${texts.join(',')}]`, warningHeaders(daily));
+    },
+  }),
+];
 
 async function start(call: QueueCall, items: readonly PublishItem[]): Promise<QueueReplyOf<'Published'>> {
   const reply = await call.face.parts.gateway.publish(call.grant.account, items);

@@ -2,6 +2,7 @@
  * `/v2/workflows/dlq`: runs of workflows that failed, to be looked at, deleted, resumed where they failed or restarted
  * from the beginning; and their failure functions, to be called again or taken back.
  */
+
 import {
   MAX_DLQ_COUNT,
   newMessageId,
@@ -18,76 +19,126 @@ import {
 } from '../../../domain/queue/runs/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
+import { json } from '../../http/answer-shape.js';
+import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { settingsOf } from '../publish-items.js';
 import type { QueueCall } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
 import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
-import { invalid, Refused } from '../refused.js';
-import { bulkRuns, chosenRunId, listedRuns, oneRun, overridesOf } from '../requests/workflow-dlq-request.js';
-import type { Handle, Routes } from './routes.js';
+import {
+  bulkRuns,
+  chosenRunId,
+  listedRuns,
+  OF_BULK,
+  OF_LIST,
+  oneRun,
+  overridesOf,
+} from '../requests/workflow-dlq-request.js';
+import { filters, type Route, route } from '../route.js';
 
 /** Runs that one call takes up again, where it does not say. */
 const TAKEN_UP_AT_ONCE = 50;
 
-export const workflowDlqRoutes: Routes = (add) => {
-  add('get', '/v2/workflows/dlq', listFailedRuns);
+export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
+  route('GET /v2/workflows/dlq', {
+    summary: 'Lists failed runs.',
+    permission: 'read',
+    parameters: filters(OF_LIST),
+    answer: json(OBJECT),
+    handle: listFailedRuns,
+  }),
 
-  add('get', '/v2/workflows/dlq/:id', async (call, { id }) => {
-    const { runs } = await call.ask({ type: 'GetFailedRun', dlqId: id as DlqId }, 'FailedRuns');
-    call.value(200, recordOf(call, runs[0] as FailedRunView));
-  });
+  route('GET /v2/workflows/dlq/:id', {
+    summary: 'Shows a failed run.',
+    permission: 'read',
+    answer: json(OBJECT),
+    async handle(call, { path: { id } }) {
+      const { runs } = await call.ask({ type: 'GetFailedRun', dlqId: id as DlqId }, 'FailedRuns');
+      call.value(200, recordOf(call, runs[0] as FailedRunView));
+    },
+  }),
 
-  add('delete', '/v2/workflows/dlq', async (call) => {
-    call.mustBeAllowedToChange();
-    const selector = bulkRuns(call, MAX_DLQ_COUNT);
-    const { count, after } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
-    call.value(200, { deleted: count, cursor: after });
-  });
+  route('DELETE /v2/workflows/dlq', {
+    summary: 'Deletes failed runs.',
+    permission: 'change',
+    parameters: filters(OF_BULK),
+    answer: json(schemaNamed('DlqDeleted')),
+    async handle(call) {
+      const selector = bulkRuns(call, MAX_DLQ_COUNT);
+      const { count, after } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
+      call.value(200, { deleted: count, cursor: after });
+    },
+  }),
 
-  const deleteOne: Handle = async (call, { id }) => {
-    call.mustBeAllowedToChange();
-    const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
-    const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
-    if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
-    call.done();
-  };
-  add('delete', '/v2/workflows/dlq/:id', deleteOne);
-  // As a published client asks for it.
-  add('delete', '/v2/workflows/dlq/delete/:id', deleteOne);
+  route('DELETE /v2/workflows/dlq/:id', {
+    // As a published client asks for it.
+    alsoPaths: ['/v2/workflows/dlq/delete/:id'],
+    summary: 'Deletes a failed run.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: { id } }) {
+      const selector = { kind: 'ids', dlqIds: [id as DlqId] } as const;
+      const { count } = await call.ask({ type: 'DeleteFailedRuns', selector }, 'DlqDeleted');
+      if (count === 0) throw new Refused(notFound(`dlq message ${id}`));
+      call.done();
+    },
+  }),
 
-  for (const how of ['resume', 'restart'] as const) {
-    add('post', `/v2/workflows/dlq/${how}`, async (call) => {
-      call.mustBeAllowedToChange();
-      const { runs, after } = await takeUp(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
-      // Whoever pages stops at the empty one.
-      call.value(200, { workflowRuns: runs.map(nameRecord), cursor: after ?? '' });
-    });
+  ...takingUp('resume', 'Resumes failed runs where they stopped.', 'Resumes a failed run where it stopped.'),
+  ...takingUp('restart', 'Starts failed runs from the beginning.', 'Starts a failed run from the beginning.'),
 
-    add('post', `/v2/workflows/dlq/${how}/:id`, async (call, { id = '' }) => {
-      call.mustBeAllowedToChange();
-      const { runs } = await takeUp(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
-      const [run] = runs;
-      if (run === undefined) throw new Refused(notFound(`dlq message ${id}`));
-      call.value(200, nameRecord(run));
-    });
-  }
-
-  add('post', '/v2/workflows/dlq/callback/:id', async (call, { id }) => {
-    call.mustBeAllowedToChange();
-    const messageId = newMessageId(call.face.parts.random);
-    const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
-    const { runs } = await call.ask(command, 'RunsStarted');
-    call.value(200, nameRecord(runs[0] as RunName));
-  });
+  route('POST /v2/workflows/dlq/callback/:id', {
+    summary: 'Calls the failure function of a failed run again.',
+    permission: 'change',
+    answer: json(OBJECT),
+    async handle(call, { path: { id } }) {
+      const messageId = newMessageId(call.face.parts.random);
+      const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
+      const { runs } = await call.ask(command, 'RunsStarted');
+      call.value(200, nameRecord(runs[0] as RunName));
+    },
+  }),
 
   // A redirection that leads nowhere is a failure to clients that look at the status alone, and there is nothing to
   // be led to.
-  add('delete', '/v2/workflows/dlq/callback/:id', async (call, { id }) => {
-    call.mustBeAllowedToChange();
-    await call.ask({ type: 'CancelFailureFunction', dlqId: id as DlqId }, 'Done');
-    call.done();
-  });
-};
+  route('DELETE /v2/workflows/dlq/callback/:id', {
+    summary: 'Stops the failure function of a failed run.',
+    permission: 'change',
+    answer: json(ANYTHING),
+    async handle(call, { path: { id } }) {
+      await call.ask({ type: 'CancelFailureFunction', dlqId: id as DlqId }, 'Done');
+      call.done();
+    },
+  }),
+];
+
+function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: string): Route[] {
+  return [
+    route(`POST /v2/workflows/dlq/${how}`, {
+      summary,
+      permission: 'change',
+      parameters: filters(OF_BULK),
+      answer: json(schemaNamed('ResumedRuns')),
+      async handle(call) {
+        const { runs, after } = await takeUp(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
+        // Whoever pages stops at the empty one.
+        call.value(200, { workflowRuns: runs.map(nameRecord), cursor: after ?? '' });
+      },
+    }),
+    route(`POST /v2/workflows/dlq/${how}/:id`, {
+      summary: summaryOfOne,
+      permission: 'change',
+      answer: json(OBJECT),
+      async handle(call, { path: { id = '' } }) {
+        const { runs } = await takeUp(call, how, oneRun(id)).catch((failure) => refusePlain(call, id, failure));
+        const [run] = runs;
+        if (run === undefined) throw new Refused(notFound(`dlq message ${id}`));
+        call.value(200, nameRecord(run));
+      },
+    }),
+  ];
+}
 
 /** Asked of the owner, which has all that is shown; in as many parts as its answers take. */
 export async function listFailedRuns(call: QueueCall): Promise<void> {

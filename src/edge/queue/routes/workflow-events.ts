@@ -1,16 +1,19 @@
 /** `/v2/wait`, `/v2/notify`, `/v2/waiters`: steps that wait for events, and the events. */
+
 import { type HeaderList, newMessageId } from '../../../domain/queue/index.js';
-import { parseJson } from '../json-items.js';
+import { json } from '../../http/answer-shape.js';
+import { parseJson } from '../../http/json-items.js';
+import { OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { inWordsOf } from '../../http/refused.js';
 import type { QueueCall } from '../queue-call.js';
 import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
-import { inWordsOf } from '../refused.js';
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
+import { type Route, route } from '../route.js';
 import { headerValue } from '../run-headers.js';
 import { checkedRunId, eventIdInPath, RUN_ID, runIdInPath } from '../run-names.js';
 import { stepOfObject } from '../step-marks.js';
 import { askedDelivery, stepTextOf } from '../workflow-items.js';
-import type { Routes } from './routes.js';
 
 const WAIT = '/v2/wait/';
 const NOTIFY = '/v2/notify/';
@@ -18,19 +21,33 @@ const WAITERS = '/v2/waiters/';
 const CONFIGURATION = 'svc-';
 const FORWARDED = 'svc-forward-';
 
-export const workflowEventRoutes: Routes = (add) => {
-  add('post', /^\/v2\/wait\/.+$/, wait);
-  add('post', /^\/v2\/notify\/.+$/, notify);
+export const WORKFLOW_EVENT_ROUTES: readonly Route[] = [
+  route('POST /v2/wait/*event', {
+    summary: 'Lets a run wait for an event.',
+    permission: 'publish',
+    answer: json(OBJECT),
+    handle: wait,
+  }),
+  route('POST /v2/notify/*event', {
+    summary: 'Wakes the runs that wait for an event.',
+    permission: 'publish',
+    answer: json(OBJECTS),
+    handle: notify,
+  }),
 
-  add('get', /^\/v2\/waiters\/.+$/, async (call) => {
-    const eventId = eventIdInPath(call.path.slice(WAITERS.length));
-    const { waiters } = await call.ask({ type: 'ListWaiters', eventId }, 'Waiters');
-    await call.list(['[', ']'], waiters, (waiter) => waiterRecord(waiter, call.spellingFor(waiter.isAlias)));
-  });
-};
+  route('GET /v2/waiters/*event', {
+    summary: 'Lists the runs that wait for an event.',
+    permission: 'read',
+    answer: json(OBJECTS),
+    async handle(call) {
+      const eventId = eventIdInPath(call.path.slice(WAITERS.length));
+      const { waiters } = await call.ask({ type: 'ListWaiters', eventId }, 'Waiters');
+      await call.list(['[', ']'], waiters, (waiter) => waiterRecord(waiter, call.spellingFor(waiter.isAlias)));
+    },
+  }),
+];
 
 async function wait(call: QueueCall): Promise<void> {
-  call.mustBeAllowedToPublish();
   const { configuration } = call.words;
   const runId = checkedRunId(headerValue(configuration, RUN_ID) ?? '');
   const request = WaitRequest.from(parseJson(call.body));
@@ -63,7 +80,6 @@ function sent([name, value]: HeaderList[number]): HeaderList[number] {
 
 /** With two segments the first is a run: its waiter alone is notified, and an event that nobody waits for is kept. */
 async function notify(call: QueueCall): Promise<void> {
-  call.mustBeAllowedToPublish();
   const target = call.path.slice(NOTIFY.length);
   const slash = target.indexOf('/');
   const runId = slash < 0 ? undefined : runIdInPath(target.slice(0, slash));

@@ -11,6 +11,9 @@ import {
   STEP_STATES,
   type StepState,
 } from '../../../ports/index.js';
+import { json } from '../../http/answer-shape.js';
+import { OBJECT } from '../../http/openapi/parts.js';
+import { invalid } from '../../http/refused.js';
 import {
   countOf,
   filterOf,
@@ -28,8 +31,7 @@ import type { QueueCall } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
 import { runEventRecord } from '../records/workflow-event-record.js';
 import { runRecord } from '../records/workflow-run-record.js';
-import { invalid } from '../refused.js';
-import type { Routes } from './routes.js';
+import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'groupBy',
@@ -66,13 +68,25 @@ const EVENT_STATES: ReadonlyMap<string, readonly RunEventState[]> = new Map<stri
   ['IN_PROGRESS', ['ACTIVE', 'RETRY', 'ERROR']],
 ]);
 
-export const workflowLogRoutes: Routes = (add) => {
-  add('get', '/v2/workflows/logs', (call) => listRuns(call, parametersOf(call)));
-  add('get', '/v2/workflows/events', (call) => {
-    const parameters = parametersOf(call);
-    return isGrouped(parameters, BY_RUN) ? listRuns(call, parameters) : listEvents(call, parameters);
-  });
-};
+export const WORKFLOW_LOG_ROUTES: readonly Route[] = [
+  route('GET /v2/workflows/logs', {
+    summary: 'Lists workflow runs, newest first.',
+    permission: 'read',
+    parameters: filters(PARAMETERS),
+    answer: json(OBJECT),
+    handle: (call) => listRuns(call, parametersOf(call)),
+  }),
+  route('GET /v2/workflows/events', {
+    summary: 'Lists what happened in workflow runs.',
+    permission: 'read',
+    parameters: filters(PARAMETERS),
+    answer: json(OBJECT),
+    handle: (call) => {
+      const parameters = parametersOf(call);
+      return isGrouped(parameters, BY_RUN) ? listRuns(call, parameters) : listEvents(call, parameters);
+    },
+  }),
+];
 
 async function listRuns(call: QueueCall, parameters: Parameters): Promise<void> {
   if (orderOf(parameters, 'latestFirst') !== 'latestFirst') throw invalid('runs are listed latestFirst');

@@ -1,4 +1,5 @@
 /** `/v2/workflows/runs`: the entries of a run, for its endpoint; and the ends of runs, one or many. */
+
 import {
   DEFAULT_CANCEL_COUNT,
   type EntryView,
@@ -8,6 +9,10 @@ import {
 } from '../../../domain/queue/runs/index.js';
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
+import { json } from '../../http/answer-shape.js';
+import { ANYTHING, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
+import { invalid, Refused } from '../../http/refused.js';
+import { base64 } from '../../records/shown.js';
 import {
   allParameters,
   countOf,
@@ -21,17 +26,15 @@ import {
 } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
 import { MAX_FILTER_VALUES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
-import { base64 } from '../records/shown.js';
-import { invalid, Refused } from '../refused.js';
+import { filters, type Route, route } from '../route.js';
 import { runIdInPath } from '../run-names.js';
 import { jsonOf } from './messages.js';
-import type { Routes } from './routes.js';
 
 const RUNS = '/v2/workflows/runs';
 /** Of an entry, encoded in one step: whole groups of base64. */
 const SLICE_BYTES = 192 * 1024;
 /** An id may hold any character, slashes too. */
-const ONE_RUN = /^\/v2\/workflows\/runs\/.+$/;
+const _ONE_RUN = /^\/v2\/workflows\/runs\/.+$/;
 
 const OF_END: ReadonlySet<string> = new Set(['cancel']);
 const OF_BULK: ReadonlySet<string> = new Set([
@@ -48,29 +51,44 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
-export const workflowRunRoutes: Routes = (add) => {
-  add('get', ONE_RUN, (call) => call.pieces(entriesOf(call, runIdIn(call))));
+export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
+  route('GET /v2/workflows/runs/*id', {
+    summary: 'Shows the steps of a run.',
+    permission: 'read',
+    answer: json(OBJECTS),
+    handle: (call) => call.pieces(entriesOf(call, runIdIn(call))),
+  }),
 
-  add('delete', ONE_RUN, async (call) => {
-    call.mustBeAllowedToChange();
-    const runId = runIdIn(call);
-    const cancel = single(queryParameters(call.words.rest, OF_END), 'cancel') ?? 'true';
-    if (cancel !== 'true' && cancel !== 'false') throw invalid('cancel must be true or false');
-    const isFinished = cancel === 'false';
-    const response = isFinished && call.body.length > 0 ? call.body : undefined;
-    await call.ask({ type: 'EndRun', runId, how: isFinished ? 'finish' : 'cancel', response }, 'Done');
-    call.done();
-  });
+  route('DELETE /v2/workflows/runs/*id', {
+    summary: 'Cancels a run.',
+    permission: 'change',
+    parameters: filters(OF_END),
+    answer: json(ANYTHING),
+    async handle(call) {
+      const runId = runIdIn(call);
+      const cancel = single(queryParameters(call.words.rest, OF_END), 'cancel') ?? 'true';
+      if (cancel !== 'true' && cancel !== 'false') throw invalid('cancel must be true or false');
+      const isFinished = cancel === 'false';
+      const response = isFinished && call.body.length > 0 ? call.body : undefined;
+      await call.ask({ type: 'EndRun', runId, how: isFinished ? 'finish' : 'cancel', response }, 'Done');
+      call.done();
+    },
+  }),
 
-  add('delete', RUNS, async (call) => {
-    call.mustBeAllowedToChange();
-    // An id that a client has lost would make it all of them.
-    if (call.path.endsWith('/')) throw invalid('the workflow run id is missing');
-    const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
-    const { count } = await call.ask({ type: 'CancelRuns', selector }, 'Cancelled');
-    call.value(200, { cancelled: count });
-  });
-};
+  route('DELETE /v2/workflows/runs', {
+    summary: 'Cancels runs.',
+    permission: 'change',
+    parameters: filters(OF_BULK),
+    answer: json(schemaNamed('Cancelled')),
+    async handle(call) {
+      // An id that a client has lost would make it all of them.
+      if (call.path.endsWith('/')) throw invalid('the workflow run id is missing');
+      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+      const { count } = await call.ask({ type: 'CancelRuns', selector }, 'Cancelled');
+      call.value(200, { cancelled: count });
+    },
+  }),
+];
 
 /** Page by page: entries are appended only, so that pages of different moments are one list. */
 async function* entriesOf(call: QueueCall, runId: RunId): AsyncGenerator<string> {

@@ -1,17 +1,23 @@
 /** `search`, `fetch` and `range`. */
+
+import { json } from '../../http/answer-shape.js';
+import { record, TEXT } from '../../http/openapi/parts.js';
 import { MAX_RANGE_LIMIT } from '../face-limits.js';
 import { jsonOf } from '../json-of.js';
 import { FetchRequest } from '../requests/fetch-request.js';
 import { cursorAfter, RangeRequest } from '../requests/range-request.js';
 import { SearchRequest } from '../requests/search-request.js';
+import { FETCH_BODY, RANGE_BODY, SEARCH_BODY, SHOWN_DOCUMENT } from '../schemas.js';
 import { rerankUnitsOf } from '../search-allowance.js';
 import type { SearchCall } from '../search-call.js';
-import type { SearchCommand } from './search-command.js';
+import { route } from '../search-route.js';
 
-export const SEARCH: SearchCommand = {
-  isRead: true,
-  scope: 'named',
-  run: async (call) => {
+export const SEARCH = route('POST /search/:id/search/*index', {
+  summary: 'Finds documents, the best first.',
+  permission: 'read',
+  bodySchema: SEARCH_BODY,
+  answer: json({ type: 'array', items: SHOWN_DOCUMENT }),
+  handle: async (call) => {
     const { face, grant, name, body } = call;
     const { asked } = SearchRequest.from(jsonOf(body));
     face.allowance.mayReadAtOnce(grant, asked.topK);
@@ -28,13 +34,15 @@ export const SEARCH: SearchCommand = {
       queryMs: call.elapsedMs,
     });
   },
-};
+});
 
-export const FETCH: SearchCommand = {
-  alsoBy: 'GET',
-  isRead: true,
-  scope: 'named',
-  run: async (call) => {
+export const FETCH = route('POST /search/:id/fetch/*index', {
+  alsoMethods: ['get'],
+  summary: 'Reads documents by their ids, or by what ids begin with.',
+  permission: 'read',
+  bodySchema: FETCH_BODY,
+  answer: json({ type: 'array', items: { oneOf: [SHOWN_DOCUMENT, { type: 'null' }] } }),
+  handle: async (call) => {
     const { face, grant, store, name, body } = call;
     const request = FetchRequest.from(jsonOf(body));
     face.allowance.mayTransfer(grant);
@@ -47,13 +55,15 @@ export const FETCH: SearchCommand = {
     await call.results('', found, (document) => (document === undefined ? null : request.shown(document)));
     transferred(call);
   },
-};
+});
 
-export const RANGE: SearchCommand = {
-  alsoBy: 'GET',
-  isRead: true,
-  scope: 'named',
-  run: async (call) => {
+export const RANGE = route('POST /search/:id/range/*index', {
+  alsoMethods: ['get'],
+  summary: 'Reads documents page by page.',
+  permission: 'read',
+  bodySchema: RANGE_BODY,
+  answer: json(record({ nextCursor: TEXT, vectors: { type: 'array', items: SHOWN_DOCUMENT } })),
+  handle: async (call) => {
     const { face, grant, store, name, body } = call;
     const request = RangeRequest.from(jsonOf(body));
     face.allowance.mayTransfer(grant);
@@ -62,7 +72,7 @@ export const RANGE: SearchCommand = {
     await call.results(before, documents, (document) => request.shown(document), '}');
     transferred(call);
   },
-};
+});
 
 function transferred({ face, grant, body, bytesOut }: SearchCall): void {
   face.parts.meter.recordSearch(grant.index, { bytesIn: body.length, bytesOut });

@@ -1,21 +1,25 @@
 /** Commands about indexes as a whole: what there is, emptying, deleting, renaming. */
 import { namespaceNotFound } from '../../error-map.js';
-import { invalid, Refused } from '../../queue/refused.js';
+import { json, TEXTS } from '../../http/answer-shape.js';
+import { FLAG, queryParameter, record } from '../../http/openapi/parts.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { jsonOf } from '../json-of.js';
 import { RenameRequest } from '../requests/rename-request.js';
+import { DONE, HELD, RENAME_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
 import type { StoredTotals } from '../search-partition.js';
-import type { SearchCommand } from './search-command.js';
+import { route } from '../search-route.js';
 
 const SIMILARITY = 'COSINE';
 const DENSE_MODEL = 'HASHED_NGRAMS';
 const SPARSE_MODEL = 'BM25';
 
-export const INFO: SearchCommand = {
-  alsoBy: 'GET',
-  isRead: true,
-  scope: 'unnamed',
-  run: async (call) => {
+export const INFO = route('POST /search/:id/info', {
+  alsoMethods: ['get'],
+  summary: 'Says what the indexes hold.',
+  permission: 'read',
+  answer: json(HELD),
+  handle: async (call) => {
     const { face, grant, store } = call;
     // What is indexed is asked first: a document that comes in between is then pending, never more than there are.
     const indexed = await face.parts.queries.info(grant.index);
@@ -45,42 +49,53 @@ export const INFO: SearchCommand = {
       namespaces: Object.fromEntries(namespaces),
     });
   },
-};
+});
 
-export const LIST_NAMESPACES: SearchCommand = {
-  alsoBy: 'GET',
-  isRead: true,
-  scope: 'unnamed',
-  run: async (call) => call.result(await call.store.names()),
-};
+export const LIST_NAMESPACES = route('POST /search/:id/list-namespaces', {
+  alsoMethods: ['get'],
+  summary: 'Lists the indexes.',
+  permission: 'read',
+  answer: TEXTS,
+  handle: async (call) => call.result(await call.store.names()),
+});
 
-export const RESET: SearchCommand = {
-  alsoBy: 'DELETE',
-  isRead: false,
-  scope: 'either',
-  run: async (call) => {
-    const { store, target, name } = call;
-    const totals = target.name === undefined ? await store.resetAll() : await store.reset(name);
-    done(call, totals);
-  },
-};
+export const RESET = route('POST /search/:id/reset/*index', {
+  alsoMethods: ['delete'],
+  summary: 'Empties an index.',
+  permission: 'write',
+  answer: DONE,
+  handle: async (call) => done(call, await call.store.reset(call.name)),
+});
 
-export const DELETE_NAMESPACE: SearchCommand = {
-  alsoBy: 'DELETE',
-  isRead: false,
-  scope: 'named',
-  run: async (call) => {
+export const RESET_ALL = route('POST /search/:id/reset', {
+  alsoMethods: ['delete'],
+  summary: 'Empties every index.',
+  permission: 'write',
+  // Whatever its value.
+  parameters: [{ ...queryParameter('all'), required: true }],
+  answer: DONE,
+  handle: async (call) => done(call, await call.store.resetAll()),
+});
+
+export const DELETE_NAMESPACE = route('POST /search/:id/delete-namespace/*index', {
+  alsoMethods: ['delete'],
+  summary: 'Deletes an index.',
+  permission: 'write',
+  answer: DONE,
+  handle: async (call) => {
     const { face, store, name, grant } = call;
     const totals = await store.deleteName(name);
     if (totals === undefined) throw new Refused(namespaceNotFound(name, face.nameOf(grant.index)));
     done(call, totals);
   },
-};
+});
 
-export const RENAME_NAMESPACE: SearchCommand = {
-  isRead: false,
-  scope: 'unnamed',
-  run: async (call) => {
+export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
+  summary: 'Gives an index another name.',
+  permission: 'write',
+  bodySchema: RENAME_BODY,
+  answer: json(record({ renamed: FLAG })),
+  handle: async (call) => {
     const { face, store, grant, body } = call;
     const { namespace, newNamespace, deleteExisting } = RenameRequest.from(jsonOf(body));
     const outcome = await store.rename(namespace, newNamespace, deleteExisting);
@@ -88,7 +103,7 @@ export const RENAME_NAMESPACE: SearchCommand = {
     if (outcome === 'taken') throw invalid(`newNamespace: ${newNamespace} exists already`);
     call.result({ renamed: true });
   },
-};
+});
 
 function done(call: SearchCall, { documents, bytes }: StoredTotals): void {
   call.result('Success');

@@ -1,23 +1,28 @@
 /** `upsert-data` and `delete`. */
 import { compileFilter } from '../../../domain/search/index.js';
 import type { ByteString } from '../../../kernel/index.js';
-import { SEARCH_REFUSALS, searchLimitReached } from '../../error-map.js';
-import { invalid, Refused } from '../../queue/refused.js';
+import { SEARCH_REFUSALS, SHARED_REFUSALS, searchLimitReached } from '../../error-map.js';
+import { json } from '../../http/answer-shape.js';
+import { record, WHOLE } from '../../http/openapi/parts.js';
+import { invalid, Refused } from '../../http/refused.js';
 import { documentItems } from '../document-items.js';
 import type { Removal, UpsertOutcome } from '../document-store.js';
 import { MAX_INDEX_BYTES, MAX_INDEX_NAMES } from '../face-limits.js';
 import { jsonOf } from '../json-of.js';
 import { DeleteRequest } from '../requests/delete-request.js';
 import { DocumentRequest } from '../requests/document-request.js';
+import { DELETE_BODY, DONE, UPSERT_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
 import type { StoredTotals } from '../search-partition.js';
-import type { SearchCommand } from './search-command.js';
+import { route } from '../search-route.js';
 
-export const UPSERT_DATA: SearchCommand = {
-  isRead: false,
-  scope: 'named',
-  isUpsert: true,
-  run: async (call) => {
+export const UPSERT_DATA = route('POST /search/:id/upsert-data/*index', {
+  summary: 'Stores documents.',
+  permission: 'write',
+  bodyBound: 'upsert',
+  bodySchema: UPSERT_BODY,
+  answer: DONE,
+  handle: async (call) => {
     const { face, grant, store, name } = call;
     face.allowance.mayTransfer(grant);
     const { texts, count } = await textsIn(call);
@@ -29,19 +34,21 @@ export const UPSERT_DATA: SearchCommand = {
     call.result('Success');
     if (outcome !== undefined) counted(call, outcome, count);
   },
-};
+});
 
-export const DELETE: SearchCommand = {
-  alsoBy: 'DELETE',
-  isRead: false,
-  scope: 'named',
-  run: async (call) => {
+export const DELETE = route('POST /search/:id/delete/*index', {
+  alsoMethods: ['delete'],
+  summary: 'Deletes documents: by ids, by what ids begin with, or by a filter.',
+  permission: 'write',
+  bodySchema: DELETE_BODY,
+  answer: json(record({ deleted: WHOLE })),
+  handle: async (call) => {
     const removal = await removed(call, DeleteRequest.from(jsonOf(call.body)));
     if (removal.isCutShort) call.answer.refuse(new Refused(SEARCH_REFUSALS.cutShort));
     else call.result({ deleted: removal.removed });
     counted(call, removal, removal.removed);
   },
-};
+});
 
 /** Of several documents with one id the last one counts, as if they had come one after the other. */
 async function textsIn({ face, grant, body }: SearchCall) {
@@ -78,7 +85,7 @@ async function removed(call: SearchCall, { ids, prefix, filter }: DeleteRequest)
   const fits = compileFilter(filter ?? '');
   if (fits === undefined) throw invalid('filter must not be blank');
   const removal = await face.scanning(() => store.removeFitting(name, fits, mayGoOn));
-  if (removal === undefined) throw new Refused(SEARCH_REFUSALS.overloaded);
+  if (removal === undefined) throw new Refused(SHARED_REFUSALS.overloaded);
   return removal;
 }
 

@@ -1,8 +1,8 @@
 /** The body of `delete`: ids, what ids begin with, or a filter. A bare array is one of ids. */
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS, MAX_FILTER_CHARACTERS } from '../../../domain/search/index.js';
-import { invalid } from '../../queue/refused.js';
-import { checked, membersOf } from '../../queue/requests/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 import { MAX_IDS } from '../face-limits.js';
 import { idsIn, textIn } from './fetch-request.js';
 import { IsDocumentIds } from './rules.js';

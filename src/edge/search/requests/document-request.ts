@@ -8,8 +8,8 @@ import {
   vectorProblem,
 } from '../../../domain/search/index.js';
 import type { ByteString } from '../../../kernel/index.js';
-import { invalid } from '../../queue/refused.js';
-import { checked, membersOf } from '../../queue/requests/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 import { asId, IsDocumentId, IsJsonObject, IsVector, idProblem } from './rules.js';
 
 export class DocumentRequest {

@@ -1,8 +1,8 @@
 /** The body of `fetch`: ids, or what ids begin with. */
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
-import { invalid } from '../../queue/refused.js';
-import { checked, membersOf } from '../../queue/requests/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 import { MAX_IDS } from '../face-limits.js';
 import { asId, IsDocumentIds } from './rules.js';
 import { ShownParts } from './shown-parts.js';

@@ -1,8 +1,8 @@
 /** The body of `range`: a page of documents. */
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
-import { invalid } from '../../queue/refused.js';
-import { checked, membersOf } from '../../queue/requests/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../face-limits.js';
 import { ShownParts } from './shown-parts.js';
 

@@ -1,6 +1,6 @@
 /** The body of `rename-namespace`. */
 import { IsBoolean } from 'class-validator';
-import { checked, membersOf } from '../../queue/requests/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
 import { IsIndexName } from './rules.js';
 
 export class RenameRequest {

@@ -2,8 +2,8 @@
 import { IsBoolean, IsInt, IsNumber, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { MAX_FILTER_CHARACTERS, MAX_QUERY_CHARACTERS, MAX_TOP_K } from '../../../domain/search/index.js';
 import type { SearchQuery } from '../../../ports/index.js';
-import { invalid } from '../../queue/refused.js';
-import { checked, membersOf } from '../../queue/requests/checked.js';
+import { checked, membersOf } from '../../http/checked.js';
+import { invalid } from '../../http/refused.js';
 import { DEFAULT_TOP_K } from '../face-limits.js';
 import { IsVector } from './rules.js';
 

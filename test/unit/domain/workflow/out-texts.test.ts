@@ -33,7 +33,7 @@ const content = fc.oneof(
   tornBytes,
 );
 
-describe('domain/workflow: what the server puts into a record', () => {
+describe('runs: what the server puts into a record', () => {
   it('is an event as base64', () => {
     fc.assert(
       fc.property(content, (event) => {

@@ -1,16 +1,18 @@
 /** The document: it is one of OpenAPI 3.1, whole in itself, and says what the declarations say. */
 import { expect } from 'chai';
-import { requestOf } from '../../../../src/edge/management/request-class.js';
+import { openApiDocument } from '../../../../src/edge/http/openapi/document.js';
+import { schemaOf } from '../../../../src/edge/http/openapi/schemas.js';
+import { requestOf } from '../../../../src/edge/http/request-class.js';
+import { managementArea } from '../../../../src/edge/management/management-area.js';
 import { CreateDatabaseRequest } from '../../../../src/edge/management/requests/database-requests.js';
 import { MANAGEMENT_ROUTES } from '../../../../src/edge/management/routes/index.js';
-import { openApiDocument } from '../../../../src/edge/openapi/index.js';
-import { schemaOf } from '../../../../src/edge/openapi/schemas.js';
+import { AREAS } from '../../../../src/edge/openapi/index.js';
 
 const URLS = { kv: 'kv.example', queue: 'https://queue.example', search: 'search.example' };
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'patch', 'head']);
 
 describe('the OpenAPI document', () => {
-  const document = openApiDocument(MANAGEMENT_ROUTES, URLS, '1.2.3');
+  const document = openApiDocument([...AREAS, managementArea(MANAGEMENT_ROUTES)], URLS, '1.2.3');
   const text = JSON.stringify(document);
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) =>
@@ -48,9 +50,9 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is of all three areas, each where its server is', () => {
+  it('is of all areas, each where its server is', () => {
     const tags = new Set(operations.flatMap(({ operation }) => operation.tags as string[]));
-    expect([...tags].sort()).to.deep.equal(['kv', 'management', 'queue', 'search']);
+    expect([...tags].sort()).to.deep.equal(['kv', 'management', 'monitoring', 'operators', 'queue', 'search']);
     expect(document.paths['/pipeline']?.servers).to.deep.equal([{ url: 'http://kv.example' }]);
     expect(document.paths['/v2/dlq']?.servers).to.deep.equal([{ url: 'https://queue.example' }]);
     expect(document.paths['/v2/search']?.servers).to.equal(undefined);

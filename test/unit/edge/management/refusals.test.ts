@@ -1,7 +1,7 @@
 /** What the control actor refuses, and what fails on the way, as a client of the management API hears it. */
 import { expect } from 'chai';
 import { controlRefusal, managementRefusalOf } from '../../../../src/edge/error-map.js';
-import { mayDo } from '../../../../src/edge/management/permissions.js';
+import { mayDo } from '../../../../src/edge/team-permissions.js';
 import { ERROR_CODES, type ErrorCode, MillraceError } from '../../../../src/kernel/index.js';
 
 const STATUSES = [400, 401, 403, 404, 405, 406, 413, 429, 500, 503];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Refused } from '../../../../src/edge/queue/refused.js';
+import { Refused } from '../../../../src/edge/http/refused.js';
 import { beginsWithStep, isSentByRun, markOf, runHeadersOf } from '../../../../src/edge/queue/run-headers.js';
 import { checkedRunId, eventIdInPath, runIdInPath } from '../../../../src/edge/queue/run-names.js';
 

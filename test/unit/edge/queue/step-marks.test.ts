@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Refused } from '../../../../src/edge/queue/refused.js';
+import { Refused } from '../../../../src/edge/http/refused.js';
 import { stepOfCall, stepOfObject, stepOfRecord } from '../../../../src/edge/queue/step-marks.js';
 
 const RECORD = { stepId: 3, stepName: 'one', stepType: 'Run', out: '{"a":[1,2]}', concurrent: 2 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Refused } from '../../../../src/edge/queue/refused.js';
+import { Refused } from '../../../../src/edge/http/refused.js';
 import { documentItems } from '../../../../src/edge/search/document-items.js';
 import { LONG_BODY_BYTES, MAX_DOCUMENT_BYTES } from '../../../../src/edge/search/face-limits.js';
 

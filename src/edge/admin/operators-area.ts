@@ -1,0 +1,18 @@
+/** What the OpenAPI document says of the operators' API as a whole. */
+import type { Area } from '../http/openapi/area.js';
+import { ADMIN_ROUTES } from './routes/index.js';
+
+export const OPERATORS_AREA: Area = {
+  name: 'operators',
+  description: 'The past of databases and queues, its proof, and what goes on right now.',
+  routes: ADMIN_ROUTES,
+  // A session is a bearer token, or the cookie that it came with.
+  security: [{ basic: [] }, { bearer: [] }],
+  refusals: ({ parameters }, path) => ({
+    ...(parameters.length === 0 ? {} : { 400: 'A parameter is wrong; the text names it.' }),
+    401: 'Nobody is known by these credentials.',
+    403: 'This person may not.',
+    ...(path.includes('{') ? { 404: 'There is no such thing in this account.' } : {}),
+    429: 'Failed sign-ins from this address; `Retry-After` says when to come back.',
+  }),
+};

@@ -1,0 +1,50 @@
+/** What goes on right now, and the read models that show it. */
+import { READ_MODEL_NAMES } from '../../../ports/index.js';
+import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
+import { events, json } from '../../http/answer-shape.js';
+import { queryParameter, record } from '../../http/openapi/parts.js';
+import { Refused } from '../../http/refused.js';
+import { logFeed, statisticsFeed } from '../feeds.js';
+import { type Route, route } from '../route.js';
+
+const STATISTICS = events('Events statistics: the last hour, whenever it has changed.');
+
+export const LIVE_ROUTES: readonly Route[] = [
+  route('GET /v2/admin/databases/:id/statistics', {
+    summary: 'Shows what a database is used for.',
+    permission: 'read',
+    answer: STATISTICS,
+    handle: (call) => statisticsFeed(call, 'database'),
+  }),
+  route('GET /v2/admin/queues/:id/logs', {
+    summary: 'Shows what happens to the messages of a queue.',
+    permission: 'databases',
+    parameters: [queryParameter('from', 'Milliseconds since 1970; left out: now.', { type: 'integer', minimum: 0 })],
+    answer: events('Events log, each an event of a message.'),
+    handle: logFeed,
+  }),
+  route('GET /v2/admin/queues/:id/statistics', {
+    summary: 'Shows what a queue is used for.',
+    permission: 'read',
+    answer: STATISTICS,
+    handle: (call) => statisticsFeed(call, 'queue'),
+  }),
+  // Of this process, for operators.
+  route('POST /v2/admin/read-models/:id/rebuild', {
+    summary: 'Makes a read model of this process anew, for people of the first account.',
+    permission: 'read',
+    answer: json(record({ rebuilding: { enum: READ_MODEL_NAMES } })),
+    async handle(call) {
+      const { readModels, isOperator } = call.face.parts;
+      if (call.grant.isReadOnly) throw new Refused(MANAGEMENT_REFUSALS.readOnly);
+      if (!isOperator(call.grant)) {
+        throw new Refused(forbidden('only people of the first account may rebuild read models'));
+      }
+      const model = READ_MODEL_NAMES.find((name) => name === call.id);
+      if (model === undefined) throw new Refused(notFound('read model'));
+      if (readModels === undefined) throw new Refused(MANAGEMENT_REFUSALS.noReadModels);
+      readModels.rebuild(model);
+      call.json(JSON.stringify({ rebuilding: model }));
+    },
+  }),
+];

@@ -1,0 +1,73 @@
+/** Sessions of people at the console: begun with credentials, shown, and ended. */
+import { uuidOf } from '../../../messages/index.js';
+import { MANAGEMENT_REFUSALS } from '../../error-map.js';
+import { json, OK_ANSWER } from '../../http/answer-shape.js';
+import { basicCredentials } from '../../http/credentials.js';
+import { FLAG, record, TEXT } from '../../http/openapi/parts.js';
+import { Refused } from '../../http/refused.js';
+import type { AdminCall } from '../admin-call.js';
+import type { AdminFace } from '../admin-face.js';
+import { type Route, route } from '../route.js';
+import { SESSION_COOKIE, SESSION_MS, sessionIn } from '../sessions.js';
+
+const SHOWN = { email: TEXT, customer_id: TEXT, role: TEXT, readonly: FLAG, key: TEXT, operator: FLAG };
+
+export const SESSION_ROUTES: readonly Route[] = [
+  route('POST /v2/admin/sessions', {
+    summary: 'Begins a session, with e-mail and API key; its cookie comes with the answer.',
+    permission: 'read',
+    answer: json(record({ session: TEXT, until: { ...TEXT, format: 'date-time' }, ...SHOWN })),
+    async handle(call) {
+      const { face, request } = call;
+      const credentials = basicCredentials(request.headers.authorization);
+      if (credentials === undefined) throw new Refused(MANAGEMENT_REFUSALS.unauthorized);
+      const { text, untilMs } = face.sessions.begin(credentials);
+      const until = new Date(untilMs).toISOString();
+      call.json(JSON.stringify({ session: text, until, ...shown(call) }), {
+        'Set-Cookie': cookie(face, encodeURIComponent(text), SESSION_MS / 1000),
+      });
+    },
+  }),
+
+  route('GET /v2/admin/session', {
+    summary: 'Shows who is signed in.',
+    permission: 'read',
+    answer: json(record(SHOWN)),
+    async handle(call) {
+      call.json(JSON.stringify(shown(call)));
+    },
+  }),
+
+  // The browser forgets it, and its text is worth nothing any more, wherever it was copied to.
+  route('DELETE /v2/admin/session', {
+    summary: 'Ends a session, in every process.',
+    permission: 'read',
+    answer: OK_ANSWER,
+    async handle(call) {
+      const { authorization, cookie: cookies } = call.request.headers;
+      const text = sessionIn(authorization, cookies);
+      const session = text === undefined ? undefined : call.face.sessions.named(text);
+      if (session !== undefined) {
+        await call.ask({ type: 'SignOut', session: session.name, untilMs: session.untilMs }, 'SignedOut');
+      }
+      call.json('"OK"', { 'Set-Cookie': cookie(call.face, '', 0) });
+    },
+  }),
+];
+
+function shown({ face, grant }: AdminCall) {
+  const { email, account, isTeam, role, isReadOnly, keyName } = grant;
+  return {
+    email,
+    customer_id: isTeam ? uuidOf(account) : email,
+    role,
+    readonly: isReadOnly,
+    key: keyName,
+    operator: face.parts.isOperator(grant),
+  };
+}
+
+function cookie({ parts }: AdminFace, value: string, seconds: number): string {
+  const secure = parts.isSecure ? '; Secure' : '';
+  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+}

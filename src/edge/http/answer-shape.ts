@@ -1,0 +1,34 @@
+/** What a route answers, as its declaration says it and the OpenAPI document shows it. */
+import type { JsonSchema } from './openapi/parts.js';
+import type { ClassOf } from './request-class.js';
+
+export type AnswerShape =
+  | { readonly kind: 'object' | 'list'; readonly of: ClassOf<object> }
+  /** `"OK"`, in quotes. */
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'texts' }
+  /** Of records that no class describes. */
+  | { readonly kind: 'json'; readonly of: JsonSchema; readonly description?: string }
+  /** Anything but JSON. */
+  | { readonly kind: 'other'; readonly type: string; readonly description: string };
+
+export function one(type: ClassOf<object>): AnswerShape {
+  return { kind: 'object', of: type };
+}
+
+export function listOf(type: ClassOf<object>): AnswerShape {
+  return { kind: 'list', of: type };
+}
+
+export const OK_ANSWER: AnswerShape = { kind: 'ok' };
+export const OK = 'OK';
+export const TEXTS: AnswerShape = { kind: 'texts' };
+
+export function json(of: JsonSchema, description?: string): AnswerShape {
+  return description === undefined ? { kind: 'json', of } : { kind: 'json', of, description };
+}
+
+/** Server-sent events. */
+export function events(description: string): AnswerShape {
+  return { kind: 'other', type: 'text/event-stream', description };
+}

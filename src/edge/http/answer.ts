@@ -1,0 +1,68 @@
+/**
+ * How an answer whose text is there is written, by every face.
+ *
+ *  AW1 it is written once, head and body together, with its length
+ *  AW2 nothing is written to a client that has gone, or that has been answered
+ *  AW3 what is left of a refused request's body is thrown away; of a long one that is not read the rest is not taken
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { endInOnePiece } from './one-piece.js';
+import type { Refused } from './refused.js';
+import { answerUnread, discardBody } from './request-body.js';
+
+/** A request and what is answered to it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Left out: JSON; '' for an answer without a body. */
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Of its connection. */
+  readonly isLast: boolean;
+  /** Not a byte more of the request's body is read: the connection's last answer, too. */
+  readonly leavesBody?: boolean;
+}
+
+/** @returns bytes of the body; 0 when nothing was written */
+export function write(response: ServerResponse, answer: Answer): number {
+  if (response.destroyed || response.headersSent) return 0;
+  const { status, text, type = 'application/json', headers, isLast, leavesBody = false } = answer;
+  const bytes = Buffer.byteLength(text);
+  // A flat list: Node copies an object of headers name by name.
+  const list = ['Content-Length', String(bytes)];
+  if (type !== '') list.push('Content-Type', type);
+  for (const name in headers) list.push(name, headers[name] as string);
+  if (isLast || leavesBody) list.push('Connection', 'close');
+  response.writeHead(status, list);
+  if (leavesBody) answerUnread(response.req, response, text);
+  else endInOnePiece(response, text, 'utf8', bytes);
+  return bytes;
+}
+
+export interface Refusing extends Omit<Answer, 'status' | 'text'> {
+  /** Left out: `{"error": "…"}`. */
+  readonly text?: string;
+}
+
+export function writeRefusal(
+  { request, response }: Exchange,
+  refused: Pick<Refused, 'refusal' | 'headers'>,
+  how: Refusing,
+): void {
+  const { refusal } = refused;
+  const { text = JSON.stringify({ error: refusal.text }), leavesBody = false, headers } = how;
+  write(response, { ...how, status: refusal.status, text, headers: { ...headers, ...headersOf(refused) } });
+  if (!leavesBody) discardBody(request);
+}
+
+function headersOf({
+  refusal: { retryAfterSeconds },
+  headers,
+}: Pick<Refused, 'refusal' | 'headers'>): Readonly<Record<string, string>> {
+  return retryAfterSeconds === undefined ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) };
+}

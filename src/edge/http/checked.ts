@@ -1,0 +1,23 @@
+/** JSON bodies against the rules that stand beside the fields of a request class. */
+import { type ValidationError, validateSync } from 'class-validator';
+import { invalid, type Refused } from './refused.js';
+
+/** @throws Refused 400 that names the first field that is wrong */
+export function checked<Request extends object>(request: Request): Request {
+  const [problem] = validateSync(request, { stopAtFirstError: true, forbidUnknownValues: false });
+  if (problem !== undefined) throw refusedFor(problem, '');
+  return request;
+}
+
+/** The members of a body. @throws Refused 400 when it is no object */
+export function membersOf(body: unknown, what = 'the body'): Map<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid(`${what} is not a JSON object`);
+  return new Map(Object.entries(body));
+}
+
+function refusedFor({ property, constraints, children }: ValidationError, within: string): Refused {
+  const path = /^\d+$/.test(property) ? `${within}[${property}]` : within === '' ? property : `${within}.${property}`;
+  const [text] = Object.values(constraints ?? {});
+  if (text !== undefined) return invalid(text.startsWith(property) ? `${path}${text.slice(property.length)}` : text);
+  return refusedFor((children as ValidationError[])[0] as ValidationError, path);
+}

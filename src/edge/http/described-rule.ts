@@ -1,0 +1,25 @@
+/** A rule for a field that class-validator has none for, with what the OpenAPI document says of it. */
+import { ValidateBy, type ValidationArguments } from 'class-validator';
+import { JSONSchema } from 'class-validator-jsonschema';
+
+type Schema = Exclude<Parameters<typeof JSONSchema>[0], (...parameters: never[]) => unknown>;
+
+const NAMES = new Set<string>();
+
+/** Names of such rules: what the document says of them stands beside them, and follows from nothing else. */
+export const DESCRIBED_RULES: ReadonlySet<string> = NAMES;
+
+export function describedRule(
+  name: string,
+  validate: (value: unknown) => boolean,
+  text: string,
+  schema: Schema,
+): PropertyDecorator {
+  NAMES.add(name);
+  const defaultMessage = (about?: ValidationArguments) => `${about?.property} ${text}`;
+  const judges = ValidateBy({ name, validator: { validate, defaultMessage } });
+  return (target, key) => {
+    judges(target, key);
+    JSONSchema(schema)(target, key as string);
+  };
+}

@@ -1,0 +1,47 @@
+/** Requests that failed through no fault of their client's: what the log has of them, and what the client is told. */
+import { describeError, isMillraceError } from '../../kernel/index.js';
+import type { Clock, Log } from '../../ports/index.js';
+import { isPassing, type Refusal } from '../error-map.js';
+import { Refused } from './refused.js';
+
+export class Incidents {
+  #count = 0;
+
+  /**
+   * @param face the first word of its events in the log: `kv`
+   * @param mark tells ids of faces apart
+   */
+  constructor(
+    private readonly face: string,
+    private readonly ports: { readonly clock: Clock; readonly log: Log },
+    private readonly mark = '',
+  ) {}
+
+  /**
+   * From whatever was thrown while a call was handled to what its client is told, and what the log.
+   * @param wording of the face
+   */
+  refused(failure: unknown, wording: (failure: unknown) => Refusal): Refused {
+    if (failure instanceof Refused) return failure;
+    return new Refused(this.told(wording(failure), failure), {}, undefined, isPassing(failure));
+  }
+
+  /** Defects get an id that a client can quote and an operator can search for. @returns what the client is told */
+  told(refusal: Refusal, failure: unknown): Refusal {
+    const { log } = this.ports;
+    if (refusal.status < 500) return refusal;
+    if (isMillraceError(failure) && refusal.status === 503) {
+      log.warn(`${this.face}.request.refused`, { code: failure.code, reason: failure.message });
+      return refusal;
+    }
+    const incident = this.#nextId();
+    const stack = failure instanceof Error ? failure.stack : undefined;
+    log.error(`${this.face}.request.failed`, { incident, error: describeError(failure), stack });
+    return { ...refusal, text: `${refusal.text}, incident=${incident}` };
+  }
+
+  #nextId(): string {
+    this.#count += 1;
+    return `${Math.trunc(this.ports.clock.nowMs()).toString(36)}-${this.mark}${this.#count}`;
+  }
+}

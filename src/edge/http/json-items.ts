@@ -1,0 +1,102 @@
+/**
+ * JSON from outside, bounded before it is parsed: depth, the number of values, and the items of a long array one by
+ * one, so that neither a hundred megabytes nor a hundred thousand brackets or members hold anybody up.
+ *
+ * The scan knows brackets and strings only. What it lets through, JSON.parse judges, piece by piece.
+ */
+import { MAX_BODY_VALUES } from './http-limits.js';
+import { deeper, more, notJson, parsed, SLICE_BYTES } from './json-bounds.js';
+import { endOfText, mustEnd, skipBlanks } from './json-texts.js';
+import { LONG_BYTES, readLarge } from './large-json.js';
+import { invalid, type Refused } from './refused.js';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+export interface Item {
+  readonly item: unknown;
+  /** The item's body in UTF-8 when it is long; the item's own is empty then. */
+  readonly body?: Buffer | undefined;
+}
+
+export interface ItemBounds {
+  /** What an item is, for the text of a refusal. */
+  readonly what: string;
+  /** Of one item's text. */
+  readonly maxBytes: number;
+  readonly maxValues: number;
+  /** Left out: that of every body. */
+  readonly maxDepth?: number;
+  tooLong(): Refused;
+}
+
+/** A whole body. @throws Refused 400 */
+export function parseJson(body: Buffer): unknown {
+  refuseExcess(body);
+  return parsed(body);
+}
+
+/**
+ * The items of a body that is an array, each when its text is complete; `undefined` where others may run.
+ * @throws Refused 400; what the bounds say for an item that is too long
+ */
+export function* itemsOf(body: Buffer, bounds: ItemBounds): Generator<Item | undefined, void> {
+  const { what, maxBytes, maxValues, maxDepth } = bounds;
+  let at = skipBlanks(body, 0);
+  if (body[at] !== OPEN_ARRAY) throw invalid('the body is not a JSON array');
+  at = skipBlanks(body, at + 1);
+  if (body[at] === CLOSE_ARRAY) return mustEnd(body, at + 1);
+  let breatheAt = at + SLICE_BYTES;
+  let from = at;
+  let depth = 0;
+  let commas = 0;
+  let isInString = false;
+  while (at < body.length) {
+    if (at - from > maxBytes) throw bounds.tooLong();
+    if (at >= breatheAt) {
+      breatheAt = at + SLICE_BYTES;
+      yield undefined;
+    }
+    if (isInString) {
+      at = endOfText(body, at, breatheAt);
+      isInString = body[at] !== QUOTE;
+      if (!isInString) at += 1;
+      continue;
+    }
+    const byte = body[at] as number;
+    if (byte === QUOTE) isInString = true;
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth = deeper(depth, maxDepth);
+    else if (depth > 0 && (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT)) depth -= 1;
+    else if (depth > 0 && byte === COMMA) commas = more(commas, what, maxValues);
+    else if (depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
+      const text = body.subarray(from, at);
+      yield text.length > LONG_BYTES ? yield* largeItem(text, bounds) : { item: parsed(text) };
+      if (byte === CLOSE_ARRAY) return mustEnd(body, at + 1);
+      from = at + 1;
+      commas = 0;
+    }
+    at += 1;
+  }
+  throw notJson();
+}
+
+function* largeItem(text: Buffer, { what, maxValues }: ItemBounds): Generator<undefined, Item> {
+  const read = yield* readLarge(text, 'body', { what, maxValues });
+  return { item: read.value, body: read.text };
+}
+
+function refuseExcess(body: Buffer): void {
+  let depth = 0;
+  let commas = 0;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === QUOTE) at = endOfText(body, at + 1, body.length);
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth = deeper(depth);
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
+    else if (byte === COMMA) commas = more(commas, 'the body', MAX_BODY_VALUES);
+  }
+}

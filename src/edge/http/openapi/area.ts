@@ -1,0 +1,34 @@
+/** An area of the interface: routes of one face, and what the document says of all of them alike. */
+import type { Described } from '../route.js';
+import type { JsonSchema, Operation, Parameter } from './parts.js';
+
+/** Where the faces are that are not where the document is read: base URLs, or the same without a scheme. */
+export interface AreaUrls {
+  readonly kv: string;
+  readonly queue: string;
+}
+
+export interface Area {
+  readonly name: string;
+  readonly description: string;
+  readonly routes: readonly Described[];
+  /** Left out: where the document was read. */
+  readonly isAt?: keyof AreaUrls;
+  readonly security: Operation['security'];
+  /** Of every operation, beside its own. */
+  readonly parameters?: readonly Parameter[];
+  /** Records that the routes refer to by name. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>;
+  /** Left out: 200. */
+  readonly success?: '200' | '2XX';
+  /** Left out: `{"error": "…"}`. */
+  readonly error?: JsonSchema;
+  /** Before the names of operations, where they would be another area's. */
+  readonly prefix?: string;
+  /** A body is always needed. Left out: where a field of it is. */
+  readonly needsBody?: boolean;
+  /** What an answer holds, given what the route answers. */
+  wrapped?(answer: JsonSchema): JsonSchema;
+  /** What else may come, by status, beside what nobody expects. @param path as the document has it */
+  refusals(route: Described, path: string): Readonly<Record<string, string>>;
+}

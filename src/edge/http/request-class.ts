@@ -1,0 +1,41 @@
+/**
+ * Bodies and queries of the management API: classes whose fields carry their rules, which judge what came in and
+ * describe it in the OpenAPI document alike. Members that no field names are ignored; `null` is as good as left out.
+ */
+import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
+import { invalid, type Refused } from './refused.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: a class is told by its instances alone; how it is constructed is nobody's business here
+export type ClassOf<Fields extends object> = abstract new (...parameters: any[]) => Fields;
+
+const FIELDS = new WeakMap<ClassOf<object>, readonly string[]>();
+
+/** Names of the fields that carry rules. */
+export function fieldsOf(type: ClassOf<object>): readonly string[] {
+  let names = FIELDS.get(type);
+  if (names === undefined) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', true, false);
+    names = [...new Set(rules.map(({ propertyName }) => propertyName))];
+    FIELDS.set(type, names);
+  }
+  return names;
+}
+
+/** @param given anything; what is no object has no members. @throws Refused 400 `<field>: …` */
+export function requestOf<Fields extends object>(type: ClassOf<Fields>, given: unknown): Fields {
+  const members = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
+  const request = Object.create(type.prototype) as Fields & Record<string, unknown>;
+  for (const name of fieldsOf(type)) {
+    const value: unknown = Object.hasOwn(members, name) ? members[name as keyof typeof members] : undefined;
+    Object.assign(request, { [name]: value ?? undefined });
+  }
+  const [problem] = validateSync(request, { stopAtFirstError: true, forbidUnknownValues: false });
+  if (problem !== undefined) throw refusedFor(problem);
+  return request;
+}
+
+function refusedFor({ property, value, constraints }: ValidationError): Refused {
+  if (value === undefined) return invalid(`${property}: is required`);
+  const [text = 'is not valid'] = Object.values(constraints ?? {});
+  return invalid(`${property}: ${text.startsWith(`${property} `) ? text.slice(property.length + 1) : text}`);
+}

@@ -1,0 +1,111 @@
+/**
+ * From a method and a path to the route that is declared for them.
+ *
+ *  RT1 fixed parts of paths win over parameters, and those over what takes all that follows: the more fixed parts, and
+ *      the further to the left, the earlier
+ *  RT2 a path that no route has is told apart from one that no route has with this method, and then the methods are said
+ */
+import { SHARED_REFUSALS } from '../error-map.js';
+import { Refused } from './refused.js';
+import type { Described, Method, PathParts } from './route.js';
+
+export interface TableOptions {
+  /** A slash may follow a path that does not take all. */
+  readonly allowsLastSlash?: boolean;
+  /** The case of letters makes no difference in a path that does not take all. */
+  readonly ignoresCase?: boolean;
+  /** Whoever has GET has HEAD. */
+  readonly answersHead?: boolean;
+  /** Of a path that fits several declared ones the first alone counts: `/v2/teams/member` names no team. */
+  readonly isFirstAlone?: boolean;
+}
+
+export interface Found<R> {
+  readonly route: R;
+  readonly path: PathParts;
+}
+
+interface Entry<R> {
+  readonly declared: string;
+  readonly pattern: RegExp;
+  readonly methods: readonly string[];
+  readonly route: R;
+}
+
+export class RouteTable<R extends Described> {
+  readonly #entries: readonly Entry<R>[];
+
+  constructor(
+    routes: readonly R[],
+    private readonly options: TableOptions = {},
+  ) {
+    const entries = routes.flatMap((route) =>
+      route.paths.map((declared) => ({
+        declared,
+        pattern: patternOf(declared, options),
+        methods: methodsOf(route, options),
+        route,
+      })),
+    );
+    this.#entries = entries.sort((a, b) => compareText(rankOf(a.declared), rankOf(b.declared)));
+  }
+
+  /** @throws Refused 404, 405 */
+  find(method: string, path: string): Found<R> {
+    const { isFirstAlone = false } = this.options;
+    let fitting = this.#entries.filter(({ pattern }) => pattern.test(path));
+    const [first] = fitting;
+    if (first === undefined) throw new Refused(SHARED_REFUSALS.routeNotFound);
+    if (isFirstAlone) fitting = fitting.filter(({ declared }) => declared === first.declared);
+    const entry = fitting.find(({ methods }) => methods.includes(method));
+    if (entry === undefined) {
+      const allowed = new Set(fitting.flatMap(({ methods }) => methods));
+      throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: [...allowed].join(', ') });
+    }
+    return { route: entry.route, path: partsOf(entry, path) };
+  }
+}
+
+function methodsOf({ methods }: Described, { answersHead = false }: TableOptions): string[] {
+  const named = methods.map((method: Method) => method.toUpperCase());
+  return answersHead && named.includes('GET') ? ['HEAD', ...named] : named;
+}
+
+function patternOf(declared: string, { allowsLastSlash = false, ignoresCase = false }: TableOptions): RegExp {
+  const takesAll = declared.includes('*');
+  const pattern = declared
+    .replaceAll(/[.+()[\]{}|^$\\]/g, '\\$&')
+    .replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')
+    .replaceAll(/\*(\w+)\?/g, '(?<$1>.*)')
+    .replaceAll(/\*(\w+)/g, '(?<$1>.+)');
+  return new RegExp(`^${pattern}${allowsLastSlash && !takesAll ? '/?' : ''}$`, ignoresCase && !takesAll ? 'is' : 's');
+}
+
+function partsOf<R>({ declared, pattern }: Entry<R>, path: string): PathParts {
+  const parts: Record<string, string> = {};
+  for (const [name, text] of Object.entries(pattern.exec(path)?.groups ?? {})) {
+    parts[name] = declared.includes(`*${name}`) ? text : decoded(text);
+  }
+  return parts;
+}
+
+/** What is no percent-encoding stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Sorts parameters behind fixed parts, part by part. */
+function rankOf(path: string): string {
+  return path
+    .split('/')
+    .map((part) => (part.startsWith('*') ? '2' : part.startsWith(':') ? '1' : '0'))
+    .join('');
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

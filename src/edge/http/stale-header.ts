@@ -1,0 +1,20 @@
+/** How an answer of a read model says that it is behind what was asked for: docs/operations/read-models.md. */
+import type { Behind, MaybeBehind } from '../../ports/index.js';
+
+export const STALE_HEADER = 'Millrace-Stale';
+
+/** `positions=12, seconds=3`; without seconds where nobody knows. No header for an answer that has everything. */
+export function staleHeader({ behind }: MaybeBehind): Readonly<Record<string, string>> {
+  return behind === undefined ? {} : { [STALE_HEADER]: textOf(behind) };
+}
+
+/** Of two answers that are shown as one. */
+export function furthest(one: Behind | undefined, other: Behind | undefined): Behind | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const ms = one.ms === undefined || other.ms === undefined ? undefined : Math.max(one.ms, other.ms);
+  return { positions: Math.max(one.positions, other.positions), ms };
+}
+
+function textOf({ positions, ms }: Behind): string {
+  return ms === undefined ? `positions=${positions}` : `positions=${positions}, seconds=${Math.ceil(ms / 1000)}`;
+}

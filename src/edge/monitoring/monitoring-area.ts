@@ -1,0 +1,15 @@
+/** What the OpenAPI document says of the scrape endpoint. */
+import type { Area } from '../http/openapi/area.js';
+import { MONITORING_ROUTES } from './monitoring-routes.js';
+
+export const MONITORING_AREA: Area = {
+  name: 'monitoring',
+  description: 'Metrics for scrapers, with a token of their own.',
+  routes: MONITORING_ROUTES,
+  security: [{ bearer: [] }],
+  refusals: () => ({
+    400: 'A selector is wrong.',
+    401: 'The token is missing or wrong.',
+    429: 'Failed sign-ins from this address; `Retry-After` says when to come back.',
+  }),
+};

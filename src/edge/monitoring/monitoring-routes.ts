@@ -1,0 +1,60 @@
+/** What the scrape endpoint answers: the metrics of what a monitoring token shows. */
+import { uuidOf } from '../../messages/index.js';
+import type { Behind, Clock, MaybeBehind, Statistics } from '../../ports/index.js';
+import { queryParameter } from '../http/openapi/parts.js';
+import { type Route, routesOf } from '../http/route.js';
+import { furthest } from '../http/stale-header.js';
+import { databaseMetrics } from './database-metrics.js';
+import { EXPOSITION_TYPE, expositionOf, type Labelled, merged } from './exposition.js';
+import { wantedNames } from './metric-names.js';
+import { queueMetrics } from './queue-metrics.js';
+import type { ScrapeScope } from './scrape-grants.js';
+
+export interface ScrapeCall {
+  readonly scope: ScrapeScope;
+  readonly query: URLSearchParams;
+  readonly statistics: Statistics;
+  readonly clock: Clock;
+}
+
+export interface Scraped extends MaybeBehind {
+  readonly text: string;
+}
+
+/** The meter's counts are written out once a second and folded a moment later: a minute is whole so long after its end. */
+const COUNTED_AFTER_MS = 5_000;
+
+const route = routesOf<ScrapeCall, 'read'>();
+
+export const MONITORING_ROUTES: readonly Route<ScrapeCall, 'read'>[] = [
+  route('GET /monitoring/prometheus/federate', {
+    alsoMethods: ['head'],
+    summary: 'Shows metrics of a database, or of an account with its databases, to scrapers.',
+    permission: 'read',
+    parameters: [queryParameter('match[]', 'Names of metrics, or how they begin; any number of times.')],
+    answer: { kind: 'other', type: EXPOSITION_TYPE, description: 'Metrics, a line each.' },
+    handle: scraped,
+  }),
+];
+
+/** @throws Refused 400; what the statistics throw */
+async function scraped({ scope, query, statistics, clock }: ScrapeCall): Promise<Scraped> {
+  const isWanted = wantedNames(query.getAll('match[]'));
+  const countedMs = clock.nowMs() - COUNTED_AFTER_MS;
+  const things: Labelled[] = [];
+  let behind: Behind | undefined;
+  const { queue, databases } = scope;
+  if (queue !== undefined) {
+    const series = await statistics.account(queue.id, '1h', countedMs);
+    behind = furthest(behind, series.behind);
+    const families = queueMetrics(series, countedMs);
+    things.push({ families, labels: { queue_id: uuidOf(queue.id), queue_name: queue.name } });
+  }
+  for (const { id, name } of databases) {
+    const series = await statistics.database(id, '1h', countedMs);
+    behind = furthest(behind, series.behind);
+    const families = databaseMetrics(series, countedMs);
+    things.push({ families, labels: { database_id: uuidOf(id), database_name: name } });
+  }
+  return { text: expositionOf(merged(things).filter(({ name }) => isWanted(name))), behind };
+}

@@ -1,0 +1,28 @@
+/** What the OpenAPI document says of the queue and of workflows as a whole. */
+import type { Area } from '../http/openapi/area.js';
+import { FLAG, type JsonSchema, record, TEXT, WHOLE } from '../http/openapi/parts.js';
+import { QUEUE_FACE_ROUTES } from './routes/index.js';
+import { PUBLISH_ROUTES } from './routes/publish.js';
+
+const CURSOR: JsonSchema = { ...TEXT, description: 'Empty or left out: there is no more.' };
+const RUN_NAME = record({ workflowRunId: TEXT, workflowCreatedAt: WHOLE });
+
+export const QUEUE_AREA: Area = {
+  name: 'queue',
+  description: 'Messages delivered over HTTP, and workflows.',
+  isAt: 'queue',
+  routes: [...PUBLISH_ROUTES, ...QUEUE_FACE_ROUTES],
+  security: [{ bearer: [] }, { queueTokenInQuery: [] }],
+  // A webhook's intake and a schedule answer alike: 200, or 201 where something was made.
+  success: '2XX',
+  refusals: () => ({ 401: 'The token is missing or wrong.' }),
+  // Records that published clients rely on; what else they hold is in the guide.
+  schemas: {
+    Published: record({ messageId: TEXT }, { url: TEXT, deduplicated: FLAG }),
+    ScheduleSet: record({ scheduleId: TEXT }),
+    SigningKeys: record({ current: TEXT, next: TEXT }),
+    Cancelled: record({ cancelled: WHOLE }),
+    DlqDeleted: record({ deleted: WHOLE }, { cursor: CURSOR }),
+    ResumedRuns: record({ workflowRuns: { type: 'array', items: RUN_NAME } }, { cursor: CURSOR }),
+  },
+};

@@ -1,0 +1,74 @@
+/** A message, and a message in the DLQ, as their readers see them. Members without a value are left out. */
+import { isUtf8 } from 'node:buffer';
+import type { Envelope, HeaderList } from '../../domain/queue/index.js';
+import type { DlqId, MessageId } from '../../kernel/index.js';
+import type { Spelling } from '../wire-alias.js';
+import {
+  base64,
+  bytes,
+  callbackHeaders,
+  callerMembers,
+  headerObject,
+  messageBody,
+  messageHeader,
+  settingsMembers,
+} from './shown.js';
+
+export interface ShownMessage {
+  readonly id: MessageId;
+  readonly envelope: Envelope;
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  /** Undefined: empty. */
+  readonly content: Uint8Array | undefined;
+}
+
+export function messageRecord({ id, envelope, createdAtMs, notBeforeMs, content }: ShownMessage, spelling: Spelling) {
+  const { settings } = envelope;
+  const { ofCallback, ofFailureCallback } = callbackHeaders(settings, spelling);
+  return {
+    messageId: id,
+    url: envelope.url,
+    method: settings.method,
+    header: messageHeader(settings, spelling),
+    ...messageBody(content, settings),
+    maxRetries: settings.maxRetries,
+    notBefore: notBeforeMs,
+    createdAt: createdAtMs,
+    topicName: envelope.topicName,
+    endpointName: envelope.endpointName,
+    queueName: envelope.queueName,
+    scheduleId: envelope.scheduleId,
+    ...settingsMembers(settings),
+    callbackHeader: ofCallback,
+    failureCallbackHeader: ofFailureCallback,
+    ...callerMembers(envelope.callerIp),
+  };
+}
+
+export interface ShownDeadLetter {
+  readonly dlqId: DlqId;
+  readonly message: ShownMessage;
+  /** Status 0: there was none. */
+  readonly status: number;
+  readonly header: HeaderList;
+  readonly response: Uint8Array | undefined;
+  readonly error: string;
+}
+
+export function dlqRecord(entry: ShownDeadLetter, spelling: Spelling) {
+  const { response } = entry;
+  const isEmpty = response === undefined || response.byteLength === 0;
+  return {
+    dlqId: entry.dlqId,
+    ...messageRecord(entry.message, spelling),
+    responseStatus: entry.status,
+    responseHeader: headerObject(entry.header, spelling),
+    ...(isEmpty
+      ? {}
+      : isUtf8(response)
+        ? { responseBody: bytes(response).toString('utf8') }
+        : { responseBodyBase64: base64(response) }),
+    error: entry.error === '' ? undefined : entry.error,
+  };
+}

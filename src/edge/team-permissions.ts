@@ -1,0 +1,26 @@
+/** What each role of a team may do. In one's own account everybody is the owner. */
+import type { TeamRole } from '../domain/control/index.js';
+import { forbidden } from './error-map.js';
+import { Refused } from './http/refused.js';
+
+/**
+ * `read`: see what there is. `databases`: make, change and delete databases, search indexes, queues' tokens and backups.
+ * `payment`: plans and budgets. `members`: who belongs to the team. `owner`: the team itself.
+ */
+export type Permission = 'read' | 'databases' | 'payment' | 'members' | 'owner';
+
+const PERMISSIONS: Readonly<Record<TeamRole, readonly Permission[]>> = {
+  owner: ['read', 'databases', 'payment', 'members', 'owner'],
+  admin: ['read', 'databases', 'payment', 'members'],
+  dev: ['read', 'databases'],
+  finance: ['read', 'payment'],
+};
+
+export function mayDo(role: TeamRole, permission: Permission): boolean {
+  return PERMISSIONS[role].includes(permission);
+}
+
+/** @throws Refused 403 */
+export function mustBeAllowed(role: TeamRole, permission: Permission): void {
+  if (!mayDo(role, permission)) throw new Refused(forbidden(`the role ${role} may not do this`));
+}

@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { MAX_ITEM_VALUES } from '../../../../src/edge/http/http-limits.js';
+import { itemsOf, parseJson } from '../../../../src/edge/http/json-items.js';
+import { invalid } from '../../../../src/edge/http/refused.js';
+
+const ANY_SIZE = Number.POSITIVE_INFINITY;
+
+function bounds(maxBytes: number) {
+  return { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong: () => invalid('body is too large') };
+}
+
+function all(text: string, maxItemBytes = ANY_SIZE): unknown[] {
+  const items: unknown[] = [];
+  for (const step of itemsOf(Buffer.from(text), bounds(maxItemBytes))) if (step !== undefined) items.push(step.item);
+  return items;
+}
+
+describe('edge/http: JSON in pieces', () => {
+  it('reads the items that JSON.parse would', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue({ maxDepth: 4 })), fc.constantFrom(undefined, 1), (values, indent) => {
+        const text = JSON.stringify(values, undefined, indent);
+        expect(all(text)).to.deep.equal(JSON.parse(text));
+        expect(parseJson(Buffer.from(text))).to.deep.equal(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('refuses what JSON.parse would, and never throws anything else', () => {
+    const pieces = ['[', ']', '{', '}', ',', '"', '\\', '\\"', ':', '1', 'a', ' ', 'null'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+        const text = parts.join('');
+        const isArray = () => {
+          try {
+            return Array.isArray(JSON.parse(text));
+          } catch {
+            return false;
+          }
+        };
+        const expected = isArray();
+        if (expected) expect(all(text)).to.deep.equal(JSON.parse(text));
+        else expect(() => all(text)).to.throw(/^the body is not /);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('refuses an item that is longer than its bound', () => {
+    expect(all('["0123"]', 6)).to.deep.equal(['0123']);
+    expect(() => all('["01234"]', 6)).to.throw('body is too large');
+  });
+
+  it('refuses depth where it begins, not where it ends', () => {
+    expect(() => all(`[${'['.repeat(1_000_000)}`)).to.throw('nested deeper than 64 levels');
+    expect(() => parseJson(Buffer.from('['.repeat(1_000_000)))).to.throw('nested deeper than 64 levels');
+  });
+
+  it('refuses more values than a call of ours can mean, before they are objects', () => {
+    const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"a${at}":1`).join()}}`;
+    expect(all(`[${members(1024)},${members(1024)}]`)).to.have.lengthOf(2);
+    expect(() => all(`[${members(1025)}]`)).to.throw('a message has more than 1024 values');
+    const list = (count: number) => Buffer.from(`[${'1,'.repeat(count - 1)}1]`);
+    expect(parseJson(list(10_000))).to.have.lengthOf(10_000);
+    expect(() => parseJson(list(10_001))).to.throw('the body has more than 10000 values');
+  });
+
+  it('lets others run within one long string, and gives it up at its bound', () => {
+    const body = Buffer.from(`[{"body":"${'\\"'.repeat(2_000_000)}"}]`);
+    const steps = [...itemsOf(body, bounds(ANY_SIZE))];
+    expect(steps.at(-1)?.item).to.deep.equal({ body: '' });
+    expect(steps.at(-1)?.body).to.have.lengthOf(2_000_000);
+    expect(steps.length - 1).to.be.at.least(Math.floor(body.length / (256 * 1024)));
+    let before = 0;
+    expect(() => {
+      for (const _ of itemsOf(body, bounds(1_000_000))) before += 1;
+    }).to.throw('body is too large');
+    expect(before).to.be.at.most(10);
+  });
+
+  it('lets others run while it reads tens of megabytes', () => {
+    const body = Buffer.from(
+      JSON.stringify(Array.from({ length: 2000 }, () => ({ a: '\\"'.repeat(2500), b: [1, 2] }))),
+    );
+    let steps = 0;
+    let bytes = 0;
+    for (const step of itemsOf(body, bounds(ANY_SIZE))) {
+      if (step === undefined) steps += 1;
+      else bytes += JSON.stringify(step.item).length;
+    }
+    expect(bytes).to.be.above(20_000_000);
+    expect(steps).to.be.at.least(Math.floor(body.length / (256 * 1024)));
+  });
+});
