@@ -1,5 +1,5 @@
 /**
- * Bodies and queries of the management API: classes whose fields carry their rules, which judge what came in and
+ * Bodies and queries as classes whose fields carry their rules, which judge what came in and
  * describe it in the OpenAPI document alike. Members that no field names are ignored; `null` is as good as left out.
  */
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';

@@ -32,6 +32,8 @@ export interface Described {
   readonly bodySchema?: JsonSchema | undefined;
   /** Which of its face's bounds the body has, where it is not that of most. */
   readonly bodyBound?: string;
+  /** What bounds how often it is asked, where that is not its face's bound of a second. */
+  readonly boundBy?: string;
   /** Beside those that the class of the query has. */
   readonly parameters: readonly Parameter[];
   readonly answer: AnswerShape;

@@ -21,7 +21,9 @@ import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
+import type { Route } from './route.js';
 import { publishBatch } from './routes/batch.js';
+import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
 import { hasLargeRecord, withRecord } from './run-records.js';
 import { grantForHook, HOOKS, hookIn, mustBeOpen, notifyOfHook } from './workflow-hooks.js';
@@ -30,18 +32,14 @@ import { askedItem } from './workflow-items.js';
 const PUBLISH = '/v2/publish/';
 const ENQUEUE = '/v2/enqueue/';
 const BATCH = '/v2/batch';
-const BATCH_TRIGGER = '/v2/batch/trigger';
-const TRIGGER = '/v2/trigger/';
-const SCHEDULES = '/v2/schedules/';
-const WAIT = '/v2/wait/';
-const NOTIFY = '/v2/notify/';
-const RUN = '/v2/workflows/runs/';
 const LANGUAGE_MODELS = '/llm/';
 
 /** Calls that endpoints make in the middle of a run. */
-const BY_RUNS: readonly string[] = [WAIT, NOTIFY, RUN];
+const BY_RUNS = startsOf(({ boundBy }) => boundBy === 'run');
+const BY_DAY = startsOf(({ boundBy }) => boundBy === 'day');
 /** Whose body is a message, or becomes one. */
-const MESSAGES: readonly string[] = [SCHEDULES, TRIGGER, NOTIFY, RUN];
+const MESSAGES = startsOf(({ bodyBound }) => bodyBound === 'message');
+const BATCHES = startsOf(({ bodyBound }) => bodyBound === 'batch');
 /** JSON's escapes make six characters of a byte; what surrounds the payload of an invoke comes on top. */
 const CHARACTERS_A_BYTE = 6;
 const REST_OF_INVOKE_BYTES = 512 * 1024;
@@ -142,11 +140,9 @@ export class QueueHandler {
   #pass(call: QueueCall): void {
     const { path, grant, request } = call;
     if (path.startsWith(LANGUAGE_MODELS)) throw new Refused(QUEUE_REFUSALS.noLanguageModels);
-    const isBatch = isAt(BATCH, path) || isAt(BATCH_TRIGGER, path);
     call.isByEndpoint = isByRun(path);
     call.isOfRun = call.isByEndpoint && request.method !== 'GET';
-    // What publishes is bounded by the day. A run that has begun would fail, after some attempts, for what others ask.
-    if (!isBatch && !call.isByEndpoint && !path.startsWith(TRIGGER)) this.#limitBursts(call);
+    if (!call.isByEndpoint && !isIn(BY_DAY, path)) this.#limitBursts(call);
     if (BODILESS.has(request.method)) {
       discardBody(request);
       this.application(call);
@@ -154,8 +150,8 @@ export class QueueHandler {
     }
     const { maxBatchBytes, maxBodyBytes, maxJsonBytes } = this.face.parts.limits;
     const { maxMessageBytes } = grant.facts.limits;
-    const isMessage = MESSAGES.some((start) => path.startsWith(start));
-    const limit = isBatch ? maxBatchBytes : Math.min(maxBodyBytes, isMessage ? maxMessageBytes : maxJsonBytes);
+    const usual = Math.min(maxBodyBytes, isIn(MESSAGES, path) ? maxMessageBytes : maxJsonBytes);
+    const limit = isIn(BATCHES, path) ? maxBatchBytes : usual;
     this.#receive(call, limit, (body) => {
       call.body = body;
       if (isAt(BATCH, path)) {
@@ -229,6 +225,16 @@ export class QueueHandler {
 /** A call that an endpoint makes in the middle of a run. */
 function isByRun(path: string): boolean {
   return BY_RUNS.some((start) => path.startsWith(start) && path.length > start.length);
+}
+
+/** What paths of such routes begin with, or are. */
+function startsOf(isOne: (route: Route) => boolean): readonly string[] {
+  const paths = QUEUE_FACE_ROUTES.filter(isOne).map(({ paths: [path] }) => path.replace(/[:*].*$/, ''));
+  return [...new Set(paths)];
+}
+
+function isIn(starts: readonly string[], path: string): boolean {
+  return starts.some((start) => (start.endsWith('/') ? path.startsWith(start) : isAt(start, path)));
 }
 
 function isAt(route: string, path: string): boolean {

@@ -30,6 +30,8 @@ export const BATCH_ROUTES: readonly Route[] = [
   route('POST /v2/batch', {
     summary: 'Publishes many messages.',
     permission: 'publish',
+    bodyBound: 'batch',
+    boundBy: 'day',
     answer: json({ type: 'array', items: PUBLISHED }),
     handle: publishBatch,
   }),

@@ -56,6 +56,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
   route('POST /v2/schedules/*destination?', {
     summary: 'Makes or changes a schedule.',
     permission: 'change',
+    bodyBound: 'message',
     parameters: [...['Svc-Cron', 'Svc-Schedule-Id'].map(headerParameter), ...MESSAGE_SETTINGS],
     answer: json(schemaNamed('ScheduleSet')),
     handle: setSchedule,

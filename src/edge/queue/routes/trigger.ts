@@ -18,6 +18,8 @@ export const TRIGGER_ROUTES: readonly Route[] = [
   route('POST /v2/trigger/*destination', {
     summary: 'Starts a workflow run.',
     permission: 'publish',
+    bodyBound: 'message',
+    boundBy: 'day',
     answer: json(OBJECT),
     async handle(call) {
       const { words, path, body } = call;
@@ -37,6 +39,8 @@ export const TRIGGER_ROUTES: readonly Route[] = [
   route('POST /v2/batch/trigger', {
     summary: 'Starts workflow runs.',
     permission: 'publish',
+    bodyBound: 'batch',
+    boundBy: 'day',
     answer: json(OBJECTS),
     async handle(call) {
       const items = await batchItems(call, { make: triggerItem, isSentByRun: () => false });

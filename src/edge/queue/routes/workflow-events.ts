@@ -25,12 +25,15 @@ export const WORKFLOW_EVENT_ROUTES: readonly Route[] = [
   route('POST /v2/wait/*event', {
     summary: 'Lets a run wait for an event.',
     permission: 'publish',
+    boundBy: 'run',
     answer: json(OBJECT),
     handle: wait,
   }),
   route('POST /v2/notify/*event', {
     summary: 'Wakes the runs that wait for an event.',
     permission: 'publish',
+    bodyBound: 'message',
+    boundBy: 'run',
     answer: json(OBJECTS),
     handle: notify,
   }),

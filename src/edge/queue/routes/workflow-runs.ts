@@ -55,6 +55,7 @@ export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
   route('GET /v2/workflows/runs/*id', {
     summary: 'Shows the steps of a run.',
     permission: 'read',
+    boundBy: 'run',
     answer: json(OBJECTS),
     handle: (call) => call.pieces(entriesOf(call, runIdIn(call))),
   }),
@@ -62,6 +63,8 @@ export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
   route('DELETE /v2/workflows/runs/*id', {
     summary: 'Cancels a run.',
     permission: 'change',
+    bodyBound: 'message',
+    boundBy: 'run',
     parameters: filters(OF_END),
     answer: json(ANYTHING),
     async handle(call) {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { BurstLimiter } from '../../../../src/edge/http/burst-limiter.js';
+import { MAX_COUNTED_KEYS } from '../../../../src/edge/http/http-limits.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 
 const ONE = 'ac-1' as AccountId;
@@ -53,10 +54,10 @@ describe('edge/http: burst limiter', () => {
     expect(bursts.take(ONE, 10)).to.equal(true);
   });
 
-  it('remembers ten thousand accounts and forgets the first when one more comes', () => {
+  it('remembers so many and no more, forgetting the first when one more comes', () => {
     const bursts = limiter();
     taken(bursts, 10);
-    for (let account = 0; account < 9_999; account += 1) bursts.take(`ac-x${account}` as AccountId, 10);
+    for (let account = 0; account < MAX_COUNTED_KEYS - 1; account += 1) bursts.take(`ac-x${account}` as AccountId, 10);
     expect(taken(bursts, 1)).to.equal(0);
     bursts.take('ac-last' as AccountId, 10);
     expect(taken(bursts, 1)).to.equal(1);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MAX_ITEM_VALUES } from '../../../../src/edge/http/http-limits.js';
+import { MAX_BODY_VALUES, MAX_ITEM_VALUES } from '../../../../src/edge/http/http-limits.js';
 import { itemsOf, parseJson } from '../../../../src/edge/http/json-items.js';
 import { invalid } from '../../../../src/edge/http/refused.js';
 
@@ -62,8 +62,8 @@ describe('edge/http: JSON in pieces', () => {
     expect(all(`[${members(1024)},${members(1024)}]`)).to.have.lengthOf(2);
     expect(() => all(`[${members(1025)}]`)).to.throw('a message has more than 1024 values');
     const list = (count: number) => Buffer.from(`[${'1,'.repeat(count - 1)}1]`);
-    expect(parseJson(list(10_000))).to.have.lengthOf(10_000);
-    expect(() => parseJson(list(10_001))).to.throw('the body has more than 10000 values');
+    expect(parseJson(list(MAX_BODY_VALUES))).to.have.lengthOf(10_000);
+    expect(() => parseJson(list(MAX_BODY_VALUES + 1))).to.throw('the body has more than 10000 values');
   });
 
   it('lets others run within one long string, and gives it up at its bound', () => {
