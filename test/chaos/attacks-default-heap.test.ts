@@ -4,7 +4,7 @@ import { judgedAttacks } from '../support/attacks/judged.js';
 import { CROWD } from '../support/attacks/on-connections.js';
 import { ENDLESS_VALUES, LARGE_VALUES, UNREAD_PIPELINES } from '../support/attacks/on-memory.js';
 
-const TOGETHER = { p99Ms: 3000, reason: 'what each costs adds up' };
+const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
 const CROWDED = { p99Ms: 500, reason: 'so many connections begin and talk within a second or two' };
 
 describe('an attack on a process as `make run` starts it', function () {

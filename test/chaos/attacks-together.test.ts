@@ -8,7 +8,7 @@ import { SILENT_HOST } from '../support/attacks/on-the-queue.js';
 import { operatorsWork } from '../support/attacks/operator.js';
 
 /** Two cores have three attackers to serve here, and a command line of the operator's; singly each is judged as it should be. */
-const TOGETHER = { p99Ms: 3000, reason: 'what each costs adds up' };
+const TOGETHER = { p99Ms: 1000, reason: 'what each costs adds up' };
 
 describe('attacks at once on a process of 512 MB', function () {
   this.timeout(120_000);

@@ -61,7 +61,7 @@ const LONG_CHANNELS: Attack = {
   },
 };
 
-const LARGE_TRANSACTIONS: Attack = {
+export const LARGE_TRANSACTIONS: Attack = {
   title: 'of transactions of 60 MB on 30 connections',
   run: async (attacker) => {
     const piece = encodeCommand(['SET', 'k', 'x'.repeat(6 * MIB)]);

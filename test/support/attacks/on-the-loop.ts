@@ -54,12 +54,14 @@ export const LONG_COMMANDS: Attack = {
     const long = [
       ['ZUNIONSTORE', 'union', 200, ...many(200, 'zset')],
       ['BITOP', 'XOR', 'result', ...many(50, 'bits')],
-      ['JSON.GET', 'document', ...many(200, '$..b')],
+      ['JSON.GET', 'document', ...Array.from({ length: 200 }, (_, from) => `$.a[${from}:].b`)],
       ['MGET', ...many(50_000, 'bits')],
     ];
     const answers = await Promise.all(long.map((words) => attacker.rest(words)));
     expectClear(answers);
-    expect(answers.filter(({ text }) => text.includes('answer too large'))).to.have.length.at.least(2);
+    // What waits behind another for too long hears so, whatever it asked for.
+    const refused = answers.filter(({ text }) => text.includes('answer too large') || text.includes('BUSY'));
+    expect(refused).to.have.length.at.least(1);
   },
   undo: emptied,
 };
