@@ -5,7 +5,7 @@
  *  U2 a conflict after an unknown try is resolved by reading what stands there, never by guessing
  *  U3 a conflict below our own expectation means that acknowledged data has vanished
  *  U4 never a new expectation: an owner that has been overtaken does not append on top
- *  U5 the messages of a chunk set are appended one after the other (docs/adr/0020-chunk-sets-in-order.md)
+ *  U5 the messages of a chunk set are appended one after the other (docs/adr/0013-chunk-sets-in-order.md)
  */
 
 import { isBugOn } from '../kernel/deliberate-bugs.js';

@@ -36,7 +36,7 @@ export async function readEntryAt(
   return joined.entry;
 }
 
-/** The messages of a set stand in a row: each expected the one before it (ADR 20). */
+/** The messages of a set stand in a row: each expected the one before it (ADR 13). */
 async function joinChunks(
   journal: Pick<Journal, 'readAt'>,
   shard: ShardName,
