@@ -23,6 +23,14 @@ describe('the pages', () => {
     expect(named.filter((name) => !known.has(name))).to.deep.equal([]);
   });
 
+  it('name files that there are, of every promise', () => {
+    const named = readFileSync('docs/promises.md', 'utf8').matchAll(/^\|.*$/gm);
+    const files = [...named].flatMap(([row]) => [...row.matchAll(/`([^`\s]+\/[^`\s]+\.ts)`/g)].map(([, file]) => file));
+    const isThere = (file = '') => ['.', 'src', 'src/domain/queue'].some((folder) => existsSync(join(folder, file)));
+    expect(files).to.have.length.above(100);
+    expect(files.filter((file) => !isThere(file))).to.deep.equal([]);
+  });
+
   it('are all reachable from the README', () => {
     const reached = new Set<string>();
     const follow = (page: string): void => {
