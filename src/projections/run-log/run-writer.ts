@@ -84,11 +84,7 @@ export class RunWriter {
       case 'MessageDelivered':
       case 'MessageCancelled':
       case 'MessageFailed':
-        return this.#withMessage(event.id, ({ id, run }) => {
-          this.rows.setState(this.#account, event.id, id, FINAL_STATES[event.type], undefined);
-          const error = event.type === 'MessageFailed' ? event.error : undefined;
-          this.#add({ atMs: event.atMs, state: FINAL[event.type], run, message: id, error });
-        });
+        return this.#withMessage(event.id, (message) => this.#ended(message, event));
       case 'CancelRequested':
         return this.#withMessage(event.id, ({ id, run }) =>
           this.#add({ atMs: event.atMs, state: 'CANCEL_REQUESTED', run, message: id }),
@@ -131,6 +127,15 @@ export class RunWriter {
         // What else is told of runs (waiters that leave, stored events) shows in the messages that follow from it.
         return false;
     }
+  }
+
+  #ended(
+    { id, run }: RunMessageRow,
+    event: Extract<QueueEvent, { readonly type: 'MessageDelivered' | 'MessageCancelled' | 'MessageFailed' }>,
+  ): void {
+    this.rows.setState(this.#account, event.id, id, FINAL_STATES[event.type], undefined);
+    const error = event.type === 'MessageFailed' ? event.error : undefined;
+    this.#add({ atMs: event.atMs, state: FINAL[event.type], run, message: id, error });
   }
 
   #withMessage(name: string, change: (message: RunMessageRow) => void): boolean {

@@ -233,26 +233,24 @@ class Unpacker {
     if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
     if (api.lua_checkstack(state, 4) === 0) machine.fail(state, 'too many nested values to unpack');
     const code = this.#take(1)[0] as number;
-    if (code < 0x80) {
-      api.lua_pushnumber(state, code);
-      return;
-    }
-    if (code >= 0xe0) {
-      api.lua_pushnumber(state, code - 0x100);
-      return;
-    }
-    if (code < 0x90) {
-      this.#map(code & 0x0f);
-      return;
-    }
-    if (code < 0xa0) {
-      this.#array(code & 0x0f);
-      return;
-    }
-    if (code < 0xc0) {
-      this.#text(code & 0x1f);
-      return;
-    }
+    if (code < 0xc0 || code >= 0xe0) this.#small(code);
+    else this.#marked(code);
+  }
+
+  /** What holds its number, or its length, in its first byte. */
+  #small(code: number): void {
+    const { api } = this.machine;
+    if (code < 0x80) api.lua_pushnumber(this.state, code);
+    else if (code >= 0xe0) api.lua_pushnumber(this.state, code - 0x100);
+    else if (code < 0x90) this.#map(code & 0x0f);
+    else if (code < 0xa0) this.#array(code & 0x0f);
+    else this.#text(code & 0x1f);
+  }
+
+  /** What says by its first byte what follows. */
+  #marked(code: number): void {
+    const { machine, state } = this;
+    const { api } = machine;
     switch (code) {
       case 0xc0:
         api.lua_pushnil(state);
