@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { KvHub } from '../../../src/actors/kv-shard/index.js';
+import { ManualTime } from '../../../src/adapters/memory/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvEvent } from '../../../src/messages/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
 import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
-import { realTime } from '../../support/real-time.js';
 
 const PARTITION = 'kv:db:0' as PartitionName;
 const GRANT = { database: 'db' as DatabaseId, partitions: [PARTITION] };
@@ -52,7 +52,7 @@ describe('what an owner says to those who listen', () => {
   beforeEach(() => {
     heard = [];
     looks.waiting = undefined;
-    hub = new KvHub(new MemoryKvGateway(), realTime, new MemoryLog(), 'edge' as SessionId, looks);
+    hub = new KvHub(new MemoryKvGateway(), new ManualTime(), new MemoryLog(), 'edge' as SessionId, looks);
   });
 
   it('is told at once to few', async () => {

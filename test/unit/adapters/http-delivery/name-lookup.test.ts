@@ -21,7 +21,7 @@ class Stand {
 
   constructor(limits: { timeoutMs?: number; maxLookups?: number } = {}) {
     this.lookup = new NameLookup({
-      timeoutMs: 60_000,
+      timeoutMs: 10_000,
       maxLookups: 3,
       ...limits,
       metrics: this.metrics,
