@@ -23,8 +23,12 @@ export class ChangedKeys {
   }
 }
 
-/** Watched keys remembered; of one that was forgotten nobody can say that it has not changed. */
-const MAX_WATCHED_KEYS = 100_000;
+/**
+ * What watched keys may take, each its name and an entry of a map: a hundred thousand short ones. Of one that was
+ * forgotten nobody can say that it has not changed. The newest is always remembered.
+ */
+export const MAX_WATCHED_BYTES = 8 * 1024 * 1024;
+const WATCHED_ENTRY_BYTES = 64;
 
 export class KeyChanges {
   /** Changed and not yet sealed into an entry; the owner swaps it. */
@@ -37,7 +41,8 @@ export class KeyChanges {
   onTracked: ((key: ByteString | undefined) => void) | undefined;
   /** Nothing is noted while effects are replayed. */
   isMuted = false;
-  #watched = new Map<ByteString, number>();
+  readonly #watched = new Map<ByteString, number>();
+  #watchedBytes = 0;
   #count = 0;
 
   note(key: ByteString): void {
@@ -69,8 +74,9 @@ export class KeyChanges {
   /** Begins to watch; hand the number to `hasChangedSince`. */
   watch(key: ByteString): number {
     if (!this.#watched.has(key)) {
-      if (this.#watched.size >= MAX_WATCHED_KEYS) this.#watched.delete(this.#watched.keys().next().value as ByteString);
       this.#watched.set(key, this.#count);
+      this.#watchedBytes += key.length + WATCHED_ENTRY_BYTES;
+      this.#forgetOldest(key);
     }
     return this.#count;
   }
@@ -78,6 +84,14 @@ export class KeyChanges {
   hasChangedSince(key: ByteString, mark: number): boolean {
     const changedAt = this.#watched.get(key);
     return changedAt === undefined || changedAt > mark;
+  }
+
+  #forgetOldest(newest: ByteString): void {
+    for (const key of this.#watched.keys()) {
+      if (this.#watchedBytes <= MAX_WATCHED_BYTES || key === newest) return;
+      this.#watched.delete(key);
+      this.#watchedBytes -= key.length + WATCHED_ENTRY_BYTES;
+    }
   }
 
   #noteWatched(key: ByteString): void {
