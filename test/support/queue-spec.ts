@@ -85,6 +85,8 @@ const BOUNDLESS: HeldBounds = {
 /** Keeps contents by number, as long as they are needed. */
 class BodyShelf implements BodySink {
   readonly contents = new Map<number, Uint8Array>();
+  /** Those that nothing will send any more. */
+  readonly unloaded: number[] = [];
 
   put(number: number, content: Uint8Array): void {
     this.contents.set(number, content);
@@ -92,6 +94,10 @@ class BodyShelf implements BodySink {
 
   drop(number: number): void {
     this.contents.delete(number);
+  }
+
+  unload(number: number): void {
+    this.unloaded.push(number);
   }
 }
 

@@ -51,6 +51,11 @@ export class BodyCache implements PartitionBodies {
     if (page.isDead) this.#pages.delete(Math.floor(number / PAGE_BODIES));
   }
 
+  unload(number: number): void {
+    const page = this.#pages.get(Math.floor(number / PAGE_BODIES));
+    if (page !== undefined) this.parts.memory.giveBack(page, page.unload(number % PAGE_BODIES));
+  }
+
   sealed(): void {
     this.#sealedUpTo = this.#highest;
   }

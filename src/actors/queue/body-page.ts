@@ -83,6 +83,11 @@ export class BodyPage implements EvictableBodies {
     return this.#letGo(place);
   }
 
+  /** Unless it is not stored yet. Returns the bytes that became free. */
+  unload(place: number): number {
+    return place <= this.#storedUpTo ? this.#letGo(place) : 0;
+  }
+
   /** Everything up to `place` that has no position yet came with the entry there. */
   stored(place: number, position: number): void {
     this.#runs.push(position * PAGE_BODIES + place);

@@ -136,6 +136,14 @@ describe('queue: publishing', () => {
     ]);
   });
 
+  it('says of a delivered body that nothing will send it any more, unless others have it too', () => {
+    const queue = withGroup();
+    queue.publish(groupItem('shared', 'team'), item('alone'));
+    queue.work();
+    for (const event of [...queue.journal]) if (event.type === 'MessageAccepted') queue.outcome(event.id, 200);
+    expect(queue.shelf.unloaded).to.deep.equal([2]);
+  });
+
   it('keeps a shared body until the last of its messages is forgotten', () => {
     const queue = withGroup();
     queue.publish(groupItem('a', 'team'));

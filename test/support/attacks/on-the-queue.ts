@@ -24,7 +24,13 @@ async function flood(attacker: Attacker, batches: number, message: (at: number) 
   }
 }
 
-const givenUp = (attacker: Attacker) => attacker.queue('DELETE', '/v2/messages');
+/** Until nothing is left, also of what was under way: dead letters, and answers on their way to a callback, have bodies. */
+const givenUp = (attacker: Attacker) =>
+  eventually(async () => {
+    const messages = await attacker.queue('DELETE', '/v2/messages');
+    const letters = await attacker.queue('DELETE', '/v2/dlq');
+    expect([JSON.parse(messages.text), JSON.parse(letters.text)]).to.deep.equal([{ cancelled: 0 }, { deleted: 0 }]);
+  });
 
 export const SILENT_HOST: Attack = {
   title: 'of a flood of messages to a host that never answers',

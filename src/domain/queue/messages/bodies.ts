@@ -10,6 +10,8 @@ import { BodyReferences } from './body-references.js';
 export interface BodySink {
   put(number: number, content: Uint8Array): void;
   drop(number: number): void;
+  /** Nothing will send it any more; a sink that can read it back for whoever asks need not hold it. */
+  unload?(number: number): void;
 }
 
 export class Bodies {
@@ -58,6 +60,11 @@ export class Bodies {
   /** HE1: it is still there for a while, and does not count any more. */
   countNoMore({ number, bytes }: BodyRef): void {
     this.#held.remove(number, bytes);
+  }
+
+  /** Unless something else refers to it too. */
+  unload(number: number): void {
+    if (!this.#references.isShared(number)) this.sink.unload?.(number);
   }
 
   letGo(number: number): void {

@@ -22,6 +22,11 @@ export class BodyReferences {
     return chunk !== undefined && isSet(chunk, number % CHUNK);
   }
 
+  /** Is it referred to more than once? */
+  isShared(number: number): boolean {
+    return this.#counts.has(number);
+  }
+
   /** Body 0 is the empty one, which is nowhere. @returns whether this is the first one */
   add(number: number): boolean {
     if (number === 0) return false;

@@ -56,6 +56,7 @@ export function messageDelivered({ id, atMs }: QueueEventOf<'MessageDelivered'>,
   const message = parts.messages.pending(id);
   endMessage(message, atMs, 'SUCCESS', true, parts);
   countNoMore(message, parts);
+  parts.bodies.unload(message.bodyNumber);
   parts.messages.setDelivered(message, atMs);
 }
 

@@ -58,6 +58,23 @@ describe('queue: bodies in memory', () => {
     expect([cache.bytes, memory.usedBytes]).to.deep.equal([0, 0]);
   });
 
+  it('leave when nothing will send them any more and they are stored, and are read for who asks', async () => {
+    const { cache, reads, memory } = cacheOf();
+    cache.put(1, body('one'));
+    cache.put(2, body('two'));
+    cache.unload(1);
+    expect(text(cache.get(1)), 'not stored yet').to.equal('one');
+    cache.sealed();
+    cache.stored(7);
+    cache.unload(1);
+    expect([text(cache.get(1)), text(cache.get(2))]).to.deep.equal([undefined, 'two']);
+    expect(text(await cache.load(1))).to.equal('read 1');
+    expect(reads).to.deep.equal([[1, 7]]);
+    cache.drop(1);
+    cache.drop(2);
+    expect(memory.usedBytes).to.equal(0);
+  });
+
   it('leave oldest first beyond the budget, and are read where their entry ends', async () => {
     const { cache, reads, memory } = cacheOf(new BodyMemory(100_000));
     fill(cache, 1, 2000);
