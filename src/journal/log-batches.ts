@@ -37,6 +37,8 @@ export async function* inBatches(
   /** Thrown when what arrived before it has been handed out. */
   let failure: unknown;
   let wake = () => {};
+  /** The log has nothing newer than what arrived. */
+  let isAtEnd = false;
   /** For others to come; not when as much is here as may be, or nothing more is wanted. */
   let enough = new AbortController();
   const listen = (): Subscription =>
@@ -50,6 +52,7 @@ export async function* inBatches(
           return wake();
         }
         next = message.position + 1;
+        isAtEnd = false;
         queue.push(message);
         queuedBytes += message.bytes.length;
         if (queuedBytes > maxQueuedBytes) {
@@ -59,14 +62,9 @@ export async function* inBatches(
         wake();
       },
       onAlive() {
-        if (queue.length > 0) return;
-        try {
-          onIdle?.();
-        } catch (error) {
-          failure = error;
-          stop();
-          wake();
-        }
+        if (subscription === undefined) return;
+        isAtEnd = true;
+        wake();
       },
     });
   const stop = () => {
@@ -83,6 +81,8 @@ export async function* inBatches(
       if (queue.length === 0 && failure !== undefined) throw failure;
       if (failure === undefined && queuedBytes <= maxQueuedBytes) subscription ??= listen();
       if (queue.length === 0) {
+        if (isAtEnd && failure === undefined) onIdle?.();
+        isAtEnd = false;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

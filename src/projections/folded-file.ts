@@ -32,8 +32,9 @@ export interface FoldedFileParts {
   follow(signal: AbortSignal): Promise<readonly ShardFollower[]> | readonly ShardFollower[];
   /** What else writes to the file, or reads all of it, until it is stopped. */
   beside?(signal: AbortSignal): Promise<void>;
-  /** Removes what is older than is kept, some milliseconds' worth. @throws SqlFailure */
-  prune(): void;
+  /** Removes what is older than is kept, some milliseconds' worth. @returns whether more waits. @throws SqlFailure */
+  prune(): boolean;
+  /** Between two rounds; while more waits, a tenth of it. */
   readonly pruneEveryMs: number;
   /** In the line about a pruning that failed. */
   readonly pruneFields?: Readonly<Record<string, string>>;
@@ -127,21 +128,22 @@ export class FoldedFile {
     }
   }
 
-  #pruneLater(): void {
+  #pruneLater(afterMs = this.parts.pruneEveryMs): void {
     if (this.#isStopped) return;
-    this.#pruning = this.parts.timers.after(this.parts.pruneEveryMs, () => {
-      this.#prune();
-      this.#pruneLater();
+    this.#pruning = this.parts.timers.after(afterMs, () => {
+      const isMore = this.#prune();
+      this.#pruneLater(isMore ? this.parts.pruneEveryMs / 10 : this.parts.pruneEveryMs);
     });
   }
 
-  #prune(): void {
+  #prune(): boolean {
     try {
-      this.parts.prune();
+      return this.parts.prune();
     } catch (error) {
       if (!(error instanceof SqlFailure)) throw error;
       this.parts.log.warn('read-model.not-pruned', { ...this.parts.pruneFields, reason: error.message });
       if (error.isDamaged) this.restart(error.message);
+      return false;
     }
   }
 }

@@ -50,8 +50,8 @@ const DEFAULT_WAIT_MS = 2000;
 const DEFAULT_SEARCH_MS = 1000;
 /** Between looks for events that have grown old, when nothing happens. */
 const OLD_EVERY_MS = 60_000;
-/** Between two rounds of pruning. */
-const PRUNE_EVERY_MS = 100;
+/** Between two rounds of pruning; a tenth of it while more is old than one round removes. */
+const PRUNE_EVERY_MS = 1000;
 /** Of one round: folding goes on in between. */
 const PRUNE_ROUND_MS = 30;
 
@@ -158,7 +158,7 @@ export class ReadModels implements MessageLog, RunLog {
     });
   }
 
-  #prune(): void {
+  #prune(): boolean {
     const { clock } = this.ports;
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#lookedForOldAtMs >= OLD_EVERY_MS) {
@@ -167,6 +167,8 @@ export class ReadModels implements MessageLog, RunLog {
     }
     const hasTime = () => clock.monotonicMs() - nowMs < PRUNE_ROUND_MS;
     while (this.#store.isPruneDue && hasTime()) this.#store.prune(clock.nowMs());
-    while (hasTime() && this.#store.giveBack() > 0);
+    let isGivenBack = false;
+    while (hasTime() && !isGivenBack) isGivenBack = this.#store.giveBack() === 0;
+    return this.#store.isPruneDue || !isGivenBack;
   }
 }

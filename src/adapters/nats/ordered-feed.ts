@@ -5,7 +5,8 @@
  *  F1 positions only grow; none is delivered twice
  *  F2 nothing between two delivered messages was skipped by the feed: the server numbers deliveries,
  *     and a missing number starts a new consumer behind the last one delivered
- *  F3 a heartbeat is passed on only when everything that the server had sent before it has arrived
+ *  F3 a heartbeat is passed on only when everything that the server had sent before it has arrived. A message that
+ *     nothing waits behind is one too, and so is the making of a consumer that has nothing to send
  *  F4 a feed that is pulled gets no more at a time than it asks for: what a server pushes arrives in bursts
  *     of megabytes, and the client parses a burst in one go
  */
@@ -143,8 +144,9 @@ export class OrderedFeed {
     };
     const operation = `CONSUMER.CREATE.${stream}.${consumer}${filterSubject === undefined ? '' : `.${filterSubject}`}`;
     try {
-      await this.#api.call(operation, { stream_name: stream, config });
+      const made = await this.#api.call<{ num_pending?: number }>(operation, { stream_name: stream, config });
       if (this.#subscription !== subscription) return;
+      if (made.num_pending === 0 && this.#deliveries === 0) this.#listener.onHeartbeat();
       this.#retryMs = RETRY_FIRST_MS;
       this.#watch = setInterval(() => this.#checkSilence(subscription), this.#silenceMs / 3);
       if (round !== undefined) this.#pull(subscription, inbox);
@@ -214,6 +216,7 @@ export class OrderedFeed {
       bytes: message.data,
       storedAtMs: delivery.storedAtMs,
     });
+    if (delivery.pending === 0) this.#listener.onHeartbeat();
     this.#countInRound();
   }
 

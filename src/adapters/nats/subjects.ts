@@ -136,6 +136,8 @@ export interface Delivery {
   readonly number: number;
   readonly position: number;
   readonly storedAtMs: number;
+  /** Of the consumer, behind this one. */
+  readonly pending: number;
 }
 
 /**
@@ -150,6 +152,7 @@ export function parseDelivery(reply: string): Delivery | undefined {
     position: Number(tokens[at]),
     number: Number(tokens[at + 1]),
     storedAtMs: Math.floor(Number(tokens[at + 2]) / 1_000_000),
+    pending: Number(tokens[at + 3]),
   };
 }
 

@@ -185,8 +185,9 @@ export class StatisticsModel implements Statistics {
     }
   }
 
-  #prune(): void {
+  #prune(): boolean {
     this.#prunedUpTo = this.#store.prune(this.#prunedUpTo, PRUNE_SUBJECTS);
     this.#store.giveBack();
+    return false;
   }
 }

@@ -96,16 +96,16 @@ describe('the NATS adapters', () => {
     subscription.stop();
   });
 
-  it('are silent to a follower while the server is paused, and alive every quarter of a second else', async () => {
+  it('are silent to a follower while the server is paused, and alive each second else', async () => {
     const aliveAtMs: number[] = [];
     const subscription = journal.follow(shard, last + 1, {
       onMessage: () => {},
       onAlive: () => void aliveAtMs.push(performance.now()),
     });
-    await eventually(() => expect(aliveAtMs.length).to.be.greaterThan(10));
+    await eventually(() => expect(aliveAtMs.length).to.be.greaterThan(5));
     const gaps = aliveAtMs.slice(1).map((at, index) => at - (aliveAtMs[index] ?? at));
     // The median, because the machine may be busy with something else for a moment.
-    expect(gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)]).to.be.lessThan(250);
+    expect(gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)]).to.be.lessThan(1000);
     await server.pause();
     const heardBefore = aliveAtMs.length;
     // Ends when nothing has answered for longer than a follower may go without a sign.
