@@ -318,11 +318,6 @@ export interface CommandSpec {
   readonly readOnlyToken?: boolean;
 }
 
-/** What every row of a family shares. */
-export function family(name: CommandFamily, rows: readonly Omit<CommandSpec, 'family'>[]): readonly CommandSpec[] {
-  return rows.map((row) => ({ ...row, family: name }));
-}
-
 export function isWrite(spec: CommandSpec): boolean {
   return spec.flags.includes('write');
 }
