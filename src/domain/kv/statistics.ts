@@ -4,7 +4,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
-import { Pace } from './pace.js';
+import { Rate } from './rate.js';
 
 export interface CallCount {
   calls: number;
@@ -45,7 +45,7 @@ const MAX_ERROR_KINDS = 128;
 
 export class Statistics {
   commands = 0;
-  readonly pace = new Pace();
+  readonly pace = new Rate();
   errors = 0;
   /** Commands that wait for a key now; the owner's. */
   waiting: WaitingCounts = { size: 0, keyCount: 0, groupKeyCount: 0 };

@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
-import { Pace } from '../../slices.js';
+import { filtered } from '../../slices.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { removeMembers, storeResult } from './effects.js';
 import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
@@ -147,14 +147,9 @@ export const remove: SlicedHandler = function* (context) {
   const key = context.args.bytes(1);
   const set = context.keyspace.fetchKind(key, SortedSet);
   if (set === undefined) return 0;
-  const members = new Set<ByteString>();
-  const pace = new Pace();
-  for (const member of context.args.from(2)) {
-    if (set.has(member)) members.add(member);
-    if (pace.isDue()) yield;
-  }
-  if (members.size > 0) yield* removeMembers(context, key, set, [...members], 'zrem');
-  return members.size;
+  const members = [...new Set(yield* filtered(context.args.from(2), (member) => set.has(member)))];
+  if (members.length > 0) yield* removeMembers(context, key, set, members, 'zrem');
+  return members.length;
 };
 
 /** Is a range of the set at `keyAt` so long that it is read or removed in slices? Says no to what will be refused. */

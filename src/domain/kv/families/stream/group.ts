@@ -1,12 +1,12 @@
 /** XGROUP: groups and their consumers made, moved and removed. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ErrorReply, OK } from '../../reply.js';
+import { ErrorReply, OK, wrongSubcommand } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
 import { type ConsumerGroup, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import { consumerOf } from './consumers.js';
-import { noGroupInKey, wrongSubcommand } from './errors.js';
+import { noGroupInKey } from './errors.js';
 import { readId } from './ids.js';
 
 const keyNeeded = new ErrorReply(

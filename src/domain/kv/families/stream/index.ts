@@ -12,7 +12,7 @@ import { isLongRange, length, range } from './range.js';
 import { isLongRead, read, readSliced } from './read.js';
 import { isLongGroupRead, readGroup, readGroupSliced } from './read-group.js';
 import { blockProblem, keysOfRead } from './read-words.js';
-import { isLongXtrim, trim } from './trim.js';
+import { trim } from './trim.js';
 
 const nearlyExact =
   'Over REST `~` trims exactly, up to LIMIT; over the native protocol by whole nodes whose bytes are estimated.';
@@ -55,7 +55,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     ...WRITES,
     keyUse: ['RW delete'],
     tips: VARIES,
-    ...inSlices(trim, isLongXtrim),
+    ...inSlices(trim, isLongRange),
     deviations: [nearlyExact],
   }),
   row('XSETID', -3, '5.0.0', 'Sets the last id of a stream, and its counters.', { ...GROWS_FAST, handler: setId }),

@@ -1,13 +1,13 @@
 /** XINFO: a stream, its groups and their consumers described. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ERRORS, MapReply, type Reply } from '../../reply.js';
+import { ERRORS, MapReply, type Reply, wrongSubcommand } from '../../reply.js';
 import { mapped, Pace } from '../../slices.js';
 import { ALL_IDS, Stream } from '../../types/stream.js';
 import { type Consumer, type ConsumerGroup, NEVER, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
 import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import type { StreamOrder } from '../../types/stream-order.js';
-import { noGroupInKey, wrongSubcommand } from './errors.js';
+import { noGroupInKey } from './errors.js';
 import { entryReply } from './range.js';
 import { walkInSlices } from './walking.js';
 
