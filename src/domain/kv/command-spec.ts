@@ -283,7 +283,10 @@ export interface CommandSpec {
   readonly handler: Handler;
   /** Used instead of `handler` outside of scripts; of `isLong`, only when that says so. */
   readonly sliced?: SlicedHandler;
-  /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
+  /**
+   * Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always.
+   * @throws ErrorReply for words that the handler will refuse: then there is nothing to do
+   */
   readonly isLong?: (context: CommandContext) => boolean;
   /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;

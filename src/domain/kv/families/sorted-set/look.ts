@@ -7,7 +7,8 @@ import { SortedSet } from '../../types/sorted-set.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { memberRange, type Range, scoreRange } from './range.js';
 
-function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
+/** The sorted set at the first key, for a command that reads. @throws WRONGTYPE */
+export function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
   return keyspace.peekKind(args.bytes(1), SortedSet);
 }
 

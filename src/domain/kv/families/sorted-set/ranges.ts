@@ -152,19 +152,8 @@ export const remove: SlicedHandler = function* (context) {
   return members.length;
 };
 
-/** Is a range of the set at `keyAt` so long that it is read or removed in slices? Says no to what will be refused. */
-export function isLongRange(
-  read: (context: CommandContext) => Ranks | undefined,
-): (context: CommandContext) => boolean {
-  return (context) => {
-    try {
-      const ranks = read(context);
-      return ranks !== undefined && ranks.to - ranks.from > LONG_ENTRIES;
-    } catch (refusal) {
-      if (refusal instanceof ErrorReply) return false;
-      throw refusal;
-    }
-  };
+function isLongRange({ from, to }: Ranks): boolean {
+  return to - from > LONG_ENTRIES;
 }
 
 /** The set at `keyAt`, if it is large at all. @throws ErrorReply */
@@ -173,18 +162,20 @@ function largeSet({ keyspace, args }: CommandContext, keyAt: number): SortedSet 
   return set !== undefined && set.size > LONG_ENTRIES ? set : undefined;
 }
 
+/** Is the range of the set at `keyAt` so long that it is read in slices? @throws ErrorReply, as the handler will */
 export function isLongRead(form: RangeForm, keyAt: number): (context: CommandContext) => boolean {
-  return isLongRange((context) => {
+  return (context) => {
     const set = largeSet(context, keyAt);
-    return set === undefined ? undefined : ranksOf(set, readRequest(context, form, keyAt));
-  });
+    return set !== undefined && isLongRange(ranksOf(set, readRequest(context, form, keyAt)));
+  };
 }
 
+/** As `isLongRead`, for what removes a range. */
 export function isLongRemoval(kind: RangeKind): (context: CommandContext) => boolean {
-  return isLongRange((context) => {
+  return (context) => {
     const set = largeSet(context, 1);
-    return set === undefined ? undefined : readKind(context, kind)(set);
-  });
+    return set !== undefined && isLongRange(readKind(context, kind)(set));
+  };
 }
 
 export function isLongRemoveList({ args }: CommandContext): boolean {
