@@ -93,7 +93,7 @@ export class KvPlane implements ShardPlane<KvWork> {
       return 'parked';
     }
     slot.lastUsedAtMs = turn.nowMs;
-    engine.statistics.pace.note(turn.nowMs, engine.statistics.commands);
+    engine.statistics.rate.note(turn.nowMs, engine.statistics.commands);
     this.#runner.tellLimits(slot, engine);
     if (mode === 'reads-only') return this.#runner.judge(engine, work);
     if (mode === 'watch') return this.#runner.watch(slot, engine, work, turn);

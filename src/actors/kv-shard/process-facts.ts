@@ -1,5 +1,5 @@
 /** What INFO and TIME tell about this process. Names are Redis's own where the thing is the same. */
-import { human, Pace, type ScriptLimits, type ServerFacts } from '../../domain/kv/index.js';
+import { human, Rate, type ScriptLimits, type ServerFacts } from '../../domain/kv/index.js';
 import type { Clock, NativeFace, ProcessReadings, RespCounts } from '../../ports/index.js';
 
 /** The protocol level clients decide features by. */
@@ -25,8 +25,8 @@ type Fields = ReadonlyMap<string, string>;
 
 export class ProcessFacts implements ServerFacts {
   readonly #startedAtMs: number;
-  readonly #inputPace = new Pace();
-  readonly #outputPace = new Pace();
+  readonly #inputPace = new Rate();
+  readonly #outputPace = new Rate();
   #peakBytes = 0;
   readonly scriptLimits: ScriptLimits;
   readonly commandMs: number;
@@ -113,7 +113,7 @@ export class ProcessFacts implements ServerFacts {
     const [input, output] = [counts?.inputBytes ?? 0, counts?.outputBytes ?? 0];
     this.#inputPace.note(nowMs, input);
     this.#outputPace.note(nowMs, output);
-    const kilobytes = (pace: Pace, total: number) => (pace.perSecond(nowMs, total) / 1024).toFixed(2);
+    const kilobytes = (pace: Rate, total: number) => (pace.perSecond(nowMs, total) / 1024).toFixed(2);
     return new Map([
       ['total_connections_received', String(counts?.accepted ?? 0)],
       ['rejected_connections', String(counts?.rejected ?? 0)],

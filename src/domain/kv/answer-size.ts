@@ -3,10 +3,7 @@
  * names a thousand times costs nothing before it is written out.
  */
 import type { CommandContext } from './command-spec.js';
-import { ErrorReply } from './reply.js';
-
-/** What an item of a list costs beside its text: its place, and its header on the wire. */
-export const ITEM_BYTES = 16;
+import { ErrorReply, ITEM_BYTES } from './reply.js';
 
 export class AnswerSize {
   readonly #limit: number;
@@ -24,15 +21,15 @@ export class AnswerSize {
 
   addItems(count: number, textBytes: number): void {
     this.#left -= textBytes + count * ITEM_BYTES;
-    if (this.#left < 0) throw answerTooLarge(this.#limit);
+    if (this.#left < 0) throw tooLarge(this.#limit);
   }
 
   /** Would so many items be too much, whatever is in them? @throws ErrorReply */
   requireItems(count: number): void {
-    if (count * ITEM_BYTES > this.#left) throw answerTooLarge(this.#limit);
+    if (count * ITEM_BYTES > this.#left) throw tooLarge(this.#limit);
   }
 }
 
-export function answerTooLarge(limitBytes: number): ErrorReply {
+function tooLarge(limitBytes: number): ErrorReply {
   return new ErrorReply(`ERR answer too large. Limit: ${limitBytes} bytes. Ask for less at a time`);
 }

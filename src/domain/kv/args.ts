@@ -4,7 +4,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import { parseFloatStrict, parseInt64 } from './numbers.js';
-import { ERRORS } from './reply.js';
+import { ERRORS, type ErrorReply } from './reply.js';
 
 export class Args {
   words: readonly ByteString[] = [];
@@ -48,6 +48,13 @@ export class Args {
     if (value === undefined) throw ERRORS.notAnInteger;
     if (typeof value === 'number') return value;
     return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+  }
+
+  /** A count of at least `least`, else `problem`, whatever is wrong with it. Beyond 2^53 it stands for that bound. */
+  count(index: number, least: 0 | 1, problem: ErrorReply): number {
+    const value = parseInt64(this.bytes(index));
+    if (value === undefined || value < least) throw problem;
+    return typeof value === 'number' ? value : Number.MAX_SAFE_INTEGER;
   }
 
   float(index: number): number {

@@ -283,7 +283,10 @@ export interface CommandSpec {
   readonly handler: Handler;
   /** Used instead of `handler` outside of scripts; of `isLong`, only when that says so. */
   readonly sliced?: SlicedHandler;
-  /** Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always. */
+  /**
+   * Is there so much to do that it should be sliced? Asked before; a few lookups at most. Default: always.
+   * @throws ErrorReply for words that the handler will refuse: then there is nothing to do
+   */
   readonly isLong?: (context: CommandContext) => boolean;
   /** O(1) or O(log n), whatever its arguments. Left out: when it is flagged `fast`; the table fills it in. */
   readonly isQuick?: boolean;
@@ -316,11 +319,6 @@ export interface CommandSpec {
   readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
   readonly readOnlyToken?: boolean;
-}
-
-/** What every row of a family shares. */
-export function family(name: CommandFamily, rows: readonly Omit<CommandSpec, 'family'>[]): readonly CommandSpec[] {
-  return rows.map((row) => ({ ...row, family: name }));
 }
 
 export function isWrite(spec: CommandSpec): boolean {

@@ -56,6 +56,14 @@ export class Effects {
     this.#noteWords(words.length);
   }
 
+  /** Commands with their names, one after the other, and a pause behind each. */
+  *pushEach(commands: Iterable<readonly ByteString[]>): Generator<void, void> {
+    for (const [name = '', ...words] of commands) {
+      this.pushList(name, words);
+      yield;
+    }
+  }
+
   /** As `pushList`, in slices: nothing of it is there before it is all encoded. */
   *pushLong(name: ByteString, words: readonly ByteString[]): Generator<void, void> {
     if (this.isMuted) return;

@@ -141,21 +141,24 @@ export class KvEngine {
     if (spec.isLong === undefined) return true;
     // Mostly that is the question, and it takes no preparing.
     if (spec.isLong === hasManyWords) return words.length > MANY_WORDS;
-    this.#prepare(words, nowMs, caller);
-    try {
-      return spec.isLong(this.#context);
-    } catch (refusal) {
-      if (refusal instanceof ErrorReply) return false;
-      throw refusal;
-    }
+    return this.#saysYes(spec.isLong, words, nowMs, caller);
   }
 
   /** Of a command that runs a script: does that say of itself that it writes nothing? @param words the first two will do */
   readsOnly(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): boolean {
-    if (spec.readsOnly === undefined) return false;
-    this.#prepare(words, 0, caller);
+    return spec.readsOnly !== undefined && this.#saysYes(spec.readsOnly, words, 0, caller);
+  }
+
+  /** A command that will be refused is neither long nor read-only. */
+  #saysYes(
+    question: (context: CommandContext) => boolean,
+    words: readonly ByteString[],
+    nowMs: number,
+    caller: Caller,
+  ): boolean {
+    this.#prepare(words, nowMs, caller);
     try {
-      return spec.readsOnly(this.#context);
+      return question(this.#context);
     } catch (refusal) {
       if (refusal instanceof ErrorReply) return false;
       throw refusal;

@@ -16,8 +16,8 @@ export { type Collection, KEY_OVERHEAD_BYTES, Keyspace, type Value } from './key
 export { Libraries } from './libraries.js';
 export * from './limits.js';
 export { formatDouble } from './numbers.js';
-export { Pace } from './pace.js';
 export { DEFAULT_ACL_LOG, MAX_ACL_LOG } from './parameters.js';
+export { Rate } from './rate.js';
 export { rebuildingCommands, rebuildingPreamble } from './rebuild.js';
 export * from './reply.js';
 export { commandStopped, PartStopped, StateInDoubt } from './run.js';

@@ -106,9 +106,8 @@ export function flatten(reply: Reply): FlatReply {
   return reply;
 }
 
-/** A flat list of pairs as a list of pairs. */
-/** What an item of a list costs beside its bytes. */
-const ITEM_BYTES = 16;
+/** What an item of a list costs beside its bytes: its place in memory, and its header on the wire. */
+export const ITEM_BYTES = 16;
 
 /** About what it holds in memory: its strings, and something for each item. */
 export function replyBytes(given: Reply): number {
@@ -127,6 +126,7 @@ export function answerTooLarge(maxBytes: number): ErrorReply {
   return new ErrorReply(`ERR answer too large: one request is answered with ${maxBytes} bytes at most, ask for less`);
 }
 
+/** A flat list of pairs as a list of pairs. */
 export function pairsOf(items: readonly Reply[]): Reply[][] {
   const pairs: Reply[][] = [];
   for (let i = 0; i + 1 < items.length; i += 2) pairs.push([items[i] as Reply, items[i + 1] as Reply]);
@@ -168,6 +168,11 @@ export const ERRORS = {
   notAFloat: new ErrorReply('ERR value is not a valid float'),
   noSuchKey: new ErrorReply('ERR no such key'),
   indexOutOfRange: new ErrorReply('ERR index out of range'),
+  notPositive: new ErrorReply('ERR value is out of range, must be positive'),
+  noKeysCounted: new ErrorReply('ERR numkeys should be greater than 0'),
+  noCount: new ErrorReply('ERR count should be greater than 0'),
+  negativeLimit: new ErrorReply("ERR LIMIT can't be negative"),
+  negativeTimeout: new ErrorReply('ERR timeout is negative'),
   overflow: new ErrorReply('ERR increment or decrement would overflow'),
   crossSlot: new ErrorReply("CROSSSLOT Keys in request don't hash to the same slot"),
   emptyCommand: new ErrorReply('ERR empty command'),
@@ -215,4 +220,9 @@ export function unknownSubcommand(words: readonly ByteString[]): ErrorReply {
   const [container = '', name = ''] = words;
   const text = `ERR unknown subcommand '${name.slice(0, MAX_SHOWN)}'. Try ${container.toUpperCase()} HELP.`;
   return new ErrorReply(text, notAvailable(`${container} ${name}`).text);
+}
+
+/** Redis counts the words of some subcommands as it looks for them. */
+export function wrongSubcommand(container: string, name: ByteString): ErrorReply {
+  return new ErrorReply(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ${container} HELP.`);
 }

@@ -2,29 +2,16 @@
  * How a command that may take long is cut into slices: it is a generator that pauses between two items, often enough
  * that whoever runs it can look at the clock in between. Short commands run through.
  */
-import type { CommandContext, CommandSpec, Handler, SlicedHandler } from './command-spec.js';
+import type { CommandContext, CommandSpec, SlicedHandler } from './command-spec.js';
+import { inOneStep, SLICE_ITEMS } from './steps.js';
 
 /** Words of one command above which it runs in slices: about a millisecond of lookups. */
 export const MANY_WORDS = 2000;
-/** Lookups, moves, answers in one slice: a tenth of a millisecond, half of one where each costs much. */
-export const SLICE_ITEMS = 500;
-
-/** A handler made of its slices, for where it has to run in one go. */
-export function inOneGo(sliced: SlicedHandler): Handler {
-  return (context) => {
-    const steps = sliced(context);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
-  };
-}
-
 type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
 
 /** What a row says of a command that is sliced where there is much to do: by default, where it has many words. */
 export function inSlices(sliced: SlicedHandler, isLong: Running['isLong'] = hasManyWords): Running {
-  return { handler: inOneGo(sliced), sliced, isLong };
+  return { handler: (context) => inOneStep(sliced(context)), sliced, isLong };
 }
 
 export function hasManyWords({ args }: CommandContext): boolean {
@@ -35,10 +22,12 @@ export function hasManyWords({ args }: CommandContext): boolean {
 export class Pace {
   #done = 0;
 
+  constructor(private readonly sliceItems = SLICE_ITEMS) {}
+
   /** @param items done since it was last asked */
   isDue(items = 1): boolean {
     this.#done += items;
-    if (this.#done < SLICE_ITEMS) return false;
+    if (this.#done < this.sliceItems) return false;
     this.#done = 0;
     return true;
   }
@@ -53,6 +42,17 @@ export function* mapped<T, R>(items: readonly T[], resultOf: (item: T) => R): Ge
     if (pace.isDue()) yield;
   }
   return results;
+}
+
+/** The items that `isWanted` says yes to, in order; it may change what it is asked about. */
+export function* filtered<T>(items: readonly T[], isWanted: (item: T) => boolean): Generator<void, T[]> {
+  const wanted: T[] = [];
+  const pace = new Pace();
+  for (const item of items) {
+    if (isWanted(item)) wanted.push(item);
+    if (pace.isDue()) yield;
+  }
+  return wanted;
 }
 
 /** The items in order; sorting a million in one go would hold everybody up for most of a second. */

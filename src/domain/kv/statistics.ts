@@ -4,7 +4,7 @@
  */
 import type { ByteString } from '../../kernel/index.js';
 import type { CommandSpec } from './command-spec.js';
-import { Pace } from './pace.js';
+import { Rate } from './rate.js';
 
 export interface CallCount {
   calls: number;
@@ -45,7 +45,7 @@ const MAX_ERROR_KINDS = 128;
 
 export class Statistics {
   commands = 0;
-  readonly pace = new Pace();
+  readonly rate = new Rate();
   errors = 0;
   /** Commands that wait for a key now; the owner's. */
   waiting: WaitingCounts = { size: 0, keyCount: 0, groupKeyCount: 0 };
@@ -113,7 +113,7 @@ export class Statistics {
   /** Counts begin again; what is slow and what was late stays, as in Redis. */
   reset(): void {
     this.commands = 0;
-    this.pace.restart();
+    this.rate.restart();
     this.errors = 0;
     this.expiredKeys = 0;
     this.evictedKeys = 0;

@@ -1,4 +1,5 @@
 /** What HSCAN and SSCAN have in common: their options, read in Redis's order, and the pattern. */
+import type { Args } from '../args.js';
 import type { CommandContext } from '../command-spec.js';
 import { compileGlob, type Glob } from '../glob.js';
 import { MAX_SCAN_COUNT } from '../limits.js';
@@ -6,7 +7,7 @@ import { ERRORS, ErrorReply } from '../reply.js';
 
 const badCursor = new ErrorReply('ERR invalid cursor');
 const noValuesElsewhere = new ErrorReply('ERR NOVALUES option can only be used in HSCAN');
-const DEFAULT_COUNT = 10;
+export const DEFAULT_SCAN_COUNT = 10;
 
 export interface CollectionScan {
   readonly glob: Glob | undefined;
@@ -15,9 +16,9 @@ export interface CollectionScan {
   readonly withoutValues: boolean;
 }
 
-/** The cursor at word 2. @throws ErrorReply */
-export function readCursor({ args }: CommandContext): number {
-  const cursor = args.bytes(2);
+/** The cursor at a word, the second of a scan of a collection. @throws ErrorReply */
+export function readCursor(args: Args, index = 2): number {
+  const cursor = args.bytes(index);
   if (!/^[0-9]{1,20}$/.test(cursor) || BigInt(cursor) >= 1n << 64n) throw badCursor;
   return Number(cursor);
 }
@@ -25,7 +26,7 @@ export function readCursor({ args }: CommandContext): number {
 /** [MATCH pattern] [COUNT n] [NOVALUES] from word 3 on; Redis looks at them only where there is a collection. */
 export function readCollectionScan({ args }: CommandContext, takesNoValues: boolean): CollectionScan {
   let glob: Glob | undefined;
-  let count = DEFAULT_COUNT;
+  let count = DEFAULT_SCAN_COUNT;
   let withoutValues = false;
   for (let i = 3; i < args.length; i += 1) {
     const option = args.option(i);

@@ -1,7 +1,8 @@
 /** The Connection family. Over REST there is no connection to speak of: only PING and ECHO do anything. */
-import { type CommandFlag, type CommandSpec, family, type Handler, NO_KEYS } from '../command-spec.js';
+import { type CommandFlag, type CommandSpec, type Handler, NO_KEYS } from '../command-spec.js';
 import { SimpleString, wrongArity } from '../reply.js';
-import { type ConnectionRow, connectionRow } from './connection-row.js';
+import { connectionRow } from './connection-row.js';
+import { EVERY_NODE, EVERY_SHARD, family, type Row, row } from './rows.js';
 
 const PONG = new SimpleString('PONG');
 
@@ -19,8 +20,6 @@ const OPEN: readonly CommandFlag[] = ['noscript', 'loading', 'stale', 'fast', 'n
 const OWN: readonly CommandFlag[] = ['noscript', 'loading', 'stale'];
 const OTHERS: readonly CommandFlag[] = ['admin', 'dangerous', 'noscript', 'loading', 'stale'];
 
-const EVERY_NODE = ['request_policy:all_nodes', 'response_policy:all_succeeded'];
-
 const OF_THIS_PROCESS = 'Knows the connections of one process: those to the same database and the same address.';
 
 function client(
@@ -29,71 +28,40 @@ function client(
   flags: readonly CommandFlag[],
   since: string,
   summary: string,
-  more: Partial<ConnectionRow> = {},
-): Omit<CommandSpec, 'family'> {
-  return connectionRow({ name: `CLIENT ${subcommand}`, arity, flags, since, summary, ...more });
+  more: Partial<Row> = {},
+): Row {
+  return connectionRow(`CLIENT ${subcommand}`, arity, since, summary, { flags, ...more });
 }
 
 export const CONNECTION: readonly CommandSpec[] = family('connection', [
-  {
-    name: 'PING',
-    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
-    arity: -1,
+  row('PING', -1, '1.0.0', 'Answers PONG, or what it is given.', {
+    tips: EVERY_SHARD,
     flags: ['fast', 'edge'],
     readOnlyToken: true,
     keys: NO_KEYS,
     handler: ping,
     mayFollowSubscribe: true,
-    since: '1.0.0',
-    summary: 'Answers PONG, or what it is given.',
-  },
-  {
-    name: 'ECHO',
-    arity: 2,
+  }),
+  row('ECHO', 2, '1.0.0', 'Answers what it is given.', {
     flags: ['fast', 'edge', 'loading', 'stale'],
     readOnlyToken: true,
     keys: NO_KEYS,
     handler: echo,
-    since: '1.0.0',
-    summary: 'Answers what it is given.',
-  },
-  connectionRow({
-    name: 'AUTH',
-    arity: -2,
+  }),
+  connectionRow('AUTH', -2, '1.0.0', 'Signs the connection in, with a password or as a user.', {
     flags: [...OPEN, 'skip-monitor'],
-    since: '1.0.0',
-    summary: 'Signs the connection in, with a password or as a user.',
     deviations: ['The password alone finds the database; users of another database are `<database-id>/<user>`.'],
   }),
-  connectionRow({
-    name: 'HELLO',
-    arity: -1,
+  connectionRow('HELLO', -1, '6.0.0', 'Agrees on a protocol version, and may sign in.', {
     flags: [...OPEN, 'skip-monitor'],
-    since: '6.0.0',
-    summary: 'Agrees on a protocol version, and may sign in.',
   }),
-  connectionRow({
-    name: 'QUIT',
-    arity: -1,
+  connectionRow('QUIT', -1, '1.0.0', 'Ends the connection.', { flags: OPEN, mayFollowSubscribe: true }),
+  connectionRow('RESET', 1, '6.2.0', 'Makes the connection as it was when it began.', {
     flags: OPEN,
     mayFollowSubscribe: true,
-    since: '1.0.0',
-    summary: 'Ends the connection.',
   }),
-  connectionRow({
-    name: 'RESET',
-    arity: 1,
-    flags: OPEN,
-    mayFollowSubscribe: true,
-    since: '6.2.0',
-    summary: 'Makes the connection as it was when it began.',
-  }),
-  connectionRow({
-    name: 'SELECT',
-    arity: 2,
+  connectionRow('SELECT', 2, '1.0.0', 'Accepts database 0, the only one.', {
     flags: ['loading', 'stale', 'fast'],
-    since: '1.0.0',
-    summary: 'Accepts database 0, the only one.',
     deviations: [
       'There is only database 0: a connection that selects another one is refused everything until it selects 0.',
     ],

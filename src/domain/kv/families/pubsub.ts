@@ -2,19 +2,15 @@
  * The Pub/Sub family: over REST subscriptions are event streams of their own routes, never plain commands; over
  * the native protocol they belong to the connection.
  */
-import { type CommandFlag, type CommandSpec, family } from '../command-spec.js';
-import { type ConnectionRow, connectionRow } from './connection-row.js';
+import type { CommandFlag, CommandSpec } from '../command-spec.js';
+import { connectionRow } from './connection-row.js';
+import { family, type Row } from './rows.js';
 
 const FLAGS: readonly CommandFlag[] = ['pubsub', 'noscript', 'loading', 'stale'];
 
-function subscription(
-  name: string,
-  since: string,
-  summary: string,
-  more: Partial<ConnectionRow> = {},
-): Omit<CommandSpec, 'family'> {
+function subscription(name: string, since: string, summary: string, more: Partial<Row> = {}): Row {
   const arity = name.includes('UNSUB') ? -1 : -2;
-  return connectionRow({ name, arity, flags: FLAGS, since, summary, mayFollowSubscribe: true, ...more });
+  return connectionRow(name, arity, since, summary, { flags: FLAGS, mayFollowSubscribe: true, ...more });
 }
 
 export const PUBSUB: readonly CommandSpec[] = family('pubsub', [

@@ -1,9 +1,9 @@
 /** `cjson.encode`: a Lua value as JSON text, with that library's choices and error texts. */
 import type { ByteString } from '../../../kernel/index.js';
 import type { JsonOptions } from './json-options.js';
-import { MAX_COPIED_BYTES, MAX_ITEMS } from './lua-limits.js';
 import { LUA, type LuaMachine, type State } from './machine.js';
 import { formatG } from './number-text.js';
+import { ValueWriter } from './value-writer.js';
 
 const ESCAPED = /["\\/\p{Cc}]/gu;
 const SHORT: Readonly<Record<string, string>> = {
@@ -16,8 +16,6 @@ const SHORT: Readonly<Record<string, string>> = {
   '\r': '\\r',
   '\t': '\\t',
 };
-/** Values written between two looks at the clock. */
-const VALUES_A_LOOK = 1000;
 
 export function encodeJson(machine: LuaMachine, state: State, options: JsonOptions): ByteString {
   const encoder = new Encoder(machine, state, options);
@@ -25,59 +23,45 @@ export function encodeJson(machine: LuaMachine, state: State, options: JsonOptio
   return encoder.text();
 }
 
-class Encoder {
-  readonly #pieces: ByteString[] = [];
-  #bytes = 0;
-  #values = 0;
-
+class Encoder extends ValueWriter {
   constructor(
-    private readonly machine: LuaMachine,
-    private readonly state: State,
+    machine: LuaMachine,
+    state: State,
     private readonly options: JsonOptions,
-  ) {}
-
-  text(): ByteString {
-    return this.#pieces.join('');
+  ) {
+    super(machine, state);
   }
 
   /** The value on top, which stays there. */
   value(depth: number): void {
     const { machine, state } = this;
     const { api } = machine;
-    this.#values += 1;
-    if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
-    if (this.#values > MAX_ITEMS) machine.refuseMemory();
+    this.countValue();
     switch (api.lua_type(state, -1)) {
       case LUA.STRING:
-        this.#add(quoted(machine.string(state, -1) as ByteString));
+        this.add(quoted(machine.string(state, -1) as ByteString));
         return;
       case LUA.NUMBER:
         this.#number();
         return;
       case LUA.BOOLEAN:
-        this.#add(api.lua_toboolean(state, -1) === 1 ? 'true' : 'false');
+        this.add(api.lua_toboolean(state, -1) === 1 ? 'true' : 'false');
         return;
       case LUA.TABLE:
         this.#table(depth + 1);
         return;
       case LUA.NIL:
-        this.#add('null');
+        this.add('null');
         return;
       case LUA.LIGHTUSERDATA:
         if (api.lua_touserdata(state, -1) === 0) {
-          this.#add('null');
+          this.add('null');
           return;
         }
         break;
       default:
     }
     this.#fail(machine.typeName(state, -1), 'type not supported');
-  }
-
-  #add(piece: ByteString): void {
-    this.#bytes += piece.length;
-    if (this.#bytes > MAX_COPIED_BYTES) this.machine.refuseMemory();
-    this.#pieces.push(piece);
   }
 
   #fail(what: string, problem: string): never {
@@ -89,20 +73,20 @@ class Encoder {
     const number = this.machine.api.lua_tonumber(this.state, -1);
     if (!Number.isFinite(number)) {
       if (encodeInvalid === 'null') {
-        this.#add('null');
+        this.add('null');
         return;
       }
       if (encodeInvalid === 'refused') this.#fail('number', 'must not be NaN or Inf');
       if (Number.isNaN(number)) {
-        this.#add('NaN');
+        this.add('NaN');
         return;
       }
-      this.#add(number > 0 ? 'Infinity' : '-Infinity');
+      this.add(number > 0 ? 'Infinity' : '-Infinity');
       return;
     }
     // An integer of few digits is printed alike by both, and far faster so.
     const isShort = Number.isInteger(number) && Math.abs(number) < 10 ** Math.min(precision, 14) && number !== 0;
-    this.#add(isShort ? String(number) : formatG(number, precision));
+    this.add(isShort ? String(number) : formatG(number, precision));
   }
 
   #table(depth: number): void {
@@ -141,41 +125,41 @@ class Encoder {
 
   #array(length: number, depth: number): void {
     const { api } = this.machine;
-    this.#add('[');
+    this.add('[');
     for (let i = 1; i <= length; i += 1) {
-      if (i > 1) this.#add(',');
+      if (i > 1) this.add(',');
       api.lua_rawgeti(this.state, -1, i);
       this.value(depth);
       this.machine.pop(this.state);
     }
-    this.#add(']');
+    this.add(']');
   }
 
   #object(depth: number): void {
     const { machine, state } = this;
     const { api } = machine;
-    this.#add('{');
+    this.add('{');
     let isFirst = true;
     api.lua_pushnil(state);
     while (api.lua_next(state, -2) !== 0) {
-      if (!isFirst) this.#add(',');
+      if (!isFirst) this.add(',');
       isFirst = false;
       const type = api.lua_type(state, -2);
       if (type === LUA.NUMBER) {
         api.lua_pushvalue(state, -2);
-        this.#add('"');
+        this.add('"');
         this.#number();
-        this.#add('":');
+        this.add('":');
         machine.pop(state);
       } else if (type === LUA.STRING) {
-        this.#add(`${quoted(machine.string(state, -2) as ByteString)}:`);
+        this.add(`${quoted(machine.string(state, -2) as ByteString)}:`);
       } else {
         this.#fail('table', 'table key must be a number or string');
       }
       this.value(depth);
       machine.pop(state);
     }
-    this.#add('}');
+    this.add('}');
   }
 }
 

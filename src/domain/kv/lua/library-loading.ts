@@ -8,7 +8,7 @@ import { FUNCTION_FLAGS, type FunctionFlag, type Shebang, shebangOf } from './sh
 export interface RegisteredFunction {
   readonly name: ByteString;
   readonly description: ByteString | null;
-  readonly flags: readonly FunctionFlag[];
+  readonly flags: ReadonlySet<FunctionFlag>;
   /** Registry reference of what is to be called. */
   readonly callback: number;
 }
@@ -18,6 +18,7 @@ export class Registration {
   readonly functions = new Map<ByteString, RegisteredFunction>();
 }
 
+const NO_FLAGS: ReadonlySet<FunctionFlag> = new Set();
 const NAME = /^[A-Za-z0-9_]+$/;
 /** Of libraries, and Redis says the same of functions. */
 const NAME_RULE =
@@ -75,7 +76,7 @@ export function registerFunction(machine: LuaMachine, state: State): number {
     return raiseText(machine, state, 'Function already exists in the library');
   }
   if (registration.functions.size >= MAX_FUNCTIONS) return raiseText(machine, state, 'too many functions');
-  const { description = null, flags = [] } = draft;
+  const { description = null, flags = NO_FLAGS } = draft;
   registration.functions.set(name, { name, callback, description, flags });
   return 0;
 }
@@ -129,7 +130,7 @@ function text(machine: LuaMachine, state: State, argument: string): ByteString {
   );
 }
 
-function flags(machine: LuaMachine, state: State): FunctionFlag[] {
+function flags(machine: LuaMachine, state: State): ReadonlySet<FunctionFlag> {
   const { api } = machine;
   if (api.lua_type(state, -1) !== LUA.TABLE) {
     return raiseText(
@@ -148,5 +149,5 @@ function flags(machine: LuaMachine, state: State): FunctionFlag[] {
     machine.pop(state);
   }
   machine.pop(state);
-  return FUNCTION_FLAGS.filter((flag) => given.has(flag));
+  return new Set(FUNCTION_FLAGS.filter((flag) => given.has(flag)));
 }

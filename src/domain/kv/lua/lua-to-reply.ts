@@ -22,6 +22,18 @@ const STACK_LIMIT = new ErrorReply('ERR reached lua stack limit');
 const NOT_AN_INTEGER = -(2n ** 63n);
 const BEYOND_INT64 = 2 ** 63;
 
+/** Fields that say what a table is, the one that counts most first, and the type each must have. */
+const SPECIAL_FIELDS = [
+  ['err', LUA.STRING],
+  ['ok', LUA.STRING],
+  ['double', LUA.NUMBER],
+  ['map', LUA.TABLE],
+  ['set', LUA.TABLE],
+  ['big_number', LUA.STRING],
+  ['verbatim_string', LUA.TABLE],
+] as const;
+type SpecialField = (typeof SPECIAL_FIELDS)[number][0];
+
 /** Reads the value on top and takes it off. `protocol`: what the script chose. */
 export function takeReply(machine: LuaMachine, state: State, protocol: 2 | 3): Reply {
   return new ReplyReader(machine, state, protocol).take(0);
@@ -80,32 +92,32 @@ class ReplyReader {
   /** Undefined for a plain list. The field looked at is off the stack again afterwards. */
   #special(depth: number): Reply | undefined {
     const { machine, state } = this;
-    let reply: Reply | undefined;
-    if (machine.rawField(state, -1, 'err') === LUA.STRING) {
-      reply = new ErrorReply(oneLine(this.#string()));
+    for (const [field, type] of SPECIAL_FIELDS) {
+      const reply = machine.rawField(state, -1, field) === type ? this.#field(field, depth) : undefined;
+      machine.pop(state);
+      if (reply !== undefined) return reply;
     }
-    machine.pop(state);
-    if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'ok') === LUA.STRING) reply = new SimpleString(oneLine(this.#string()));
-    machine.pop(state);
-    if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'double') === LUA.NUMBER) {
-      reply = new DoubleReply(machine.api.lua_tonumber(state, -1));
+    return undefined;
+  }
+
+  /** What the field on top of the stack makes of the table it is in. */
+  #field(field: SpecialField, depth: number): Reply | undefined {
+    switch (field) {
+      case 'err':
+        return new ErrorReply(oneLine(this.#string()));
+      case 'ok':
+        return new SimpleString(oneLine(this.#string()));
+      case 'double':
+        return new DoubleReply(this.machine.api.lua_tonumber(this.state, -1));
+      case 'map':
+        return new MapReply(this.#entries(depth, true));
+      case 'set':
+        return new SetReply(this.#entries(depth, false));
+      case 'big_number':
+        return new BigNumberReply(oneLine(this.#string()));
+      case 'verbatim_string':
+        return this.#verbatim();
     }
-    machine.pop(state);
-    if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'map') === LUA.TABLE) reply = new MapReply(this.#entries(depth, true));
-    machine.pop(state);
-    if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'set') === LUA.TABLE) reply = new SetReply(this.#entries(depth, false));
-    machine.pop(state);
-    if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'big_number') === LUA.STRING) reply = new BigNumberReply(oneLine(this.#string()));
-    machine.pop(state);
-    if (reply !== undefined) return reply;
-    if (machine.rawField(state, -1, 'verbatim_string') === LUA.TABLE) reply = this.#verbatim();
-    machine.pop(state);
-    return reply;
   }
 
   /** Keys, with their values or without, of the table on top. */

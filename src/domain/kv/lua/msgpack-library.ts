@@ -1,11 +1,10 @@
 /** The `cmsgpack` library of scripts: values to and from MessagePack. */
 import { type ByteString, bytesOfBuffer } from '../../../kernel/index.js';
-import { MAX_COPIED_BYTES, MAX_ITEMS } from './lua-limits.js';
 import { type HostFunction, LUA, type LuaMachine, type State } from './machine.js';
+import { VALUES_A_LOOK, ValueWriter } from './value-writer.js';
 
 /** Tables within tables; what is deeper is written as nil, which ends tables that hold themselves. */
 const MAX_DEPTH = 16;
-const VALUES_A_LOOK = 1000;
 /** Values within values read: each is a call within a call. */
 const MAX_READ_DEPTH = 1000;
 
@@ -41,57 +40,36 @@ function pack(machine: LuaMachine, state: State): number {
     packer.value(0);
     machine.pop(state);
   }
-  machine.push(state, packer.bytes());
+  machine.push(state, packer.text());
   return 1;
 }
 
-class Packer {
-  readonly #pieces: ByteString[] = [];
-  #total = 0;
-  #values = 0;
-
-  constructor(
-    private readonly machine: LuaMachine,
-    private readonly state: State,
-  ) {}
-
-  bytes(): ByteString {
-    return this.#pieces.join('');
-  }
-
+class Packer extends ValueWriter {
   /** The value on top, which stays there. */
   value(depth: number): void {
     const { machine, state } = this;
     const { api } = machine;
-    this.#values += 1;
-    if (this.#values % VALUES_A_LOOK === 0) machine.checkMeter();
-    if (this.#values > MAX_ITEMS) machine.refuseMemory();
+    this.countValue();
     switch (api.lua_type(state, -1)) {
       case LUA.STRING: {
         const text = machine.string(state, -1) as ByteString;
-        this.#add(head(text.length, 0xa0, 32, [0xd9, 0xda, 0xdb]));
-        this.#add(text);
+        this.add(head(text.length, 0xa0, 32, [0xd9, 0xda, 0xdb]));
+        this.add(text);
         return;
       }
       case LUA.BOOLEAN:
-        this.#add(api.lua_toboolean(state, -1) === 1 ? '\xc3' : '\xc2');
+        this.add(api.lua_toboolean(state, -1) === 1 ? '\xc3' : '\xc2');
         return;
       case LUA.NUMBER:
-        this.#add(numberBytes(api.lua_tonumber(state, -1)));
+        this.add(numberBytes(api.lua_tonumber(state, -1)));
         return;
       case LUA.TABLE:
-        depth === MAX_DEPTH ? this.#add('\xc0') : this.#table(depth + 1);
+        depth === MAX_DEPTH ? this.add('\xc0') : this.#table(depth + 1);
         return;
       default:
-        this.#add('\xc0');
+        this.add('\xc0');
         return;
     }
-  }
-
-  #add(piece: ByteString): void {
-    this.#total += piece.length;
-    if (this.#total > MAX_COPIED_BYTES) this.machine.refuseMemory();
-    this.#pieces.push(piece);
   }
 
   #table(depth: number): void {
@@ -100,7 +78,7 @@ class Packer {
     api.lua_checkstack(state, 3);
     const length = this.#arrayLength();
     if (length !== undefined) {
-      this.#add(head(length, 0x90, 16, [undefined, 0xdc, 0xdd]));
+      this.add(head(length, 0x90, 16, [undefined, 0xdc, 0xdd]));
       for (let i = 1; i <= length; i += 1) {
         api.lua_rawgeti(state, -1, i);
         this.value(depth);
@@ -114,7 +92,7 @@ class Packer {
       machine.pop(state);
       count += 1;
     }
-    this.#add(head(count, 0x80, 16, [undefined, 0xde, 0xdf]));
+    this.add(head(count, 0x80, 16, [undefined, 0xde, 0xdf]));
     api.lua_pushnil(state);
     while (api.lua_next(state, -2) !== 0) {
       api.lua_pushvalue(state, -2);

@@ -39,7 +39,7 @@ export interface RunRequest extends Given {
   readonly label: ByteString;
   readonly run: ScriptRun;
   /** Takes the tables of keys and arguments from the top of the stack, and leaves there what is passed: says how many. */
-  passTables(machine: LuaMachine, state: State): number;
+  passTables(state: State): number;
 }
 
 const hosts = new WeakMap<Libraries, ScriptHost>();
@@ -174,7 +174,7 @@ export class ScriptHost {
 
   /** Runs what was pushed: function, keys, arguments. */
   #start(context: CommandContext, request: RunRequest, machine: LuaMachine): Reply | undefined {
-    const count = request.passTables(machine, machine.thread);
+    const count = request.passTables(machine.thread);
     machine.run = request.run;
     machine.startMeter(context.server, this.limits(context, context.mayPause), context.mayPause);
     return this.#outcome(machine, request, machine.start(count));

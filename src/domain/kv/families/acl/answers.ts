@@ -3,7 +3,7 @@ import type { ByteString, Random } from '../../../../kernel/index.js';
 import { CATEGORIES, categoriesOf, ruleNameOf } from '../../acl/categories.js';
 import type { CommandSpec } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
-import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { ERRORS, ErrorReply, type Reply, wrongSubcommand } from '../../reply.js';
 
 const DEFAULT_BITS = 256;
 /** As in Redis. */
@@ -11,8 +11,7 @@ const MAX_BITS = 4096;
 
 /** Too many words, where Redis itself counts them. */
 export function aclWrongWords(words: readonly ByteString[]): ErrorReply {
-  const name = (words[1] ?? '').slice(0, 128);
-  return new ErrorReply(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ACL HELP.`);
+  return wrongSubcommand('ACL', (words[1] ?? '').slice(0, 128));
 }
 
 /** ACL CAT [category] → categories, or the commands of one. */

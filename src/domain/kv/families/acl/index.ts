@@ -2,35 +2,23 @@
  * The ACL family. Users belong to the database's record in the control journal and not to its data, so an
  * edge answers these (src/edge/acl); the engine runs the few that need no user.
  */
-import { type CommandFlag, type CommandSpec, family, type Handler, NO_KEYS } from '../../command-spec.js';
+import { type CommandSpec, NO_KEYS } from '../../command-spec.js';
 import { ErrorReply, SimpleString } from '../../reply.js';
+import { EVERY_NODE, family, type Row, row } from '../rows.js';
 import { ACL_HELP, aclCategories, aclGeneratePassword } from './answers.js';
 
 const elsewhere = new ErrorReply('ERR ACL commands about users are not allowed in a transaction or a script');
 
-function acl(
-  subcommand: string,
-  arity: number,
-  since: string,
-  summary: string,
-  more: Partial<CommandSpec> = {},
-): Omit<CommandSpec, 'family'> {
-  const flags: readonly CommandFlag[] = ['edge', 'noscript', 'loading', 'stale', 'nomulti', ...(more.flags ?? [])];
-  const handler: Handler = () => elsewhere;
-  return {
-    name: `ACL ${subcommand}`,
-    arity,
+function acl(subcommand: string, arity: number, since: string, summary: string, more: Partial<Row> = {}): Row {
+  return row(`ACL ${subcommand}`, arity, since, summary, {
     keys: NO_KEYS,
-    handler,
-    since,
-    summary,
+    handler: () => elsewhere,
     readOnlyToken: false,
     ...more,
-    flags,
-  };
+    flags: ['edge', 'noscript', 'loading', 'stale', 'nomulti', ...(more.flags ?? [])],
+  });
 }
 
-const EVERY_NODE = ['request_policy:all_nodes', 'response_policy:all_succeeded'];
 const ADMIN: Partial<CommandSpec> = { flags: ['admin', 'dangerous'] };
 const SECRET: Partial<CommandSpec> = { flags: ['admin', 'dangerous', 'skip-monitor'] };
 

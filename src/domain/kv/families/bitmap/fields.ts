@@ -132,12 +132,12 @@ function perform(editor: BitEditor, operation: FieldOperation): Reply {
   return narrow(isSum ? fitted : old);
 }
 
-/** The number as the field can hold it; undefined where it cannot and must not be changed. */
 /** Redis's distance to the largest value has 64 bits: one that is too far below ends at the largest, not the smallest. */
 function wrapsAround(distance: bigint): boolean {
   return distance > INT64_MAX;
 }
 
+/** The number as the field can hold it; undefined where it cannot and must not be changed. */
 function fitInto(value: bigint, { type, overflow, kind, operand }: FieldOperation): bigint | undefined {
   // An unsigned field is set to a negative number as C converts it: to the far end of 64 bits.
   const wanted = kind === 'SET' && !type.isSigned ? BigInt.asUintN(64, operand) : value;

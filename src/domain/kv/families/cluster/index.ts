@@ -7,14 +7,14 @@ import type { ByteString } from '../../../../kernel/index.js';
 import {
   type CommandContext,
   type CommandSpec,
-  family,
   type Handler,
   NO_KEYS,
   type SlicedHandler,
 } from '../../command-spec.js';
 import { HASH_SLOTS, hashSlot } from '../../hash-slot.js';
-import { ErrorReply, MapReply, SimpleString, VerbatimReply } from '../../reply.js';
+import { ErrorReply, MapReply, VerbatimReply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
+import { family, helpRow, row, VARIES } from '../rows.js';
 
 const LAST_SLOT = HASH_SLOTS - 1;
 const invalidSlot = new ErrorReply('ERR Invalid or out of range slot');
@@ -114,120 +114,72 @@ const getKeys: SlicedHandler = function* (context) {
 
 const isLong = ({ keyspace }: CommandContext): boolean => keyspace.size > FEW_KEYS;
 
-const help: Handler = () =>
-  [
-    'CLUSTER <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-    'COUNTKEYSINSLOT <slot>',
-    '    Return the number of keys in <slot>.',
-    'GETKEYSINSLOT <slot> <count>',
-    '    Return key names stored by current node in a slot.',
-    'INFO',
-    '    Return information about the cluster.',
-    'KEYSLOT <key>',
-    '    Return the hash slot for <key>.',
-    'MYID',
-    '    Return the node id.',
-    'NODES',
-    '    Return cluster configuration seen by node. Output format:',
-    '    <id> <ip:port@bus-port[,hostname]> <flags> <master> <pings> <pongs> <epoch> <link> <slot> ...',
-    'SLOTS',
-    '    Return information about slots range mappings.',
-    'SHARDS',
-    '    Return information about slot range mappings and the nodes associated with them.',
-    'HELP',
-    '    Print this help.',
-  ].map((line) => new SimpleString(line));
+const HELP = [
+  'COUNTKEYSINSLOT <slot>',
+  '    Return the number of keys in <slot>.',
+  'GETKEYSINSLOT <slot> <count>',
+  '    Return key names stored by current node in a slot.',
+  'INFO',
+  '    Return information about the cluster.',
+  'KEYSLOT <key>',
+  '    Return the hash slot for <key>.',
+  'MYID',
+  '    Return the node id.',
+  'NODES',
+  '    Return cluster configuration seen by node. Output format:',
+  '    <id> <ip:port@bus-port[,hostname]> <flags> <master> <pings> <pongs> <epoch> <link> <slot> ...',
+  'SLOTS',
+  '    Return information about slots range mappings.',
+  'SHARDS',
+  '    Return information about slot range mappings and the nodes associated with them.',
+];
 
 const told = { flags: ['loading', 'stale', 'random'], keys: NO_KEYS } as const;
 const oneNode = ['A database is one node to its clients.'];
 
 export const CLUSTER: readonly CommandSpec[] = family('cluster', [
-  {
-    name: 'CLUSTER INFO',
-    tips: ['nondeterministic_output'],
-    arity: 2,
+  row('CLUSTER INFO', 2, '3.0.0', 'Describes the cluster of one node.', {
+    tips: VARIES,
     ...told,
     handler: info,
-    since: '3.0.0',
-    summary: 'Describes the cluster of one node.',
     deviations: oneNode,
-  },
-  {
-    name: 'CLUSTER MYID',
-    arity: 2,
-    ...told,
-    handler: myId,
-    since: '3.0.0',
-    summary: 'Returns the id of the node.',
-    deviations: oneNode,
-  },
-  {
-    name: 'CLUSTER NODES',
-    tips: ['nondeterministic_output'],
-    arity: 2,
+  }),
+  row('CLUSTER MYID', 2, '3.0.0', 'Returns the id of the node.', { ...told, handler: myId, deviations: oneNode }),
+  row('CLUSTER NODES', 2, '3.0.0', 'Lists the one node.', {
+    tips: VARIES,
     ...told,
     handler: nodes,
-    since: '3.0.0',
-    summary: 'Lists the one node.',
     deviations: oneNode,
-  },
-  {
-    name: 'CLUSTER SLOTS',
-    tips: ['nondeterministic_output'],
-    arity: 2,
+  }),
+  row('CLUSTER SLOTS', 2, '3.0.0', 'Maps the hash slots to the one node.', {
+    tips: VARIES,
     ...told,
     handler: slots,
-    since: '3.0.0',
-    summary: 'Maps the hash slots to the one node.',
     deviations: oneNode,
-  },
-  {
-    name: 'CLUSTER SHARDS',
-    tips: ['nondeterministic_output'],
-    arity: 2,
+  }),
+  row('CLUSTER SHARDS', 2, '7.0.0', 'Describes the one shard.', {
+    tips: VARIES,
     ...told,
     handler: shards,
-    since: '7.0.0',
-    summary: 'Describes the one shard.',
     deviations: oneNode,
-  },
-  {
-    name: 'CLUSTER KEYSLOT',
-    arity: 3,
+  }),
+  row('CLUSTER KEYSLOT', 3, '3.0.0', 'Returns the hash slot of a key.', {
     ...told,
     flags: ['loading', 'stale'],
     handler: keySlot,
-    since: '3.0.0',
-    summary: 'Returns the hash slot of a key.',
-  },
-  {
-    name: 'CLUSTER COUNTKEYSINSLOT',
-    arity: 3,
+  }),
+  row('CLUSTER COUNTKEYSINSLOT', 3, '3.0.0', 'Counts the keys of a hash slot.', {
     flags: ['stale'],
     keys: NO_KEYS,
     ...inSlices(countKeys, isLong),
     acrossPartitions: 'sum',
-    since: '3.0.0',
-    summary: 'Counts the keys of a hash slot.',
-  },
-  {
-    name: 'CLUSTER GETKEYSINSLOT',
-    tips: ['nondeterministic_output'],
-    arity: 4,
+  }),
+  row('CLUSTER GETKEYSINSLOT', 4, '3.0.0', 'Lists keys of a hash slot.', {
+    tips: VARIES,
     flags: ['stale', 'random'],
     keys: NO_KEYS,
     ...inSlices(getKeys, isLong),
     acrossPartitions: 'items',
-    since: '3.0.0',
-    summary: 'Lists keys of a hash slot.',
-  },
-  {
-    name: 'CLUSTER HELP',
-    arity: 2,
-    ...told,
-    flags: ['loading', 'stale'],
-    handler: help,
-    since: '5.0.0',
-    summary: 'Describes the subcommands.',
-  },
+  }),
+  helpRow('CLUSTER', '5.0.0', HELP),
 ]);

@@ -5,7 +5,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { libraryHeader, MAX_LIBRARY_BYTES } from '../../lua/index.js';
-import { ErrorReply, OK } from '../../reply.js';
+import { ErrorReply, OK, wrongSubcommand } from '../../reply.js';
 import { bodyOf, isIntact } from '../../types/rdb/decode-dump.js';
 import { sealPayload } from '../../types/rdb/encode-dump.js';
 import { BadFormat, RdbReader } from '../../types/rdb/rdb-reader.js';
@@ -18,9 +18,6 @@ const LIBRARY = 245;
 const NOT_INTACT = new ErrorReply('ERR DUMP payload version or checksum are wrong');
 const NOT_READABLE = new ErrorReply('ERR failed loading functions');
 const POLICIES = new ErrorReply('ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.');
-const TOO_MANY_WORDS = new ErrorReply(
-  "ERR unknown subcommand or wrong number of arguments for 'restore'. Try FUNCTION HELP.",
-);
 
 /** FUNCTION DUMP → a payload for RESTORE. */
 export const dump: Handler = ({ libraries }) => {
@@ -35,7 +32,7 @@ export const dump: Handler = ({ libraries }) => {
 /** FUNCTION RESTORE payload [FLUSH | APPEND | REPLACE]. All of it or nothing. */
 export const restore: Handler = (context) => {
   const { args } = context;
-  if (args.length > 4) throw TOO_MANY_WORDS;
+  if (args.length > 4) throw wrongSubcommand('FUNCTION', 'restore');
   const policy = args.length > 3 ? args.option(3) : 'APPEND';
   if (policy !== 'FLUSH' && policy !== 'APPEND' && policy !== 'REPLACE') throw POLICIES;
   const payload = args.bytes(2);

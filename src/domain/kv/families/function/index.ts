@@ -1,6 +1,6 @@
 /** Functions: one row for each command that keeps libraries of them or calls one. */
-import { type CommandFlag, type CommandSpec, counted, family, NO_KEYS } from '../../command-spec.js';
-import { SimpleString } from '../../reply.js';
+import { type CommandFlag, type CommandSpec, counted, NO_KEYS } from '../../command-spec.js';
+import { EVERY_SHARD, family, helpRow, row, UNORDERED } from '../rows.js';
 import { kill } from '../scripting/script.js';
 import { callFunction, functionReadsOnly } from './call.js';
 import { dump, restore } from './dump.js';
@@ -10,7 +10,6 @@ const CALLS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-moni
 const CHANGES: readonly CommandFlag[] = ['noscript', 'write'];
 
 const HELP = [
-  'FUNCTION <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
   'LOAD [REPLACE] <FUNCTION CODE>',
   '    Put a library of functions.',
   'DELETE <LIBRARY NAME>',
@@ -27,128 +26,80 @@ const HELP = [
   '    Answer all libraries as one payload.',
   'RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]',
   '    Put the libraries of a payload.',
-  'HELP',
-  '    Print this help.',
-].map((line) => new SimpleString(line));
+];
 
 export const FUNCTIONS: readonly CommandSpec[] = family('function', [
-  {
-    name: 'FCALL',
+  row('FCALL', -3, '7.0.0', 'Calls a function.', {
     keyUse: ['RW access update'],
-    arity: -3,
     flags: CALLS,
     keys: counted(2, [], 'both'),
     handler: callFunction(false),
     readsOnly: functionReadsOnly,
-    since: '7.0.0',
-    summary: 'Calls a function.',
-  },
-  {
-    name: 'FCALL_RO',
-    arity: -3,
+  }),
+  row('FCALL_RO', -3, '7.0.0', 'Calls a function that only reads.', {
     flags: [...CALLS, 'readonly'],
     keys: counted(2, [], 'read'),
     handler: callFunction(true),
-    since: '7.0.0',
-    summary: 'Calls a function that only reads.',
     readOnlyToken: false,
     deviations: ['Over REST a function without the flag `no-writes` runs as long as it does not write.'],
-  },
-  {
-    name: 'FUNCTION LOAD',
-    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
-    arity: -3,
+  }),
+  row('FUNCTION LOAD', -3, '7.0.0', 'Puts a library of functions.', {
+    tips: EVERY_SHARD,
     flags: [...CHANGES, 'denyoom'],
     keys: NO_KEYS,
     handler: load,
     // Every partition of a database has all libraries.
     acrossPartitions: 'first',
-    since: '7.0.0',
-    summary: 'Puts a library of functions.',
-  },
-  {
-    name: 'FUNCTION DELETE',
-    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
-    arity: 3,
+  }),
+  row('FUNCTION DELETE', 3, '7.0.0', 'Deletes a library and its functions.', {
+    tips: EVERY_SHARD,
     flags: CHANGES,
     keys: NO_KEYS,
     handler: remove,
     acrossPartitions: 'first',
-    since: '7.0.0',
-    summary: 'Deletes a library and its functions.',
-  },
-  {
-    name: 'FUNCTION FLUSH',
-    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
-    arity: -2,
+  }),
+  row('FUNCTION FLUSH', -2, '7.0.0', 'Deletes all libraries.', {
+    tips: EVERY_SHARD,
     flags: CHANGES,
     keys: NO_KEYS,
     handler: flush,
     acrossPartitions: 'first',
-    since: '7.0.0',
-    summary: 'Deletes all libraries.',
-  },
-  {
-    name: 'FUNCTION LIST',
-    tips: ['nondeterministic_output_order'],
-    arity: -2,
+  }),
+  row('FUNCTION LIST', -2, '7.0.0', 'Describes libraries and their functions.', {
+    tips: UNORDERED,
     flags: ['noscript'],
     keys: NO_KEYS,
     handler: list,
-    since: '7.0.0',
-    summary: 'Describes libraries and their functions.',
     deviations: ['Libraries and functions come in the order they were put.'],
-  },
-  {
-    name: 'FUNCTION STATS',
+  }),
+  row('FUNCTION STATS', 2, '7.0.0', 'Tells how many libraries and functions there are.', {
     tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
-    arity: 2,
     flags: ['noscript'],
     keys: NO_KEYS,
     handler: stats,
-    since: '7.0.0',
-    summary: 'Tells how many libraries and functions there are.',
-  },
-  {
-    name: 'FUNCTION KILL',
+  }),
+  row('FUNCTION KILL', 2, '7.0.0', 'Ends the function that runs; nothing of it stays.', {
     tips: ['request_policy:all_shards', 'response_policy:one_succeeded'],
-    arity: 2,
     flags: ['noscript', 'stale'],
     keys: NO_KEYS,
     handler: kill,
     endsScript: true,
     acrossPartitions: 'succeeded',
-    since: '7.0.0',
-    summary: 'Ends the function that runs; nothing of it stays.',
-  },
-  {
-    name: 'FUNCTION DUMP',
-    arity: 2,
+  }),
+  row('FUNCTION DUMP', 2, '7.0.0', 'Answers all libraries as one payload.', {
     flags: ['noscript'],
     keys: NO_KEYS,
     handler: dump,
-    since: '7.0.0',
-    summary: 'Answers all libraries as one payload.',
-  },
-  {
-    name: 'FUNCTION RESTORE',
-    tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
-    arity: -3,
+  }),
+  row('FUNCTION RESTORE', -3, '7.0.0', 'Puts the libraries of a payload.', {
+    tips: EVERY_SHARD,
     flags: [...CHANGES, 'denyoom'],
     keys: NO_KEYS,
     handler: restore,
     acrossPartitions: 'first',
-    since: '7.0.0',
-    summary: 'Puts the libraries of a payload.',
-  },
-  {
-    name: 'FUNCTION HELP',
-    arity: 2,
-    flags: ['loading', 'stale'],
-    keys: NO_KEYS,
-    handler: () => HELP,
-    since: '7.0.0',
+  }),
+  helpRow('FUNCTION', '7.0.0', HELP, {
     summary: 'Lists the subcommands of FUNCTION.',
     deviations: ['The help is our own.'],
-  },
+  }),
 ]);

@@ -9,13 +9,10 @@ import {
   MAX_LIBRARY_BYTES,
   type RegisteredFunction,
 } from '../../lua/index.js';
-import { ErrorReply, MapReply, OK, type Reply, SetReply, SimpleString } from '../../reply.js';
+import { ErrorReply, MapReply, OK, type Reply, SetReply, SimpleString, wrongSubcommand } from '../../reply.js';
 
 const NO_LIBRARY = new ErrorReply('ERR Library not found');
 const FLUSH_MODES = new ErrorReply('ERR FUNCTION FLUSH only supports SYNC|ASYNC option');
-const FLUSH_WORDS = new ErrorReply(
-  "ERR unknown subcommand or wrong number of arguments for 'flush'. Try FUNCTION HELP.",
-);
 
 /** FUNCTION LOAD [REPLACE] code → the library's name. */
 export const load: Handler = (context) => {
@@ -60,7 +57,7 @@ export const remove: Handler = ({ args, libraries, effects }) => {
 /** FUNCTION FLUSH [ASYNC | SYNC]. */
 export const flush: Handler = (context) => {
   const { args } = context;
-  if (args.length > 3) throw FLUSH_WORDS;
+  if (args.length > 3) throw wrongSubcommand('FUNCTION', 'flush');
   if (args.length === 3 && !/^A?SYNC$/.test(args.option(2))) throw FLUSH_MODES;
   flushLibraries(context);
   return OK;
@@ -99,14 +96,8 @@ export const list: Handler = (context) => {
 };
 
 function described({ name, description, flags }: RegisteredFunction): Reply {
-  return new MapReply([
-    'name',
-    name,
-    'description',
-    description,
-    'flags',
-    new SetReply(flags.map((flag) => new SimpleString(flag))),
-  ]);
+  const shown = new SetReply([...flags].map((flag) => new SimpleString(flag)));
+  return new MapReply(['name', name, 'description', description, 'flags', shown]);
 }
 
 /** FUNCTION STATS → what runs (nothing, ever) and how many there are. */

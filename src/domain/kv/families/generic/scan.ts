@@ -7,11 +7,10 @@ import { AnswerSize } from '../../answer-size.js';
 import type { Handler, SlicedHandler } from '../../command-spec.js';
 import { compileGlob, type Glob } from '../../glob.js';
 import { MAX_SCAN_COUNT } from '../../limits.js';
-import { ERRORS, ErrorReply } from '../../reply.js';
+import { ERRORS } from '../../reply.js';
+import { DEFAULT_SCAN_COUNT, readCursor } from '../collection-scan.js';
 import { typeName } from './keys.js';
 
-const badCursor = new ErrorReply('ERR invalid cursor');
-const DEFAULT_COUNT = 10;
 interface ScanOptions {
   glob: Glob | undefined;
   count: number;
@@ -21,9 +20,8 @@ interface ScanOptions {
 
 /** SCAN cursor [MATCH pattern] [COUNT n] [TYPE name] [WITHTYPE] → [next cursor, keys]; cursor 0 ends. */
 export const scan: Handler = ({ args, keyspace }) => {
-  const cursor = args.bytes(1);
-  if (!/^[0-9]{1,20}$/.test(cursor) || BigInt(cursor) >= 1n << 64n) throw badCursor;
-  const options: ScanOptions = { glob: undefined, count: DEFAULT_COUNT, type: undefined, withTypes: false };
+  const cursor = readCursor(args, 1);
+  const options: ScanOptions = { glob: undefined, count: DEFAULT_SCAN_COUNT, type: undefined, withTypes: false };
   for (let i = 2; i < args.length; i += 1) {
     const option = args.option(i);
     if (option === 'WITHTYPE') {
@@ -39,7 +37,7 @@ export const scan: Handler = ({ args, keyspace }) => {
       if (options.count < 1) throw ERRORS.syntax;
     } else throw ERRORS.syntax;
   }
-  const step = keyspace.scan(Number(cursor), Math.min(options.count, MAX_SCAN_COUNT));
+  const step = keyspace.scan(cursor, Math.min(options.count, MAX_SCAN_COUNT));
   const keys: ByteString[] = [];
   for (const [key, value] of step.entries) {
     if (options.glob !== undefined && !options.glob(key)) continue;

@@ -5,12 +5,10 @@
 import type { Args } from '../../args.js';
 import type { Handler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
-import { ErrorReply } from '../../reply.js';
+import { ERRORS, ErrorReply } from '../../reply.js';
 
 const badTimeout = new ErrorReply('ERR timeout is not an integer or out of range');
-const negativeTimeout = new ErrorReply('ERR timeout is negative');
 const badLocal = new ErrorReply('ERR value is out of range, value must between 0 and 1');
-const badReplicas = new ErrorReply('ERR value is out of range, must be positive');
 
 /** WAIT numreplicas timeout → 0. */
 export const wait: Handler = ({ args }) => {
@@ -23,7 +21,7 @@ export const wait: Handler = ({ args }) => {
 export const waitAof: Handler = ({ args }) => {
   const local = args.int64(1);
   if (local < 0n || local > 1n) throw badLocal;
-  if (args.int64(2) < 0n) throw badReplicas;
+  if (args.int64(2) < 0n) throw ERRORS.notPositive;
   requireTimeout(args, 3);
   return [1, 0];
 };
@@ -31,5 +29,5 @@ export const waitAof: Handler = ({ args }) => {
 function requireTimeout(args: Args, index: number): void {
   const timeoutMs = parseInt64(args.bytes(index));
   if (timeoutMs === undefined) throw badTimeout;
-  if (timeoutMs < 0) throw negativeTimeout;
+  if (timeoutMs < 0) throw ERRORS.negativeTimeout;
 }

@@ -5,7 +5,7 @@ import { DoubleReply, ERRORS, type Reply } from '../../reply.js';
 import { mapped, Pace } from '../../slices.js';
 import { geoHashText, positionOf, scoreAt } from '../../types/geo-hash.js';
 import { distance } from '../../types/geo-search.js';
-import { SortedSet } from '../../types/sorted-set.js';
+import { peek } from '../sorted-set/look.js';
 import { distanceText, readPosition, readUnit } from './units.js';
 
 const CONDITIONS: ReadonlySet<string> = new Set(['NX', 'XX', 'CH']);
@@ -31,10 +31,6 @@ function* zaddWords({ args }: CommandContext): Generator<void, string[]> {
     if (pace.isDue()) yield;
   }
   return words;
-}
-
-function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
-  return keyspace.peekKind(args.bytes(1), SortedSet);
 }
 
 /** Longitude and latitude of a score, as a reply. */

@@ -3,10 +3,10 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ErrorReply, type Reply } from '../../reply.js';
 import { mapped } from '../../slices.js';
-import type { HashValue } from '../../types/hash-value.js';
+import { HashValue } from '../../types/hash-value.js';
 import type { ExpiryUnit } from '../expire-time.js';
 import { type FreeGrammar, readFieldInstant, readFixedFields, readFreeArguments } from './field-arguments.js';
-import { hashToChange, hashToRead, noteDeleted } from './open-hash.js';
+import { hashToChange, noteDeleted } from './open-hash.js';
 
 /** The codes a field is answered with. */
 const NO_FIELD = -2;
@@ -150,7 +150,7 @@ export function* notePersisted(
 /** HTTL, HPTTL (`isAbsolute` false), HEXPIRETIME, HPEXPIRETIME → time left or instant, −1 or −2, for each field. */
 export function fieldTimes(unit: ExpiryUnit): SlicedHandler {
   return (context) => {
-    const hash = hashToRead(context, context.args.bytes(1));
+    const hash = context.keyspace.peekKind(context.args.bytes(1), HashValue);
     const fields = readFixedFields(context, 2);
     return mapped(fields, (field) => {
       if (hash === undefined || !hash.has(field, context.nowMs)) return NO_FIELD;

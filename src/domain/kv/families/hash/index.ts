@@ -1,6 +1,7 @@
 /** The Hash family. */
-import { at, type CommandSpec, family } from '../../command-spec.js';
+import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
+import { family, GROWS_FAST, READS, READS_FAST, row, UNORDERED, VARIES, WRITES_FAST } from '../rows.js';
 import { expireFields, fieldTimes, persistFields } from './field-expiry.js';
 import { getAndDeleteFields, getAndExpireFields, setAndExpireFields } from './get-and-set.js';
 import {
@@ -17,11 +18,6 @@ import {
 } from './read.js';
 import { deleteFields, incrementField, incrementFieldByFloat, setFieldIfMissing, setFields } from './write.js';
 
-const read = ['readonly'] as const;
-const readFast = ['readonly', 'fast'] as const;
-const writeFast = ['write', 'fast'] as const;
-const growFast = ['write', 'denyoom', 'fast'] as const;
-
 const latestField = 'The grammar and the errors are those of Redis 8.6.';
 const latestInstant =
   'Over REST an instant may be whatever `EXPIREAT` takes, up to 2^53 ms or in the past, and a missing key answers before it is judged. `DUMP` writes one beyond 2^46 ms, where Redis ends, as that.';
@@ -29,284 +25,134 @@ const drawsEnd = 'A negative count ends at a million: beyond it `value is out of
 const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max single record size exceeded`.';
 
 export const HASH: readonly CommandSpec[] = family('hash', [
-  {
-    name: 'HDEL',
+  row('HDEL', -3, '2.0.0', 'Deletes fields of a hash.', {
+    ...WRITES_FAST,
     keyUse: ['RW delete'],
-    arity: -3,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(deleteFields),
-    since: '2.0.0',
-    summary: 'Deletes fields of a hash.',
-  },
-  {
-    name: 'HEXISTS',
-    keyUse: ['RO'],
-    arity: 3,
-    flags: readFast,
-    keys: at(1),
-    handler: exists,
-    since: '2.0.0',
-    summary: 'Tells whether a hash has a field.',
-  },
-  {
-    name: 'HEXPIRE',
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
+  }),
+  row('HEXISTS', 3, '2.0.0', 'Tells whether a hash has a field.', { ...READS_FAST, keyUse: ['RO'], handler: exists }),
+  row('HEXPIRE', -6, '7.4.0', 'Lets fields expire after seconds.', {
+    ...WRITES_FAST,
     ...inSlices(expireFields('hexpire', { unitMs: 1000, isAbsolute: false })),
     deviations: [latestField, latestInstant],
-    since: '7.4.0',
-    summary: 'Lets fields expire after seconds.',
-  },
-  {
-    name: 'HEXPIREAT',
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
+  }),
+  row('HEXPIREAT', -6, '7.4.0', 'Lets fields expire at an instant in seconds.', {
+    ...WRITES_FAST,
     ...inSlices(expireFields('hexpireat', { unitMs: 1000, isAbsolute: true })),
     deviations: [latestField, latestInstant],
-    since: '7.4.0',
-    summary: 'Lets fields expire at an instant in seconds.',
-  },
-  {
-    name: 'HEXPIRETIME',
-    arity: -5,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('HEXPIRETIME', -5, '7.4.0', 'Returns the instants at which fields expire, in seconds.', {
+    ...READS_FAST,
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: true })),
-    since: '7.4.0',
-    summary: 'Returns the instants at which fields expire, in seconds.',
-  },
-  {
-    name: 'HGET',
-    arity: 3,
-    flags: readFast,
-    keys: at(1),
-    handler: get,
-    since: '2.0.0',
-    summary: 'Returns the value of a field.',
-  },
-  {
-    name: 'HGETALL',
-    tips: ['nondeterministic_output_order'],
-    arity: 2,
-    flags: read,
-    keys: at(1),
+  }),
+  row('HGET', 3, '2.0.0', 'Returns the value of a field.', { ...READS_FAST, handler: get }),
+  row('HGETALL', 2, '2.0.0', 'Returns all fields and values of a hash.', {
+    ...READS,
+    tips: UNORDERED,
     ...inSlices(getAll('both'), isLongHash),
-    since: '2.0.0',
-    summary: 'Returns all fields and values of a hash.',
-  },
-  {
-    name: 'HGETDEL',
+  }),
+  row('HGETDEL', -5, '8.0.0', 'Returns the values of fields and deletes them.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    arity: -5,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(getAndDeleteFields),
-    since: '8.0.0',
-    summary: 'Returns the values of fields and deletes them.',
-  },
-  {
-    name: 'HGETEX',
+  }),
+  row('HGETEX', -5, '8.0.0', 'Returns the values of fields and sets or removes their expiry.', {
+    ...WRITES_FAST,
     keyUse: ['RW access update'],
-    arity: -5,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(getAndExpireFields),
     deviations: [latestField, latestInstant],
-    since: '8.0.0',
-    summary: 'Returns the values of fields and sets or removes their expiry.',
-  },
-  {
-    name: 'HINCRBY',
+  }),
+  row('HINCRBY', 4, '2.0.0', 'Raises the integer value of a field by a number.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 4,
-    flags: growFast,
-    keys: at(1),
     handler: incrementField,
-    since: '2.0.0',
-    summary: 'Raises the integer value of a field by a number.',
-  },
-  {
-    name: 'HINCRBYFLOAT',
+  }),
+  row('HINCRBYFLOAT', 4, '2.6.0', 'Raises the number in a field by a decimal number.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 4,
-    flags: growFast,
-    keys: at(1),
     handler: incrementFieldByFloat,
     deviations: ['Hexadecimal numbers are not read.'],
-    since: '2.6.0',
-    summary: 'Raises the number in a field by a decimal number.',
-  },
-  {
-    name: 'HKEYS',
-    tips: ['nondeterministic_output_order'],
-    arity: 2,
-    flags: read,
-    keys: at(1),
+  }),
+  row('HKEYS', 2, '2.0.0', 'Returns all fields of a hash.', {
+    ...READS,
+    tips: UNORDERED,
     ...inSlices(getAll('fields'), isLongHash),
-    since: '2.0.0',
-    summary: 'Returns all fields of a hash.',
-  },
-  {
-    name: 'HLEN',
+  }),
+  row('HLEN', 2, '2.0.0', 'Returns the number of fields.', {
+    ...READS_FAST,
     keyUse: ['RO'],
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
     handler: length,
     deviations: ['Fields that have expired are never counted; Redis counts them until they are removed.'],
-    since: '2.0.0',
-    summary: 'Returns the number of fields.',
-  },
-  {
-    name: 'HMGET',
-    arity: -3,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('HMGET', -3, '2.0.0', 'Returns the values of several fields.', {
+    ...READS_FAST,
     ...inSlices(getManyInSlices),
     handler: getMany,
-    since: '2.0.0',
-    summary: 'Returns the values of several fields.',
-  },
-  {
-    name: 'HMSET',
-    arity: -4,
-    flags: growFast,
-    keys: at(1),
+  }),
+  row('HMSET', -4, '2.0.0', 'Sets fields of a hash; the old name of HSET.', {
+    ...GROWS_FAST,
     ...inSlices(setFields('hmset')),
-    since: '2.0.0',
-    summary: 'Sets fields of a hash; the old name of HSET.',
-  },
-  {
-    name: 'HPERSIST',
-    arity: -5,
-    flags: writeFast,
-    keys: at(1),
-    ...inSlices(persistFields),
-    since: '7.4.0',
-    summary: 'Removes the expiry of fields.',
-  },
-  {
-    name: 'HPEXPIRE',
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
+  }),
+  row('HPERSIST', -5, '7.4.0', 'Removes the expiry of fields.', { ...WRITES_FAST, ...inSlices(persistFields) }),
+  row('HPEXPIRE', -6, '7.4.0', 'Lets fields expire after milliseconds.', {
+    ...WRITES_FAST,
     ...inSlices(expireFields('hpexpire', { unitMs: 1, isAbsolute: false })),
     deviations: [latestField, latestInstant],
-    since: '7.4.0',
-    summary: 'Lets fields expire after milliseconds.',
-  },
-  {
-    name: 'HPEXPIREAT',
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
+  }),
+  row('HPEXPIREAT', -6, '7.4.0', 'Lets fields expire at an instant in milliseconds.', {
+    ...WRITES_FAST,
     ...inSlices(expireFields('hpexpireat', { unitMs: 1, isAbsolute: true })),
     deviations: [latestField, latestInstant],
-    since: '7.4.0',
-    summary: 'Lets fields expire at an instant in milliseconds.',
-  },
-  {
-    name: 'HPEXPIRETIME',
-    arity: -5,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('HPEXPIRETIME', -5, '7.4.0', 'Returns the instants at which fields expire, in milliseconds.', {
+    ...READS_FAST,
     ...inSlices(fieldTimes({ unitMs: 1, isAbsolute: true })),
-    since: '7.4.0',
-    summary: 'Returns the instants at which fields expire, in milliseconds.',
-  },
-  {
-    name: 'HPTTL',
-    tips: ['nondeterministic_output'],
-    arity: -5,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('HPTTL', -5, '7.4.0', 'Returns the time left to fields, in milliseconds.', {
+    ...READS_FAST,
+    tips: VARIES,
     ...inSlices(fieldTimes({ unitMs: 1, isAbsolute: false })),
-    since: '7.4.0',
-    summary: 'Returns the time left to fields, in milliseconds.',
-  },
-  {
-    name: 'HRANDFIELD',
-    tips: ['nondeterministic_output'],
-    arity: -2,
-    flags: read,
-    keys: at(1),
+  }),
+  row('HRANDFIELD', -2, '6.2.0', 'Returns fields at random.', {
+    ...READS,
+    tips: VARIES,
     ...inSlices(randomFields, isLongHash),
     deviations: [drawsEnd],
-    since: '6.2.0',
-    summary: 'Returns fields at random.',
-  },
-  {
-    name: 'HSCAN',
-    tips: ['nondeterministic_output'],
-    arity: -3,
-    flags: read,
-    keys: at(1),
+  }),
+  row('HSCAN', -3, '2.8.0', 'Goes through the fields and values of a hash step by step.', {
+    ...READS,
+    tips: VARIES,
     handler: scan,
     deviations: ['A cursor is a 32-bit hash; a step returns at most 10,000 fields.'],
-    since: '2.8.0',
-    summary: 'Goes through the fields and values of a hash step by step.',
-  },
-  {
-    name: 'HSET',
-    arity: -4,
-    flags: growFast,
-    keys: at(1),
+  }),
+  row('HSET', -4, '2.0.0', 'Sets fields of a hash, which is created if missing.', {
+    ...GROWS_FAST,
     ...inSlices(setFields('hset')),
     deviations: [hashesEnd],
-    since: '2.0.0',
-    summary: 'Sets fields of a hash, which is created if missing.',
-  },
-  {
-    name: 'HSETEX',
-    arity: -6,
-    flags: growFast,
-    keys: at(1),
+  }),
+  row('HSETEX', -6, '8.0.0', 'Sets fields of a hash and their expiry, if all or none of them are there.', {
+    ...GROWS_FAST,
     ...inSlices(setAndExpireFields),
     deviations: [latestField, latestInstant],
-    since: '8.0.0',
-    summary: 'Sets fields of a hash and their expiry, if all or none of them are there.',
-  },
-  {
-    name: 'HSETNX',
+  }),
+  row('HSETNX', 4, '2.0.0', 'Sets a field if it is not there.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: 4,
-    flags: growFast,
-    keys: at(1),
     handler: setFieldIfMissing,
-    since: '2.0.0',
-    summary: 'Sets a field if it is not there.',
-  },
-  {
-    name: 'HSTRLEN',
+  }),
+  row('HSTRLEN', 3, '3.2.0', 'Returns the length of a value in bytes.', {
+    ...READS_FAST,
     keyUse: ['RO'],
-    arity: 3,
-    flags: readFast,
-    keys: at(1),
     handler: valueLength,
-    since: '3.2.0',
-    summary: 'Returns the length of a value in bytes.',
-  },
-  {
-    name: 'HTTL',
-    tips: ['nondeterministic_output'],
-    arity: -5,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('HTTL', -5, '7.4.0', 'Returns the time left to fields, in seconds.', {
+    ...READS_FAST,
+    tips: VARIES,
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: false })),
-    since: '7.4.0',
-    summary: 'Returns the time left to fields, in seconds.',
-  },
-  {
-    name: 'HVALS',
-    tips: ['nondeterministic_output_order'],
-    arity: 2,
-    flags: read,
-    keys: at(1),
+  }),
+  row('HVALS', 2, '2.0.0', 'Returns all values of a hash.', {
+    ...READS,
+    tips: UNORDERED,
     ...inSlices(getAll('values'), isLongHash),
-    since: '2.0.0',
-    summary: 'Returns all values of a hash.',
-  },
+  }),
 ]);

@@ -1,13 +1,12 @@
 /** Reading a hash: one field, some, all, some at random, or step by step. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { AnswerSize, answerTooLarge, ITEM_BYTES } from '../../answer-size.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, MapReply, PairsReply, type Reply } from '../../reply.js';
 import { mapped, Pace } from '../../slices.js';
 import { HashValue } from '../../types/hash-value.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { type Draws, drawDistinct, drawRepeatedly, MAX_DRAWS, readDrawCount, SLICE_STEPS } from '../random-draws.js';
-import { hashToRead } from './open-hash.js';
 
 type Entry = [field: ByteString, value: ByteString];
 
@@ -21,44 +20,39 @@ export function isLongHash({ args, keyspace }: CommandContext): boolean {
 
 /** HGET key field → its value or null. WRONGTYPE. */
 export const get: Handler = (context) =>
-  hashToRead(context, context.args.bytes(1))?.get(context.args.bytes(2), context.nowMs) ?? null;
+  context.keyspace.peekKind(context.args.bytes(1), HashValue)?.get(context.args.bytes(2), context.nowMs) ?? null;
 
-/** HMGET key field [field …] → a value or null for each. */
-export const getMany: Handler = (context) => {
-  const { args, nowMs, maxAnswerBytes } = context;
-  const hash = hashToRead(context, args.bytes(1));
-  let bytes = 0;
-  const values = args.from(2).map((field) => {
-    const value = hash?.get(field, nowMs) ?? null;
-    if (value !== null) bytes += value.length + ITEM_BYTES;
-    return value;
-  });
-  if (bytes > maxAnswerBytes) throw answerTooLarge(maxAnswerBytes);
-  return values;
-};
-
-export const getManyInSlices: SlicedHandler = (context) => {
+/** Looks up fields of the hash, for one answer. */
+function valuesOf(context: CommandContext): (field: ByteString) => ByteString | null {
   const { args, nowMs } = context;
-  const hash = hashToRead(context, args.bytes(1));
+  const hash = context.keyspace.peekKind(args.bytes(1), HashValue);
   const size = new AnswerSize(context);
-  return mapped(args.from(2), (field) => {
+  return (field) => {
     const value = hash?.get(field, nowMs);
     if (value === undefined) return null;
     size.add(value.length);
     return value;
-  });
-};
+  };
+}
+
+/** HMGET key field [field …] → a value or null for each. */
+export const getMany: Handler = (context) => context.args.from(2).map(valuesOf(context));
+
+export const getManyInSlices: SlicedHandler = (context) => mapped(context.args.from(2), valuesOf(context));
 
 /** HLEN key → how many fields. */
-export const length: Handler = (context) => hashToRead(context, context.args.bytes(1))?.visibleSize(context.nowMs) ?? 0;
+export const length: Handler = (context) =>
+  context.keyspace.peekKind(context.args.bytes(1), HashValue)?.visibleSize(context.nowMs) ?? 0;
 
 /** HEXISTS key field → 1 or 0. */
 export const exists: Handler = (context) =>
-  hashToRead(context, context.args.bytes(1))?.has(context.args.bytes(2), context.nowMs) === true ? 1 : 0;
+  context.keyspace.peekKind(context.args.bytes(1), HashValue)?.has(context.args.bytes(2), context.nowMs) === true
+    ? 1
+    : 0;
 
 /** HSTRLEN key field → bytes of its value; 0 if missing. */
 export const valueLength: Handler = (context) =>
-  hashToRead(context, context.args.bytes(1))?.get(context.args.bytes(2), context.nowMs)?.length ?? 0;
+  context.keyspace.peekKind(context.args.bytes(1), HashValue)?.get(context.args.bytes(2), context.nowMs)?.length ?? 0;
 
 /** HGETALL key → a map; HKEYS, HVALS → lists. Empty if missing. */
 export function getAll(what: 'fields' | 'values' | 'both'): SlicedHandler {
@@ -70,7 +64,7 @@ export function getAll(what: 'fields' | 'values' | 'both'): SlicedHandler {
       size.add(item.length);
       items.push(item);
     };
-    const hash = hashToRead(context, context.args.bytes(1));
+    const hash = context.keyspace.peekKind(context.args.bytes(1), HashValue);
     let steps = 0;
     for (const [field, value] of hash?.entries(nowMs) ?? []) {
       if (what !== 'values') note(field);
@@ -88,7 +82,7 @@ export const randomFields: SlicedHandler = function* (context): Generator<void, 
   const key = args.bytes(1);
   const float = (): number => context.random.float();
   if (args.length === 2) {
-    const hash = hashToRead(context, key);
+    const hash = context.keyspace.peekKind(key, HashValue);
     if (hash === undefined) return null;
     const [entry] = yield* drawRepeatedly(drawsOf(hash, context.nowMs), 1, float);
     return entry?.[0] ?? null;
@@ -99,7 +93,7 @@ export const randomFields: SlicedHandler = function* (context): Generator<void, 
   }
   const withValues = args.length === 4;
   const count = readDrawCount(args, 2, withValues);
-  const hash = hashToRead(context, key);
+  const hash = context.keyspace.peekKind(key, HashValue);
   if (hash === undefined) return [];
   const draws = drawsOf(hash, context.nowMs);
   const size = new AnswerSize(context);
@@ -133,8 +127,8 @@ function drawsOf(hash: HashValue, nowMs: number): Draws<Entry> {
 
 /** HSCAN key cursor [MATCH pattern] [COUNT n] [NOVALUES] → [next cursor, fields and values]. */
 export const scan: Handler = (context) => {
-  const cursor = readCursor(context);
-  const hash = hashToRead(context, context.args.bytes(1));
+  const cursor = readCursor(context.args);
+  const hash = context.keyspace.peekKind(context.args.bytes(1), HashValue);
   if (hash === undefined) return ['0', []];
   const { glob, count, withoutValues } = readCollectionScan(context, true);
   const step = hash.scan(cursor, count, context.nowMs);

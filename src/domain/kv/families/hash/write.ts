@@ -3,6 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
+import { filtered } from '../../slices.js';
 import type { HashValue } from '../../types/hash-value.js';
 import { addLongDoubles, isFloatText } from '../../types/long-double.js';
 import { recordExpiry } from '../expire-time.js';
@@ -71,12 +72,7 @@ export const deleteFields: SlicedHandler = function* (context) {
   const hash = hashToChange(context, key);
   if (hash === undefined) return 0;
   const before = hash.bytes;
-  const removed: ByteString[] = [];
-  for (let i = 0; i < fields.length; i += 1) {
-    const field = fields[i] as ByteString;
-    if (hash.has(field, context.nowMs) && hash.delete(field)) removed.push(field);
-    if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
-  }
+  const removed = yield* filtered(fields, (field) => hash.has(field, context.nowMs) && hash.delete(field));
   if (removed.length === 0) return 0;
   yield* context.effects.pushLong('HDEL', [key].concat(removed));
   noteDeleted(context, key, hash, before);

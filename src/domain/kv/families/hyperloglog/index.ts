@@ -1,19 +1,12 @@
 /** The HyperLogLog family: how many different elements there were, about, in 12 KB. */
 import type { ByteString } from '../../../../kernel/index.js';
-import {
-  at,
-  type CommandContext,
-  type CommandSpec,
-  family,
-  type SlicedHandler,
-  several,
-  span,
-} from '../../command-spec.js';
+import { at, type CommandContext, type CommandSpec, type SlicedHandler, several, span } from '../../command-spec.js';
 import { ErrorReply, OK, type Reply } from '../../reply.js';
 import { inSlices } from '../../slices.js';
 import { estimate, HyperLogLog } from '../../types/hyperloglog.js';
 import { REGISTERS } from '../../types/hyperloglog-sparse.js';
 import { recordExpiry, replaceString } from '../expire-time.js';
+import { family, GROWS, GROWS_FAST, READS, row } from '../rows.js';
 
 /** Elements added, or values merged, in one slice: about a millisecond. */
 const SLICE_ELEMENTS = 500;
@@ -111,36 +104,23 @@ const isLong = ({ args }: CommandContext): boolean => args.length > LONG_WORDS;
 const isLongMerge = ({ args }: CommandContext): boolean => args.length > SLICE_KEYS;
 
 export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
-  {
-    name: 'PFADD',
+  row('PFADD', -2, '2.8.9', 'Adds elements to a HyperLogLog, which is created if missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: -2,
-    flags: ['write', 'denyoom', 'fast'],
-    keys: at(1),
     ...inSlices(add, isLong),
-    since: '2.8.9',
-    summary: 'Adds elements to a HyperLogLog, which is created if missing.',
-  },
-  {
-    name: 'PFCOUNT',
+  }),
+  row('PFCOUNT', -2, '2.8.9', 'Estimates how many different elements were added to HyperLogLogs.', {
+    ...READS,
     keyUse: ['RW access'],
-    arity: -2,
-    flags: ['readonly'],
     keys: span(1, -1),
     ...inSlices(count, isLongMerge),
     countsAsWrite: true,
-    since: '2.8.9',
-    summary: 'Estimates how many different elements were added to HyperLogLogs.',
     deviations: ['The estimate is not written into the value: reading changes nothing.'],
-  },
-  {
-    name: 'PFMERGE',
+  }),
+  row('PFMERGE', -2, '2.8.9', 'Adds all that was added to some HyperLogLogs to another.', {
+    ...GROWS,
     keyUse: ['RW access insert', 'RO access'],
-    arity: -2,
-    flags: ['write', 'denyoom'],
     keys: several(at(1, 'both'), span(2, -1, 1, 'read')),
     ...inSlices(merge, isLongMerge),
-    since: '2.8.9',
-    summary: 'Adds all that was added to some HyperLogLogs to another.',
-  },
+  }),
 ]);

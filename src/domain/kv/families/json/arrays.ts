@@ -15,12 +15,12 @@ import {
   type JsonValue,
   levelOf,
   type NewValue,
-  Pace,
   type Place,
   pathOf,
   type ReadJson,
   readJson,
   type Steps,
+  ValuePace,
   writeJson,
 } from '../../types/json/index.js';
 import { Change, documentToChange, missingPath, pathAt, placesOf, requireDepth } from './documents.js';
@@ -52,9 +52,9 @@ function* changeEach(
   const change = new Change(context, context.args.bytes(1), document);
   const replies: Reply[] = [];
   let last: Reply = null;
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const place of places) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     if (Array.isArray(place.value)) {
       last = yield* alter(change, place.value, place);
       replies.push(last);
@@ -66,10 +66,10 @@ function* changeEach(
 
 function* readValues({ args }: CommandContext, from: number): Steps<ReadJson[]> {
   const values: ReadJson[] = [];
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (let i = from; i < args.length; i += 1) {
     values.push(yield* readJson(args.bytes(i)));
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
   }
   return values;
 }
@@ -83,11 +83,11 @@ function* requireRoom(
   const arrays = places.filter(({ value }) => Array.isArray(value));
   let bytes = 0;
   let depth = 0;
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const value of values) {
     bytes += value.bytes;
     depth = Math.max(depth, value.depth);
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   requireRecordSize(context, document.bytes + arrays.length * bytes);
   for (const place of arrays) requireDepth(context, levelOf(place) + 1, depth);
@@ -95,10 +95,10 @@ function* requireRoom(
 
 function* copiesOf(values: readonly NewValue[]): Steps<NewValue[]> {
   const copies: NewValue[] = [];
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const { value, bytes } of values) {
     copies.push({ value: yield* copied(value), bytes });
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
   }
   return copies;
 }

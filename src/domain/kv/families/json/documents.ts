@@ -19,11 +19,11 @@ import {
   levelOf,
   MAX_JSON_DEPTH,
   matchesOf,
-  Pace,
   type Place,
   type Steps,
   tooDeep,
   typeOfJson,
+  ValuePace,
 } from '../../types/json/index.js';
 
 export const missingKey = new ErrorReply("ERR could not perform this operation on a key that doesn't exist");
@@ -128,14 +128,11 @@ export class Change {
     const { context, key, document } = this;
     context.keyspace.changed(key, document, this.#bytesBefore);
     if (this.#isWhole && !context.isReplay) {
-      for (const [name, ...words] of document.rebuild(key)) {
-        context.effects.pushList(name as ByteString, words);
-        yield;
-      }
+      yield* context.effects.pushEach(document.rebuild(key));
     } else {
-      const pace = new Pace();
+      const pace = new ValuePace();
       for (const command of this.#commands) {
-        if (pace.isOver(4)) yield;
+        if (pace.isDue(4)) yield;
         const name = command[0] as ByteString;
         const words = command.slice(1);
         if (words.length > MANY_WORDS) yield* context.effects.pushLong(name, words);

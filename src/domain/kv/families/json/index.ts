@@ -1,14 +1,15 @@
 /** The JSON family: documents that are read and changed by path, as the JSON module of Redis has them. */
-import { at, type CommandSpec, family, NO_KEYS, span } from '../../command-spec.js';
+import { at, type CommandSpec, NO_KEYS, span } from '../../command-spec.js';
+import { family, READS, row } from '../rows.js';
 import { append, insert, pop, trim } from './arrays.js';
 import { running } from './documents.js';
-import { arrayLength, indexOf, memory, objectLength, stringLength } from './measure.js';
-import { get, getMany, help, names, resp, type } from './read.js';
+import { arrayLength, indexOf, memory, names, objectLength, stringLength } from './measure.js';
+import { get, getMany, help, resp, type } from './read.js';
 import { clear, remove } from './remove.js';
 import { appendString, calculate, toggle } from './scalars.js';
 import { mergeInto, set, setMany } from './set.js';
 
-const read = ['readonly'] as const;
+const read = { flags: ['readonly'] } as const;
 /** Whatever changes a document also tells something of it. */
 const write = { flags: ['write'], keyNeeds: 'both' } as const;
 const grow = { flags: ['write', 'denyoom'], keyNeeds: 'both' } as const;
@@ -17,237 +18,121 @@ const deepestFirst = 'Recursive matches come deepest first; the module of Redis 
 const nullPerMatch = 'A match of another type answers null where the path begins with `$`.';
 
 export const JSON_FAMILY: readonly CommandSpec[] = family('json', [
-  {
-    name: 'JSON.SET',
-    arity: -4,
+  row('JSON.SET', -4, '8.0.0', 'Sets the JSON value at a path.', {
     ...grow,
     ...running(set, at(1)),
-    since: '8.0.0',
-    summary: 'Sets the JSON value at a path.',
     deviations: [
       'Containers nest 128 deep at most wherever the value is put.',
       'Integers of up to 64 bits stay integers; larger ones become floats.',
       'FORMAT BSON and FPHA are refused.',
     ],
-  },
-  {
-    name: 'JSON.MSET',
-    arity: -4,
+  }),
+  row('JSON.MSET', -4, '8.0.0', 'Sets JSON values at paths of several keys, all of them or none.', {
     ...grow,
     ...running(setMany, span(1, -1, 3)),
-    since: '8.0.0',
-    summary: 'Sets JSON values at paths of several keys, all of them or none.',
-  },
-  {
-    name: 'JSON.MERGE',
-    arity: -4,
+  }),
+  row('JSON.MERGE', -4, '8.0.0', 'Merges a JSON value into those at a path.', {
     ...grow,
     ...running(mergeInto, at(1)),
-    since: '8.0.0',
-    summary: 'Merges a JSON value into those at a path.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.GET',
-    arity: -2,
-    flags: read,
+  }),
+  row('JSON.GET', -2, '8.0.0', 'Returns the JSON values at one or several paths.', {
+    ...read,
     ...running(get, at(1)),
-    since: '8.0.0',
-    summary: 'Returns the JSON values at one or several paths.',
     deviations: [deepestFirst, 'Of several paths one that is not valid is an error; the module leaves it out.'],
-  },
-  {
-    name: 'JSON.MGET',
-    arity: -3,
-    flags: read,
+  }),
+  row('JSON.MGET', -3, '8.0.0', 'Returns the JSON values at a path in several keys.', {
+    ...read,
     ...running(getMany, span(1, -2)),
-    since: '8.0.0',
-    summary: 'Returns the JSON values at a path in several keys.',
     deviations: [deepestFirst, 'A path that is not valid is an error; the module answers nulls.'],
-  },
-  {
-    name: 'JSON.DEL',
-    arity: -2,
-    ...write,
-    ...running(remove, at(1)),
-    since: '8.0.0',
-    summary: 'Deletes the JSON values at a path.',
-  },
-  {
-    name: 'JSON.FORGET',
-    arity: -2,
-    ...write,
-    ...running(remove, at(1)),
-    since: '8.0.0',
-    summary: 'Deletes the JSON values at a path.',
-  },
-  {
-    name: 'JSON.CLEAR',
-    arity: -2,
-    ...write,
-    ...running(clear, at(1)),
-    since: '8.0.0',
-    summary: 'Empties containers and sets numbers to 0.',
-  },
-  {
-    name: 'JSON.TYPE',
-    arity: -2,
-    flags: read,
+  }),
+  row('JSON.DEL', -2, '8.0.0', 'Deletes the JSON values at a path.', { ...write, ...running(remove, at(1)) }),
+  row('JSON.FORGET', -2, '8.0.0', 'Deletes the JSON values at a path.', { ...write, ...running(remove, at(1)) }),
+  row('JSON.CLEAR', -2, '8.0.0', 'Empties containers and sets numbers to 0.', { ...write, ...running(clear, at(1)) }),
+  row('JSON.TYPE', -2, '8.0.0', 'Names the types of the JSON values at a path.', {
+    ...read,
     ...running(type, at(1)),
-    since: '8.0.0',
-    summary: 'Names the types of the JSON values at a path.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.STRLEN',
-    arity: -2,
-    flags: read,
+  }),
+  row('JSON.STRLEN', -2, '8.0.0', 'Returns the bytes of JSON strings.', {
+    ...read,
     ...running(stringLength, at(1)),
-    since: '8.0.0',
-    summary: 'Returns the bytes of JSON strings.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.STRAPPEND',
-    arity: -3,
+  }),
+  row('JSON.STRAPPEND', -3, '8.0.0', 'Appends to JSON strings.', {
     ...grow,
     ...running(appendString, at(1)),
-    since: '8.0.0',
-    summary: 'Appends to JSON strings.',
     deviations: [deepestFirst, nullPerMatch],
-  },
-  {
-    name: 'JSON.NUMINCRBY',
-    arity: 4,
+  }),
+  row('JSON.NUMINCRBY', 4, '8.0.0', 'Adds to JSON numbers.', {
     ...write,
     ...running(calculate('plus', 'json.numincrby'), at(1)),
-    since: '8.0.0',
-    summary: 'Adds to JSON numbers.',
     deviations: [deepestFirst, nullPerMatch, 'A sum beyond 64 bits becomes a float.'],
-  },
-  {
-    name: 'JSON.NUMMULTBY',
-    arity: 4,
+  }),
+  row('JSON.NUMMULTBY', 4, '8.0.0', 'Multiplies JSON numbers.', {
     ...write,
     ...running(calculate('times', 'json.nummultby'), at(1)),
-    since: '8.0.0',
-    summary: 'Multiplies JSON numbers.',
     deviations: [deepestFirst, nullPerMatch, 'A product beyond 64 bits becomes a float.'],
-  },
-  {
-    name: 'JSON.NUMPOWBY',
-    arity: 4,
+  }),
+  row('JSON.NUMPOWBY', 4, '8.0.0', 'Raises JSON numbers to a power.', {
     ...write,
     ...running(calculate('power', 'json.numpowby'), at(1)),
-    since: '8.0.0',
-    summary: 'Raises JSON numbers to a power.',
     deviations: [deepestFirst, nullPerMatch, 'A power beyond 64 bits, or to a negative exponent, is a float.'],
-  },
-  {
-    name: 'JSON.TOGGLE',
-    arity: 3,
+  }),
+  row('JSON.TOGGLE', 3, '8.0.0', 'Turns JSON booleans around.', {
     ...write,
     ...running(toggle, at(1)),
-    since: '8.0.0',
-    summary: 'Turns JSON booleans around.',
     deviations: [deepestFirst, nullPerMatch],
-  },
-  {
-    name: 'JSON.ARRAPPEND',
-    arity: -4,
+  }),
+  row('JSON.ARRAPPEND', -4, '8.0.0', 'Appends to JSON arrays.', {
     ...grow,
     ...running(append, at(1)),
-    since: '8.0.0',
-    summary: 'Appends to JSON arrays.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.ARRINDEX',
-    arity: -4,
-    flags: read,
+  }),
+  row('JSON.ARRINDEX', -4, '8.0.0', 'Finds a value in JSON arrays.', {
+    ...read,
     ...running(indexOf, at(1)),
-    since: '8.0.0',
-    summary: 'Finds a value in JSON arrays.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.ARRINSERT',
-    arity: -5,
+  }),
+  row('JSON.ARRINSERT', -5, '8.0.0', 'Inserts into JSON arrays.', {
     ...grow,
     ...running(insert, at(1)),
-    since: '8.0.0',
-    summary: 'Inserts into JSON arrays.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.ARRLEN',
-    arity: -2,
-    flags: read,
+  }),
+  row('JSON.ARRLEN', -2, '8.0.0', 'Returns the lengths of JSON arrays.', {
+    ...read,
     ...running(arrayLength, at(1)),
-    since: '8.0.0',
-    summary: 'Returns the lengths of JSON arrays.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.ARRPOP',
-    arity: -2,
+  }),
+  row('JSON.ARRPOP', -2, '8.0.0', 'Takes an item out of JSON arrays.', {
     ...write,
     ...running(pop, at(1)),
-    since: '8.0.0',
-    summary: 'Takes an item out of JSON arrays.',
     deviations: [deepestFirst, 'An index that is no integer is an error; the module takes the last item.'],
-  },
-  {
-    name: 'JSON.ARRTRIM',
-    arity: 5,
+  }),
+  row('JSON.ARRTRIM', 5, '8.0.0', 'Keeps a range of JSON arrays.', {
     ...write,
     ...running(trim, at(1)),
-    since: '8.0.0',
-    summary: 'Keeps a range of JSON arrays.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.OBJKEYS',
-    arity: -2,
-    flags: read,
+  }),
+  row('JSON.OBJKEYS', -2, '8.0.0', 'Returns the names in JSON objects.', {
+    ...read,
     ...running(names, at(1)),
-    since: '8.0.0',
-    summary: 'Returns the names in JSON objects.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.OBJLEN',
-    arity: -2,
-    flags: read,
+  }),
+  row('JSON.OBJLEN', -2, '8.0.0', 'Returns the sizes of JSON objects.', {
+    ...read,
     ...running(objectLength, at(1)),
-    since: '8.0.0',
-    summary: 'Returns the sizes of JSON objects.',
     deviations: [deepestFirst],
-  },
-  {
-    name: 'JSON.RESP',
-    arity: -2,
-    flags: read,
-    ...running(resp, at(1)),
-    since: '8.0.0',
-    summary: 'Returns a JSON value as nested replies.',
-  },
-  {
-    name: 'JSON.DEBUG MEMORY',
-    arity: -3,
-    flags: read,
+  }),
+  row('JSON.RESP', -2, '8.0.0', 'Returns a JSON value as nested replies.', { ...read, ...running(resp, at(1)) }),
+  row('JSON.DEBUG MEMORY', -3, '8.0.0', 'Estimates the bytes JSON values take.', {
+    ...read,
     ...running(memory, at(2)),
-    since: '8.0.0',
-    summary: 'Estimates the bytes JSON values take.',
     deviations: ['The number is of this implementation.'],
-  },
-  {
-    name: 'JSON.DEBUG HELP',
-    arity: 2,
-    flags: read,
+  }),
+  row('JSON.DEBUG HELP', 2, '8.0.0', 'Lists the subcommands of JSON.DEBUG.', {
+    ...READS,
     keys: NO_KEYS,
     handler: help,
-    since: '8.0.0',
-    summary: 'Lists the subcommands of JSON.DEBUG.',
-  },
+  }),
 ]);

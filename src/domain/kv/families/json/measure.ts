@@ -1,4 +1,4 @@
-/** How long values are: JSON.STRLEN, JSON.ARRLEN, JSON.OBJLEN, JSON.DEBUG MEMORY; and JSON.ARRINDEX. */
+/** What values have in them: JSON.STRLEN, JSON.ARRLEN, JSON.OBJLEN, JSON.OBJKEYS, JSON.DEBUG MEMORY, JSON.ARRINDEX. */
 import type { CommandContext } from '../../command-spec.js';
 import { type ErrorReply, type Reply, wrongArity } from '../../reply.js';
 import { mapped } from '../../slices.js';
@@ -16,9 +16,10 @@ import {
 } from '../../types/json/index.js';
 import { missingKey, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
 
-interface Length {
+/** What is asked of values of one type. */
+interface Question {
   /** Undefined for a value of another type. */
-  of(value: JsonValue): number | undefined;
+  of(value: JsonValue): Reply | undefined;
   /** What a legacy path answers for a value of another type. */
   wrongType(path: JsonPath, value: JsonValue): ErrorReply;
   /** What it answers where it leads nowhere. */
@@ -27,51 +28,60 @@ interface Length {
   missing(path: JsonPath): ErrorReply;
 }
 
-const STRING_LENGTH: Length = {
+const STRING_LENGTH: Question = {
   of: (value) => (typeof value === 'string' ? value.length : undefined),
   wrongType: (_path, value) => wrongPathType('string', value),
   nowhere: (path) => missingPath(path),
   missing: () => missingKey,
 };
 
-const ARRAY_LENGTH: Length = {
+const ARRAY_LENGTH: Question = {
   of: (value) => (Array.isArray(value) ? value.length : undefined),
   wrongType: (path) => missingPath(path, 'not an array'),
   nowhere: (path) => missingPath(path),
   missing: () => missingKey,
 };
 
-const OBJECT_LENGTH: Length = {
+const OBJECT_LENGTH: Question = {
   of: (value) => (value instanceof Map ? value.size : undefined),
   wrongType: (_path, value) => wrongPathType('object', value),
   nowhere: () => null,
   missing: (path) => missingPath(path, 'not an object'),
 };
 
-function lengthBy(length: Length): (context: CommandContext) => Steps<Reply> {
+const OBJECT_NAMES: Question = {
+  of: (value) => (value instanceof Map ? [...value.keys()] : undefined),
+  wrongType: (path) => missingPath(path, 'not an object'),
+  nowhere: () => null,
+  missing: () => missingKey,
+};
+
+function answering(question: Question): (context: CommandContext) => Steps<Reply> {
   return function* (context) {
     const document = context.keyspace.peekKind(context.args.bytes(1), JsonDocument);
     const path = pathAt(context, 2);
     if (document === undefined) {
       if (path.isLegacy) return null;
-      throw length.missing(path);
+      throw question.missing(path);
     }
     const places = yield* placesOf(document, path);
-    if (!path.isLegacy) return yield* mapped(places, ({ value }) => length.of(value) ?? null);
+    if (!path.isLegacy) return yield* mapped(places, ({ value }) => question.of(value) ?? null);
     const first = places[0];
-    if (first === undefined) return length.nowhere(path);
-    const counted = length.of(first.value);
-    if (counted === undefined) throw length.wrongType(path, first.value);
-    return counted;
+    if (first === undefined) return question.nowhere(path);
+    const answer = question.of(first.value);
+    if (answer === undefined) throw question.wrongType(path, first.value);
+    return answer;
   };
 }
 
 /** JSON.STRLEN key [path] → bytes of the string. */
-export const stringLength = lengthBy(STRING_LENGTH);
+export const stringLength = answering(STRING_LENGTH);
 /** JSON.ARRLEN key [path] → items of the array. */
-export const arrayLength = lengthBy(ARRAY_LENGTH);
+export const arrayLength = answering(ARRAY_LENGTH);
 /** JSON.OBJLEN key [path] → members of the object. */
-export const objectLength = lengthBy(OBJECT_LENGTH);
+export const objectLength = answering(OBJECT_LENGTH);
+/** JSON.OBJKEYS key [path] → the names of its members. */
+export const names = answering(OBJECT_NAMES);
 
 /** JSON.DEBUG MEMORY key [path] → about how many bytes the value takes; of each match for a `$` path. */
 export function* memory(context: CommandContext): Steps<Reply> {

@@ -11,13 +11,13 @@ import {
   type JsonLayout,
   type JsonPath,
   type JsonValue,
-  Pace,
   type Place,
   type Steps,
   typeOfJson,
+  ValuePace,
   writeJson,
 } from '../../types/json/index.js';
-import { missingKey, missingPath, pathAt, placesOf } from './documents.js';
+import { missingPath, pathAt, placesOf } from './documents.js';
 import { expanded, respOf } from './replies.js';
 
 const noFormat = new ErrorReply('ERR FORMAT argument is not supported on RESP2');
@@ -65,7 +65,7 @@ function* readOptions(context: CommandContext): Steps<GetOptions> {
   const { args, protocol, isReplay } = context;
   const layout = { indent: '', newline: '', space: '' };
   const paths: JsonPath[] = [];
-  const pace = new Pace();
+  const pace = new ValuePace();
   let format: Format = 'STRING';
   for (let i = 2; i < args.length; i += 1) {
     switch (args.option(i)) {
@@ -90,7 +90,7 @@ function* readOptions(context: CommandContext): Steps<GetOptions> {
         break;
       default:
         paths.push(compilePath(args.bytes(i), isReplay));
-        if (pace.isOver(4)) yield;
+        if (pace.isDue(4)) yield;
     }
   }
   if (paths.length === 0) paths.push(compilePath('.'));
@@ -162,22 +162,6 @@ export function* resp(context: CommandContext): Steps<Reply> {
   const met = { values: 0 };
   for (const { value } of path.isLegacy ? places.slice(0, 1) : places) replies.push(yield* respOf(value, met));
   return path.isLegacy ? (replies[0] as Reply) : replies;
-}
-
-/** JSON.OBJKEYS key [path] → the names of its members; of each match for a `$` path, null for no object. */
-export function* names(context: CommandContext): Steps<Reply> {
-  const document = context.keyspace.peekKind(context.args.bytes(1), JsonDocument);
-  const path = pathAt(context, 2);
-  if (document === undefined) {
-    if (path.isLegacy) return null;
-    throw missingKey;
-  }
-  const places = yield* placesOf(document, path);
-  if (!path.isLegacy) return places.map(({ value }) => (value instanceof Map ? [...value.keys()] : null));
-  const first = places[0];
-  if (first === undefined) return null;
-  if (!(first.value instanceof Map)) throw missingPath(path, 'not an object');
-  return [...first.value.keys()];
 }
 
 /** JSON.DEBUG HELP → lines. */

@@ -13,11 +13,11 @@ import {
   measured,
   outermost,
   ownBytes,
-  Pace,
   type Place,
   pathOf,
   type Steps,
   tokenText,
+  ValuePace,
   WholeFloat,
 } from '../../types/json/index.js';
 import { Change, deleteDocument, documentToChange, isEmptyRoot, pathAt, placesOf } from './documents.js';
@@ -36,32 +36,32 @@ export function* remove(context: CommandContext): Steps<Reply> {
   if (places.length === 0) return 0;
   const change = new Change(context, key, document);
   // By what they stand in, which comes deepest first; so no path that is still to come is moved.
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const group of yield* groupedByParent(places, pace)) yield* removeGroup(change, group, pace);
   if (isEmptyRoot(document)) change.finishDeleted('json.del');
   else yield* change.finish('json.del');
   return places.length;
 }
 
-function* groupedByParent(places: readonly Place[], pace: Pace): Steps<Iterable<Place[]>> {
+function* groupedByParent(places: readonly Place[], pace: ValuePace): Steps<Iterable<Place[]>> {
   const groups = new Map<JsonValue, Place[]>();
   for (const place of places) {
     const container = (place.parent as Place).value;
     const group = groups.get(container);
     if (group === undefined) groups.set(container, [place]);
     else group.push(place);
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   return groups.values();
 }
 
-function* removeGroup(change: Change, group: readonly Place[], pace: Pace): Steps<void> {
+function* removeGroup(change: Change, group: readonly Place[], pace: ValuePace): Steps<void> {
   const parent = (group[0] as Place).parent as Place;
   const path = pathOf(parent);
   const container = parent.value;
   if (container instanceof Map) {
     for (const { token, value } of group) {
-      if (pace.isOver(4)) yield;
+      if (pace.isDue(4)) yield;
       change.document.remove(container, token as string, yield* measured(value));
       change.effect('JSON.DEL', path + tokenText(token), []);
     }
@@ -72,25 +72,25 @@ function* removeGroup(change: Change, group: readonly Place[], pace: Pace): Step
   const removed = new Set<number>();
   for (const index of indexes) {
     removed.add(index);
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   yield* change.document.removeItems(container as JsonArray, removed);
   // The highest first: the others stay where they are meanwhile.
   for (const index of indexes) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     change.effect('JSON.DEL', path + tokenText(index), [], length - index);
   }
 }
 
 /** Indexes in an array, the highest first. Mostly they were found in order, and need no sorting. */
-function* fromTheHighest(group: readonly Place[], pace: Pace): Steps<number[]> {
+function* fromTheHighest(group: readonly Place[], pace: ValuePace): Steps<number[]> {
   const indexes: number[] = [];
   let isAscending = true;
   for (const { token } of group) {
     const index = token as number;
     if (index < (indexes.at(-1) ?? 0)) isAscending = false;
     indexes.push(index);
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   return isAscending ? indexes.reverse() : yield* mergeSorted(indexes, (a, b) => b - a);
 }
@@ -104,9 +104,9 @@ export function* clear(context: CommandContext): Steps<Reply> {
   const clearable = (yield* placesOf(document, path)).filter(({ value }) => canBeCleared(value));
   const places = yield* outermost(clearable);
   const change = new Change(context, key, document);
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const place of places) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     const { value } = place;
     if (isContainer(value)) yield* document.empty(value);
     else yield* document.put(place, { value: 0, bytes: ownBytes(0) });

@@ -12,13 +12,13 @@ import {
   type JsonNumber,
   type JsonValue,
   ownBytes,
-  Pace,
   type Place,
   pathOf,
   quoted,
   readJson,
   reckon,
   type Steps,
+  ValuePace,
   writeJson,
 } from '../../types/json/index.js';
 import { Change, documentToChange, missingPath, pathAt, placesOf, wrongPathType } from './documents.js';
@@ -47,9 +47,9 @@ export function calculate(how: Arithmetic, event: string): (context: CommandCont
     const numbers = results.filter((result) => result !== null);
     if (path.isLegacy && numbers.length === 0) throw missingPath(path, 'does not contains a number');
     const change = new Change(context, context.args.bytes(1), document);
-    const pace = new Pace();
+    const pace = new ValuePace();
     for (const [index, place] of places.entries()) {
-      if (pace.isOver(4)) yield;
+      if (pace.isDue(4)) yield;
       const value = results[index] ?? null;
       if (value === null) continue;
       yield* document.put(place, { value, bytes: ownBytes(value) });
@@ -70,9 +70,9 @@ export function* toggle(context: CommandContext): Steps<Reply> {
   const places = yield* placesOf(document, path);
   const change = new Change(context, context.args.bytes(1), document);
   const results: (boolean | null)[] = [];
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const place of places) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     if (typeof place.value !== 'boolean') {
       results.push(null);
       continue;
@@ -101,9 +101,9 @@ export function* appendString(context: CommandContext): Steps<Reply> {
   if (path.isLegacy && strings.length === 0) throw missingPath(path, 'not a string');
   requireRecordSize(context, document.bytes + strings.length * suffix.length);
   const change = new Change(context, args.bytes(1), document);
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const place of strings) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     yield* appendTo(change, place, suffix);
   }
   yield* change.finish('json.strappend');

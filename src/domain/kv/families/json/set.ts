@@ -14,13 +14,13 @@ import {
   matchesOf,
   measured,
   outermost,
-  Pace,
   type Place,
   pathOf,
   type ReadJson,
   readJson,
   type Steps,
   tokenText,
+  ValuePace,
 } from '../../types/json/index.js';
 import { Change, notAtRoot, requireDepth, requireDepthBelow } from './documents.js';
 import { merge } from './merge.js';
@@ -161,9 +161,9 @@ function* applySet(
     }
     return { ...given, value: yield* copied(given.value) };
   };
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const place of replaced) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     yield* document.put(place, yield* next());
     change.effect('JSON.SET', pathOf(place), [given.text]);
   }
@@ -238,9 +238,9 @@ export function* mergeInto(context: CommandContext): Steps<Reply> {
   requireDepthBelow(context, found, given.depth);
   requireRecordSize(context, document.bytes + found.length * given.bytes);
   const change = new Change(context, key, document);
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const place of found) {
-    if (pace.isOver(4)) yield;
+    if (pace.isDue(4)) yield;
     yield* merge(document, place, given.value);
     change.effect('JSON.MERGE', pathOf(place), [given.text]);
   }

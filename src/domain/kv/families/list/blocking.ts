@@ -2,14 +2,12 @@
 import type { CommandContext, Handler } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
 import { parseFloatStrict } from '../../numbers.js';
-import { Blocked, ErrorReply, NIL_ARRAY } from '../../reply.js';
+import { Blocked, ERRORS, NIL_ARRAY } from '../../reply.js';
+import { inOneStep } from '../../steps.js';
 import { List, type ListEnd } from '../../types/list.js';
+import { badTimeout, longTimeout, waitOrNil } from '../waiting.js';
 import { popFirstOf, popSome, readPopMany } from './ends.js';
 import { type Move, moveOne, readMove, tailToHead } from './move.js';
-
-const badTimeout = new ErrorReply('ERR timeout is not a float or out of range');
-const negativeTimeout = new ErrorReply('ERR timeout is negative');
-const longTimeout = new ErrorReply('ERR timeout is out of range');
 
 /** Waits of more milliseconds are refused: a number does not hold them exactly. */
 const MAX_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
@@ -23,7 +21,7 @@ function timeoutAt({ args }: CommandContext, index: number): number {
   if (seconds === undefined) throw badTimeout;
   const timeoutMs = Math.ceil(seconds * 1000);
   if (timeoutMs > MAX_TIMEOUT_MS) throw longTimeout;
-  if (timeoutMs < 0) throw negativeTimeout;
+  if (timeoutMs < 0) throw ERRORS.negativeTimeout;
   return timeoutMs;
 }
 
@@ -37,10 +35,10 @@ export function popWaiting(end: ListEnd): Handler {
     for (const key of keys) {
       const list = keyspace.fetchKind(key, List);
       if (list === undefined) continue;
-      const taken = takeAll(popSome(context, end, key, list, 1));
+      const taken = inOneStep(popSome(context, end, key, list, 1));
       return [key, ...taken];
     }
-    return context.mayBlock ? new Blocked(keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;
+    return waitOrNil(context, keys, timeoutMs);
   };
 }
 
@@ -49,9 +47,9 @@ export const popManyWaiting: Handler = (context) => {
   const wanted = readPopMany(context, 2);
   const timeoutMs = timeoutAt(context, 1);
   requireAwaitable(wanted.keys.length);
-  const popped = takeAll(popFirstOf(context, wanted));
+  const popped = inOneStep(popFirstOf(context, wanted));
   if (popped !== undefined) return popped;
-  return context.mayBlock ? new Blocked(wanted.keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;
+  return waitOrNil(context, wanted.keys, timeoutMs);
 };
 
 /** BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout → as LMOVE; a null array when the time is over. */
@@ -66,12 +64,4 @@ function moveOrWait(context: CommandContext, move: Move, timeoutIndex: number): 
   if (moved !== undefined) return moved;
   // Redis has a null string where nothing may wait and a null array where time is over.
   return context.mayBlock ? new Blocked([move.source], timeoutMs, NIL_ARRAY) : null;
-}
-
-/** One that waits is served in one go. */
-function takeAll<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }

@@ -1,29 +1,24 @@
 /** Lists at their ends: push and pop. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ERRORS, ErrorReply, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
+import { ERRORS, NIL_ARRAY, type Reply, wrongArity } from '../../reply.js';
 import { MANY_WORDS, Pace } from '../../slices.js';
 import { textBytes } from '../../steps.js';
 import { List, type ListEnd } from '../../types/list.js';
 import { recordExpiry } from '../expire-time.js';
 import {
-  countAt,
   endAt,
   hasGrown,
   hasShrunk,
   LONG_LIST,
   lengthOf,
   listOrNew,
-  notPositive,
   popName,
   pushName,
   requireRoom,
   SLICE_ELEMENTS,
   willGrow,
 } from './list-access.js';
-
-const noKeys = new ErrorReply('ERR numkeys should be greater than 0');
-const noCount = new ErrorReply('ERR count should be greater than 0');
 
 /** LPUSH key element …, RPUSH → the length afterwards. WRONGTYPE if not a list. */
 export function push(end: ListEnd): Handler {
@@ -97,7 +92,7 @@ export function pop(end: ListEnd): SlicedHandler {
     const { args, keyspace } = context;
     const key = args.bytes(1);
     if (args.length > 3) throw wrongArity(popName(end));
-    const count = args.length === 3 ? countAt(args, 2, 0, notPositive) : undefined;
+    const count = args.length === 3 ? args.count(2, 0, ERRORS.notPositive) : undefined;
     const list = keyspace.fetchKind(key, List);
     if (list === undefined) return count === undefined ? null : NIL_ARRAY;
     if (count === 0) return [];
@@ -144,14 +139,14 @@ export interface PopMany {
 
 /** The words of LMPOP from its number of keys on. */
 export function readPopMany({ args }: CommandContext, countIndex: number): PopMany {
-  const keyCount = countAt(args, countIndex, 1, noKeys);
+  const keyCount = args.count(countIndex, 1, ERRORS.noKeysCounted);
   const endIndex = countIndex + keyCount + 1;
   if (endIndex >= args.length) throw ERRORS.syntax;
   const end = endAt(args, endIndex);
   let count: number | undefined;
   for (let i = endIndex + 1; i < args.length; i += 2) {
     if (count !== undefined || args.option(i) !== 'COUNT' || i + 1 >= args.length) throw ERRORS.syntax;
-    count = countAt(args, i + 1, 1, noCount);
+    count = args.count(i + 1, 1, ERRORS.noCount);
   }
   return { keys: args.words.slice(countIndex + 1, endIndex), end, count: count ?? 1 };
 }

@@ -1,246 +1,126 @@
 /** The List family. */
-import { at, type CommandSpec, counted, family, type KeySpec, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, counted, type KeySpec, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
+import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, WRITES, WRITES_FAST } from '../rows.js';
 import { moveTailToHeadWaiting, moveWaiting, popManyWaiting, popWaiting } from './blocking.js';
 import { isLongPop, pop, popMany, push, pushIfPresent, pushInSlices } from './ends.js';
 import { element, insert, isLong, length, position, range, remove, replace, trim } from './middle.js';
 import { move, moveTailToHead } from './move.js';
 
-const grow = ['write', 'denyoom'] as const;
-const growFast = ['write', 'denyoom', 'fast'] as const;
-const shrink = ['write'] as const;
-const shrinkFast = ['write', 'fast'] as const;
 const waiting = ['write', 'blocking'] as const;
-const read = ['readonly'] as const;
-const readFast = ['readonly', 'fast'] as const;
 
 const fromTo: KeySpec = several(at(1, 'both'), at(2, 'write'));
 
 export const LIST: readonly CommandSpec[] = family('list', [
-  {
-    name: 'LPUSH',
+  row('LPUSH', -3, '1.0.0', 'Puts elements in front of a list, which is created if missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: -3,
-    flags: growFast,
-    keys: at(1),
     ...inSlices(pushInSlices('head')),
     handler: push('head'),
-    since: '1.0.0',
-    summary: 'Puts elements in front of a list, which is created if missing.',
-  },
-  {
-    name: 'RPUSH',
+  }),
+  row('RPUSH', -3, '1.0.0', 'Puts elements at the end of a list, which is created if missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: -3,
-    flags: growFast,
-    keys: at(1),
     ...inSlices(pushInSlices('tail')),
     handler: push('tail'),
-    since: '1.0.0',
-    summary: 'Puts elements at the end of a list, which is created if missing.',
-  },
-  {
-    name: 'LPUSHX',
+  }),
+  row('LPUSHX', -3, '2.2.0', 'Puts elements in front of a list if there is one.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: -3,
-    flags: growFast,
-    keys: at(1),
     handler: pushIfPresent('head'),
-    since: '2.2.0',
-    summary: 'Puts elements in front of a list if there is one.',
-  },
-  {
-    name: 'RPUSHX',
+  }),
+  row('RPUSHX', -3, '2.2.0', 'Puts elements at the end of a list if there is one.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: -3,
-    flags: growFast,
-    keys: at(1),
     handler: pushIfPresent('tail'),
-    since: '2.2.0',
-    summary: 'Puts elements at the end of a list if there is one.',
-  },
-  {
-    name: 'LPOP',
+  }),
+  row('LPOP', -2, '1.0.0', 'Takes the first elements of a list away and returns them.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    arity: -2,
-    flags: shrinkFast,
-    keys: at(1),
     ...inSlices(pop('head'), isLongPop),
-    since: '1.0.0',
-    summary: 'Takes the first elements of a list away and returns them.',
-  },
-  {
-    name: 'RPOP',
+  }),
+  row('RPOP', -2, '1.0.0', 'Takes the last elements of a list away and returns them.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    arity: -2,
-    flags: shrinkFast,
-    keys: at(1),
     ...inSlices(pop('tail'), isLongPop),
-    since: '1.0.0',
-    summary: 'Takes the last elements of a list away and returns them.',
-  },
-  {
-    name: 'LLEN',
-    keyUse: ['RO'],
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
-    handler: length,
-    since: '1.0.0',
-    summary: 'Returns the length of a list.',
-  },
-  {
-    name: 'LINDEX',
-    arity: 3,
-    flags: read,
-    keys: at(1),
-    handler: element,
-    since: '1.0.0',
-    summary: 'Returns the element at an index of a list.',
-  },
-  {
-    name: 'LSET',
-    arity: 4,
-    flags: grow,
-    keys: at(1),
-    handler: replace,
-    since: '1.0.0',
-    summary: 'Replaces the element at an index of a list.',
-  },
-  {
-    name: 'LINSERT',
+  }),
+  row('LLEN', 2, '1.0.0', 'Returns the length of a list.', { ...READS_FAST, keyUse: ['RO'], handler: length }),
+  row('LINDEX', 3, '1.0.0', 'Returns the element at an index of a list.', { ...READS, handler: element }),
+  row('LSET', 4, '1.0.0', 'Replaces the element at an index of a list.', { ...GROWS, handler: replace }),
+  row('LINSERT', 5, '2.2.0', 'Puts an element before or after another in a list.', {
+    ...GROWS,
     keyUse: ['RW insert'],
-    arity: 5,
-    flags: grow,
-    keys: at(1),
     ...inSlices(insert, isLong),
-    since: '2.2.0',
-    summary: 'Puts an element before or after another in a list.',
-  },
-  {
-    name: 'LRANGE',
-    arity: 4,
-    flags: read,
-    keys: at(1),
-    ...inSlices(range, isLong),
-    since: '1.0.0',
-    summary: 'Returns a range of the elements of a list.',
-  },
-  {
-    name: 'LTRIM',
+  }),
+  row('LRANGE', 4, '1.0.0', 'Returns a range of the elements of a list.', { ...READS, ...inSlices(range, isLong) }),
+  row('LTRIM', 4, '1.0.0', 'Keeps a range of the elements of a list and removes the others.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 4,
-    flags: shrink,
-    keys: at(1),
     handler: trim,
-    since: '1.0.0',
-    summary: 'Keeps a range of the elements of a list and removes the others.',
-  },
-  {
-    name: 'LREM',
+  }),
+  row('LREM', 4, '1.0.0', 'Removes elements of a list that are equal to one.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 4,
-    flags: shrink,
-    keys: at(1),
     ...inSlices(remove, isLong),
-    since: '1.0.0',
-    summary: 'Removes elements of a list that are equal to one.',
-  },
-  {
-    name: 'LPOS',
-    arity: -3,
-    flags: read,
-    keys: at(1),
+  }),
+  row('LPOS', -3, '6.0.6', 'Returns the indexes of elements of a list that are equal to one.', {
+    ...READS,
     ...inSlices(position, isLong),
-    since: '6.0.6',
-    summary: 'Returns the indexes of elements of a list that are equal to one.',
-  },
-  {
-    name: 'LMOVE',
+  }),
+  row('LMOVE', 5, '6.2.0', 'Takes an element from one end of a list and puts it at an end of another.', {
+    ...GROWS,
     keyUse: ['RW access delete', 'RW insert'],
-    arity: 5,
-    flags: grow,
     keys: fromTo,
     handler: move,
-    since: '6.2.0',
-    summary: 'Takes an element from one end of a list and puts it at an end of another.',
-  },
-  {
-    name: 'RPOPLPUSH',
+  }),
+  row('RPOPLPUSH', 3, '1.2.0', 'Takes the last element of a list and puts it in front of another.', {
+    ...GROWS,
     keyUse: ['RW access delete', 'RW insert'],
-    arity: 3,
-    flags: grow,
     keys: fromTo,
     handler: moveTailToHead,
-    since: '1.2.0',
-    summary: 'Takes the last element of a list and puts it in front of another.',
-  },
-  {
-    name: 'LMPOP',
+  }),
+  row('LMPOP', -4, '7.0.0', 'Takes elements from the first of several lists that has any.', {
+    ...WRITES,
     keyUse: ['RW access delete'],
-    arity: -4,
-    flags: shrink,
     keys: counted(1),
     ...inSlices(popMany, isLongPop),
-    since: '7.0.0',
-    summary: 'Takes elements from the first of several lists that has any.',
-  },
-  {
-    name: 'BLPOP',
+  }),
+  row('BLPOP', -3, '2.0.0', 'Takes the first element of the first of several lists that has any; waits for one.', {
     keyUse: ['RW access delete'],
-    arity: -3,
     flags: waiting,
     keys: span(1, -2),
     handler: popWaiting('head'),
     rest: 'refused',
-    since: '2.0.0',
-    summary: 'Takes the first element of the first of several lists that has any; waits for one.',
     deviations: ['At most 4,000 keys.'],
-  },
-  {
-    name: 'BRPOP',
+  }),
+  row('BRPOP', -3, '2.0.0', 'Takes the last element of the first of several lists that has any; waits for one.', {
     keyUse: ['RW access delete'],
-    arity: -3,
     flags: waiting,
     keys: span(1, -2),
     handler: popWaiting('tail'),
     rest: 'refused',
-    since: '2.0.0',
-    summary: 'Takes the last element of the first of several lists that has any; waits for one.',
     deviations: ['At most 4,000 keys.'],
-  },
-  {
-    name: 'BLMOVE',
+  }),
+  row('BLMOVE', 6, '6.2.0', 'Moves an element as LMOVE does; waits for one.', {
     keyUse: ['RW access delete', 'RW insert'],
-    arity: 6,
-    flags: [...grow, 'blocking'],
+    flags: ['write', 'denyoom', 'blocking'],
     keys: fromTo,
     handler: moveWaiting,
     rest: 'refused',
-    since: '6.2.0',
-    summary: 'Moves an element as LMOVE does; waits for one.',
-  },
-  {
-    name: 'BRPOPLPUSH',
+  }),
+  row('BRPOPLPUSH', 4, '2.2.0', 'Moves an element as RPOPLPUSH does; waits for one.', {
     keyUse: ['RW access delete', 'RW insert'],
-    arity: 4,
-    flags: [...grow, 'blocking'],
+    flags: ['write', 'denyoom', 'blocking'],
     keys: fromTo,
     handler: moveTailToHeadWaiting,
     rest: 'refused',
-    since: '2.2.0',
-    summary: 'Moves an element as RPOPLPUSH does; waits for one.',
-  },
-  {
-    name: 'BLMPOP',
+  }),
+  row('BLMPOP', -5, '7.0.0', 'Takes elements as LMPOP does; waits for some.', {
     keyUse: ['RW access delete'],
-    arity: -5,
     flags: waiting,
     keys: counted(2),
     handler: popManyWaiting,
     rest: 'refused',
-    since: '7.0.0',
-    summary: 'Takes elements as LMPOP does; waits for some.',
     deviations: ['At most 4,000 keys.'],
-  },
+  }),
 ]);

@@ -3,7 +3,6 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
-import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
 
@@ -12,7 +11,6 @@ export const SLICE_ELEMENTS = 8192;
 /** A list beyond this is gone through in slices. */
 export const LONG_LIST = 5000;
 
-export const notPositive = new ErrorReply('ERR value is out of range, must be positive');
 const beyondSymmetric = new ErrorReply(
   'ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807',
 );
@@ -35,13 +33,6 @@ export function popName(end: ListEnd): 'LPOP' | 'RPOP' {
 
 export function pushName(end: ListEnd): 'LPUSH' | 'RPUSH' {
   return end === 'head' ? 'LPUSH' : 'RPUSH';
-}
-
-/** A count that is at least `minimum`; anything else is `error`. Beyond 2^53 it is as good as that. */
-export function countAt(args: Args, index: number, minimum: 0 | 1, error: ErrorReply): number {
-  const value = parseInt64(args.bytes(index));
-  if (value === undefined || value < minimum) throw error;
-  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
 }
 
 /** An integer whose opposite is one too. */

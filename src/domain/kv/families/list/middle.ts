@@ -4,7 +4,7 @@ import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, ErrorReply, OK, type Reply } from '../../reply.js';
 import { List, type ListEnd } from '../../types/list.js';
-import { countAt, hasShrunk, LONG_LIST, requireRoom, SLICE_ELEMENTS, symmetricAt, willGrow } from './list-access.js';
+import { hasShrunk, LONG_LIST, requireRoom, SLICE_ELEMENTS, symmetricAt, willGrow } from './list-access.js';
 
 const zeroRank = new ErrorReply(
   "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... " +
@@ -205,8 +205,8 @@ export const position: SlicedHandler = function* ({ args, keyspace }): Generator
     if (option === 'RANK') {
       rank = symmetricAt(args, i + 1);
       if (rank === 0) throw zeroRank;
-    } else if (option === 'COUNT') count = countAt(args, i + 1, 0, negativeCount);
-    else if (option === 'MAXLEN') within = countAt(args, i + 1, 0, negativeLength);
+    } else if (option === 'COUNT') count = args.count(i + 1, 0, negativeCount);
+    else if (option === 'MAXLEN') within = args.count(i + 1, 0, negativeLength);
     else throw ERRORS.syntax;
   }
   const list = keyspace.peekKind(args.bytes(1), List);

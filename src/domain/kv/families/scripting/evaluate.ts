@@ -1,15 +1,10 @@
 /** EVAL and its kin: from the words to a run, with Redis's checks in Redis's order. */
-import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { ScriptRun, scriptHost } from '../../lua/index.js';
-import { ErrorReply, type Paused, type Reply } from '../../reply.js';
-import { keyCount } from './key-count.js';
+import { scriptHost } from '../../lua/index.js';
+import { ErrorReply } from '../../reply.js';
+import { keyCount, runCompiled, WRITE_FLAG } from './run-compiled.js';
 
 const NO_SCRIPT = new ErrorReply('NOSCRIPT No matching script. Please use EVAL.');
-const WRITE_FLAG = new ErrorReply('ERR Can not execute a script with write flag using *_ro command.');
-export const NO_ROOM = new ErrorReply(
-  "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-);
 const DIGEST_LETTERS = 40;
 
 export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler {
@@ -23,14 +18,13 @@ export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler 
     if (script === undefined) throw NO_SCRIPT;
     const callback = host.compile(context, script.body, script.digest);
     if (by === 'source') host.scripts.keep(script);
-    if (isReadOnly && script.hasShebang && !script.flags.has('no-writes')) throw WRITE_FLAG;
-    const readsOnly = script.flags.has('no-writes');
-    const mayGrow = script.flags.has('allow-oom');
-    if (context.isFull && script.hasShebang && !mayGrow && !readsOnly) throw NO_ROOM;
-    const { words } = args;
-    const locked = script.flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
-    const run = new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow);
-    return runScript(context, callback, script.digest, run, words, keys);
+    const { flags, hasShebang } = script;
+    if (isReadOnly && hasShebang && !flags.has('no-writes')) throw WRITE_FLAG;
+    const furniture = host.furniture(context);
+    return runCompiled(context, { callback, label: script.digest, flags, hasShebang }, keys, isReadOnly, (state) => {
+      host.setKeys(furniture, state);
+      return 0;
+    });
   };
 }
 
@@ -42,27 +36,4 @@ export function scriptReadsOnly(by: 'source' | 'digest'): (context: CommandConte
     const script = by === 'source' ? scripts.ofSource(given) : scripts.get(given.toLowerCase());
     return script?.flags.has('no-writes') === true;
   };
-}
-
-function runScript(
-  context: CommandContext,
-  callback: number,
-  label: ByteString,
-  run: ScriptRun,
-  words: readonly ByteString[],
-  keyCount: number,
-): Reply | Paused {
-  const host = scriptHost(context.libraries);
-  const furniture = host.furniture(context);
-  return host.run(context, {
-    callback,
-    label,
-    run,
-    words,
-    keyCount,
-    passTables: (_machine, state) => {
-      host.setKeys(furniture, state);
-      return 0;
-    },
-  });
 }

@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { Handler } from '../../command-spec.js';
 import { compileGlob } from '../../glob.js';
 import { allParameterNames, findParameter } from '../../parameters.js';
-import { ERRORS, ErrorReply, MapReply, OK, SimpleString } from '../../reply.js';
+import { ERRORS, ErrorReply, MapReply, OK } from '../../reply.js';
 
 /** CONFIG GET pattern … → name, value … of every parameter that matches one of them. */
 export const configGet: Handler = ({ args, settings }) => {
@@ -55,17 +55,13 @@ export const configRewrite: Handler = () => {
   throw noFile;
 };
 
-export const configHelp: Handler = () =>
-  [
-    'CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-    'GET <pattern>',
-    '    Return parameters matching the glob-like <pattern> and their values.',
-    'SET <directive> <value>',
-    '    Set the configuration <directive> to <value>.',
-    'RESETSTAT',
-    '    Reset statistics reported by the INFO command.',
-    'REWRITE',
-    '    Rewrite the configuration file.',
-    'HELP',
-    '    Print this help.',
-  ].map((line) => new SimpleString(line));
+export const CONFIG_HELP = [
+  'GET <pattern>',
+  '    Return parameters matching the glob-like <pattern> and their values.',
+  'SET <directive> <value>',
+  '    Set the configuration <directive> to <value>.',
+  'RESETSTAT',
+  '    Reset statistics reported by the INFO command.',
+  'REWRITE',
+  '    Rewrite the configuration file.',
+];

@@ -94,7 +94,7 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
     persistence: ({ statistics }) => [['rdb_changes_since_last_save', String(statistics.changes)]],
     stats: ({ statistics, keyspace, audience, nowMs }) => [
       ['total_commands_processed', String(statistics.commands)],
-      ['instantaneous_ops_per_sec', String(Math.round(statistics.pace.perSecond(nowMs, statistics.commands)))],
+      ['instantaneous_ops_per_sec', String(Math.round(statistics.rate.perSecond(nowMs, statistics.commands)))],
       ['expired_keys', String(statistics.expiredKeys)],
       ['evicted_keys', String(statistics.evictedKeys)],
       ['keyspace_hits', String(keyspace.hits)],

@@ -1,6 +1,6 @@
 /** SLOWLOG and LATENCY: what took long in this database, since its owner took it up. */
 import type { Handler } from '../../command-spec.js';
-import { ErrorReply, MapReply, OK, type Reply, SimpleString, VerbatimReply } from '../../reply.js';
+import { ErrorReply, MapReply, OK, type Reply, VerbatimReply } from '../../reply.js';
 import type { LatencySample } from '../../statistics.js';
 
 const STANDARD_COUNT = 10;
@@ -95,38 +95,30 @@ export const latencyHistogram: Handler = ({ args, statistics }) => {
   return new MapReply(items);
 };
 
-export const slowLogHelp: Handler = () =>
-  [
-    'SLOWLOG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-    'GET [<count>]',
-    '    Return top <count> entries from the slowlog (default: 10, -1 means all).',
-    '    Entries are made of:',
-    '    id, timestamp, time in microseconds, arguments array, client IP and port,',
-    '    client name',
-    'LEN',
-    '    Return the length of the slowlog.',
-    'RESET',
-    '    Reset the slowlog.',
-    'HELP',
-    '    Print this help.',
-  ].map((line) => new SimpleString(line));
+export const SLOW_LOG_HELP = [
+  'GET [<count>]',
+  '    Return top <count> entries from the slowlog (default: 10, -1 means all).',
+  '    Entries are made of:',
+  '    id, timestamp, time in microseconds, arguments array, client IP and port,',
+  '    client name',
+  'LEN',
+  '    Return the length of the slowlog.',
+  'RESET',
+  '    Reset the slowlog.',
+];
 
-export const latencyHelp: Handler = () =>
-  [
-    'LATENCY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-    'DOCTOR',
-    '    Return a human readable latency analysis report.',
-    'GRAPH <event>',
-    '    Return an ASCII latency graph for the <event> class.',
-    'HISTORY <event>',
-    '    Return time-latency samples for the <event> class.',
-    'LATEST',
-    '    Return the latest latency samples for all events.',
-    'RESET [<event> ...]',
-    '    Reset latency data of one or more <event> classes.',
-    '    (default: reset all data for all event classes)',
-    'HISTOGRAM [COMMAND ...]',
-    '    Return a cumulative distribution of latencies in the format of a histogram for the specified command names.',
-    'HELP',
-    '    Print this help.',
-  ].map((line) => new SimpleString(line));
+export const LATENCY_HELP = [
+  'DOCTOR',
+  '    Return a human readable latency analysis report.',
+  'GRAPH <event>',
+  '    Return an ASCII latency graph for the <event> class.',
+  'HISTORY <event>',
+  '    Return time-latency samples for the <event> class.',
+  'LATEST',
+  '    Return the latest latency samples for all events.',
+  'RESET [<event> ...]',
+  '    Reset latency data of one or more <event> classes.',
+  '    (default: reset all data for all event classes)',
+  'HISTOGRAM [COMMAND ...]',
+  '    Return a cumulative distribution of latencies in the format of a histogram for the specified command names.',
+];

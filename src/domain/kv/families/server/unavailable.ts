@@ -3,7 +3,8 @@
  * into the server, or do what the journal already does.
  */
 import { type CommandSpec, NO_KEYS } from '../../command-spec.js';
-import { ErrorReply, notAvailable, type Reply, SimpleString } from '../../reply.js';
+import { ErrorReply, notAvailable } from '../../reply.js';
+import { helpLines, type Row } from '../rows.js';
 
 const SERVED_BY_JOURNAL = 'every write is journaled before it is answered';
 const REPLICATED_BY_JOURNAL = 'the journal replicates';
@@ -43,25 +44,19 @@ const REFUSED: readonly Refused[] = [
   { name: 'SWAPDB', since: '4.0.0', reason: ONE_DATABASE, allCategories: ['keyspace', 'write', 'fast', 'dangerous'] },
 ];
 
-function helpOf(name: string, reason: string): Reply {
-  const lines = [`${name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`, `None: ${reason}.`];
-  return [...lines, 'HELP', '    Print this help.'].map((line) => new SimpleString(line));
-}
-
-export const UNAVAILABLE: readonly Omit<CommandSpec, 'family'>[] = REFUSED.map(
-  ({ reason, isNeverQueued = false, ...row }) => {
-    const { name } = row;
-    const refusal = new ErrorReply(`ERR ${name} is not available: ${reason}`, notAvailable(name).text);
-    return {
-      ...row,
-      arity: -1,
-      flags: ['admin', 'dangerous', 'noscript', 'edge', ...(isNeverQueued ? (['nomulti'] as const) : [])],
-      keys: NO_KEYS,
-      handler: ({ args }) => (args.length === 2 && args.option(1) === 'HELP' ? helpOf(name, reason) : refusal),
-      summary: `Refused: ${reason}.`,
-      rest: 'refused',
-      readOnlyToken: false,
-      deviations: [`Refused: ${reason}.`],
-    } as const;
-  },
-);
+export const UNAVAILABLE: readonly Row[] = REFUSED.map(({ reason, isNeverQueued = false, ...row }) => {
+  const { name } = row;
+  const refusal = new ErrorReply(`ERR ${name} is not available: ${reason}`, notAvailable(name).text);
+  return {
+    ...row,
+    arity: -1,
+    flags: ['admin', 'dangerous', 'noscript', 'edge', ...(isNeverQueued ? (['nomulti'] as const) : [])],
+    keys: NO_KEYS,
+    handler: ({ args }) =>
+      args.length === 2 && args.option(1) === 'HELP' ? helpLines(name, [`None: ${reason}.`]) : refusal,
+    summary: `Refused: ${reason}.`,
+    rest: 'refused',
+    readOnlyToken: false,
+    deviations: [`Refused: ${reason}.`],
+  } as const;
+});

@@ -18,9 +18,7 @@ const PAUSE = Symbol('pause');
 
 type Sources = readonly (SetValue | undefined)[];
 
-const badKeyCount = new ErrorReply('ERR numkeys should be greater than 0');
 const tooManyKeys = new ErrorReply("ERR Number of keys can't be greater than number of args");
-const badLimit = new ErrorReply("ERR LIMIT can't be negative");
 
 const EVENTS: Readonly<Record<Combination, string>> = {
   intersection: 'sinterstore',
@@ -81,15 +79,13 @@ export function combineAndStore(combination: Combination): SlicedHandler {
 export const countIntersection: SlicedHandler = function* (context): Generator<void, Reply> {
   const { args } = context;
   const keys = parseInt64(args.bytes(1));
-  if (typeof keys !== 'number' || keys < 1) throw badKeyCount;
+  if (typeof keys !== 'number' || keys < 1) throw ERRORS.noKeysCounted;
   if (keys > args.length - 2) throw tooManyKeys;
   let limit = 0;
   for (let i = 2 + keys; i < args.length; i += 1) {
     if (args.option(i) !== 'LIMIT' || i + 1 >= args.length) throw ERRORS.syntax;
     i += 1;
-    const value = parseInt64(args.bytes(i));
-    if (value === undefined || value < 0) throw badLimit;
-    limit = Number(value);
+    limit = args.count(i, 0, ERRORS.negativeLimit);
   }
   let count = 0;
   for (const member of membersOf('intersection', yield* setsAt(context, 2, 2 + keys))) {

@@ -1,187 +1,101 @@
 /** The Set family. */
-import { at, type CommandSpec, counted, family, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
+import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, UNORDERED, VARIES, WRITES_FAST } from '../rows.js';
 import { combine, combineAndStore, countIntersection } from './combine.js';
 import { areManyMembers, areMembers, count, hasLongSet, isMember, members, randomMembers, scan } from './read.js';
 import { addMembers, move, pop, removeMembers } from './write.js';
 
-const read = ['readonly'] as const;
-const readFast = ['readonly', 'fast'] as const;
-const writeFast = ['write', 'fast'] as const;
-const grow = ['write', 'denyoom'] as const;
-const growFast = ['write', 'denyoom', 'fast'] as const;
-
 const destinationFirst = several(at(1, 'write'), span(2, -1, 1, 'read'));
 
 export const SET: readonly CommandSpec[] = family('set', [
-  {
-    name: 'SADD',
+  row('SADD', -3, '1.0.0', 'Adds members to a set, which is created if missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: -3,
-    flags: growFast,
-    keys: at(1),
     ...inSlices(addMembers),
     deviations: ['All members of a set end at 100 MB: beyond it `max single record size exceeded`.'],
-    since: '1.0.0',
-    summary: 'Adds members to a set, which is created if missing.',
-  },
-  {
-    name: 'SCARD',
-    keyUse: ['RO'],
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
-    handler: count,
-    since: '1.0.0',
-    summary: 'Returns the number of members.',
-  },
-  {
-    name: 'SDIFF',
-    tips: ['nondeterministic_output_order'],
-    arity: -2,
-    flags: read,
+  }),
+  row('SCARD', 2, '1.0.0', 'Returns the number of members.', { ...READS_FAST, keyUse: ['RO'], handler: count }),
+  row('SDIFF', -2, '1.0.0', 'Returns the members of the first set that are in none of the others.', {
+    ...READS,
+    tips: UNORDERED,
     keys: span(1, -1),
     ...inSlices(combine('difference'), hasLongSet),
-    since: '1.0.0',
-    summary: 'Returns the members of the first set that are in none of the others.',
-  },
-  {
-    name: 'SDIFFSTORE',
-    arity: -3,
-    flags: grow,
+  }),
+  row('SDIFFSTORE', -3, '1.0.0', 'Stores the members of the first set that are in none of the others.', {
+    ...GROWS,
     keys: destinationFirst,
     ...inSlices(combineAndStore('difference'), hasLongSet),
-    since: '1.0.0',
-    summary: 'Stores the members of the first set that are in none of the others.',
-  },
-  {
-    name: 'SINTER',
-    tips: ['nondeterministic_output_order'],
-    arity: -2,
-    flags: read,
+  }),
+  row('SINTER', -2, '1.0.0', 'Returns the members that all sets have.', {
+    ...READS,
+    tips: UNORDERED,
     keys: span(1, -1),
     ...inSlices(combine('intersection'), hasLongSet),
-    since: '1.0.0',
-    summary: 'Returns the members that all sets have.',
-  },
-  {
-    name: 'SINTERCARD',
-    arity: -3,
-    flags: read,
+  }),
+  row('SINTERCARD', -3, '7.0.0', 'Returns how many members all sets have.', {
+    ...READS,
     keys: counted(1),
     ...inSlices(countIntersection, hasLongSet),
-    since: '7.0.0',
-    summary: 'Returns how many members all sets have.',
-  },
-  {
-    name: 'SINTERSTORE',
-    arity: -3,
-    flags: grow,
+  }),
+  row('SINTERSTORE', -3, '1.0.0', 'Stores the members that all sets have.', {
+    ...GROWS,
     keys: destinationFirst,
     ...inSlices(combineAndStore('intersection'), hasLongSet),
-    since: '1.0.0',
-    summary: 'Stores the members that all sets have.',
-  },
-  {
-    name: 'SISMEMBER',
+  }),
+  row('SISMEMBER', 3, '1.0.0', 'Tells whether a set has a member.', {
+    ...READS_FAST,
     keyUse: ['RO'],
-    arity: 3,
-    flags: readFast,
-    keys: at(1),
     handler: isMember,
-    since: '1.0.0',
-    summary: 'Tells whether a set has a member.',
-  },
-  {
-    name: 'SMEMBERS',
-    tips: ['nondeterministic_output_order'],
-    arity: 2,
-    flags: read,
-    keys: at(1),
+  }),
+  row('SMEMBERS', 2, '1.0.0', 'Returns all members of a set.', {
+    ...READS,
+    tips: UNORDERED,
     ...inSlices(members, hasLongSet),
-    since: '1.0.0',
-    summary: 'Returns all members of a set.',
-  },
-  {
-    name: 'SMISMEMBER',
-    arity: -3,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('SMISMEMBER', -3, '6.2.0', 'Tells of several members whether a set has them.', {
+    ...READS_FAST,
     ...inSlices(areManyMembers),
     handler: areMembers,
-    since: '6.2.0',
-    summary: 'Tells of several members whether a set has them.',
-  },
-  {
-    name: 'SMOVE',
+  }),
+  row('SMOVE', 4, '1.0.0', 'Moves a member from one set to another.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete', 'RW insert'],
-    arity: 4,
-    flags: writeFast,
     keys: several(at(1), at(2)),
     handler: move,
-    since: '1.0.0',
-    summary: 'Moves a member from one set to another.',
-  },
-  {
-    name: 'SPOP',
+  }),
+  row('SPOP', -2, '1.0.0', 'Removes and returns members at random.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    tips: ['nondeterministic_output'],
-    arity: -2,
-    flags: writeFast,
-    keys: at(1),
+    tips: VARIES,
     ...inSlices(pop, hasLongSet),
-    since: '1.0.0',
-    summary: 'Removes and returns members at random.',
-  },
-  {
-    name: 'SRANDMEMBER',
-    tips: ['nondeterministic_output'],
-    arity: -2,
-    flags: read,
-    keys: at(1),
+  }),
+  row('SRANDMEMBER', -2, '1.0.0', 'Returns members at random.', {
+    ...READS,
+    tips: VARIES,
     ...inSlices(randomMembers, hasLongSet),
     deviations: ['A negative count ends at a million: beyond it `value is out of range`.'],
-    since: '1.0.0',
-    summary: 'Returns members at random.',
-  },
-  {
-    name: 'SREM',
+  }),
+  row('SREM', -3, '1.0.0', 'Removes members from a set.', {
+    ...WRITES_FAST,
     keyUse: ['RW delete'],
-    arity: -3,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(removeMembers),
-    since: '1.0.0',
-    summary: 'Removes members from a set.',
-  },
-  {
-    name: 'SSCAN',
-    tips: ['nondeterministic_output'],
-    arity: -3,
-    flags: read,
-    keys: at(1),
+  }),
+  row('SSCAN', -3, '2.8.0', 'Goes through the members of a set step by step.', {
+    ...READS,
+    tips: VARIES,
     handler: scan,
     deviations: ['A cursor is a 32-bit hash; a step returns at most 10,000 members.'],
-    since: '2.8.0',
-    summary: 'Goes through the members of a set step by step.',
-  },
-  {
-    name: 'SUNION',
-    tips: ['nondeterministic_output_order'],
-    arity: -2,
-    flags: read,
+  }),
+  row('SUNION', -2, '1.0.0', 'Returns the members that any of the sets has.', {
+    ...READS,
+    tips: UNORDERED,
     keys: span(1, -1),
     ...inSlices(combine('union'), hasLongSet),
-    since: '1.0.0',
-    summary: 'Returns the members that any of the sets has.',
-  },
-  {
-    name: 'SUNIONSTORE',
-    arity: -3,
-    flags: grow,
+  }),
+  row('SUNIONSTORE', -3, '1.0.0', 'Stores the members that any of the sets has.', {
+    ...GROWS,
     keys: destinationFirst,
     ...inSlices(combineAndStore('union'), hasLongSet),
-    since: '1.0.0',
-    summary: 'Stores the members that any of the sets has.',
-  },
+  }),
 ]);

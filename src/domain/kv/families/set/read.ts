@@ -24,20 +24,18 @@ export function hasLongSet({ args, keyspace }: CommandContext): boolean {
 /** SCARD key → how many members. WRONGTYPE. */
 export const count: Handler = ({ args, keyspace }) => keyspace.peekKind(args.bytes(1), SetValue)?.size ?? 0;
 
+function membershipIn({ args, keyspace }: CommandContext): (member: ByteString) => 0 | 1 {
+  const set = keyspace.peekKind(args.bytes(1), SetValue);
+  return (member) => (set?.has(member) === true ? 1 : 0);
+}
+
 /** SISMEMBER key member → 1 or 0. */
-export const isMember: Handler = ({ args, keyspace }) =>
-  keyspace.peekKind(args.bytes(1), SetValue)?.has(args.bytes(2)) === true ? 1 : 0;
+export const isMember: Handler = (context) => membershipIn(context)(context.args.bytes(2));
 
 /** SMISMEMBER key member [member …] → 1 or 0 for each. */
-export const areMembers: Handler = ({ args, keyspace }) => {
-  const set = keyspace.peekKind(args.bytes(1), SetValue);
-  return args.from(2).map((member) => (set?.has(member) === true ? 1 : 0));
-};
+export const areMembers: Handler = (context) => context.args.from(2).map(membershipIn(context));
 
-export const areManyMembers: SlicedHandler = ({ args, keyspace }) => {
-  const set = keyspace.peekKind(args.bytes(1), SetValue);
-  return mapped(args.from(2), (member) => (set?.has(member) === true ? 1 : 0));
-};
+export const areManyMembers: SlicedHandler = (context) => mapped(context.args.from(2), membershipIn(context));
 
 /** SMEMBERS key → all members, in no order. */
 export const members: SlicedHandler = function* (context) {
@@ -79,7 +77,7 @@ export function drawsOf(set: SetValue): Draws<ByteString> {
 
 /** SSCAN key cursor [MATCH pattern] [COUNT n] → [next cursor, members]. */
 export const scan: Handler = (context) => {
-  const cursor = readCursor(context);
+  const cursor = readCursor(context.args);
   const set = context.keyspace.peekKind(context.args.bytes(1), SetValue);
   if (set === undefined) return ['0', []];
   const { glob, count: wanted } = readCollectionScan(context, false);

@@ -2,17 +2,14 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize } from '../../limits.js';
-import { parseInt64 } from '../../numbers.js';
-import { ERRORS, ErrorReply, type Reply, SetReply } from '../../reply.js';
-import { MANY_WORDS } from '../../slices.js';
+import { ERRORS, type Reply, SetReply } from '../../reply.js';
+import { filtered, MANY_WORDS } from '../../slices.js';
 import { textBytes } from '../../steps.js';
 import { commandsOf } from '../../types/command-chunks.js';
 import { asEntries, type SetEncodingLimits, SetValue } from '../../types/set-value.js';
 import { recordExpiry, removeKey } from '../expire-time.js';
 import { drawDistinct, listed, SLICE_STEPS } from '../random-draws.js';
 import { drawsOf } from './read.js';
-
-const badCount = new ErrorReply('ERR value is out of range, must be positive');
 
 export function encodingLimits({ settings }: CommandContext): SetEncodingLimits {
   return {
@@ -62,11 +59,7 @@ export const removeMembers: SlicedHandler = function* (context) {
   const set = keyspace.fetchKind(key, SetValue);
   if (set === undefined) return 0;
   const before = set.bytes;
-  const removed: ByteString[] = [];
-  for (let i = 0; i < given.length; i += 1) {
-    if (set.delete(given[i] as ByteString)) removed.push(given[i] as ByteString);
-    if (i % SLICE_STEPS === SLICE_STEPS - 1) yield;
-  }
+  const removed = yield* filtered(given, (member) => set.delete(member));
   if (removed.length > 0) yield* noteRemoved(context, key, set, before, removed, 'srem');
   return removed.length;
 };
@@ -77,7 +70,7 @@ export const pop: SlicedHandler = function* (context): Generator<void, Reply> {
   if (args.length > 3) throw ERRORS.syntax;
   const key = args.bytes(1);
   const float = (): number => context.random.float();
-  const wanted = args.length === 2 ? undefined : readPositiveCount(args.bytes(2));
+  const wanted = args.length === 2 ? undefined : args.count(2, 0, ERRORS.notPositive);
   const set = keyspace.fetchKind(key, SetValue);
   if (set === undefined) return wanted === undefined ? null : new SetReply([]);
   if (wanted === 0) return new SetReply([]);
@@ -97,12 +90,6 @@ export const pop: SlicedHandler = function* (context): Generator<void, Reply> {
   yield* noteRemoved(context, key, set, before, popped, 'spop');
   return wanted === undefined ? (popped[0] as ByteString) : new SetReply(popped);
 };
-
-function readPositiveCount(text: ByteString): number {
-  const count = parseInt64(text);
-  if (count === undefined || count < 0) throw badCount;
-  return Number(count);
-}
 
 /** SMOVE source destination member → 1, or 0 when the source has no such member. WRONGTYPE. */
 export const move: Handler = (context) => {

@@ -3,9 +3,10 @@ import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { formatDouble } from '../../numbers.js';
 import { DoubleReply, ERRORS, ErrorReply, type Reply } from '../../reply.js';
+import { commandsOf } from '../../types/command-chunks.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
-import { pushManyScores, pushScores } from './effects.js';
+import { pushScores } from './effects.js';
 import { LONG_ENTRIES, requireRoom, SLICE_ENTRIES } from './limits.js';
 
 const bothConditions = new ErrorReply('ERR XX and NX options at the same time are not compatible');
@@ -115,7 +116,7 @@ class Adding {
 
   *finishInSlices(): Generator<void, Reply> {
     this.#keep();
-    yield* pushManyScores(this.context, this.addition.key, this.#entries);
+    yield* this.context.effects.pushEach(commandsOf(['ZADD', this.addition.key], this.#entries));
     return this.#answer();
   }
 

@@ -1,7 +1,6 @@
 /** Several sets together: ZUNION, ZINTER, ZDIFF, their STORE forms, ZINTERCARD. Plain sets take part with score 1. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
-import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
 import { SegmentedMap } from '../../segmented-map.js';
 import { MANY_WORDS, Pace } from '../../slices.js';
@@ -15,7 +14,6 @@ import { NO_SOURCE, type Source, sourceOf } from './source.js';
 export type Operation = 'union' | 'inter' | 'diff';
 
 const badWeight = new ErrorReply('ERR weight value is not a float');
-const badLimit = new ErrorReply("ERR LIMIT can't be negative");
 
 function noKeys(name: string): ErrorReply {
   return new ErrorReply(`ERR at least 1 input key is needed for '${name.toLowerCase()}' command`);
@@ -92,9 +90,7 @@ function* readCombination(context: CommandContext, form: Form): Generator<void, 
     } else if (option === 'WITHSCORES' && form.countAt === 1 && form.isCount !== true) withScores = true;
     else if (option === 'LIMIT' && form.isCount === true && left >= 1) {
       i += 1;
-      const value = parseInt64(args.bytes(i));
-      if (value === undefined || value < 0) throw badLimit;
-      limit = Number(value);
+      limit = args.count(i, 0, ERRORS.negativeLimit);
     } else throw ERRORS.syntax;
   }
   return { inputs, aggregate, withScores, limit };

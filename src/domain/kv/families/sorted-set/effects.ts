@@ -2,6 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext } from '../../command-spec.js';
 import { commandsOf } from '../../types/command-chunks.js';
+import { asEntries } from '../../types/set-value.js';
 import type { SortedSet } from '../../types/sorted-set.js';
 import { SLICE_ENTRIES } from './limits.js';
 
@@ -15,14 +16,7 @@ function* pushRemoved(
     effects.push('ZREM', key, members[0] as ByteString);
     return;
   }
-  for (const [name = '', ...words] of commandsOf(['ZREM', key], asEntries(members))) {
-    effects.pushList(name, words);
-    yield;
-  }
-}
-
-function* asEntries(members: readonly ByteString[]): Iterable<readonly [ByteString]> {
-  for (const member of members) yield [member];
+  yield* effects.pushEach(commandsOf(['ZREM', key], asEntries(members)));
 }
 
 /** Records the scores that members of a key have now. */
@@ -34,18 +28,6 @@ export function pushScores(
   const [only] = entries;
   if (entries.length === 1 && only !== undefined) effects.push('ZADD', key, only[0], only[1]);
   else for (const [name = '', ...words] of commandsOf(['ZADD', key], entries)) effects.pushList(name, words);
-}
-
-/** As `pushScores`, in slices. */
-export function* pushManyScores(
-  { effects }: CommandContext,
-  key: ByteString,
-  entries: readonly (readonly [ByteString, ByteString])[],
-): Generator<void, void> {
-  for (const [name = '', ...words] of commandsOf(['ZADD', key], entries)) {
-    effects.pushList(name, words);
-    yield;
-  }
 }
 
 /** Removes members of a set that is under `key`, in slices; records it, and tells of `event` and of the key's end. */
@@ -94,10 +76,7 @@ export function* storeResult(
   }
   set.settle(context.settings);
   keyspace.set(destination, set);
-  for (const [name = '', ...words] of set.rebuild(destination)) {
-    effects.pushList(name, words);
-    yield;
-  }
+  yield* effects.pushEach(set.rebuild(destination));
   context.notify('z', event, destination);
   return set.size;
 }

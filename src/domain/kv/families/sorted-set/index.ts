@@ -1,6 +1,7 @@
 /** The sorted set family: members with scores, by member, by score and by rank. */
-import { at, type CommandSpec, counted, family, several, span } from '../../command-spec.js';
+import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
+import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
 import { add, addInSlices, increment, isLongAddition } from './add.js';
 import { combine, combineAndStore, countCommon, isLongCombination } from './combine.js';
 import { countByMember, countByScore, manyScores, rank, scan, score, scores, size } from './look.js';
@@ -8,13 +9,6 @@ import { awaitMany, awaitOne, isLongManyPop, isLongPop, pop, popMany } from './p
 import { isLongDraw, randomMembers } from './random.js';
 import { isLongRead, isLongRemoval, isLongRemoveList, range, remove, removeRange, storeRange } from './ranges.js';
 
-const read = ['readonly'] as const;
-const readFast = ['readonly', 'fast'] as const;
-const write = ['write'] as const;
-const writeFast = ['write', 'fast'] as const;
-/** Of those that may make the database larger. */
-const writeMore = ['write', 'denyoom'] as const;
-const writeMoreFast = ['write', 'denyoom', 'fast'] as const;
 const blocking = ['write', 'blocking'] as const;
 const blockingFast = ['write', 'blocking', 'fast'] as const;
 
@@ -22,344 +16,173 @@ const blockingFast = ['write', 'blocking', 'fast'] as const;
 const STORED = several(at(1, 'write'), at(2, 'read'));
 
 export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
-  {
-    name: 'ZADD',
-    arity: -4,
-    flags: writeMoreFast,
-    keys: at(1),
+  row('ZADD', -4, '1.2.0', 'Adds members or changes their scores.', {
+    ...GROWS_FAST,
     handler: add,
-    since: '1.2.0',
     sliced: addInSlices,
     isLong: isLongAddition,
-    summary: 'Adds members or changes their scores.',
-  },
-  {
-    name: 'ZINCRBY',
+  }),
+  row('ZINCRBY', 4, '1.2.0', 'Adds to the score of a member.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 4,
-    flags: writeMoreFast,
-    keys: at(1),
     handler: increment,
-    since: '1.2.0',
-    summary: 'Adds to the score of a member.',
-  },
-  {
-    name: 'ZREM',
+  }),
+  row('ZREM', -3, '1.2.0', 'Removes members.', {
+    ...WRITES_FAST,
     keyUse: ['RW delete'],
-    arity: -3,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(remove, isLongRemoveList),
-    since: '1.2.0',
-    summary: 'Removes members.',
-  },
-  {
-    name: 'ZCARD',
-    keyUse: ['RO'],
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
-    handler: size,
-    since: '1.2.0',
-    summary: 'Counts the members.',
-  },
-  {
-    name: 'ZSCORE',
-    arity: 3,
-    flags: readFast,
-    keys: at(1),
-    handler: score,
-    since: '1.2.0',
-    summary: 'Returns the score of a member.',
-  },
-  {
-    name: 'ZMSCORE',
-    arity: -3,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('ZCARD', 2, '1.2.0', 'Counts the members.', { ...READS_FAST, keyUse: ['RO'], handler: size }),
+  row('ZSCORE', 3, '1.2.0', 'Returns the score of a member.', { ...READS_FAST, handler: score }),
+  row('ZMSCORE', -3, '6.2.0', 'Returns the scores of several members.', {
+    ...READS_FAST,
     ...inSlices(manyScores),
     handler: scores,
-    since: '6.2.0',
-    summary: 'Returns the scores of several members.',
-  },
-  {
-    name: 'ZCOUNT',
-    arity: 4,
-    flags: readFast,
-    keys: at(1),
-    handler: countByScore,
-    since: '2.0.0',
-    summary: 'Counts the members with scores in a range.',
-  },
-  {
-    name: 'ZLEXCOUNT',
-    arity: 4,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('ZCOUNT', 4, '2.0.0', 'Counts the members with scores in a range.', { ...READS_FAST, handler: countByScore }),
+  row('ZLEXCOUNT', 4, '2.8.9', 'Counts the members between two bounds, in a set whose scores are equal.', {
+    ...READS_FAST,
     handler: countByMember,
-    since: '2.8.9',
-    summary: 'Counts the members between two bounds, in a set whose scores are equal.',
-  },
-  {
-    name: 'ZRANK',
-    arity: -3,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('ZRANK', -3, '2.0.0', 'Returns how many members stand before one.', {
+    ...READS_FAST,
     handler: rank('zrank', false),
-    since: '2.0.0',
-    summary: 'Returns how many members stand before one.',
-  },
-  {
-    name: 'ZREVRANK',
-    arity: -3,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('ZREVRANK', -3, '2.0.0', 'Returns how many members stand behind one.', {
+    ...READS_FAST,
     handler: rank('zrevrank', true),
-    since: '2.0.0',
-    summary: 'Returns how many members stand behind one.',
-  },
-  {
-    name: 'ZRANGE',
-    arity: -4,
-    flags: read,
-    keys: at(1),
+  }),
+  row('ZRANGE', -4, '1.2.0', 'Returns a range of members, by rank, score or name.', {
+    ...READS,
     ...inSlices(range({}), isLongRead({}, 1)),
-    since: '1.2.0',
-    summary: 'Returns a range of members, by rank, score or name.',
-  },
-  {
-    name: 'ZREVRANGE',
-    arity: -4,
-    flags: read,
-    keys: at(1),
+  }),
+  row('ZREVRANGE', -4, '1.2.0', 'Returns a range of members by rank, counted from the greatest.', {
+    ...READS,
     ...inSlices(range({ kind: 'rank', isReversed: true }), isLongRead({ kind: 'rank', isReversed: true }, 1)),
-    since: '1.2.0',
-    summary: 'Returns a range of members by rank, counted from the greatest.',
-  },
-  {
-    name: 'ZRANGEBYSCORE',
-    arity: -4,
-    flags: read,
-    keys: at(1),
+  }),
+  row('ZRANGEBYSCORE', -4, '1.0.5', 'Returns the members with scores in a range.', {
+    ...READS,
     ...inSlices(range({ kind: 'score', isReversed: false }), isLongRead({ kind: 'score', isReversed: false }, 1)),
-    since: '1.0.5',
-    summary: 'Returns the members with scores in a range.',
-  },
-  {
-    name: 'ZREVRANGEBYSCORE',
-    arity: -4,
-    flags: read,
-    keys: at(1),
+  }),
+  row('ZREVRANGEBYSCORE', -4, '2.2.0', 'Returns the members with scores in a range, the greatest first.', {
+    ...READS,
     ...inSlices(range({ kind: 'score', isReversed: true }), isLongRead({ kind: 'score', isReversed: true }, 1)),
-    since: '2.2.0',
-    summary: 'Returns the members with scores in a range, the greatest first.',
-  },
-  {
-    name: 'ZRANGEBYLEX',
-    arity: -4,
-    flags: read,
-    keys: at(1),
+  }),
+  row('ZRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, in a set whose scores are equal.', {
+    ...READS,
     ...inSlices(range({ kind: 'member', isReversed: false }), isLongRead({ kind: 'member', isReversed: false }, 1)),
-    since: '2.8.9',
-    summary: 'Returns the members between two bounds, in a set whose scores are equal.',
-  },
-  {
-    name: 'ZREVRANGEBYLEX',
-    arity: -4,
-    flags: read,
-    keys: at(1),
+  }),
+  row('ZREVRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, the last first.', {
+    ...READS,
     ...inSlices(range({ kind: 'member', isReversed: true }), isLongRead({ kind: 'member', isReversed: true }, 1)),
-    since: '2.8.9',
-    summary: 'Returns the members between two bounds, the last first.',
-  },
-  {
-    name: 'ZRANGESTORE',
-    arity: -5,
-    flags: writeMore,
+  }),
+  row('ZRANGESTORE', -5, '6.2.0', 'Stores a range of members under another key.', {
+    ...GROWS,
     keys: STORED,
     ...inSlices(storeRange, isLongRead({}, 2)),
-    since: '6.2.0',
-    summary: 'Stores a range of members under another key.',
-  },
-  {
-    name: 'ZREMRANGEBYRANK',
+  }),
+  row('ZREMRANGEBYRANK', 4, '2.0.0', 'Removes a range of members by rank.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 4,
-    flags: write,
-    keys: at(1),
     ...inSlices(removeRange('rank', 'zremrangebyrank'), isLongRemoval('rank')),
-    since: '2.0.0',
-    summary: 'Removes a range of members by rank.',
-  },
-  {
-    name: 'ZREMRANGEBYSCORE',
+  }),
+  row('ZREMRANGEBYSCORE', 4, '1.2.0', 'Removes the members with scores in a range.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 4,
-    flags: write,
-    keys: at(1),
     ...inSlices(removeRange('score', 'zremrangebyscore'), isLongRemoval('score')),
-    since: '1.2.0',
-    summary: 'Removes the members with scores in a range.',
-  },
-  {
-    name: 'ZREMRANGEBYLEX',
+  }),
+  row('ZREMRANGEBYLEX', 4, '2.8.9', 'Removes the members between two bounds.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 4,
-    flags: write,
-    keys: at(1),
     ...inSlices(removeRange('member', 'zremrangebylex'), isLongRemoval('member')),
-    since: '2.8.9',
-    summary: 'Removes the members between two bounds.',
-  },
-  {
-    name: 'ZPOPMIN',
+  }),
+  row('ZPOPMIN', -2, '5.0.0', 'Removes and returns the members with the least scores.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    arity: -2,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(pop('min'), isLongPop),
-    since: '5.0.0',
-    summary: 'Removes and returns the members with the least scores.',
-  },
-  {
-    name: 'ZPOPMAX',
+  }),
+  row('ZPOPMAX', -2, '5.0.0', 'Removes and returns the members with the greatest scores.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    arity: -2,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(pop('max'), isLongPop),
-    since: '5.0.0',
-    summary: 'Removes and returns the members with the greatest scores.',
-  },
-  {
-    name: 'ZMPOP',
+  }),
+  row('ZMPOP', -4, '7.0.0', 'Removes and returns members from an end of the first set that has any.', {
+    ...WRITES,
     keyUse: ['RW access delete'],
-    arity: -4,
-    flags: write,
     keys: counted(1),
     ...inSlices(popMany, isLongManyPop),
-    since: '7.0.0',
-    summary: 'Removes and returns members from an end of the first set that has any.',
-  },
-  {
-    name: 'BZPOPMIN',
+  }),
+  row('BZPOPMIN', -3, '5.0.0', 'Waits for a set with members and takes the one with the least score.', {
     keyUse: ['RW access delete'],
-    arity: -3,
     flags: blockingFast,
     keys: span(1, -2),
     handler: awaitOne('min'),
-    since: '5.0.0',
     rest: 'refused',
-    summary: 'Waits for a set with members and takes the one with the least score.',
     deviations: ['At most 4,000 keys.'],
-  },
-  {
-    name: 'BZPOPMAX',
+  }),
+  row('BZPOPMAX', -3, '5.0.0', 'Waits for a set with members and takes the one with the greatest score.', {
     keyUse: ['RW access delete'],
-    arity: -3,
     flags: blockingFast,
     keys: span(1, -2),
     handler: awaitOne('max'),
-    since: '5.0.0',
     rest: 'refused',
-    summary: 'Waits for a set with members and takes the one with the greatest score.',
     deviations: ['At most 4,000 keys.'],
-  },
-  {
-    name: 'BZMPOP',
+  }),
+  row('BZMPOP', -5, '7.0.0', 'Waits for a set with members and takes some from an end.', {
     keyUse: ['RW access delete'],
-    arity: -5,
     flags: blocking,
     keys: counted(2),
     handler: awaitMany,
-    since: '7.0.0',
     rest: 'refused',
-    summary: 'Waits for a set with members and takes some from an end.',
     deviations: ['At most 4,000 keys.'],
-  },
-  {
-    name: 'ZRANDMEMBER',
-    tips: ['nondeterministic_output'],
-    arity: -2,
+  }),
+  row('ZRANDMEMBER', -2, '6.2.0', 'Returns members at random.', {
+    tips: VARIES,
     flags: ['readonly', 'random'],
     keys: at(1),
     ...inSlices(randomMembers, isLongDraw),
-    since: '6.2.0',
     deviations: ['At most a million members are drawn with repetition; more answer `value is out of range`.'],
-    summary: 'Returns members at random.',
-  },
-  {
-    name: 'ZSCAN',
-    tips: ['nondeterministic_output'],
-    arity: -3,
+  }),
+  row('ZSCAN', -3, '2.8.0', 'Goes through the members, some at a time.', {
+    tips: VARIES,
     flags: ['readonly', 'random'],
     keys: at(1),
     handler: scan,
-    since: '2.8.0',
     deviations: ['Cursors are 32-bit hashes; a step looks at no more than 10,000 members.'],
-    summary: 'Goes through the members, some at a time.',
-  },
-  {
-    name: 'ZUNION',
-    arity: -3,
-    flags: read,
+  }),
+  row('ZUNION', -3, '6.2.0', 'Returns the members of any of the sets.', {
+    ...READS,
     keys: counted(1),
     ...inSlices(combine('ZUNION', 'union'), isLongCombination(1)),
-    since: '6.2.0',
-    summary: 'Returns the members of any of the sets.',
-  },
-  {
-    name: 'ZUNIONSTORE',
-    arity: -4,
-    flags: writeMore,
+  }),
+  row('ZUNIONSTORE', -4, '2.0.0', 'Stores the members of any of the sets.', {
+    ...GROWS,
     keys: counted(2, [1]),
     ...inSlices(combineAndStore('ZUNIONSTORE', 'union'), isLongCombination(2)),
-    since: '2.0.0',
-    summary: 'Stores the members of any of the sets.',
-  },
-  {
-    name: 'ZINTER',
-    arity: -3,
-    flags: read,
+  }),
+  row('ZINTER', -3, '6.2.0', 'Returns the members that are in all of the sets.', {
+    ...READS,
     keys: counted(1),
     ...inSlices(combine('ZINTER', 'inter'), isLongCombination(1)),
-    since: '6.2.0',
-    summary: 'Returns the members that are in all of the sets.',
-  },
-  {
-    name: 'ZINTERSTORE',
-    arity: -4,
-    flags: writeMore,
+  }),
+  row('ZINTERSTORE', -4, '2.0.0', 'Stores the members that are in all of the sets.', {
+    ...GROWS,
     keys: counted(2, [1]),
     ...inSlices(combineAndStore('ZINTERSTORE', 'inter'), isLongCombination(2)),
-    since: '2.0.0',
-    summary: 'Stores the members that are in all of the sets.',
-  },
-  {
-    name: 'ZDIFF',
-    arity: -3,
-    flags: read,
+  }),
+  row('ZDIFF', -3, '6.2.0', 'Returns the members of the first set that no other has.', {
+    ...READS,
     keys: counted(1),
     ...inSlices(combine('ZDIFF', 'diff'), isLongCombination(1)),
-    since: '6.2.0',
-    summary: 'Returns the members of the first set that no other has.',
-  },
-  {
-    name: 'ZDIFFSTORE',
-    arity: -4,
-    flags: writeMore,
+  }),
+  row('ZDIFFSTORE', -4, '6.2.0', 'Stores the members of the first set that no other has.', {
+    ...GROWS,
     keys: counted(2, [1]),
     ...inSlices(combineAndStore('ZDIFFSTORE', 'diff'), isLongCombination(2)),
-    since: '6.2.0',
-    summary: 'Stores the members of the first set that no other has.',
-  },
-  {
-    name: 'ZINTERCARD',
-    arity: -3,
-    flags: read,
+  }),
+  row('ZINTERCARD', -3, '7.0.0', 'Counts the members that are in all of the sets.', {
+    ...READS,
     keys: counted(1),
     ...inSlices(countCommon, isLongCombination(1)),
-    since: '7.0.0',
-    summary: 'Counts the members that are in all of the sets.',
-  },
+  }),
 ]);

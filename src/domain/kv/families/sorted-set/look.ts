@@ -7,7 +7,8 @@ import { SortedSet } from '../../types/sorted-set.js';
 import { readCollectionScan, readCursor } from '../collection-scan.js';
 import { memberRange, type Range, scoreRange } from './range.js';
 
-function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
+/** The sorted set at the first key, for a command that reads. @throws WRONGTYPE */
+export function peek({ args, keyspace }: CommandContext): SortedSet | undefined {
   return keyspace.peekKind(args.bytes(1), SortedSet);
 }
 
@@ -21,16 +22,15 @@ export const size: Handler = (context) => peek(context)?.size ?? 0;
 /** ZSCORE key member → its score or null. */
 export const score: Handler = (context) => scoreReply(peek(context)?.scoreOf(context.args.bytes(2)));
 
-/** ZMSCORE key member … → a score or null each. */
-export const scores: Handler = (context) => {
+function scoresIn(context: CommandContext): (member: ByteString) => Reply {
   const set = peek(context);
-  return context.args.from(2).map((member) => scoreReply(set?.scoreOf(member)));
-};
+  return (member) => scoreReply(set?.scoreOf(member));
+}
 
-export const manyScores: SlicedHandler = (context) => {
-  const set = peek(context);
-  return mapped(context.args.from(2), (member) => scoreReply(set?.scoreOf(member)));
-};
+/** ZMSCORE key member … → a score or null each. */
+export const scores: Handler = (context) => context.args.from(2).map(scoresIn(context));
+
+export const manyScores: SlicedHandler = (context) => mapped(context.args.from(2), scoresIn(context));
 
 /** ZRANK | ZREVRANK key member [WITHSCORE] → its rank, with its score if asked for; null if it is not there. */
 export function rank(name: string, isReversed: boolean): Handler {
@@ -66,7 +66,7 @@ export const countByMember: Handler = counted(memberRange);
 
 /** ZSCAN key cursor [MATCH pattern] [COUNT n] → [next cursor, members with scores]; cursor 0 ends. */
 export const scan: Handler = (context) => {
-  const cursor = readCursor(context);
+  const cursor = readCursor(context.args);
   const set = peek(context);
   if (set === undefined) return ['0', []];
   const { glob, count } = readCollectionScan(context, false);

@@ -2,29 +2,17 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
 import { requireAwaitable } from '../../limits.js';
-import { INT64_MAX, parseInt64 } from '../../numbers.js';
-import { Blocked, DoubleReply, ERRORS, ErrorReply, NIL_ARRAY, PairsReply, pairsOf, type Reply } from '../../reply.js';
+import { INT64_MAX } from '../../numbers.js';
+import { DoubleReply, ERRORS, NIL_ARRAY, PairsReply, pairsOf, type Reply } from '../../reply.js';
 import { MANY_WORDS, Pace } from '../../slices.js';
+import { inOneStep } from '../../steps.js';
 import { parseScore } from '../../types/score-text.js';
 import { SortedSet } from '../../types/sorted-set.js';
+import { badTimeout, longTimeout, waitOrNil } from '../waiting.js';
 import { removeMembers } from './effects.js';
 import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
 
 export type End = 'min' | 'max';
-
-const badCount = new ErrorReply('ERR value is out of range, must be positive');
-const badPopCount = new ErrorReply('ERR count should be greater than 0');
-const badKeyCount = new ErrorReply('ERR numkeys should be greater than 0');
-const badTimeout = new ErrorReply('ERR timeout is not a float or out of range');
-const longTimeout = new ErrorReply('ERR timeout is out of range');
-const negativeTimeout = new ErrorReply('ERR timeout is negative');
-
-/** A count of at least `least`. @throws ErrorReply the given one, whatever is wrong with it */
-function readCount(text: ByteString, least: number, problem: ErrorReply): number {
-  const value = parseInt64(text);
-  if (value === undefined || value < least) throw problem;
-  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
-}
 
 /** Takes up to `count` from an end of a set that is there: member, score, member, score … */
 function* take(
@@ -57,7 +45,7 @@ export function pop(end: End): SlicedHandler {
     const { args, keyspace } = context;
     if (args.length > 3) throw ERRORS.syntax;
     const hasCount = args.length === 3;
-    const count = hasCount ? readCount(args.bytes(2), 0, badCount) : 1;
+    const count = hasCount ? args.count(2, 0, ERRORS.notPositive) : 1;
     const set = keyspace.fetchKind(args.bytes(1), SortedSet);
     if (set === undefined || count === 0) return [];
     const items = yield* take(context, args.bytes(1), set, end, count);
@@ -78,14 +66,14 @@ interface ManyRequest {
 
 /** `numkeys key … MIN | MAX [COUNT n]`, from `countAt` on. @throws ErrorReply */
 function readMany({ args }: CommandContext, countAt: number): ManyRequest {
-  const keyCount = readCount(args.bytes(countAt), 1, badKeyCount);
+  const keyCount = args.count(countAt, 1, ERRORS.noKeysCounted);
   const endAt = countAt + keyCount + 1;
   const word = args.option(endAt);
   if (word !== 'MIN' && word !== 'MAX') throw ERRORS.syntax;
   let count: number | undefined;
   for (let i = endAt + 1; i < args.length; i += 2) {
     if (args.option(i) !== 'COUNT' || count !== undefined || i + 1 === args.length) throw ERRORS.syntax;
-    count = readCount(args.bytes(i + 1), 1, badPopCount);
+    count = args.count(i + 1, 1, ERRORS.noCount);
   }
   return { keys: args.words.slice(countAt + 1, endAt), end: word === 'MIN' ? 'min' : 'max', count: count ?? 1 };
 }
@@ -125,7 +113,7 @@ export const awaitMany: Handler = (context) => {
   const request = readMany(context, 2);
   const timeoutMs = readTimeoutMs(context, 1);
   requireAwaitable(request.keys.length);
-  return runThrough(popFirst(context, request)) ?? waiting(context, request.keys, timeoutMs);
+  return inOneStep(popFirst(context, request)) ?? waitOrNil(context, request.keys, timeoutMs);
 };
 
 /** BZPOPMIN | BZPOPMAX key … timeout → [key, member, score], once there is something. */
@@ -135,15 +123,11 @@ export function awaitOne(end: End): Handler {
     const timeoutMs = readTimeoutMs(context, args.length - 1);
     const keys = args.words.slice(1, -1);
     requireAwaitable(keys.length);
-    const found = runThrough(firstSet(context, keys));
-    if (found === undefined) return waiting(context, keys, timeoutMs);
+    const found = inOneStep(firstSet(context, keys));
+    if (found === undefined) return waitOrNil(context, keys, timeoutMs);
     const [key, set] = found;
-    return [key, ...runThrough(take(context, key, set, end, 1))];
+    return [key, ...inOneStep(take(context, key, set, end, 1))];
   };
-}
-
-function waiting({ mayBlock }: CommandContext, keys: readonly ByteString[], timeoutMs: number): Reply | Blocked {
-  return mayBlock ? new Blocked(keys, timeoutMs, NIL_ARRAY) : NIL_ARRAY;
 }
 
 /** Seconds, with a fraction; 0 is for ever. @throws ErrorReply */
@@ -152,13 +136,6 @@ function readTimeoutMs({ args, nowMs }: CommandContext, index: number): number {
   if (seconds === undefined) throw badTimeout;
   const timeoutMs = Math.ceil(seconds * 1000);
   if (timeoutMs >= Number(INT64_MAX) - nowMs) throw longTimeout;
-  if (timeoutMs < 0) throw negativeTimeout;
+  if (timeoutMs < 0) throw ERRORS.negativeTimeout;
   return timeoutMs;
-}
-
-function runThrough<T>(steps: Iterator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }

@@ -1,9 +1,9 @@
 /** ZRANDMEMBER: members drawn at random. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { AnswerSize, ITEM_BYTES } from '../../answer-size.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { INT64_MAX, parseInt64 } from '../../numbers.js';
-import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
+import { DoubleReply, ERRORS, ErrorReply, ITEM_BYTES, PairsReply, type Reply } from '../../reply.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { LONG_ENTRIES, MAX_RANDOM_MEMBERS, SLICE_ENTRIES } from './limits.js';
 import { listed } from './ranges.js';

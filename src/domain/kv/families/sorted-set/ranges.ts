@@ -3,7 +3,7 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { DoubleReply, ERRORS, ErrorReply, PairsReply, type Reply } from '../../reply.js';
-import { Pace } from '../../slices.js';
+import { filtered } from '../../slices.js';
 import { SortedSet } from '../../types/sorted-set.js';
 import { removeMembers, storeResult } from './effects.js';
 import { LONG_ENTRIES, SLICE_ENTRIES } from './limits.js';
@@ -147,29 +147,13 @@ export const remove: SlicedHandler = function* (context) {
   const key = context.args.bytes(1);
   const set = context.keyspace.fetchKind(key, SortedSet);
   if (set === undefined) return 0;
-  const members = new Set<ByteString>();
-  const pace = new Pace();
-  for (const member of context.args.from(2)) {
-    if (set.has(member)) members.add(member);
-    if (pace.isDue()) yield;
-  }
-  if (members.size > 0) yield* removeMembers(context, key, set, [...members], 'zrem');
-  return members.size;
+  const members = [...new Set(yield* filtered(context.args.from(2), (member) => set.has(member)))];
+  if (members.length > 0) yield* removeMembers(context, key, set, members, 'zrem');
+  return members.length;
 };
 
-/** Is a range of the set at `keyAt` so long that it is read or removed in slices? Says no to what will be refused. */
-export function isLongRange(
-  read: (context: CommandContext) => Ranks | undefined,
-): (context: CommandContext) => boolean {
-  return (context) => {
-    try {
-      const ranks = read(context);
-      return ranks !== undefined && ranks.to - ranks.from > LONG_ENTRIES;
-    } catch (refusal) {
-      if (refusal instanceof ErrorReply) return false;
-      throw refusal;
-    }
-  };
+function isLongRange({ from, to }: Ranks): boolean {
+  return to - from > LONG_ENTRIES;
 }
 
 /** The set at `keyAt`, if it is large at all. @throws ErrorReply */
@@ -178,18 +162,20 @@ function largeSet({ keyspace, args }: CommandContext, keyAt: number): SortedSet 
   return set !== undefined && set.size > LONG_ENTRIES ? set : undefined;
 }
 
+/** Is the range of the set at `keyAt` so long that it is read in slices? @throws ErrorReply, as the handler will */
 export function isLongRead(form: RangeForm, keyAt: number): (context: CommandContext) => boolean {
-  return isLongRange((context) => {
+  return (context) => {
     const set = largeSet(context, keyAt);
-    return set === undefined ? undefined : ranksOf(set, readRequest(context, form, keyAt));
-  });
+    return set !== undefined && isLongRange(ranksOf(set, readRequest(context, form, keyAt)));
+  };
 }
 
+/** As `isLongRead`, for what removes a range. */
 export function isLongRemoval(kind: RangeKind): (context: CommandContext) => boolean {
-  return isLongRange((context) => {
+  return (context) => {
     const set = largeSet(context, 1);
-    return set === undefined ? undefined : readKind(context, kind)(set);
-  });
+    return set !== undefined && isLongRange(readKind(context, kind)(set));
+  };
 }
 
 export function isLongRemoveList({ args }: CommandContext): boolean {

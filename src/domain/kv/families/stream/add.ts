@@ -62,13 +62,7 @@ export const add: SlicedHandler = function* (context) {
 export function isLongAdd(context: CommandContext): boolean {
   if (hasManyWords(context)) return true;
   const stream = context.keyspace.peek(context.args.bytes(1));
-  if (!(stream instanceof Stream)) return false;
-  try {
-    return isLongTrim(stream, readAddition(context).trim);
-  } catch {
-    // What it complains of, the handler will say.
-    return false;
-  }
+  return stream instanceof Stream && isLongTrim(stream, readAddition(context).trim);
 }
 
 function readAddition({ args }: CommandContext): Addition {

@@ -2,7 +2,7 @@
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { parseInt64 } from '../../numbers.js';
 import { ERRORS, ErrorReply, type Reply } from '../../reply.js';
-import { mapped, Pace } from '../../slices.js';
+import { filtered, mapped } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import type { StreamId } from '../../types/stream-id.js';
 import { readIds } from './ids.js';
@@ -24,12 +24,7 @@ export const remove: SlicedHandler = function* (context): Generator<void, Reply>
   if (stream === undefined) return 0;
   const ids = yield* readIds(args, 2);
   const before = stream.bytes;
-  const deleted: StreamId[] = [];
-  const pace = new Pace();
-  for (const id of ids) {
-    if (stream.delete(id)) deleted.push(id);
-    if (pace.isDue()) yield;
-  }
+  const deleted = yield* filtered(ids, (id) => stream.delete(id));
   if (deleted.length === 0) return 0;
   yield* pushIds(context, ['XDEL', key], deleted);
   keyspace.changed(key, stream, before);

@@ -12,10 +12,6 @@ export function noGroupInKey(key: ByteString, group: ByteString): ErrorReply {
   return new ErrorReply(`NOGROUP No such consumer group '${group}' for key name '${key}'`);
 }
 
-export function wrongSubcommand(container: string, name: ByteString): ErrorReply {
-  return new ErrorReply(`ERR unknown subcommand or wrong number of arguments for '${name}'. Try ${container} HELP.`);
-}
-
 /** An integer that is not one, as the command words it. */
 export function invalidArgument(name: string, command: string): ErrorReply {
   return new ErrorReply(`ERR Invalid ${name} argument for ${command}`);

@@ -1,12 +1,12 @@
 /** XGROUP: groups and their consumers made, moved and removed. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ErrorReply, OK, type Reply, SimpleString } from '../../reply.js';
+import { ErrorReply, OK, wrongSubcommand } from '../../reply.js';
 import { Stream } from '../../types/stream.js';
 import { type ConsumerGroup, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, MAX_ID, MIN_ID, type StreamId } from '../../types/stream-id.js';
 import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import { consumerOf } from './consumers.js';
-import { noGroupInKey, wrongSubcommand } from './errors.js';
+import { noGroupInKey } from './errors.js';
 import { readId } from './ids.js';
 
 const keyNeeded = new ErrorReply(
@@ -102,23 +102,18 @@ export function isLongDeletion({ args, keyspace }: CommandContext): boolean {
   return (stream.group(args.bytes(3))?.consumer(args.bytes(4))?.pending.size ?? 0) > LONG_ENTRIES;
 }
 
-/** XGROUP HELP → lines. */
-export const help: Handler = (): Reply =>
-  [
-    'XGROUP <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-    'CREATE <key> <groupname> <id|$> [MKSTREAM] [ENTRIESREAD <n>]',
-    '    Make a consumer group that reads after <id>, or after the last entry.',
-    'CREATECONSUMER <key> <groupname> <consumer>',
-    '    Make a consumer of a group.',
-    'DELCONSUMER <key> <groupname> <consumer>',
-    '    Remove a consumer, and what is pending for it.',
-    'DESTROY <key> <groupname>',
-    '    Remove a group.',
-    'SETID <key> <groupname> <id|$> [ENTRIESREAD <n>]',
-    '    Let a group go on after <id>, or after the last entry.',
-    'HELP',
-    '    Print this help.',
-  ].map((line) => new SimpleString(line));
+export const HELP = [
+  'CREATE <key> <groupname> <id|$> [MKSTREAM] [ENTRIESREAD <n>]',
+  '    Make a consumer group that reads after <id>, or after the last entry.',
+  'CREATECONSUMER <key> <groupname> <consumer>',
+  '    Make a consumer of a group.',
+  'DELCONSUMER <key> <groupname> <consumer>',
+  '    Remove a consumer, and what is pending for it.',
+  'DESTROY <key> <groupname>',
+  '    Remove a group.',
+  'SETID <key> <groupname> <id|$> [ENTRIESREAD <n>]',
+  '    Let a group go on after <id>, or after the last entry.',
+];
 
 function readPositionOptions(
   { args }: CommandContext,

@@ -1,6 +1,7 @@
 /** The Stream family. */
-import { at, type CommandSpec, family, found } from '../../command-spec.js';
+import { at, type CommandSpec, found } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
+import { family, GROWS, GROWS_FAST, helpRow, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
 import { add, isLongAdd, setId } from './add.js';
 import { autoClaim, claim, isLongAutoClaim } from './claim.js';
 import { acknowledgeAndRemove, remove, removeByReference } from './delete.js';
@@ -11,14 +12,7 @@ import { isLongRange, length, range } from './range.js';
 import { isLongRead, read, readSliced } from './read.js';
 import { isLongGroupRead, readGroup, readGroupSliced } from './read-group.js';
 import { blockProblem, keysOfRead } from './read-words.js';
-import { isLongXtrim, trim } from './trim.js';
-
-const write = ['write'] as const;
-const writeFast = ['write', 'fast'] as const;
-const grow = ['write', 'denyoom'] as const;
-const growFast = ['write', 'denyoom', 'fast'] as const;
-const readOnly = ['readonly'] as const;
-const readFast = ['readonly', 'fast'] as const;
+import { trim } from './trim.js';
 
 const nearlyExact =
   'Over REST `~` trims exactly, up to LIMIT; over the native protocol by whole nodes whose bytes are estimated.';
@@ -26,160 +20,76 @@ const forward = range(false);
 const backward = range(true);
 
 export const STREAM: readonly CommandSpec[] = family('stream', [
-  {
-    name: 'XADD',
-    tips: ['nondeterministic_output'],
-    arity: -5,
-    flags: growFast,
-    keys: at(1),
+  row('XADD', -5, '5.0.0', 'Adds an entry to a stream, which is made if it is missing, and may trim it.', {
+    ...GROWS_FAST,
+    tips: VARIES,
     ...inSlices(add, isLongAdd),
-    since: '5.0.0',
-    summary: 'Adds an entry to a stream, which is made if it is missing, and may trim it.',
     deviations: [nearlyExact, 'The idempotence options of Redis 8.6 are not known.'],
-  },
-  {
-    name: 'XLEN',
-    keyUse: ['RO'],
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
-    handler: length,
-    since: '5.0.0',
-    summary: 'Returns how many entries a stream has.',
-  },
-  {
-    name: 'XRANGE',
-    arity: -4,
-    flags: readOnly,
-    keys: at(1),
-    ...inSlices(forward, isLongRange),
-    since: '5.0.0',
-    summary: 'Returns the entries of a range of ids.',
-  },
-  {
-    name: 'XREVRANGE',
-    arity: -4,
-    flags: readOnly,
-    keys: at(1),
+  }),
+  row('XLEN', 2, '5.0.0', 'Returns how many entries a stream has.', { ...READS_FAST, keyUse: ['RO'], handler: length }),
+  row('XRANGE', -4, '5.0.0', 'Returns the entries of a range of ids.', { ...READS, ...inSlices(forward, isLongRange) }),
+  row('XREVRANGE', -4, '5.0.0', 'Returns the entries of a range of ids, the last first.', {
+    ...READS,
     ...inSlices(backward, isLongRange),
-    since: '5.0.0',
-    summary: 'Returns the entries of a range of ids, the last first.',
-  },
-  {
-    name: 'XREAD',
-    arity: -4,
+  }),
+  row('XREAD', -4, '5.0.0', 'Returns entries above the given ids from several streams, or waits for them.', {
     flags: ['readonly', 'blocking'],
     keys: found(keysOfRead(1), { use: 'RO access', keyword: 'STREAMS', from: 1, last: -1, limit: 2 }),
     restProblem: blockProblem,
     handler: read,
     sliced: readSliced,
     isLong: isLongRead,
-    since: '5.0.0',
-    summary: 'Returns entries above the given ids from several streams, or waits for them.',
     deviations: ['BLOCK is refused over REST, and for more than 4,000 keys.'],
-  },
-  {
-    name: 'XDEL',
+  }),
+  row('XDEL', -3, '5.0.0', 'Deletes entries by id and returns how many there were.', {
+    ...WRITES_FAST,
     keyUse: ['RW delete'],
-    arity: -3,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(remove),
-    since: '5.0.0',
-    summary: 'Deletes entries by id and returns how many there were.',
-  },
-  {
-    name: 'XDELEX',
+  }),
+  row('XDELEX', -5, '8.2.0', 'Deletes entries by id, with a say in what consumer groups still refer to.', {
+    ...WRITES_FAST,
     keyUse: ['RW delete'],
-    arity: -5,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(removeByReference),
-    since: '8.2.0',
-    summary: 'Deletes entries by id, with a say in what consumer groups still refer to.',
-  },
-  {
-    name: 'XTRIM',
+  }),
+  row('XTRIM', -4, '5.0.0', 'Removes the oldest entries, down to a length or up to an id.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    tips: ['nondeterministic_output'],
-    arity: -4,
-    flags: write,
-    keys: at(1),
-    ...inSlices(trim, isLongXtrim),
-    since: '5.0.0',
-    summary: 'Removes the oldest entries, down to a length or up to an id.',
+    tips: VARIES,
+    ...inSlices(trim, isLongRange),
     deviations: [nearlyExact],
-  },
-  {
-    name: 'XSETID',
-    arity: -3,
-    flags: growFast,
-    keys: at(1),
-    handler: setId,
-    since: '5.0.0',
-    summary: 'Sets the last id of a stream, and its counters.',
-  },
-  {
-    name: 'XGROUP CREATE',
+  }),
+  row('XSETID', -3, '5.0.0', 'Sets the last id of a stream, and its counters.', { ...GROWS_FAST, handler: setId }),
+  row('XGROUP CREATE', -5, '5.0.0', 'Makes a consumer group.', {
+    ...GROWS,
     keyUse: ['RW insert'],
-    arity: -5,
-    flags: grow,
     keys: at(2),
     handler: groups.create,
-    since: '5.0.0',
-    summary: 'Makes a consumer group.',
-  },
-  {
-    name: 'XGROUP SETID',
-    arity: -5,
-    flags: write,
+  }),
+  row('XGROUP SETID', -5, '5.0.0', 'Sets the id after which a consumer group goes on.', {
+    ...WRITES,
     keys: at(2),
     handler: groups.setPosition,
-    since: '5.0.0',
-    summary: 'Sets the id after which a consumer group goes on.',
-  },
-  {
-    name: 'XGROUP DESTROY',
+  }),
+  row('XGROUP DESTROY', 4, '5.0.0', 'Removes a consumer group.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 4,
-    flags: write,
     keys: at(2),
     handler: groups.destroy,
-    since: '5.0.0',
-    summary: 'Removes a consumer group.',
-  },
-  {
-    name: 'XGROUP CREATECONSUMER',
+  }),
+  row('XGROUP CREATECONSUMER', 5, '6.2.0', 'Makes a consumer of a group.', {
+    ...GROWS,
     keyUse: ['RW insert'],
-    arity: 5,
-    flags: grow,
     keys: at(2),
     handler: groups.createConsumer,
-    since: '6.2.0',
-    summary: 'Makes a consumer of a group.',
-  },
-  {
-    name: 'XGROUP DELCONSUMER',
+  }),
+  row('XGROUP DELCONSUMER', 5, '5.0.0', 'Removes a consumer and what is pending for it.', {
+    ...WRITES,
     keyUse: ['RW delete'],
-    arity: 5,
-    flags: write,
     keys: at(2),
     ...inSlices(groups.deleteConsumer, groups.isLongDeletion),
-    since: '5.0.0',
-    summary: 'Removes a consumer and what is pending for it.',
-  },
-  {
-    name: 'XGROUP HELP',
-    arity: 2,
-    flags: ['loading', 'stale'],
-    keys: { kind: 'none' },
-    handler: groups.help,
-    since: '5.0.0',
-    summary: 'Describes the subcommands of XGROUP.',
-  },
-  {
-    name: 'XREADGROUP',
-    arity: -7,
+  }),
+  helpRow('XGROUP', '5.0.0', groups.HELP, { summary: 'Describes the subcommands of XGROUP.' }),
+  row('XREADGROUP', -7, '5.0.0', 'Hands entries of several streams to a consumer of a group, or waits for them.', {
     flags: ['write', 'blocking'],
     keyNeeds: 'read',
     keys: found(keysOfRead(4), { use: 'RO access', keyword: 'STREAMS', from: 4, last: -1, limit: 2 }),
@@ -188,100 +98,54 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     waitsForGroup: true,
     sliced: readGroupSliced,
     isLong: isLongGroupRead,
-    since: '5.0.0',
-    summary: 'Hands entries of several streams to a consumer of a group, or waits for them.',
     deviations: [
       'BLOCK is refused over REST, and for more than 4,000 keys.',
       'Over REST NOACK makes no consumer, and a consumer holds at most 1000 pending entries.',
       'The CLAIM option of Redis 8.4 is not known.',
     ],
-  },
-  {
-    name: 'XACK',
-    arity: -4,
-    flags: writeFast,
-    keys: at(1),
+  }),
+  row('XACK', -4, '5.0.0', 'Acknowledges entries for a group and returns how many were pending.', {
+    ...WRITES_FAST,
     ...inSlices(acknowledge),
-    since: '5.0.0',
-    summary: 'Acknowledges entries for a group and returns how many were pending.',
-  },
-  {
-    name: 'XACKDEL',
+  }),
+  row('XACKDEL', -6, '8.2.0', 'Acknowledges entries for a group and deletes them.', {
+    ...WRITES_FAST,
     keyUse: ['RW update delete'],
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
     ...inSlices(acknowledgeAndRemove),
-    since: '8.2.0',
-    summary: 'Acknowledges entries for a group and deletes them.',
-  },
-  {
-    name: 'XPENDING',
-    tips: ['nondeterministic_output'],
-    arity: -3,
-    flags: readOnly,
-    keys: at(1),
+  }),
+  row('XPENDING', -3, '5.0.0', 'Returns what a group was handed and has not acknowledged.', {
+    ...READS,
+    tips: VARIES,
     ...inSlices(pending, isLongPending),
-    since: '5.0.0',
-    summary: 'Returns what a group was handed and has not acknowledged.',
-  },
-  {
-    name: 'XCLAIM',
-    tips: ['nondeterministic_output'],
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
+  }),
+  row('XCLAIM', -6, '5.0.0', 'Makes pending entries those of another consumer.', {
+    ...WRITES_FAST,
+    tips: VARIES,
     ...inSlices(claim),
-    since: '5.0.0',
-    summary: 'Makes pending entries those of another consumer.',
-  },
-  {
-    name: 'XAUTOCLAIM',
-    keyUse: ['RW delete'],
-    tips: ['nondeterministic_output'],
-    arity: -6,
-    flags: writeFast,
-    keys: at(1),
-    ...inSlices(autoClaim, isLongAutoClaim),
-    since: '6.2.0',
-    summary: 'Makes pending entries that have been idle for long those of another consumer, step by step.',
-  },
-  {
-    name: 'XINFO STREAM',
-    arity: -3,
-    flags: readOnly,
+  }),
+  row(
+    'XAUTOCLAIM',
+    -6,
+    '6.2.0',
+    'Makes pending entries that have been idle for long those of another consumer, step by step.',
+    { ...WRITES_FAST, keyUse: ['RW delete'], tips: VARIES, ...inSlices(autoClaim, isLongAutoClaim) },
+  ),
+  row('XINFO STREAM', -3, '5.0.0', 'Describes a stream, in full if asked.', {
+    ...READS,
     keys: at(2),
     ...inSlices(info.stream, info.isLongStreamInfo),
-    since: '5.0.0',
-    summary: 'Describes a stream, in full if asked.',
     deviations: ['The fields on idempotence of Redis 8.6 are missing.'],
-  },
-  {
-    name: 'XINFO GROUPS',
-    arity: 3,
-    flags: readOnly,
+  }),
+  row('XINFO GROUPS', 3, '5.0.0', 'Describes the consumer groups of a stream.', {
+    ...READS,
     keys: at(2),
     handler: info.groups,
-    since: '5.0.0',
-    summary: 'Describes the consumer groups of a stream.',
-  },
-  {
-    name: 'XINFO CONSUMERS',
-    tips: ['nondeterministic_output'],
-    arity: 4,
-    flags: readOnly,
+  }),
+  row('XINFO CONSUMERS', 4, '5.0.0', 'Describes the consumers of a group.', {
+    ...READS,
+    tips: VARIES,
     keys: at(2),
     ...inSlices(info.consumers, info.hasManyConsumers),
-    since: '5.0.0',
-    summary: 'Describes the consumers of a group.',
-  },
-  {
-    name: 'XINFO HELP',
-    arity: 2,
-    flags: ['loading', 'stale'],
-    keys: { kind: 'none' },
-    handler: info.help,
-    since: '5.0.0',
-    summary: 'Describes the subcommands of XINFO.',
-  },
+  }),
+  helpRow('XINFO', '5.0.0', info.HELP, { summary: 'Describes the subcommands of XINFO.' }),
 ]);

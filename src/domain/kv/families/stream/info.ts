@@ -1,13 +1,13 @@
 /** XINFO: a stream, its groups and their consumers described. */
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ERRORS, MapReply, type Reply, SimpleString } from '../../reply.js';
+import { ERRORS, MapReply, type Reply, wrongSubcommand } from '../../reply.js';
 import { mapped, Pace } from '../../slices.js';
 import { ALL_IDS, Stream } from '../../types/stream.js';
 import { type Consumer, type ConsumerGroup, NEVER, UNKNOWN_COUNT } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
 import { LONG_ENTRIES } from '../../types/stream-limits.js';
 import type { StreamOrder } from '../../types/stream-order.js';
-import { noGroupInKey, wrongSubcommand } from './errors.js';
+import { noGroupInKey } from './errors.js';
 import { entryReply } from './range.js';
 import { walkInSlices } from './walking.js';
 
@@ -85,19 +85,14 @@ export function hasManyConsumers({ args, keyspace }: CommandContext): boolean {
   return about instanceof Stream && (about.group(args.bytes(3))?.consumerCount ?? 0) > MANY_CONSUMERS;
 }
 
-/** XINFO HELP → lines. */
-export const help: Handler = (): Reply =>
-  [
-    'XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-    'CONSUMERS <key> <groupname>',
-    '    Consumers of a group: what is pending for each and how long it has been idle.',
-    'GROUPS <key>',
-    '    Groups of a stream: how far each has read.',
-    'STREAM <key> [FULL [COUNT <count>]]',
-    '    A stream, and with FULL its entries, groups and consumers too.',
-    'HELP',
-    '    Print this help.',
-  ].map((line) => new SimpleString(line));
+export const HELP = [
+  'CONSUMERS <key> <groupname>',
+  '    Consumers of a group: what is pending for each and how long it has been idle.',
+  'GROUPS <key>',
+  '    Groups of a stream: how far each has read.',
+  'STREAM <key> [FULL [COUNT <count>]]',
+  '    A stream, and with FULL its entries, groups and consumers too.',
+];
 
 function streamAbout({ args, keyspace }: CommandContext): Stream {
   const about = keyspace.peekKind(args.bytes(2), Stream);

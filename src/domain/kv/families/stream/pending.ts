@@ -1,7 +1,7 @@
 /** XACK and XPENDING: what was handed out and not acknowledged. */
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
-import { Pace } from '../../slices.js';
+import { filtered } from '../../slices.js';
 import { Stream } from '../../types/stream.js';
 import type { ConsumerGroup, Pending } from '../../types/stream-group.js';
 import { formatId, type StreamId } from '../../types/stream-id.js';
@@ -20,12 +20,7 @@ export const acknowledge: SlicedHandler = function* (context): Generator<void, R
   if (stream === undefined || group === undefined) return 0;
   const ids = yield* readIds(args, 3);
   const before = stream.bytes;
-  const acknowledged: StreamId[] = [];
-  const pace = new Pace();
-  for (const id of ids) {
-    if (group.acknowledge(id)) acknowledged.push(id);
-    if (pace.isDue()) yield;
-  }
+  const acknowledged = yield* filtered(ids, (id) => group.acknowledge(id));
   if (acknowledged.length === 0) return 0;
   yield* pushIds(context, ['XACK', key, group.name], acknowledged);
   keyspace.changed(key, stream, before);

@@ -1,8 +1,8 @@
 /** XLEN, XRANGE and XREVRANGE: what is in a stream. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { AnswerSize, ITEM_BYTES } from '../../answer-size.js';
+import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, Handler, SlicedHandler } from '../../command-spec.js';
-import { ERRORS, NIL_ARRAY, type Reply } from '../../reply.js';
+import { ERRORS, ITEM_BYTES, NIL_ARRAY, type Reply } from '../../reply.js';
 import { Stream, type StreamEntry } from '../../types/stream.js';
 import { formatId, idAfter, idBefore, MAX_ID, type StreamId } from '../../types/stream-id.js';
 import { ENTRIES_A_SLICE, LONG_ENTRIES } from '../../types/stream-limits.js';
@@ -26,9 +26,7 @@ export function range(isReverse: boolean): SlicedHandler {
     if (stream === undefined) return [];
     if (count === 0) return NIL_ARRAY;
     const size = new AnswerSize(context);
-    return yield* isReverse
-      ? entriesBack(size, stream, start, stop, count)
-      : entriesFrom(size, stream, start, stop, count);
+    return yield* entriesBetween(size, stream, [start, stop], count, isReverse);
   };
 }
 
@@ -37,49 +35,28 @@ export function isLongRange({ args, keyspace }: CommandContext): boolean {
   return stream instanceof Stream && stream.size > LONG_ENTRIES;
 }
 
-/** Entries of the ids from `start` to `stop`, at most `count`. */
-export function* entriesFrom(
+/** Entries of the ids from `start` to `stop`, at most `count`, the last first where it goes back. */
+function* entriesBetween(
   size: AnswerSize,
   stream: Stream,
-  start: StreamId,
-  stop: StreamId,
+  [start, stop]: readonly [StreamId, StreamId],
   count: number,
+  isReverse = false,
 ): Generator<void, Reply[]> {
   const entries: Reply[] = [];
-  let from: StreamId | undefined = start;
+  let from: StreamId | undefined = isReverse ? stop : start;
   while (from !== undefined) {
     const end: number = Math.min(count, entries.length + ENTRIES_A_SLICE);
     let next: StreamId | undefined;
-    stream.walk(from, stop, (id, entry) => {
+    const visit = (id: StreamId, entry: StreamEntry): boolean => {
       if (entries.length < end) entries.push(sized(size, id, entry));
       else if (end < count) next = id;
       return next === undefined && entries.length < count;
-    });
+    };
+    if (isReverse) stream.walkBack(start, from, visit);
+    else stream.walk(from, stop, visit);
     from = next;
     if (from !== undefined) yield;
-  }
-  return entries;
-}
-
-function* entriesBack(
-  size: AnswerSize,
-  stream: Stream,
-  start: StreamId,
-  stop: StreamId,
-  count: number,
-): Generator<void, Reply[]> {
-  const entries: Reply[] = [];
-  let to: StreamId | undefined = stop;
-  while (to !== undefined) {
-    const end: number = Math.min(count, entries.length + ENTRIES_A_SLICE);
-    let next: StreamId | undefined;
-    stream.walkBack(start, to, (id, entry) => {
-      if (entries.length < end) entries.push(sized(size, id, entry));
-      else if (end < count) next = id;
-      return next === undefined && entries.length < count;
-    });
-    to = next;
-    if (to !== undefined) yield;
   }
   return entries;
 }
@@ -109,11 +86,6 @@ export function fieldsOf({ names, values }: StreamEntry): ByteString[] {
 /** The entries above an id. */
 export function entriesAfter(size: AnswerSize, stream: Stream, id: StreamId, count: number): Generator<void, Reply[]> {
   // Nothing is above the last id there is, and a walk from it to the one before meets nothing.
-  return entriesFrom(
-    size,
-    stream,
-    idAfter(id) ?? MAX_ID,
-    id === MAX_ID ? (idBefore(MAX_ID) as StreamId) : MAX_ID,
-    count,
-  );
+  const last = id === MAX_ID ? (idBefore(MAX_ID) as StreamId) : MAX_ID;
+  return entriesBetween(size, stream, [idAfter(id) ?? MAX_ID, last], count);
 }

@@ -50,21 +50,16 @@ export const readGroupSliced: SlicedHandler = function* (context) {
 
 /** Is there much to read? Then there is something, and nothing to wait for. */
 export function isLongGroupRead(context: CommandContext): boolean {
-  try {
-    const words = readReadWords(context, true);
-    if (words.blockMs === undefined && hasManyWords(context)) return true;
-    if (words.count <= LONG_ENTRIES || words.keys.length > MAX_KEYS_LOOKED_AT) return false;
-    return words.keys.some((key, index) => {
-      const stream = context.keyspace.peek(key);
-      const group = stream instanceof Stream ? stream.group(words.group as ByteString) : undefined;
-      if (group === undefined) return false;
-      if (words.ids[index] !== '>') return (group.consumer(words.consumer)?.pending.size ?? 0) > LONG_ENTRIES;
-      return (stream as Stream).size > LONG_ENTRIES && (stream as Stream).lastEntryId > group.lastId;
-    });
-  } catch {
-    // What it complains of, the handler will say.
-    return false;
-  }
+  const words = readReadWords(context, true);
+  if (words.blockMs === undefined && hasManyWords(context)) return true;
+  if (words.count <= LONG_ENTRIES || words.keys.length > MAX_KEYS_LOOKED_AT) return false;
+  return words.keys.some((key, index) => {
+    const stream = context.keyspace.peek(key);
+    const group = stream instanceof Stream ? stream.group(words.group as ByteString) : undefined;
+    if (group === undefined) return false;
+    if (words.ids[index] !== '>') return (group.consumer(words.consumer)?.pending.size ?? 0) > LONG_ENTRIES;
+    return (stream as Stream).size > LONG_ENTRIES && (stream as Stream).lastEntryId > group.lastId;
+  });
 }
 
 /** Streams that are looked at before it is known whether a command is long: a few lookups. */

@@ -8,7 +8,6 @@ import { ERRORS, ErrorReply } from '../../reply.js';
 
 const blockOverRest = new ErrorReply('ERR BLOCK is not supported over REST');
 const badTimeout = new ErrorReply('ERR timeout is not an integer or out of range');
-const negativeTimeout = new ErrorReply('ERR timeout is negative');
 const groupInRead = new ErrorReply('ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.');
 const noAckInRead = new ErrorReply('ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.');
 const missingGroup = new ErrorReply('ERR Missing GROUP option for XREADGROUP');
@@ -109,7 +108,7 @@ function readTimeout({ face, isNested }: CommandContext, word: ByteString): numb
   if (face === 'rest' && !isNested) throw blockOverRest;
   const timeoutMs = parseInt64(word);
   if (timeoutMs === undefined) throw badTimeout;
-  if (timeoutMs < 0) throw negativeTimeout;
+  if (timeoutMs < 0) throw ERRORS.negativeTimeout;
   return Number(timeoutMs);
 }
 

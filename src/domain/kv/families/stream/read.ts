@@ -41,19 +41,14 @@ export const read: Handler = (context) => {
 
 /** Only what cannot wait, and finds a long stream, runs in slices. */
 export function isLongRead(context: CommandContext): boolean {
-  try {
-    const words = readReadWords(context, false);
-    if (words.blockMs !== undefined) return false;
-    if (hasManyWords(context)) return true;
-    if (words.count <= LONG_ENTRIES) return false;
-    return words.keys.some((key) => {
-      const stream = context.keyspace.peek(key);
-      return stream instanceof Stream && stream.size > LONG_ENTRIES;
-    });
-  } catch {
-    // What it complains of, the handler will say.
-    return false;
-  }
+  const words = readReadWords(context, false);
+  if (words.blockMs !== undefined) return false;
+  if (hasManyWords(context)) return true;
+  if (words.count <= LONG_ENTRIES) return false;
+  return words.keys.some((key) => {
+    const stream = context.keyspace.peek(key);
+    return stream instanceof Stream && stream.size > LONG_ENTRIES;
+  });
 }
 
 /** The ids after which each stream is read. */

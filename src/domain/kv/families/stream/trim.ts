@@ -204,11 +204,6 @@ export const trim: SlicedHandler = function* (context) {
   return removed;
 };
 
-export function isLongXtrim({ args, keyspace }: CommandContext): boolean {
-  const stream = keyspace.peek(args.bytes(1));
-  return stream instanceof Stream && stream.size > LONG_ENTRIES;
-}
-
 function readTrim(args: Args): Trim {
   const wanted = newTrim();
   const state = { hasReferences: false };

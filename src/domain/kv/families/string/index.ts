@@ -1,17 +1,13 @@
 /** The String family. */
-import { at, type CommandSpec, family, type KeySpec, span } from '../../command-spec.js';
+import { type CommandSpec, type KeySpec, span } from '../../command-spec.js';
 import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
+import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, WRITES_FAST } from '../rows.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
 import { longestCommonSubsequence } from './lcs.js';
 import { getMany, setMany, setManyExpiring, setManyIfMissing } from './many.js';
 import { getAndSet, set, setExpiring, setIfMissing } from './set.js';
-
-const write = ['write', 'denyoom'] as const;
-const writeFast = ['write', 'denyoom', 'fast'] as const;
-const read = ['readonly'] as const;
-const readFast = ['readonly', 'fast'] as const;
 
 const pairs: KeySpec = span(1, -1, 2);
 /** MSETEX: a count, then keys and values in turn. */
@@ -22,267 +18,138 @@ const grownEnds =
 const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid expire time`.';
 
 export const STRING: readonly CommandSpec[] = family('string', [
-  {
-    name: 'GET',
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
-    handler: get,
-    since: '1.0.0',
-    summary: 'Returns the string value of a key.',
-  },
-  {
-    name: 'SET',
+  row('GET', 2, '1.0.0', 'Returns the string value of a key.', { ...READS_FAST, handler: get }),
+  row('SET', -3, '1.0.0', 'Sets the value of a key, whatever it held; may expire and may depend on what is there.', {
+    ...GROWS,
     keyUse: ['RW access update'],
     keyNeeds: (words) => (hasOption(words, 3, 'GET') ? 'both' : 'write'),
-    arity: -3,
-    flags: write,
-    keys: at(1),
     handler: set,
     // Redis does not flag it `fast`, because a large value takes its time. The same goes for SETEX and PSETEX.
     isQuick: true,
-    since: '1.0.0',
-    summary: 'Sets the value of a key, whatever it held; may expire and may depend on what is there.',
     deviations: [
       'Of NX, XX, IFEQ, IFNE, IFDEQ and IFDNE only one may be given; Redis 8 accepts some pairs.',
       expiryEnds,
     ],
-  },
-  {
-    name: 'DIGEST',
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
+  }),
+  row('DIGEST', 2, '8.4.0', 'Returns the XXH3 hash of a string value as 16 hex digits.', {
+    ...READS_FAST,
     handler: digest,
-    since: '8.4.0',
-    summary: 'Returns the XXH3 hash of a string value as 16 hex digits.',
-  },
-  {
-    name: 'DELEX',
+  }),
+  row('DELEX', -2, '8.4.0', 'Deletes a key if its value or its digest compares as asked.', {
+    ...WRITES_FAST,
     keyUse: ['RW delete'],
-    arity: -2,
-    flags: ['write', 'fast'],
-    keys: at(1),
     handler: deleteIf,
-    since: '8.4.0',
-    summary: 'Deletes a key if its value or its digest compares as asked.',
-  },
-  {
-    name: 'GETRANGE',
-    arity: 4,
-    flags: read,
-    keys: at(1),
-    handler: range,
-    since: '2.4.0',
-    summary: 'Returns part of a string value.',
-  },
-  {
-    name: 'SUBSTR',
-    arity: 4,
-    flags: read,
-    keys: at(1),
-    handler: range,
-    since: '1.0.0',
-    summary: 'Returns part of a string value; the old name of GETRANGE.',
-  },
-  {
-    name: 'MGET',
+  }),
+  row('GETRANGE', 4, '2.4.0', 'Returns part of a string value.', { ...READS, handler: range }),
+  row('SUBSTR', 4, '1.0.0', 'Returns part of a string value; the old name of GETRANGE.', { ...READS, handler: range }),
+  row('MGET', -2, '1.0.0', 'Returns the string values of several keys.', {
+    ...READS_FAST,
     tips: ['request_policy:multi_shard'],
-    arity: -2,
-    flags: readFast,
     keys: span(1, -1),
     ...inSlices(getMany),
-    since: '1.0.0',
-    summary: 'Returns the string values of several keys.',
-  },
-  {
-    name: 'STRLEN',
+  }),
+  row('STRLEN', 2, '2.2.0', 'Returns the length of a string value in bytes.', {
+    ...READS_FAST,
     keyUse: ['RO'],
-    arity: 2,
-    flags: readFast,
-    keys: at(1),
     handler: length,
-    since: '2.2.0',
-    summary: 'Returns the length of a string value in bytes.',
-  },
-  {
-    name: 'LCS',
-    arity: -3,
-    flags: read,
+  }),
+  row('LCS', -3, '7.0.0', 'Finds the longest common subsequence of two strings.', {
+    ...READS,
     keys: span(1, 2),
     handler: longestCommonSubsequence,
-    since: '7.0.0',
-    summary: 'Finds the longest common subsequence of two strings.',
     deviations: ['Refused when the product of the lengths exceeds 2 million, with the text Redis has for 128 million.'],
-  },
-  {
-    name: 'APPEND',
+  }),
+  row('APPEND', 3, '2.0.0', 'Appends to a string value, which is created if missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW insert'],
-    arity: 3,
-    flags: writeFast,
-    keys: at(1),
     handler: append,
-    since: '2.0.0',
-    summary: 'Appends to a string value, which is created if missing.',
     deviations: [grownEnds],
-  },
-  {
-    name: 'DECR',
+  }),
+  row('DECR', 2, '1.0.0', 'Lowers the integer value of a key by one; 0 is assumed if it is missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 2,
-    flags: writeFast,
-    keys: at(1),
     handler: step(-1),
-    since: '1.0.0',
-    summary: 'Lowers the integer value of a key by one; 0 is assumed if it is missing.',
-  },
-  {
-    name: 'DECRBY',
+  }),
+  row('DECRBY', 3, '1.0.0', 'Lowers the integer value of a key by a number.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 3,
-    flags: writeFast,
-    keys: at(1),
     handler: decrementBy,
-    since: '1.0.0',
-    summary: 'Lowers the integer value of a key by a number.',
-  },
-  {
-    name: 'GETDEL',
+  }),
+  row('GETDEL', 2, '6.2.0', 'Returns the string value of a key and deletes it.', {
+    ...WRITES_FAST,
     keyUse: ['RW access delete'],
-    arity: 2,
-    flags: ['write', 'fast'],
-    keys: at(1),
     handler: getAndDelete,
-    since: '6.2.0',
-    summary: 'Returns the string value of a key and deletes it.',
-  },
-  {
-    name: 'GETEX',
+  }),
+  row('GETEX', -2, '6.2.0', 'Returns the string value of a key and sets or removes its expiry.', {
+    ...WRITES_FAST,
     keyUse: ['RW access update'],
-    arity: -2,
-    flags: ['write', 'fast'],
-    keys: at(1),
     handler: getAndExpire,
-    since: '6.2.0',
-    summary: 'Returns the string value of a key and sets or removes its expiry.',
     deviations: [expiryEnds],
-  },
-  {
-    name: 'GETSET',
+  }),
+  row('GETSET', 3, '1.0.0', 'Sets a string value and returns the one before.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 3,
-    flags: writeFast,
-    keys: at(1),
     handler: getAndSet,
-    since: '1.0.0',
-    summary: 'Sets a string value and returns the one before.',
-  },
-  {
-    name: 'INCR',
+  }),
+  row('INCR', 2, '1.0.0', 'Raises the integer value of a key by one; 0 is assumed if it is missing.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 2,
-    flags: writeFast,
-    keys: at(1),
     handler: step(1),
-    since: '1.0.0',
-    summary: 'Raises the integer value of a key by one; 0 is assumed if it is missing.',
-  },
-  {
-    name: 'INCRBY',
+  }),
+  row('INCRBY', 3, '1.0.0', 'Raises the integer value of a key by a number.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 3,
-    flags: writeFast,
-    keys: at(1),
     handler: incrementBy,
-    since: '1.0.0',
-    summary: 'Raises the integer value of a key by a number.',
-  },
-  {
-    name: 'INCRBYFLOAT',
+  }),
+  row('INCRBYFLOAT', 3, '2.6.0', 'Raises the number in a key by a decimal number.', {
+    ...GROWS_FAST,
     keyUse: ['RW access update'],
-    arity: 3,
-    flags: writeFast,
-    keys: at(1),
     handler: incrementByFloat,
-    since: '2.6.0',
-    summary: 'Raises the number in a key by a decimal number.',
     deviations: ['Hexadecimal numbers are not read.'],
-  },
-  {
-    name: 'MSET',
+  }),
+  row('MSET', -3, '1.0.1', 'Sets several string values at once.', {
+    ...GROWS,
     keyUse: ['OW update'],
     tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
-    arity: -3,
-    flags: write,
     keys: pairs,
     ...inSlices(setMany),
-    since: '1.0.1',
-    summary: 'Sets several string values at once.',
-  },
-  {
-    name: 'MSETNX',
+  }),
+  row('MSETNX', -3, '1.0.1', 'Sets several string values if none of the keys is there.', {
+    ...GROWS,
     keyUse: ['OW insert'],
-    arity: -3,
-    flags: write,
     keys: pairs,
     ...inSlices(setManyIfMissing),
-    since: '1.0.1',
-    summary: 'Sets several string values if none of the keys is there.',
-  },
-  {
-    name: 'MSETEX',
+  }),
+  row('MSETEX', -4, '8.4.0', 'Sets several string values with one expiry, if all or none of the keys are there.', {
+    ...GROWS,
     keyUse: ['OW update'],
     tips: ['request_policy:multi_shard', 'response_policy:all_succeeded'],
-    arity: -4,
-    flags: write,
     keys: countedPairs,
     ...inSlices(setManyExpiring),
-    since: '8.4.0',
-    summary: 'Sets several string values with one expiry, if all or none of the keys are there.',
     deviations: [expiryEnds],
-  },
-  {
-    name: 'PSETEX',
+  }),
+  row('PSETEX', 4, '2.6.0', 'Sets a string value that expires after milliseconds.', {
+    ...GROWS,
     keyUse: ['OW update'],
-    arity: 4,
-    flags: write,
-    keys: at(1),
     handler: setExpiring('psetex', 1),
     isQuick: true,
-    since: '2.6.0',
-    summary: 'Sets a string value that expires after milliseconds.',
     deviations: [expiryEnds],
-  },
-  {
-    name: 'SETEX',
+  }),
+  row('SETEX', 4, '2.0.0', 'Sets a string value that expires after seconds.', {
+    ...GROWS,
     keyUse: ['OW update'],
-    arity: 4,
-    flags: write,
-    keys: at(1),
     handler: setExpiring('setex', 1000),
     isQuick: true,
-    since: '2.0.0',
-    summary: 'Sets a string value that expires after seconds.',
     deviations: [expiryEnds],
-  },
-  {
-    name: 'SETNX',
+  }),
+  row('SETNX', 3, '1.0.0', 'Sets a string value if the key is not there.', {
+    ...GROWS_FAST,
     keyUse: ['OW insert'],
-    arity: 3,
-    flags: writeFast,
-    keys: at(1),
     handler: setIfMissing,
-    since: '1.0.0',
-    summary: 'Sets a string value if the key is not there.',
-  },
-  {
-    name: 'SETRANGE',
-    arity: 4,
-    flags: write,
-    keys: at(1),
+  }),
+  row('SETRANGE', 4, '2.2.0', 'Overwrites part of a string value from an offset on.', {
+    ...GROWS,
     handler: setRange,
-    since: '2.2.0',
-    summary: 'Overwrites part of a string value from an offset on.',
     deviations: [grownEnds],
-  },
+  }),
 ]);

@@ -3,9 +3,9 @@ import type { ByteString } from '../../../../kernel/index.js';
 import { AnswerSize } from '../../answer-size.js';
 import type { CommandContext, SlicedHandler } from '../../command-spec.js';
 import { requireRecordSize, SLICE_WORDS } from '../../limits.js';
-import { ERRORS, ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
+import { ErrorReply, OK, type Reply, wrongArity } from '../../reply.js';
 import { Pace } from '../../slices.js';
-import { type ExpiryUnit, expiryUnit, readPositiveInstant, storeString } from '../expire-time.js';
+import { readSetOptions, storeWithExpiry } from './set.js';
 
 const badKeyCount = new ErrorReply('ERR invalid numkeys value');
 const badPairCount = new ErrorReply('ERR wrong number of key-value pairs');
@@ -73,7 +73,7 @@ export const setManyExpiring: SlicedHandler = function* (context): Generator<voi
   if (count < 1 || count > 0x7fffffff) throw badKeyCount;
   const end = 2 + 2 * count;
   if (end > args.length) throw badPairCount;
-  const options = readOptions(context, end);
+  const options = readSetOptions(context, end, 'msetex');
   for (let i = 2; i < end; i += 2) requireRecordSize(context, args.bytes(i + 1).length);
   if (options.condition !== undefined) {
     for (let i = 2; i < end; i += 2) {
@@ -82,41 +82,8 @@ export const setManyExpiring: SlicedHandler = function* (context): Generator<voi
     }
   }
   for (let i = 2; i < end; i += 2) {
-    const key = args.bytes(i);
-    const kept = options.keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
-    storeString(context, key, args.bytes(i + 1), options.expireAtMs ?? kept);
+    storeWithExpiry(context, args.bytes(i), args.bytes(i + 1), options);
     if (pace.isDue()) yield;
   }
   return 1;
 };
-
-interface ManyOptions {
-  condition: 'NX' | 'XX' | undefined;
-  keepsExpiry: boolean;
-  expireAtMs: number | undefined;
-}
-
-function readOptions(context: CommandContext, from: number): ManyOptions {
-  const { args } = context;
-  const options: ManyOptions = { condition: undefined, keepsExpiry: false, expireAtMs: undefined };
-  let expiry: { word: string; unit: ExpiryUnit; index: number } | undefined;
-  for (let i = from; i < args.length; i += 1) {
-    const option = args.option(i);
-    if (option === 'NX' || option === 'XX') {
-      if (options.condition !== undefined && options.condition !== option) throw ERRORS.syntax;
-      options.condition = option;
-    } else if (option === 'KEEPTTL') {
-      if (expiry !== undefined) throw ERRORS.syntax;
-      options.keepsExpiry = true;
-    } else {
-      const unit = expiryUnit(option);
-      if (unit === undefined || options.keepsExpiry) throw ERRORS.syntax;
-      if (expiry !== undefined && expiry.word !== option) throw ERRORS.syntax;
-      i += 1;
-      args.bytes(i);
-      expiry = { word: option, unit, index: i };
-    }
-  }
-  if (expiry !== undefined) options.expireAtMs = readPositiveInstant(context, expiry.index, expiry.unit, 'msetex');
-  return options;
-}

@@ -8,7 +8,7 @@ import { holds, isValueCondition, type ValueCondition } from './conditions.js';
 
 type Condition = 'NX' | 'XX' | ValueCondition;
 
-interface SetOptions {
+export interface SetOptions {
   condition: Condition | undefined;
   operand: ByteString;
   returnsOld: boolean;
@@ -32,7 +32,7 @@ export const set: Handler = (context) => {
     context.notify('$', 'set', key);
     return OK;
   }
-  return setWithOptions(context, key, value, readOptions(context));
+  return setWithOptions(context, key, value, readSetOptions(context, 3, 'set'));
 };
 
 function setWithOptions(context: CommandContext, key: ByteString, value: ByteString, options: SetOptions): Reply {
@@ -49,13 +49,24 @@ function setWithOptions(context: CommandContext, key: ByteString, value: ByteStr
       return refused;
     }
   }
-  // A key that has expired has no expiry left to keep.
-  const kept = options.keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
-  storeString(context, key, value, options.expireAtMs ?? kept);
+  storeWithExpiry(context, key, value, options);
   return answer;
 }
 
-function readOptions(context: CommandContext): SetOptions {
+export function storeWithExpiry(
+  context: CommandContext,
+  key: ByteString,
+  value: ByteString,
+  { keepsExpiry, expireAtMs }: SetOptions,
+): void {
+  const { keyspace } = context;
+  // A key that has expired has no expiry left to keep.
+  const kept = keepsExpiry && keyspace.fetch(key) !== undefined ? keyspace.expiryOf(key) : undefined;
+  storeString(context, key, value, expireAtMs ?? kept);
+}
+
+/** The options from word `from` on; MSETEX takes fewer of them. @throws ErrorReply */
+export function readSetOptions(context: CommandContext, from: number, name: 'set' | 'msetex'): SetOptions {
   const { args } = context;
   const options: SetOptions = {
     condition: undefined,
@@ -66,14 +77,15 @@ function readOptions(context: CommandContext): SetOptions {
   };
   let expiryWord: string | undefined;
   let expiryIndex = 0;
-  for (let i = 3; i < args.length; i += 1) {
+  const isOne = name === 'set';
+  for (let i = from; i < args.length; i += 1) {
     const option = args.option(i);
-    if (option === 'GET') {
+    if (isOne && option === 'GET') {
       options.returnsOld = true;
     } else if (option === 'NX' || option === 'XX') {
       if (options.condition !== undefined && options.condition !== option) throw ERRORS.syntax;
       options.condition = option;
-    } else if (isValueCondition(option)) {
+    } else if (isOne && isValueCondition(option)) {
       if (options.condition !== undefined) throw ERRORS.syntax;
       options.condition = option;
       i += 1;
@@ -91,7 +103,7 @@ function readOptions(context: CommandContext): SetOptions {
     }
   }
   const unit = expiryWord === undefined ? undefined : expiryUnit(expiryWord);
-  if (unit !== undefined) options.expireAtMs = readPositiveInstant(context, expiryIndex, unit, 'set');
+  if (unit !== undefined) options.expireAtMs = readPositiveInstant(context, expiryIndex, unit, name);
   return options;
 }
 

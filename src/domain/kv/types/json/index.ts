@@ -1,4 +1,4 @@
-export { inOneStep } from '../../steps.js';
+export { inOneStep, type Steps } from '../../steps.js';
 export { JsonDocument, type NewValue } from './json-document.js';
 export * from './json-limits.js';
 export { levelOf, matchesOf, outermost, type Place, pathOf, rootPlace, tokenText } from './json-matches.js';

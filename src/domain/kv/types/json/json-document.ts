@@ -9,7 +9,7 @@
  */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Collection } from '../../keyspace.js';
-import { inOneStep } from '../../steps.js';
+import { inOneStep, type Steps } from '../../steps.js';
 import type { UndoLog } from '../../undo-log.js';
 import type { Place } from './json-matches.js';
 import { formatNumber } from './json-numbers.js';
@@ -25,8 +25,7 @@ import {
   measured,
   memberBytes,
   ownBytes,
-  Pace,
-  type Steps,
+  ValuePace,
 } from './json-value.js';
 
 /** A value that is to be put in, with what is known of it. */
@@ -98,15 +97,15 @@ export class JsonDocument implements Collection {
     this.undo?.push(() => array.splice(index, values.length));
     // Not spread into `splice`: there may be more values than a call takes arguments.
     const tail = index < array.length ? array.splice(index) : [];
-    const pace = new Pace();
+    const pace = new ValuePace();
     for (const { value, bytes } of values) {
       array.push(value);
       this.#bytes += bytes;
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
     }
     for (const value of tail) {
       array.push(value);
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
     }
   }
 
@@ -121,9 +120,9 @@ export class JsonDocument implements Collection {
 
   /** Takes out the items at these indexes. */
   *removeItems(array: JsonArray, indexes: ReadonlySet<number>): Steps<void> {
-    const pace = new Pace();
+    const pace = new ValuePace();
     for (const index of indexes) {
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
       this.#bytes -= yield* measured(array[index] as JsonValue);
     }
     this.#keepContainer(array);
@@ -133,7 +132,7 @@ export class JsonDocument implements Collection {
     }
     let kept = 0;
     for (let index = 0; index < array.length; index += 1) {
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
       if (indexes.has(index)) continue;
       array[kept] = array[index] as JsonValue;
       kept += 1;
@@ -167,9 +166,9 @@ export class JsonDocument implements Collection {
 
   *#measuredItems(array: JsonArray, from: number, to: number): Steps<number> {
     let bytes = 0;
-    const pace = new Pace();
+    const pace = new ValuePace();
     for (let index = from; index < to; index += 1) {
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
       bytes += yield* measured(array[index] as JsonValue);
     }
     return bytes;

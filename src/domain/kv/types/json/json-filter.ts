@@ -3,11 +3,13 @@
  * numbers with numbers, strings with strings; `==` and `!=` also between others. A path that leads nowhere,
  * or to several values, makes any comparison false.
  */
+
 import { ErrorReply } from '../../reply.js';
+import type { Steps } from '../../steps.js';
 import { MAX_MATCHED_BYTES } from './json-limits.js';
 import type { CompareOperator, Filter, Segment, Term } from './json-path.js';
 import { compilePattern } from './json-pattern.js';
-import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, type Steps, WholeFloat } from './json-value.js';
+import { areEqualJson, isJsonNumber, type JsonNumber, type JsonValue, WholeFloat } from './json-value.js';
 
 /** What a filter needs of the evaluation it is part of. */
 export interface FilterScope {

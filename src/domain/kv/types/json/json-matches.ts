@@ -8,12 +8,14 @@
  *  M3 work is at most the size of the document for each step of the path; what filters look at on top of it is
  *     limited (MAX_FILTER_VISITS)
  */
+
 import type { ByteString } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
+import type { Steps } from '../../steps.js';
 import { type FilterScope, passes } from './json-filter.js';
 import { MAX_FILTER_VISITS } from './json-limits.js';
 import type { Segment, Selector } from './json-path.js';
-import { isContainer, type JsonContainer, type JsonValue, lengthOfJson, Pace, type Steps } from './json-value.js';
+import { isContainer, type JsonContainer, type JsonValue, lengthOfJson, ValuePace } from './json-value.js';
 
 /** Where a value stands. Good until the array it stands in is changed. */
 export interface Place {
@@ -51,16 +53,16 @@ export function levelOf(place: Place): number {
 export function* outermost(places: readonly Place[]): Steps<readonly Place[]> {
   if (places.length < 2) return places;
   const containers = new Set<JsonValue>();
-  const pace = new Pace();
+  const pace = new ValuePace();
   for (const { value } of places) {
     if (isContainer(value)) containers.add(value);
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   if (containers.size === 0) return places;
   const outer: Place[] = [];
   for (const place of places) {
     if (!isWithin(place, containers)) outer.push(place);
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   return outer;
 }
@@ -78,7 +80,7 @@ export function* matchesOf(root: JsonValue, segments: readonly Segment[]): Steps
 const tooMuchToFilter = new ErrorReply('ERR the filters of the path look at too many values');
 
 class Evaluation implements FilterScope {
-  readonly #pace = new Pace();
+  readonly #pace = new ValuePace();
   readonly #fromRoot = new Map<readonly Segment[], readonly JsonValue[]>();
 
   /** How deep in filters within filters the evaluation is. */
@@ -128,7 +130,7 @@ class Evaluation implements FilterScope {
       this.#visits += met;
       if (this.#visits > MAX_FILTER_VISITS) throw tooMuchToFilter;
     }
-    return this.#pace.isOver(met);
+    return this.#pace.isDue(met);
   }
 
   /** Each container below the places and then it itself (M2); one that several places share is met once (M1). */
@@ -146,7 +148,7 @@ class Evaluation implements FilterScope {
         const { done, value: child } = top.children.next();
         if (done !== true) {
           begin(child);
-          if (this.#pace.isOver()) yield;
+          if (this.#pace.isDue()) yield;
           continue;
         }
         open.pop();

@@ -6,10 +6,10 @@
 import { isUtf8 } from 'node:buffer';
 import { type ByteString, bytesOfText, isAscii } from '../../../../kernel/index.js';
 import { ErrorReply } from '../../reply.js';
-import { inOneStep } from '../../steps.js';
+import { inOneStep, type Steps } from '../../steps.js';
 import { MAX_JSON_DEPTH, SLICE_VALUES } from './json-limits.js';
 import { readNumber } from './json-numbers.js';
-import { type JsonContainer, type JsonValue, measured, memberBytes, ownBytes, type Steps } from './json-value.js';
+import { type JsonContainer, type JsonValue, measured, memberBytes, ownBytes } from './json-value.js';
 
 export interface ReadJson {
   readonly value: JsonValue;

@@ -6,6 +6,8 @@
  * beyond 2^53 are bigints.
  */
 import type { ByteString } from '../../../../kernel/index.js';
+import { Pace } from '../../slices.js';
+import type { Steps } from '../../steps.js';
 import { SLICE_VALUES } from './json-limits.js';
 
 /** A float without a fraction: `1.0`, `-0.0`, `1e30`. */
@@ -67,19 +69,10 @@ export function ownBytes(value: JsonValue): number {
   return isContainer(value) ? CONTAINER_BYTES : SCALAR_BYTES;
 }
 
-/** Work in steps; what it yields says nothing. */
-export type Steps<T> = Generator<void, T>;
-
-/** Says when a step has been long enough. */
-export class Pace {
-  #met = 0;
-
-  /** @param count values met since it was last asked */
-  isOver(count = 1): boolean {
-    this.#met += count;
-    if (this.#met < SLICE_VALUES) return false;
-    this.#met = 0;
-    return true;
+/** A step over the values of a document. */
+export class ValuePace extends Pace {
+  constructor() {
+    super(SLICE_VALUES);
   }
 }
 
@@ -87,19 +80,19 @@ export class Pace {
 export function* measured(value: JsonValue): Steps<number> {
   if (!isContainer(value)) return ownBytes(value);
   let bytes = 0;
-  const pace = new Pace();
+  const pace = new ValuePace();
   const open: JsonContainer[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     bytes += CONTAINER_BYTES;
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
     for (const name of next instanceof Map ? next.keys() : []) {
       bytes += memberBytes(name);
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
     }
     for (const child of next.values()) {
       if (isContainer(child)) open.push(child);
       else bytes += ownBytes(child);
-      if (pace.isOver()) yield;
+      if (pace.isDue()) yield;
     }
   }
   return bytes;
@@ -108,7 +101,7 @@ export function* measured(value: JsonValue): Steps<number> {
 /** A copy that shares no container. */
 export function* copied(value: JsonValue): Steps<JsonValue> {
   if (!isContainer(value)) return value;
-  const pace = new Pace();
+  const pace = new ValuePace();
   const open: [JsonContainer, JsonContainer][] = [];
   const begin = (source: JsonValue): JsonValue => {
     if (!isContainer(source)) return source;
@@ -122,15 +115,15 @@ export function* copied(value: JsonValue): Steps<JsonValue> {
     if (Array.isArray(source)) {
       for (const child of source) {
         (copy as JsonArray).push(begin(child));
-        if (pace.isOver()) yield;
+        if (pace.isDue()) yield;
       }
     } else {
       for (const [name, child] of source) {
         (copy as JsonObject).set(name, begin(child));
-        if (pace.isOver()) yield;
+        if (pace.isDue()) yield;
       }
     }
-    if (pace.isOver()) yield;
+    if (pace.isDue()) yield;
   }
   return root;
 }

@@ -1,9 +1,9 @@
 /** Value → JSON text, without recursion and in steps; compact, or laid out as JSON.GET's options say. */
 import type { ByteString } from '../../../../kernel/index.js';
-import { inOneStep } from '../../steps.js';
+import { inOneStep, type Steps } from '../../steps.js';
 import { SLICE_VALUES } from './json-limits.js';
 import { formatNumber } from './json-numbers.js';
-import { isContainer, type JsonNumber, type JsonValue, lengthOfJson, type Steps } from './json-value.js';
+import { isContainer, type JsonNumber, type JsonValue, lengthOfJson } from './json-value.js';
 
 export interface JsonLayout {
   /** Before each item, once a level. */

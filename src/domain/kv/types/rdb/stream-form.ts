@@ -313,17 +313,8 @@ function* readGroup(input: RdbReader, key: ByteString, version: StreamVersion): 
       const known = pending.get(id);
       if (known === undefined) throw new BadFormat('a pending entry that the group does not have');
       const { deliveredAtMs, count: times } = known;
-      const how = [
-        'TIME',
-        String(deliveredAtMs),
-        'RETRYCOUNT',
-        String(times),
-        'FORCE',
-        'JUSTID',
-        'LASTID',
-        textOf(lastId),
-      ];
-      yield ['XCLAIM', key, name, consumer, '0', id, ...how];
+      const how = ['TIME', String(deliveredAtMs), 'RETRYCOUNT', String(times), 'FORCE', 'JUSTID'];
+      yield ['XCLAIM', key, name, consumer, '0', id, ...how, 'LASTID', textOf(lastId)];
     }
   }
   if (count === 0) return;

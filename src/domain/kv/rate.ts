@@ -1,8 +1,8 @@
-/** The pace of a count that is looked at now and then, without a timer. */
+/** The rate of a count that is looked at now and then, without a timer. */
 const PERIOD_MS = 1_000;
 
 /** How fast a count grows: over one to two periods of `PERIOD_MS`, or since the last look where nothing was noted. */
-export class Pace {
+export class Rate {
   #earlier = { atMs: Number.NEGATIVE_INFINITY, count: 0 };
   #later = { atMs: Number.NEGATIVE_INFINITY, count: 0 };
 

@@ -1,0 +1,58 @@
+/**
+ * What many rows of the command table say in the same way: how a row is written, what is done with a single key that
+ * is the first word, the tips of Redis, and the subcommand HELP. Rows come in the order in which COMMAND tells them.
+ */
+import { at, type CommandFamily, type CommandSpec, NO_KEYS } from '../command-spec.js';
+import { type Reply, SimpleString } from '../reply.js';
+
+export function family(name: CommandFamily, rows: readonly Row[]): readonly CommandSpec[] {
+  return rows.map((row) => ({ ...row, family: name }));
+}
+
+/** A row before its family is known. */
+export type Row = Omit<CommandSpec, 'family'>;
+
+/** A row: its name, its words with the name (negative: at least), the version of Redis that brought it, a sentence. */
+export function row(
+  name: string,
+  arity: number,
+  since: string,
+  summary: string,
+  columns: Omit<Row, 'name' | 'arity' | 'since' | 'summary'>,
+): Row {
+  return { name, arity, since, summary, ...columns };
+}
+
+/** Commands about the key that is their first word. Those that grow may make the database larger. */
+export const READS = { flags: ['readonly'], keys: at(1) } as const;
+export const READS_FAST = { flags: ['readonly', 'fast'], keys: at(1) } as const;
+export const WRITES = { flags: ['write'], keys: at(1) } as const;
+export const WRITES_FAST = { flags: ['write', 'fast'], keys: at(1) } as const;
+export const GROWS = { flags: ['write', 'denyoom'], keys: at(1) } as const;
+export const GROWS_FAST = { flags: ['write', 'denyoom', 'fast'], keys: at(1) } as const;
+
+/** Tips: the answer, or only its order, may differ from one call to the next; whom a client of a cluster asks. */
+export const VARIES = ['nondeterministic_output'];
+export const UNORDERED = ['nondeterministic_output_order'];
+export const EVERY_NODE = ['request_policy:all_nodes', 'response_policy:all_succeeded'];
+export const EVERY_SHARD = ['request_policy:all_shards', 'response_policy:all_succeeded'];
+
+/** The subcommand HELP of `container`, and what it answers: `lines` tell of the other subcommands. */
+export function helpRow(container: string, since: string, lines: readonly string[], columns: Partial<Row> = {}): Row {
+  const answer = helpLines(container, lines);
+  return {
+    name: `${container} HELP`,
+    arity: 2,
+    flags: ['loading', 'stale'],
+    keys: NO_KEYS,
+    handler: () => answer,
+    since,
+    summary: 'Describes the subcommands.',
+    ...columns,
+  };
+}
+
+export function helpLines(container: string, lines: readonly string[]): Reply {
+  const heading = `${container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`;
+  return [heading, ...lines, 'HELP', '    Print this help.'].map((line) => new SimpleString(line));
+}

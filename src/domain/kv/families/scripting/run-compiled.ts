@@ -1,0 +1,54 @@
+/** What EVAL and FCALL share: they count their keys, and run what was compiled as far as its flags allow. */
+import type { ByteString } from '../../../../kernel/index.js';
+import type { Args } from '../../args.js';
+import type { CommandContext } from '../../command-spec.js';
+import { ScriptRun, type State, scriptHost } from '../../lua/index.js';
+import { ErrorReply, type Paused, type Reply } from '../../reply.js';
+
+const TOO_MANY = new ErrorReply("ERR Number of keys can't be greater than number of args");
+export const WRITE_FLAG = new ErrorReply('ERR Can not execute a script with write flag using *_ro command.');
+const NO_ROOM = new ErrorReply(
+  "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+);
+const NEGATIVE = new ErrorReply("ERR Number of keys can't be negative");
+
+/** The number of keys at word 2. @throws ErrorReply; `notANumber` instead of Redis's usual text */
+export function keyCount(args: Args, notANumber?: ErrorReply): number {
+  let count: number;
+  try {
+    count = args.offset(2);
+  } catch (problem) {
+    throw notANumber ?? problem;
+  }
+  if (count > args.length - 3) throw TOO_MANY;
+  if (count < 0) throw NEGATIVE;
+  return count;
+}
+
+export interface Compiled {
+  /** Registry reference of the function. */
+  readonly callback: number;
+  /** In errors: a digest, or a function's name. */
+  readonly label: ByteString;
+  readonly flags: ReadonlySet<string>;
+  /** A script without a first line that has flags may do as scripts always could. */
+  readonly hasShebang: boolean;
+}
+
+/** @param passTables takes the tables of keys and arguments from the stack, and says how many values it leaves there */
+export function runCompiled(
+  context: CommandContext,
+  { callback, label, flags, hasShebang }: Compiled,
+  keys: number,
+  isReadOnly: boolean,
+  passTables: (state: State) => number,
+): Reply | Paused {
+  const readsOnly = flags.has('no-writes');
+  const mayGrow = flags.has('allow-oom');
+  if (context.isFull && hasShebang && !mayGrow && !readsOnly) throw NO_ROOM;
+  const { words } = context.args;
+  const locked = flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
+  const host = scriptHost(context.libraries);
+  const run = new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow);
+  return host.run(context, { callback, label, run, words, keyCount: keys, passTables });
+}
