@@ -5,8 +5,7 @@
  * (test/fixtures/journals/queue-events.json).
  */
 import { type QueueEvent, queueEvents } from '../../domain/queue/index.js';
-import { isMillraceError, MillraceError } from '../../kernel/index.js';
-import { encoded, Unpacker, union } from '../../kernel/schema/index.js';
+import { decodedEach, encoded, union } from '../../kernel/schema/index.js';
 import { hotEvents } from './hot-events.js';
 
 const shape = union('type', { ...queueEvents, ...hotEvents });
@@ -16,17 +15,6 @@ export function encodeQueueEvent(event: QueueEvent): Uint8Array {
 }
 
 /** Every event of a section or segment, in order; one at a time. @throws JOURNAL_DAMAGED for what is not known here */
-export function* decodeQueueEvents(effects: Uint8Array): Iterable<QueueEvent> {
-  const from = new Unpacker(effects);
-  while (!from.isAtEnd) yield nextEvent(from);
-}
-
-/** Records nested deeper than the stack end as damage too. */
-function nextEvent(from: Unpacker): QueueEvent {
-  try {
-    return shape.read(from);
-  } catch (cause) {
-    if (isMillraceError(cause)) throw cause;
-    throw new MillraceError('JOURNAL_DAMAGED', 'a queue event cannot be read', {}, cause);
-  }
+export function decodeQueueEvents(effects: Uint8Array): Iterable<QueueEvent> {
+  return decodedEach(shape, effects, 'a queue event');
 }

@@ -18,7 +18,16 @@ export * from './ids.js';
 export * from './limits.js';
 export * from './messages/index.js';
 export type * from './records.js';
-export { carriesBody, envelope, HTTP_METHODS, headerList, messageStatus } from './records.js';
+export {
+  accountLimitFields,
+  accountLimits,
+  accountState,
+  carriesBody,
+  envelope,
+  HTTP_METHODS,
+  headerList,
+  messageStatus,
+} from './records.js';
 export { runPart } from './runs/records.js';
 export * from './schedules/index.js';
 export * from './settings/index.js';

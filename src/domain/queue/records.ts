@@ -9,11 +9,13 @@ import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
 import {
   bytes,
   flag,
+  integer,
   kind,
   later,
   listOf,
   mapOf,
   oneOf,
+  openRecord,
   optional,
   pairsOfTexts,
   type RecordOf,
@@ -25,6 +27,7 @@ import {
   trailing,
   union,
   whole,
+  wordOf,
 } from '../../kernel/schema/index.js';
 
 export const messageId = text<MessageId>();
@@ -243,35 +246,38 @@ export const schedule = record({
 export type Schedule = TypeOf<typeof schedule>;
 
 /** Bounds of one account, by the names of its record; 0 where it says so: no limit. */
-export interface AccountLimits {
+export const accountLimitFields = {
   /** Bytes of a body; callback bodies are cut so that they fit. */
-  readonly maxMessageBytes: number;
+  maxMessageBytes: integer,
   /** Messages a UTC day: above the first the account is told, above the second refused. 0: no limit. */
-  readonly maxMessagesPerDay: number;
-  readonly maxMessagesPerDayHard: number;
-  readonly maxRequestsPerSecond: number;
-  readonly maxEndpointsPerGroup: number;
-  readonly maxDlqEntries: number;
-  readonly maxRetries: number;
-  readonly maxGroups: number;
-  readonly maxSchedules: number;
+  maxMessagesPerDay: integer,
+  maxMessagesPerDayHard: integer,
+  maxRequestsPerSecond: integer,
+  maxEndpointsPerGroup: integer,
+  maxDlqEntries: integer,
+  maxRetries: integer,
+  maxGroups: integer,
+  maxSchedules: integer,
   /** Events kept for the logs. */
-  readonly maxEvents: number;
-  readonly dlqRetentionMs: number;
-  readonly maxDelaySeconds: number;
+  maxEvents: integer,
+  dlqRetentionMs: integer,
+  maxDelaySeconds: integer,
   /** Of one queue. */
-  readonly maxParallelism: number;
+  maxParallelism: integer,
   /** Attempts at once, all in all. */
-  readonly maxGlobalParallelism: number;
-  readonly maxQueues: number;
+  maxGlobalParallelism: integer,
+  maxQueues: integer,
   /** Longest attempt. */
-  readonly timeoutSeconds: number;
+  timeoutSeconds: integer,
   /** Cents a UTC month; 0: no limit. */
-  readonly budgetCents: number;
-}
+  budgetCents: integer,
+};
+export const accountLimits = openRecord(accountLimitFields);
+export type AccountLimits = TypeOf<typeof accountLimits>;
 
 /** `passive`: suspended by an operator. Nothing is taken and nothing delivered, and nothing is lost. */
-export type AccountState = 'active' | 'passive';
+export const accountState = wordOf('active', 'passive');
+export type AccountState = TypeOf<typeof accountState>;
 
 export interface AccountFacts {
   readonly state: AccountState;

@@ -17,4 +17,4 @@ export * from './scalars.js';
 export { sharedBytes } from './shared-bytes.js';
 export * from './unions.js';
 export { refuse, Unpacker } from './unpacker.js';
-export { decoded, encoded } from './whole-value.js';
+export { decoded, decodedEach, encoded } from './whole-value.js';

@@ -1,5 +1,5 @@
-/** One value, and nothing behind it. */
-import { type ErrorCode, MillraceError } from '../errors.js';
+/** Values and their bytes, with nothing before and nothing behind them. */
+import { type ErrorCode, isMillraceError, MillraceError } from '../errors.js';
 import { Packer } from './packer.js';
 import type { Shape } from './shape.js';
 import { Unpacker } from './unpacker.js';
@@ -23,5 +23,21 @@ export function decoded<T>(shape: Shape<T>, bytes: Uint8Array, what: string, cod
     return value;
   } catch (cause) {
     throw new MillraceError(code, `${what} cannot be read`, {}, cause);
+  }
+}
+
+/** All values of a kind, one behind the other; one at a time. @throws JOURNAL_DAMAGED */
+export function* decodedEach<T>(shape: Shape<T>, bytes: Uint8Array, what: string): Iterable<T> {
+  const from = new Unpacker(bytes);
+  while (!from.isAtEnd) yield next(shape, from, what);
+}
+
+/** Records nested deeper than the stack end as damage too. */
+function next<T>(shape: Shape<T>, from: Unpacker, what: string): T {
+  try {
+    return shape.read(from);
+  } catch (cause) {
+    if (isMillraceError(cause)) throw cause;
+    throw new MillraceError('JOURNAL_DAMAGED', `${what} cannot be read`, {}, cause);
   }
 }

@@ -21,7 +21,7 @@ const {
   UserSet: { type: _user, database: _whose, atMs: _at, ...user },
 } = GOLDEN_EVENTS;
 
-const account = { ...plainAccount, readOnlyToken: undefined, limits: undefined, state: undefined };
+const account = plainAccount;
 const database = { ...plainDatabase, deletedAtMs: undefined };
 const { sha256, sealed } = account.secrets.mgmtKey;
 const fullAccount = {

@@ -1,6 +1,6 @@
 /** The rows of the queue's and the control actor's commands and events: what they say does not contradict itself. */
 import { expect } from 'chai';
-import { CONTROL_COMMANDS, CONTROL_EVENTS } from '../../../src/domain/control/index.js';
+import { CONTROL_COMMANDS, controlCommands, controlEvents } from '../../../src/domain/control/index.js';
 import { type CommandRow, QUEUE_COMMANDS, queueCommands, queueEvents } from '../../../src/domain/queue/index.js';
 
 const queueRows = Object.entries(QUEUE_COMMANDS) as [string, CommandRow][];
@@ -33,8 +33,8 @@ describe('the commands of a queue', () => {
 for (const [whose, numbers] of [
   ['commands of a queue', numbersOf(queueCommands)],
   ['events of a queue', numbersOf(queueEvents)],
-  ['commands of the control actor', Object.values(CONTROL_COMMANDS).map(({ number }) => number)],
-  ['events of the control state', Object.values(CONTROL_EVENTS).map(({ number }) => number)],
+  ['commands of the control actor', numbersOf(controlCommands)],
+  ['events of the control state', numbersOf(controlEvents)],
 ] as const) {
   it(`the ${whose} have numbers of their own, without a gap`, () => {
     expect([...numbers].sort((a, b) => a - b)).to.deep.equal(numbers.map((_, at) => at + 1));
