@@ -1,5 +1,18 @@
 /** What a process writes to the meter's log, about once a second: what was used since its record before. */
 import type { AccountId, DatabaseId, SessionId } from '../kernel/index.js';
+import {
+  absent,
+  integer,
+  listOf,
+  openRecord,
+  optional,
+  type RecordOf,
+  type Shape,
+  type TypeOf,
+  text,
+  tuple,
+  versioned,
+} from '../kernel/schema/index.js';
 
 /** Upper bounds in milliseconds, inclusive; one more bucket holds what took longer. Only ever a new format changes them. */
 export const LATENCY_BOUNDS_MS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096] as const;
@@ -7,84 +20,95 @@ export const LATENCY_BOUNDS_MS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 5
 /** Requests by how long they took: a number for each of LATENCY_BOUNDS_MS, and one for what is beyond. */
 export type LatencyClasses = readonly number[];
 
-export interface MeterRow {
-  readonly database: DatabaseId;
-  readonly commands: number;
-  readonly writes: number;
-  readonly errors: number;
-  readonly hits: number;
-  readonly misses: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
+const latencies: Shape<LatencyClasses> = listOf(integer);
+const database = text<DatabaseId>();
+const index = text<DatabaseId>();
+
+const rowOf1 = {
+  database,
+  commands: integer,
+  writes: integer,
+  errors: integer,
+  hits: integer,
+  misses: integer,
+  bytesIn: integer,
+  bytesOut: integer,
   /** Of all requests. */
-  readonly latencies: LatencyClasses;
-  // ── since version 2 ──
+  latencies,
+};
+
+const rowSince2 = {
   /** Of those that wrote. */
-  readonly writeLatencies?: LatencyClasses;
+  writeLatencies: latencies,
   /** How long all requests together took that only read, and those that wrote. */
-  readonly readMicros?: number;
-  readonly writeMicros?: number;
+  readMicros: integer,
+  writeMicros: integer,
   /** How often each command was called, by its name in the command table; those that were. */
-  readonly commandCounts?: readonly (readonly [name: string, calls: number])[];
+  commandCounts: listOf(tuple<[name: string, calls: number]>(text(), integer)),
   /** Connections of this database that the process has open; left out: not told this time. */
-  readonly connections?: number | undefined;
-}
+  connections: optional(integer),
+};
+
+export type MeterRow = RecordOf<typeof rowOf1> & Partial<RecordOf<typeof rowSince2>>;
 
 /** A kind of work of a search index: how often, how long together, and by how long. */
-export interface MeteredWork {
-  readonly micros: number;
-  readonly latencies: LatencyClasses;
-}
+const work = openRecord({ micros: integer, latencies });
+export type MeteredWork = TypeOf<typeof work>;
 
-export interface MeterSearchRow {
-  readonly index: DatabaseId;
-  readonly queries: number;
-  readonly updates: number;
-  readonly reranks: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly query: MeteredWork;
-  readonly update: MeteredWork;
-  readonly embedding: MeteredWork;
-  readonly rerank: MeteredWork;
-}
+const searchRow = openRecord({
+  index,
+  queries: integer,
+  updates: integer,
+  reranks: integer,
+  bytesIn: integer,
+  bytesOut: integer,
+  query: work,
+  update: work,
+  embedding: work,
+  rerank: work,
+});
+export type MeterSearchRow = TypeOf<typeof searchRow>;
 
-export interface MeterQueueRow {
-  readonly account: AccountId;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-}
+const queueRow = openRecord({ account: text<AccountId>(), bytesIn: integer, bytesOut: integer });
+export type MeterQueueRow = TypeOf<typeof queueRow>;
 
 /** How large a database's partition is, told by its owner. */
-export interface MeterKvGauge {
-  readonly database: DatabaseId;
-  readonly index: number;
-  readonly keys: number;
-  readonly storageBytes: number;
+const kvGauge = openRecord({
+  database,
+  index: integer,
+  keys: integer,
+  storageBytes: integer,
   /** Of that owner, among those of the shard; left out in old records. */
-  readonly epoch?: number | undefined;
-}
+  epoch: absent(integer),
+});
+export type MeterKvGauge = TypeOf<typeof kvGauge>;
 
-export interface MeterSearchGauge {
-  readonly index: DatabaseId;
-  readonly documents: number;
-  readonly storageBytes: number;
-}
+const searchGauge = openRecord({ index, documents: integer, storageBytes: integer });
+export type MeterSearchGauge = TypeOf<typeof searchGauge>;
 
-export interface MeterRecord {
+const recordOf1 = {
   /** The process incarnation. */
-  readonly session: SessionId;
+  session: text<SessionId>(),
   /** 1, 2, 3 … within the session: a record that was stored twice has the same number twice. */
-  readonly number: number;
+  number: integer,
   /** Days since 1970-01-01 UTC on which all of it was used, by the process's clock. */
-  readonly day: number;
-  readonly atMs: number;
+  day: integer,
+  atMs: integer,
   /** Open connections of the process when it was written. */
-  readonly connections: number;
-  readonly rows: readonly MeterRow[];
-  // ── since version 2 ──
-  readonly searches?: readonly MeterSearchRow[];
-  readonly queues?: readonly MeterQueueRow[];
-  readonly kvGauges?: readonly MeterKvGauge[];
-  readonly searchGauges?: readonly MeterSearchGauge[];
-}
+  connections: integer,
+};
+
+const recordSince2 = {
+  searches: listOf(searchRow),
+  queues: listOf(queueRow),
+  kvGauges: listOf(kvGauge),
+  searchGauges: listOf(searchGauge),
+};
+
+export type MeterRecord = RecordOf<typeof recordOf1> & { readonly rows: readonly MeterRow[] } & Partial<
+    RecordOf<typeof recordSince2>
+  >;
+
+const version1 = openRecord({ ...recordOf1, rows: listOf(openRecord(rowOf1)) });
+const version2 = openRecord({ ...recordOf1, rows: listOf(openRecord({ ...rowOf1, ...rowSince2 })), ...recordSince2 });
+export const meterRecord = versioned<MeterRecord>(2, version2, { 1: version1 });

@@ -1,8 +1,10 @@
 /** What a process says when it has applied a change of who may do what. */
 import type { SessionId } from '../kernel/index.js';
+import { integer, openFields, type TypeOf, text } from '../kernel/schema/index.js';
 
-export interface ControlApplied {
-  readonly session: SessionId;
+export const controlApplied = openFields({
+  session: text<SessionId>(),
   /** In the control journal: everything up to it is in force at this process. */
-  readonly position: number;
-}
+  position: integer,
+});
+export type ControlApplied = TypeOf<typeof controlApplied>;

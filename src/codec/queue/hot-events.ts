@@ -1,17 +1,22 @@
 /**
- * The events that every message costs, and the one of which a snapshot holds a million: written and read
- * field by field, which takes half of what the declared shapes take. Same format, same rules (S1, S2, S3).
+ * The events that every message costs, and the one of which a snapshot holds a million: written and read field by field,
+ * which takes a fifth less than the declared shapes take for writing, and a quarter to two fifths less for reading. Same
+ * bytes, same values: a test compares them.
  */
-import type { CarriedBody, QueueEventOf } from '../../domain/queue/index.js';
+import {
+  type CarriedBody,
+  envelope,
+  headerList,
+  messageStatus,
+  type QueueEventOf,
+  queueEvents,
+  runPart,
+} from '../../domain/queue/index.js';
 import type { DlqId, MessageId } from '../../kernel/index.js';
-import { envelope } from './envelope-codec.js';
-import type { Packer } from './packer.js';
-import { headerList, messageStatus } from './queue-shapes.js';
-import type { Fields } from './shapes.js';
-import { refuse, type Unpacker } from './unpacker.js';
-import { runPart } from './workflow-shapes.js';
+import { type Fields, type Packer, refuse, type Unpacker } from '../../kernel/schema/index.js';
 
-export const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
+const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
+  places: 11,
   count: (event) => (event.workflow === undefined ? 10 : 11),
   write: (out, event) => {
     out.text(event.id);
@@ -44,7 +49,8 @@ export const messageAccepted: Fields<QueueEventOf<'MessageAccepted'>> = {
   },
 };
 
-export const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
+const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
+  places: 4,
   count: () => 4,
   write: (out, event) => {
     out.text(event.id);
@@ -64,7 +70,8 @@ export const attemptStarted: Fields<QueueEventOf<'AttemptStarted'>> = {
   },
 };
 
-export const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
+const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
+  places: 4,
   count: () => 4,
   write: (out, event) => {
     out.text(event.id);
@@ -84,7 +91,8 @@ export const messageDelivered: Fields<QueueEventOf<'MessageDelivered'>> = {
   },
 };
 
-export const attemptFailed: Fields<QueueEventOf<'AttemptFailed'>> = {
+const attemptFailed: Fields<QueueEventOf<'AttemptFailed'>> = {
+  places: 8,
   count: () => 8,
   write: (out, event) => {
     out.text(event.id);
@@ -113,7 +121,8 @@ export const attemptFailed: Fields<QueueEventOf<'AttemptFailed'>> = {
   },
 };
 
-export const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
+const messageRestored: Fields<QueueEventOf<'MessageRestored'>> = {
+  places: 15,
   count: (event) => (event.workflow === undefined ? 14 : 15),
   write: (out, event) => {
     out.text(event.id);
@@ -165,4 +174,17 @@ function writeOptionalText(out: Packer, value: string | undefined): void {
 
 function readOptionalText(from: Unpacker): string | undefined {
   return from.takesNil() ? undefined : from.text();
+}
+
+/** They take the places of the declared ones. */
+export const hotEvents = {
+  MessageAccepted: instead(queueEvents.MessageAccepted, messageAccepted),
+  AttemptStarted: instead(queueEvents.AttemptStarted, attemptStarted),
+  MessageDelivered: instead(queueEvents.MessageDelivered, messageDelivered),
+  AttemptFailed: instead(queueEvents.AttemptFailed, attemptFailed),
+  MessageRestored: instead(queueEvents.MessageRestored, messageRestored),
+};
+
+function instead<T>([number]: readonly [number, Fields<unknown>], fields: Fields<T>): readonly [number, Fields<T>] {
+  return [number, fields];
 }

@@ -1,10 +1,11 @@
+export { decodeQueueEvents, encodeQueueEvent } from './event-codec.js';
 export {
   decodeIntakeRecord,
   decodeQueueCommand,
+  decodeQueueReply,
   encodeIntakeRecord,
   encodeQueueCommand,
+  encodeQueueReply,
   type IntakeRecord,
   type RemoteQueueCommand,
-} from './command-codec.js';
-export { decodeQueueEvents, encodeQueueEvent } from './event-codec.js';
-export { decodeQueueReply, encodeQueueReply } from './reply-codec.js';
+} from './remote-codec.js';

@@ -5,8 +5,6 @@ import type { Decision } from './decision.js';
 import type { ControlState } from './state.js';
 
 export interface ControlRow<Command extends ControlCommand = ControlCommand> {
-  /** Of the command in the bytes between processes: never given twice. Its shape is in `codec/control`. */
-  readonly number: number;
   /** @param nowMs the clock of the turn: never before that of the last entry */
   decide(command: Command, state: ControlState, nowMs: number): Decision;
   /** It changes nothing, whatever it is answered, so that it may be asked any number of times. */

@@ -1,6 +1,6 @@
 /**
- * The events of the control state: one row each, with the number that it has in stored bytes, what it does to the state,
- * and who has to hear of it. Its shape is in `codec/control`; both are for ever.
+ * The events of the control state: one row each, with what it does to the state, and who has to hear of
+ * it. Number and shape in stored bytes are in `events.ts`, for ever.
  */
 import type { ControlEvent, ControlEventOf } from './events.js';
 import {
@@ -43,8 +43,6 @@ import { searchIndexCreated, searchIndexDeleted, searchIndexSet, searchTombstone
 import type { ControlState } from './state.js';
 
 export interface ControlEventRow<Event extends ControlEvent = ControlEvent> {
-  /** Of the event in stored bytes: never given twice. */
-  readonly number: number;
   /** Total over what was ever journaled: it judges nothing, and asserts where the event cannot fit. */
   evolve(event: Event, state: ControlState): void;
   /**
@@ -62,49 +60,48 @@ const isAwaited = true;
 const leavesAccess = true;
 
 export const CONTROL_EVENTS: EventTable = {
-  AccountCreated: { number: 1, evolve: accountCreated, isAwaited },
-  DatabaseCreated: { number: 2, evolve: databaseCreated, isAwaited },
-  FirstStarted: { number: 3, evolve: firstStarted },
-  PasswordReset: { number: 4, evolve: passwordReset, isAwaited },
-  LimitsUpdated: { number: 5, evolve: limitsUpdated },
-  DatabaseDeleted: { number: 6, evolve: databaseDeleted, isAwaited },
+  AccountCreated: { evolve: accountCreated, isAwaited },
+  DatabaseCreated: { evolve: databaseCreated, isAwaited },
+  FirstStarted: { evolve: firstStarted },
+  PasswordReset: { evolve: passwordReset, isAwaited },
+  LimitsUpdated: { evolve: limitsUpdated },
+  DatabaseDeleted: { evolve: databaseDeleted, isAwaited },
 
-  QuotaReserved: { number: 7, evolve: quotaReserved, leavesAccess },
-  SessionEnded: { number: 8, evolve: sessionEnded, leavesAccess },
-  MeterFolded: { number: 9, evolve: meterFolded, leavesAccess },
-  TombstoneRestored: { number: 10, evolve: tombstoneRestored },
-  QuotaRestored: { number: 11, evolve: quotaRestored, leavesAccess },
-  UsageRestored: { number: 12, evolve: usageRestored, leavesAccess },
-  MeterRestored: { number: 13, evolve: meterRestored, leavesAccess },
+  QuotaReserved: { evolve: quotaReserved, leavesAccess },
+  SessionEnded: { evolve: sessionEnded, leavesAccess },
+  MeterFolded: { evolve: meterFolded, leavesAccess },
+  TombstoneRestored: { evolve: tombstoneRestored },
+  QuotaRestored: { evolve: quotaRestored, leavesAccess },
+  UsageRestored: { evolve: usageRestored, leavesAccess },
+  MeterRestored: { evolve: meterRestored, leavesAccess },
 
-  UserSet: { number: 14, evolve: userSet, isAwaited },
-  UserDeleted: { number: 15, evolve: userDeleted, isAwaited },
-  UserTokenIssued: { number: 16, evolve: userTokenIssued, isAwaited },
-  AccountLimitsSet: { number: 17, evolve: accountLimitsSet },
-  AccountStateSet: { number: 18, evolve: accountStateSet, isAwaited },
-  QueueTokensSet: { number: 19, evolve: queueTokensSet, isAwaited },
-  SigningKeysRotated: { number: 20, evolve: signingKeysRotated, isAwaited },
-  DatabaseSettingsSet: { number: 21, evolve: databaseSettingsSet, isAwaited },
-  DatabaseRenamed: { number: 22, evolve: databaseRenamed },
-  DatabaseMoved: { number: 23, evolve: databaseMoved },
-  AccountPlanSet: { number: 24, evolve: accountPlanSet },
-  TeamSet: { number: 25, evolve: teamSet, isAwaited },
-  QueueMoved: { number: 26, evolve: queueMoved },
-  AccountDeleted: { number: 27, evolve: accountDeleted, isAwaited },
-  ApiKeyCreated: { number: 28, evolve: apiKeyCreated, isAwaited },
-  ApiKeyDeleted: { number: 29, evolve: apiKeyDeleted, isAwaited },
+  UserSet: { evolve: userSet, isAwaited },
+  UserDeleted: { evolve: userDeleted, isAwaited },
+  UserTokenIssued: { evolve: userTokenIssued, isAwaited },
+  AccountLimitsSet: { evolve: accountLimitsSet },
+  AccountStateSet: { evolve: accountStateSet, isAwaited },
+  QueueTokensSet: { evolve: queueTokensSet, isAwaited },
+  SigningKeysRotated: { evolve: signingKeysRotated, isAwaited },
+  DatabaseSettingsSet: { evolve: databaseSettingsSet, isAwaited },
+  DatabaseRenamed: { evolve: databaseRenamed },
+  DatabaseMoved: { evolve: databaseMoved },
+  AccountPlanSet: { evolve: accountPlanSet },
+  TeamSet: { evolve: teamSet, isAwaited },
+  QueueMoved: { evolve: queueMoved },
+  AccountDeleted: { evolve: accountDeleted, isAwaited },
+  ApiKeyCreated: { evolve: apiKeyCreated, isAwaited },
+  ApiKeyDeleted: { evolve: apiKeyDeleted, isAwaited },
 
-  SearchIndexCreated: { number: 30, evolve: searchIndexCreated, isAwaited },
-  SearchIndexSet: { number: 31, evolve: searchIndexSet, isAwaited },
-  SearchIndexDeleted: { number: 32, evolve: searchIndexDeleted, isAwaited },
-  SearchTombstoneRestored: { number: 37, evolve: searchTombstoneRestored },
+  SearchIndexCreated: { evolve: searchIndexCreated, isAwaited },
+  SearchIndexSet: { evolve: searchIndexSet, isAwaited },
+  SearchIndexDeleted: { evolve: searchIndexDeleted, isAwaited },
+  SearchTombstoneRestored: { evolve: searchTombstoneRestored },
 
-  BackupStarted: { number: 33, evolve: backupStarted, leavesAccess },
-  BackupEnded: { number: 34, evolve: backupEnded, leavesAccess },
-  BackupDeleted: { number: 35, evolve: backupDeleted, leavesAccess },
-  AuditNoted: { number: 36, evolve: ({ type: _, ...entry }, { audit }) => audit.add(entry), leavesAccess },
+  BackupStarted: { evolve: backupStarted, leavesAccess },
+  BackupEnded: { evolve: backupEnded, leavesAccess },
+  BackupDeleted: { evolve: backupDeleted, leavesAccess },
+  AuditNoted: { evolve: ({ type: _, ...entry }, { audit }) => audit.add(entry), leavesAccess },
   SignedOut: {
-    number: 38,
     evolve: (event, { signedOut }) => signedOut.add(event, event.atMs),
     isAwaited,
     leavesAccess,

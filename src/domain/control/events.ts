@@ -1,203 +1,145 @@
 /**
- * What happened to databases, accounts and quotas. A shape that was written once is kept for ever
- * (test/fixtures/journals/control-events.json); codec/control gives each its bytes.
+ * What happened to databases, accounts and quotas. Types keep their numbers and fields their places for ever; anything
+ * but a new optional last field is a new type (test/fixtures/journals/control-events.json).
  *
  * The last group is found in snapshots only: it says in absolute terms what many events led to.
  */
-import type { AccountId, ApiKeyId, BackupId, DatabaseId, SessionId } from '../../kernel/index.js';
-import type { AccountLimits, AccountState } from '../queue/index.js';
-import type {
-  AccountPlan,
-  ApiKey,
-  AuditEntry,
-  Backup,
-  BackupState,
-  DatabaseSettings,
-  SearchIndex,
-  SearchLimits,
-  SearchTokens,
-  Team,
+import { integer, listOf, looseText, openKind, openRecord, type UnionOf } from '../../kernel/schema/index.js';
+import { accountLimits, accountState } from '../queue/index.js';
+import { accountId, apiKeyId, backupId, databaseId, sessionId } from './ids.js';
+import {
+  accountPlan,
+  apiKeyFields,
+  auditEntryFields,
+  databaseSettings,
+  endedState,
+  newBackupFields,
+  newSearchIndexFields,
+  searchLimits,
+  searchTokens,
+  team,
 } from './management.js';
-import type {
-  Account,
-  AclUserRecord,
-  DatabaseLimits,
-  DatabaseSecrets,
-  MeterMark,
-  QueueTokens,
-  Usage,
-  UsageRow,
-  UserToken,
-  UtcDay,
+import {
+  accountSecrets,
+  aclUserFields,
+  databaseLimits,
+  databaseSecrets,
+  meterMarks,
+  usageFields,
+  usageRow,
+  userTokenFields,
 } from './records.js';
-import type { SealedSecret } from './sealed-secret.js';
-import type { SignedOutSession } from './signed-out.js';
+import { sealedSecret } from './sealed-secret.js';
+import { signedOutFields } from './signed-out.js';
 
-export type ControlEvent =
-  | ({ readonly type: 'AccountCreated' } & Omit<
-      Account,
-      'readOnlyToken' | 'limits' | 'state' | 'plan' | 'team' | 'queueOwner'
-    >)
-  | {
-      readonly type: 'AccountLimitsSet';
-      readonly account: AccountId;
-      readonly limits: AccountLimits;
-      readonly atMs: number;
-    }
-  | {
-      readonly type: 'AccountStateSet';
-      readonly account: AccountId;
-      readonly state: AccountState;
-      readonly atMs: number;
-    }
+export const controlEvents = {
+  AccountCreated: openKind(1, {
+    id: accountId,
+    name: looseText(),
+    email: looseText(),
+    secrets: accountSecrets,
+    createdAtMs: integer,
+  }),
+  AccountLimitsSet: openKind(17, { account: accountId, limits: accountLimits, atMs: integer }),
+  AccountStateSet: openKind(18, { account: accountId, state: accountState, atMs: integer }),
   /** The old tokens of its queue are worth nothing from here on. */
-  | ({ readonly type: 'QueueTokensSet'; readonly account: AccountId; readonly atMs: number } & QueueTokens)
-  | {
-      readonly type: 'SigningKeysRotated';
-      readonly account: AccountId;
-      readonly current: SealedSecret;
-      readonly next: SealedSecret;
-      readonly atMs: number;
-    }
-  | {
-      readonly type: 'DatabaseCreated';
-      readonly id: DatabaseId;
-      readonly name: string;
-      readonly account: AccountId;
-      readonly partitions: number;
-      readonly limits: DatabaseLimits;
-      readonly secrets: DatabaseSecrets;
-      readonly createdAtMs: number;
-    }
+  QueueTokensSet: openKind(19, {
+    account: accountId,
+    queueToken: sealedSecret,
+    readOnlyToken: sealedSecret,
+    atMs: integer,
+  }),
+  SigningKeysRotated: openKind(20, { account: accountId, current: sealedSecret, next: sealedSecret, atMs: integer }),
+  DatabaseCreated: openKind(2, {
+    id: databaseId,
+    name: looseText(),
+    account: accountId,
+    partitions: integer,
+    limits: databaseLimits,
+    secrets: databaseSecrets,
+    createdAtMs: integer,
+  }),
   /** Which account and database the first start made: there is one first start. */
-  | { readonly type: 'FirstStarted'; readonly account: AccountId; readonly database: DatabaseId; readonly atMs: number }
+  FirstStarted: openKind(3, { account: accountId, database: databaseId, atMs: integer }),
   /** The old password and both old tokens are worth nothing from here on. */
-  | {
-      readonly type: 'PasswordReset';
-      readonly database: DatabaseId;
-      readonly secrets: DatabaseSecrets;
-      readonly atMs: number;
-    }
-  | {
-      readonly type: 'LimitsUpdated';
-      readonly database: DatabaseId;
-      readonly limits: DatabaseLimits;
-      readonly atMs: number;
-    }
+  PasswordReset: openKind(4, { database: databaseId, secrets: databaseSecrets, atMs: integer }),
+  LimitsUpdated: openKind(5, { database: databaseId, limits: databaseLimits, atMs: integer }),
   /** Made, or changed; tokens of passwords that it no longer has are worth nothing from here on. */
-  | ({ readonly type: 'UserSet'; readonly database: DatabaseId; readonly atMs: number } & AclUserRecord)
-  | { readonly type: 'UserDeleted'; readonly database: DatabaseId; readonly name: string; readonly atMs: number }
-  | ({ readonly type: 'UserTokenIssued'; readonly atMs: number } & UserToken)
-  | { readonly type: 'DatabaseDeleted'; readonly database: DatabaseId; readonly atMs: number }
+  UserSet: openKind(14, { database: databaseId, atMs: integer, ...aclUserFields }),
+  UserDeleted: openKind(15, { database: databaseId, name: looseText(), atMs: integer }),
+  UserTokenIssued: openKind(16, { ...userTokenFields, atMs: integer }),
+  DatabaseDeleted: openKind(6, { database: databaseId, atMs: integer }),
   /** The share of a day's limit that a process holds or has used, in all. */
-  | {
-      readonly type: 'QuotaReserved';
-      readonly database: DatabaseId;
-      readonly day: UtcDay;
-      readonly session: SessionId;
-      readonly reserved: number;
-    }
+  QuotaReserved: openKind(7, { database: databaseId, day: integer, session: sessionId, reserved: integer }),
   /** A process is gone: of what it held, only what it was seen using stays used. */
-  | { readonly type: 'SessionEnded'; readonly session: SessionId; readonly atMs: number }
-  | {
-      readonly type: 'MeterFolded';
-      /** In the meter's log: everything up to it is counted. */
-      readonly position: number;
-      readonly marks: readonly MeterMark[];
-      /** To be added. One for each database, day and process. */
-      readonly rows: readonly UsageRow[];
-    }
+  SessionEnded: openKind(8, { session: sessionId, atMs: integer }),
+  MeterFolded: openKind(9, {
+    /** In the meter's log: everything up to it is counted. */
+    position: integer,
+    marks: meterMarks,
+    /** To be added. One for each database, day and process. */
+    rows: listOf(usageRow),
+  }),
   // ── of the management API ──
-  | {
-      readonly type: 'DatabaseSettingsSet';
-      readonly database: DatabaseId;
-      readonly settings: DatabaseSettings;
-      readonly atMs: number;
-    }
-  | { readonly type: 'DatabaseRenamed'; readonly database: DatabaseId; readonly name: string; readonly atMs: number }
-  | {
-      readonly type: 'DatabaseMoved';
-      readonly database: DatabaseId;
-      readonly account: AccountId;
-      readonly atMs: number;
-    }
-  | {
-      readonly type: 'AccountPlanSet';
-      readonly account: AccountId;
-      readonly plan: AccountPlan;
-      readonly atMs: number;
-    }
+  DatabaseSettingsSet: openKind(21, { database: databaseId, settings: databaseSettings, atMs: integer }),
+  DatabaseRenamed: openKind(22, { database: databaseId, name: looseText(), atMs: integer }),
+  DatabaseMoved: openKind(23, { database: databaseId, account: accountId, atMs: integer }),
+  AccountPlanSet: openKind(24, { account: accountId, plan: accountPlan, atMs: integer }),
   /** The account is a team from here on, with just these members. */
-  | { readonly type: 'TeamSet'; readonly account: AccountId; readonly team: Team; readonly atMs: number }
+  TeamSet: openKind(25, { account: accountId, team, atMs: integer }),
   /** The queue of this account belongs to that one: its owner sees it, pays for it and changes it. */
-  | { readonly type: 'QueueMoved'; readonly account: AccountId; readonly owner: AccountId; readonly atMs: number }
+  QueueMoved: openKind(26, { account: accountId, owner: accountId, atMs: integer }),
   /** A team that owned nothing, or what was only a queue of it; its tokens and keys are worth nothing from here on. */
-  | { readonly type: 'AccountDeleted'; readonly account: AccountId; readonly atMs: number }
-  | ({ readonly type: 'ApiKeyCreated' } & ApiKey)
-  | { readonly type: 'ApiKeyDeleted'; readonly id: ApiKeyId; readonly atMs: number }
-  | {
-      readonly type: 'SearchIndexCreated';
-      readonly index: Omit<SearchIndex, 'tokens' | 'deletedAtMs'> & { readonly tokens: SearchTokens };
-    }
+  AccountDeleted: openKind(27, { account: accountId, atMs: integer }),
+  ApiKeyCreated: openKind(28, apiKeyFields),
+  ApiKeyDeleted: openKind(29, { id: apiKeyId, atMs: integer }),
+  SearchIndexCreated: openKind(30, {
+    index: openRecord({ ...newSearchIndexFields, tokens: searchTokens, createdAtMs: integer }),
+  }),
   /** In absolute form: all that can change of one. The old tokens are worth nothing from here on. */
-  | {
-      readonly type: 'SearchIndexSet';
-      readonly index: DatabaseId;
-      readonly name: string;
-      readonly account: AccountId;
-      readonly limits: SearchLimits;
-      readonly tokens: SearchTokens;
-      readonly atMs: number;
-    }
-  | { readonly type: 'SearchIndexDeleted'; readonly index: DatabaseId; readonly atMs: number }
-  | ({ readonly type: 'BackupStarted' } & Pick<
-      Backup,
-      'id' | 'database' | 'account' | 'name' | 'isDaily' | 'createdAtMs'
-    >)
-  | {
-      readonly type: 'BackupEnded';
-      readonly backup: BackupId;
-      readonly state: Exclude<BackupState, 'pending'>;
-      readonly bytes: number;
-      readonly manifests: readonly string[];
-      readonly reason: string;
-      readonly atMs: number;
-    }
-  | { readonly type: 'BackupDeleted'; readonly backup: BackupId; readonly atMs: number }
-  | ({ readonly type: 'AuditNoted' } & AuditEntry)
-  | ({ readonly type: 'SignedOut'; readonly atMs: number } & SignedOutSession)
+  SearchIndexSet: openKind(31, {
+    index: databaseId,
+    name: looseText(),
+    account: accountId,
+    limits: searchLimits,
+    tokens: searchTokens,
+    atMs: integer,
+  }),
+  SearchIndexDeleted: openKind(32, { index: databaseId, atMs: integer }),
+  BackupStarted: openKind(33, { ...newBackupFields, createdAtMs: integer }),
+  BackupEnded: openKind(34, {
+    backup: backupId,
+    state: endedState,
+    bytes: integer,
+    manifests: listOf(looseText()),
+    reason: looseText(),
+    atMs: integer,
+  }),
+  BackupDeleted: openKind(35, { backup: backupId, atMs: integer }),
+  AuditNoted: openKind(36, auditEntryFields),
+  SignedOut: openKind(38, { ...signedOutFields, atMs: integer }),
   // ── in snapshots only ──
-  | {
-      readonly type: 'SearchTombstoneRestored';
-      readonly index: Omit<SearchIndex, 'tokens' | 'deletedAtMs'> & { readonly deletedAtMs: number };
-    }
-  | {
-      readonly type: 'TombstoneRestored';
-      readonly id: DatabaseId;
-      readonly name: string;
-      readonly account: AccountId;
-      readonly partitions: number;
-      readonly limits: DatabaseLimits;
-      readonly createdAtMs: number;
-      readonly deletedAtMs: number;
-    }
-  | {
-      readonly type: 'QuotaRestored';
-      readonly database: DatabaseId;
-      readonly day: UtcDay;
-      readonly settled: number;
-      readonly shares: readonly {
-        readonly session: SessionId;
-        readonly reserved: number;
-        readonly metered: number;
-      }[];
-    }
-  | ({ readonly type: 'UsageRestored'; readonly database: DatabaseId; readonly day: UtcDay } & Usage)
-  | {
-      readonly type: 'MeterRestored';
-      readonly position: number;
-      readonly marks: readonly MeterMark[];
-      readonly latestDay: UtcDay;
-    };
+  SearchTombstoneRestored: openKind(37, {
+    index: openRecord({ ...newSearchIndexFields, createdAtMs: integer, deletedAtMs: integer }),
+  }),
+  TombstoneRestored: openKind(10, {
+    id: databaseId,
+    name: looseText(),
+    account: accountId,
+    partitions: integer,
+    limits: databaseLimits,
+    createdAtMs: integer,
+    deletedAtMs: integer,
+  }),
+  QuotaRestored: openKind(11, {
+    database: databaseId,
+    day: integer,
+    settled: integer,
+    shares: listOf(openRecord({ session: sessionId, reserved: integer, metered: integer })),
+  }),
+  UsageRestored: openKind(12, { database: databaseId, day: integer, ...usageFields }),
+  MeterRestored: openKind(13, { position: integer, marks: meterMarks, latestDay: integer }),
+};
+export type ControlEvent = UnionOf<'type', typeof controlEvents>;
 
 export type ControlEventOf<Type extends ControlEvent['type']> = Extract<ControlEvent, { readonly type: Type }>;

@@ -1,9 +1,20 @@
 /**
  * What the management API keeps of databases, accounts, teams, keys, search indexes and backups. People are known by
- * their e-mail, lower case. Instants are milliseconds since the Unix epoch.
+ * their e-mail, lower case. Instants are milliseconds since the Unix epoch. The order of fields is the format.
  */
-import type { AccountId, ApiKeyId, BackupId, DatabaseId } from '../../kernel/index.js';
-import type { SealedSecret } from './sealed-secret.js';
+import {
+  absent,
+  flag,
+  integer,
+  listOf,
+  looseText,
+  openRecord,
+  optional,
+  type TypeOf,
+  wordOf,
+} from '../../kernel/schema/index.js';
+import { accountId, apiKeyId, backupId, databaseId } from './ids.js';
+import { sealedSecret } from './sealed-secret.js';
 
 export const DATABASE_PLANS = [
   'free',
@@ -19,30 +30,32 @@ export const DATABASE_PLANS = [
 export type DatabasePlan = (typeof DATABASE_PLANS)[number];
 
 /** What is said about a database beside its name, limits and secrets. */
-export interface DatabaseSettings {
+export const databaseSettingsFields = {
   /** `aws`, `gcp` or nothing, as it was asked for; places nothing. */
-  readonly platform: string;
+  platform: looseText(),
   /** `global`, or the plain region of a request without replicas. */
-  readonly region: string;
-  readonly primaryRegion: string;
-  readonly readRegions: readonly string[];
-  readonly plan: DatabasePlan;
+  region: looseText(),
+  primaryRegion: looseText(),
+  readRegions: listOf(looseText()),
+  plan: wordOf(...DATABASE_PLANS),
   /** Dollars a month; 0: no limit. */
-  readonly budgetDollars: number;
+  budgetDollars: integer,
   /** A full database drops keys of its own choice, rather than refusing writes. */
-  readonly isEvicting: boolean;
+  isEvicting: flag,
   /** Moves to the next plan when a limit is reached. */
-  readonly isAutoUpgrading: boolean;
-  readonly hasProdPack: boolean;
+  isAutoUpgrading: flag,
+  hasProdPack: flag,
   /** IPv4 addresses and CIDR blocks; empty: everybody may connect. */
-  readonly allowedIps: readonly string[];
-  readonly hasDailyBackup: boolean;
+  allowedIps: listOf(looseText()),
+  hasDailyBackup: flag,
   /** Opens the account's scrape endpoint for this database; undefined: it is off. */
-  readonly prometheusToken: SealedSecret | undefined;
-  readonly isSuspended: boolean;
+  prometheusToken: optional(sealedSecret),
+  isSuspended: flag,
   /** 0: never. */
-  readonly lastPlanUpgradeAtMs: number;
-}
+  lastPlanUpgradeAtMs: integer,
+};
+export const databaseSettings = openRecord(databaseSettingsFields);
+export type DatabaseSettings = TypeOf<typeof databaseSettings>;
 
 /** Of a database that the management API has never touched. */
 export const DEFAULT_DATABASE_SETTINGS: DatabaseSettings = {
@@ -68,19 +81,21 @@ export const QUEUE_REGIONS = ['eu-central-1', 'us-east-1'] as const;
 export type QueueRegion = (typeof QUEUE_REGIONS)[number];
 
 /** The commercial side of an account's queue; its limits are `AccountLimits`. */
-export interface AccountPlan {
-  readonly type: 'free' | 'paid';
+export const accountPlanFields = {
+  type: wordOf('free', 'paid'),
   /** '' without a reserved tier. */
-  readonly reserved: ReservedPlan | '';
-  readonly hasProdPack: boolean;
-  readonly region: QueueRegion;
+  reserved: wordOf('', ...RESERVED_PLANS),
+  hasProdPack: flag,
+  region: wordOf(...QUEUE_REGIONS),
   /** Dollars a month; 0: no limit. What limits messages is `AccountLimits.budgetCents`. */
-  readonly budgetDollars: number;
+  budgetDollars: integer,
   /** 0: never. */
-  readonly lastPlanUpgradeAtMs: number;
+  lastPlanUpgradeAtMs: integer,
   /** Opens the scrape endpoint for this queue and the databases of its owner; undefined: it is off. */
-  readonly prometheusToken?: SealedSecret | undefined;
-}
+  prometheusToken: absent(sealedSecret),
+};
+export const accountPlan = openRecord(accountPlanFields);
+export type AccountPlan = TypeOf<typeof accountPlan>;
 
 /** Of an account that nobody gave a plan. */
 export const DEFAULT_ACCOUNT_PLAN: AccountPlan = {
@@ -95,30 +110,31 @@ export const DEFAULT_ACCOUNT_PLAN: AccountPlan = {
 export const TEAM_ROLES = ['owner', 'admin', 'dev', 'finance'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
-export interface TeamMember {
-  readonly email: string;
-  readonly role: TeamRole;
-}
+export const teamMember = openRecord({ email: looseText(), role: wordOf(...TEAM_ROLES) });
+export type TeamMember = TypeOf<typeof teamMember>;
 
 /** Makes an account a team: many people act for it. The owner is its first member, for ever. */
-export interface Team {
-  readonly members: readonly TeamMember[];
+export const team = openRecord({
+  members: listOf(teamMember),
   /** Kept and shown; no card is charged here. */
-  readonly copiesCard: boolean;
-}
+  copiesCard: flag,
+});
+export type Team = TypeOf<typeof team>;
 
 /** What a person signs in with to act for one account. The secret itself is shown once and kept nowhere. */
-export interface ApiKey {
-  readonly id: ApiKeyId;
-  readonly account: AccountId;
-  readonly email: string;
+export const apiKeyFields = {
+  id: apiKeyId,
+  account: accountId,
+  email: looseText(),
   /** Unique among the keys of this person. */
-  readonly name: string;
+  name: looseText(),
   /** Of the secret, 64 lower-case hex digits. */
-  readonly sha256: string;
-  readonly isReadOnly: boolean;
-  readonly createdAtMs: number;
-}
+  sha256: looseText(),
+  isReadOnly: flag,
+  createdAtMs: integer,
+};
+export const apiKey = openRecord(apiKeyFields);
+export type ApiKey = TypeOf<typeof apiKey>;
 
 export const SEARCH_REGIONS = ['eu-west-1', 'us-central1'] as const;
 export type SearchRegion = (typeof SEARCH_REGIONS)[number];
@@ -126,83 +142,99 @@ export const SEARCH_TYPES = ['free', 'payg', 'fixed'] as const;
 export type SearchType = (typeof SEARCH_TYPES)[number];
 
 /** -1 where it says so: no limit. */
-export interface SearchLimits {
+export const searchLimitFields = {
   /** Documents of all its indexes together. */
-  readonly maxVectorCount: number;
+  maxVectorCount: integer,
   /** -1: no limit. */
-  readonly maxMonthlyReranks: number;
+  maxMonthlyReranks: integer,
   /** Upserted documents a UTC day; -1: no limit. */
-  readonly maxDailyUpdates: number;
+  maxDailyUpdates: integer,
   /** -1: no limit. */
-  readonly maxDailyQueries: number;
+  maxDailyQueries: integer,
   /** Bytes; -1: no limit. */
-  readonly maxMonthlyBandwidth: number;
-  readonly maxWritesPerSecond: number;
-  readonly maxQueryPerSecond: number;
+  maxMonthlyBandwidth: integer,
+  maxWritesPerSecond: integer,
+  maxQueryPerSecond: integer,
   /** Results of a query, ids of a fetch. */
-  readonly maxReadsPerRequest: number;
+  maxReadsPerRequest: integer,
   /** Documents of an upsert. */
-  readonly maxWritesPerRequest: number;
-}
+  maxWritesPerRequest: integer,
+};
+export const searchLimits = openRecord(searchLimitFields);
+export type SearchLimits = TypeOf<typeof searchLimits>;
 
-export interface SearchTokens {
-  readonly token: SealedSecret;
-  readonly readOnlyToken: SealedSecret;
-}
+export const searchTokens = openRecord({ token: sealedSecret, readOnlyToken: sealedSecret });
+export type SearchTokens = TypeOf<typeof searchTokens>;
+
+export const newSearchIndexFields = {
+  id: databaseId,
+  name: looseText(),
+  account: accountId,
+  region: wordOf(...SEARCH_REGIONS),
+  type: wordOf(...SEARCH_TYPES),
+  limits: searchLimits,
+};
 
 /** A search database: any number of named indexes. Its documents are keys of the kv partition of its id. */
-export interface SearchIndex {
-  readonly id: DatabaseId;
-  readonly name: string;
-  readonly account: AccountId;
-  readonly region: SearchRegion;
-  readonly type: SearchType;
-  readonly limits: SearchLimits;
+export const searchIndex = openRecord({
+  ...newSearchIndexFields,
   /** Undefined once deleted. */
-  readonly tokens: SearchTokens | undefined;
-  readonly createdAtMs: number;
-  readonly deletedAtMs: number | undefined;
-}
+  tokens: optional(searchTokens),
+  createdAtMs: integer,
+  deletedAtMs: optional(integer),
+});
+export type SearchIndex = TypeOf<typeof searchIndex>;
 
-export type BackupState = 'pending' | 'completed' | 'failed';
+const backupState = wordOf('pending', 'completed', 'failed');
+export type BackupState = TypeOf<typeof backupState>;
+export const endedState = wordOf('completed', 'failed');
+export const newBackupFields = {
+  id: backupId,
+  database: databaseId,
+  account: accountId,
+  name: looseText(),
+  isDaily: flag,
+};
 
 /** A moment of a database, kept in the object store. */
-export interface Backup {
-  readonly id: BackupId;
-  readonly database: DatabaseId;
-  readonly account: AccountId;
-  readonly name: string;
-  readonly isDaily: boolean;
-  readonly state: BackupState;
-  readonly createdAtMs: number;
+export const backup = openRecord({
+  ...newBackupFields,
+  state: backupState,
+  createdAtMs: integer,
   /** 0 until it is completed. */
-  readonly bytes: number;
+  bytes: integer,
   /** Names of the manifests of its partitions, in order of index; none until it is completed. */
-  readonly manifests: readonly string[];
+  manifests: listOf(looseText()),
   /** Why it failed; '' otherwise. */
-  readonly reason: string;
-}
+  reason: looseText(),
+});
+export type Backup = TypeOf<typeof backup>;
 
 /** What is written into the audit log about a mutating call. */
-export interface AuditNote {
+const auditNoteFields = {
   /** E-mail of the person, or `operator` on the command line. */
-  readonly actor: string;
+  actor: looseText(),
   /** Number of the kind of call (audit-actions.ts). */
-  readonly action: number;
+  action: integer,
   /** `API_KEY - <name of the key>`, `CONSOLE`, `COMMAND LINE`. */
-  readonly source: string;
+  source: looseText(),
   /** Name of what was changed; '' when there is none. */
-  readonly entity: string;
-  readonly secondaryEntity: string;
-  readonly thirdEntity: string;
+  entity: looseText(),
+  secondaryEntity: looseText(),
+  thirdEntity: looseText(),
   /** '' where there is none. */
-  readonly ip: string;
-  readonly reason: string;
-}
+  ip: looseText(),
+  reason: looseText(),
+};
+export const auditNote = openRecord(auditNoteFields);
+export type AuditNote = TypeOf<typeof auditNote>;
 
-export interface AuditEntry extends AuditNote {
+export const auditEntryFields = {
   /** Position among the entries of this installation: 1, 2, 3 … */
-  readonly number: number;
-  readonly account: AccountId;
-  readonly atMs: number;
-}
+  number: integer,
+  account: accountId,
+  atMs: integer,
+  ...auditNoteFields,
+};
+export const auditEntry = openRecord(auditEntryFields);
+export type AuditEntry = TypeOf<typeof auditEntry>;

@@ -1,128 +1,137 @@
-/** What the control state is made of. Secrets are here as a hash to compare and as sealed text to show again, never clear. */
-import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import type { AccountLimits, AccountState } from '../queue/index.js';
-import type { AccountPlan, DatabaseSettings, Team } from './management.js';
-import type { SealedSecret } from './sealed-secret.js';
+/**
+ * What the control state is made of. Secrets are here as a hash to compare and as sealed text to show again, never clear.
+ * The order of fields is the format (S1 and S4 of kernel/schema): it is only added to.
+ */
+import { absent, integer, listOf, looseText, openRecord, optional, type TypeOf } from '../../kernel/schema/index.js';
+import { accountLimits, accountState } from '../queue/index.js';
+import { accountId, databaseId, sessionId } from './ids.js';
+import { accountPlan, databaseSettings, team } from './management.js';
+import { sealedSecret } from './sealed-secret.js';
 
 /** Of a token that calls present. */
 export type TokenRole = 'standard' | 'read-only';
 
-export interface DatabaseSecrets {
-  readonly standardToken: SealedSecret;
-  readonly readOnlyToken: SealedSecret;
-  readonly password: SealedSecret;
-}
+export const databaseSecrets = openRecord({
+  standardToken: sealedSecret,
+  readOnlyToken: sealedSecret,
+  password: sealedSecret,
+});
+export type DatabaseSecrets = TypeOf<typeof databaseSecrets>;
 
-export interface DatabaseLimits {
+export const databaseLimitFields = {
   /** Bytes of one command's words, and of one reply. */
-  readonly maxCommandBytes: number;
+  maxCommandBytes: integer,
   /** Commands a day (UTC); 0: no limit. */
-  readonly maxRequestsPerDay: number;
+  maxRequestsPerDay: integer,
   /** Bytes of keys and values, of all partitions; undefined or 0: the engine's own bound. */
-  readonly maxDataBytes?: number | undefined;
+  maxDataBytes: absent(integer),
   /** Beyond it commands wait; undefined or 0: no limit. */
-  readonly maxCommandsPerSecond?: number | undefined;
+  maxCommandsPerSecond: absent(integer),
   /** In and out, a UTC month; beyond it commands are slowed down. Undefined or 0: no limit. */
-  readonly maxBytesPerMonth?: number | undefined;
+  maxBytesPerMonth: absent(integer),
   /** Of the native protocol, in one process; undefined or 0: the process's own bound. */
-  readonly maxConnections?: number | undefined;
-}
+  maxConnections: absent(integer),
+};
+export const databaseLimits = openRecord(databaseLimitFields);
+export type DatabaseLimits = TypeOf<typeof databaseLimits>;
 
-export interface Database {
-  readonly id: DatabaseId;
-  readonly name: string;
-  readonly account: AccountId;
+export const database = openRecord({
+  id: databaseId,
+  name: looseText(),
+  account: accountId,
   /** Fixed for ever: keys are placed by it. */
-  readonly partitions: number;
-  readonly limits: DatabaseLimits;
+  partitions: integer,
+  limits: databaseLimits,
   /** Undefined once deleted: nothing opens it any more. */
-  readonly secrets: DatabaseSecrets | undefined;
-  readonly createdAtMs: number;
+  secrets: optional(databaseSecrets),
+  createdAtMs: integer,
   /** Its name is free again; its id never is. */
-  readonly deletedAtMs: number | undefined;
+  deletedAtMs: optional(integer),
   /** Undefined: DEFAULT_DATABASE_SETTINGS. */
-  readonly settings?: DatabaseSettings | undefined;
-}
+  settings: absent(databaseSettings),
+});
+export type Database = TypeOf<typeof database>;
 
 /** An ACL user of a database. `default` and `default_ro` are not records: they follow from the database's own. */
-export interface AclUserRecord {
-  readonly name: string;
+export const aclUserFields = {
+  name: looseText(),
   /** As domain/kv/acl shows them, without passwords; nothing here reads them. */
-  readonly rules: string;
+  rules: looseText(),
   /** SHA-256 of each password, 64 lower-case hex digits. */
-  readonly passwords: readonly string[];
+  passwords: listOf(looseText()),
   /** Random, given once: makes the user's REST tokens unlike anybody else's. Hex digits. */
-  readonly salt: string;
+  salt: looseText(),
   /** Grows with every change; whoever changes the user says which one was seen. 1 at first. */
-  readonly revision: number;
-}
+  revision: integer,
+};
+export const aclUser = openRecord(aclUserFields);
+export type AclUserRecord = TypeOf<typeof aclUser>;
 
 /** A REST token of a user; good for as long as the user has that password. */
-export interface UserToken {
-  readonly database: DatabaseId;
-  readonly user: string;
+export const userTokenFields = {
+  database: databaseId,
+  user: looseText(),
   /** SHA-256 of the password it was asked for with. */
-  readonly password: string;
+  password: looseText(),
   /** Of the token. */
-  readonly sha256: string;
-}
+  sha256: looseText(),
+};
+export const userToken = openRecord(userTokenFields);
+export type UserToken = TypeOf<typeof userToken>;
 
 export const ACCOUNT_SECRETS = ['queueToken', 'mgmtKey', 'signingKeyCurrent', 'signingKeyNext'] as const;
 export type AccountSecret = (typeof ACCOUNT_SECRETS)[number];
 
-export interface Account {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly email: string;
-  readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
-  readonly createdAtMs: number;
+export const accountSecrets = openRecord({
+  queueToken: sealedSecret,
+  mgmtKey: sealedSecret,
+  signingKeyCurrent: sealedSecret,
+  signingKeyNext: sealedSecret,
+});
+
+export const account = openRecord({
+  id: accountId,
+  name: looseText(),
+  email: looseText(),
+  secrets: accountSecrets,
+  createdAtMs: integer,
   /** Of its queue, for those who only look; accounts of older releases have none until their tokens are reset. */
-  readonly readOnlyToken?: SealedSecret | undefined;
+  readOnlyToken: absent(sealedSecret),
   /** Of its queue; undefined: the installation's defaults. */
-  readonly limits?: AccountLimits | undefined;
+  limits: absent(accountLimits),
   /** Undefined: active. */
-  readonly state?: AccountState | undefined;
+  state: absent(accountState),
   /** Undefined: DEFAULT_ACCOUNT_PLAN. */
-  readonly plan?: AccountPlan | undefined;
+  plan: absent(accountPlan),
   /** Undefined: a person's own account, or only a queue. */
-  readonly team?: Team | undefined;
+  team: absent(team),
   /** Whose its queue is; undefined: its own. An account whose queue was made for another has no people of its own. */
-  readonly queueOwner?: AccountId | undefined;
-}
+  queueOwner: absent(accountId),
+});
+export type Account = TypeOf<typeof account>;
 
 /** What opens an account's queue. */
-export interface QueueTokens {
-  readonly queueToken: SealedSecret;
-  readonly readOnlyToken: SealedSecret;
-}
+export const queueTokens = openRecord({ queueToken: sealedSecret, readOnlyToken: sealedSecret });
+export type QueueTokens = TypeOf<typeof queueTokens>;
 
 /** Days since 1970-01-01 UTC. */
 export type UtcDay = number;
 
 /** What was used of a database on one day, by the meter. */
-export interface Usage {
-  readonly commands: number;
-  readonly writes: number;
-  readonly errors: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-}
+export const usageFields = { commands: integer, writes: integer, errors: integer, bytesIn: integer, bytesOut: integer };
+export const usage = openRecord(usageFields);
+export type Usage = TypeOf<typeof usage>;
 
 export const NO_USAGE: Usage = { commands: 0, writes: 0, errors: 0, bytesIn: 0, bytesOut: 0 };
 
 /** One process's use of one database on one day. */
-export interface UsageRow extends Usage {
-  readonly database: DatabaseId;
-  readonly day: UtcDay;
-  readonly session: SessionId;
-}
+export const usageRow = openRecord({ database: databaseId, day: integer, session: sessionId, ...usageFields });
+export type UsageRow = TypeOf<typeof usageRow>;
 
 /** The number of the last record that was counted of a process; what it sends twice is counted once. */
-export interface MeterMark {
-  readonly session: SessionId;
-  readonly number: number;
-  readonly day: UtcDay;
-}
+const meterMark = openRecord({ session: sessionId, number: integer, day: integer });
+export type MeterMark = TypeOf<typeof meterMark>;
+export const meterMarks = listOf(meterMark);
 
 const DAY_MS = 86_400_000;
 
@@ -130,22 +139,25 @@ export function utcDayOf(atMs: number): UtcDay {
   return Math.floor(atMs / DAY_MS);
 }
 
-export interface NewDatabase {
-  readonly id: DatabaseId;
-  readonly name: string;
+/** What a command makes; it never gets into the journal as such. */
+export const newDatabase = openRecord({
+  id: databaseId,
+  name: looseText(),
   /** Undefined: the first account. */
-  readonly account: AccountId | undefined;
-  readonly partitions: number;
-  readonly limits: DatabaseLimits;
-  readonly secrets: DatabaseSecrets;
-  readonly settings?: DatabaseSettings | undefined;
-}
+  account: optional(accountId),
+  partitions: integer,
+  limits: databaseLimits,
+  secrets: databaseSecrets,
+  settings: absent(databaseSettings),
+});
+export type NewDatabase = TypeOf<typeof newDatabase>;
 
-export interface NewAccount {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly email: string;
-  readonly secrets: Readonly<Record<AccountSecret, SealedSecret>>;
-  readonly readOnlyToken?: SealedSecret | undefined;
-  readonly limits?: AccountLimits | undefined;
-}
+export const newAccount = openRecord({
+  id: accountId,
+  name: looseText(),
+  email: looseText(),
+  secrets: accountSecrets,
+  readOnlyToken: absent(sealedSecret),
+  limits: absent(accountLimits),
+});
+export type NewAccount = TypeOf<typeof newAccount>;

@@ -2,13 +2,15 @@
  * Sessions of the console that somebody signed out of before their time was over. What is over needs no remembering, so
  * there are as many as are signed out of within the time that a session lasts.
  */
+import { integer, looseText, type RecordOf } from '../../kernel/schema/index.js';
 import { MAX_SIGNED_OUT } from './limits.js';
 
-export interface SignedOutSession {
-  readonly session: string;
+export const signedOutFields = {
+  session: looseText(),
   /** Its text is worth nothing from here on anyway. */
-  readonly untilMs: number;
-}
+  untilMs: integer,
+};
+export type SignedOutSession = RecordOf<typeof signedOutFields>;
 
 export class SignedOutSessions {
   /** In the order in which they were signed out of. */

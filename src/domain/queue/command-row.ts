@@ -3,8 +3,6 @@ import type { QueueCommand, QueueReply } from './commands.js';
 import type { QueueSteps, QueueTurn } from './turn.js';
 
 export interface CommandRow<Command extends QueueCommand = QueueCommand> {
-  /** Of the command in the bytes between processes: never given twice. Its shape is in `codec/queue`. */
-  readonly number: number;
   decide(command: Command, turn: QueueTurn): QueueReply | QueueSteps;
   /** It records nothing, so that it may be asked any number of times. */
   readonly isRead?: true;

@@ -3,268 +3,302 @@
  * asked twice has one effect. Everything in a command has been validated for its form (publish-settings); the owner
  * judges what depends on state: groups, limits that count, deduplication, flow control.
  */
-import type { DlqId, MessageId, ScheduleId } from '../../kernel/index.js';
-import type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
-import type {
-  BodyRef,
-  DeliverySettings,
-  DlqEntry,
-  Envelope,
-  GroupEndpoint,
-  HeaderList,
-  MessageStatus,
-  QueueRecord,
-  RawSettings,
-  Schedule,
-  UrlGroup,
+import {
+  absent,
+  bytes,
+  flag,
+  kind,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  type TypeOf,
+  text,
+  trailing,
+  tuple,
+  type UnionOf,
+  union,
+  whole,
+} from '../../kernel/schema/index.js';
+import { dlqSelectorBy } from './dead-letters/dlq-selector.js';
+import {
+  bodyRef,
+  content,
+  dlqEntry,
+  dlqId,
+  endpoints,
+  envelope,
+  headerList,
+  messageId,
+  messageStatus,
+  optionalText,
+  queueFields,
+  rawSettings,
+  schedule,
+  scheduleId,
+  settings,
+  texts,
+  urlGroup,
 } from './records.js';
-import type { RunName, WorkflowCommand, WorkflowItem, WorkflowReply } from './runs/commands.js';
+import { runName, workflowCommands, workflowItem, workflowReplies } from './runs/commands.js';
 
-export type PublishDestination =
+const destination = union('kind', {
   /** `settings` were parsed where the call came in. */
-  | { readonly kind: 'url'; readonly url: string; readonly settings: DeliverySettings }
-  | { readonly kind: 'group'; readonly name: string; readonly raw: RawSettings };
+  url: kind(1, { url: text(), settings }),
+  group: kind(2, { name: text(), raw: rawSettings }),
+});
+export type PublishDestination = TypeOf<typeof destination>;
 
-export interface PublishItem {
+/** `content`, or an id in a record of its own. */
+const deduplication: Shape<{ readonly id: string } | 'content'> = {
+  write: (out, value) => {
+    if (value === 'content') out.flag(true);
+    else out.text(value.id);
+  },
+  read: (from) => (from.takesTrue() ? 'content' : { id: from.text() }),
+};
+
+const item = record({
   /** Of a group's messages: the first endpoint's; those of the others follow from it (`messageIdAt`). */
-  readonly id: MessageId;
-  readonly destination: PublishDestination;
-  readonly queueName: string | undefined;
-  readonly body: Uint8Array;
+  id: messageId,
+  destination,
+  queueName: optionalText,
+  body: bytes,
   /** Absolute, when the call named an instant; else it follows from the settings' delay. */
-  readonly notBeforeMs: number | undefined;
+  notBeforeMs: optional(whole),
   /** As sent; or the word that asks for one made of the content. */
-  readonly deduplication: { readonly id: string } | 'content' | undefined;
-  readonly callerIp: string;
-  readonly isAlias: boolean;
+  deduplication: optional(deduplication),
+  callerIp: text(),
+  isAlias: flag,
   /** Of a message of a workflow's run; its destination is a URL, and it is in no queue. */
-  readonly workflow?: WorkflowItem | undefined;
-}
+  workflow: trailing(workflowItem),
+});
+export type PublishItem = TypeOf<typeof item>;
+export const publishItems = listOf(item);
 
 /** Different filters are and-ed, values within one are or-ed. Empty: everything. */
-export interface MessageFilter {
-  readonly messageId?: readonly string[];
-  readonly url?: readonly string[];
-  readonly host?: readonly string[];
-  readonly path?: readonly string[];
-  readonly topicName?: readonly string[];
-  readonly queueName?: readonly string[];
-  readonly scheduleId?: readonly string[];
-  readonly label?: readonly string[];
-  readonly flowControlKey?: readonly string[];
-  readonly callerIp?: readonly string[];
+const filter = record({
+  messageId: absent(texts),
+  url: absent(texts),
+  host: absent(texts),
+  path: absent(texts),
+  topicName: absent(texts),
+  queueName: absent(texts),
+  scheduleId: absent(texts),
+  label: absent(texts),
+  flowControlKey: absent(texts),
+  callerIp: absent(texts),
   /** Of creation, or of failure for the DLQ; inclusive. */
-  readonly fromMs?: number;
-  readonly toMs?: number;
+  fromMs: absent(number),
+  toMs: absent(number),
   /** DLQ only. */
-  readonly responseStatus?: readonly number[];
-}
+  responseStatus: absent(listOf(whole)),
+});
+export type MessageFilter = TypeOf<typeof filter>;
 
-export type DlqSelector = DlqSelectorBy<MessageFilter>;
+const dlqSelector = dlqSelectorBy(filter);
+export type DlqSelector = TypeOf<typeof dlqSelector>;
 
-export type MessageSelector =
-  | { readonly kind: 'ids'; readonly messageIds: readonly MessageId[] }
+const messageSelector = union('kind', {
+  ids: kind(1, { messageIds: listOf(messageId) }),
   /** `count` undefined: all of them. */
-  | { readonly kind: 'filter'; readonly filter: MessageFilter; readonly count: number | undefined };
+  filter: kind(2, { filter, count: optional(whole) }),
+});
+export type MessageSelector = TypeOf<typeof messageSelector>;
 
-export interface NewSchedule {
-  readonly id: ScheduleId;
-  readonly cron: string;
-  readonly destination: PublishDestination;
-  readonly queueName: string | undefined;
-  readonly body: Uint8Array;
-  readonly callerIp: string;
-  readonly isAlias: boolean;
-}
+const newSchedule = record({
+  id: scheduleId,
+  cron: text(),
+  destination,
+  queueName: optionalText,
+  body: bytes,
+  callerIp: text(),
+  isAlias: flag,
+});
+export type NewSchedule = TypeOf<typeof newSchedule>;
 
 /** What an attempt came to. */
-export type AttemptOutcome =
-  | {
-      readonly kind: 'response';
-      readonly status: number;
-      readonly header: HeaderList;
-      /** Up to the account's largest message. */
-      readonly body: Uint8Array;
-      readonly isCut: boolean;
-      readonly durationMs: number;
-    }
-  | { readonly kind: 'no-response'; readonly error: string; readonly durationMs: number };
-
-export type QueueCommand =
-  | WorkflowCommand
-  /** All items, or none. `isTold`: was acknowledged from the intake; no limit refuses it any more. */
-  | { readonly type: 'Publish'; readonly items: readonly PublishItem[]; readonly isTold: boolean }
-  | { readonly type: 'GetMessage'; readonly id: MessageId }
-  | { readonly type: 'CancelMessage'; readonly id: MessageId }
-  /** Runs in slices; not atomic. */
-  | { readonly type: 'CancelMessages'; readonly selector: MessageSelector }
-  | { readonly type: 'SetQueue'; readonly name: string; readonly parallelism: number; readonly isPaused: boolean }
-  | { readonly type: 'PauseQueue'; readonly name: string; readonly isPaused: boolean }
-  | { readonly type: 'DeleteQueue'; readonly name: string }
-  | { readonly type: 'GetQueue'; readonly name: string }
-  | { readonly type: 'ListQueues' }
-  | { readonly type: 'UpsertEndpoints'; readonly group: string; readonly endpoints: readonly GroupEndpoint[] }
-  /** A row with a name and no url removes by name, and so on; at least one of the two. */
-  | {
-      readonly type: 'RemoveEndpoints';
-      readonly group: string;
-      readonly endpoints: readonly { readonly url: string | undefined; readonly name: string | undefined }[];
-    }
-  | { readonly type: 'SetGroupDefaults'; readonly group: string; readonly defaults: HeaderList }
-  | { readonly type: 'DeleteGroup'; readonly group: string }
-  | { readonly type: 'GetGroup'; readonly group: string }
-  | { readonly type: 'ListGroups' }
-  | { readonly type: 'SetSchedule'; readonly schedule: NewSchedule }
-  | { readonly type: 'PauseSchedule'; readonly id: ScheduleId; readonly isPaused: boolean }
-  | { readonly type: 'DeleteSchedule'; readonly id: ScheduleId }
-  | { readonly type: 'GetSchedule'; readonly id: ScheduleId }
-  | { readonly type: 'ListSchedules' }
-  | { readonly type: 'GetDlq'; readonly dlqId: DlqId }
-  /** Runs in slices where it filters. */
-  | { readonly type: 'DeleteDlq'; readonly selector: DlqSelector }
-  /** New ids follow from `firstId`. `overrides`: configuration headers of the call, over those of the entry. */
-  | {
-      readonly type: 'RetryDlq';
-      readonly selector: DlqSelector;
-      readonly firstId: MessageId;
-      readonly overrides: RawSettings;
-    }
-  | { readonly type: 'GetFlow'; readonly key: string }
-  | { readonly type: 'ListFlows'; readonly search: string | undefined }
-  | { readonly type: 'PauseFlow'; readonly key: string; readonly isPaused: boolean }
-  | {
-      readonly type: 'PinFlow';
-      readonly key: string;
-      readonly parallelism: number | undefined;
-      readonly rate: number | undefined;
-      readonly periodSeconds: number | undefined;
-    }
-  | { readonly type: 'UnpinFlow'; readonly key: string; readonly parallelism: boolean; readonly rate: boolean }
-  | { readonly type: 'ResetFlow'; readonly key: string; readonly all: boolean }
-  | { readonly type: 'GetGlobalParallelism' }
-  /** Where the journal of the account stands: a read model that has seen it has seen everything before. */
-  | { readonly type: 'GetPosition' }
-  // ── from the actor itself ──
-  /** `sentBody`: what was sent, for the callbacks; undefined when there are none. */
-  | {
-      readonly type: 'RecordAttempt';
-      readonly id: MessageId;
-      readonly retried: number;
-      readonly restarts: number;
-      readonly outcome: AttemptOutcome;
-      readonly sentBody: Uint8Array | undefined;
-    }
-  | { readonly type: 'TakeIntake'; readonly records: readonly ToldRecord[] };
+const outcome = union('kind', {
+  response: kind(1, {
+    status: whole,
+    header: headerList,
+    /** Up to the account's largest message. */
+    body: bytes,
+    isCut: flag,
+    durationMs: number,
+  }),
+  'no-response': kind(2, { error: text(), durationMs: number }),
+});
+export type AttemptOutcome = TypeOf<typeof outcome>;
 
 /** A record of the intake. */
-export interface ToldRecord {
-  readonly position: number;
-  readonly items: readonly PublishItem[];
-}
+const toldRecord = record({ position: whole, items: publishItems });
+export type ToldRecord = TypeOf<typeof toldRecord>;
+
+export const queueCommands = {
+  ...workflowCommands,
+  /** All items: publishItems, or none. `isTold`: was acknowledged from the intake; no limit refuses it any more. */
+  Publish: kind(1, { items: publishItems, isTold: flag }),
+  GetMessage: kind(2, { id: messageId }),
+  CancelMessage: kind(3, { id: messageId }),
+  /** Runs in slices; not atomic. */
+  CancelMessages: kind(4, { selector: messageSelector }),
+  SetQueue: kind(5, { name: text(), parallelism: whole, isPaused: flag }),
+  PauseQueue: kind(6, { name: text(), isPaused: flag }),
+  DeleteQueue: kind(7, { name: text() }),
+  GetQueue: kind(8, { name: text() }),
+  ListQueues: kind(9, {}),
+  UpsertEndpoints: kind(10, { group: text(), endpoints }),
+  /** A row with a name and no url removes by name, and so on; at least one of the two. */
+  RemoveEndpoints: kind(11, { group: text(), endpoints: listOf(record({ url: optionalText, name: optionalText })) }),
+  SetGroupDefaults: kind(12, { group: text(), defaults: headerList }),
+  DeleteGroup: kind(13, { group: text() }),
+  GetGroup: kind(14, { group: text() }),
+  ListGroups: kind(15, {}),
+  SetSchedule: kind(16, { schedule: newSchedule }),
+  PauseSchedule: kind(17, { id: scheduleId, isPaused: flag }),
+  DeleteSchedule: kind(18, { id: scheduleId }),
+  GetSchedule: kind(19, { id: scheduleId }),
+  ListSchedules: kind(20, {}),
+  GetDlq: kind(21, { dlqId }),
+  /** Runs in slices where it filters. */
+  DeleteDlq: kind(22, { selector: dlqSelector }),
+  /** New ids follow from `firstId`. `overrides`: configuration headers of the call, over those of the entry. */
+  RetryDlq: kind(23, { selector: dlqSelector, firstId: messageId, overrides: rawSettings }),
+  GetFlow: kind(24, { key: text() }),
+  ListFlows: kind(25, { search: optionalText }),
+  PauseFlow: kind(26, { key: text(), isPaused: flag }),
+  PinFlow: kind(27, {
+    key: text(),
+    parallelism: optional(whole),
+    rate: optional(whole),
+    periodSeconds: optional(whole),
+  }),
+  UnpinFlow: kind(28, { key: text(), parallelism: flag, rate: flag }),
+  ResetFlow: kind(29, { key: text(), all: flag }),
+  GetGlobalParallelism: kind(30, {}),
+  /** Where the journal of the account stands: a read model that has seen it has seen everything before. */
+  GetPosition: kind(31, {}),
+  // ── from the actor itself ──
+  /** `sentBody`: what was sent, for the callbacks; undefined when there are none. */
+  RecordAttempt: kind(32, { id: messageId, retried: whole, restarts: whole, outcome, sentBody: optional(bytes) }),
+  TakeIntake: kind(33, { records: listOf(toldRecord) }),
+};
+export type QueueCommand = UnionOf<'type', typeof queueCommands>;
 
 export type QueueCommandOf<Type extends QueueCommand['type']> = Extract<QueueCommand, { readonly type: Type }>;
 
-export type QueueRejection =
+/** By their places: new ones come last. */
+const rejection = oneOf(
   /** 400 */
-  | 'INVALID'
+  'INVALID',
   /** 404 */
-  | 'NOT_FOUND'
+  'NOT_FOUND',
   /** 412: a number of things the account may have. */
-  | 'TOO_MANY'
-  /** 400, and nothing else of a run's is: its endpoint drops what it has done. */
-  | 'RUN_OVER'
+  'TOO_MANY',
   /** 403 */
-  | 'SUSPENDED'
+  'SUSPENDED',
   /** 429 */
-  | 'DAILY_LIMIT'
-  | 'BUDGET'
+  'DAILY_LIMIT',
+  'BUDGET',
+  /** 400, and nothing else of a run's is: its endpoint drops what it has done. */
+  'RUN_OVER',
   /** What the account holds already is as much as it may. */
-  | 'FULL';
+  'FULL',
+);
+export type QueueRejection = TypeOf<typeof rejection>;
 
 /** What the account has used of its day; every publish is told. */
-export interface DailyUse {
+const daily = record({
   /** 0: no limit. */
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAtMs: number;
+  limit: whole,
+  remaining: whole,
+  resetAtMs: whole,
   /** Above the soft limit, below the hard one. */
-  readonly isAboveSoft: boolean;
-}
+  isAboveSoft: flag,
+});
+export type DailyUse = TypeOf<typeof daily>;
 
-export interface Published {
-  readonly messageId: MessageId;
-  readonly url: string;
-  readonly isDuplicate: boolean;
+const published = record({
+  messageId,
+  url: text(),
+  isDuplicate: flag,
   /** That a trigger has started, or found. */
-  readonly run?: RunName | undefined;
-}
+  run: trailing(runName),
+});
+export type Published = TypeOf<typeof published>;
+
+const group = tuple<[boolean, readonly Published[]]>(flag, listOf(published));
+
+/** One message, or the list of a group's: told apart by a word in front. */
+const result: Shape<Published | readonly Published[]> = {
+  write: (out, value) => {
+    const isGroup = Array.isArray(value);
+    group.write(out, [isGroup, isGroup ? value : [value as Published]]);
+  },
+  read: (from) => {
+    const [isGroup, messages] = group.read(from);
+    return isGroup ? messages : (messages[0] as Published);
+  },
+};
 
 /** A message as it is shown; its body is fetched by number. */
-export interface MessageView {
-  readonly id: MessageId;
-  readonly envelope: Envelope;
-  readonly body: BodyRef;
-  readonly createdAtMs: number;
-  readonly notBeforeMs: number;
-  readonly status: MessageStatus;
-  readonly retried: number;
-}
+const messageView = record({
+  id: messageId,
+  envelope,
+  body: bodyRef,
+  createdAtMs: whole,
+  notBeforeMs: whole,
+  status: messageStatus,
+  retried: whole,
+});
+export type MessageView = TypeOf<typeof messageView>;
 
-export interface QueueView extends QueueRecord {
+const queueView = record({
+  ...queueFields,
   /** Messages not yet delivered or failed. */
-  readonly lag: number;
-}
+  lag: whole,
+});
+export type QueueView = TypeOf<typeof queueView>;
 
-export interface FlowView {
-  readonly key: string;
-  readonly waiting: number;
+const flowView = record({
+  key: text(),
+  waiting: whole,
   /** Undefined: no limit. */
-  readonly parallelism: number | undefined;
-  readonly active: number;
-  readonly rate: number | undefined;
-  readonly started: number;
-  readonly periodSeconds: number;
-  readonly windowStartedAtMs: number;
-  readonly isPaused: boolean;
-  readonly isParallelismPinned: boolean;
-  readonly isRatePinned: boolean;
-}
+  parallelism: optional(whole),
+  active: whole,
+  rate: optional(whole),
+  started: whole,
+  periodSeconds: whole,
+  windowStartedAtMs: whole,
+  isPaused: flag,
+  isParallelismPinned: flag,
+  isRatePinned: flag,
+});
+export type FlowView = TypeOf<typeof flowView>;
 
-export type QueueReply =
-  | WorkflowReply
-  | {
-      readonly type: 'Rejected';
-      readonly reason: QueueRejection;
-      readonly message: string;
-      readonly daily?: DailyUse | undefined;
-    }
+export const queueReplies = {
+  ...workflowReplies,
+  Rejected: kind(1, { reason: rejection, message: text(), daily: absent(daily) }),
   /** One item for each of the command's: a message, or a list for a group. */
-  | {
-      readonly type: 'Published';
-      readonly results: readonly (Published | readonly Published[])[];
-      readonly daily: DailyUse | undefined;
-    }
-  | { readonly type: 'Message'; readonly message: MessageView; readonly content: Uint8Array | undefined }
-  | { readonly type: 'Cancelled'; readonly count: number }
-  | { readonly type: 'Done' }
-  | { readonly type: 'Queues'; readonly queues: readonly QueueView[] }
-  | { readonly type: 'Groups'; readonly groups: readonly UrlGroup[] }
-  | {
-      readonly type: 'Schedules';
-      readonly schedules: readonly { readonly schedule: Schedule; readonly content: Uint8Array | undefined }[];
-    }
-  | { readonly type: 'ScheduleSet'; readonly id: ScheduleId }
-  | {
-      readonly type: 'Dlq';
-      readonly entry: DlqEntry;
-      readonly content: Uint8Array | undefined;
-      readonly response: Uint8Array | undefined;
-    }
+  Published: kind(2, { results: listOf(result), daily: optional(daily) }),
+  Message: kind(3, { message: messageView, content }),
+  Cancelled: kind(4, { count: whole }),
+  Done: kind(5, {}),
+  Queues: kind(6, { queues: listOf(queueView) }),
+  Groups: kind(7, { groups: listOf(urlGroup) }),
+  Schedules: kind(8, { schedules: listOf(record({ schedule, content })) }),
+  ScheduleSet: kind(9, { id: scheduleId }),
+  Dlq: kind(10, { entry: dlqEntry, content, response: content }),
   /** `after`: undefined when there is nothing more. */
-  | { readonly type: 'DlqDeleted'; readonly count: number; readonly after: DlqId | undefined }
-  | { readonly type: 'DlqRetried'; readonly results: readonly Published[]; readonly after: DlqId | undefined }
-  | { readonly type: 'Flows'; readonly flows: readonly FlowView[] }
-  | { readonly type: 'GlobalParallelism'; readonly max: number; readonly active: number }
-  | { readonly type: 'Position'; readonly position: number };
+  DlqDeleted: kind(11, { count: whole, after: optional(dlqId) }),
+  DlqRetried: kind(12, { results: listOf(published), after: optional(dlqId) }),
+  Flows: kind(13, { flows: listOf(flowView) }),
+  GlobalParallelism: kind(14, { max: whole, active: whole }),
+  Position: kind(15, { position: whole }),
+};
+export type QueueReply = UnionOf<'type', typeof queueReplies>;
 
 export type QueueReplyOf<Type extends QueueReply['type']> = Extract<QueueReply, { readonly type: Type }>;

@@ -6,17 +6,29 @@ export * from './accounts/index.js';
 export { bytesOfItems, COMMAND_BYTES } from './command-bytes.js';
 export type { CommandRow } from './command-row.js';
 export { QUEUE_COMMANDS, rowOf } from './command-table.js';
-export * from './commands.js';
+export type * from './commands.js';
+export { publishItems, queueCommands, queueReplies } from './commands.js';
 export type { DlqSelectorBy } from './dead-letters/dlq-selector.js';
 export * from './decision.js';
 export * from './delivery/index.js';
 export { type EngineOptions, type OpenRunAttempt, QueueEngine, type RecordEvent } from './engine.js';
 export { QUEUE_EVENTS, rowOfEvent } from './event-table.js';
-export type { QueueEvent, QueueEventOf } from './events.js';
+export { type QueueEvent, type QueueEventOf, queueEvents } from './events.js';
 export * from './ids.js';
 export * from './limits.js';
 export * from './messages/index.js';
-export * from './records.js';
+export type * from './records.js';
+export {
+  accountLimitFields,
+  accountLimits,
+  accountState,
+  carriesBody,
+  envelope,
+  HTTP_METHODS,
+  headerList,
+  messageStatus,
+} from './records.js';
+export { runPart } from './runs/records.js';
 export * from './schedules/index.js';
 export * from './settings/index.js';
 export type { QueueSteps } from './turn.js';

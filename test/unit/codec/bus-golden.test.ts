@@ -4,13 +4,51 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { decodeControlCommand, encodeControlCommand } from '../../../src/codec/control/index.js';
+import {
+  decodeControlApplied,
+  decodeControlCommand,
+  decodeControlReply,
+  encodeControlApplied,
+  encodeControlCommand,
+  encodeControlReply,
+} from '../../../src/codec/control/index.js';
+import {
+  decodeBootTimes,
+  decodeHeartbeat,
+  decodeSessionRecord,
+  decodeShardLease,
+  encodeBootTimes,
+  encodeHeartbeat,
+  encodeSessionRecord,
+  encodeShardLease,
+} from '../../../src/codec/leases/index.js';
 import {
   decodeQueueCommand,
   decodeQueueReply,
   encodeQueueCommand,
   encodeQueueReply,
 } from '../../../src/codec/queue/index.js';
+import {
+  decodeAnswer,
+  decodeKvDelivery,
+  decodeRemoteCommand,
+  encodeAnswer,
+  encodeFailure,
+  encodeKvDelivery,
+  encodeRemoteCommand,
+} from '../../../src/codec/remote/index.js';
+import type { SessionId } from '../../../src/kernel/index.js';
+import {
+  GOLDEN_BOOT_TIMES,
+  GOLDEN_CONTROL_REPLIES,
+  GOLDEN_DELIVERIES,
+  GOLDEN_FAILURE,
+  GOLDEN_HEARTBEATS,
+  GOLDEN_INSTANT,
+  GOLDEN_REMOTE_COMMANDS,
+  GOLDEN_SESSIONS,
+  GOLDEN_SHARD_LEASES,
+} from './bus-golden-values.js';
 
 const recorded = (name: string) =>
   Object.entries(
@@ -49,4 +87,44 @@ describe('what crosses the bus keeps its bytes', () => {
       }
     });
   }
+
+  const keep = <T>(
+    fixture: string,
+    name: string,
+    values: readonly T[],
+    encode: (value: T) => Uint8Array,
+    decode: (bytes: Uint8Array) => T,
+  ) => {
+    it(name, () => {
+      const texts = new Map(recorded(fixture)).get(name) ?? [];
+      expect(values.map((value) => hex(encode(value)))).to.deep.equal(texts);
+      expect(texts.map((text) => decode(bytesOf(text)))).to.deep.equal(values);
+    });
+  };
+
+  for (const [type, replies] of Object.entries(GOLDEN_CONTROL_REPLIES)) {
+    keep('control-replies', `the control answer ${type}`, replies, encodeControlReply, decodeControlReply);
+  }
+
+  const applied = { session: 'node-1' as SessionId, position: 70_000 };
+  keep('remote', 'the notice of a change', [applied], encodeControlApplied, (bytes) => decodeControlApplied(bytes)!);
+  keep('remote', 'a remote command', GOLDEN_REMOTE_COMMANDS, encodeRemoteCommand, decodeRemoteCommand);
+  keep('remote', 'what the owner of a partition tells', GOLDEN_DELIVERIES, encodeKvDelivery, decodeKvDelivery);
+  keep('leases', 'the lease of a shard', GOLDEN_SHARD_LEASES, encodeShardLease, decodeShardLease);
+  keep('leases', 'the record of a session', GOLDEN_SESSIONS, encodeSessionRecord, decodeSessionRecord);
+  keep('leases', 'a heartbeat', GOLDEN_HEARTBEATS, encodeHeartbeat, decodeHeartbeat);
+  keep('leases', 'boot times', GOLDEN_BOOT_TIMES, encodeBootTimes, decodeBootTimes);
+
+  it('the answer to a remote command', () => {
+    const [answer = '', failure = '', longAgo = ''] = new Map(recorded('remote')).get('the answer to a command') ?? [];
+    const body = Uint8Array.of(1, 2, 3);
+    expect(hex(encodeAnswer(body, GOLDEN_INSTANT))).to.equal(answer);
+    expect(hex(encodeFailure(GOLDEN_FAILURE, GOLDEN_INSTANT))).to.equal(failure);
+    expect(decodeAnswer(bytesOf(answer))).to.deep.equal({ from: GOLDEN_INSTANT, result: body });
+    const { from, result } = decodeAnswer(bytesOf(failure));
+    expect(from).to.deep.equal(GOLDEN_INSTANT);
+    expect(result).to.include({ code: 'FENCED', message: 'lost' }).with.property('details');
+    expect((result as typeof GOLDEN_FAILURE).details).to.deep.equal(GOLDEN_FAILURE.details);
+    expect(decodeAnswer(bytesOf(longAgo))).to.deep.equal({ from: undefined, result: body });
+  });
 });

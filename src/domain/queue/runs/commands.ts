@@ -2,195 +2,208 @@
  * What can be asked about runs, and what is answered. All of it is asked of the account's owner and waits for its
  * answer: a run that is over, a limit, a repetition are known there alone.
  */
-import type { DlqId, MessageId, RunId } from '../../../kernel/index.js';
-import type { DlqSelectorBy } from '../dead-letters/dlq-selector.js';
-import type {
-  BodyRef,
-  DeliverySettings,
-  DlqEntry,
-  Envelope,
-  HeaderList,
-  RawSettings,
-  WorkflowMark,
+import {
+  absent,
+  bytes,
+  flag,
+  kind,
+  listOf,
+  number,
+  oneOf,
+  optional,
+  record,
+  type TypeOf,
+  text,
+  type UnionOf,
+  union,
+  whole,
+} from '../../../kernel/schema/index.js';
+import { dlqSelectorBy } from '../dead-letters/dlq-selector.js';
+import {
+  bodyRef,
+  content,
+  dlqEntry,
+  dlqId,
+  envelope,
+  headerList,
+  messageId,
+  optionalText,
+  rawSettings,
+  settings,
+  texts,
+  workflowMark,
 } from '../records.js';
-import type { FailureFunction, FailureFunctionState, RunEntry, StepMark } from './records.js';
+import { failureFunction, failureFunctionState, type RunEntry, runId, stepMark } from './records.js';
 
 /** How a record made by the server is to be delivered; the owner puts the run's own settings under it. */
-export interface AskedDelivery {
-  readonly url: string;
-  readonly settings: DeliverySettings;
-  readonly mark: WorkflowMark;
+const delivery = record({
+  url: text(),
+  settings,
+  mark: workflowMark,
   /** As they came: lower-case neutral names. */
-  readonly headers: HeaderList;
-}
+  headers: headerList,
+});
+export type AskedDelivery = TypeOf<typeof delivery>;
 
-export interface AskedInvoker {
-  readonly runId: RunId;
-  readonly step: StepMark;
-  readonly stepText: string;
-  readonly delivery: AskedDelivery;
-}
+const invoker = record({ runId, step: stepMark, stepText: text(), delivery });
+export type AskedInvoker = TypeOf<typeof invoker>;
 
 /** What a published message is to a run; beside its destination, settings and body. */
-export type WorkflowItem =
-  | {
-      readonly kind: 'trigger';
-      readonly runId: RunId;
-      readonly mark: WorkflowMark;
-      /** The endpoint repeats the trigger that reached it: settings are taken over, entry 0 is delivered again. */
-      readonly isByEndpoint: boolean;
-      /** Set for a child run, with its depth: 1 for the first child. */
-      readonly invoker: AskedInvoker | undefined;
-      readonly depth: number;
-    }
-  | { readonly kind: 'entry'; readonly runId: RunId; readonly mark: WorkflowMark; readonly step: StepMark }
+export const workflowItem = union('kind', {
+  trigger: kind(1, {
+    runId,
+    mark: workflowMark,
+    /** The endpoint repeats the trigger that reached it: settings are taken over, entry 0 is delivered again. */
+    isByEndpoint: flag,
+    /** Set for a child run, with its depth: 1 for the first child. */
+    invoker: optional(invoker),
+    depth: whole,
+  }),
+  entry: kind(2, { runId, mark: workflowMark, step: stepMark }),
   /** The outcome goes to the settings' callback. */
-  | { readonly kind: 'call'; readonly runId: RunId; readonly mark: WorkflowMark; readonly step: StepMark };
+  call: kind(3, { runId, mark: workflowMark, step: stepMark }),
+});
+export type WorkflowItem = TypeOf<typeof workflowItem>;
 
 /** Different filters are and-ed, values within one are or-ed. Empty: all. */
-export interface RunFilter {
-  readonly url?: readonly string[];
+const runFilter = record({
+  url: absent(texts),
   /** Of the URL; else a prefix of it is enough. */
-  readonly isUrlExact?: boolean;
-  readonly label?: readonly string[];
-  readonly flowControlKey?: readonly string[];
-  readonly callerIp?: readonly string[];
+  isUrlExact: absent(flag),
+  label: absent(texts),
+  flowControlKey: absent(texts),
+  callerIp: absent(texts),
   /** Of creation, inclusive. */
-  readonly fromMs?: number;
-  readonly toMs?: number;
-}
+  fromMs: absent(number),
+  toMs: absent(number),
+});
+export type RunFilter = TypeOf<typeof runFilter>;
 
-export type RunSelector =
-  | { readonly kind: 'ids'; readonly runIds: readonly RunId[] }
-  | { readonly kind: 'filter'; readonly filter: RunFilter; readonly count: number };
+const runSelector = union('kind', {
+  ids: kind(1, { runIds: listOf(runId) }),
+  filter: kind(2, { filter: runFilter, count: whole }),
+});
+export type RunSelector = TypeOf<typeof runSelector>;
 
-export interface FailedRunFilter {
-  readonly workflowUrl?: readonly string[];
-  readonly runId?: readonly string[];
-  readonly createdAtMs?: readonly number[];
-  readonly label?: readonly string[];
-  readonly flowControlKey?: readonly string[];
-  readonly callerIp?: readonly string[];
-  readonly failureFunctionState?: readonly FailureFunctionState[];
+const failedRunFilter = record({
+  workflowUrl: absent(texts),
+  runId: absent(texts),
+  createdAtMs: absent(listOf(number)),
+  label: absent(texts),
+  flowControlKey: absent(texts),
+  callerIp: absent(texts),
+  failureFunctionState: absent(listOf(failureFunctionState)),
   /** Destination of the delivery that failed, and the status of its last answer. */
-  readonly url?: readonly string[];
-  readonly responseStatus?: readonly number[];
+  url: absent(texts),
+  responseStatus: absent(listOf(number)),
   /** Of the failure, inclusive. */
-  readonly fromMs?: number;
-  readonly toMs?: number;
-}
+  fromMs: absent(number),
+  toMs: absent(number),
+});
+export type FailedRunFilter = TypeOf<typeof failedRunFilter>;
 
-export type FailedRunSelector = DlqSelectorBy<FailedRunFilter>;
+const failedRunSelector = dlqSelectorBy(failedRunFilter);
+export type FailedRunSelector = TypeOf<typeof failedRunSelector>;
 
-export type WorkflowCommand =
+export const workflowCommands = {
   /** A step waits; asked again it changes nothing. */
-  | {
-      readonly type: 'Wait';
-      readonly runId: RunId;
-      readonly eventId: string;
-      readonly resultId: MessageId;
-      readonly step: StepMark;
-      readonly stepText: string;
-      readonly timeoutText: string;
-      readonly timeoutSeconds: number;
-      readonly timeoutBody: string | undefined;
-      readonly onNotify: AskedDelivery;
-      readonly onTimeout: AskedDelivery;
-    }
+  Wait: kind(34, {
+    runId,
+    eventId: text(),
+    resultId: messageId,
+    step: stepMark,
+    stepText: text(),
+    timeoutText: text(),
+    timeoutSeconds: number,
+    timeoutBody: optionalText,
+    onNotify: delivery,
+    onTimeout: delivery,
+  }),
   /**
    * All waiters of the event; with a run: the run's alone, and if there is none the event is kept for it.
    * `hook`: a third party asks, who has to hear when there is no such run.
    */
-  | {
-      readonly type: 'Notify';
-      readonly eventId: string;
-      readonly runId: RunId | undefined;
-      /** Of the first waiter's result; the others' follow from it. */
-      readonly firstId: MessageId;
-      readonly content: Uint8Array;
-      readonly isHook: boolean;
-    }
-  | { readonly type: 'ListWaiters'; readonly eventId: string }
+  Notify: kind(35, {
+    eventId: text(),
+    runId: optional(runId),
+    /** Of the first waiter's result; the others' follow from it. */
+    firstId: messageId,
+    content: bytes,
+    isHook: flag,
+  }),
+  ListWaiters: kind(36, { eventId: text() }),
   /** Entries from `from` on, as many as fit into `maxBytes`; at least one. */
-  | { readonly type: 'GetRun'; readonly runId: RunId; readonly from: number; readonly maxBytes: number }
+  GetRun: kind(37, { runId, from: whole, maxBytes: whole }),
   /** `finish`: one that is over, or unknown, is as good as finished. */
-  | {
-      readonly type: 'EndRun';
-      readonly runId: RunId;
-      readonly how: 'finish' | 'cancel';
-      readonly response: Uint8Array | undefined;
-    }
+  EndRun: kind(38, { runId, how: oneOf('finish', 'cancel'), response: optional(bytes) }),
   /** Runs in slices; not atomic. */
-  | { readonly type: 'CancelRuns'; readonly selector: RunSelector }
-  | { readonly type: 'GetFailedRun'; readonly dlqId: DlqId }
+  CancelRuns: kind(39, { selector: runSelector }),
+  GetFailedRun: kind(40, { dlqId }),
   /** Ends a page early rather than have more than `maxBytes` of bodies in it. */
-  | { readonly type: 'ListFailedRuns'; readonly selector: FailedRunSelector; readonly maxBytes: number }
-  | { readonly type: 'DeleteFailedRuns'; readonly selector: FailedRunSelector }
+  ListFailedRuns: kind(41, { selector: failedRunSelector, maxBytes: whole }),
+  DeleteFailedRuns: kind(42, { selector: failedRunSelector }),
   /** Ids of the runs and of their first messages follow from `firstRunId` and `firstId`. */
-  | {
-      readonly type: 'ResumeRuns';
-      readonly how: 'resume' | 'restart';
-      readonly selector: FailedRunSelector;
-      readonly firstRunId: RunId;
-      readonly firstId: MessageId;
-      readonly overrides: RawSettings;
-    }
-  | { readonly type: 'RunFailureFunction'; readonly dlqId: DlqId; readonly messageId: MessageId }
-  | { readonly type: 'CancelFailureFunction'; readonly dlqId: DlqId };
+  ResumeRuns: kind(43, {
+    how: oneOf('resume', 'restart'),
+    selector: failedRunSelector,
+    firstRunId: runId,
+    firstId: messageId,
+    overrides: rawSettings,
+  }),
+  RunFailureFunction: kind(44, { dlqId, messageId }),
+  CancelFailureFunction: kind(45, { dlqId }),
+};
+export type WorkflowCommand = UnionOf<'type', typeof workflowCommands>;
 
-export interface RunName {
-  readonly runId: RunId;
-  readonly createdAtMs: number;
-}
+export const runName = record({ runId, createdAtMs: whole });
+export type RunName = TypeOf<typeof runName>;
 
-export interface WaiterView {
-  readonly runId: RunId;
-  readonly runCreatedAtMs: number;
-  readonly url: string;
-  readonly headers: HeaderList;
-  readonly deadlineMs: number;
-  readonly timeoutUrl: string;
-  readonly timeoutBody: string | undefined;
-  readonly timeoutHeaders: HeaderList;
-  readonly isAlias: boolean;
-}
+const waiterView = record({
+  runId,
+  runCreatedAtMs: whole,
+  url: text(),
+  headers: headerList,
+  deadlineMs: whole,
+  timeoutUrl: text(),
+  timeoutBody: optionalText,
+  timeoutHeaders: headerList,
+  isAlias: flag,
+});
+export type WaiterView = TypeOf<typeof waiterView>;
 
-export interface Notified {
-  readonly waiter: WaiterView;
-  readonly messageId: MessageId;
-}
+const notified = record({ waiter: waiterView, messageId });
+export type Notified = TypeOf<typeof notified>;
 
-export interface EntryView {
-  readonly messageId: MessageId;
-  readonly body: BodyRef;
-  readonly content: Uint8Array | undefined;
-}
+const entryView = record({ messageId, body: bodyRef, content });
+export type EntryView = TypeOf<typeof entryView>;
 
 /** An entry of the workflows' DLQ; contents as they are fetched. */
-export interface FailedRunView {
-  readonly entry: DlqEntry;
-  readonly runId: RunId;
-  readonly runCreatedAtMs: number;
+const failedRunView = record({
+  entry: dlqEntry,
+  runId,
+  runCreatedAtMs: whole,
   /** The trigger's. */
-  readonly envelope: Envelope;
-  readonly payload: BodyRef;
-  readonly payloadContent: Uint8Array | undefined;
-  readonly responseContent: Uint8Array | undefined;
-  readonly failureFunction: FailureFunction | undefined;
-  readonly failureFunctionContent: Uint8Array | undefined;
-}
+  envelope,
+  payload: bodyRef,
+  payloadContent: content,
+  responseContent: content,
+  failureFunction: optional(failureFunction),
+  failureFunctionContent: content,
+});
+export type FailedRunView = TypeOf<typeof failedRunView>;
 
-export type WorkflowReply =
-  | { readonly type: 'Notified'; readonly notified: readonly Notified[] }
-  | { readonly type: 'Waiters'; readonly waiters: readonly WaiterView[] }
-  | {
-      readonly type: 'Run';
-      readonly run: RunName;
-      readonly entries: readonly EntryView[];
-      /** Where to go on; undefined at the end. */
-      readonly nextFrom: number | undefined;
-    }
-  | { readonly type: 'FailedRuns'; readonly runs: readonly FailedRunView[]; readonly after: DlqId | undefined }
-  | { readonly type: 'RunsStarted'; readonly runs: readonly RunName[]; readonly after: DlqId | undefined };
+export const workflowReplies = {
+  Notified: kind(16, { notified: listOf(notified) }),
+  Waiters: kind(17, { waiters: listOf(waiterView) }),
+  Run: kind(18, {
+    run: runName,
+    entries: listOf(entryView),
+    /** Where to go on; undefined at the end. */
+    nextFrom: optional(whole),
+  }),
+  FailedRuns: kind(19, { runs: listOf(failedRunView), after: optional(dlqId) }),
+  RunsStarted: kind(20, { runs: listOf(runName), after: optional(dlqId) }),
+};
+export type WorkflowReply = UnionOf<'type', typeof workflowReplies>;
 
 export type { RunEntry };

@@ -5,8 +5,23 @@
  *
  * Instants are milliseconds since the Unix epoch unless a name says otherwise.
  */
-import type { DlqId, MessageId, RunId } from '../../../kernel/index.js';
-import type { BodyRef, DeliverySettings, Envelope, HeaderList } from '../records.js';
+import type { RunId } from '../../../kernel/index.js';
+import { bytes, kind, oneOf, optional, record, type TypeOf, text, union, whole } from '../../../kernel/schema/index.js';
+import {
+  type BodyRef,
+  bodyRef,
+  type DeliverySettings,
+  dlqId,
+  type Envelope,
+  envelope,
+  type HeaderList,
+  headerList,
+  messageId,
+  optionalText,
+} from '../records.js';
+
+export const runId = text<RunId>();
+const ofRun = { runId, runCreatedAtMs: whole };
 
 export const RUN_STATES = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -18,7 +33,8 @@ export const FAILURE_FUNCTION_STATES = [
   'CALLBACK_FAIL',
   'CALLBACK_CANCELED',
 ] as const;
-export type FailureFunctionState = (typeof FAILURE_FUNCTION_STATES)[number];
+export const failureFunctionState = oneOf(...FAILURE_FUNCTION_STATES);
+export type FailureFunctionState = TypeOf<typeof failureFunctionState>;
 
 export const STEP_TYPES = [
   'Initial',
@@ -34,120 +50,107 @@ export const STEP_TYPES = [
 ] as const;
 
 /** What is known of a step without reading its record. */
-export interface StepMark {
+export const stepMark = record({
   /** 1, 2, 3 … in the order of calls; 0 of a plan entry, which announces a step of a parallel group. */
-  readonly stepId: number;
+  stepId: whole,
   /** Of a plan entry: the step that it announces. Else 0. */
-  readonly targetStep: number;
+  targetStep: whole,
   /** Members of its parallel group; 1: it stands alone. */
-  readonly concurrent: number;
-  readonly stepName: string;
+  concurrent: whole,
+  stepName: text(),
   /** One of STEP_TYPES; what else a client says is kept as it is. */
-  readonly stepType: string;
-}
+  stepType: text(),
+});
+export type StepMark = TypeOf<typeof stepMark>;
 
 /** What a message is to its run. */
-export type RunPart =
+export const runPart = union('role', {
   /** Delivers the entry at `index`, with all before it. `step` undefined: the payload. */
-  | {
-      readonly role: 'step';
-      readonly runId: RunId;
-      readonly runCreatedAtMs: number;
-      readonly index: number;
-      readonly step: StepMark | undefined;
-    }
+  step: kind(1, { ...ofRun, index: whole, step: optional(stepMark) }),
   /** Calls a third party for a step. */
-  | { readonly role: 'call'; readonly runId: RunId; readonly runCreatedAtMs: number; readonly step: StepMark }
+  call: kind(2, { ...ofRun, step: stepMark }),
   /** Brings the outcome of a call to the endpoint, which makes the step's record of it. */
-  | {
-      readonly role: 'result';
-      readonly runId: RunId;
-      readonly runCreatedAtMs: number;
-      readonly step: StepMark;
-      readonly callId: MessageId;
-    }
+  result: kind(3, { ...ofRun, step: stepMark, callId: messageId }),
   /** Tells the failure function. Its body is completed with the run's payload when it is sent. */
-  | {
-      readonly role: 'failure';
-      readonly runId: RunId;
-      readonly runCreatedAtMs: number;
-      readonly dlqId: DlqId;
-      readonly payload: BodyRef;
-    };
+  failure: kind(4, { ...ofRun, dlqId, payload: bodyRef }),
+});
+export type RunPart = TypeOf<typeof runPart>;
 
 /** An entry of a run's list. */
-export interface RunEntry {
+export const runEntry = record({
   /** Of the message that delivers it, or delivered it. */
-  readonly messageId: MessageId;
-  readonly body: BodyRef;
+  messageId,
+  body: bodyRef,
   /** Undefined: the payload. */
-  readonly step: StepMark | undefined;
-  readonly createdAtMs: number;
-}
+  step: optional(stepMark),
+  createdAtMs: whole,
+});
+export type RunEntry = TypeOf<typeof runEntry>;
 
 /** How a record that the server makes itself is delivered to the run. */
-export interface ResultDelivery {
+const delivery = record({
   /** Decided when it was asked for: destination, settings and all. */
-  readonly envelope: Envelope;
+  envelope,
   /** As it was asked for, for those who look: lower-case neutral names. */
-  readonly headers: HeaderList;
-}
+  headers: headerList,
+});
+export type ResultDelivery = TypeOf<typeof delivery>;
 
 /** The step that waits for a child run. */
-export interface Invoker {
-  readonly runId: RunId;
-  readonly runCreatedAtMs: number;
-  readonly url: string;
-  readonly step: StepMark;
+export const invoker = record({
+  runId,
+  runCreatedAtMs: whole,
+  url: text(),
+  step: stepMark,
   /** JSON object as it was sent; the result's members are put behind its own. */
-  readonly stepText: string;
-  readonly delivery: ResultDelivery;
-}
+  stepText: text(),
+  delivery,
+});
+export type Invoker = TypeOf<typeof invoker>;
 
 /** A step that waits for an event. */
-export interface Waiter {
-  readonly runId: RunId;
-  readonly eventId: string;
-  readonly step: StepMark;
-  readonly stepText: string;
+export const waiter = record({
+  runId,
+  eventId: text(),
+  step: stepMark,
+  stepText: text(),
   /** Of the message that will bring the result. */
-  readonly resultId: MessageId;
-  readonly addedAtMs: number;
-  readonly deadlineMs: number;
+  resultId: messageId,
+  addedAtMs: whole,
+  deadlineMs: whole,
   /** As asked for: `7d`. */
-  readonly timeoutText: string;
-  readonly timeoutBody: string | undefined;
-  readonly onNotify: ResultDelivery;
-  readonly onTimeout: ResultDelivery;
-}
+  timeoutText: text(),
+  timeoutBody: optionalText,
+  onNotify: delivery,
+  onTimeout: delivery,
+});
+export type Waiter = TypeOf<typeof waiter>;
 
 /** An event that came for a run before the run waited for it. */
-export interface StoredEvent {
-  readonly eventId: string;
+export const storedEvent = record({
+  eventId: text(),
   /** Of the notify: the message that brings it to the run will have it. */
-  readonly id: MessageId;
+  id: messageId,
   /** In the state itself: what waits here is little, and short-lived. */
-  readonly content: Uint8Array;
-}
+  content: bytes,
+});
+export type StoredEvent = TypeOf<typeof storedEvent>;
 
 /** Of a failed run. */
-export interface FailureFunction {
-  readonly state: FailureFunctionState;
-  readonly messageId: MessageId;
-  readonly url: string;
+export const failureFunction = record({
+  state: failureFunctionState,
+  messageId,
+  url: text(),
   /** Its last answer; 0: none yet, or none came. */
-  readonly status: number;
-  readonly header: HeaderList;
-  readonly body: BodyRef;
+  status: whole,
+  header: headerList,
+  body: bodyRef,
   /** What it was sent, for as long as it may be called once more; then empty. */
-  readonly request: BodyRef;
-}
+  request: bodyRef,
+});
+export type FailureFunction = TypeOf<typeof failureFunction>;
 
-export interface ResumedFrom {
-  readonly how: 'resume' | 'restart';
-  readonly dlqId: DlqId;
-  readonly runId: RunId;
-  readonly runCreatedAtMs: number;
-}
+export const resumedFrom = record({ how: oneOf('resume', 'restart'), dlqId, runId, runCreatedAtMs: whole });
+export type ResumedFrom = TypeOf<typeof resumedFrom>;
 
 export type { BodyRef, DeliverySettings, Envelope, HeaderList };

@@ -3,15 +3,18 @@ import { readFileSync } from 'node:fs';
 import { decodeMulti } from '@msgpack/msgpack';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { hotEvents } from '../../../../src/codec/queue/hot-events.js';
 import {
   decodeIntakeRecord,
   decodeQueueEvents,
   encodeIntakeRecord,
   encodeQueueEvent,
 } from '../../../../src/codec/queue/index.js';
-import type { QueueEvent, QueueEventOf } from '../../../../src/domain/queue/index.js';
-import { MillraceError } from '../../../../src/kernel/index.js';
+import { type QueueEvent, type QueueEventOf, queueEvents } from '../../../../src/domain/queue/index.js';
+import { type DlqId, type MessageId, MillraceError } from '../../../../src/kernel/index.js';
+import { decoded, encoded, union } from '../../../../src/kernel/schema/index.js';
 import { GOLDEN_EVENTS, GOLDEN_INTAKE } from './golden-values.js';
+import { GOLDEN_RUN_MESSAGES } from './workflow-golden-values.js';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(`${process.cwd()}/test/fixtures/journals/${name}.json`, 'utf8')) as Record<string, string>;
@@ -123,6 +126,55 @@ describe('queue events', () => {
       ),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('queue events that are written field by field', () => {
+  const declared = union('type', queueEvents);
+  const asDeclared = (bytes: Uint8Array) => decoded(declared, bytes, 'an event');
+  const { MessageAccepted, AttemptStarted, MessageDelivered, AttemptFailed, MessageRestored } = GOLDEN_EVENTS;
+  const { workflow: _, ...ofNoRun } = MessageRestored;
+  const some = 'some\ud800' as MessageId & DlqId;
+  const events: QueueEvent[] = [
+    ...Object.values(GOLDEN_RUN_MESSAGES),
+    { ...MessageAccepted, deduplication: some, retryOf: undefined, holdsPlaceOf: some },
+    { ...MessageAccepted, deduplication: undefined, retryOf: some, holdsPlaceOf: undefined },
+    { ...MessageAccepted, body: { number: 0, bytes: 0, content: undefined } },
+    { ...MessageAccepted, body: { number: 2 ** 40, bytes: 1, content: Uint8Array.of(1) } },
+    AttemptStarted,
+    { ...MessageDelivered, durationMs: 0.25 },
+    { ...AttemptFailed, error: some, nextAtMs: undefined, header: [] },
+    { ...AttemptFailed, nextAtMs: 2 ** 33, response: new Uint8Array(300) },
+    { ...ofNoRun, holdsPlaceOf: some, status: 'waiting', isCancelRequested: true },
+    { ...ofNoRun, holdsPlaceOf: undefined, status: 'delivered', isCancelRequested: false },
+  ];
+
+  it('have the bytes and the values of their declared shapes', () => {
+    expect(new Set(events.map(({ type }) => type))).to.deep.equal(new Set(Object.keys(hotEvents)));
+    for (const event of events) {
+      const bytes = encodeQueueEvent(event);
+      expect(hex(encoded(declared, event))).to.equal(hex(bytes));
+      expect(asDeclared(bytes)).to.deep.equal(event);
+      expect(throughBytes(event)).to.deep.equal([event]);
+    }
+  });
+
+  it('are refused where their declared shapes refuse them', () => {
+    for (const type of Object.keys(hotEvents) as (keyof typeof hotEvents)[]) {
+      const bytes = Buffer.from(encodeQueueEvent(GOLDEN_EVENTS[type]));
+      for (let count = 1; count < 16; count += 1) {
+        bytes[0] = 0x90 | count;
+        const read = (how: () => unknown) => {
+          try {
+            how();
+            return 'read';
+          } catch (error) {
+            return (error as MillraceError).code;
+          }
+        };
+        expect(read(() => [...decodeQueueEvents(bytes)])).to.equal(read(() => asDeclared(bytes)));
+      }
+    }
   });
 });
 

@@ -1,21 +1,24 @@
 import { decode } from '@msgpack/msgpack';
 import { expect } from 'chai';
-import { Packer } from '../../../../src/codec/queue/packer.js';
-import { fields, record, text, trailing, union, whole } from '../../../../src/codec/queue/shapes.js';
-import { Unpacker } from '../../../../src/codec/queue/unpacker.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
+import {
+  kind,
+  Packer,
+  record,
+  type TypeOf,
+  text,
+  trailing,
+  Unpacker,
+  union,
+  whole,
+} from '../../../../src/kernel/schema/index.js';
 
 describe('trailing fields', () => {
-  interface Row {
-    readonly name: string;
-    readonly size?: number | undefined;
-    readonly word?: string | undefined;
-  }
   const packer = new Packer();
-  const row = record<Row>({ name: text(), size: trailing(whole), word: trailing(text()) });
-  const member = union<{ readonly kind: 'row' } & Row, 'kind'>('kind', {
-    row: [1, fields<Row>({ name: text(), size: trailing(whole), word: trailing(text()) })],
-  });
+  const shapes = { name: text(), size: trailing(whole), word: trailing(text()) };
+  const row = record(shapes);
+  type Row = TypeOf<typeof row>;
+  const member = union('kind', { row: kind(1, shapes) });
   const write = (value: Row) => packer.pack((out) => row.write(out, value));
 
   it('leave nothing behind the last one that is there', () => {
@@ -26,7 +29,7 @@ describe('trailing fields', () => {
   });
 
   it('that are not there read as a record from before they came', () => {
-    const before = record<{ readonly name: string }>({ name: text() });
+    const before = record({ name: text() });
     const bytes = packer.pack((out) => before.write(out, { name: 'a' }));
     expect(row.read(new Unpacker(bytes))).to.deep.equal({ name: 'a' });
     expect(before.read(new Unpacker(write({ name: 'a' })))).to.deep.equal({ name: 'a' });

@@ -5,7 +5,7 @@
  * A value keeps at most twice its own bytes alive: contents are copied out of the buffer unless they are
  * most of it.
  */
-import { MillraceError } from '../../kernel/index.js';
+import { MillraceError } from '../errors.js';
 import { UTF16_TEXT } from './packer.js';
 
 const TWO_32 = 2 ** 32;
@@ -34,6 +34,27 @@ export class Unpacker {
     // Each value takes a byte at least: no damaged count makes anybody wait or allocate.
     if (count > this.buffer.length - this.at) refuse('a list');
     return count;
+  }
+
+  /** How many names it has, each before its value. */
+  map(): number {
+    const tag = this.byte();
+    if (tag >= 0x80 && tag <= 0x8f) return tag & 0x0f;
+    if (tag === 0xde) return this.unsigned(2);
+    return tag === 0xdf ? this.unsigned(4) : refuse('values with names');
+  }
+
+  /** Past a value of any kind. */
+  skip(): void {
+    for (let left = 1; left > 0; left -= 1) {
+      const tag = this.byte();
+      if (tag >= 0x80 && tag <= 0x8f) left += 2 * (tag & 0x0f);
+      else if (tag >= 0x90 && tag <= 0x9f) left += tag & 0x0f;
+      else if (tag >= 0xa0 && tag <= 0xbf) this.past(tag & 0x1f);
+      else if (tag === 0xdc || tag === 0xdd) left += this.unsigned(tag === 0xdc ? 2 : 4);
+      else if (tag === 0xde || tag === 0xdf) left += 2 * this.unsigned(tag === 0xde ? 2 : 4);
+      else this.past(this.bytesBehind(tag));
+    }
   }
 
   /** True, and past it, when the next value is nil. */
@@ -70,8 +91,14 @@ export class Unpacker {
         return safe(this.unsigned(4) * TWO_32 + this.unsigned(4));
       case 0xd3:
         return safe((this.unsigned(4) | 0) * TWO_32 + this.unsigned(4));
+      case 0xd0:
+        return (this.unsigned(1) << 24) >> 24;
+      case 0xd1:
+        return (this.unsigned(2) << 16) >> 16;
+      case 0xd2:
+        return this.unsigned(4) | 0;
       default:
-        return refuse('an integer');
+        return tag >= 0xe0 ? tag - 0x100 : refuse('an integer');
     }
   }
 
@@ -81,16 +108,17 @@ export class Unpacker {
     return this.buffer.readDoubleBE(this.past(8));
   }
 
-  text(): string {
+  /** @param lenient reads what is not UTF-8 */
+  text(lenient: (body: Uint8Array) => string = refuseText): string {
     const tag = this.byte();
-    if (tag >= 0xa0 && tag <= 0xbf) return this.utf8(tag & 0x1f);
+    if (tag >= 0xa0 && tag <= 0xbf) return this.utf8(tag & 0x1f, lenient);
     switch (tag) {
       case 0xd9:
-        return this.utf8(this.unsigned(1));
+        return this.utf8(this.unsigned(1), lenient);
       case 0xda:
-        return this.utf8(this.unsigned(2));
+        return this.utf8(this.unsigned(2), lenient);
       case 0xdb:
-        return this.utf8(this.unsigned(4));
+        return this.utf8(this.unsigned(4), lenient);
       case 0xc7:
         return this.utf16(this.unsigned(1));
       case 0xc8:
@@ -124,6 +152,19 @@ export class Unpacker {
     if (!this.isAtEnd) refuse('its end');
   }
 
+  /** Of a value that is no list and has no names, behind its tag. */
+  private bytesBehind(tag: number): number {
+    if (tag < 0x80 || tag >= 0xe0 || tag === 0xc0 || tag === 0xc2 || tag === 0xc3) return 0;
+    if (tag >= 0xc4 && tag <= 0xc6) return this.unsigned((1 << (tag - 0xc4)) as 1 | 2 | 4);
+    if (tag >= 0xc7 && tag <= 0xc9) return 1 + this.unsigned((1 << (tag - 0xc7)) as 1 | 2 | 4);
+    if (tag === 0xca || tag === 0xcb) return tag === 0xca ? 4 : 8;
+    if (tag >= 0xcc && tag <= 0xcf) return 1 << (tag - 0xcc);
+    if (tag >= 0xd0 && tag <= 0xd3) return 1 << (tag - 0xd0);
+    if (tag >= 0xd4 && tag <= 0xd8) return 1 + (1 << (tag - 0xd4));
+    if (tag >= 0xd9 && tag <= 0xdb) return this.unsigned((1 << (tag - 0xd9)) as 1 | 2 | 4);
+    return refuse('anything');
+  }
+
   private bytesLength(): number {
     const tag = this.byte();
     if (tag === 0xc4) return this.unsigned(1);
@@ -131,12 +172,12 @@ export class Unpacker {
     return tag === 0xc6 ? this.unsigned(4) : refuse('bytes');
   }
 
-  private utf8(length: number): string {
+  private utf8(length: number, lenient: (body: Uint8Array) => string): string {
     const start = this.past(length);
     const text = this.buffer.toString('utf8', start, start + length);
     if (text.includes(REPLACEMENT)) {
-      const isAsWritten = Buffer.from(text, 'utf8').equals(this.buffer.subarray(start, start + length));
-      if (!isAsWritten) refuse('a text in UTF-8');
+      const body = this.buffer.subarray(start, start + length);
+      if (!Buffer.from(text, 'utf8').equals(body)) return lenient(body);
     }
     return text;
   }
@@ -166,10 +207,12 @@ export class Unpacker {
   }
 }
 
+const refuseText = () => refuse('a text in UTF-8');
+
 function safe(value: number): number {
   return Number.isSafeInteger(value) ? value : refuse('an integer');
 }
 
 export function refuse(expected: string): never {
-  throw new MillraceError('JOURNAL_DAMAGED', `a queue record cannot be read: ${expected} is expected`);
+  throw new MillraceError('JOURNAL_DAMAGED', `a record cannot be read: ${expected} is expected`);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { GenerationCache } from '../../../../src/codec/queue/generation-cache.js';
+import { GenerationCache } from '../../../../src/kernel/schema/generation-cache.js';
 
 describe('GenerationCache', () => {
   it('holds at most two generations of its weight, and forgets the older one first', () => {

@@ -6,7 +6,7 @@
  *     of ours, found before it is in the journal
  *  P3 any string comes back as it was, also one that is not Unicode (a lone surrogate): such a one travels as UTF-16
  */
-import { assert } from '../../kernel/index.js';
+import { assert } from '../errors.js';
 
 /** Extension type of a text that UTF-8 cannot hold; its body is UTF-16LE. */
 export const UTF16_TEXT = 1;
@@ -36,6 +36,20 @@ export class Packer {
     else this.sized(count, undefined, 0xdc, 0xdd);
   }
 
+  /** Names and values follow, one behind the other. */
+  map(count: number): void {
+    this.room(5);
+    if (count < 16) this.buffer[this.at++] = 0x80 | count;
+    else this.sized(count, undefined, 0xde, 0xdf);
+  }
+
+  /** What is a value already. */
+  raw(value: Uint8Array): void {
+    this.room(value.length);
+    this.buffer.set(value, this.at);
+    this.at += value.length;
+  }
+
   nil(): void {
     this.room(1);
     this.buffer[this.at++] = 0xc0;
@@ -47,12 +61,27 @@ export class Packer {
   }
 
   whole(value: number): void {
-    assert(Number.isSafeInteger(value), 'a queue record holds a number that is not an integer', { value });
+    assert(Number.isSafeInteger(value), 'a record holds a number that is not an integer', { value });
     this.room(9);
     if (value < 0) this.wide(0xd3, value);
     else if (value < 0x80) this.buffer[this.at++] = value;
     else if (value < TWO_32) this.sized(value, 0xcc, 0xcd, 0xce);
     else this.wide(0xcf, value);
+  }
+
+  /** An integer, in as few bytes as it takes. */
+  integer(value: number): void {
+    if (!(value < 0 && value >= -0x80000000)) {
+      this.whole(value);
+      return;
+    }
+    this.room(5);
+    assert(Number.isSafeInteger(value), 'a record holds a number that is not an integer', { value });
+    const { buffer } = this;
+    if (value < -0x20) buffer[this.at++] = value >= -0x80 ? 0xd0 : value >= -0x8000 ? 0xd1 : 0xd2;
+    if (value >= -0x80) this.at = buffer.writeInt8(value, this.at);
+    else if (value >= -0x8000) this.at = buffer.writeInt16BE(value, this.at);
+    else this.at = buffer.writeInt32BE(value, this.at);
   }
 
   /** Any number: an integer where it is one, else a double. */

@@ -1,0 +1,24 @@
+/**
+ * Texts of the control state. A name there may hold any characters, also half a pair: an encoder that knew of no pairs
+ * wrote such a half in three bytes of its own, in long texts as U+FFFD, and what it wrote is read as it read it.
+ */
+import { decode, encode } from '@msgpack/msgpack';
+import type { Shape } from './shape.js';
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+export function looseText<T extends string = string>(): Shape<T> {
+  return {
+    write: (out, value) => {
+      if (LONE_SURROGATE.test(value)) out.raw(encode(value));
+      else out.text(value);
+    },
+    read: (from) => from.text(readAsWritten) as T,
+  };
+}
+
+function readAsWritten(body: Uint8Array): string {
+  const head = Buffer.alloc(5, 0xdb);
+  head.writeUInt32BE(body.length, 1);
+  return String(decode(Buffer.concat([head, body])));
+}

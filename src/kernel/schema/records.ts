@@ -1,0 +1,134 @@
+/**
+ * Records: lists of their fields in the order in which they are declared. That order is the format.
+ *
+ *  S1 a field is never moved or removed; a new one comes last and is `optional`, so that old bytes read
+ *  S2 a field more than is known is of a later release, and refused
+ *  S3 a new field that most records do without is `trailing`: those keep the bytes that they had before, and an
+ *     earlier release still reads them
+ *  S4 open records hold to S1 alone: last fields without a value are not written, and what a later release has added
+ *     is passed over
+ */
+import { isMillraceError } from '../errors.js';
+import type { Fields, Shape, TypeOf } from './shape.js';
+import { refuse } from './unpacker.js';
+
+export type { Fields, Shape, TypeOf };
+
+export interface Declared {
+  readonly [name: string]: Shape<unknown>;
+}
+
+/** The same type, written out. */
+export type Plain<T> = T extends infer All ? { readonly [K in keyof All]: All[K] } : never;
+type MayBeMissing = { readonly leavesNoProperty: true };
+
+/** What a record with these fields holds: an `absent` field is a property that may be missing. */
+export type RecordOf<F> = Plain<
+  { readonly [K in keyof F as F[K] extends MayBeMissing ? never : K]: TypeOf<F[K]> } & {
+    readonly [K in keyof F as F[K] extends MayBeMissing ? K : never]?: TypeOf<F[K]>;
+  }
+>;
+
+export function fields<const F extends Declared>(shapes: F): Fields<RecordOf<F>> {
+  return fieldsOf(shapes, false);
+}
+
+export function record<const F extends Declared>(shapes: F): Shape<RecordOf<F>> {
+  return inList(fieldsOf(shapes, false));
+}
+
+/** S4 */
+export function openFields<const F extends Declared>(shapes: F): Fields<RecordOf<F>> {
+  return fieldsOf(shapes, true);
+}
+
+/** S4 */
+export function openRecord<const F extends Declared>(shapes: F): Shape<RecordOf<F>> {
+  return inList(fieldsOf(shapes, true));
+}
+
+/** A record whose fields stand beside those of the record that it is in. */
+export function inline<const F extends Declared>(shapes: F): Shape<RecordOf<F>> {
+  const { places, write, read } = fieldsOf(shapes, false);
+  return { places, write, read: (from) => read(from, places) };
+}
+
+/** By name, those that have a value: what a change says. Null is a value where the field's shape takes it. */
+export function named<const F extends Declared>(shapes: F): Shape<Partial<RecordOf<F>>> {
+  const all = Object.entries(shapes);
+  return {
+    write: (out, value: Readonly<Record<string, unknown>>) => {
+      const said = all.filter(([name]) => value[name] !== undefined);
+      out.map(said.length);
+      for (const [name, shape] of said) {
+        out.text(name);
+        shape.write(out, value[name]);
+      }
+    },
+    read: (from) => {
+      const read: Record<string, unknown> = {};
+      for (let left = from.map(); left > 0; left -= 1) {
+        const name = from.text();
+        if (Object.hasOwn(shapes, name)) read[name] = shapes[name]?.read(from);
+        else from.skip();
+      }
+      return read as Partial<RecordOf<F>>;
+    },
+  };
+}
+
+function inList<T>({ count, write, read }: Fields<T>): Shape<T> {
+  return {
+    write: (out, value) => {
+      out.list(count(value));
+      write(out, value);
+    },
+    read: (from) => read(from, from.list()),
+  };
+}
+
+function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<RecordOf<F>> {
+  const names = Object.keys(shapes);
+  const parts = Object.values(shapes);
+  const starts: number[] = [];
+  let places = 0;
+  for (const { places: taken = 1 } of parts) {
+    starts.push(places);
+    places += taken;
+  }
+  starts.push(places);
+  const isAlwaysWritten = (shape: Shape<unknown>) => !(isOpen ? shape.isOptional : shape.leavesNoTrace);
+  const always = parts.findLastIndex(isAlwaysWritten) + 1;
+  const writtenOf = (value: Readonly<Record<string, unknown>>) => {
+    let last = parts.length;
+    while (last > always && value[names[last - 1] as string] === undefined) last -= 1;
+    return last;
+  };
+  return {
+    places,
+    count: (value) => starts[writtenOf(value)] as number,
+    write: (out, value: Readonly<Record<string, unknown>>) => {
+      const end = writtenOf(value);
+      for (let at = 0; at < end; at += 1) (parts[at] as Shape<unknown>).write(out, value[names[at] as string]);
+    },
+    read: (from, count) => {
+      if (count > places && !isOpen) refuse('a record of this release');
+      const read: Record<string, unknown> = {};
+      let at = 0;
+      try {
+        for (; at < parts.length; at += 1) {
+          const shape = parts[at] as Shape<unknown>;
+          const isThere = (starts[at + 1] as number) <= count;
+          if (!isThere && shape.isOptional === undefined) refuse('a value');
+          const value = isThere ? shape.read(from) : undefined;
+          if (value !== undefined || shape.leavesNoProperty === undefined) read[names[at] as string] = value;
+        }
+      } catch (cause) {
+        if (isMillraceError(cause, 'JOURNAL_DAMAGED')) cause.message += `, in ${names[at]}`;
+        throw cause;
+      }
+      for (let more = count - places; more > 0; more -= 1) from.skip();
+      return read as RecordOf<F>;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** Records of several kinds, told apart by a number in front. Numbers are never given twice. */
+import { assert, MillraceError } from '../errors.js';
+import { type Declared, fields, openRecord, type Plain, type RecordOf } from './records.js';
+import type { Fields, Shape, TypeOf } from './shape.js';
+import { refuse } from './unpacker.js';
+
+/** Fields stand beside the number, in its list; any other shape is the second value of that list. */
+export type Member<T = unknown> = Fields<T> | Shape<T>;
+
+/** The members by what they are told apart by (`type`, `kind` …), each with its number. */
+export interface Cases {
+  readonly [word: string]: readonly [number, Member];
+}
+
+export function kind<const F extends Declared>(number: number, shapes: F): readonly [number, Fields<RecordOf<F>>] {
+  return [number, fields(shapes)];
+}
+
+/** An open record, in a list of its own. */
+export function openKind<const F extends Declared>(number: number, shapes: F): readonly [number, Shape<RecordOf<F>>] {
+  return [number, openRecord(shapes)];
+}
+
+export type UnionOf<Tag extends string, C extends Cases> = {
+  [Word in keyof C]: Plain<{ readonly [K in Tag]: Word } & TypeOf<C[Word][1]>>;
+}[keyof C];
+
+/**
+ * One list: the member's number, then its fields. A member that changes in more than a new last field is a new member.
+ */
+export function union<Tag extends string, const C extends Cases>(tag: Tag, cases: C): Shape<UnionOf<Tag, C>> {
+  const byWord = new Map<string, readonly [number, Fields<unknown>]>();
+  const byNumber: ({ readonly word: string; readonly member: Fields<unknown> } | undefined)[] = [];
+  for (const [word, [number, given]] of Object.entries(cases)) {
+    assert(byNumber[number] === undefined, 'a number is given twice', { word, number });
+    const member = besideNumber(given);
+    byWord.set(word, [number, member]);
+    byNumber[number] = { word, member };
+  }
+  return {
+    write: (out, value: object) => {
+      const word = (value as { readonly [K in Tag]: string })[tag];
+      const found = byWord.get(word);
+      assert(found !== undefined, 'a record of a kind that is not known', { kind: word });
+      const [number, member] = found;
+      out.list(1 + member.count(value));
+      out.whole(number);
+      member.write(out, value);
+    },
+    read: (from) => {
+      const count = from.list() - 1;
+      if (count < 0) refuse('a kind');
+      const { word, member } = byNumber[from.whole()] ?? refuse('a record of a kind that is known');
+      const read = member.read(from, count) as Record<string, unknown>;
+      if (!(tag in read)) read[tag] = word;
+      return read as UnionOf<Tag, C>;
+    },
+  };
+}
+
+/** A value behind the version of its format, in one list; `older` are read for ever, and not written any more. */
+export function versioned<T>(
+  version: number,
+  member: Member<T>,
+  older: { readonly [version: number]: Member<T> } = {},
+): Shape<T> {
+  const current = besideNumber(member);
+  return {
+    write: (out, value) => {
+      out.list(1 + current.count(value));
+      out.whole(version);
+      current.write(out, value);
+    },
+    read: (from) => {
+      const count = from.list() - 1;
+      if (count < 0) refuse('a version');
+      const found = from.whole();
+      if (found === version) return current.read(from, count);
+      const old = older[found];
+      if (old === undefined) throw unknownVersion(found);
+      return besideNumber(old).read(from, count);
+    },
+  };
+}
+
+/** The version and the value one behind the other, without a list around them. */
+export function behindVersion<T>(version: number, shape: Shape<T>): Shape<T> {
+  return {
+    write: (out, value) => {
+      out.whole(version);
+      shape.write(out, value);
+    },
+    read: (from) => {
+      const found = from.whole();
+      if (found !== version) throw unknownVersion(found);
+      return shape.read(from);
+    },
+  };
+}
+
+function unknownVersion(version: number): MillraceError {
+  return new MillraceError('JOURNAL_DAMAGED', `version ${version} is not known`);
+}
+
+function besideNumber<T>(member: Member<T>): Fields<T> {
+  if ('count' in member) return member;
+  return {
+    places: 1,
+    count: () => 1,
+    write: (out, value) => member.write(out, value),
+    read: (from, count) => {
+      if (count < 1) refuse('a record');
+      const value = member.read(from);
+      for (let more = count; more > 1; more -= 1) from.skip();
+      return value;
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/** Values whose bytes are kept in test/fixtures/bus/control-replies.json, leases.json and remote.json. Never edited. */
+import type { ClockReading, Heartbeat, ShardLease } from '../../../src/codec/leases/index.js';
+import type { OwnerInstant, RemoteCommand } from '../../../src/codec/remote/index.js';
+import type { ControlReply } from '../../../src/domain/control/index.js';
+import { type CommandId, MillraceError, type PartitionName, type SessionId } from '../../../src/kernel/index.js';
+import type { KvDelivery } from '../../../src/messages/index.js';
+import { GOLDEN_EVENTS, GOLDEN_LATER_LIMITS } from './control/golden-values.js';
+
+const {
+  AccountCreated: { type: _account, ...plainAccount },
+  DatabaseCreated: { type: _database, ...plainDatabase },
+  ApiKeyCreated: { type: _key, ...key },
+  SearchIndexCreated: { index },
+  BackupStarted: { type: _backup, ...startedBackup },
+  AuditNoted: { type: _note, ...entry },
+  UsageRestored: { type: _usage, database: _of, day: _day, ...today },
+  DatabaseSettingsSet: { settings },
+  AccountPlanSet: { plan },
+  AccountLimitsSet: { limits },
+  TeamSet: { team },
+  UserSet: { type: _user, database: _whose, atMs: _at, ...user },
+} = GOLDEN_EVENTS;
+
+const account = plainAccount;
+const database = { ...plainDatabase, deletedAtMs: undefined };
+const { sha256, sealed } = account.secrets.mgmtKey;
+const fullAccount = {
+  ...account,
+  readOnlyToken: { sha256, sealed },
+  limits,
+  state: 'active' as const,
+  plan: { ...plan, prometheusToken: { sha256, sealed } },
+  team,
+  queueOwner: account.id,
+};
+const laterLimits = (GOLDEN_LATER_LIMITS as Extract<typeof GOLDEN_LATER_LIMITS, { type: 'LimitsUpdated' }>).limits;
+
+/** A name may hold any characters: also half a pair. */
+const HALF_A_PAIR = 'a\ud800b';
+
+export const GOLDEN_CONTROL_REPLIES: { readonly [Type in ControlReply['type']]: readonly ControlReply[] } = {
+  Rejected: [{ type: 'Rejected', reason: 'BAD_VALUE', message: 'größer' }],
+  FirstStarted: [{ type: 'FirstStarted', isNew: true, account, database }],
+  OneDatabase: [
+    { type: 'OneDatabase', database: { ...database, name: HALF_A_PAIR, settings, limits: laterLimits } },
+    { type: 'OneDatabase', database: { ...database, secrets: undefined, deletedAtMs: 1_767_225_600_001 } },
+    { type: 'OneDatabase', database: { ...database, settings: { ...settings, prometheusToken: undefined } } },
+  ],
+  Databases: [{ type: 'Databases', databases: [{ database, today }] }],
+  QuotaLeased: [{ type: 'QuotaLeased', granted: 0 }],
+  QuotaReturned: [{ type: 'QuotaReturned', reserved: 4_294_967_296 }],
+  SessionIsOver: [{ type: 'SessionIsOver' }],
+  MeterIsFolded: [{ type: 'MeterIsFolded', position: 65_536 }],
+  UserIs: [
+    { type: 'UserIs', isSet: true, user },
+    { type: 'UserIs', isSet: false, user: undefined },
+  ],
+  UserIsGone: [{ type: 'UserIsGone', wasThere: false }],
+  UserTokenIsIssued: [{ type: 'UserTokenIsIssued' }],
+  OneAccount: [
+    { type: 'OneAccount', account: fullAccount },
+    { type: 'OneAccount', account: { ...account, state: 'passive', team } },
+  ],
+  Accounts: [{ type: 'Accounts', accounts: [account, { ...fullAccount, plan }] }],
+  OneTeam: [{ type: 'OneTeam', team: { ...account, team } }],
+  TeamIsGone: [{ type: 'TeamIsGone' }],
+  ApiKeys: [{ type: 'ApiKeys', keys: [key] }],
+  OneSearchIndex: [{ type: 'OneSearchIndex', index: { ...index, deletedAtMs: undefined } }],
+  SearchIndexes: [{ type: 'SearchIndexes', indexes: [{ ...index, tokens: undefined, deletedAtMs: 9 }] }],
+  Backups: [{ type: 'Backups', backups: [] }],
+  OneBackup: [
+    {
+      type: 'OneBackup',
+      backup: { ...startedBackup, state: 'failed', bytes: 0, manifests: ['one'], reason: 'gone' },
+    },
+  ],
+  AuditEntries: [{ type: 'AuditEntries', entries: [entry, { ...entry, entity: HALF_A_PAIR }] }],
+  SignedOut: [{ type: 'SignedOut' }],
+};
+
+const session = 'node-0123456789abcdef' as SessionId;
+const clock: ClockReading = {
+  nowMs: 1_790_000_000_000.25,
+  generation: 2,
+  isSure: true,
+  isBehindJournal: false,
+  heard: [
+    ['node-1' as SessionId, 1, -3],
+    ['node-2' as SessionId, 300, -40_000.5],
+    ['node-3' as SessionId, 0, -70_000],
+  ],
+};
+
+export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
+  { session, canOwn: true, isLeaving: false, process: 'node-0' as SessionId, clock: undefined },
+  { session, canOwn: false, isLeaving: true, process: session, clock },
+  { session, canOwn: false, isLeaving: true, process: session, clock: { ...clock, nowMs: -5, heard: [] } },
+];
+
+const lease = {
+  epoch: 70_000,
+  session,
+  isReleased: false,
+  needsQuiet: true,
+  createdAt: '2026-01-01T00:00:00.123456789Z',
+  highWater: undefined,
+};
+export const GOLDEN_SHARD_LEASES: readonly ShardLease[] = [
+  lease,
+  { ...lease, needsQuiet: false, highWater: { number: 12, hash: new Uint8Array(32).fill(200), position: 300 } },
+];
+export const GOLDEN_SESSIONS = [
+  { counter: 0, isDead: false },
+  { counter: 256, isDead: true },
+];
+export const GOLDEN_BOOT_TIMES = [
+  [],
+  [
+    { bootId: 'a', offsetMs: 1_789_999_000_000 },
+    { bootId: 'b', offsetMs: -5.5 },
+  ],
+];
+
+const before: OwnerInstant = { epoch: 3, atMs: 1234.5 };
+const command: RemoteCommand = {
+  commandId: 'node-1:7' as CommandId,
+  isRetry: false,
+  body: Uint8Array.of(0, 200, 255),
+  ask: 'command',
+  before: undefined,
+};
+export const GOLDEN_REMOTE_COMMANDS: readonly RemoteCommand[] = [
+  command,
+  { ...command, isRetry: true, before },
+  { ...command, ask: 'settle', body: new Uint8Array(300) },
+  { ...command, ask: 'greet', before: { epoch: 70_000, atMs: 0 } },
+];
+export const GOLDEN_FAILURE = new MillraceError('FENCED', 'lost', { shard: 'KV_1', epoch: -7, isNew: true, at: 1.5 });
+export const GOLDEN_INSTANT = before;
+
+const partition = 'kv:db-aaaabbbbccccdddd:0' as PartitionName;
+export const GOLDEN_DELIVERIES: readonly KvDelivery[] = [
+  { partition, activation: 'one', events: [] },
+  {
+    partition,
+    activation: 'two',
+    events: [
+      { type: 'message', channel: 'c\u00ff', payload: 'p' },
+      { type: 'pmessage', pattern: 'c*', channel: 'c', payload: '\u0000\u0080' },
+      { type: 'smessage', channel: 'c', payload: 'x'.repeat(70) },
+      { type: 'monitor', line: '1.2 [0 a] "get"' },
+      { type: 'invalidate', keys: ['a', 'b'], by: undefined },
+      { type: 'invalidate', keys: null, by: 'node-1:4' },
+    ],
+  },
+];
