@@ -44,6 +44,17 @@ export function write(response: ServerResponse, answer: Answer): number {
   return bytes;
 }
 
+/** Resolves when the client has read what it was offered, or has gone. */
+export function whenDrained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = () => {
+      response.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    response.on('drain', goOn).on('close', goOn);
+  });
+}
+
 export interface Refusing extends Omit<Answer, 'status' | 'text'> {
   /** Left out: `{"error": "…"}`. */
   readonly text?: string;

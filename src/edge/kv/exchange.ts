@@ -10,6 +10,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
+import { whenDrained } from '../http/answer.js';
 import { answerUnread, discardBody, endInOnePiece, type FaceRequest, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
@@ -59,15 +60,7 @@ export class Exchange {
   /** Waits until the client has read what there was. @returns bytes of the piece */
   async send(piece: string): Promise<number> {
     const { response } = this;
-    if (!response.destroyed && !response.write(piece, this.#encoding)) {
-      await new Promise<void>((resolve) => {
-        const goOn = () => {
-          response.off('drain', goOn).off('close', goOn);
-          resolve();
-        };
-        response.on('drain', goOn).on('close', goOn);
-      });
-    }
+    if (!response.destroyed && !response.write(piece, this.#encoding)) await whenDrained(response);
     return Buffer.byteLength(piece, this.#encoding);
   }
 

@@ -21,6 +21,7 @@ import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
+import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from './queue-limits.js';
 import type { Route } from './route.js';
 import { publishBatch } from './routes/batch.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
@@ -40,9 +41,6 @@ const BY_DAY = startsOf(({ boundBy }) => boundBy === 'day');
 /** Whose body is a message, or becomes one. */
 const MESSAGES = startsOf(({ bodyBound }) => bodyBound === 'message');
 const BATCHES = startsOf(({ bodyBound }) => bodyBound === 'batch');
-/** JSON's escapes make six characters of a byte; what surrounds the payload of an invoke comes on top. */
-const CHARACTERS_A_BYTE = 6;
-const REST_OF_INVOKE_BYTES = 512 * 1024;
 
 const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -99,7 +97,7 @@ export class QueueHandler {
     const run = runHeadersOf(words.configuration);
     if (run !== undefined) call.isOfRun = !run.isTrigger || run.isInvoke;
     const { maxMessageBytes } = grant.facts.limits;
-    const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_INVOKE_BYTES : maxMessageBytes;
+    const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES : maxMessageBytes;
     const limit = Math.min(most, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {
       const whole = { ...asked, body };

@@ -1,6 +1,6 @@
 /** `/v2/dlq`: what could not be delivered, to be looked at, deleted, or sent again as new messages. */
 
-import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
+import { type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
@@ -8,13 +8,20 @@ import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
 import { dlqRecord } from '../../records/message-record.js';
-import { allParameters, filterOf, isGrouped, type Parameters, queryParameters, trimOf } from '../call-filters.js';
+import {
+  bulkParameters,
+  filterOf,
+  isGrouped,
+  type Parameters,
+  queryParameters,
+  refuseLostId,
+  trimOf,
+} from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
-import { dlqPage, refuseLostId } from '../requests/dlq-page.js';
+import { endOfPage, type QueueCall } from '../queue-call.js';
+import { dlqPage } from '../requests/dlq-page.js';
 import { filters, type Route, route } from '../route.js';
-import { jsonOf } from './messages.js';
 import { listFailedRuns } from './workflow-dlq.js';
 
 const PARAMETERS = [
@@ -52,7 +59,7 @@ export const DLQ_ROUTES: readonly Route[] = [
     answer: json(OBJECT),
     async handle(call, { path: { id } }) {
       const { entry, content, response } = await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
-      call.value(200, entryRecord(call, entry, content, response));
+      call.value(200, entryRecord(call, { ...entry, body: content, response: { ...entry.response, body: response } }));
     },
   }),
 
@@ -62,8 +69,7 @@ export const DLQ_ROUTES: readonly Route[] = [
     parameters: filters(OF_BULK),
     answer: json(schemaNamed('DlqDeleted')),
     async handle(call) {
-      refuseLostId(call);
-      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+      const selector = selectorOf(bulkParameters(call, OF_BULK, 'dlq'));
       const { count, after } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
       call.value(200, { deleted: count, cursor: after });
     },
@@ -87,12 +93,9 @@ export const DLQ_ROUTES: readonly Route[] = [
     parameters: filters(OF_BULK),
     answer: json(OBJECT),
     async handle(call) {
-      refuseLostId(call);
-      const { results, after } = await retry(call, () =>
-        selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK)),
-      );
-      const cursor = after === undefined ? '' : `,"cursor":${JSON.stringify(after)}`;
-      call.json(201, `{"responses":[${results.map(publishedJson).join(',')}]${cursor}}`);
+      refuseLostId(call.path, 'dlq');
+      const { results, after } = await retry(call, () => selectorOf(bulkParameters(call, OF_BULK, 'dlq')));
+      call.json(201, `{"responses":[${results.map(publishedJson).join(',')}${endOfPage(after)}`);
     },
   }),
 
@@ -119,11 +122,11 @@ async function listDlq(call: QueueCall): Promise<void> {
   const selector = selectorOf(parameters);
   // An entry is all that there is of its message: it is grouped so or so.
   isGrouped(parameters, 'messageId');
-  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const page = await call.face.parts.messageLog.dlq(call.grant.account, selector, position, trimOf(parameters));
+  const { messageLog } = call.face.parts;
+  const page = await messageLog.dlq(call.grant.account, selector, await call.position(), trimOf(parameters));
   const { entries, after } = page;
-  const end = after === undefined || selector.kind === 'ids' ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
-  await call.list(['{"messages":[', end], entries, (row) => rowRecord(call, row), page);
+  const end = endOfPage(selector.kind === 'ids' ? undefined : after);
+  await call.list(['{"messages":[', end], entries, (row) => entryRecord(call, row), page);
 }
 
 /** Configuration of the call counts before the entries' own; what its Content-Type says is about its own body. */
@@ -139,16 +142,15 @@ function selectorOf(parameters: Parameters): DlqSelector {
   return dlqPage(parameters, MAX_DLQ_COUNT, filterOf);
 }
 
-function entryRecord(call: QueueCall, entry: DlqEntry, content?: Uint8Array, response?: Uint8Array) {
-  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs } = entry;
-  const { status, header, error } = entry.response;
-  const message = { id, envelope, createdAtMs, notBeforeMs, content };
-  return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
-}
+/** As a read model has it; the queue's owner leaves out bodies that are empty. */
+type ShownEntry = Pick<DlqRow, 'dlqId' | 'messageId' | 'envelope' | 'createdAtMs' | 'notBeforeMs'> & {
+  readonly body: Uint8Array | undefined;
+  readonly response: Omit<DlqRow['response'], 'body'> & { readonly body: Uint8Array | undefined };
+};
 
-function rowRecord(call: QueueCall, row: DlqRow) {
-  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content } = row;
-  const { status, header, error, body: response } = row.response;
+function entryRecord(call: QueueCall, entry: ShownEntry) {
+  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content } = entry;
+  const { status, header, error, body: response } = entry.response;
   const message = { id, envelope, createdAtMs, notBeforeMs, content };
   return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
 }

@@ -6,13 +6,12 @@ import {
   parseDurationSeconds,
   parseWholeNumber,
 } from '../../../domain/queue/index.js';
-import { assert } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
-import { queryParameters, single } from '../call-filters.js';
+import { flagOf, queryParameters, single } from '../call-filters.js';
 import { decoded } from '../destination.js';
-import type { QueueCall } from '../queue-call.js';
+import { only, type QueueCall } from '../queue-call.js';
 import { flowRecord } from '../records/resource-records.js';
 import { filters, type Route, route } from '../route.js';
 
@@ -56,9 +55,7 @@ export const FLOW_CONTROL_ROUTES: readonly Route[] = [
     answer: json(OBJECT),
     async handle(call) {
       const { flows } = await call.ask({ type: 'GetFlow', key: keyIn(call) }, 'Flows');
-      const [flow] = flows;
-      assert(flow !== undefined, 'a flow-control key that was found is missing');
-      call.value(200, flowRecord(flow));
+      call.value(200, flowRecord(only(flows)));
     },
   }),
 ];
@@ -104,8 +101,8 @@ async function pin(call: QueueCall): Promise<void> {
 
 async function unpin(call: QueueCall): Promise<void> {
   const parameters = queryParameters(call.words.rest, OF_UNPIN);
-  const parallelism = flag('parallelism', single(parameters, 'parallelism'));
-  const rate = flag('rate', single(parameters, 'rate'));
+  const parallelism = flagOf(parameters, 'parallelism');
+  const rate = flagOf(parameters, 'rate');
   await call.ask({ type: 'UnpinFlow', key: keyBeforeAction(call), parallelism, rate }, 'Done');
 }
 
@@ -114,12 +111,6 @@ function positive(name: string, text: string | undefined): number | undefined {
   const number = parseWholeNumber(text);
   if (number === undefined || number < 1) throw invalid(`${name} must be a whole number, 1 at least`);
   return number;
-}
-
-function flag(name: string, text = 'false'): boolean {
-  const word = text.toLowerCase();
-  if (word !== 'true' && word !== 'false') throw invalid(`${name} must be true or false`);
-  return word === 'true';
 }
 
 function keyBeforeAction(call: QueueCall): string {

@@ -4,12 +4,10 @@ import { MAX_CANCEL_COUNT, type MessageSelector } from '../../../domain/queue/in
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { parseJson } from '../../http/json-items.js';
 import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { Refused } from '../../http/refused.js';
 import { messageRecord } from '../../records/message-record.js';
-import { allParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
-import type { QueueCall } from '../queue-call.js';
+import { bulkParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
 import { MAX_IDS } from '../queue-limits.js';
 import { filters, type Route, route } from '../route.js';
 
@@ -60,9 +58,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     parameters: filters(PARAMETERS),
     answer: json(schemaNamed('Cancelled')),
     async handle(call) {
-      // An id that a client has lost would make it all of them.
-      if (call.path.endsWith('/')) throw invalid('the message id is missing');
-      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), PARAMETERS));
+      const selector = selectorOf(bulkParameters(call, PARAMETERS, 'message'));
       const { count } = await call.ask({ type: 'CancelMessages', selector }, 'Cancelled');
       call.value(200, { cancelled: count });
     },
@@ -73,9 +69,4 @@ function selectorOf(parameters: Parameters): MessageSelector {
   const messageIds = valuesOf(parameters, 'messageIds', MAX_IDS) as MessageId[];
   if (messageIds.length > 0) return { kind: 'ids', messageIds: [...new Set(messageIds)] };
   return { kind: 'filter', filter: filterOf(parameters), count: countOf(parameters, MAX_CANCEL_COUNT) };
-}
-
-/** The body of a bulk call; undefined when there is none. @throws Refused 400 */
-export function jsonOf({ body }: QueueCall): unknown {
-  return body.length === 0 ? undefined : parseJson(body);
 }

@@ -1,12 +1,11 @@
 /** `/v2/queues`. */
 
-import { nameProblem } from '../../../domain/queue/index.js';
-import { assert } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
 import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
-import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { checkedName } from '../call-filters.js';
+import { only } from '../queue-call.js';
 import { queueRecord } from '../records/resource-records.js';
 import { SetQueueRequest } from '../requests/set-queue.js';
 import { type Route, route } from '../route.js';
@@ -39,9 +38,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     answer: json(OBJECT),
     async handle(call, { path: parts }) {
       const { queues } = await call.ask({ type: 'GetQueue', name: nameIn(parts) }, 'Queues');
-      const [queue] = queues;
-      assert(queue !== undefined, 'a queue that was found is missing');
-      call.value(200, queueRecord(queue));
+      call.value(200, queueRecord(only(queues)));
     },
   }),
 
@@ -72,8 +69,6 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
 }
 
 /** @throws Refused 400 */
-function nameIn({ name = '' }: PathParts): string {
-  const problem = nameProblem('queue name', name);
-  if (problem !== undefined) throw invalid(problem);
-  return name;
+function nameIn({ name }: PathParts): string {
+  return checkedName('queue name', name);
 }

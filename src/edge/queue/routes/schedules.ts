@@ -1,15 +1,16 @@
 /** `/v2/schedules`. */
 
-import { nameProblem, newScheduleId, parseCron } from '../../../domain/queue/index.js';
-import { assert, type ScheduleId } from '../../../kernel/index.js';
+import { newScheduleId, parseCron } from '../../../domain/queue/index.js';
+import type { ScheduleId } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, headerParameter, OBJECT, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { checkedName } from '../call-filters.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
+import { only, type QueueCall } from '../queue-call.js';
 import { scheduleRecord } from '../records/schedule-record.js';
 import { type Route, route } from '../route.js';
 import { MESSAGE_SETTINGS } from './publish.js';
@@ -35,9 +36,8 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     answer: json(OBJECT),
     async handle(call, { path: parts }) {
       const { schedules } = await call.ask({ type: 'GetSchedule', id: idIn(parts) }, 'Schedules');
-      const [found] = schedules;
-      assert(found !== undefined, 'a schedule that was found is missing');
-      call.value(200, scheduleRecord(found.schedule, found.content, call.spellingFor(found.schedule.isAlias)));
+      const { schedule, content } = only(schedules);
+      call.value(200, scheduleRecord(schedule, content, call.spellingFor(schedule.isAlias)));
     },
   }),
 
@@ -98,8 +98,6 @@ async function setSchedule(call: QueueCall): Promise<void> {
 }
 
 /** @throws Refused 400 */
-function idIn({ id = '' }: PathParts): ScheduleId {
-  const problem = nameProblem('schedule id', id);
-  if (problem !== undefined) throw invalid(problem);
-  return id as ScheduleId;
+function idIn({ id }: PathParts): ScheduleId {
+  return checkedName('schedule id', id) as ScheduleId;
 }

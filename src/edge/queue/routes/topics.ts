@@ -1,16 +1,15 @@
 /** `/v2/topics`: URL groups. */
 
-import { nameProblem } from '../../../domain/queue/index.js';
-import { assert } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
 import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { checkedName } from '../call-filters.js';
 import { destinationOf } from '../destination.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
+import { only, type QueueCall } from '../queue-call.js';
 import { groupRecord } from '../records/resource-records.js';
 import { EndpointsRequest } from '../requests/endpoints.js';
 import { headersOf } from '../requests/header-members.js';
@@ -33,9 +32,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     answer: json(OBJECT),
     async handle(call, { path: parts }) {
       const { groups } = await call.ask({ type: 'GetGroup', group: nameIn(parts) }, 'Groups');
-      const [group] = groups;
-      assert(group !== undefined, 'a group that was found is missing');
-      call.value(200, groupRecord(group));
+      call.value(200, groupRecord(only(groups)));
     },
   }),
 
@@ -96,8 +93,6 @@ function refuseEndpoint(call: QueueCall, url: string): void {
 }
 
 /** @throws Refused 400 */
-function nameIn({ name = '' }: PathParts): string {
-  const problem = nameProblem('URL group name', name);
-  if (problem !== undefined) throw invalid(problem);
-  return name;
+function nameIn({ name }: PathParts): string {
+  return checkedName('URL group name', name);
 }

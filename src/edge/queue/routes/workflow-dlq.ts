@@ -23,7 +23,7 @@ import { json } from '../../http/answer-shape.js';
 import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
+import { endOfPage, only, type QueueCall } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
 import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
 import {
@@ -55,7 +55,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
     answer: json(OBJECT),
     async handle(call, { path: { id } }) {
       const { runs } = await call.ask({ type: 'GetFailedRun', dlqId: id as DlqId }, 'FailedRuns');
-      call.value(200, recordOf(call, runs[0] as FailedRunView));
+      call.value(200, recordOf(call, only(runs)));
     },
   }),
 
@@ -96,7 +96,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
       const messageId = newMessageId(call.face.parts.random);
       const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
       const { runs } = await call.ask(command, 'RunsStarted');
-      call.value(200, nameRecord(runs[0] as RunName));
+      call.value(200, nameRecord(only(runs)));
     },
   }),
 
@@ -165,7 +165,7 @@ async function* listed(
     after = page.after;
     left = after === undefined ? undefined : behind(left, after, page.runs.length);
   }
-  yield after === undefined ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
+  yield endOfPage(after);
 }
 
 /** What is left to be shown; undefined: nothing of this page. */
