@@ -28,6 +28,9 @@ export interface Answer {
   readonly leavesBody?: boolean;
 }
 
+/** Of answers that hold secrets, or data of tenants. */
+export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+
 /** @returns bytes of the body; 0 when nothing was written */
 export function write(response: ServerResponse, answer: Answer): number {
   if (response.destroyed || response.headersSent) return 0;

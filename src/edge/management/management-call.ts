@@ -9,13 +9,11 @@ import {
 import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
-import { controlRefusal } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { askControl, type ControlReplyOf } from '../control-asking.js';
+import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
-import { mayDo } from '../team-permissions.js';
+import { mayDo, type Permission } from '../team-permissions.js';
 import type { ManagementFace } from './management-face.js';
-
-export type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 
 /** What the audit log says about a change, beside who made it. */
 export interface About {
@@ -73,18 +71,15 @@ export class ManagementCall {
   }
 
   /** @throws Refused when the control actor refuses; what the way to it throws */
-  async ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ReplyOf<Type>> {
-    const reply = await this.face.parts.control.send(command);
-    if (reply.type === 'Rejected') throw new Refused(controlRefusal(reply.reason, reply.message));
-    assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
-    return reply as ReplyOf<Type>;
+  ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ControlReplyOf<Type>> {
+    return askControl(this.face.parts.control, command, type);
   }
 
   /**
    * As `ask`, with a line of the audit log in the same entry, also where all was so already or the data alone changes:
    * somebody has asked for it, and was not refused.
    */
-  change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ReplyOf<Type>> {
+  change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ControlReplyOf<Type>> {
     const { account = this.account } = about;
     return this.ask({ type: 'Audited', account, note: this.#noteOf(about), command, always: true }, type);
   }
@@ -107,3 +102,7 @@ export class ManagementCall {
     };
   }
 }
+
+/** The permission is the caller's, in the account of the key. */
+export type ManagementRoute = Route<ManagementCall, Permission>;
+export const managementRoute = routesOf<ManagementCall, Permission>();

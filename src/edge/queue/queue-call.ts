@@ -14,6 +14,7 @@ import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js'
 import { whenDrained, write, writeRefusal } from '../http/answer.js';
 import type { FaceRequest } from '../http/index.js';
 import { Refused } from '../http/refused.js';
+import { type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
@@ -199,3 +200,14 @@ export function only<Item>([found]: readonly Item[]): Item {
 export function cutOff(request: FaceRequest): void {
   request.socket.destroy();
 }
+
+/** A read-only token may `read`; a suspended account may not `publish`. */
+type QueueRight = 'read' | 'change' | 'publish';
+
+/**
+ * A route of the queue or of workflows, which answers by its call. `bodyBound`: the body is as long as a `message` or a
+ * `batch` may be; else as JSON may be. `boundBy`: the `day` bounds all that publishes; nothing bounds what a `run` asks,
+ * since a run that has begun would fail, after some attempts, for what others ask.
+ */
+export type QueueRoute = Route<QueueCall, QueueRight>;
+export const queueRoute = routesOf<QueueCall, QueueRight>();

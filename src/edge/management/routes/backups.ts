@@ -1,16 +1,17 @@
 /** Backups of databases. Switching daily ones on and off is a setting (database-settings.ts). */
+
 import type { Backup } from '../../../domain/control/index.js';
 import { type BackupId, type DatabaseId, describeError } from '../../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
+import { listOf, OK, OK_ANSWER } from '../../http/answer-shape.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { CreateBackupRequest, RestoreBackupRequest } from '../requests/database-requests.js';
-import { listOf, OK, OK_ANSWER, type Route, route } from '../route.js';
 
-export const BACKUP_ROUTES: readonly Route[] = [
-  route('GET /v2/kv/list-backup/:id', {
+export const BACKUP_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/kv/list-backup/:id', {
     summary: 'Lists the backups of a database, newest first.',
     permission: 'read',
     answer: listOf(BackupAnswer),
@@ -19,7 +20,7 @@ export const BACKUP_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/create-backup/:id', {
+  managementRoute('POST /v2/kv/create-backup/:id', {
     summary: 'Begins a backup of a database, which the list of backups shows from then on.',
     permission: 'databases',
     body: CreateBackupRequest,
@@ -43,7 +44,7 @@ export const BACKUP_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/kv/delete-backup/:id/:backup_id', {
+  managementRoute('DELETE /v2/kv/delete-backup/:id/:backup_id', {
     summary: 'Deletes a backup.',
     permission: 'databases',
     answer: OK_ANSWER,
@@ -64,7 +65,7 @@ export const BACKUP_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/restore-backup/:id', {
+  managementRoute('POST /v2/kv/restore-backup/:id', {
     summary: 'Puts a backup, of this database or another of the account, in place of all that a database holds.',
     permission: 'databases',
     body: RestoreBackupRequest,

@@ -1,4 +1,5 @@
 /** Settings of databases: plan, budget, regions, and what is switched on and off. */
+
 import {
   type AuditAction,
   type DatabaseChange,
@@ -7,10 +8,12 @@ import {
   DEFAULT_DATABASE_SETTINGS,
   databasePlanNamed,
 } from '../../../domain/control/index.js';
+import { OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
+import type { Method } from '../../http/route.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { databaseIdIn } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { refuseRegionTwice, refuseReplicasOfFree } from '../new-database.js';
 import {
   AllowedIpsRequest,
@@ -18,10 +21,9 @@ import {
   DatabaseBudgetRequest,
   UpdateRegionsRequest,
 } from '../requests/database-requests.js';
-import { type Method, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
-export const DATABASE_SETTING_ROUTES: readonly Route[] = [
-  route('POST /v2/kv/enable-tls/:id', {
+export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/kv/enable-tls/:id', {
     summary: 'Says that a database is to be reached by TLS, which it always can be.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
@@ -41,7 +43,7 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
     ['patch'],
   ),
 
-  route('POST /v2/kv/:id/change-plan', {
+  managementRoute('POST /v2/kv/:id/change-plan', {
     alsoPaths: ['/v2/kv/change-plan/:id'],
     summary: 'Moves a database to another plan, with its limits.',
     permission: 'payment',
@@ -59,7 +61,7 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('PATCH /v2/kv/update-budget/:id', {
+  managementRoute('PATCH /v2/kv/update-budget/:id', {
     summary: 'Sets what a database may cost a month, in dollars.',
     permission: 'payment',
     body: DatabaseBudgetRequest,
@@ -70,7 +72,7 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/update-regions/:id', {
+  managementRoute('POST /v2/kv/update-regions/:id', {
     summary: 'Sets all read regions of a database.',
     permission: 'databases',
     body: UpdateRegionsRequest,
@@ -91,7 +93,7 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/update-allowlist/:id', {
+  managementRoute('POST /v2/kv/update-allowlist/:id', {
     summary: 'Sets from which IPv4 addresses a database may be used; an empty list: from everywhere.',
     permission: 'databases',
     body: AllowedIpsRequest,
@@ -118,9 +120,9 @@ function switchRoutes(
   [onAction, offAction]: readonly [AuditAction, AuditAction],
   settingsOf: (isOn: boolean) => Partial<DatabaseSettings>,
   alsoMethods: readonly Method[] = [],
-): Route[] {
+): ManagementRoute[] {
   const switchRoute = (verb: 'enable' | 'disable', isOn: boolean, action: AuditAction) =>
-    route(`POST /v2/kv/${verb}-${what}/:id`, {
+    managementRoute(`POST /v2/kv/${verb}-${what}/:id`, {
       alsoMethods,
       summary: `Switches ${what} of a database ${isOn ? 'on' : 'off'}.`,
       permission: what === 'prodpack' ? 'payment' : 'databases',

@@ -1,10 +1,12 @@
 /** Databases: made, looked at, renamed, moved, deleted. */
 
+import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
 import { chargesOfDatabase, statisticsOf } from '../charges.js';
 import { databaseIdIn, teamOfCaller } from '../ids.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { newDatabaseOf } from '../new-database.js';
 import {
   CreateDatabaseRequest,
@@ -13,10 +15,9 @@ import {
   PeriodQuery,
   RenameRequest,
 } from '../requests/database-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
-export const DATABASE_ROUTES: readonly Route[] = [
-  route('GET /v2/kv/databases', {
+export const DATABASE_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/kv/databases', {
     summary: 'Lists the databases of the account, oldest first.',
     permission: 'read',
     answer: listOf(DatabaseAnswer),
@@ -26,7 +27,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/database', {
+  managementRoute('POST /v2/kv/database', {
     summary: 'Makes a database.',
     permission: 'databases',
     body: CreateDatabaseRequest,
@@ -39,7 +40,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/kv/database/:id', {
+  managementRoute('GET /v2/kv/database/:id', {
     summary: 'Shows a database.',
     permission: 'read',
     query: CredentialsQuery,
@@ -49,7 +50,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/kv/database/:id', {
+  managementRoute('DELETE /v2/kv/database/:id', {
     summary: 'Deletes a database with all that it holds.',
     permission: 'databases',
     answer: OK_ANSWER,
@@ -63,7 +64,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/rename/:id', {
+  managementRoute('POST /v2/kv/rename/:id', {
     summary: 'Gives a database another name.',
     permission: 'databases',
     body: RenameRequest,
@@ -76,7 +77,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/reset-password/:id', {
+  managementRoute('POST /v2/kv/reset-password/:id', {
     summary: 'Gives a database a new password and new tokens; the old ones open nothing any more.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
@@ -88,7 +89,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/move-to-team', {
+  managementRoute('POST /v2/kv/move-to-team', {
     summary: 'Moves a database to a team in which the caller may make databases.',
     permission: 'databases',
     body: MoveDatabaseRequest,
@@ -104,7 +105,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/kv/stats/:id', {
+  managementRoute('GET /v2/kv/stats/:id', {
     summary: 'Shows what a database was used for.',
     permission: 'read',
     query: PeriodQuery,

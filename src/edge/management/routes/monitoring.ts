@@ -1,12 +1,13 @@
 /** Switching the scrape endpoint of a database, or of a message queue account, on and off. */
+
 import { IsOptional, IsString } from 'class-validator';
 import { DEFAULT_DATABASE_SETTINGS, type SealedSecret } from '../../../domain/control/index.js';
 import { hashSecret, newSecretText } from '../../../messages/index.js';
+import { one } from '../../http/answer-shape.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { databaseIdIn } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
-import { one, type Route, route } from '../route.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { changedQueue, planChange, queueOf } from './queue-accounts.js';
 
 export class MonitoredDatabaseAnswer extends DatabaseAnswer {
@@ -21,8 +22,8 @@ export class MonitoredQueueAnswer extends QueueAccountAnswer {
 
 const TOKEN_PREFIX = 'mrm_';
 
-export const MONITORING_ROUTES: readonly Route[] = [
-  route('POST /v2/kv/enable-prometheus/:id', {
+export const MONITORING_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/kv/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a database, and shows its token this once; one that is open keeps its token.',
     permission: 'databases',
@@ -36,14 +37,14 @@ export const MONITORING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/disable-prometheus/:id', {
+  managementRoute('POST /v2/kv/disable-prometheus/:id', {
     summary: 'Closes the scrape endpoint of a database: its token opens nothing any more.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
     handle: (call, { path }) => switched(call, path.id, 'disablePrometheus', null),
   }),
 
-  route('POST /v2/msgq/enable-prometheus/:id', {
+  managementRoute('POST /v2/msgq/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a message queue account, which has the databases of its owner too, and shows its token this once; one that is open keeps its token.',
     permission: 'databases',
@@ -57,7 +58,7 @@ export const MONITORING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/msgq/disable-prometheus/:id', {
+  managementRoute('POST /v2/msgq/disable-prometheus/:id', {
     summary: 'Closes the scrape endpoint of a message queue account: its token opens nothing any more.',
     permission: 'databases',
     answer: one(QueueAccountAnswer),

@@ -1,4 +1,5 @@
 /** Accounts of the message queue. One account has one, unless others were moved to it. */
+
 import {
   ACCOUNT_PLAN_TERMS,
   type Account,
@@ -8,13 +9,14 @@ import {
 import type { AccountId } from '../../../kernel/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { notFound } from '../../error-map.js';
+import { listOf, OK, OK_ANSWER, one, TEXTS } from '../../http/answer-shape.js';
 import { Refused } from '../../http/refused.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
 import { chargesOfQueue, statisticsOf } from '../charges.js';
 import { queueIdIn, teamOfCaller } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { PeriodQuery } from '../requests/database-requests.js';
 import {
   MoveQueueRequest,
@@ -22,10 +24,9 @@ import {
   queueBudgetOf,
   SetQueuePlanRequest,
 } from '../requests/queue-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route, TEXTS } from '../route.js';
 
-export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
-  route('GET /v2/msgq/users', {
+export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/msgq/users', {
     summary: 'Lists the message queue accounts of the account.',
     permission: 'read',
     answer: listOf(QueueAccountAnswer),
@@ -34,7 +35,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/user', {
+  managementRoute('GET /v2/msgq/user', {
     summary: 'Shows the first message queue account of the account.',
     permission: 'read',
     answer: one(QueueAccountAnswer),
@@ -45,7 +46,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/user/:id', {
+  managementRoute('GET /v2/msgq/user/:id', {
     summary: 'Shows a message queue account.',
     permission: 'read',
     answer: one(QueueAccountAnswer),
@@ -54,7 +55,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/stats/:id', {
+  managementRoute('GET /v2/msgq/stats/:id', {
     summary: 'Shows what a message queue account was used for.',
     permission: 'read',
     query: PeriodQuery,
@@ -67,7 +68,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/msgq/rotate-token/:id', {
+  managementRoute('POST /v2/msgq/rotate-token/:id', {
     summary: 'Gives a message queue account new tokens; the old ones open nothing any more.',
     permission: 'databases',
     answer: one(QueueAccountAnswer),
@@ -84,7 +85,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/msgq/set-plan/:id', {
+  managementRoute('POST /v2/msgq/set-plan/:id', {
     summary: 'Moves a message queue account to another plan, with its limits.',
     permission: 'payment',
     body: SetQueuePlanRequest,
@@ -96,7 +97,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('PATCH /v2/msgq/update-budget/:id', {
+  managementRoute('PATCH /v2/msgq/update-budget/:id', {
     summary: 'Sets what a message queue account may cost a month, in dollars.',
     permission: 'payment',
     body: QueueBudgetRequest,
@@ -112,7 +113,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
   prodPackRoute('enable', true, 'enableQueueProdPack'),
   prodPackRoute('disable', false, 'disableQueueProdPack'),
 
-  route('POST /v2/msgq/move-to-team', {
+  managementRoute('POST /v2/msgq/move-to-team', {
     summary: 'Moves a message queue, with all that it holds, to a team in which the caller may change it.',
     permission: 'databases',
     body: MoveQueueRequest,
@@ -131,7 +132,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/ipv4', {
+  managementRoute('GET /v2/msgq/ipv4', {
     summary: 'Lists the addresses from which messages are delivered, as CIDR blocks.',
     permission: 'open',
     answer: TEXTS,
@@ -139,8 +140,8 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
   }),
 ];
 
-function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action: AuditAction): Route {
-  return route(`POST /v2/msgq/${verb}-prodpack/:id`, {
+function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action: AuditAction): ManagementRoute {
+  return managementRoute(`POST /v2/msgq/${verb}-prodpack/:id`, {
     summary: `Switches the production pack of a message queue account ${hasProdPack ? 'on' : 'off'}.`,
     permission: 'payment',
     answer: OK_ANSWER,

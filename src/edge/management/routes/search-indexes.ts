@@ -1,8 +1,10 @@
 /** Search indexes: made, looked at, renamed, moved, deleted. Their documents are the data plane's. */
+
 import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control/index.js';
 import { describeError } from '../../../kernel/index.js';
 import { newDatabaseId } from '../../../messages/index.js';
 import type { Timer, Timers } from '../../../ports/index.js';
+import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import type { Point } from '../../http/shapes.js';
 import { mustBeAllowed } from '../../team-permissions.js';
@@ -16,19 +18,18 @@ import {
 } from '../answers/search-statistics.js';
 import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
 import { searchIndexIdIn, teamOfCaller } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
 import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
 import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
 /** Of each search index; its documents are keys there. */
 const PARTITIONS = 1;
 /** Questions to the statistics: a list must not fill their queue for others. */
 const ASKED_AT_ONCE = 8;
 
-export const SEARCH_ROUTES: readonly Route[] = [
-  route('POST /v2/search', {
+export const SEARCH_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/search', {
     summary: 'Makes a search index.',
     permission: 'databases',
     body: CreateSearchIndexRequest,
@@ -45,7 +46,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search', {
+  managementRoute('GET /v2/search', {
     summary: 'Lists the search indexes of the account, oldest first.',
     permission: 'read',
     answer: listOf(SearchIndexAnswer),
@@ -60,7 +61,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search/stats', {
+  managementRoute('GET /v2/search/stats', {
     summary: 'Shows what all search indexes of the account were used for together.',
     permission: 'read',
     answer: one(SearchTotalsAnswer),
@@ -78,7 +79,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search/:id', {
+  managementRoute('GET /v2/search/:id', {
     summary: 'Shows a search index.',
     permission: 'read',
     answer: one(SearchIndexAnswer),
@@ -87,7 +88,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/search/:id', {
+  managementRoute('DELETE /v2/search/:id', {
     summary: 'Deletes a search index with all that it holds.',
     permission: 'databases',
     answer: OK_ANSWER,
@@ -101,7 +102,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/search/:id/rename', {
+  managementRoute('POST /v2/search/:id/rename', {
     summary: 'Gives a search index another name.',
     permission: 'databases',
     body: RenameRequest,
@@ -115,7 +116,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/search/:id/reset-password', {
+  managementRoute('POST /v2/search/:id/reset-password', {
     summary: 'Gives a search index new tokens; the old ones open nothing any more.',
     permission: 'databases',
     answer: OK_ANSWER,
@@ -128,7 +129,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/search/:id/transfer', {
+  managementRoute('POST /v2/search/:id/transfer', {
     summary: 'Moves a search index to a team in which the caller may make search indexes.',
     permission: 'databases',
     body: TransferRequest,
@@ -145,7 +146,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search/:id/stats', {
+  managementRoute('GET /v2/search/:id/stats', {
     summary: 'Shows what a search index was used for.',
     permission: 'read',
     query: PeriodQuery,

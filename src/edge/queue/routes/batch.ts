@@ -11,11 +11,10 @@ import { warningHeaders } from '../daily-headers.js';
 import { destinationOf } from '../destination.js';
 import { publishedJson } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
-import { expected, type QueueCall } from '../queue-call.js';
+import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from '../queue-limits.js';
 import { BatchItemRequest } from '../requests/batch-item.js';
 import { headersOf } from '../requests/header-members.js';
-import { type Route, route } from '../route.js';
 import { isSentByRun } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
 import { askedItem } from '../workflow-items.js';
@@ -24,8 +23,8 @@ import { PUBLISHED } from './publish.js';
 /** Others run after so many. */
 const ITEMS_A_STEP = 32;
 
-export const BATCH_ROUTES: readonly Route[] = [
-  route('POST /v2/batch', {
+export const BATCH_ROUTES: readonly QueueRoute[] = [
+  queueRoute('POST /v2/batch', {
     summary: 'Publishes many messages.',
     permission: 'publish',
     bodyBound: 'batch',

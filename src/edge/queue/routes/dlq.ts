@@ -5,7 +5,7 @@ import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
 import { dlqRecord } from '../../records/message-record.js';
 import {
@@ -19,9 +19,8 @@ import {
 } from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
-import { endOfPage, type QueueCall } from '../queue-call.js';
+import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { dlqPage } from '../requests/dlq-page.js';
-import { filters, type Route, route } from '../route.js';
 import { listFailedRuns } from './workflow-dlq.js';
 
 const PARAMETERS = [
@@ -44,16 +43,16 @@ const PARAMETERS = [
 const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
 const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source', 'groupBy', 'trimBody']);
 
-export const DLQ_ROUTES: readonly Route[] = [
-  route('GET /v2/dlq', {
+export const DLQ_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/dlq', {
     summary: 'Lists messages that could not be delivered.',
     permission: 'read',
-    parameters: filters(OF_LIST),
+    parameters: textParameters(OF_LIST),
     answer: json(OBJECT),
     handle: listDlq,
   }),
 
-  route('GET /v2/dlq/:id', {
+  queueRoute('GET /v2/dlq/:id', {
     summary: 'Shows an entry of the DLQ.',
     permission: 'read',
     answer: json(OBJECT),
@@ -63,10 +62,10 @@ export const DLQ_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/dlq', {
+  queueRoute('DELETE /v2/dlq', {
     summary: 'Deletes entries of the DLQ.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(schemaNamed('DlqDeleted')),
     async handle(call) {
       const selector = selectorOf(bulkParameters(call, OF_BULK, 'dlq'));
@@ -75,7 +74,7 @@ export const DLQ_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/dlq/:id', {
+  queueRoute('DELETE /v2/dlq/:id', {
     summary: 'Deletes an entry of the DLQ.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -87,10 +86,10 @@ export const DLQ_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/dlq/retry', {
+  queueRoute('POST /v2/dlq/retry', {
     summary: 'Sends entries of the DLQ again.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(OBJECT),
     async handle(call) {
       refuseLostId(call.path, 'dlq');
@@ -99,7 +98,7 @@ export const DLQ_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/dlq/retry/:id', {
+  queueRoute('POST /v2/dlq/retry/:id', {
     summary: 'Sends an entry of the DLQ again.',
     permission: 'change',
     answer: json(ANYTHING),

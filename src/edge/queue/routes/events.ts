@@ -6,7 +6,7 @@
 import type { MessageFilter } from '../../../domain/queue/index.js';
 import { type LogEvent, type LogQuery, MESSAGE_STATES } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT } from '../../http/openapi/parts.js';
+import { OBJECT, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { eventRecord, groupRecord } from '../../records/event-record.js';
 import {
@@ -23,9 +23,8 @@ import {
   valuesOf,
   wordsForStates,
 } from '../call-filters.js';
-import { endOfPage, type QueueCall, texts } from '../queue-call.js';
+import { endOfPage, type QueueCall, type QueueRoute, queueRoute, texts } from '../queue-call.js';
 import { DEFAULT_EVENT_COUNT, DEFAULT_GROUP_COUNT, MAX_EVENT_COUNT, MAX_IDS } from '../queue-limits.js';
-import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
@@ -56,18 +55,18 @@ const INSTANT = /^\d{1,16}$/;
 
 const STATES_BY_WORD = wordsForStates(MESSAGE_STATES);
 
-export const EVENT_ROUTES: readonly Route[] = [
-  route('GET /v2/events', {
+export const EVENT_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/events', {
     summary: 'As /v2/logs, by its older name.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: listEvents,
   }),
-  route('GET /v2/logs', {
+  queueRoute('GET /v2/logs', {
     summary: 'Lists what happened to messages, newest first.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: listEvents,
   }),

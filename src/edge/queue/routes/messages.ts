@@ -4,12 +4,12 @@ import { MAX_CANCEL_COUNT, type MessageSelector } from '../../../domain/queue/in
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
 import { messageRecord } from '../../records/message-record.js';
 import { bulkParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
+import { type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_IDS } from '../queue-limits.js';
-import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'messageIds',
@@ -30,8 +30,8 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
-export const MESSAGE_ROUTES: readonly Route[] = [
-  route('GET /v2/messages/:id', {
+export const MESSAGE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/messages/:id', {
     summary: 'Shows a message that is under way.',
     permission: 'read',
     answer: json(OBJECT),
@@ -41,7 +41,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/messages/:id', {
+  queueRoute('DELETE /v2/messages/:id', {
     summary: 'Cancels a message.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -52,10 +52,10 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/messages', {
+  queueRoute('DELETE /v2/messages', {
     summary: 'Cancels messages.',
     permission: 'change',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(schemaNamed('Cancelled')),
     async handle(call) {
       const selector = selectorOf(bulkParameters(call, PARAMETERS, 'message'));

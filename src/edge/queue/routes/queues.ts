@@ -5,13 +5,12 @@ import { parseJson } from '../../http/json-items.js';
 import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
 import type { PathParts } from '../../http/route.js';
 import { checkedName } from '../call-filters.js';
-import { only } from '../queue-call.js';
+import { only, type QueueRoute, queueRoute } from '../queue-call.js';
 import { queueRecord } from '../records/resource-records.js';
 import { SetQueueRequest } from '../requests/set-queue.js';
-import { type Route, route } from '../route.js';
 
-export const QUEUE_ROUTES: readonly Route[] = [
-  route('POST /v2/queues', {
+export const QUEUE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('POST /v2/queues', {
     summary: 'Makes or changes a queue.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -22,7 +21,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/queues', {
+  queueRoute('GET /v2/queues', {
     summary: 'Lists queues.',
     permission: 'read',
     answer: json(OBJECTS),
@@ -32,7 +31,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/queues/:name', {
+  queueRoute('GET /v2/queues/:name', {
     summary: 'Shows a queue.',
     permission: 'read',
     answer: json(OBJECT),
@@ -42,7 +41,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/queues/:name', {
+  queueRoute('DELETE /v2/queues/:name', {
     summary: 'Deletes a queue.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -56,8 +55,8 @@ export const QUEUE_ROUTES: readonly Route[] = [
   pauseRoute('resume', 'Lets a queue go on.', false),
 ];
 
-function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): Route {
-  return route(`POST /v2/queues/:name/${action}`, {
+function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): QueueRoute {
+  return queueRoute(`POST /v2/queues/:name/${action}`, {
     summary,
     permission: 'change',
     answer: json(ANYTHING),

@@ -10,15 +10,14 @@ import { checkedName } from '../call-filters.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
-import { only, type QueueCall } from '../queue-call.js';
+import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { scheduleRecord } from '../records/schedule-record.js';
-import { type Route, route } from '../route.js';
 import { MESSAGE_SETTINGS } from './publish.js';
 
 const SCHEDULES = '/v2/schedules/';
 
-export const SCHEDULE_ROUTES: readonly Route[] = [
-  route('GET /v2/schedules', {
+export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/schedules', {
     summary: 'Lists schedules.',
     permission: 'read',
     answer: json(OBJECTS),
@@ -30,7 +29,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/schedules/:id', {
+  queueRoute('GET /v2/schedules/:id', {
     summary: 'Shows a schedule.',
     permission: 'read',
     answer: json(OBJECT),
@@ -41,7 +40,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/schedules/:id', {
+  queueRoute('DELETE /v2/schedules/:id', {
     summary: 'Deletes a schedule.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -53,7 +52,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
 
   pauseRoute('pause', 'Pauses a schedule.', true),
   pauseRoute('resume', 'Lets a schedule go on.', false),
-  route('POST /v2/schedules/*destination?', {
+  queueRoute('POST /v2/schedules/*destination?', {
     summary: 'Makes or changes a schedule.',
     permission: 'change',
     bodyBound: 'message',
@@ -64,8 +63,8 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
 ];
 
 /** No URL has this form, and no group's name a slash: it is none of the calls that make schedules. */
-function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): Route {
-  return route(`POST /v2/schedules/:id/${action}`, {
+function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): QueueRoute {
+  return queueRoute(`POST /v2/schedules/:id/${action}`, {
     alsoMethods: ['patch'],
     summary,
     permission: 'change',

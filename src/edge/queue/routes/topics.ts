@@ -9,14 +9,13 @@ import type { PathParts } from '../../http/route.js';
 import { checkedName } from '../call-filters.js';
 import { destinationOf } from '../destination.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
-import { only, type QueueCall } from '../queue-call.js';
+import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { groupRecord } from '../records/resource-records.js';
 import { EndpointsRequest } from '../requests/endpoints.js';
 import { headersOf } from '../requests/header-members.js';
-import { type Route, route } from '../route.js';
 
-export const TOPIC_ROUTES: readonly Route[] = [
-  route('GET /v2/topics', {
+export const TOPIC_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/topics', {
     summary: 'Lists URL groups.',
     permission: 'read',
     answer: json(OBJECTS),
@@ -26,7 +25,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/topics/:name', {
+  queueRoute('GET /v2/topics/:name', {
     summary: 'Shows a URL group.',
     permission: 'read',
     answer: json(OBJECT),
@@ -36,7 +35,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('PATCH /v2/topics/:name', {
+  queueRoute('PATCH /v2/topics/:name', {
     summary: 'Sets the default headers of a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -50,7 +49,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/topics/:name', {
+  queueRoute('DELETE /v2/topics/:name', {
     summary: 'Deletes a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -60,7 +59,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/topics/:name/endpoints', {
+  queueRoute('POST /v2/topics/:name/endpoints', {
     summary: 'Adds endpoints to a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -72,7 +71,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/topics/:name/endpoints', {
+  queueRoute('DELETE /v2/topics/:name/endpoints', {
     summary: 'Takes endpoints out of a URL group.',
     permission: 'change',
     answer: json(ANYTHING),

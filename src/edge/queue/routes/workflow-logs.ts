@@ -2,11 +2,12 @@
  * `/v2/workflows/logs` and `/v2/workflows/events`: what happened to runs. The first has runs with their steps, and so has
  * the second when it is grouped by run; else it has one event after the other.
  */
+
 import { RUN_STATES, type RunState } from '../../../domain/queue/runs/index.js';
 import type { RunId } from '../../../kernel/index.js';
 import { MESSAGE_STATES, type RunLogFilter, STEP_STATES, type StepState } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT } from '../../http/openapi/parts.js';
+import { OBJECT, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import {
   countOf,
@@ -27,11 +28,10 @@ import {
   wholeNumber,
   wordsForStates,
 } from '../call-filters.js';
-import { endOfPage, type QueueCall } from '../queue-call.js';
+import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
 import { runEventRecord } from '../records/workflow-event-record.js';
 import { runRecord } from '../records/workflow-run-record.js';
-import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'groupBy',
@@ -59,18 +59,18 @@ const MAX_RUN_COUNT = 10;
 
 const EVENT_STATES = wordsForStates([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']);
 
-export const WORKFLOW_LOG_ROUTES: readonly Route[] = [
-  route('GET /v2/workflows/logs', {
+export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/workflows/logs', {
     summary: 'Lists workflow runs, newest first.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: (call) => listRuns(call, parametersOf(call)),
   }),
-  route('GET /v2/workflows/events', {
+  queueRoute('GET /v2/workflows/events', {
     summary: 'Lists what happened in workflow runs.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: (call) => {
       const parameters = parametersOf(call);

@@ -10,7 +10,7 @@ import {
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECTS, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { base64 } from '../../records/shown.js';
 import {
@@ -26,9 +26,8 @@ import {
   urlsWanted,
   valuesOf,
 } from '../call-filters.js';
-import type { QueueCall } from '../queue-call.js';
+import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { BASE64_SLICE_BYTES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
-import { filters, type Route, route } from '../route.js';
 import { runIdInPath } from '../run-names.js';
 
 const RUNS = '/v2/workflows/runs';
@@ -48,8 +47,8 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
-export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
-  route('GET /v2/workflows/runs/*id', {
+export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/workflows/runs/*id', {
     summary: 'Shows the steps of a run.',
     permission: 'read',
     boundBy: 'run',
@@ -57,12 +56,12 @@ export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
     handle: (call) => call.pieces(entriesOf(call, runIdIn(call))),
   }),
 
-  route('DELETE /v2/workflows/runs/*id', {
+  queueRoute('DELETE /v2/workflows/runs/*id', {
     summary: 'Cancels a run.',
     permission: 'change',
     bodyBound: 'message',
     boundBy: 'run',
-    parameters: filters(OF_END),
+    parameters: textParameters(OF_END),
     answer: json(ANYTHING),
     async handle(call) {
       const runId = runIdIn(call);
@@ -75,10 +74,10 @@ export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/workflows/runs', {
+  queueRoute('DELETE /v2/workflows/runs', {
     summary: 'Cancels runs.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(schemaNamed('Cancelled')),
     async handle(call) {
       const selector = selectorOf(bulkParameters(call, OF_BULK, 'workflow run'));
