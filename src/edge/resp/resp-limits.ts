@@ -48,10 +48,10 @@ export interface RespFaceLimits {
 const MIB = 1024 * 1024;
 
 /**
- * The longest key. Redis takes 512 MB; a key is part of every entry, answer and notice about it. REST takes 32 KiB,
+ * The longest key over the native protocol. Redis takes 512 MB; a key is part of every entry, answer and notice about it. REST takes 32 KiB,
  * as documented for it, so what is longer is to be had over this face alone.
  */
-export const MAX_KEY_BYTES = MIB;
+export const MAX_RESP_KEY_BYTES = MIB;
 
 export const DEFAULT_RESP_FACE_LIMITS: RespFaceLimits = {
   // Redis's bound before it had none to speak of; a list of a million words takes a client seconds to make.
