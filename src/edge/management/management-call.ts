@@ -6,7 +6,7 @@ import {
   type ControlCommand,
   type ControlReply,
 } from '../../domain/control/index.js';
-import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
+import { type AccountId, assert } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
 import { askControl, type ControlReplyOf } from '../control-asking.js';
@@ -27,7 +27,8 @@ export interface About {
   readonly account?: AccountId | undefined;
 }
 
-type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
+/** Of the control state. */
+export type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
 export class ManagementCall {
   constructor(
@@ -82,10 +83,6 @@ export class ManagementCall {
   change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ControlReplyOf<Type>> {
     const { account = this.account } = about;
     return this.ask({ type: 'Audited', account, note: this.#noteOf(about), command, always: true }, type);
-  }
-
-  async database(database: DatabaseId) {
-    return (await this.ask({ type: 'GetDatabase', account: this.account, database }, 'OneDatabase')).database;
   }
 
   #noteOf({ action, entity, secondary = '', third = '', reason = '' }: About): AuditNote {

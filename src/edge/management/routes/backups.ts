@@ -8,6 +8,7 @@ import { invalid, Refused } from '../../http/refused.js';
 import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import { databaseIn } from '../owned.js';
 import { CreateBackupRequest, RestoreBackupRequest } from '../requests/database-requests.js';
 
 export const BACKUP_ROUTES: readonly ManagementRoute[] = [
@@ -27,7 +28,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
       const backups = backupsPort(call);
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const backup = call.face.secrets.backupId();
       const command = {
         type: 'StartBackup',
@@ -50,7 +51,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
     answer: OK_ANSWER,
     async handle(call, { path }) {
       backupsPort(call);
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const { backup } = await backupOf(call, backupIdIn(path.backup_id));
       const command = {
         type: 'DeleteBackup',
@@ -72,7 +73,7 @@ export const BACKUP_ROUTES: readonly ManagementRoute[] = [
     answer: OK_ANSWER,
     async handle(call, { path, body: { backup_id } }) {
       const backups = backupsPort(call);
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const { backup } = await backupOf(call, backupIdIn(backup_id));
       if (backup.state !== 'completed') throw invalid(`backup_id: the backup is ${backup.state}`);
       // Journaled before anything is taken away: what happens to the data is in the log even if it is cut off.

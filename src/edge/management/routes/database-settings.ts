@@ -2,19 +2,17 @@
 
 import {
   type AuditAction,
-  type DatabaseChange,
   type DatabasePlan,
   type DatabaseSettings,
-  DEFAULT_DATABASE_SETTINGS,
   databasePlanNamed,
 } from '../../../domain/control/index.js';
 import { OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import type { Method } from '../../http/route.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
-import { databaseIdIn } from '../ids.js';
-import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { refuseRegionTwice, refuseReplicasOfFree } from '../new-database.js';
+import { changedDatabase } from '../owned.js';
 import {
   AllowedIpsRequest,
   ChangePlanRequest,
@@ -27,7 +25,9 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     summary: 'Says that a database is to be reached by TLS, which it always can be.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
-    handle: (call, { path }) => changed(call, path.id, 'enableTls', () => ({ settings: {} })),
+    async handle(call, { path }) {
+      return databaseAnswer(call, await changedDatabase(call, path.id, 'enableTls', () => ({ settings: {} })));
+    },
   }),
 
   ...switchRoutes('eviction', ['enableEviction', 'disableEviction'], (isEvicting) => ({ isEvicting })),
@@ -56,7 +56,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
         const { auto_upgrade = settings.isAutoUpgrading, prod_pack_enabled = settings.hasProdPack } = body;
         return { settings: { plan, isAutoUpgrading: auto_upgrade, hasProdPack: prod_pack_enabled } };
       };
-      await changed(call, path.id, 'changePlan', changeOf, plan);
+      await changedDatabase(call, path.id, 'changePlan', changeOf, plan);
       return OK;
     },
   }),
@@ -67,7 +67,13 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     body: DatabaseBudgetRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { budget } }) {
-      await changed(call, path.id, 'updateBudget', () => ({ settings: { budgetDollars: budget } }), String(budget));
+      await changedDatabase(
+        call,
+        path.id,
+        'updateBudget',
+        () => ({ settings: { budgetDollars: budget } }),
+        String(budget),
+      );
       return OK;
     },
   }),
@@ -78,7 +84,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     body: UpdateRegionsRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { read_regions: readRegions } }) {
-      await changed(
+      await changedDatabase(
         call,
         path.id,
         'updateRegions',
@@ -99,7 +105,7 @@ export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
     body: AllowedIpsRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { allowed_ips: allowedIps } }) {
-      await changed(
+      await changedDatabase(
         call,
         path.id,
         'updateAllowedIps',
@@ -128,24 +134,11 @@ function switchRoutes(
       permission: what === 'prodpack' ? 'payment' : 'databases',
       answer: OK_ANSWER,
       async handle(call, { path }) {
-        await changed(call, path.id, action, () => ({ settings: settingsOf(isOn) }));
+        await changedDatabase(call, path.id, action, () => ({ settings: settingsOf(isOn) }));
         return OK;
       },
     });
   return [switchRoute('enable', true, onAction), switchRoute('disable', false, offAction)];
-}
-
-async function changed(
-  call: ManagementCall,
-  uuid: string | undefined,
-  action: AuditAction,
-  changeOf: (settings: DatabaseSettings) => DatabaseChange,
-  secondary = '',
-): Promise<DatabaseAnswer> {
-  const { id, name, settings = DEFAULT_DATABASE_SETTINGS } = await call.database(databaseIdIn(uuid));
-  const command = { type: 'ChangeDatabase', account: call.account, database: id, change: changeOf(settings) } as const;
-  const { database } = await call.change(command, 'OneDatabase', { action, entity: name, secondary });
-  return databaseAnswer(call, database);
 }
 
 /** @throws Refused 400 */

@@ -5,9 +5,10 @@ import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
 import { chargesOfDatabase, statisticsOf } from '../charges.js';
-import { databaseIdIn, teamOfCaller } from '../ids.js';
+import { teamOfCaller } from '../ids.js';
 import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { newDatabaseOf } from '../new-database.js';
+import { changedDatabase, databaseIn } from '../owned.js';
 import {
   CreateDatabaseRequest,
   CredentialsQuery,
@@ -46,7 +47,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     query: CredentialsQuery,
     answer: one(DatabaseAnswer),
     async handle(call, { path, query }) {
-      return databaseAnswer(call, await call.database(databaseIdIn(path.id)), query.credentials === 'hide');
+      return databaseAnswer(call, await databaseIn(call, path.id), query.credentials === 'hide');
     },
   }),
 
@@ -55,7 +56,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { id, name, partitions } = await call.database(databaseIdIn(path.id));
+      const { id, name, partitions } = await databaseIn(call, path.id);
       const about = { action: 'deleteDatabase', entity: name } as const;
       await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
       // Now that no token opens it any more: what is written later would stay.
@@ -70,10 +71,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     body: RenameRequest,
     answer: one(DatabaseAnswer),
     async handle(call, { path, body: { name } }) {
-      const { id, name: before } = await call.database(databaseIdIn(path.id));
-      const command = { type: 'ChangeDatabase', account: call.account, database: id, change: { name } } as const;
-      const about = { action: 'renameDatabase', entity: before, secondary: name } as const;
-      return databaseAnswer(call, (await call.change(command, 'OneDatabase', about)).database);
+      return databaseAnswer(call, await changedDatabase(call, path.id, 'renameDatabase', () => ({ name }), name));
     },
   }),
 
@@ -82,7 +80,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
-      const { id, name } = await call.database(databaseIdIn(path.id));
+      const { id, name } = await databaseIn(call, path.id);
       const command = { type: 'ResetPassword', database: id, secrets: call.face.secrets.ofDatabase() } as const;
       const about = { action: 'resetPassword', entity: name } as const;
       return databaseAnswer(call, (await call.change(command, 'OneDatabase', about)).database);
@@ -95,7 +93,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     body: MoveDatabaseRequest,
     answer: OK_ANSWER,
     async handle(call, { body }) {
-      const { id, name } = await call.database(databaseIdIn(body.database_id));
+      const { id, name } = await databaseIn(call, body.database_id);
       const { team, role } = await teamOfCaller(call, body.team_id);
       mustBeAllowed(role, 'databases');
       const command = { type: 'MoveDatabase', account: call.account, database: id, to: team.id } as const;
@@ -111,7 +109,7 @@ export const DATABASE_ROUTES: readonly ManagementRoute[] = [
     query: PeriodQuery,
     answer: one(DatabaseStatisticsAnswer),
     async handle(call, { path, query: { period = '1h' } }) {
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const { nowMs } = call;
       const series = call.shows(await statisticsOf(call).database(database.id, period, nowMs));
       return databaseStatisticsAnswer(series, nowMs, chargesOfDatabase(call, database));

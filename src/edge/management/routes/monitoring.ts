@@ -6,9 +6,8 @@ import { hashSecret, newSecretText } from '../../../messages/index.js';
 import { one } from '../../http/answer-shape.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
-import { databaseIdIn } from '../ids.js';
 import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
-import { changedQueue, planChange, queueOf } from './queue-accounts.js';
+import { changedDatabase, changedQueue, databaseIn, planChange, queueIn } from '../owned.js';
 
 export class MonitoredDatabaseAnswer extends DatabaseAnswer {
   /** Of the call that switched it on, and of no other. */
@@ -29,7 +28,7 @@ export const MONITORING_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: one(MonitoredDatabaseAnswer),
     async handle(call, { path }) {
-      const { settings = DEFAULT_DATABASE_SETTINGS } = await call.database(databaseIdIn(path.id));
+      const { settings = DEFAULT_DATABASE_SETTINGS } = await databaseIn(call, path.id);
       if (settings.prometheusToken !== undefined) return switched(call, path.id, 'enablePrometheus', undefined);
       const { text, secret } = newToken(call);
       const answer = await switched(call, path.id, 'enablePrometheus', secret);
@@ -50,7 +49,7 @@ export const MONITORING_ROUTES: readonly ManagementRoute[] = [
     permission: 'databases',
     answer: one(MonitoredQueueAnswer),
     async handle(call, { path }) {
-      const { plan } = await queueOf(call, path.id);
+      const { plan } = await queueIn(call, path.id);
       if (plan?.prometheusToken !== undefined) return switchedQueue(call, path.id, 'enablePrometheus', undefined);
       const { text, secret } = newToken(call);
       const answer = await switchedQueue(call, path.id, 'enablePrometheus', secret);
@@ -66,29 +65,29 @@ export const MONITORING_ROUTES: readonly ManagementRoute[] = [
   }),
 ];
 
-/** @param prometheusToken as of `switched` */
+type Switching = 'enablePrometheus' | 'disablePrometheus';
+
+/** @param token null: none any more; undefined: the one that it has */
+function tokenChange(token: SealedSecret | null | undefined) {
+  return token === undefined ? {} : { prometheusToken: token };
+}
+
 async function switchedQueue(
   call: ManagementCall,
   uuid: string | undefined,
-  action: 'enablePrometheus' | 'disablePrometheus',
-  prometheusToken: SealedSecret | null | undefined,
+  action: Switching,
+  token: SealedSecret | null | undefined,
 ): Promise<QueueAccountAnswer> {
-  const plan = prometheusToken === undefined ? {} : { prometheusToken };
-  return queueAccountAnswer(call, await changedQueue(call, uuid, action, ({ id }) => planChange(id, plan)));
+  return queueAccountAnswer(call, await changedQueue(call, uuid, action, planChange(tokenChange(token))));
 }
 
-/** @param prometheusToken null: off; undefined: as it is */
 async function switched(
   call: ManagementCall,
   uuid: string | undefined,
-  action: 'enablePrometheus' | 'disablePrometheus',
-  prometheusToken: SealedSecret | null | undefined,
+  action: Switching,
+  token: SealedSecret | null | undefined,
 ): Promise<DatabaseAnswer> {
-  const { id, name } = await call.database(databaseIdIn(uuid));
-  const change = { settings: prometheusToken === undefined ? {} : { prometheusToken } };
-  const command = { type: 'ChangeDatabase', account: call.account, database: id, change } as const;
-  const { database } = await call.change(command, 'OneDatabase', { action, entity: name });
-  return databaseAnswer(call, database);
+  return databaseAnswer(call, await changedDatabase(call, uuid, action, () => ({ settings: tokenChange(token) })));
 }
 
 function newToken({ face }: ManagementCall): { readonly text: string; readonly secret: SealedSecret } {

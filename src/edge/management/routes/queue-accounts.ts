@@ -1,12 +1,6 @@
 /** Accounts of the message queue. One account has one, unless others were moved to it. */
 
-import {
-  ACCOUNT_PLAN_TERMS,
-  type Account,
-  type AuditAction,
-  type ControlCommand,
-} from '../../../domain/control/index.js';
-import type { AccountId } from '../../../kernel/index.js';
+import { ACCOUNT_PLAN_TERMS, type AuditAction } from '../../../domain/control/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { notFound } from '../../error-map.js';
 import { listOf, OK, OK_ANSWER, one, TEXTS } from '../../http/answer-shape.js';
@@ -15,8 +9,9 @@ import { mustBeAllowed } from '../../team-permissions.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
 import { chargesOfQueue, statisticsOf } from '../charges.js';
-import { queueIdIn, teamOfCaller } from '../ids.js';
-import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import { teamOfCaller } from '../ids.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
+import { changedQueue, planChange, queueIn, queuesOf } from '../owned.js';
 import { PeriodQuery } from '../requests/database-requests.js';
 import {
   MoveQueueRequest,
@@ -51,7 +46,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     permission: 'read',
     answer: one(QueueAccountAnswer),
     async handle(call, { path }) {
-      return queueAccountAnswer(call, await queueOf(call, path.id));
+      return queueAccountAnswer(call, await queueIn(call, path.id));
     },
   }),
 
@@ -61,7 +56,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     query: PeriodQuery,
     answer: one(QueueStatisticsAnswer),
     async handle(call, { path, query: { period = '1h' } }) {
-      const queue = await queueOf(call, path.id);
+      const queue = await queueIn(call, path.id);
       const { nowMs } = call;
       const series = call.shows(await statisticsOf(call).account(queue.id, period, nowMs));
       return queueStatisticsAnswer(series, nowMs, chargesOfQueue(call, queue));
@@ -92,7 +87,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     answer: OK_ANSWER,
     async handle(call, { path, body: { plan_name } }) {
       const { type, reserved } = ACCOUNT_PLAN_TERMS[plan_name];
-      await changedQueue(call, path.id, 'setQueuePlan', ({ id }) => planChange(id, { type, reserved }), plan_name);
+      await changedQueue(call, path.id, 'setQueuePlan', planChange({ type, reserved }), plan_name);
       return OK;
     },
   }),
@@ -105,7 +100,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     async handle(call, { path, body }) {
       const budgetDollars = queueBudgetOf(body);
       const said = String(budgetDollars);
-      await changedQueue(call, path.id, 'updateQueueBudget', ({ id }) => planChange(id, { budgetDollars }), said);
+      await changedQueue(call, path.id, 'updateQueueBudget', planChange({ budgetDollars }), said);
       return OK;
     },
   }),
@@ -119,7 +114,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
     body: MoveQueueRequest,
     answer: OK_ANSWER,
     async handle(call, { body }) {
-      const queue = await queueOf(call, body.msgq_id);
+      const queue = await queueIn(call, body.msgq_id);
       const { team, role } = await teamOfCaller(call, body.target_team_id);
       mustBeAllowed(role, 'databases');
       const { parts, secrets } = call.face;
@@ -146,39 +141,8 @@ function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action:
     permission: 'payment',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      await changedQueue(call, path.id, action, ({ id }) => planChange(id, { hasProdPack }));
+      await changedQueue(call, path.id, action, planChange({ hasProdPack }));
       return OK;
     },
   });
-}
-
-/** Its limits follow from the plan and the budget. */
-export function planChange(account: AccountId, plan: PlanChange): Change {
-  return { type: 'ChangeAccountPlan', account, plan, limits: {} };
-}
-
-type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
-type PlanChange = Extract<Change, { readonly type: 'ChangeAccountPlan' }>['plan'];
-
-export async function changedQueue(
-  call: ManagementCall,
-  uuid: string | undefined,
-  action: AuditAction,
-  commandOf: (queue: Account) => Change,
-  secondary = '',
-): Promise<Account> {
-  const queue = await queueOf(call, uuid);
-  return (await call.change(commandOf(queue), 'OneAccount', { action, entity: queue.name, secondary })).account;
-}
-
-async function queuesOf(call: ManagementCall): Promise<readonly Account[]> {
-  return (await call.ask({ type: 'ListQueues', account: call.account }, 'Accounts')).accounts;
-}
-
-/** @throws Refused 404 */
-export async function queueOf(call: ManagementCall, uuid: string | undefined): Promise<Account> {
-  const id = queueIdIn(uuid);
-  const found = (await queuesOf(call)).find((queue) => queue.id === id);
-  if (found === undefined) throw new Refused(notFound('message queue account'));
-  return found;
 }
