@@ -57,13 +57,16 @@ function constantsOf(text, module) {
   return rows;
 }
 
-/** Numbers that a face or an actor is given together: what each is stands in the interface, why in the defaults. */
+/**
+ * Numbers that a face or an actor is given together. What each is stands in the interface, why in the defaults; or both
+ * stand in the defaults, where no interface says more.
+ */
 function defaultsOf(text, module) {
   const rows = [];
   for (const [, name] of text.matchAll(/export const (DEFAULT_[A-Z_]+)(?:: \w+)? = \{/g)) {
     for (const [field, value] of Object.entries(module[name] ?? {})) {
       if (typeof value !== 'number') continue;
-      const what = text.match(new RegExp(`(\\/\\*\\*(?:(?!\\*\\/)[\\s\\S])*\\*\\/)\\n\\s+readonly ${field}\\??:`))?.[1] ?? '';
+      const what = text.match(new RegExp(`(\\/\\*\\*(?:(?!\\*\\/)[\\s\\S])*\\*\\/)\\n\\s+(?:readonly )?${field}\\??:`))?.[1] ?? '';
       const why = text.match(new RegExp(`((?:^ +\\/\\/.*\\n)+) +${field}:`, 'm'))?.[1] ?? '';
       rows.push(row(field, value, [plain(what), plain(why)].filter((part) => part !== '').join(' ')));
     }

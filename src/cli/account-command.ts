@@ -6,7 +6,6 @@ import { type ControlClient, sealAccountCredentials, sealedSecret } from '../act
 import {
   ACCOUNT_LIMIT_NAMES,
   type Account,
-  type ControlReply,
   DEFAULT_ACCOUNT_LIMITS,
   isPersons,
   personOf,
@@ -16,7 +15,7 @@ import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
 import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { ask, exitCodeOf, parse, Refused, refusal, UsageError } from './command-line.js';
+import { askFor, parse, Refused, runVerb, UsageError, type Verbs } from './command-line.js';
 import { noted } from './operator-note.js';
 
 export interface AccountCommandDeps {
@@ -36,31 +35,20 @@ export const ACCOUNT_USAGE = `usage: millrace account create --name NAME --email
        (without a name: the only account there is; an ID may be a UUID of the management API)
 `;
 
-/** @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage. Never throws */
+/** @returns the exit code. Never throws */
 export function accountCommand(argv: readonly string[], deps: AccountCommandDeps): Promise<number> {
-  return exitCodeOf('account', ACCOUNT_USAGE, deps.writeError, () => run(argv, deps));
+  return runVerb(['account', ACCOUNT_USAGE, VERBS], argv, deps);
 }
 
-async function run([verb, ...rest]: readonly string[], deps: AccountCommandDeps): Promise<void> {
-  switch (verb) {
-    case 'create':
-      return create(rest, deps);
-    case 'list':
-      return list(rest, deps);
-    case 'show':
-      return show(rest, deps);
-    case 'suspend':
-      return setState('passive', rest, deps);
-    case 'activate':
-      return setState('active', rest, deps);
-    case 'limits':
-      return limits(rest, deps);
-    case 'reset-tokens':
-      return resetTokens(rest, deps);
-    default:
-      throw new UsageError(verb === undefined ? 'what is to be done?' : `${verb} is not one of its commands`);
-  }
-}
+const VERBS: Verbs<AccountCommandDeps> = {
+  create,
+  list,
+  show,
+  suspend: (argv, deps) => setState('passive', argv, deps),
+  activate: (argv, deps) => setState('active', argv, deps),
+  limits,
+  'reset-tokens': resetTokens,
+};
 
 async function create(argv: readonly string[], { client, random, sealing, write }: AccountCommandDeps): Promise<void> {
   const { name, email } = parse(argv, ['name', 'email'], [], 0).options;
@@ -84,7 +72,7 @@ async function create(argv: readonly string[], { client, random, sealing, write 
       readOnlyToken: sealedSecret(tokens.readOnlyToken, sealing),
     },
   } as const;
-  const account = oneAccount(await ask(client, noted(id, 'createAccount', name, command)));
+  const account = (await askFor(client, noted(id, 'createAccount', name, command), 'OneAccount')).account;
   write(about(account) + tokenLines(tokens) + keyLines(secrets));
 }
 
@@ -122,7 +110,7 @@ async function setState(
   const { id, name } = await find(client, words[0]);
   const action = state === 'passive' ? 'suspendAccount' : 'activateAccount';
   const command = { type: 'SetAccountState', account: id, state } as const;
-  write(about(oneAccount(await ask(client, noted(id, action, name, command)))));
+  write(about((await askFor(client, noted(id, action, name, command), 'OneAccount')).account));
 }
 
 async function limits(argv: readonly string[], { client, write }: AccountCommandDeps): Promise<void> {
@@ -140,7 +128,7 @@ async function limits(argv: readonly string[], { client, write }: AccountCommand
   if (Object.keys(wanted).length === 0) throw new UsageError('no limit is given');
   const { id, name: entity } = await find(client, named[0]);
   const command = { type: 'SetAccountLimits', account: id, limits: wanted } as const;
-  const account = oneAccount(await ask(client, noted(id, 'updateLimits', entity, command)));
+  const account = (await askFor(client, noted(id, 'updateLimits', entity, command), 'OneAccount')).account;
   for (const name of ACCOUNT_LIMIT_NAMES) if (name in wanted) write(`${name}=${limitsOf(account)[name]}\n`);
 }
 
@@ -159,7 +147,7 @@ async function resetTokens(
   };
   const reset = { type: 'ResetQueueTokens', account: id, tokens: sealed } as const;
   const command = noted(queueOwnerOf(account), 'rotateQueueToken', name, reset);
-  write(about(oneAccount(await ask(client, command))) + tokenLines(tokens));
+  write(about((await askFor(client, command, 'OneAccount')).account) + tokenLines(tokens));
 }
 
 interface Tokens {
@@ -193,9 +181,7 @@ function keyLines(keys: Readonly<Record<'mgmtKey' | 'signingKeyCurrent' | 'signi
 }
 
 async function allAccounts(client: ControlClient): Promise<readonly Account[]> {
-  const reply = await ask(client, { type: 'ListAccounts' });
-  if (reply.type !== 'Accounts') throw refusal(reply);
-  return reply.accounts;
+  return (await askFor(client, { type: 'ListAccounts' }, 'Accounts')).accounts;
 }
 
 /** By id, UUID, name or a person's email; the only person's, where none is named. */
@@ -213,9 +199,4 @@ function isNamed(account: Account, which: string): boolean {
   const { id, name } = account;
   if (id === (accountIdOfUuid(which) ?? which) || name === which) return true;
   return isPersons(account) && personOf(account) === which.toLowerCase();
-}
-
-function oneAccount(reply: ControlReply): Account {
-  if (reply.type !== 'OneAccount') throw refusal(reply);
-  return reply.account;
 }

@@ -5,61 +5,62 @@ import { type AdminWorld, openAdminWorld } from '../composition/index.js';
 import { type Config, type Environment, loadConfig } from '../config/index.js';
 import { MillraceError, type PartitionName } from '../kernel/index.js';
 import { foldOfPartition, serveReplay } from '../replay/index.js';
-import { accountCommand } from './account-command.js';
+import { type AccountCommandDeps, accountCommand } from './account-command.js';
 import { checkpointFingerprint, checkpointKeyFile, openCheckpointKey, writeNewFile } from './checkpoint-key.js';
 import { dbCommand } from './db-command.js';
 import { type JournalCommandDeps, journalCommand } from './journal-command.js';
 
-export async function runDbCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { config } = loadConfig(env);
-  const world = await openAdminWorld(config, true);
-  try {
+export function runDbCommand(argv: readonly string[], env: Environment): Promise<number> {
+  return withWorld(env, true, async (world, config) => {
     const { maxCommandBytes, maxRequestsPerDay } = config.bounds;
-    return await dbCommand(argv, {
-      client: world.client,
-      sealing: await world.sealing(),
-      random: world.random,
+    return dbCommand(argv, {
+      ...(await controlDeps(world)),
       defaultLimits: { maxCommandBytes, maxRequestsPerDay },
-      write: (text) => void process.stdout.write(text),
-      writeError: (text) => void process.stderr.write(text),
       flush: async ({ id: database }, partitions: readonly PartitionName[]) => {
         for (const partition of partitions) {
           await world.gateway.execute({ database, partition, mode: 'single', commands: [['FLUSHALL']], bytes: 8 });
         }
       },
     });
+  });
+}
+
+export function runAccountCommand(argv: readonly string[], env: Environment): Promise<number> {
+  return withWorld(env, true, async (world) => accountCommand(argv, await controlDeps(world)));
+}
+
+export function runJournalCommand(argv: readonly string[], env: Environment): Promise<number> {
+  return withWorld(env, false, (world, config) => {
+    const stop = new AbortController();
+    process.once('SIGINT', () => stop.abort());
+    process.once('SIGTERM', () => stop.abort());
+    return journalCommand(argv, journalDeps(world, config, stop.signal));
+  });
+}
+
+/** @param asksControl the control actor is to be asked, not the journal alone */
+async function withWorld(
+  env: Environment,
+  asksControl: boolean,
+  run: (world: AdminWorld, config: Config) => Promise<number>,
+): Promise<number> {
+  const { config } = loadConfig(env);
+  const world = await openAdminWorld(config, asksControl);
+  try {
+    return await run(world, config);
   } finally {
     await world.close();
   }
 }
 
-export async function runAccountCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { config } = loadConfig(env);
-  const world = await openAdminWorld(config, true);
-  try {
-    return await accountCommand(argv, {
-      client: world.client,
-      sealing: await world.sealing(),
-      random: world.random,
-      write: (text) => void process.stdout.write(text),
-      writeError: (text) => void process.stderr.write(text),
-    });
-  } finally {
-    await world.close();
-  }
-}
-
-export async function runJournalCommand(argv: readonly string[], env: Environment): Promise<number> {
-  const { config } = loadConfig(env);
-  const world = await openAdminWorld(config, false);
-  const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort());
-  process.once('SIGTERM', () => stop.abort());
-  try {
-    return await journalCommand(argv, journalDeps(world, config, stop.signal));
-  } finally {
-    await world.close();
-  }
+async function controlDeps(world: AdminWorld): Promise<AccountCommandDeps> {
+  return {
+    client: world.client,
+    sealing: await world.sealing(),
+    random: world.random,
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+  };
 }
 
 function journalDeps(world: AdminWorld, config: Config, signal: AbortSignal): JournalCommandDeps {

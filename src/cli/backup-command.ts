@@ -6,7 +6,7 @@
 import { type Environment, loadConfig } from '../config/index.js';
 import { type BackupManifest, filesOf, type PartitionDigest } from '../journal/backup/index.js';
 import { makeBackup, proveBackup, restoreInto } from './backup-steps.js';
-import { exitCodeOf, parse, UsageError } from './command-line.js';
+import { parse, runVerb, UsageError, type Verbs } from './command-line.js';
 
 export const BACKUP_USAGE = `usage: millrace backup create --to DIR [--key-to FILE]
        millrace backup verify DIR
@@ -19,41 +19,39 @@ export interface BackupOutput {
   writeError(text: string): void;
 }
 
-/** @returns the exit code; never throws */
-export function backupCommand(argv: readonly string[], env: Environment, output: BackupOutput): Promise<number> {
-  return exitCodeOf('backup', BACKUP_USAGE, output.writeError, () => run(argv, env, output));
+interface BackupDeps extends BackupOutput {
+  readonly env: Environment;
 }
 
-async function run([verb, ...rest]: readonly string[], env: Environment, { write }: BackupOutput): Promise<void> {
+/** @returns the exit code; never throws */
+export function backupCommand(argv: readonly string[], env: Environment, output: BackupOutput): Promise<number> {
+  return runVerb(['backup', BACKUP_USAGE, VERBS], argv, { ...output, env });
+}
+
+const VERBS: Verbs<BackupDeps> = { create, verify, restore };
+
+async function create(argv: readonly string[], { env, write }: BackupDeps): Promise<void> {
+  const { to, 'key-to': keyTo } = parse(argv, ['to', 'key-to'], [], 0).options;
+  if (to === undefined || to === '') throw new UsageError('--to is missing: which directory?');
+  write(summaryOf(await makeBackup(loadConfig(env).config, to, keyTo)));
+}
+
+async function verify(argv: readonly string[], { env, write }: BackupDeps): Promise<void> {
+  const [directory = ''] = parse(argv, [], [], 1, 'which directory?').words;
+  write(summaryOf(await proveBackup(loadConfig(env).config, directory, (digest) => write(lineOf(digest)))));
+  write('ok\n');
+}
+
+async function restore(argv: readonly string[], { env, write }: BackupDeps): Promise<void> {
+  const { options, flags } = parse(argv, ['from', 'key-from'], ['without-key'], 0);
+  const { from, 'key-from': keyFrom } = options;
+  const isLost = flags.has('without-key');
+  if (from === undefined || from === '') throw new UsageError('--from is missing: which directory?');
+  if (isLost && keyFrom !== undefined) throw new UsageError('--key-from or --without-key, not both');
   const tell = (digest: PartitionDigest) => write(lineOf(digest));
-  switch (verb) {
-    case 'create': {
-      const { to, 'key-to': keyTo } = parse(rest, ['to', 'key-to'], [], 0).options;
-      if (to === undefined || to === '') throw new UsageError('--to is missing: which directory?');
-      write(summaryOf(await makeBackup(loadConfig(env).config, to, keyTo)));
-      return;
-    }
-    case 'verify': {
-      const [directory = ''] = parse(rest, [], [], 1, 'which directory?').words;
-      write(summaryOf(await proveBackup(loadConfig(env).config, directory, tell)));
-      write('ok\n');
-      return;
-    }
-    case 'restore': {
-      const { options, flags } = parse(rest, ['from', 'key-from'], ['without-key'], 0);
-      const { from, 'key-from': keyFrom } = options;
-      const isLost = flags.has('without-key');
-      if (from === undefined || from === '') throw new UsageError('--from is missing: which directory?');
-      if (isLost && keyFrom !== undefined) throw new UsageError('--key-from or --without-key, not both');
-      const { config } = loadConfig(env);
-      const { manifest, shards } = await restoreInto(config, from, { from: keyFrom, isLost }, tell);
-      write(summaryOf(manifest));
-      write(`restored into ${shards.length} shards\n`);
-      return;
-    }
-    default:
-      throw new UsageError(verb === undefined ? 'what is to be done?' : `${verb} is not one of its commands`);
-  }
+  const { manifest, shards } = await restoreInto(loadConfig(env).config, from, { from: keyFrom, isLost }, tell);
+  write(summaryOf(manifest));
+  write(`restored into ${shards.length} shards\n`);
 }
 
 function lineOf({ partition, keys, sections, digest }: PartitionDigest): string {

@@ -16,25 +16,36 @@ export class UsageError extends Error {}
 /** What the control actor refused, or cannot be found. */
 export class Refused extends Error {}
 
-/** Never throws. @param name of the command, for its errors */
-export async function exitCodeOf(
-  name: string,
-  usage: string,
-  writeError: (text: string) => void,
-  run: () => Promise<void>,
+/** What a command can be told to do, by its first word. */
+export type Verbs<Deps> = Readonly<Record<string, (argv: readonly string[], deps: Deps) => Promise<void>>>;
+
+/**
+ * Does what the first word says. Never throws.
+ * @param name of the command, for its errors
+ * @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage
+ */
+export async function runVerb<Deps extends { writeError(text: string): void }>(
+  [name, usage, verbs]: readonly [name: string, usage: string, verbs: Verbs<Deps>],
+  [verb, ...rest]: readonly string[],
+  deps: Deps,
 ): Promise<number> {
   try {
-    await run();
+    if (verb === undefined) throw new UsageError('what is to be done?');
+    const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+    if (run === undefined) throw new UsageError(`${verb} is not one of its commands`);
+    await run(rest, deps);
     return DONE;
   } catch (error) {
     if (error instanceof UsageError) {
-      writeError(`millrace ${name}: ${error.message}\n${usage}`);
+      deps.writeError(`millrace ${name}: ${error.message}\n${usage}`);
       return WRONG_USAGE;
     }
-    writeError(`millrace ${name}: ${describeError(error)}\n`);
+    deps.writeError(`millrace ${name}: ${describeError(error)}\n`);
     return FAILED;
   }
 }
+
+type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 
 /** A lost answer is asked for again: the same command, with the same id and secrets, is carried out once. */
 export async function ask(client: ControlClient, command: ControlCommand): Promise<ControlReply> {
@@ -48,8 +59,15 @@ export async function ask(client: ControlClient, command: ControlCommand): Promi
   }
 }
 
-export function refusal(reply: ControlReply): Refused {
-  return new Refused(reply.type === 'Rejected' ? reply.message : `an answer that was not expected: ${reply.type}`);
+/** @throws Refused for any other answer than one of that type */
+export async function askFor<Type extends ControlReply['type']>(
+  client: ControlClient,
+  command: ControlCommand,
+  type: Type,
+): Promise<ReplyOf<Type>> {
+  const reply = await ask(client, command);
+  if (reply.type === type) return reply as ReplyOf<Type>;
+  throw new Refused(reply.type === 'Rejected' ? reply.message : `an answer that was not expected: ${reply.type}`);
 }
 
 type Options = Readonly<Record<string, string | undefined>>;

@@ -8,11 +8,11 @@ import {
   openDatabaseCredentials,
   sealDatabaseCredentials,
 } from '../actors/control/index.js';
-import type { ControlReply, Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
+import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/index.js';
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { ask, exitCodeOf, parse, Refused, refusal, UsageError, wholeOption } from './command-line.js';
+import { ask, askFor, parse, Refused, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
 import { databaseTable, secretLines } from './db-output.js';
 import { noted } from './operator-note.js';
 
@@ -38,31 +38,20 @@ export const DB_USAGE = `usage: millrace db create --name NAME [--partitions N] 
        (an ID may be a UUID of the management API)
 `;
 
-/** @returns the exit code: 0 done, 1 refused or failed, 2 wrong usage. Never throws */
+/** @returns the exit code. Never throws */
 export function dbCommand(argv: readonly string[], deps: DbCommandDeps): Promise<number> {
-  return exitCodeOf('db', DB_USAGE, deps.writeError, () => run(argv, deps));
+  return runVerb(['db', DB_USAGE, VERBS], argv, deps);
 }
 
-async function run([verb, ...rest]: readonly string[], deps: DbCommandDeps): Promise<void> {
-  switch (verb) {
-    case 'create':
-      return create(rest, deps);
-    case 'list':
-      return list(rest, deps);
-    case 'reset-password':
-      return resetPassword(rest, deps);
-    case 'limits':
-      return limits(rest, deps);
-    case 'suspend':
-      return suspend(true, rest, deps);
-    case 'activate':
-      return suspend(false, rest, deps);
-    case 'delete':
-      return remove(rest, deps);
-    default:
-      throw new UsageError(verb === undefined ? 'what is to be done?' : `${verb} is not one of its commands`);
-  }
-}
+const VERBS: Verbs<DbCommandDeps> = {
+  create,
+  list,
+  'reset-password': resetPassword,
+  limits,
+  suspend: (argv, deps) => suspend(true, argv, deps),
+  activate: (argv, deps) => suspend(false, argv, deps),
+  delete: remove,
+};
 
 async function create(argv: readonly string[], { client, random, sealing, defaultLimits, write }: DbCommandDeps) {
   const { options } = parse(argv, ['name', 'partitions', 'account', ...LIMIT_OPTIONS], [], 0);
@@ -85,8 +74,8 @@ async function create(argv: readonly string[], { client, random, sealing, defaul
     },
   } as const;
   const owner = account ?? (await firstAccount(client));
-  const reply = await ask(client, owner === undefined ? command : noted(owner, 'createDatabase', name, command));
-  write(secretLines(oneDatabase(reply), credentials));
+  const asked = owner === undefined ? command : noted(owner, 'createDatabase', name, command);
+  write(secretLines((await askFor(client, asked, 'OneDatabase')).database, credentials));
 }
 
 async function list(argv: readonly string[], { client, sealing, write }: DbCommandDeps): Promise<void> {
@@ -109,8 +98,8 @@ async function resetPassword(
   const credentials = newDatabaseCredentials(random);
   const secrets = sealDatabaseCredentials(credentials, sealing);
   const command = { type: 'ResetPassword', database: database.id, secrets } as const;
-  const reply = await ask(client, noted(database.account, 'resetPassword', database.name, command));
-  write(secretLines(oneDatabase(reply), credentials));
+  const asked = noted(database.account, 'resetPassword', database.name, command);
+  write(secretLines((await askFor(client, asked, 'OneDatabase')).database, credentials));
 }
 
 async function limits(argv: readonly string[], { client, write }: DbCommandDeps): Promise<void> {
@@ -120,8 +109,7 @@ async function limits(argv: readonly string[], { client, write }: DbCommandDeps)
   if (maxCommandBytes === undefined && maxRequestsPerDay === undefined) throw new UsageError('no limit is given');
   const { id, account, name } = await find(client, words[0] as string);
   const command = { type: 'UpdateLimits', database: id, maxCommandBytes, maxRequestsPerDay } as const;
-  const reply = await ask(client, noted(account, 'updateLimits', name, command));
-  const database = oneDatabase(reply);
+  const { database } = await askFor(client, noted(account, 'updateLimits', name, command), 'OneDatabase');
   const { limits: now } = database;
   write(`${database.id} max-command-bytes=${now.maxCommandBytes} max-requests-per-day=${now.maxRequestsPerDay}\n`);
 }
@@ -133,8 +121,8 @@ async function suspend(isSuspended: boolean, argv: readonly string[], { client, 
   const change = { settings: { isSuspended } };
   const command = { type: 'ChangeDatabase', account, database: id, change } as const;
   const action = isSuspended ? 'suspendDatabase' : 'activateDatabase';
-  const { settings } = oneDatabase(await ask(client, noted(account, action, name, command)));
-  write(`${id} state=${settings?.isSuspended === true ? 'suspended' : 'active'}\n`);
+  const { database } = await askFor(client, noted(account, action, name, command), 'OneDatabase');
+  write(`${id} state=${database.settings?.isSuspended === true ? 'suspended' : 'active'}\n`);
 }
 
 /** Tokens die first: nothing is written to partitions that were emptied. Asked again, it empties them again. */
@@ -143,7 +131,7 @@ async function remove(argv: readonly string[], { client, flush, write }: DbComma
   if (!flags.has('yes')) throw new UsageError('a deleted database is gone for good: confirm with --yes');
   const { id, account, name } = await find(client, words[0] as string, true);
   const command = { type: 'DeleteDatabase', database: id } as const;
-  const database = oneDatabase(await ask(client, noted(account, 'deleteDatabase', name, command)));
+  const { database } = await askFor(client, noted(account, 'deleteDatabase', name, command), 'OneDatabase');
   try {
     await flush(
       database,
@@ -156,9 +144,7 @@ async function remove(argv: readonly string[], { client, flush, write }: DbComma
 }
 
 async function allDatabases(client: ControlClient): Promise<readonly DatabaseView[]> {
-  const reply = await ask(client, { type: 'ListDatabases' });
-  if (reply.type !== 'Databases') throw refusal(reply);
-  return reply.databases;
+  return (await askFor(client, { type: 'ListDatabases' }, 'Databases')).databases;
 }
 
 /** To which a database belongs for which no account is named. */
@@ -178,11 +164,6 @@ async function find(client: ControlClient, idOrName: string, withDeleted = false
   if (first === undefined) throw new Refused(`there is no database ${idOrName}`);
   if (second !== undefined) throw new Refused(`${named.length} databases are named ${idOrName}: say which by its id`);
   return first;
-}
-
-function oneDatabase(reply: ControlReply): Database {
-  if (reply.type !== 'OneDatabase') throw refusal(reply);
-  return reply.database;
 }
 
 const WHICH = 'which database? Name it by its id or its name';

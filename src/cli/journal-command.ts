@@ -5,10 +5,11 @@
 import { type Moment, mustBeWhole } from '../journal/index.js';
 import { describeError, isMillraceError } from '../kernel/index.js';
 import { takeCheckpoint } from './checkpoint-command.js';
+import { UsageError } from './command-line.js';
 import { byShard, type JournalCommandDeps, type Place, placesOf } from './journal-deps.js';
 import { diffDatabases } from './journal-diff.js';
 import { exportNdjson, exportResp } from './journal-export.js';
-import { JOURNAL_USAGE, parseQuestion, UsageError, type Whose } from './journal-question.js';
+import { JOURNAL_USAGE, parseQuestion, type Whose } from './journal-question.js';
 import { replayMoment } from './journal-replay.js';
 import { tail } from './journal-tail.js';
 import { verify, verifyAll } from './journal-verify.js';

@@ -78,6 +78,16 @@ export function progressLines({ clock, writeError }: JournalCommandDeps): (line:
   };
 }
 
+/** Of a walk along journals: interrupted with the command, and showing how far it is. */
+export function walkOptions(deps: JournalCommandDeps) {
+  const show = progressLines(deps);
+  return {
+    signal: deps.signal,
+    onProgress: ({ shard, position, last }: { shard: string; position: number; last: number }) =>
+      show(() => `${shard}: position ${position} of ${last}`),
+  };
+}
+
 export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }

@@ -1,29 +1,17 @@
 /** `millrace journal diff`: which keys of a database changed between two moments, and by which entries. */
 
-import { type EntryRef, type KeyChange, type KeyLook, type Moment, wordJson } from '../journal/index.js';
+import { type EntryRef, type KeyChange, type KeyLook, wordJson } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { diffDatabase } from '../replay/index.js';
-import { byShard, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
-
-export interface DiffQuestion {
-  readonly from: Moment;
-  readonly to: Moment;
-  readonly format: 'text' | 'ndjson';
-  readonly withValues: boolean;
-}
+import { byShard, type JournalCommandDeps, type Place, walkOptions } from './journal-deps.js';
+import type { QuestionOf } from './journal-question.js';
 
 export async function diffDatabases(
   deps: JournalCommandDeps,
   places: readonly Place[],
-  { from, to, format, withValues }: DiffQuestion,
+  { from, to, format, withValues }: QuestionOf<'diff'>,
 ): Promise<void> {
-  const show = progressLines(deps);
-  const options = {
-    signal: deps.signal,
-    withValues,
-    onProgress: ({ shard, position, last }: { shard: string; position: number; last: number }) =>
-      show(() => `${shard}: position ${position} of ${last}`),
-  };
+  const options = { ...walkOptions(deps), withValues };
   const counts: Record<KeyChange['change'], number> = { created: 0, changed: 0, deleted: 0, same: 0, settings: 0 };
   for await (const [shard, diff] of diffDatabase(deps, byShard(places), { from, to }, options)) {
     if (format === 'text') {

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { ExportRange, Moment } from '../journal/index.js';
 import { describeError } from '../kernel/index.js';
+import { UsageError } from './command-line.js';
 
 export const JOURNAL_USAGE = `usage: millrace journal verify <whose> | --all | --against <file> [--signed-by <fingerprint>]
        millrace journal export <whose> [--from <moment>] [--to <moment>] [--format ndjson|resp]
@@ -12,9 +13,6 @@ export const JOURNAL_USAGE = `usage: millrace journal verify <whose> | --all | -
 Whose is --database <name, id or UUID>, or --account <id or UUID> for its queue, which has no RESP and is not served.
 A moment is a position (120) or an instant (2026-05-01T12:00:00Z).`;
 
-/** Asked wrongly: the message is for whoever asked. */
-export class UsageError extends Error {}
-
 export interface Whose {
   readonly of: 'database' | 'account';
   readonly name: string;
@@ -22,7 +20,13 @@ export interface Whose {
 
 export type JournalQuestion =
   | { readonly verb: 'verify'; readonly whose: Whose }
-  | { readonly verb: 'verify-all'; readonly against: string | undefined; readonly signedBy: string | undefined }
+  | {
+      readonly verb: 'verify-all';
+      /** Path of a checkpoint. */
+      readonly against: string | undefined;
+      /** Fingerprint that its key must have. */
+      readonly signedBy: string | undefined;
+    }
   | { readonly verb: 'export'; readonly whose: Whose; readonly range: ExportRange; readonly format: 'ndjson' | 'resp' }
   | { readonly verb: 'tail'; readonly whose: Whose }
   | {
@@ -41,6 +45,8 @@ export type JournalQuestion =
       readonly withValues: boolean;
     }
   | { readonly verb: 'checkpoint'; readonly file: string };
+
+export type QuestionOf<Verb extends JournalQuestion['verb']> = Extract<JournalQuestion, { readonly verb: Verb }>;
 
 /** Whoever can reach this machine from outside has no business in its past. */
 const LOOPBACK = '127.0.0.1';

@@ -1,29 +1,18 @@
 /** `millrace journal replay`: a database as it was at a moment, summed up or served; a queue summed up. */
 
-import type { Moment, PartitionFold } from '../journal/index.js';
+import type { PartitionFold } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { parseKvPartition } from '../messages/index.js';
 import { countsOf, type Replayed, type ReplayedPart, replayDatabase, replayQueue } from '../replay/index.js';
-import { byShard, hex, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
-import type { Whose } from './journal-question.js';
-
-export interface ReplayQuestion {
-  readonly whose: Whose;
-  readonly at: Moment;
-  readonly serve: { readonly host: string; readonly port: number } | undefined;
-}
+import { byShard, hex, type JournalCommandDeps, type Place, walkOptions } from './journal-deps.js';
+import type { QuestionOf } from './journal-question.js';
 
 export async function replayMoment(
   deps: JournalCommandDeps,
   places: readonly Place[],
-  { whose, at, serve }: ReplayQuestion,
+  { whose, at, serve }: QuestionOf<'replay'>,
 ): Promise<void> {
-  const show = progressLines(deps);
-  const options = {
-    signal: deps.signal,
-    onProgress: ({ shard, position, last }: { shard: string; position: number; last: number }) =>
-      show(() => `${shard}: position ${position} of ${last}`),
-  };
+  const options = walkOptions(deps);
   if (whose.of === 'account') {
     const queue = await replayQueue(deps, byShard(places), at, options);
     await deps.write(headLines(whose.name, queue));

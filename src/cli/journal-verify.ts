@@ -14,6 +14,7 @@ import {
 import type { ShardName } from '../kernel/index.js';
 import { openCheckpoint } from './checkpoint-command.js';
 import { byShard, hex, type JournalCommandDeps, type Place, progressLines } from './journal-deps.js';
+import type { QuestionOf } from './journal-question.js';
 
 export async function verify(deps: JournalCommandDeps, places: readonly Place[]): Promise<0 | 1> {
   let isFine = true;
@@ -32,15 +33,10 @@ export async function verify(deps: JournalCommandDeps, places: readonly Place[])
   return isFine ? 0 : 1;
 }
 
-export interface VerifyAllQuestion {
-  /** Path of a checkpoint. */
-  readonly against: string | undefined;
-  /** Fingerprint that its key must have. */
-  readonly signedBy: string | undefined;
-}
-
-export async function verifyAll(deps: JournalCommandDeps, question: VerifyAllQuestion): Promise<0 | 1> {
-  const { against, signedBy } = question;
+export async function verifyAll(
+  deps: JournalCommandDeps,
+  { against, signedBy }: QuestionOf<'verify-all'>,
+): Promise<0 | 1> {
   const checkpoint = against === undefined ? undefined : await openCheckpoint(deps, against, signedBy);
   const show = progressLines(deps);
   const damage: string[] = [...(checkpoint?.problems ?? [])].map((problem) => `DAMAGED ${problem}\n`);

@@ -47,10 +47,11 @@ function failed(error: unknown): void {
   process.stderr.write(`millrace: ${describeError(error).replaceAll(/\s*\n\s*/g, ' ')}\n`);
 }
 
+function write(text: string): void {
+  process.stdout.write(text);
+}
+
 async function run(): Promise<number> {
-  const write = (text: string) => {
-    process.stdout.write(text);
-  };
   switch (command) {
     case 'serve':
       return serveCommand(process.env, write);

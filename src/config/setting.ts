@@ -38,6 +38,14 @@ export function settingsOf(section: new () => object): readonly SettingSpec[] {
   return specsBySection.get(section.prototype) ?? [];
 }
 
+/** Variables of those fields of a section that were given or have a default. */
+export function variablesSet<Section extends object>(
+  section: Section,
+  ...fields: readonly (keyof Section & string)[]
+): string[] {
+  return fields.filter((field) => section[field] !== undefined).map(variableOf);
+}
+
 /** `natsTlsCa` → `MILLRACE_NATS_TLS_CA`. */
 export function variableOf(field: string): string {
   return PREFIX + field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();

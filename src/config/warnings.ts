@@ -2,7 +2,7 @@
 import { isLoopback } from './defaults.js';
 import type { Config } from './schema.js';
 import type { Secret } from './secret.js';
-import { PREFIX, type SettingSpec } from './setting.js';
+import { PREFIX, type SettingSpec, variableOf } from './setting.js';
 
 /** Below this a token can be guessed; refusing it would only annoy whoever tries things out. */
 const SHORT_TOKEN_CHARACTERS = 16;
@@ -57,14 +57,9 @@ function openFaces({ faces: { host, tlsCert }, signIn: { metricsToken } }: Confi
 
 function oddTokens({ firstStart }: Config): string[] {
   const { kvToken, kvReadonlyToken, queueToken, mgmtKey } = firstStart;
-  const short = Object.entries({
-    MILLRACE_KV_TOKEN: kvToken,
-    MILLRACE_KV_READONLY_TOKEN: kvReadonlyToken,
-    MILLRACE_QUEUE_TOKEN: queueToken,
-    MILLRACE_MGMT_KEY: mgmtKey,
-  })
+  const short = Object.entries({ kvToken, kvReadonlyToken, queueToken, mgmtKey })
     .filter(([, secret]) => secret && secret.reveal().length < SHORT_TOKEN_CHARACTERS)
-    .map(([variable]) => `${variable} is shorter than ${SHORT_TOKEN_CHARACTERS} characters and can be guessed`);
+    .map(([field]) => `${variableOf(field)} is shorter than ${SHORT_TOKEN_CHARACTERS} characters and can be guessed`);
   if (!queueToken || namesAUser(queueToken)) return short;
   return [
     ...short,

@@ -272,6 +272,11 @@ export function managementRefusalOf(failure: unknown): Refusal {
   return { ...refusal, status: refusal.status === 409 ? 400 : refusal.status };
 }
 
+/** The same, to an operator. What is wrong with a moment, only the journal knows: its own words say it. */
+export function adminRefusalOf(failure: unknown): Refusal {
+  return isMillraceError(failure, 'INVALID') ? badRequest(failure.message) : managementRefusalOf(failure);
+}
+
 const NOT_POSSIBLE = 400;
 
 /** A text in place of the status: what is not there, without the id that it has inside. */

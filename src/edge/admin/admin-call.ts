@@ -1,19 +1,17 @@
 /** One call of the operators' API: what was asked for, by whom, and the only place that answers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ControlCommand, ControlReply } from '../../domain/control/index.js';
-import { assert, type ByteString } from '../../kernel/index.js';
+import type { ByteString } from '../../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid } from '../../messages/index.js';
 import type { AuditedPlace, AuditMoment, ManagementGrant } from '../../ports/index.js';
-import { controlRefusal, notFound } from '../error-map.js';
-import { write } from '../http/answer.js';
+import { askControl, type ControlReplyOf } from '../control-asking.js';
+import { notFound } from '../error-map.js';
+import { PRIVATE_HEADERS, write } from '../http/answer.js';
 import { invalid, Refused } from '../http/refused.js';
+import { type Route, routesOf } from '../http/route.js';
+import type { Permission } from '../team-permissions.js';
 import type { AdminFace } from './admin-face.js';
 import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
-
-type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
-
-/** Answers hold data of tenants. */
-export const ADMIN_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 /** A day or an instant of ISO 8601; an instant without a zone would mean another one on each machine. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
@@ -45,11 +43,8 @@ export class AdminCall {
   }
 
   /** @throws Refused */
-  async ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ReplyOf<Type>> {
-    const reply = await this.face.parts.control.send(command);
-    if (reply.type === 'Rejected') throw new Refused(controlRefusal(reply.reason, reply.message));
-    assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
-    return reply as ReplyOf<Type>;
+  ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ControlReplyOf<Type>> {
+    return askControl(this.face.parts.control, command, type);
   }
 
   /** The database of the path, which must be the caller's. @throws Refused 404 */
@@ -115,7 +110,11 @@ export class AdminCall {
   }
 
   json(text: string, more: Readonly<Record<string, string>> = {}): void {
-    const headers = { ...ADMIN_HEADERS, ...more };
+    const headers = { ...PRIVATE_HEADERS, ...more };
     write(this.response, { status: 200, text, headers, isLast: this.face.isDraining });
   }
 }
+
+/** The permission is the caller's, in the account of the key. A route answers by its call. */
+export type AdminRoute = Route<AdminCall, Permission>;
+export const adminRoute = routesOf<AdminCall, Permission>();

@@ -5,25 +5,21 @@
  *
  * Order of judgement: credentials (401), route (404, 405), rights (403), whose it is (404), what is asked (400).
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describeError } from '../../kernel/index.js';
+import type { IncomingMessage } from 'node:http';
 import type { ManagementGrant } from '../../ports/index.js';
-import { isStranger, MANAGEMENT_REFUSALS } from '../error-map.js';
-import { writeRefusal } from '../http/answer.js';
+import { adminRefusalOf, MANAGEMENT_REFUSALS } from '../error-map.js';
+import type { Exchange } from '../http/answer.js';
 import { basicCredentials } from '../http/credentials.js';
-import { discardBody, isLongBody } from '../http/index.js';
+import { discardBody } from '../http/index.js';
+import { type Mounted, mounted } from '../http/mounted.js';
 import { Refused } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
 import { mustBeAllowed } from '../team-permissions.js';
-import { ADMIN_HEADERS, AdminCall } from './admin-call.js';
+import { AdminCall } from './admin-call.js';
 import { AdminFace, type AdminHandlerParts } from './admin-face.js';
-import { refusedBy } from './admin-failures.js';
 import { ADMIN_ROUTES } from './routes/index.js';
 import { sessionIn } from './sessions.js';
-
-/** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
-export type AdminHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const ROOT = '/v2/admin/';
 const SESSIONS = `${ROOT}sessions`;
@@ -32,23 +28,23 @@ const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-
 
 const TABLE = new RouteTable(ADMIN_ROUTES);
 
-export function createAdminHandler(parts: AdminHandlerParts): AdminHandler {
+export function createAdminHandler(parts: AdminHandlerParts): Mounted {
   const face = new AdminFace(parts);
-  return (request, response) => {
-    const target = request.url as string;
-    if (!target.startsWith(ROOT)) return false;
-    void answer(face, request, response, target).catch((failure: unknown) => refuse(face, request, response, failure));
-    return true;
-  };
+  return mounted({
+    name: 'admin',
+    root: ROOT,
+    log: parts.log,
+    isDraining: parts.isDraining,
+    answer: (exchange, path, query) => answer(face, exchange, path, query),
+    wording: adminRefusalOf,
+  });
 }
 
-async function answer(face: AdminFace, request: IncomingMessage, response: ServerResponse, target: string) {
-  const [path = '', ...rest] = target.split('?');
+async function answer(face: AdminFace, { request, response }: Exchange, path: string, query: URLSearchParams) {
   const { grant, lookUp } = grantOf(face, request, path);
   discardBody(request);
   const { route, path: parts } = TABLE.find(request.method as string, path);
   if (route.permission !== 'open') mustBeAllowed(grant.role, route.permission);
-  const query = new URLSearchParams(rest.join('?'));
   const call = new AdminCall(face, request, response, grant, lookUp, query, parts.id ?? '');
   await route.handle(call, { path: parts, query: {}, body: {} });
 }
@@ -76,16 +72,4 @@ function grantOf(
     throw new Refused(MANAGEMENT_REFUSALS.unauthorized, isOfConsole ? {} : CHALLENGE);
   }
   return { grant, lookUp };
-}
-
-function refuse(face: AdminFace, request: IncomingMessage, response: ServerResponse, failure: unknown): void {
-  const refused = refusedBy(failure);
-  const { refusal } = refused;
-  if (refusal.status === 500) face.parts.log.error('admin.request.failed', { error: describeError(failure) });
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const leavesBody = isStranger(refusal) && isLongBody(request);
-  writeRefusal({ request, response }, refused, { headers: ADMIN_HEADERS, isLast: face.isDraining, leavesBody });
 }

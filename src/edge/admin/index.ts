@@ -1,2 +1,2 @@
 export type { AdminHandlerParts } from './admin-face.js';
-export { type AdminHandler, createAdminHandler } from './admin-handler.js';
+export { createAdminHandler } from './admin-handler.js';

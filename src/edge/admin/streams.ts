@@ -1,7 +1,8 @@
 /** Opens a stream for a call, and ends it when its work is done or has failed. */
 import { describeError, isMillraceError } from '../../kernel/index.js';
+import { adminRefusalOf } from '../error-map.js';
+import { Refused } from '../http/refused.js';
 import type { AdminCall } from './admin-call.js';
-import { refusedBy } from './admin-failures.js';
 import { EventStream } from './event-stream.js';
 
 /**
@@ -17,7 +18,8 @@ export async function openStream(call: AdminCall, work: (stream: EventStream) =>
   } catch (failure) {
     if (!response.headersSent) throw failure;
     if (!isMillraceError(failure)) face.parts.log.error('admin.stream.failed', { error: describeError(failure) });
-    await stream.send('failed', JSON.stringify({ error: refusedBy(failure).refusal.text }));
+    const { text } = failure instanceof Refused ? failure.refusal : adminRefusalOf(failure);
+    await stream.send('failed', JSON.stringify({ error: text }));
   } finally {
     giveBack();
     stream.end();

@@ -28,6 +28,9 @@ export interface Answer {
   readonly leavesBody?: boolean;
 }
 
+/** Of answers that hold secrets, or data of tenants. */
+export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+
 /** @returns bytes of the body; 0 when nothing was written */
 export function write(response: ServerResponse, answer: Answer): number {
   if (response.destroyed || response.headersSent) return 0;
@@ -42,6 +45,17 @@ export function write(response: ServerResponse, answer: Answer): number {
   if (leavesBody) answerUnread(response.req, response, text);
   else endInOnePiece(response, text, 'utf8', bytes);
   return bytes;
+}
+
+/** Resolves when the client has read what it was offered, or has gone. */
+export function whenDrained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = () => {
+      response.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    response.on('drain', goOn).on('close', goOn);
+  });
 }
 
 export interface Refusing extends Omit<Answer, 'status' | 'text'> {

@@ -18,6 +18,7 @@ import { errorToJson } from '../../codec/json/index.js';
 import type { Freshness } from '../../ports/index.js';
 import type { Refusal } from '../error-map.js';
 import type { HttpLimits } from './http-limits.js';
+import { close, listen } from './listening.js';
 import { FaceRequest } from './request-body.js';
 
 const HOST = 'host';
@@ -84,28 +85,15 @@ export function createFaceServer(
   server.on('connection', (socket: Socket) => sockets.add(socket));
 
   return {
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ port, host, backlog: limits.listenBacklog }, () => {
-          server.off('error', reject);
-          // Without a listener it would be thrown.
-          server.on('error', (error) => face.acceptFailed(error));
-          resolve(server.address() as AddressInfo);
-        });
-      }),
-    close: (deadline) =>
-      new Promise((resolve) => {
-        face.drain();
-        const cut = () => server.closeAllConnections();
-        server.close(() => {
-          deadline?.removeEventListener('abort', cut);
-          resolve();
-        });
-        sockets.endSilent();
-        if (deadline?.aborted) cut();
-        else deadline?.addEventListener('abort', cut, { once: true });
-      }),
+    listen: (port, host) => {
+      const acceptFailed = (error: Error) => face.acceptFailed(error);
+      return listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
+    },
+    close: (deadline) => {
+      face.drain();
+      sockets.endSilent();
+      return close(server, () => server.closeAllConnections(), deadline);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** A refusal on its way to whoever answers: thrown where the call turns out to be wrong. */
-import { badRequest, type Refusal } from '../error-map.js';
+import { badRequest, queueBodyTooLarge, type Refusal, SHARED_REFUSALS } from '../error-map.js';
+import type { BodyOutcome } from './request-body.js';
 
 /** Which spellings stand in some headers: of the alias, of the neutral words, none or both. */
 export interface HeaderWords {
@@ -25,6 +26,14 @@ export class Refused extends Error {
 /** A 400 whose text says what is wrong with which part of the call. */
 export function invalid(text: string): Refused {
   return new Refused(badRequest(text));
+}
+
+/** Of a body that was not read to its end. */
+export function bodyRefused(
+  { kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>,
+  limitBytes: number,
+): Refused {
+  return new Refused(kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes));
 }
 
 /** What is wrong with headers that stand in a body is told in their own spelling, where they have one. */

@@ -50,6 +50,9 @@ export class FaceRequest extends IncomingMessage {
   }
 }
 
+/** A body of such a request means nothing. */
+export const BODILESS_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 const EMPTY = Buffer.alloc(0);
 
 export type BodyOutcome =

@@ -21,14 +21,17 @@ export function fieldsOf(type: ClassOf<object>): readonly string[] {
   return names;
 }
 
+/** @param members a field's value by its name; `null` and undefined: it was not given. Nothing is judged yet */
+export function filled<Fields extends object>(type: ClassOf<Fields>, members: (name: string) => unknown): Fields {
+  const request = Object.create(type.prototype) as Record<string, unknown>;
+  for (const name of fieldsOf(type)) request[name] = members(name) ?? undefined;
+  return request as Fields;
+}
+
 /** @param given anything; what is no object has no members. @throws Refused 400 `<field>: …` */
 export function requestOf<Fields extends object>(type: ClassOf<Fields>, given: unknown): Fields {
   const members = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
-  const request = Object.create(type.prototype) as Fields & Record<string, unknown>;
-  for (const name of fieldsOf(type)) {
-    const value: unknown = Object.hasOwn(members, name) ? members[name as keyof typeof members] : undefined;
-    Object.assign(request, { [name]: value ?? undefined });
-  }
+  const request = filled(type, (name) => (Object.hasOwn(members, name) ? members[name as never] : undefined));
   const [problem] = validateSync(request, { stopAtFirstError: true, forbidUnknownValues: false });
   if (problem !== undefined) throw refusedFor(problem);
   return request;

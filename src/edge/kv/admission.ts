@@ -6,7 +6,7 @@ import { admit, type CommandSpec, ErrorReply, keysOf, requestTooLarge, restRefus
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { addressNotAllowed, REFUSALS, type Refusal } from '../error-map.js';
-import { MAX_KEY_BYTES } from './kv-limits.js';
+import { MAX_REST_KEY_BYTES } from './kv-limits.js';
 import { denialOf } from './permissions.js';
 
 /**
@@ -28,19 +28,25 @@ export function admitOverRest(grant: KvGrant, words: readonly ByteString[], byte
   if (refusal !== undefined) return refusal;
   const denial = denialOf(grant, spec, words);
   if (denial !== undefined) return denial;
-  const { maxCommandBytes } = grant.limits;
+  return sizeProblem(grant, spec, words, { bytes, maxKeyBytes: MAX_REST_KEY_BYTES }) ?? spec;
+}
+
+/** @param bounds `bytes`: of all words together; `maxKeyBytes`: of a key, which each face bounds by itself */
+export function sizeProblem(
+  { limits: { maxCommandBytes } }: KvGrant,
+  spec: CommandSpec,
+  words: readonly ByteString[],
+  { bytes, maxKeyBytes }: { readonly bytes: number; readonly maxKeyBytes: number },
+): ErrorReply | undefined {
   if (bytes > maxCommandBytes) return requestTooLarge(maxCommandBytes, bytes);
-  return bytes > MAX_KEY_BYTES ? (oversizedKey(spec, words) ?? spec) : spec;
+  if (bytes <= maxKeyBytes) return undefined;
+  const key = keysOf(spec, words).find((candidate) => candidate.length > maxKeyBytes);
+  if (key === undefined) return undefined;
+  return new ErrorReply(`ERR max key size exceeded. Limit: ${maxKeyBytes} bytes, Actual: ${key.length} bytes`);
 }
 
 export function bytesOfWords(words: readonly ByteString[]): number {
   let bytes = 0;
   for (let i = 0; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
   return bytes;
-}
-
-function oversizedKey(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
-  const key = keysOf(spec, words).find((candidate) => candidate.length > MAX_KEY_BYTES);
-  if (key === undefined) return undefined;
-  return new ErrorReply(`ERR max key size exceeded. Limit: ${MAX_KEY_BYTES} bytes, Actual: ${key.length} bytes`);
 }

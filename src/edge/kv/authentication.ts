@@ -23,7 +23,7 @@ export function authenticate(
 
 /** The same of a request, where guessing is slowed. @returns why not; a request without a token is no guess */
 export function signIn(
-  { access, signIns, addresses }: Pick<KvFace, 'access' | 'signIns' | 'addresses'>,
+  { parts: { access }, signIns, addresses }: KvFace,
   request: IncomingMessage,
   queryToken: string | undefined,
 ): KvGrant | Refusal {

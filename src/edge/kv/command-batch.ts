@@ -18,8 +18,7 @@ import type { JsonCommand } from './json-command.js';
 import { bytesOfCommands } from './partition-plan.js';
 import type { AdmittedCommands } from './partition-routing.js';
 import { denialOf } from './permissions.js';
-
-export const QUOTA_EXCEEDED = new ErrorReply('ERR max daily request limit exceeded');
+import { QUOTA_EXCEEDED } from './quota.js';
 
 export interface EdgeCommand {
   readonly position: number;

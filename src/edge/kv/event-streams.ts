@@ -13,17 +13,17 @@ import type { ServerResponse } from 'node:http';
 import { ErrorReply, findCommand, globTooLong, isGlobTooLong, notOverRest, wrongArity } from '../../domain/kv/index.js';
 import { type ByteString, type Hold, textOfBytes } from '../../kernel/index.js';
 import type { KvEvent, KvListenKind } from '../../messages/index.js';
-import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
+import type { KvGrant, KvSubscription } from '../../ports/index.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { discardBody } from '../http/index.js';
 import { type Said, shareable } from '../said-bytes.js';
-import { closureOf } from './admission.js';
+import { bytesOfWords, closureOf } from './admission.js';
 import { authenticate, signIn } from './authentication.js';
-import { QUOTA_EXCEEDED } from './command-batch.js';
 import { EventStreamOutput } from './event-stream-output.js';
 import type { Exchange } from './exchange.js';
 import type { KvFace } from './kv-face.js';
 import { denialOf, mayRun, noPermission } from './permissions.js';
+import { QUOTA_EXCEEDED } from './quota.js';
 import type { RequestTarget } from './request-target.js';
 
 const EVENT_STREAM = 'text/event-stream';
@@ -69,11 +69,7 @@ export class EventStreams {
   /** Events in their form on the wire: the same event goes to all who listen to a channel. */
   readonly #textByEvent = new WeakMap<KvEvent, Said>();
 
-  constructor(
-    private readonly face: KvFace,
-    private readonly events: KvEvents,
-    private readonly timers: Timers,
-  ) {}
+  constructor(private readonly face: KvFace) {}
 
   get size(): number {
     return this.#streams.size;
@@ -107,9 +103,9 @@ export class EventStreams {
     const names = namesOf(target);
     const problem = problemOf(grant, target, names, headers.accept ?? '');
     if (problem !== undefined) return exchange.refuse(badRequest(problem.restText));
-    if (!(await face.quota.take(grant, 1))) return exchange.refuse(badRequest(QUOTA_EXCEEDED.restText));
+    if (!(await face.parts.quota.take(grant, 1))) return exchange.refuse(badRequest(QUOTA_EXCEEDED.restText));
     const hold = face.budget.hold(grant.database);
-    const nameBytes = names.reduce((sum, name) => sum + name.length, 0);
+    const nameBytes = bytesOfWords(names);
     if (!hold.resize(nameBytes)) {
       hold.release();
       return exchange.refuse(REFUSALS.overloaded);
@@ -133,15 +129,15 @@ export class EventStreams {
       }),
       isOpen: false,
       accessVersion: undefined,
-      keptAliveAtMs: face.clock.monotonicMs(),
+      keptAliveAtMs: face.parts.clock.monotonicMs(),
     };
     this.#streams.add(stream);
-    face.meter.connected(grant.database, 1);
+    face.parts.meter.connected(grant.database, 1);
     exchange.response.on('close', () => this.#forget(stream));
     this.#sweepLater();
     await this.#subscribe(stream, grant, target, names, exchange);
     const specs = [COMMANDS_OF_STREAMS[target.route as StreamRoute]];
-    face.meter.recordKv(grant.database, {
+    face.parts.meter.recordKv(grant.database, {
       commands: 1,
       writes: 0,
       bytesIn: nameBytes,
@@ -163,9 +159,10 @@ export class EventStreams {
       if (stream.isOpen) this.#tell(stream, event);
       else early.push(event);
     };
+    const { events } = this.face.parts;
     const kind = KINDS[target.route as keyof typeof KINDS];
     try {
-      for (const name of names) stream.subscriptions.push(await this.events.subscribe(grant, kind, name, onEvent));
+      for (const name of names) stream.subscriptions.push(await events.subscribe(grant, kind, name, onEvent));
     } catch (error) {
       this.#forget(stream);
       throw error;
@@ -187,7 +184,7 @@ export class EventStreams {
 
   /** Nothing that was said after the rules have changed reaches who may not hear it. */
   #tell(stream: Stream, event: KvEvent): void {
-    const { version } = this.face.access;
+    const { version } = this.face.parts.access;
     if (version === undefined || version !== stream.accessVersion) {
       stream.accessVersion = version;
       if (!this.#isStillPermitted(stream)) this.#end(stream);
@@ -213,7 +210,7 @@ export class EventStreams {
     if (!this.#streams.delete(stream)) return;
     stream.isOpen = false;
     stream.hold.release();
-    this.face.meter.connected(stream.grant.database, -1);
+    this.face.parts.meter.connected(stream.grant.database, -1);
     for (const subscription of stream.subscriptions) subscription.stop();
   }
 
@@ -221,9 +218,9 @@ export class EventStreams {
   #sweepLater(): void {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
-    this.timers.after(RECHECK_EVERY_MS, () => {
+    this.face.parts.timers.after(RECHECK_EVERY_MS, () => {
       this.#isSweeping = false;
-      const nowMs = this.face.clock.monotonicMs();
+      const nowMs = this.face.parts.clock.monotonicMs();
       for (const stream of [...this.#streams]) this.#look(stream, nowMs);
       if (this.#streams.size > 0) this.#sweepLater();
     });
@@ -241,7 +238,7 @@ export class EventStreams {
   #isStillPermitted(stream: Stream): boolean {
     const { token, authorization, address, target, names } = stream;
     try {
-      const grant = authenticate(this.face.access, token, authorization);
+      const grant = authenticate(this.face.parts.access, token, authorization);
       if (grant === undefined || closureOf(grant, () => address) !== undefined) return false;
       return grant === stream.grant || problemOf(grant, target, names, EVENT_STREAM) === undefined;
     } catch {

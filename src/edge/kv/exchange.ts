@@ -6,10 +6,11 @@
  *     each when the client has read what came before
  *  E2 refusals are plain JSON, whatever format was asked for
  */
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { errorToJson } from '../../codec/json/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { Refusal } from '../error-map.js';
+import { whenDrained } from '../http/answer.js';
 import { answerUnread, discardBody, endInOnePiece, type FaceRequest, isLongBody } from '../http/index.js';
 import type { Spelling } from '../wire-alias.js';
 import type { Cors } from './cors.js';
@@ -59,15 +60,7 @@ export class Exchange {
   /** Waits until the client has read what there was. @returns bytes of the piece */
   async send(piece: string): Promise<number> {
     const { response } = this;
-    if (!response.destroyed && !response.write(piece, this.#encoding)) {
-      await new Promise<void>((resolve) => {
-        const goOn = () => {
-          response.off('drain', goOn).off('close', goOn);
-          resolve();
-        };
-        response.on('drain', goOn).on('close', goOn);
-      });
-    }
+    if (!response.destroyed && !response.write(piece, this.#encoding)) await whenDrained(response);
     return Buffer.byteLength(piece, this.#encoding);
   }
 
@@ -99,20 +92,35 @@ export class Exchange {
   }
 
   /** Everything that is not a command's own answer (E2). */
-  refuse(refusal: Refusal, headers: OutgoingHttpHeaders = {}): void {
+  refuse(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     const { retryAfterSeconds } = refusal;
     if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
-    for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     this.json(refusal.status, errorToJson(refusal.text));
     if (!this.#leavesBody) discardBody(this.request);
   }
 
   /** Of somebody who may not come in: a long body is not read, and the answer is the connection's last. */
-  refuseStranger(refusal: Refusal): void {
+  refuseStranger(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
     this.#leavesBody = isLongBody(this.request);
-    this.refuse(refusal);
+    this.refuse(refusal, headers);
+  }
+
+  /** What a browser asks before it sends a request. Anybody may ask, so a long body is not read. */
+  answerPreflight(): void {
+    const { request, response, context } = this;
+    if (response.destroyed) return;
+    const leavesBody = isLongBody(request);
+    const headers = context.cors.preflightHeaders(String(request.headers.origin));
+    const connection = context.isDraining || leavesBody ? { Connection: 'close' } : {};
+    response.writeHead(200, { ...headers, ...connection, 'Content-Length': 0 });
+    if (leavesBody) answerUnread(request, response, '');
+    else {
+      response.end();
+      discardBody(request);
+    }
   }
 
   #write(
@@ -137,8 +145,9 @@ export class Exchange {
     const headers = ['Content-Type', contentType];
     if (bytes !== undefined) headers.push('Content-Length', String(bytes));
     if (syncToken !== undefined) headers.push(spelling.nameOf('Sync-Token'), syncToken);
-    const { origin } = this.request.headers;
-    if (origin !== undefined) {
+    const { method, headers: asked } = this.request;
+    const { origin } = asked;
+    if (origin !== undefined && method !== 'OPTIONS') {
       for (const [name, value] of Object.entries(context.cors.answerHeaders(origin))) headers.push(name, String(value));
     }
     if (context.isDraining || this.#leavesBody) headers.push('Connection', 'close');

@@ -35,41 +35,21 @@ export interface KvFaceParts {
 }
 
 export class KvFace {
-  readonly gateway: KvGateway;
-  readonly access: Access;
-  readonly quota: Quota;
-  readonly meter: KvMeter;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly limits: KvFaceLimits;
   readonly spellings: WireSpellings;
   readonly cors: Cors;
   readonly answers: AnswerContext;
-  readonly events: KvEvents;
-  readonly timers: Timers;
-  readonly users: AclCommands | undefined;
   readonly signIns: SignIns;
   readonly addresses: ClientAddresses;
   readonly incidents: Incidents;
   readonly budget: ByteBudget;
   readonly broadcasts: Broadcasts;
 
-  constructor(parts: KvFaceParts) {
-    this.gateway = parts.gateway;
-    this.events = parts.events;
-    this.timers = parts.timers;
+  constructor(readonly parts: KvFaceParts) {
     this.broadcasts = parts.broadcasts ?? new BroadcastQueue(parts.clock, parts.timers);
-    this.users = parts.users;
     this.signIns = parts.signIns ?? UNGUARDED;
     this.addresses = new ClientAddresses(parts.trustedProxies ?? []);
-    this.access = parts.access;
-    this.quota = parts.quota;
-    this.meter = parts.meter;
-    this.clock = parts.clock;
-    this.log = parts.log;
     this.incidents = new Incidents('kv', parts);
     this.budget = parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY);
-    this.limits = parts.limits;
     this.spellings = new WireSpellings(parts.aliases);
     this.cors = new Cors(this.spellings);
     this.answers = { cors: this.cors, isDraining: false };

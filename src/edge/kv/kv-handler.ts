@@ -1,18 +1,19 @@
 /**
- * The command routes, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`. Whatever is not
- * one of them goes to the application behind. Measured: a constant answer takes this process some 15 µs, and some
+ * The routes of the key-value face, straight on Node's server: a path, `/`, `/pipeline` and `/multi-exec`, and those of
+ * event streams. Measured: a constant answer takes this process some 15 µs, and some
  * 27 µs through Koa.
  *
  * Order of judgement: method, token, whether its database is open to who asks, headers, target, body, each command,
  * quota; then the partitions. Nothing is executed before all of it is done.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { ErrorReply, requestTooLarge } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfBuffer } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
 import { badRequest, bodyTooLarge, REFUSALS, type Refusal, refusalOf } from '../error-map.js';
 import { type BodyOutcome, BodyReader, type FaceRequest } from '../http/index.js';
 import { letIn } from './authentication.js';
+import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
 import { Exchange } from './exchange.js';
 import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
@@ -22,22 +23,17 @@ import { RequestRunner } from './request-runner.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
 import { negotiateFormat } from './response-format.js';
 
-type Fallback = (request: IncomingMessage, response: ServerResponse) => void;
-
-const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'POST', 'PUT', 'HEAD']);
+const METHODS: ReadonlySet<string | undefined> = new Set(ALLOWED_METHODS.split(', '));
 
 export class KvHandler {
   readonly #runner: RequestRunner;
   readonly #bodies: BodyReader;
   readonly #streams: EventStreams;
 
-  constructor(
-    private readonly face: KvFace,
-    private readonly fallback: Fallback,
-  ) {
+  constructor(private readonly face: KvFace) {
     this.#runner = new RequestRunner(face);
     this.#bodies = new BodyReader(face.budget);
-    this.#streams = new EventStreams(face, face.events, face.timers);
+    this.#streams = new EventStreams(face);
   }
 
   /** Ends what would not end by itself. */
@@ -46,13 +42,14 @@ export class KvHandler {
   }
 
   handle(request: FaceRequest, response: ServerResponse): void {
-    const target = METHODS.has(request.method) ? parseRequestTarget(request.url as string) : undefined;
-    if (target === undefined) {
-      this.fallback(request, response);
-      return;
-    }
     const { face } = this;
     const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face.answers);
+    if (!METHODS.has(request.method)) {
+      if (face.cors.isPreflight(request)) exchange.answerPreflight();
+      else exchange.refuseStranger(REFUSALS.methodNotAllowed, { Allow: ALLOWED_METHODS });
+      return;
+    }
+    const target = parseRequestTarget(request.url as string);
     if (isStream(target)) {
       this.#streams.open(exchange, target);
       return;
@@ -89,8 +86,8 @@ export class KvHandler {
   }
 
   #receive(exchange: Exchange, grant: KvGrant, target: RequestTarget): void {
-    const { access } = this.face;
-    const { maxBodyBytes } = this.face.limits;
+    const { access, limits } = this.face.parts;
+    const { maxBodyBytes } = limits;
     const { version } = access;
     // The body of a path command is an argument, byte for byte, so the command's bound is the body's.
     const isArgument = target.route === 'command';
@@ -126,7 +123,7 @@ export class KvHandler {
     const slices = parseInSlices(body, target.route !== 'whole-command');
     for (let step = slices.next(); ; step = slices.next()) {
       if (step.done === true) return this.#withCommands(exchange, grant, target, step.value);
-      await this.face.timers.breathe();
+      await this.face.parts.timers.breathe();
     }
   }
 
@@ -143,7 +140,7 @@ export class KvHandler {
       else this.#runner.start({ exchange, grant, target, mode: 'single' }, [command]);
     } else {
       const commands = parsed as JsonCommand[] | ErrorReply;
-      const { maxBatchCommands } = this.face.limits;
+      const { maxBatchCommands } = this.face.parts.limits;
       if (commands instanceof ErrorReply) {
         exchange.refuse(badRequest(commands.restText));
       } else if (commands.length > maxBatchCommands) {

@@ -54,5 +54,5 @@ export const PORTION_SHARE = 1 / 8;
 /** Commands that are asked for at a time behind the first portion: what does not fit is sent to its owner again. */
 export const COMMANDS_OF_LATER_PORTIONS = 1_000;
 
-/** The longest key. Part of the interface, hence not a setting. */
-export const MAX_KEY_BYTES = 32 * 1024;
+/** The longest key over REST. It is part of the interface, hence not a setting. */
+export const MAX_REST_KEY_BYTES = 32 * 1024;

@@ -4,7 +4,6 @@ import type { Freshness } from '../../ports/index.js';
 import { protocolRefusal, REFUSALS } from '../error-map.js';
 import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
 import { ALLOWED_METHODS } from './cors.js';
-import { createFallback } from './fallback-app.js';
 import { KvFace, type KvFaceParts } from './kv-face.js';
 import { KvHandler } from './kv-handler.js';
 import { DEFAULT_KV_FACE_LIMITS, type KvFaceLimits } from './kv-limits.js';
@@ -24,7 +23,7 @@ export type KvServer = FaceServer;
 export function createKvServer(parts: KvServerParts): KvServer {
   const limits = { ...DEFAULT_KV_FACE_LIMITS, ...parts.limits };
   const face = new KvFace({ ...parts, limits, aliases: parts.aliases ?? [] });
-  const handler = new KvHandler(face, createFallback(face));
+  const handler = new KvHandler(face);
   return createFaceServer(
     limits,
     parts.tls,

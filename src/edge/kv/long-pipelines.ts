@@ -46,14 +46,14 @@ export class LongPipelines {
     startedAtMs: number,
   ): Promise<void> {
     const { exchange, batch, portions } = pipeline;
-    const answer = new AnswerInPieces(exchange, 'pipeline', syncToken, this.face.timers);
+    const answer = new AnswerInPieces(exchange, 'pipeline', syncToken, this.face.parts.timers);
     await answer.add(first);
     await answer.flush();
     this.#record(grant, batch, answer.sentBytes, startedAtMs);
     let current = grant;
     while (!portions.isOver && !exchange.response.destroyed) {
       const sentBytes = answer.sentBytes;
-      const askedAtMs = this.face.clock.monotonicMs();
+      const askedAtMs = this.face.parts.clock.monotonicMs();
       const { replies, ranFor } = await this.#next(pipeline, current);
       const merged = batch.merge(replies);
       pipeline.room.count(batch.replyBytes);
@@ -82,7 +82,7 @@ export class LongPipelines {
       const details = pipeline.details(grant, room.reserve(pipeline.portionBytes));
       const { replies, denials, hasSaid } = await portions.next(grant, details);
       if (hasSaid === true) await this.face.broadcasts.whenCaughtUp(grant.database);
-      for (const refused of denials ?? []) this.face.users?.noteDenied(grant.database, refused, '', 'lua');
+      for (const refused of denials ?? []) this.face.parts.users?.noteDenied(grant.database, refused, '', 'lua');
       return { replies, ranFor: grant };
     } catch (failure) {
       return refuse(portions, this.face.incidents.told(refusalOf(failure), failure));
@@ -91,7 +91,7 @@ export class LongPipelines {
 
   /** @returns false when there was none for too long, or nobody is there any more to use it */
   async #untilThereIs({ room, exchange }: LongPipeline): Promise<boolean> {
-    const { clock, timers, limits } = this.face;
+    const { clock, timers, limits } = this.face.parts;
     const untilMs = clock.monotonicMs() + limits.maxRoomWaitMs;
     while (!room.isThere) {
       if (exchange.response.destroyed || clock.monotonicMs() >= untilMs) return false;
@@ -101,8 +101,8 @@ export class LongPipelines {
   }
 
   #record({ database }: KvGrant, batch: CommandBatch, bytesOut: number, startedAtMs: number): void {
-    const durationMs = this.face.clock.monotonicMs() - startedAtMs;
-    this.face.meter.recordKv(database, batch.takeUsage(bytesOut, durationMs));
+    const durationMs = this.face.parts.clock.monotonicMs() - startedAtMs;
+    this.face.parts.meter.recordKv(database, batch.takeUsage(bytesOut, durationMs));
   }
 }
 

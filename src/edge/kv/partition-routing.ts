@@ -63,14 +63,10 @@ export class PartitionRouter {
     admitted: AdmittedCommands,
     details: RequestDetails = NO_DETAILS,
   ): Promise<RoutedReplies> {
-    if (grant.partitions.length > 1) {
-      return mode === 'transaction'
-        ? this.#inOneSlot(grant, admitted, details)
-        : this.#across(grant, mode, admitted, details);
-    }
+    if (grant.partitions.length > 1 && mode !== 'transaction') return this.#across(grant, mode, admitted, details);
     const { commands, bytes } = admitted;
-    const partition = grant.partitions[0] as PartitionName;
-    return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...details }); // P1
+    const partition = this.partitionOf(grant, admitted);
+    return this.gateway.execute({ database: grant.database, partition, mode, commands, bytes, ...details }); // P1, P2
   }
 
   /** Where a transaction, or a command with keys of one slot, is run. */
@@ -84,19 +80,6 @@ export class PartitionRouter {
   transactionProblem(grant: KvGrant, admitted: AdmittedCommands): ErrorReply | undefined {
     if (grant.partitions.length === 1) return undefined;
     return slotOfAll(admitted) === 'several' ? ERRORS.crossSlot : undefined;
-  }
-
-  #inOneSlot(grant: KvGrant, admitted: AdmittedCommands, details: RequestDetails): Promise<RoutedReplies> {
-    const partition = this.partitionOf(grant, admitted);
-    const { commands, bytes } = admitted;
-    return this.gateway.execute({
-      database: grant.database,
-      partition,
-      mode: 'transaction',
-      commands,
-      bytes,
-      ...details,
-    });
   }
 
   /** To be asked for one portion after the other, each once the one before has been read. */

@@ -9,12 +9,13 @@ import type { KvGrant } from '../../ports/index.js';
 import { badRequest, REFUSALS, refusalOf } from '../error-map.js';
 import { AnswerRoom } from './answer-room.js';
 import { letIn } from './authentication.js';
-import { CommandBatch, QUOTA_EXCEEDED } from './command-batch.js';
+import { CommandBatch } from './command-batch.js';
 import type { Exchange } from './exchange.js';
 import type { JsonCommand } from './json-command.js';
 import type { KvFace } from './kv-face.js';
 import { LongPipelines } from './long-pipelines.js';
 import { PartitionRouter, type RequestDetails, type RoutedReplies } from './partition-routing.js';
+import { QUOTA_EXCEEDED, takeSingly } from './quota.js';
 import { answer, answerInPieces } from './replies-answer.js';
 import type { RequestTarget } from './request-target.js';
 
@@ -40,8 +41,9 @@ export class RequestRunner {
   readonly #portionBytes: number;
 
   constructor(private readonly face: KvFace) {
-    const { limits, budget } = face;
-    this.#router = new PartitionRouter(face.gateway);
+    const { budget, parts } = face;
+    const { limits } = parts;
+    this.#router = new PartitionRouter(face.parts.gateway);
     this.#longPipelines = new LongPipelines(face);
     this.#maxAnswerBytes = Math.min(limits.maxAnswerBytes, budget.maxAnswerBytes);
     this.#portionBytes = Math.min(limits.answerPortionBytes, this.#maxAnswerBytes);
@@ -55,7 +57,7 @@ export class RequestRunner {
       exchange.refuse(REFUSALS.overloaded);
       return;
     }
-    const batch = new CommandBatch(grant, commands, face.users);
+    const batch = new CommandBatch(grant, commands, face.parts.users);
     const room = new AnswerRoom(face.budget, grant.database, exchange.response);
     this.#run(asked, batch, room).catch((failure: unknown) => {
       room.free();
@@ -65,7 +67,7 @@ export class RequestRunner {
 
   async #run(asked: Asked, batch: CommandBatch, room: AnswerRoom): Promise<void> {
     const { exchange, grant, mode } = asked;
-    const { clock, users, timers, meter } = this.face;
+    const { clock, users, timers, meter } = this.face.parts;
     const startedAtMs = clock.monotonicMs();
     const mayRun = this.#mayRun(asked, batch);
     if (mayRun !== true && !(await mayRun)) return;
@@ -102,12 +104,12 @@ export class RequestRunner {
     if (asked.mode === 'transaction') return this.#mayRunWhole(asked, batch);
     if (batch.ofEdge.length > 0) return this.#runOfEdge(asked, batch);
     const { commands, bytes } = batch;
-    const taken = commands.length === 0 || this.face.quota.take(asked.grant, commands.length, bytes);
+    const taken = commands.length === 0 || this.face.parts.quota.take(asked.grant, commands.length, bytes);
     return taken === true || this.#takeWhatIsLeft(asked, batch, taken);
   }
 
   async #takeWhatIsLeft({ grant }: Asked, batch: CommandBatch, taken: boolean | Promise<boolean>): Promise<boolean> {
-    if (!(await taken)) batch.keepFirst(await this.#takeSingly(grant, batch.commands.length));
+    if (!(await taken)) batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length));
     return true;
   }
 
@@ -122,35 +124,26 @@ export class RequestRunner {
     if (batch.ofEdge.length > 0) return batch.firstProblem ?? NOT_IN_TRANSACTION;
     const problem = batch.firstProblem ?? this.#router.transactionProblem(grant, batch);
     if (problem !== undefined || batch.commands.length === 0) return problem;
-    return (await this.face.quota.take(grant, batch.commands.length, batch.bytes)) ? undefined : QUOTA_EXCEEDED;
+    return (await this.face.parts.quota.take(grant, batch.commands.length, batch.bytes)) ? undefined : QUOTA_EXCEEDED;
   }
 
   /** One after the other, ahead of those for partitions: neither sees what the other changes. */
   async #runOfEdge(asked: Asked, batch: CommandBatch): Promise<boolean> {
     const { grant } = asked;
     for (const { position, spec, words } of batch.ofEdge) {
-      const mayRun = await this.face.quota.take(grant, 1);
-      const reply = mayRun ? await this.face.users?.run(grant, spec, words) : QUOTA_EXCEEDED;
+      const mayRun = await this.face.parts.quota.take(grant, 1);
+      const reply = mayRun ? await this.face.parts.users?.run(grant, spec, words) : QUOTA_EXCEEDED;
       batch.settle(position, reply ?? null);
     }
     const { commands, bytes } = batch;
-    const taken = commands.length === 0 || this.face.quota.take(grant, commands.length, bytes);
+    const taken = commands.length === 0 || this.face.parts.quota.take(grant, commands.length, bytes);
     return this.#takeWhatIsLeft(asked, batch, taken);
-  }
-
-  /** How many of `wanted` the day still has room for, when it has none for all together. */
-  async #takeSingly(grant: KvGrant, wanted: number): Promise<number> {
-    for (let taken = 0; taken < wanted; taken += 1) {
-      // A failed take of one cannot become a success by asking again for the same one.
-      if (wanted === 1 || !(await this.face.quota.take(grant, 1))) return taken;
-    }
-    return wanted;
   }
 
   /** What a long pipeline asks of the face between its portions. */
   #laterOn({ exchange, grant, target }: Asked) {
     const { face } = this;
-    const { access } = face;
+    const { access } = face.parts;
     let current = grant;
     let { version } = access;
     return {

@@ -1,6 +1,6 @@
 /** The routes as an application, made from their declarations: routing, rights, and values turned into answers. */
 import { MANAGEMENT_REFUSALS, managementRefusalOf } from '../error-map.js';
-import { write, writeRefusal } from '../http/answer.js';
+import { PRIVATE_HEADERS, write, writeRefusal } from '../http/answer.js';
 import { type Application, createApplication } from '../http/application.js';
 import { parsed } from '../http/json-bounds.js';
 import { Refused } from '../http/refused.js';
@@ -9,9 +9,9 @@ import { changesAnything, Nothing } from '../http/route.js';
 import { RouteTable } from '../http/route-table.js';
 import { staleHeader } from '../http/stale-header.js';
 import { mustBeAllowed } from '../team-permissions.js';
+import type { ManagementRoute } from './management-call.js';
 import type { ManagementFace } from './management-face.js';
-import { ANSWER_HEADERS, type Arrived } from './management-handler.js';
-import type { Route } from './route.js';
+import type { Arrived } from './management-handler.js';
 
 const TYPE = 'application/json; charset=utf-8';
 const ROUTING = {
@@ -20,7 +20,7 @@ const ROUTING = {
   isFirstAlone: true,
 };
 
-export function createManagementApp(face: ManagementFace, routes: readonly Route[]): Application<Arrived> {
+export function createManagementApp(face: ManagementFace, routes: readonly ManagementRoute[]): Application<Arrived> {
   const table = new RouteTable(routes, ROUTING);
   return createApplication<Arrived>({
     name: 'management',
@@ -36,13 +36,13 @@ export function createManagementApp(face: ManagementFace, routes: readonly Route
       const query = requestOf(route.query, context.query);
       const body = requestOf(route.body, route.body === Nothing ? {} : fields.neutral(jsonOf(arrived.body)));
       const text = JSON.stringify(fields.spelled(await route.handle(call, { path, query, body })));
-      const headers = { ...ANSWER_HEADERS, ...staleHeader(call) };
+      const headers = { ...PRIVATE_HEADERS, ...staleHeader(call) };
       write(response, { status: 200, text, type: TYPE, headers, isLast: face.isDraining });
     },
     refuse: (arrived, failure) => {
       const refused = face.incidents.refused(failure, managementRefusalOf);
       const text = JSON.stringify({ error: arrived.fields.text(refused.refusal.text) });
-      writeRefusal(arrived, refused, { text, type: TYPE, headers: ANSWER_HEADERS, isLast: face.isDraining });
+      writeRefusal(arrived, refused, { text, type: TYPE, headers: PRIVATE_HEADERS, isLast: face.isDraining });
     },
   });
 }

@@ -1,9 +1,9 @@
 /** What the OpenAPI document says of the management API as a whole. */
 import type { Area } from '../http/openapi/area.js';
 import { changesAnything, Nothing } from '../http/route.js';
-import type { Route } from './route.js';
+import type { ManagementRoute } from './management-call.js';
 
-export function managementArea(routes: readonly Route[]): Area {
+export function managementArea(routes: readonly ManagementRoute[]): Area {
   return {
     name: 'management',
     description: 'Accounts, databases, search indexes, statistics.',

@@ -6,16 +6,14 @@ import {
   type ControlCommand,
   type ControlReply,
 } from '../../domain/control/index.js';
-import { type AccountId, assert, type DatabaseId } from '../../kernel/index.js';
+import { type AccountId, assert } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, ManagementGrant, MaybeBehind } from '../../ports/index.js';
-import { controlRefusal } from '../error-map.js';
-import { Refused } from '../http/refused.js';
+import { askControl, type ControlReplyOf } from '../control-asking.js';
+import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
-import { mayDo } from '../team-permissions.js';
+import { mayDo, type Permission } from '../team-permissions.js';
 import type { ManagementFace } from './management-face.js';
-
-export type ReplyOf<Type extends ControlReply['type']> = Extract<ControlReply, { readonly type: Type }>;
 
 /** What the audit log says about a change, beside who made it. */
 export interface About {
@@ -29,7 +27,8 @@ export interface About {
   readonly account?: AccountId | undefined;
 }
 
-type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
+/** Of the control state. */
+export type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
 export class ManagementCall {
   constructor(
@@ -73,24 +72,17 @@ export class ManagementCall {
   }
 
   /** @throws Refused when the control actor refuses; what the way to it throws */
-  async ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ReplyOf<Type>> {
-    const reply = await this.face.parts.control.send(command);
-    if (reply.type === 'Rejected') throw new Refused(controlRefusal(reply.reason, reply.message));
-    assert(reply.type === type, 'a reply that does not answer its command', { reply: reply.type, expected: type });
-    return reply as ReplyOf<Type>;
+  ask<Type extends ControlReply['type']>(command: ControlCommand, type: Type): Promise<ControlReplyOf<Type>> {
+    return askControl(this.face.parts.control, command, type);
   }
 
   /**
    * As `ask`, with a line of the audit log in the same entry, also where all was so already or the data alone changes:
    * somebody has asked for it, and was not refused.
    */
-  change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ReplyOf<Type>> {
+  change<Type extends ControlReply['type']>(command: Change, type: Type, about: About): Promise<ControlReplyOf<Type>> {
     const { account = this.account } = about;
     return this.ask({ type: 'Audited', account, note: this.#noteOf(about), command, always: true }, type);
-  }
-
-  async database(database: DatabaseId) {
-    return (await this.ask({ type: 'GetDatabase', account: this.account, database }, 'OneDatabase')).database;
   }
 
   #noteOf({ action, entity, secondary = '', third = '', reason = '' }: About): AuditNote {
@@ -107,3 +99,7 @@ export class ManagementCall {
     };
   }
 }
+
+/** The permission is the caller's, in the account of the key. */
+export type ManagementRoute = Route<ManagementCall, Permission>;
+export const managementRoute = routesOf<ManagementCall, Permission>();

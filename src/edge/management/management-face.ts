@@ -1,5 +1,4 @@
 /** What the management face is made of: ports from outside, and the few things its parts share. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, ByteBudget, DatabaseId } from '../../kernel/index.js';
 import type {
@@ -17,14 +16,12 @@ import type {
 import { BurstLimiter } from '../http/burst-limiter.js';
 import { Incidents } from '../http/incidents.js';
 import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import type { Mounted } from '../http/mounted.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
 import type { ManagementFaceLimits } from './management-limits.js';
 import { ManagementSecrets } from './management-secrets.js';
 import { PublicAddresses, type PublicUrls } from './public-addresses.js';
-
-/** Another face on the same port: true when the request was its to answer, which it has begun to do. */
-export type Mounted = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ManagementFaceParts {
   readonly control: ManagementControl;

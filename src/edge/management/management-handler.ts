@@ -8,11 +8,18 @@
 import type { ServerResponse } from 'node:http';
 import { ByteBudget, STRANGERS } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
-import { type Exchange, writeRefusal } from '../http/answer.js';
+import { type Exchange, PRIVATE_HEADERS, writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
 import { basicCredentials } from '../http/credentials.js';
-import { BodyReader, discardBody, type FaceRequest, isLongBody, MAX_STRANGERS_BODY_BYTES } from '../http/index.js';
-import { Refused } from '../http/refused.js';
+import {
+  BODILESS_METHODS,
+  BodyReader,
+  discardBody,
+  type FaceRequest,
+  isLongBody,
+  MAX_STRANGERS_BODY_BYTES,
+} from '../http/index.js';
+import { bodyRefused, Refused } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import type { FieldSpelling } from '../wire-alias.js';
 import { ManagementCall } from './management-call.js';
@@ -28,10 +35,7 @@ export interface Arrived extends Exchange {
   readonly body: Buffer;
 }
 
-const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const NOTHING = Buffer.alloc(0);
-/** Answers hold secrets. */
-export const ANSWER_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="management", charset="UTF-8"' };
 
 export class ManagementHandler {
@@ -60,7 +64,7 @@ export class ManagementHandler {
 
   /** @param leavesBody not a byte more of it is read: it was refused before it was asked for */
   #refuse(request: FaceRequest, response: ServerResponse, failure: unknown, leavesBody = false): void {
-    const how = { headers: ANSWER_HEADERS, isLast: this.face.isDraining, leavesBody };
+    const how = { headers: PRIVATE_HEADERS, isLast: this.face.isDraining, leavesBody };
     writeRefusal({ request, response }, this.face.incidents.refused(failure, managementRefusalOf), how);
   }
 
@@ -77,7 +81,7 @@ export class ManagementHandler {
     if (grant === undefined && isLongBody(request)) throw new Refused(queueBodyTooLarge(MAX_STRANGERS_BODY_BYTES));
     const call = new ManagementCall(this.face, grant, this.face.addresses.of(request));
     const pass = (body: Buffer) => this.application({ request, response, call, path, query, fields, body });
-    if (BODILESS.has(request.method)) {
+    if (BODILESS_METHODS.has(request.method)) {
       discardBody(request);
       pass(NOTHING);
       return;
@@ -85,11 +89,7 @@ export class ManagementHandler {
     const { maxBodyBytes } = this.face.parts.limits;
     this.#bodies.read({ request, response }, grant?.account ?? STRANGERS, maxBodyBytes, (outcome) => {
       if (outcome.kind === 'whole') pass(outcome.body);
-      else if (outcome.kind === 'too-large') {
-        this.#refuse(request, response, new Refused(queueBodyTooLarge(maxBodyBytes)));
-      } else if (outcome.kind === 'overloaded') {
-        this.#refuse(request, response, new Refused(SHARED_REFUSALS.overloaded));
-      }
+      else if (outcome.kind !== 'aborted') this.#refuse(request, response, bodyRefused(outcome, maxBodyBytes));
     });
   }
 
@@ -116,10 +116,6 @@ export class ManagementHandler {
  */
 function refuseOtherSites({ method, headers }: FaceRequest): void {
   const site = headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin' || site === 'none' || !mayChange(method)) return;
+  if (site === undefined || site === 'same-origin' || site === 'none' || BODILESS_METHODS.has(method)) return;
   throw new Refused(MANAGEMENT_REFUSALS.otherSite);
-}
-
-function mayChange(method: string | undefined): boolean {
-  return !BODILESS.has(method);
 }

@@ -3,15 +3,15 @@ import { one } from '../http/answer-shape.js';
 import type { Area } from '../http/openapi/area.js';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi/document.js';
 import { managementArea } from './management-area.js';
-import { type Route, route } from './route.js';
+import { type ManagementRoute, managementRoute } from './management-call.js';
 
 /** An object in the language of OpenAPI, which describes itself. */
 class OpenApi {}
 
 /** @param routes of the management API. @param others that the document describes beside them */
-export function openApiRoute(routes: readonly Route[], others: readonly Area[]): Route {
+export function openApiRoute(routes: readonly ManagementRoute[], others: readonly Area[]): ManagementRoute {
   let document: OpenApiDocument | undefined;
-  const self = route('GET /openapi.json', {
+  const self = managementRoute('GET /openapi.json', {
     summary: 'This document.',
     permission: 'open',
     answer: one(OpenApi),

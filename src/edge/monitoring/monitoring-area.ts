@@ -1,11 +1,11 @@
 /** What the OpenAPI document says of the scrape endpoint. */
 import type { Area } from '../http/openapi/area.js';
-import { MONITORING_ROUTES } from './monitoring-routes.js';
+import { SCRAPE_ROUTES } from './scrape-routes.js';
 
 export const MONITORING_AREA: Area = {
   name: 'monitoring',
   description: 'Metrics for scrapers, with a token of their own.',
-  routes: MONITORING_ROUTES,
+  routes: SCRAPE_ROUTES,
   security: [{ bearer: [] }],
   refusals: () => ({
     400: 'A selector is wrong.',

@@ -5,21 +5,21 @@
  *
  * Order of judgement: token (401), path (404), method (405), what is asked (400).
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describeError } from '../../kernel/index.js';
+import type { IncomingMessage } from 'node:http';
 import type { Clock, Log, Statistics } from '../../ports/index.js';
-import { isStranger, managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
-import { type Exchange, write, writeRefusal } from '../http/answer.js';
+import { managementRefusalOf, QUEUE_REFUSALS } from '../error-map.js';
+import { type Exchange, PRIVATE_HEADERS, write } from '../http/answer.js';
 import { bearerToken } from '../http/credentials.js';
-import { ClientAddresses, discardBody, isLongBody, type ProxyRange } from '../http/index.js';
+import { ClientAddresses, discardBody, type ProxyRange } from '../http/index.js';
+import { type Mounted, mounted } from '../http/mounted.js';
 import { Refused } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
 import { staleHeader } from '../http/stale-header.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { EXPOSITION_TYPE } from './exposition.js';
-import { MONITORING_ROUTES, type Scraped } from './monitoring-routes.js';
 import type { ScrapeGrants, ScrapeScope } from './scrape-grants.js';
+import { SCRAPE_ROUTES, type Scraped } from './scrape-routes.js';
 
 export interface ScrapeHandlerParts {
   readonly access: Pick<ScrapeGrants, 'scopeOf'>;
@@ -32,24 +32,18 @@ export interface ScrapeHandlerParts {
   readonly isDraining: () => boolean;
 }
 
-/** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
-export type ScrapeHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+const TABLE = new RouteTable(SCRAPE_ROUTES);
 
-const ROOT = '/monitoring/';
-const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
-
-const TABLE = new RouteTable(MONITORING_ROUTES);
-
-export function createScrapeHandler(parts: ScrapeHandlerParts): ScrapeHandler {
+export function createScrapeHandler(parts: ScrapeHandlerParts): Mounted {
   const addresses = new ClientAddresses(parts.trustedProxies ?? []);
-  return (request, response) => {
-    const target = request.url as string;
-    if (!target.startsWith(ROOT)) return false;
-    answer(parts, addresses, { request, response }, target).catch((failure: unknown) =>
-      refuse(parts, { request, response }, failure),
-    );
-    return true;
-  };
+  return mounted({
+    name: 'monitoring',
+    root: '/monitoring/',
+    log: parts.log,
+    isDraining: parts.isDraining,
+    answer: (exchange, path, query) => answer(parts, addresses, exchange, path, query),
+    wording: managementRefusalOf,
+  });
 }
 
 /** @throws Refused; CONTROL_STALE; what the statistics throw */
@@ -57,16 +51,15 @@ async function answer(
   parts: ScrapeHandlerParts,
   addresses: ClientAddresses,
   { request, response }: Exchange,
-  target: string,
+  path: string,
+  query: URLSearchParams,
 ): Promise<void> {
   const scope = scopeOf(parts, addresses, request);
   discardBody(request);
-  const [path = '', ...rest] = target.split('?');
   const { route, path: named } = TABLE.find(request.method as string, path);
-  const query = new URLSearchParams(rest.join('?'));
   const call = { scope, query, statistics: parts.statistics, clock: parts.clock };
   const { text, behind } = (await route.handle(call, { path: named, query: {}, body: {} })) as Scraped;
-  const headers = { ...HEADERS, ...staleHeader({ behind }) };
+  const headers = { ...PRIVATE_HEADERS, ...staleHeader({ behind }) };
   write(response, { status: 200, text, type: EXPOSITION_TYPE, headers, isLast: parts.isDraining() });
 }
 
@@ -83,12 +76,4 @@ function scopeOf(
       : signedIn({ signIns, address: () => addresses.of(request), secret: token }, () => access.scopeOf(token));
   if (scope !== undefined) return scope;
   throw new Refused(QUEUE_REFUSALS.unauthorized, { 'WWW-Authenticate': 'Bearer realm="monitoring"' });
-}
-
-function refuse(parts: ScrapeHandlerParts, exchange: Exchange, failure: unknown): void {
-  const refused = failure instanceof Refused ? failure : new Refused(managementRefusalOf(failure));
-  const { refusal } = refused;
-  if (refusal.status === 500) parts.log.error('monitoring.request.failed', { error: describeError(failure) });
-  const leavesBody = isStranger(refusal) && isLongBody(exchange.request);
-  writeRefusal(exchange, refused, { headers: HEADERS, isLast: parts.isDraining(), leavesBody });
 }

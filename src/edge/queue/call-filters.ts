@@ -6,10 +6,13 @@
  *  F2 an empty value or an empty list is refused too, for the same reason
  *  F3 with a list of ids all other filters are left out of account
  */
-import { type MessageFilter, parseWholeNumber } from '../../domain/queue/index.js';
+import { type MessageFilter, nameProblem, parseWholeNumber } from '../../domain/queue/index.js';
 import { calledUrl } from '../../kernel/index.js';
+import type { MessageState } from '../../ports/index.js';
 import { membersOf } from '../http/checked.js';
+import { parseJson } from '../http/json-items.js';
 import { invalid } from '../http/refused.js';
+import type { QueueCall } from './queue-call.js';
 import { MAX_FILTER_VALUES } from './queue-limits.js';
 
 /** Texts by parameter, in order. */
@@ -17,6 +20,9 @@ export type Parameters = ReadonlyMap<string, readonly string[]>;
 
 /** Once a filter, and still sent by clients. */
 const LEFT_OUT = 'api';
+
+/** As pages end with. */
+export const CURSOR = /^\d{1,16}-\d{1,16}$/;
 
 /** Parameter → where it goes, for filters that take several texts. */
 const TEXT_FILTERS = {
@@ -34,8 +40,8 @@ const TEXT_FILTERS = {
   callerIP: 'callerIp',
 } as const satisfies Record<string, keyof MessageFilter>;
 
-/** Commas belong to these: a list of them is split where the next one begins. */
-const URL_SEPARATOR = /,(?=https?:\/\/)/i;
+/** A URL may have commas: a list of URLs is split where the next one begins. */
+export const URL_SEPARATOR = /,(?=https?:\/\/)/i;
 const SEPARATORS: Readonly<Record<string, RegExp>> = {
   url: URL_SEPARATOR,
   workflowUrl: URL_SEPARATOR,
@@ -47,11 +53,21 @@ export function queryParameters(query: string, known: ReadonlySet<string>): Para
   return grouped(new URLSearchParams(query), known);
 }
 
-/** The query's parameters and those of the body's members, which may be texts, numbers, flags or lists of them. */
-export function allParameters(query: string, body: unknown, known: ReadonlySet<string>): Parameters {
-  const pairs = [...new URLSearchParams(query)] as [string, string][];
-  if (body === undefined) return grouped(pairs, known);
-  for (const [name, given] of membersOf(body)) {
+/**
+ * The parameters of a call about many things: those of its query, and the members of its body, which may be texts,
+ * numbers, flags or lists of them.
+ * @param one what a longer path names one of
+ * @throws Refused 400
+ */
+export function bulkParameters(
+  { path, words: { rest }, body }: QueueCall,
+  known: ReadonlySet<string>,
+  one: string,
+): Parameters {
+  refuseLostId(path, one);
+  const pairs = [...new URLSearchParams(rest)] as [string, string][];
+  if (body.length === 0) return grouped(pairs, known);
+  for (const [name, given] of membersOf(parseJson(body))) {
     const values = Array.isArray(given) ? given : [given];
     if (values.length === 0) throw invalid(`${name} is empty`);
     for (const value of values) {
@@ -61,6 +77,11 @@ export function allParameters(query: string, body: unknown, known: ReadonlySet<s
     }
   }
   return grouped(pairs, known);
+}
+
+/** A call about one thing whose id a client has lost would be about all of them. @throws Refused 400 */
+export function refuseLostId(path: string, one: string): void {
+  if (path.endsWith('/')) throw invalid(`the ${one} id is missing`);
 }
 
 function grouped(pairs: Iterable<readonly [string, string]>, known: ReadonlySet<string>): Parameters {
@@ -78,24 +99,67 @@ function grouped(pairs: Iterable<readonly [string, string]>, known: ReadonlySet<
 
 /** @throws Refused 400 */
 export function filterOf(parameters: Parameters): MessageFilter {
-  const filter: { -readonly [Name in keyof MessageFilter]: MessageFilter[Name] } = {};
+  const texts: { [Name in (typeof TEXT_FILTERS)[keyof typeof TEXT_FILTERS]]?: string[] } = {};
   for (const [parameter, member] of Object.entries(TEXT_FILTERS)) {
-    const values = valuesOf(parameters, parameter, MAX_FILTER_VALUES);
+    const values = textsOf(parameters, parameter) ?? [];
     const wanted = member === 'url' ? urlsWanted(values) : values;
-    if (wanted.length > 0) filter[member] = [...(filter[member] ?? []), ...wanted];
+    if (wanted.length > 0) texts[member] = [...(texts[member] ?? []), ...wanted];
   }
-  const statuses = valuesOf(parameters, 'responseStatus', MAX_FILTER_VALUES);
-  if (statuses.length > 0) filter.responseStatus = statuses.map((text) => wholeNumber('responseStatus', text));
-  const from = instantOf(parameters, 'fromDate');
-  const to = instantOf(parameters, 'toDate');
-  if (from !== undefined) filter.fromMs = from;
-  if (to !== undefined) filter.toMs = to;
-  return filter;
+  const responseStatus = numbersOf(parameters, 'responseStatus');
+  return given({ ...texts, responseStatus, ...periodOf(parameters) });
+}
+
+/** @throws Refused 400 */
+export function periodOf(parameters: Parameters): { fromMs: number | undefined; toMs: number | undefined } {
+  return { fromMs: instantOf(parameters, 'fromDate'), toMs: instantOf(parameters, 'toDate') };
+}
+
+/** @returns undefined when it was not given. @throws Refused 400 */
+export function textsOf(parameters: Parameters, name: string): string[] | undefined {
+  return unlessNone(valuesOf(parameters, name, MAX_FILTER_VALUES));
+}
+
+/** @returns undefined when it was not given. @throws Refused 400 */
+export function numbersOf(parameters: Parameters, name: string): number[] | undefined {
+  return textsOf(parameters, name)?.map((text) => wholeNumber(name, text));
+}
+
+export function unlessNone<T>(values: T[]): T[] | undefined {
+  return values.length === 0 ? undefined : values;
+}
+
+/** A filter without those members that were not given. */
+export function given<Filter extends object>(asked: { readonly [Name in keyof Filter]: Filter[Name] | undefined }) {
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Filter;
 }
 
 /** As they were given, which is how earlier releases kept them, and as they are called, which is how records show them. */
 export function urlsWanted(given: readonly string[]): string[] {
   return [...new Set([...given, ...given.map(calledUrl)])];
+}
+
+/**
+ * States by the words for them, in any case of letters.
+ * @returns none when it was not given. @throws Refused 400 for a word that no state has
+ */
+export function statesIn<State>(parameters: Parameters, statesByWord: ReadonlyMap<string, readonly State[]>): State[] {
+  const states = valuesOf(parameters, 'state', MAX_FILTER_VALUES).flatMap((word) => {
+    const named = statesByWord.get(word.toUpperCase());
+    if (named === undefined) throw invalid(`unknown state ${word}`);
+    return named;
+  });
+  return [...new Set(states)];
+}
+
+/** The words for states: the states themselves, and words that clients use for one or several of them. */
+export function wordsForStates<State extends string>(
+  states: readonly State[],
+): ReadonlyMap<string, readonly (State | MessageState)[]> {
+  return new Map<string, readonly (State | MessageState)[]>([
+    ...states.map((state): [string, State[]] => [state, [state]]),
+    ['CANCELLED', ['CANCELED']],
+    ['IN_PROGRESS', ['ACTIVE', 'RETRY', 'ERROR']],
+  ]);
 }
 
 /** Several parameters of a name, values with commas in them, or both. @throws Refused 400 */
@@ -124,6 +188,13 @@ export function orderOf(
   const text = single(parameters, 'order') ?? otherwise;
   if (text !== 'earliestFirst' && text !== 'latestFirst') throw invalid('order must be earliestFirst or latestFirst');
   return text;
+}
+
+/** Where a page of a list goes on: the end of the one before. @throws Refused 400 */
+export function cursorOf(parameters: Parameters): string | undefined {
+  const cursor = single(parameters, 'cursor');
+  if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
+  return cursor;
 }
 
 /** @throws Refused 400 when it came more than once */
@@ -158,6 +229,13 @@ export function flagOf(parameters: Parameters, name: string): boolean {
 export function instantOf(parameters: Parameters, name: string): number | undefined {
   const text = single(parameters, name);
   return text === undefined ? undefined : wholeNumber(name, text);
+}
+
+/** A name in the path. @param what it is the name of. @throws Refused 400 */
+export function checkedName(what: string, name = ''): string {
+  const problem = nameProblem(what, name);
+  if (problem !== undefined) throw invalid(problem);
+  return name;
 }
 
 /** @throws Refused 400 */

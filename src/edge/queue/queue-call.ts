@@ -11,9 +11,10 @@ import type { QueueCommand, QueueReply, QueueReplyOf } from '../../domain/queue/
 import { assert } from '../../kernel/index.js';
 import type { MaybeBehind, QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, refusalToRun, rejectionRefusal } from '../error-map.js';
-import { write, writeRefusal } from '../http/answer.js';
+import { whenDrained, write, writeRefusal } from '../http/answer.js';
 import type { FaceRequest } from '../http/index.js';
 import { Refused } from '../http/refused.js';
+import { type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
@@ -80,7 +81,7 @@ export class QueueCall {
    * An answer that is made piece by piece: a short one goes out in one, before which any failure is still a refusal.
    * A failure after that cuts the answer off.
    */
-  async pieces(texts: AsyncIterable<string>, page: MaybeBehind = {}): Promise<void> {
+  async pieces(texts: AsyncIterable<string> | Iterable<string>, page: MaybeBehind = {}): Promise<void> {
     const headers = staleHeader(page);
     let text = '';
     let hasBegun = false;
@@ -117,34 +118,23 @@ export class QueueCall {
     writeRefusal(this, { refusal, headers }, { text, isLast: this.face.isDraining });
   }
 
+  /** Up to which entry of its journal the queue has come: read models are asked for all of that. */
+  async position(): Promise<number> {
+    return (await this.ask({ type: 'GetPosition' }, 'Position')).position;
+  }
+
   /**
    * A list of records, made one after the other so that nothing waits for all of them.
    * @param frame what stands before the list and after it; with more between, the list is there again each time
    * @param page that they are of, where it came from a read model
    */
-  async list<Item>(
+  list<Item>(
     frame: readonly string[],
     items: readonly Item[],
     record: (item: Item) => unknown,
     page: MaybeBehind = {},
   ): Promise<void> {
-    const headers = staleHeader(page);
-    let text = '';
-    let hasBegun = false;
-    for (let part = 0; part < frame.length - 1; part += 1) {
-      text += frame[part];
-      for (let at = 0; at < items.length; at += 1) {
-        text += `${at === 0 ? '' : ','}${JSON.stringify(record(items[at] as Item))}`;
-        if (text.length < GATHERED_CHARACTERS) continue;
-        if (!hasBegun) this.#begin(headers);
-        hasBegun = true;
-        if (!(await this.#write(text))) return;
-        text = '';
-      }
-    }
-    text += frame.at(-1);
-    if (hasBegun) this.response.end(text);
-    else this.json(200, text, headers);
+    return this.pieces(framed(frame, items, record), page);
   }
 
   #begin(headers: Readonly<Record<string, string>> = {}): void {
@@ -159,7 +149,7 @@ export class QueueCall {
     const { response } = this;
     if (response.destroyed) return false;
     // A socket that takes all at once drains without letting anybody run.
-    if (!response.write(text)) await drained(response);
+    if (!response.write(text)) await whenDrained(response);
     await this.face.breathe();
     return !response.destroyed;
   }
@@ -175,16 +165,32 @@ export function expected<Type extends QueueReply['type']>(reply: QueueReply, typ
   return reply as QueueReplyOf<Type>;
 }
 
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      response.off('drain', end);
-      response.off('close', end);
-      resolve();
-    };
-    response.on('drain', end);
-    response.on('close', end);
-  });
+/** The JSON of each, with commas between. */
+export function* texts<Item>(items: readonly Item[], record: (item: Item) => unknown): Iterable<string> {
+  for (const [at, item] of items.entries()) yield `${at === 0 ? '' : ','}${JSON.stringify(record(item))}`;
+}
+
+function* framed<Item>(
+  frame: readonly string[],
+  items: readonly Item[],
+  record: (item: Item) => unknown,
+): Iterable<string> {
+  for (const before of frame.slice(0, -1)) {
+    yield before;
+    yield* texts(items, record);
+  }
+  yield frame.at(-1) as string;
+}
+
+/** Behind the records of a page. The last page has no cursor at all: an empty one would be taken for another page. */
+export function endOfPage(cursor: string | undefined): string {
+  return cursor === undefined || cursor === '' ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
+}
+
+/** Of a reply with a list in which the one that was asked for is alone. */
+export function only<Item>([found]: readonly Item[]): Item {
+  assert(found !== undefined, 'something that was found is missing');
+  return found;
 }
 
 /**
@@ -194,3 +200,14 @@ function drained(response: ServerResponse): Promise<void> {
 export function cutOff(request: FaceRequest): void {
   request.socket.destroy();
 }
+
+/** A read-only token may `read`; a suspended account may not `publish`. */
+type QueueRight = 'read' | 'change' | 'publish';
+
+/**
+ * A route of the queue or of workflows, which answers by its call. `bodyBound`: the body is as long as a `message` or a
+ * `batch` may be; else as JSON may be. `boundBy`: the `day` bounds all that publishes; nothing bounds what a `run` asks,
+ * since a run that has begun would fail, after some attempts, for what others ask.
+ */
+export type QueueRoute = Route<QueueCall, QueueRight>;
+export const queueRoute = routesOf<QueueCall, QueueRight>();

@@ -11,17 +11,17 @@ import type { QueueGrant } from '../../ports/index.js';
 import { QUEUE_REFUSALS, queueBodyTooLarge, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
-import { type BodyOutcome, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
-import { invalid, Refused } from '../http/refused.js';
+import { BODILESS_METHODS, BodyReader, discardBody, type FaceRequest, isLongBody } from '../http/index.js';
+import { bodyRefused, invalid, Refused } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
 import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
 import { publishedJson, publishedStatus } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
-import { cutOff, expected, QueueCall } from './queue-call.js';
+import { cutOff, expected, QueueCall, type QueueRoute } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
-import type { Route } from './route.js';
+import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from './queue-limits.js';
 import { publishBatch } from './routes/batch.js';
 import { QUEUE_FACE_ROUTES } from './routes/index.js';
 import { beginsWithStep, isSentByRun, runHeadersOf } from './run-headers.js';
@@ -40,11 +40,6 @@ const BY_DAY = startsOf(({ boundBy }) => boundBy === 'day');
 /** Whose body is a message, or becomes one. */
 const MESSAGES = startsOf(({ bodyBound }) => bodyBound === 'message');
 const BATCHES = startsOf(({ bodyBound }) => bodyBound === 'batch');
-/** JSON's escapes make six characters of a byte; what surrounds the payload of an invoke comes on top. */
-const CHARACTERS_A_BYTE = 6;
-const REST_OF_INVOKE_BYTES = 512 * 1024;
-
-const BODILESS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export class QueueHandler {
   readonly #bodies: BodyReader;
@@ -99,7 +94,7 @@ export class QueueHandler {
     const run = runHeadersOf(words.configuration);
     if (run !== undefined) call.isOfRun = !run.isTrigger || run.isInvoke;
     const { maxMessageBytes } = grant.facts.limits;
-    const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_INVOKE_BYTES : maxMessageBytes;
+    const most = run?.isInvoke === true ? maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES : maxMessageBytes;
     const limit = Math.min(most, this.face.parts.limits.maxBodyBytes);
     this.#receive(call, limit, (body) => {
       const whole = { ...asked, body };
@@ -143,7 +138,7 @@ export class QueueHandler {
     call.isByEndpoint = isByRun(path);
     call.isOfRun = call.isByEndpoint && request.method !== 'GET';
     if (!call.isByEndpoint && !isIn(BY_DAY, path)) this.#limitBursts(call);
-    if (BODILESS.has(request.method)) {
+    if (BODILESS_METHODS.has(request.method)) {
       discardBody(request);
       this.application(call);
       return;
@@ -177,7 +172,7 @@ export class QueueHandler {
       try {
         if (outcome.kind === 'whole') then(outcome.body);
         else if (outcome.kind === 'too-large' && isAt(BATCH, call.path)) this.#refuseLarge(call, limitBytes);
-        else if (outcome.kind !== 'aborted') throw new Refused(bodyRefusal(outcome, limitBytes));
+        else if (outcome.kind !== 'aborted') throw bodyRefused(outcome, limitBytes);
       } catch (failure) {
         this.#fail(call, failure);
       }
@@ -228,7 +223,7 @@ function isByRun(path: string): boolean {
 }
 
 /** What paths of such routes begin with, or are. */
-function startsOf(isOne: (route: Route) => boolean): readonly string[] {
+function startsOf(isOne: (route: QueueRoute) => boolean): readonly string[] {
   const paths = QUEUE_FACE_ROUTES.filter(isOne).map(({ paths: [path] }) => path.replace(/[:*].*$/, ''));
   return [...new Set(paths)];
 }
@@ -239,8 +234,4 @@ function isIn(starts: readonly string[], path: string): boolean {
 
 function isAt(route: string, path: string): boolean {
   return path === route || path === `${route}/`;
-}
-
-function bodyRefusal({ kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>, limitBytes: number) {
-  return kind === 'overloaded' ? SHARED_REFUSALS.overloaded : queueBodyTooLarge(limitBytes);
 }

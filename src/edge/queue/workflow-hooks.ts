@@ -12,6 +12,7 @@ import { invalid, Refused } from '../http/refused.js';
 import { decodedName } from './destination.js';
 import type { QueueCall } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';
+import { BASE64_SLICE_BYTES } from './queue-limits.js';
 import { eventIdInPath, runIdInPath } from './run-names.js';
 
 export const HOOKS = '/v2/workflows/hooks/';
@@ -24,8 +25,6 @@ export interface Hook {
 
 /** Methods that nobody makes a request of again. */
 const UNREPEATABLE: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
-/** Of a body, encoded in one step: whole groups of base64. */
-const SLICE_BYTES = 192 * 1024;
 const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** @throws Refused 404 */
@@ -74,9 +73,9 @@ async function eventOf({ face, request, body }: QueueCall): Promise<Buffer> {
   const { method } = request;
   if (body.length === 0) return Buffer.from(JSON.stringify({ method, header, ...url }));
   const pieces = [Buffer.from(`${JSON.stringify({ method, header }).slice(0, -1)},"body":"`)];
-  for (let from = 0; from < body.length; from += SLICE_BYTES) {
+  for (let from = 0; from < body.length; from += BASE64_SLICE_BYTES) {
     if (from > 0) await face.breathe();
-    pieces.push(Buffer.from(body.toString('base64', from, from + SLICE_BYTES), 'latin1'));
+    pieces.push(Buffer.from(body.toString('base64', from, from + BASE64_SLICE_BYTES), 'latin1'));
   }
   pieces.push(Buffer.from(`",${JSON.stringify(url).slice(1)}`));
   return Buffer.concat(pieces);

@@ -4,6 +4,7 @@
  */
 import { type CommandSpec, type ErrorReply, isWrite, type Reply } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
+import { bytesOfCommands } from '../kv/partition-plan.js';
 import type { AdmittedCommands } from '../kv/partition-routing.js';
 
 /** What is known of a command, beside its bytes. */
@@ -73,7 +74,7 @@ export class RespBatch implements AdmittedCommands {
       kept += 1;
       if (kept > count) this.slots[i] = refusal;
     }
-    for (const words of this.commands.splice(count)) for (const word of words) this.bytes -= word.length;
+    this.bytes -= bytesOfCommands(this.commands.splice(count));
     this.specs.length = count;
     this.writes = this.specs.filter(isWrite).length;
   }
@@ -82,8 +83,7 @@ export class RespBatch implements AdmittedCommands {
   takeFirst(count: number): AdmittedCommands & { readonly writes: number } {
     const specs = this.specs.splice(0, count);
     const commands = this.commands.splice(0, count);
-    let bytes = 0;
-    for (const words of commands) for (const word of words) bytes += word.length;
+    const bytes = bytesOfCommands(commands);
     const writes = specs.filter(isWrite).length;
     this.bytes -= bytes;
     this.writes -= writes;

@@ -20,17 +20,16 @@ import {
 } from '../../domain/kv/index.js';
 import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { closureOf } from '../kv/admission.js';
+import { bytesOfWords, closureOf, sizeProblem } from '../kv/admission.js';
 import { denialOf } from '../kv/permissions.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
 import { type Answer, CONNECTION_COMMANDS, InPieces, Several } from './commands/index.js';
-import { failureText } from './failure-text.js';
 import { hearsForbidden } from './listening-rights.js';
 import { NO_ROOM } from './no-room.js';
 import type { RespClient, Transaction } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
-import { MAX_KEY_BYTES } from './resp-limits.js';
+import { MAX_RESP_KEY_BYTES } from './resp-limits.js';
 import { trackReads } from './tracked-reads.js';
 
 export type SettledOutcome =
@@ -90,7 +89,7 @@ export class CommandRunner {
       if (renewed === undefined) client.link.cut('revoked');
       else this.#renew(renewed);
     } catch (failure) {
-      this.#doubt = new ErrorReply(this.refusalText(failure));
+      this.#doubt = new ErrorReply(this.face.failureText(failure));
     }
   }
 
@@ -143,11 +142,6 @@ export class CommandRunner {
     this.client.calls.giveUpWaiting();
   }
 
-  /** What a client hears of a failure; defects get an id that can be searched for. */
-  refusalText(failure: unknown): string {
-    return failureText(this.face, failure);
-  }
-
   /** Why it may not run at all; undefined if it may. */
   #problemOf(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined {
     const { client } = this;
@@ -181,7 +175,7 @@ export class CommandRunner {
       return this.#refuse(NOT_IN_TRANSACTION);
     }
     const { maxQueuedBytes, maxQueuedCommands } = this.face.parts.limits;
-    const bytes = bytesOf(words);
+    const bytes = bytesOfWords(words);
     const grant = this.client.grant as KvGrant;
     const problem = this.#sizeProblem(grant, spec, words, bytes);
     if (problem !== undefined) return this.#refuse(problem);
@@ -213,7 +207,7 @@ export class CommandRunner {
 
   #takeOrdinary(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], batch: RespBatch): Outcome {
     const { client } = this;
-    const bytes = bytesOf(words);
+    const bytes = bytesOfWords(words);
     const problem = this.#sizeProblem(grant, spec, words, bytes);
     if (problem !== undefined) return this.#refuse(problem);
     client.lastCommand = spec.name;
@@ -243,19 +237,14 @@ export class CommandRunner {
   }
 
   #sizeProblem(grant: KvGrant, spec: CommandSpec, words: readonly ByteString[], bytes: number): ErrorReply | undefined {
-    const { maxCommandBytes } = grant.limits;
-    if (bytes > maxCommandBytes) return requestTooLarge(maxCommandBytes, bytes);
-    if (bytes <= MAX_KEY_BYTES) return undefined;
-    const key = keysOf(spec, words).find((candidate) => candidate.length > MAX_KEY_BYTES);
-    if (key === undefined) return undefined;
-    return new ErrorReply(`ERR max key size exceeded. Limit: ${MAX_KEY_BYTES} bytes, Actual: ${key.length} bytes`);
+    return sizeProblem(grant, spec, words, { bytes, maxKeyBytes: MAX_RESP_KEY_BYTES });
   }
 
   #outcomeOf(answer: Answer | Promise<Answer>, isSilent: boolean): Outcome {
     if (answer instanceof Promise) {
       const answers = answer.then(
         (settled) => (isSilent ? '' : this.#bytesOrReplies(settled)),
-        (failure: unknown) => [new ErrorReply(this.refusalText(failure)) as Reply].values(),
+        (failure: unknown) => [new ErrorReply(this.face.failureText(failure)) as Reply].values(),
       );
       return { kind: 'later', answers };
     }
@@ -300,10 +289,4 @@ function notWhileSubscribed(name: string): ErrorReply {
   const shown = name.toLowerCase().replace(' ', '|');
   const allowed = '(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET';
   return new ErrorReply(`ERR Can't execute '${shown}': only ${allowed} are allowed in this context`);
-}
-
-function bytesOf(words: readonly ByteString[]): number {
-  let bytes = 0;
-  for (let i = 0; i < words.length; i += 1) bytes += (words[i] as ByteString).length;
-  return bytes;
 }

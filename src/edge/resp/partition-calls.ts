@@ -12,11 +12,10 @@ import {
 import { type ByteString, isMillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvWatch } from '../../messages/index.js';
 import type { KvGrant } from '../../ports/index.js';
-import { QUOTA_EXCEEDED } from '../kv/command-batch.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from '../kv/partition-routing.js';
+import { QUOTA_EXCEEDED, takeSingly } from '../kv/quota.js';
 import type { RespBatch } from './command-batch.js';
 import { clientLine } from './commands/client-line.js';
-import { failureText } from './failure-text.js';
 import { NO_ROOM, NO_ROOM_TO_EXECUTE } from './no-room.js';
 import type { RespClient } from './resp-client.js';
 import type { RespFace } from './resp-face.js';
@@ -84,7 +83,7 @@ export class PartitionCalls {
         return this.#whenHandedOn(grant, routed)?.then(() => answers) ?? answers;
       },
       (failure: unknown) => {
-        const refusal = new ErrorReply(failureText(this.face, failure));
+        const refusal = new ErrorReply(this.face.failureText(failure));
         return batch.answers(batch.commands.map(() => refusal));
       },
     );
@@ -101,10 +100,10 @@ export class PartitionCalls {
   async #askWhatIsLeft(grant: KvGrant, batch: RespBatch, taken: boolean | Promise<boolean>): Promise<Iterator<Reply>> {
     try {
       if (await taken) return this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
-      batch.keepFirst(await this.#takeSingly(grant, batch.commands.length), QUOTA_EXCEEDED);
+      batch.keepFirst(await takeSingly(this.face.parts.quota, grant, batch.commands.length), QUOTA_EXCEEDED);
     } catch (failure) {
       // Nothing was asked of a partition: every command of the batch hears why, and the connection goes on.
-      batch.keepFirst(0, new ErrorReply(failureText(this.face, failure)));
+      batch.keepFirst(0, new ErrorReply(this.face.failureText(failure)));
     }
     return batch.isEmpty || this.client.isClosed ? batch.answers([]) : this.#askBatch(grant, batch);
   }
@@ -289,14 +288,6 @@ export class PartitionCalls {
       // It is held up like one that nobody knows.
       return false;
     }
-  }
-
-  /** How many of `wanted` the day still has room for, when it has none for all together. */
-  async #takeSingly(grant: KvGrant, wanted: number): Promise<number> {
-    for (let taken = 0; taken < wanted; taken += 1) {
-      if (wanted === 1 || !(await this.face.parts.quota.take(grant, 1))) return taken;
-    }
-    return wanted;
   }
 }
 

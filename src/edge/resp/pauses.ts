@@ -7,7 +7,7 @@
  */
 import type { DatabaseId } from '../../kernel/index.js';
 import type { Clock, KvEvents, KvGrant, KvSubscription, Timer, Timers } from '../../ports/index.js';
-import type { RespClient } from './resp-client.js';
+import { type RespClient, stopOnceThere } from './resp-client.js';
 
 interface Pause {
   readonly untilMs: number;
@@ -57,7 +57,7 @@ export class Pauses {
     if (pause === undefined) return;
     this.#pauses.delete(database);
     pause.timer.cancel();
-    stop(pause.told);
+    stopOnceThere(pause.told);
     for (const goOn of pause.waiting) goOn();
   }
 
@@ -78,7 +78,7 @@ export class Pauses {
     });
     pause.waiting.delete(client.letGo as () => void);
     client.letGo = undefined;
-    stop(told);
+    stopOnceThere(told);
   }
 
   close(): void {
@@ -98,12 +98,4 @@ export class Pauses {
   #tell(grant: KvGrant, name: string): Promise<KvSubscription> {
     return this.events.subscribe(grant, 'pause', name, () => {});
   }
-}
-
-function stop(told: Promise<KvSubscription>): void {
-  // An owner that could not be told has nothing to forget.
-  told.then(
-    (subscription) => subscription.stop(),
-    () => undefined,
-  );
 }

@@ -7,6 +7,7 @@ import type { CommandSpec, ErrorReply } from '../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../kernel/index.js';
 import type { KvClient, KvWatch } from '../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../ports/index.js';
+import { bytesOfWords } from '../kv/admission.js';
 import { PartitionCalls } from './partition-calls.js';
 import type { RespFace } from './resp-face.js';
 
@@ -66,9 +67,15 @@ export interface ClientWatch extends KvWatch {
 const NAME_BYTES = 256;
 
 export function namesBytes(names: readonly ByteString[]): number {
-  let bytes = names.length * NAME_BYTES;
-  for (const name of names) bytes += name.length;
-  return bytes;
+  return names.length * NAME_BYTES + bytesOfWords(names);
+}
+
+/** A subscription that failed has nothing to stop, and whoever waited for it has been told. */
+export function stopOnceThere(subscription: Promise<KvSubscription> | undefined): void {
+  subscription?.then(
+    (there) => there.stop(),
+    () => undefined,
+  );
 }
 
 export type SubscriptionKind = 'channel' | 'pattern' | 'shard-channel';

@@ -20,6 +20,7 @@ import {
 } from '../../codec/resp/index.js';
 import { ErrorReply, type Reply } from '../../domain/kv/index.js';
 import { type ByteString, STRANGERS } from '../../kernel/index.js';
+import { bytesOfWords } from '../kv/admission.js';
 import { AnswerWriter } from './answer-writer.js';
 import { RespBatch } from './command-batch.js';
 import { CommandRunner, type SettledOutcome } from './command-runner.js';
@@ -376,7 +377,7 @@ export class RespConnection implements ClientLink {
   }
 
   #await(answers: Promise<Iterator<Reply>>): void {
-    this.#request((this.#running as RespBatch).heldBytes + bytesOf(this.#postponed));
+    this.#request((this.#running as RespBatch).heldBytes + bytesOfWords(this.#postponed ?? []));
     answers.then(
       (settled) => this.#answered(settled),
       (failure) => this.#fail(failure),
@@ -392,7 +393,7 @@ export class RespConnection implements ClientLink {
   /** For a command whose answer comes later: at its owner, or behind a promise of another kind. */
   #wait(words: readonly ByteString[], answers: Promise<Iterator<Reply> | ByteString | InPieces>): void {
     this.#isWaiting = true;
-    this.#request(bytesOf(words));
+    this.#request(bytesOfWords(words));
     // A blocked client goes on hearing what it subscribed to.
     this.#output.isHeld = this.client.blocked === undefined;
     this.#output.flush();
@@ -448,7 +449,7 @@ export class RespConnection implements ClientLink {
 
   #fail(failure: unknown): void {
     this.#letGo();
-    const text = failure instanceof ProtocolError ? failure.text : this.#runner.refusalText(failure);
+    const text = failure instanceof ProtocolError ? failure.text : this.face.failureText(failure);
     this.#output.answer(encodeReplyAs(new ErrorReply(text), 2));
     this.endAfterReplies();
   }
@@ -474,10 +475,6 @@ export class RespConnection implements ClientLink {
     this.#held.close();
     this.onEnd();
   }
-}
-
-function bytesOf(words: readonly ByteString[] | undefined): number {
-  return words === undefined ? 0 : words.reduce((bytes, word) => bytes + word.length, 0);
 }
 
 function addressOf(address: string | undefined, port: number | undefined): string {

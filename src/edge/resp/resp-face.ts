@@ -15,6 +15,7 @@ import type {
 } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { BroadcastQueue } from '../broadcast-queue.js';
+import { refusalOf } from '../error-map.js';
 import { Incidents } from '../http/incidents.js';
 import { PartitionRouter } from '../kv/partition-routing.js';
 import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
@@ -80,5 +81,10 @@ export class RespFace {
     this.pauses = new Pauses(parts.clock, parts.timers, parts.events);
     const { maxTrackedKeys } = parts.limits;
     this.tracking = new TrackingTables(parts.events, this.clients, parts.timers, maxTrackedKeys, this.budget);
+  }
+
+  /** What a client hears of a failure, which the log has; defects get an id that can be searched for. */
+  failureText(failure: unknown): string {
+    return this.incidents.told(refusalOf(failure), failure).text;
   }
 }

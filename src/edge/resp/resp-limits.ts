@@ -1,93 +1,80 @@
 /** Every bound of the native protocol's face, with its reason. What a database's plan bounds is in its grant. */
-export interface RespFaceLimits {
-  /** Words of one command. */
-  readonly maxWords: number;
-  /** One word. */
-  readonly maxWordBytes: number;
-  /** Bytes that wait behind a command that is being run; beyond it nothing more is read. */
-  readonly maxPendingBytes: number;
-  /** Commands that are asked for in one request of a partition. */
-  readonly maxBatchCommands: number;
-  /** Bytes of the words of one request of a partition; a single command may be larger. */
-  readonly maxBatchBytes: number;
-  /** Commands of one transaction, and the bytes of their words. */
-  readonly maxQueuedCommands: number;
-  readonly maxQueuedBytes: number;
-  /** Keys that one connection watches. */
-  readonly maxWatchedKeys: number;
-  /** Channels and patterns that one connection listens to. */
-  readonly maxSubscriptions: number;
-  /** Keys that clients of one database may have cached; beyond it the oldest are invalidated. */
-  readonly maxTrackedKeys: number;
-  /** Output that a client has not read; beyond it the connection is cut. */
-  readonly maxOutputBytes: number;
-  /** Output that a client may leave unread only for a time. */
-  readonly softOutputBytes: number;
-  readonly softOutputMs: number;
-  /** With more output waiting no further command is run. */
-  readonly pauseOutputBytes: number;
-  /** What a partition answers to several commands before what is there is written, and the rest is asked for. */
-  readonly answerPortionBytes: number;
-  /** What the answer of a transaction holds; reads behind it answer with an error. */
-  readonly maxTransactionAnswerBytes: number;
-  /** Who has no room for what it is about to hold waits so long for some. */
-  readonly maxRoomWaitMs: number;
-  /** A connection nobody has signed in on is kept this long. */
-  readonly signInTimeoutMs: number;
-  /** Commands wait so long for news of what their client may do; then they are refused. */
-  readonly maxDoubtMs: number;
-  /** How often connections are looked at: for what they may still do, and for readers that do not read. */
-  readonly sweepEveryMs: number;
-  /** TCP asks after a silent peer. */
-  readonly keepaliveMs: number;
-  readonly listenBacklog: number;
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
-}
-
 const MIB = 1024 * 1024;
 
 /**
- * The longest key. Redis takes 512 MB; a key is part of every entry, answer and notice about it. REST takes 32 KiB,
- * as documented for it, so what is longer is to be had over this face alone.
+ * The longest key over the native protocol. Redis takes 512 MB; a key is part of every entry, answer and notice about
+ * it. REST takes 32 KiB, as documented for it, so what is longer is to be had over this face alone.
  */
-export const MAX_KEY_BYTES = MIB;
+export const MAX_RESP_KEY_BYTES = MIB;
 
-export const DEFAULT_RESP_FACE_LIMITS: RespFaceLimits = {
-  // Redis's bound before it had none to speak of; a list of a million words takes a client seconds to make.
+/** Each with what it bounds, and why it is so much. */
+export const DEFAULT_RESP_FACE_LIMITS = {
+  /**
+   * Words of one command. Redis's bound before it had none to speak of; a list of a million words takes a client
+   * seconds to make.
+   */
   maxWords: 1024 * 1024,
-  // Redis's proto-max-bulk-len. What a database takes is less, and answered with an error instead of a hang-up.
+  /**
+   * One word. Redis's proto-max-bulk-len. What a database takes is less, and answered with an error instead of a
+   * hang-up.
+   */
   maxWordBytes: 512 * MIB,
+  /** Bytes that wait behind a command that is being run; beyond it nothing more is read. */
   maxPendingBytes: MIB,
-  // About two milliseconds of parsing and encoding.
+  /** Commands that are asked for in one request of a partition. About two milliseconds of parsing and encoding. */
   maxBatchCommands: 1_000,
+  /** Bytes of the words of one request of a partition; a single command may be larger. */
   maxBatchBytes: 4 * MIB,
+  /** Commands of one transaction, and the bytes of their words. */
   maxQueuedCommands: 100_000,
   maxQueuedBytes: 64 * MIB,
+  /** Keys that one connection watches. */
   maxWatchedKeys: 100_000,
+  /** Channels and patterns that one connection listens to. */
   maxSubscriptions: 100_000,
-  // Redis's tracking-table-max-keys.
+  /**
+   * Keys that clients of one database may have cached; beyond it the oldest are invalidated. Redis's
+   * tracking-table-max-keys.
+   */
   maxTrackedKeys: 1_000_000,
-  // Redis's bounds for subscribers. Answers never come near: a command waits until the one before has been read.
+  /**
+   * Output that a client has not read; beyond it the connection is cut. Redis's bounds for subscribers. Answers never
+   * come near: a command waits until the one before has been read.
+   */
   maxOutputBytes: 32 * MIB,
+  /** Output that a client may leave unread only for a time. */
   softOutputBytes: 8 * MIB,
   softOutputMs: 60_000,
+  /** With more output waiting no further command is run. */
   pauseOutputBytes: MIB,
-  // Few round trips for what is large, and little that waits for one who reads slowly.
+  /**
+   * What a partition answers to several commands before what is there is written, and the rest is asked for. Few
+   * round trips for what is large, and little that waits for one who reads slowly.
+   */
   answerPortionBytes: 4 * MIB,
-  // As much as one may be queued with.
+  /** What the answer of a transaction holds; reads behind it answer with an error. As much as one may be queued with. */
   maxTransactionAnswerBytes: 64 * MIB,
-  // As long as any request is held.
+  /** Who has no room for what it is about to hold waits so long for some. As long as any request is held. */
   maxRoomWaitMs: 5_000,
+  /** A connection nobody has signed in on is kept this long. */
   signInTimeoutMs: 60_000,
-  // As long as any request is held.
+  /**
+   * Commands wait so long for news of what their client may do; then they are refused. As long as any request is
+   * held.
+   */
   maxDoubtMs: 5_000,
-  // Revoked passwords have to act within a second.
+  /**
+   * How often connections are looked at: for what they may still do, and for readers that do not read. Revoked
+   * passwords have to act within a second.
+   */
   sweepEveryMs: 500,
+  /** TCP asks after a silent peer. */
   keepaliveMs: 300_000,
   listenBacklog: 4_096,
-  // Redis's maxclients.
+  /** Redis's maxclients. */
   maxConnections: 10_000,
-  // Subscribers of one service arrive from one address.
+  /** Subscribers of one service arrive from one address. */
   maxConnectionsPerAddress: 10_000,
 };
+
+export type RespFaceLimits = Readonly<typeof DEFAULT_RESP_FACE_LIMITS>;

@@ -10,6 +10,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { describeError } from '../../kernel/index.js';
 import type { RespCounts, Timer } from '../../ports/index.js';
+import { close, listen } from '../http/listening.js';
 import { RespConnection } from './resp-connection.js';
 import { RespFace, type RespFaceParts } from './resp-face.js';
 import { DEFAULT_RESP_FACE_LIMITS, type RespFaceLimits } from './resp-limits.js';
@@ -56,31 +57,19 @@ export function createRespServer(parts: RespServerParts): RespServer {
       return connections.size;
     },
     counts: () => connections.counts(),
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen({ port, host, backlog: limits.listenBacklog }, () => {
-          server.off('error', reject);
-          // A connection that the machine has no room for; without a listener it would be thrown.
-          server.on('error', (error) => parts.log.warn('resp.accept-failed', { error: describeError(error) }));
-          sweep();
-          resolve(server.address() as AddressInfo);
-        });
-      }),
-    close: (deadline) =>
-      new Promise((resolve) => {
-        face.isDraining = true;
-        const cut = () => connections.cutAll();
-        server.close(() => {
-          deadline?.removeEventListener('abort', cut);
-          sweeping?.cancel();
-          resolve();
-        });
-        face.pauses.close();
-        connections.drain();
-        if (deadline?.aborted) cut();
-        else deadline?.addEventListener('abort', cut, { once: true });
-      }),
+    listen: async (port, host) => {
+      const acceptFailed = (error: Error) => parts.log.warn('resp.accept-failed', { error: describeError(error) });
+      const address = await listen(server, { port, host, backlog: limits.listenBacklog, acceptFailed });
+      sweep();
+      return address;
+    },
+    close: async (deadline) => {
+      face.isDraining = true;
+      face.pauses.close();
+      connections.drain();
+      await close(server, () => connections.cutAll(), deadline);
+      sweeping?.cancel();
+    },
   };
 }
 

@@ -15,7 +15,7 @@ import type { ByteBudget, ByteString, DatabaseId, Hold } from '../../kernel/inde
 import type { KvEvent } from '../../messages/index.js';
 import type { KvEvents, KvGrant, KvSubscription, Timers } from '../../ports/index.js';
 import type { ClientRegistry } from './client-registry.js';
-import type { RespClient } from './resp-client.js';
+import { type RespClient, stopOnceThere } from './resp-client.js';
 
 /** Where clients of RESP2 hear of changed keys. */
 const RESP2_CHANNEL = '__redis__:invalidate';
@@ -78,12 +78,12 @@ export class TrackingTables {
     table.clients.delete(client);
     table.broadcast.delete(client);
     if (table.broadcast.size === 0) {
-      stop(table.listeningToAll);
+      stopOnceThere(table.listeningToAll);
       table.listeningToAll = undefined;
     }
     // What it had read stays until it changes: whoever is told then is looked up by its tracking.
     if (table.clients.size > 0) return;
-    stop(table.listening);
+    stopOnceThere(table.listening);
     table.hold.release();
     this.#tables.delete(database);
   }
@@ -261,12 +261,4 @@ function bytesOf({ clientsByKey, keyBytes, noted }: Table): number {
 function push(client: RespClient, items: readonly Reply[]): void {
   if (!client.link.mayHear()) return;
   client.link.push(encodePush(items, client.protocol));
-}
-
-function stop(listening: Promise<KvSubscription> | undefined): void {
-  // One that failed has nothing to stop; whoever waits for it has been told.
-  listening?.then(
-    (subscription) => subscription.stop(),
-    () => undefined,
-  );
 }

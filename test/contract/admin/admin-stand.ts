@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ManagementGrants } from '../../../src/actors/control/index.js';
 import { ManualTime } from '../../../src/adapters/memory/index.js';
-import { type AdminHandler, createAdminHandler } from '../../../src/edge/index.js';
+import { createAdminHandler, type Mounted } from '../../../src/edge/index.js';
 import { type AccountId, type MessageId, MillraceError } from '../../../src/kernel/index.js';
 import type {
   AuditTask,
@@ -100,9 +100,9 @@ export class AdminStand extends ManagementHarness {
   #waiting = 0;
 
   constructor() {
-    let admin: AdminHandler | undefined;
+    let admin: Mounted | undefined;
     let noteAnswer = (_change: 1 | -1) => {};
-    const mounted: AdminHandler = (request, response) => {
+    const mounted: Mounted = (request, response) => {
       if (admin?.(request, response) !== true) return false;
       noteAnswer(1);
       response.once('close', () => noteAnswer(-1));

@@ -1,6 +1,7 @@
 /** The scrape endpoint: what it shows of a database, to whom, and in which words. */
 import { expect } from 'chai';
-import { createScrapeHandler, ScrapeGrants, type ScrapeHandler } from '../../../src/edge/monitoring/index.js';
+import type { Mounted } from '../../../src/edge/index.js';
+import { createScrapeHandler, ScrapeGrants } from '../../../src/edge/monitoring/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { databaseIdOfUuid, hashSecret } from '../../../src/messages/index.js';
 import { MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
@@ -12,7 +13,7 @@ class ScrapeStand extends ManagementHarness {
   isFresh = true;
 
   constructor() {
-    let scrape: ScrapeHandler | undefined;
+    let scrape: Mounted | undefined;
     super({
       aliases: [MANAGEMENT_ALIAS],
       mount: { others: [(request, response) => scrape?.(request, response) ?? false] },

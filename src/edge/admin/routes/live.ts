@@ -4,33 +4,33 @@ import { forbidden, MANAGEMENT_REFUSALS, notFound } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
 import { queryParameter, record } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
+import { type AdminRoute, adminRoute } from '../admin-call.js';
 import { logFeed, statisticsFeed } from '../feeds.js';
-import { type Route, route } from '../route.js';
 
 const STATISTICS = events('Events statistics: the last hour, whenever it has changed.');
 
-export const LIVE_ROUTES: readonly Route[] = [
-  route('GET /v2/admin/databases/:id/statistics', {
+export const LIVE_ROUTES: readonly AdminRoute[] = [
+  adminRoute('GET /v2/admin/databases/:id/statistics', {
     summary: 'Shows what a database is used for.',
     permission: 'read',
     answer: STATISTICS,
     handle: (call) => statisticsFeed(call, 'database'),
   }),
-  route('GET /v2/admin/queues/:id/logs', {
+  adminRoute('GET /v2/admin/queues/:id/logs', {
     summary: 'Shows what happens to the messages of a queue.',
     permission: 'databases',
     parameters: [queryParameter('from', 'Milliseconds since 1970; left out: now.', { type: 'integer', minimum: 0 })],
     answer: events('Events log, each an event of a message.'),
     handle: logFeed,
   }),
-  route('GET /v2/admin/queues/:id/statistics', {
+  adminRoute('GET /v2/admin/queues/:id/statistics', {
     summary: 'Shows what a queue is used for.',
     permission: 'read',
     answer: STATISTICS,
     handle: (call) => statisticsFeed(call, 'queue'),
   }),
   // Of this process, for operators.
-  route('POST /v2/admin/read-models/:id/rebuild', {
+  adminRoute('POST /v2/admin/read-models/:id/rebuild', {
     summary: 'Makes a read model of this process anew, for people of the first account.',
     permission: 'read',
     answer: json(record({ rebuilding: { enum: READ_MODEL_NAMES } })),

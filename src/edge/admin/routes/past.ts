@@ -6,8 +6,8 @@ import { forbidden } from '../../error-map.js';
 import { events, json } from '../../http/answer-shape.js';
 import { FLAG, type JsonSchema, OBJECT, OBJECTS, queryParameter, record } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
+import { type AdminRoute, adminRoute } from '../admin-call.js';
 import { diff, stateAt, timeline, verify } from '../past.js';
-import { type Route, route } from '../route.js';
 
 const MOMENT = 'A position of the journal, or an instant of ISO 8601 with its zone.';
 const FROM = queryParameter('from', MOMENT);
@@ -16,15 +16,15 @@ const LIMIT = queryParameter('limit', 'Records of the answer, at most.', { type:
 const VALUES = queryParameter('values', 'The commands that make each again are shown.', FLAG);
 const PROOF = events('Events progress, report for each journal, and done; failed when it broke off.');
 
-export const PAST_ROUTES: readonly Route[] = [
-  route('GET /v2/admin/databases/:id/timeline', {
+export const PAST_ROUTES: readonly AdminRoute[] = [
+  adminRoute('GET /v2/admin/databases/:id/timeline', {
     summary: 'Shows the journal entries of a database.',
     permission: 'databases',
     parameters: [FROM, TO, LIMIT],
     answer: json(page({ entries: OBJECTS })),
     handle: async (call) => timeline(call, await call.database()),
   }),
-  route('GET /v2/admin/databases/:id/state', {
+  adminRoute('GET /v2/admin/databases/:id/state', {
     summary: 'Shows what a database held at a moment.',
     permission: 'databases',
     parameters: [
@@ -37,33 +37,33 @@ export const PAST_ROUTES: readonly Route[] = [
     answer: json(page({ state: OBJECT, keys: OBJECTS })),
     handle: stateAt,
   }),
-  route('GET /v2/admin/databases/:id/diff', {
+  adminRoute('GET /v2/admin/databases/:id/diff', {
     summary: 'Shows what changed in a database between two moments.',
     permission: 'databases',
     parameters: [{ ...FROM, required: true }, { ...TO, required: true }, LIMIT, VALUES],
     answer: json(page({ changes: OBJECTS })),
     handle: diff,
   }),
-  route('GET /v2/admin/databases/:id/verify', {
+  adminRoute('GET /v2/admin/databases/:id/verify', {
     summary: 'Proves the journal of a database.',
     permission: 'read',
     answer: PROOF,
     handle: async (call) => verify(call, await call.database()),
   }),
-  route('GET /v2/admin/queues/:id/timeline', {
+  adminRoute('GET /v2/admin/queues/:id/timeline', {
     summary: 'Shows the journal entries of a queue.',
     permission: 'databases',
     parameters: [FROM, TO, LIMIT],
     answer: json(page({ entries: OBJECTS })),
     handle: async (call) => timeline(call, await call.queue()),
   }),
-  route('GET /v2/admin/queues/:id/verify', {
+  adminRoute('GET /v2/admin/queues/:id/verify', {
     summary: 'Proves the journal of a queue.',
     permission: 'read',
     answer: PROOF,
     handle: async (call) => verify(call, await call.queue()),
   }),
-  route('GET /v2/admin/verify', {
+  adminRoute('GET /v2/admin/verify', {
     summary: 'Proves every journal, for people of the first account.',
     permission: 'read',
     answer: PROOF,

@@ -5,15 +5,14 @@ import { json, OK_ANSWER } from '../../http/answer-shape.js';
 import { basicCredentials } from '../../http/credentials.js';
 import { FLAG, record, TEXT } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
-import type { AdminCall } from '../admin-call.js';
+import { type AdminCall, type AdminRoute, adminRoute } from '../admin-call.js';
 import type { AdminFace } from '../admin-face.js';
-import { type Route, route } from '../route.js';
 import { SESSION_COOKIE, SESSION_MS, sessionIn } from '../sessions.js';
 
 const SHOWN = { email: TEXT, customer_id: TEXT, role: TEXT, readonly: FLAG, key: TEXT, operator: FLAG };
 
-export const SESSION_ROUTES: readonly Route[] = [
-  route('POST /v2/admin/sessions', {
+export const SESSION_ROUTES: readonly AdminRoute[] = [
+  adminRoute('POST /v2/admin/sessions', {
     summary: 'Begins a session, with e-mail and API key; its cookie comes with the answer.',
     permission: 'read',
     answer: json(record({ session: TEXT, until: { ...TEXT, format: 'date-time' }, ...SHOWN })),
@@ -29,7 +28,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/admin/session', {
+  adminRoute('GET /v2/admin/session', {
     summary: 'Shows who is signed in.',
     permission: 'read',
     answer: json(record(SHOWN)),
@@ -39,7 +38,7 @@ export const SESSION_ROUTES: readonly Route[] = [
   }),
 
   // The browser forgets it, and its text is worth nothing any more, wherever it was copied to.
-  route('DELETE /v2/admin/session', {
+  adminRoute('DELETE /v2/admin/session', {
     summary: 'Ends a session, in every process.',
     permission: 'read',
     answer: OK_ANSWER,

@@ -64,6 +64,11 @@ export function queryParameter(name: string, description?: string, schema = TEXT
   return description === undefined ? parameter : { ...parameter, description };
 }
 
+/** Each a text. */
+export function textParameters(names: Iterable<string>): readonly Parameter[] {
+  return [...names].map((name) => queryParameter(name));
+}
+
 export function headerParameter(name: string): Parameter {
   return { name, in: 'header', required: false, schema: TEXT };
 }

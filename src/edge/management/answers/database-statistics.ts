@@ -1,18 +1,10 @@
 /** What a database was used for. Source: docs/guide/management.md, "Statistics". */
 import { IsArray, IsBoolean, IsInt, IsNumber, IsOptional, IsString } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
-import {
-  dayName,
-  firstDayOfMonth,
-  kvCents,
-  lastFiveDays,
-  momentText,
-  monthCents,
-  type Prices,
-} from '../../../domain/statistics/index.js';
+import { dayName, kvCents, momentText, monthCents, type Prices } from '../../../domain/statistics/index.js';
 import type { DatabaseSeries } from '../../../ports/index.js';
 import { ListOf, NamedPoints, Point, RecordOf } from '../../http/shapes.js';
-import { byDay, dollars, dollarsOfDays, perDay, perSecond, perStep, sumOf } from './points.js';
+import { dollars, dollarsOfDays, perDay, perSecond, perStep, recentDays, sumOf } from './points.js';
 
 /** A field of older clients that holds nothing any more. */
 function Gone(): PropertyDecorator {
@@ -122,13 +114,10 @@ export function databaseStatisticsAnswer(
 }
 
 function daysOf({ days }: DatabaseSeries, nowMs: number, { prices, capDollars }: Charges) {
-  const lastFive = lastFiveDays(nowMs);
-  const today = lastFive.at(-1) as number;
-  const known = byDay(days);
+  const { lastFive, today, known, month } = recentDays(days, nowMs);
   const cents = kvCents(days, prices);
   const billings = dollarsOfDays(days, cents);
   const billingByDay = new Map(days.map(({ day }, at) => [day, billings[at] as number]));
-  const month = days.filter(({ day }) => day >= firstDayOfMonth(today) && day <= today);
   const requests = sumOf(month, ({ commands }) => commands);
   const writes = sumOf(month, ({ writes }) => writes);
   const { commands = 0, writes: writesToday = 0, bandwidthBytes = 0 } = known.get(today) ?? {};

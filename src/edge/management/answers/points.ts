@@ -2,6 +2,7 @@
 import {
   boundaryText,
   firstDayOfMonth,
+  lastFiveDays,
   momentText,
   pointTimes,
   type SeriesTimes,
@@ -62,12 +63,17 @@ export function dollarsOfDays(days: readonly { readonly day: number }[], cents: 
   });
 }
 
-export function byDay<Day extends { readonly day: number }>(days: readonly Day[]): ReadonlyMap<number, Day> {
-  return new Map(days.map((each) => [each.day, each]));
-}
-
 export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + numberOf(item), 0);
+}
+
+/** The days that statistics show, and those of this month; what is not known of a day is left to whoever asks. */
+export function recentDays<Day extends { readonly day: number }>(days: readonly Day[], nowMs: number) {
+  const lastFive = lastFiveDays(nowMs);
+  const today = lastFive.at(-1) as number;
+  const known: ReadonlyMap<number, Day> = new Map(days.map((each) => [each.day, each]));
+  const month = days.filter(({ day }) => day >= firstDayOfMonth(today) && day <= today);
+  return { lastFive, today, known, month };
 }
 
 function shownParts(cents: number): number {

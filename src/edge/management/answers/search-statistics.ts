@@ -1,17 +1,10 @@
 /** What search indexes were used for. Source: docs/guide/management.md, "Statistics". */
 import { IsArray, IsInt, IsNumber, IsString } from 'class-validator';
-import {
-  dayName,
-  firstDayOfMonth,
-  lastFiveDays,
-  monthCents,
-  type SeriesTimes,
-  searchCents,
-} from '../../../domain/statistics/index.js';
+import { dayName, lastFiveDays, monthCents, type SeriesTimes, searchCents } from '../../../domain/statistics/index.js';
 import type { SearchDay, SearchSeries, SearchTotals } from '../../../ports/index.js';
 import { ListOf, Point } from '../../http/shapes.js';
 import type { Charges } from './database-statistics.js';
-import { byDay, dollars, perDay, perSecond, perStep, sumOf } from './points.js';
+import { dollars, perDay, perSecond, perStep, recentDays, sumOf } from './points.js';
 
 export class SearchTotalsAnswer {
   @IsInt() readonly record_count!: number;
@@ -81,10 +74,7 @@ export function searchStatisticsAnswer(
   { prices }: Charges,
 ): SearchStatisticsAnswer {
   const { times, days } = series;
-  const lastFive = lastFiveDays(nowMs);
-  const today = lastFive.at(-1) as number;
-  const known = byDay(days);
-  const month = days.filter(({ day }) => day >= firstDayOfMonth(today) && day <= today);
+  const { lastFive, today, known, month } = recentDays(days, nowMs);
   const dailyPoints = (numberOf: (day: SearchDay) => number) =>
     perDay(lastFive, nowMs, (day) => numberOf(known.get(day) ?? nothingOn(day)));
   const { queries, updates, reranks } = known.get(today) ?? nothingOn(today);

@@ -1,16 +1,18 @@
 /** Backups of databases. Switching daily ones on and off is a setting (database-settings.ts). */
+
 import type { Backup } from '../../../domain/control/index.js';
 import { type BackupId, type DatabaseId, describeError } from '../../../kernel/index.js';
 import { MANAGEMENT_REFUSALS } from '../../error-map.js';
+import { listOf, OK, OK_ANSWER } from '../../http/answer-shape.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { BackupAnswer, backupAnswer } from '../answers/backup-answer.js';
 import { backupIdIn, databaseIdIn } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import { databaseIn } from '../owned.js';
 import { CreateBackupRequest, RestoreBackupRequest } from '../requests/database-requests.js';
-import { listOf, OK, OK_ANSWER, type Route, route } from '../route.js';
 
-export const BACKUP_ROUTES: readonly Route[] = [
-  route('GET /v2/kv/list-backup/:id', {
+export const BACKUP_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/kv/list-backup/:id', {
     summary: 'Lists the backups of a database, newest first.',
     permission: 'read',
     answer: listOf(BackupAnswer),
@@ -19,14 +21,14 @@ export const BACKUP_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/create-backup/:id', {
+  managementRoute('POST /v2/kv/create-backup/:id', {
     summary: 'Begins a backup of a database, which the list of backups shows from then on.',
     permission: 'databases',
     body: CreateBackupRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
       const backups = backupsPort(call);
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const backup = call.face.secrets.backupId();
       const command = {
         type: 'StartBackup',
@@ -43,13 +45,13 @@ export const BACKUP_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/kv/delete-backup/:id/:backup_id', {
+  managementRoute('DELETE /v2/kv/delete-backup/:id/:backup_id', {
     summary: 'Deletes a backup.',
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
       backupsPort(call);
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const { backup } = await backupOf(call, backupIdIn(path.backup_id));
       const command = {
         type: 'DeleteBackup',
@@ -64,14 +66,14 @@ export const BACKUP_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/restore-backup/:id', {
+  managementRoute('POST /v2/kv/restore-backup/:id', {
     summary: 'Puts a backup, of this database or another of the account, in place of all that a database holds.',
     permission: 'databases',
     body: RestoreBackupRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { backup_id } }) {
       const backups = backupsPort(call);
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const { backup } = await backupOf(call, backupIdIn(backup_id));
       if (backup.state !== 'completed') throw invalid(`backup_id: the backup is ${backup.state}`);
       // Journaled before anything is taken away: what happens to the data is in the log even if it is cut off.

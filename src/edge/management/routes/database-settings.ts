@@ -1,31 +1,33 @@
 /** Settings of databases: plan, budget, regions, and what is switched on and off. */
+
 import {
   type AuditAction,
-  type DatabaseChange,
   type DatabasePlan,
   type DatabaseSettings,
-  DEFAULT_DATABASE_SETTINGS,
   databasePlanNamed,
 } from '../../../domain/control/index.js';
+import { OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
+import type { Method } from '../../http/route.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
-import { databaseIdIn } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { refuseRegionTwice, refuseReplicasOfFree } from '../new-database.js';
+import { changedDatabase } from '../owned.js';
 import {
   AllowedIpsRequest,
   ChangePlanRequest,
   DatabaseBudgetRequest,
   UpdateRegionsRequest,
 } from '../requests/database-requests.js';
-import { type Method, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
-export const DATABASE_SETTING_ROUTES: readonly Route[] = [
-  route('POST /v2/kv/enable-tls/:id', {
+export const DATABASE_SETTING_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/kv/enable-tls/:id', {
     summary: 'Says that a database is to be reached by TLS, which it always can be.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
-    handle: (call, { path }) => changed(call, path.id, 'enableTls', () => ({ settings: {} })),
+    async handle(call, { path }) {
+      return databaseAnswer(call, await changedDatabase(call, path.id, 'enableTls', () => ({ settings: {} })));
+    },
   }),
 
   ...switchRoutes('eviction', ['enableEviction', 'disableEviction'], (isEvicting) => ({ isEvicting })),
@@ -41,7 +43,7 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
     ['patch'],
   ),
 
-  route('POST /v2/kv/:id/change-plan', {
+  managementRoute('POST /v2/kv/:id/change-plan', {
     alsoPaths: ['/v2/kv/change-plan/:id'],
     summary: 'Moves a database to another plan, with its limits.',
     permission: 'payment',
@@ -54,29 +56,35 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
         const { auto_upgrade = settings.isAutoUpgrading, prod_pack_enabled = settings.hasProdPack } = body;
         return { settings: { plan, isAutoUpgrading: auto_upgrade, hasProdPack: prod_pack_enabled } };
       };
-      await changed(call, path.id, 'changePlan', changeOf, plan);
+      await changedDatabase(call, path.id, 'changePlan', changeOf, plan);
       return OK;
     },
   }),
 
-  route('PATCH /v2/kv/update-budget/:id', {
+  managementRoute('PATCH /v2/kv/update-budget/:id', {
     summary: 'Sets what a database may cost a month, in dollars.',
     permission: 'payment',
     body: DatabaseBudgetRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { budget } }) {
-      await changed(call, path.id, 'updateBudget', () => ({ settings: { budgetDollars: budget } }), String(budget));
+      await changedDatabase(
+        call,
+        path.id,
+        'updateBudget',
+        () => ({ settings: { budgetDollars: budget } }),
+        String(budget),
+      );
       return OK;
     },
   }),
 
-  route('POST /v2/kv/update-regions/:id', {
+  managementRoute('POST /v2/kv/update-regions/:id', {
     summary: 'Sets all read regions of a database.',
     permission: 'databases',
     body: UpdateRegionsRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { read_regions: readRegions } }) {
-      await changed(
+      await changedDatabase(
         call,
         path.id,
         'updateRegions',
@@ -91,13 +99,13 @@ export const DATABASE_SETTING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/update-allowlist/:id', {
+  managementRoute('POST /v2/kv/update-allowlist/:id', {
     summary: 'Sets from which IPv4 addresses a database may be used; an empty list: from everywhere.',
     permission: 'databases',
     body: AllowedIpsRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { allowed_ips: allowedIps } }) {
-      await changed(
+      await changedDatabase(
         call,
         path.id,
         'updateAllowedIps',
@@ -118,32 +126,19 @@ function switchRoutes(
   [onAction, offAction]: readonly [AuditAction, AuditAction],
   settingsOf: (isOn: boolean) => Partial<DatabaseSettings>,
   alsoMethods: readonly Method[] = [],
-): Route[] {
+): ManagementRoute[] {
   const switchRoute = (verb: 'enable' | 'disable', isOn: boolean, action: AuditAction) =>
-    route(`POST /v2/kv/${verb}-${what}/:id`, {
+    managementRoute(`POST /v2/kv/${verb}-${what}/:id`, {
       alsoMethods,
       summary: `Switches ${what} of a database ${isOn ? 'on' : 'off'}.`,
       permission: what === 'prodpack' ? 'payment' : 'databases',
       answer: OK_ANSWER,
       async handle(call, { path }) {
-        await changed(call, path.id, action, () => ({ settings: settingsOf(isOn) }));
+        await changedDatabase(call, path.id, action, () => ({ settings: settingsOf(isOn) }));
         return OK;
       },
     });
   return [switchRoute('enable', true, onAction), switchRoute('disable', false, offAction)];
-}
-
-async function changed(
-  call: ManagementCall,
-  uuid: string | undefined,
-  action: AuditAction,
-  changeOf: (settings: DatabaseSettings) => DatabaseChange,
-  secondary = '',
-): Promise<DatabaseAnswer> {
-  const { id, name, settings = DEFAULT_DATABASE_SETTINGS } = await call.database(databaseIdIn(uuid));
-  const command = { type: 'ChangeDatabase', account: call.account, database: id, change: changeOf(settings) } as const;
-  const { database } = await call.change(command, 'OneDatabase', { action, entity: name, secondary });
-  return databaseAnswer(call, database);
 }
 
 /** @throws Refused 400 */

@@ -1,11 +1,14 @@
 /** Databases: made, looked at, renamed, moved, deleted. */
 
+import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { DatabaseStatisticsAnswer, databaseStatisticsAnswer } from '../answers/database-statistics.js';
 import { chargesOfDatabase, statisticsOf } from '../charges.js';
-import { databaseIdIn, teamOfCaller } from '../ids.js';
+import { teamOfCaller } from '../ids.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
 import { newDatabaseOf } from '../new-database.js';
+import { changedDatabase, databaseIn } from '../owned.js';
 import {
   CreateDatabaseRequest,
   CredentialsQuery,
@@ -13,10 +16,9 @@ import {
   PeriodQuery,
   RenameRequest,
 } from '../requests/database-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
-export const DATABASE_ROUTES: readonly Route[] = [
-  route('GET /v2/kv/databases', {
+export const DATABASE_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/kv/databases', {
     summary: 'Lists the databases of the account, oldest first.',
     permission: 'read',
     answer: listOf(DatabaseAnswer),
@@ -26,7 +28,7 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/database', {
+  managementRoute('POST /v2/kv/database', {
     summary: 'Makes a database.',
     permission: 'databases',
     body: CreateDatabaseRequest,
@@ -39,22 +41,22 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/kv/database/:id', {
+  managementRoute('GET /v2/kv/database/:id', {
     summary: 'Shows a database.',
     permission: 'read',
     query: CredentialsQuery,
     answer: one(DatabaseAnswer),
     async handle(call, { path, query }) {
-      return databaseAnswer(call, await call.database(databaseIdIn(path.id)), query.credentials === 'hide');
+      return databaseAnswer(call, await databaseIn(call, path.id), query.credentials === 'hide');
     },
   }),
 
-  route('DELETE /v2/kv/database/:id', {
+  managementRoute('DELETE /v2/kv/database/:id', {
     summary: 'Deletes a database with all that it holds.',
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { id, name, partitions } = await call.database(databaseIdIn(path.id));
+      const { id, name, partitions } = await databaseIn(call, path.id);
       const about = { action: 'deleteDatabase', entity: name } as const;
       await call.change({ type: 'DeleteDatabase', database: id }, 'OneDatabase', about);
       // Now that no token opens it any more: what is written later would stay.
@@ -63,38 +65,35 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/rename/:id', {
+  managementRoute('POST /v2/kv/rename/:id', {
     summary: 'Gives a database another name.',
     permission: 'databases',
     body: RenameRequest,
     answer: one(DatabaseAnswer),
     async handle(call, { path, body: { name } }) {
-      const { id, name: before } = await call.database(databaseIdIn(path.id));
-      const command = { type: 'ChangeDatabase', account: call.account, database: id, change: { name } } as const;
-      const about = { action: 'renameDatabase', entity: before, secondary: name } as const;
-      return databaseAnswer(call, (await call.change(command, 'OneDatabase', about)).database);
+      return databaseAnswer(call, await changedDatabase(call, path.id, 'renameDatabase', () => ({ name }), name));
     },
   }),
 
-  route('POST /v2/kv/reset-password/:id', {
+  managementRoute('POST /v2/kv/reset-password/:id', {
     summary: 'Gives a database a new password and new tokens; the old ones open nothing any more.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
     async handle(call, { path }) {
-      const { id, name } = await call.database(databaseIdIn(path.id));
+      const { id, name } = await databaseIn(call, path.id);
       const command = { type: 'ResetPassword', database: id, secrets: call.face.secrets.ofDatabase() } as const;
       const about = { action: 'resetPassword', entity: name } as const;
       return databaseAnswer(call, (await call.change(command, 'OneDatabase', about)).database);
     },
   }),
 
-  route('POST /v2/kv/move-to-team', {
+  managementRoute('POST /v2/kv/move-to-team', {
     summary: 'Moves a database to a team in which the caller may make databases.',
     permission: 'databases',
     body: MoveDatabaseRequest,
     answer: OK_ANSWER,
     async handle(call, { body }) {
-      const { id, name } = await call.database(databaseIdIn(body.database_id));
+      const { id, name } = await databaseIn(call, body.database_id);
       const { team, role } = await teamOfCaller(call, body.team_id);
       mustBeAllowed(role, 'databases');
       const command = { type: 'MoveDatabase', account: call.account, database: id, to: team.id } as const;
@@ -104,13 +103,13 @@ export const DATABASE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/kv/stats/:id', {
+  managementRoute('GET /v2/kv/stats/:id', {
     summary: 'Shows what a database was used for.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(DatabaseStatisticsAnswer),
     async handle(call, { path, query: { period = '1h' } }) {
-      const database = await call.database(databaseIdIn(path.id));
+      const database = await databaseIn(call, path.id);
       const { nowMs } = call;
       const series = call.shows(await statisticsOf(call).database(database.id, period, nowMs));
       return databaseStatisticsAnswer(series, nowMs, chargesOfDatabase(call, database));

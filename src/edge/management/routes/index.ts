@@ -1,5 +1,5 @@
 /** Every route of the management API, by declaration. */
-import type { Route } from '../route.js';
+import type { ManagementRoute } from '../management-call.js';
 import { BACKUP_ROUTES } from './backups.js';
 import { DATABASE_SETTING_ROUTES } from './database-settings.js';
 import { DATABASE_ROUTES } from './databases.js';
@@ -9,7 +9,7 @@ import { QUEUE_ACCOUNT_ROUTES } from './queue-accounts.js';
 import { SEARCH_ROUTES } from './search-indexes.js';
 import { TEAM_ROUTES } from './teams.js';
 
-export const MANAGEMENT_ROUTES: readonly Route[] = [
+export const MANAGEMENT_ROUTES: readonly ManagementRoute[] = [
   ...DATABASE_ROUTES,
   ...DATABASE_SETTING_ROUTES,
   ...BACKUP_ROUTES,

@@ -1,6 +1,8 @@
 /** API keys of the person who asks, and the audit log of the account. */
+
 import { MAX_AUDIT_PAGE } from '../../../domain/control/index.js';
 import { notFound } from '../../error-map.js';
+import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { Refused } from '../../http/refused.js';
 import {
   ApiKeyAnswer,
@@ -10,12 +12,11 @@ import {
   NewApiKeyAnswer,
 } from '../answers/people-answers.js';
 import { teamInScope } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { CreateApiKeyRequest } from '../requests/people-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
-export const KEY_AND_AUDIT_ROUTES: readonly Route[] = [
-  route('GET /auditlogs', {
+export const KEY_AND_AUDIT_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /auditlogs', {
     alsoPaths: ['/v2/auditlogs'],
     summary: 'Lists what was changed in the account, newest first, a thousand entries at most.',
     permission: 'read',
@@ -27,7 +28,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /apikey', {
+  managementRoute('POST /apikey', {
     alsoPaths: ['/v2/apikey'],
     summary: 'Makes an API key of the caller, whose secret is shown this once.',
     permission: 'read',
@@ -43,7 +44,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/apikeys', {
+  managementRoute('GET /v2/apikeys', {
     summary: 'Lists the API keys of the caller, without their secrets; with the key of a team those of that team.',
     permission: 'read',
     answer: listOf(ApiKeyAnswer),
@@ -52,7 +53,7 @@ export const KEY_AND_AUDIT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/apikey/:name', {
+  managementRoute('DELETE /v2/apikey/:name', {
     alsoPaths: ['/apikey/:name'],
     summary: 'Deletes an API key of the caller; it opens nothing any more.',
     permission: 'read',

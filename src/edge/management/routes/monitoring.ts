@@ -1,13 +1,13 @@
 /** Switching the scrape endpoint of a database, or of a message queue account, on and off. */
+
 import { IsOptional, IsString } from 'class-validator';
 import { DEFAULT_DATABASE_SETTINGS, type SealedSecret } from '../../../domain/control/index.js';
 import { hashSecret, newSecretText } from '../../../messages/index.js';
+import { one } from '../../http/answer-shape.js';
 import { DatabaseAnswer, databaseAnswer } from '../answers/database-answer.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
-import { databaseIdIn } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
-import { one, type Route, route } from '../route.js';
-import { changedQueue, planChange, queueOf } from './queue-accounts.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
+import { changedDatabase, changedQueue, databaseIn, planChange, queueIn } from '../owned.js';
 
 export class MonitoredDatabaseAnswer extends DatabaseAnswer {
   /** Of the call that switched it on, and of no other. */
@@ -21,14 +21,14 @@ export class MonitoredQueueAnswer extends QueueAccountAnswer {
 
 const TOKEN_PREFIX = 'mrm_';
 
-export const MONITORING_ROUTES: readonly Route[] = [
-  route('POST /v2/kv/enable-prometheus/:id', {
+export const MONITORING_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/kv/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a database, and shows its token this once; one that is open keeps its token.',
     permission: 'databases',
     answer: one(MonitoredDatabaseAnswer),
     async handle(call, { path }) {
-      const { settings = DEFAULT_DATABASE_SETTINGS } = await call.database(databaseIdIn(path.id));
+      const { settings = DEFAULT_DATABASE_SETTINGS } = await databaseIn(call, path.id);
       if (settings.prometheusToken !== undefined) return switched(call, path.id, 'enablePrometheus', undefined);
       const { text, secret } = newToken(call);
       const answer = await switched(call, path.id, 'enablePrometheus', secret);
@@ -36,20 +36,20 @@ export const MONITORING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/kv/disable-prometheus/:id', {
+  managementRoute('POST /v2/kv/disable-prometheus/:id', {
     summary: 'Closes the scrape endpoint of a database: its token opens nothing any more.',
     permission: 'databases',
     answer: one(DatabaseAnswer),
     handle: (call, { path }) => switched(call, path.id, 'disablePrometheus', null),
   }),
 
-  route('POST /v2/msgq/enable-prometheus/:id', {
+  managementRoute('POST /v2/msgq/enable-prometheus/:id', {
     summary:
       'Opens the scrape endpoint of a message queue account, which has the databases of its owner too, and shows its token this once; one that is open keeps its token.',
     permission: 'databases',
     answer: one(MonitoredQueueAnswer),
     async handle(call, { path }) {
-      const { plan } = await queueOf(call, path.id);
+      const { plan } = await queueIn(call, path.id);
       if (plan?.prometheusToken !== undefined) return switchedQueue(call, path.id, 'enablePrometheus', undefined);
       const { text, secret } = newToken(call);
       const answer = await switchedQueue(call, path.id, 'enablePrometheus', secret);
@@ -57,7 +57,7 @@ export const MONITORING_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/msgq/disable-prometheus/:id', {
+  managementRoute('POST /v2/msgq/disable-prometheus/:id', {
     summary: 'Closes the scrape endpoint of a message queue account: its token opens nothing any more.',
     permission: 'databases',
     answer: one(QueueAccountAnswer),
@@ -65,29 +65,29 @@ export const MONITORING_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** @param prometheusToken as of `switched` */
+type Switching = 'enablePrometheus' | 'disablePrometheus';
+
+/** @param token null: none any more; undefined: the one that it has */
+function tokenChange(token: SealedSecret | null | undefined) {
+  return token === undefined ? {} : { prometheusToken: token };
+}
+
 async function switchedQueue(
   call: ManagementCall,
   uuid: string | undefined,
-  action: 'enablePrometheus' | 'disablePrometheus',
-  prometheusToken: SealedSecret | null | undefined,
+  action: Switching,
+  token: SealedSecret | null | undefined,
 ): Promise<QueueAccountAnswer> {
-  const plan = prometheusToken === undefined ? {} : { prometheusToken };
-  return queueAccountAnswer(call, await changedQueue(call, uuid, action, ({ id }) => planChange(id, plan)));
+  return queueAccountAnswer(call, await changedQueue(call, uuid, action, planChange(tokenChange(token))));
 }
 
-/** @param prometheusToken null: off; undefined: as it is */
 async function switched(
   call: ManagementCall,
   uuid: string | undefined,
-  action: 'enablePrometheus' | 'disablePrometheus',
-  prometheusToken: SealedSecret | null | undefined,
+  action: Switching,
+  token: SealedSecret | null | undefined,
 ): Promise<DatabaseAnswer> {
-  const { id, name } = await call.database(databaseIdIn(uuid));
-  const change = { settings: prometheusToken === undefined ? {} : { prometheusToken } };
-  const command = { type: 'ChangeDatabase', account: call.account, database: id, change } as const;
-  const { database } = await call.change(command, 'OneDatabase', { action, entity: name });
-  return databaseAnswer(call, database);
+  return databaseAnswer(call, await changedDatabase(call, uuid, action, () => ({ settings: tokenChange(token) })));
 }
 
 function newToken({ face }: ManagementCall): { readonly text: string; readonly secret: SealedSecret } {

@@ -1,20 +1,17 @@
 /** Accounts of the message queue. One account has one, unless others were moved to it. */
-import {
-  ACCOUNT_PLAN_TERMS,
-  type Account,
-  type AuditAction,
-  type ControlCommand,
-} from '../../../domain/control/index.js';
-import type { AccountId } from '../../../kernel/index.js';
+
+import { ACCOUNT_PLAN_TERMS, type AuditAction } from '../../../domain/control/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { notFound } from '../../error-map.js';
+import { listOf, OK, OK_ANSWER, one, TEXTS } from '../../http/answer-shape.js';
 import { Refused } from '../../http/refused.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { QueueAccountAnswer, queueAccountAnswer } from '../answers/queue-account-answer.js';
 import { QueueStatisticsAnswer, queueStatisticsAnswer } from '../answers/queue-statistics.js';
 import { chargesOfQueue, statisticsOf } from '../charges.js';
-import { queueIdIn, teamOfCaller } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { teamOfCaller } from '../ids.js';
+import { type ManagementRoute, managementRoute } from '../management-call.js';
+import { changedQueue, planChange, queueIn, queuesOf } from '../owned.js';
 import { PeriodQuery } from '../requests/database-requests.js';
 import {
   MoveQueueRequest,
@@ -22,10 +19,9 @@ import {
   queueBudgetOf,
   SetQueuePlanRequest,
 } from '../requests/queue-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route, TEXTS } from '../route.js';
 
-export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
-  route('GET /v2/msgq/users', {
+export const QUEUE_ACCOUNT_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/msgq/users', {
     summary: 'Lists the message queue accounts of the account.',
     permission: 'read',
     answer: listOf(QueueAccountAnswer),
@@ -34,7 +30,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/user', {
+  managementRoute('GET /v2/msgq/user', {
     summary: 'Shows the first message queue account of the account.',
     permission: 'read',
     answer: one(QueueAccountAnswer),
@@ -45,29 +41,29 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/user/:id', {
+  managementRoute('GET /v2/msgq/user/:id', {
     summary: 'Shows a message queue account.',
     permission: 'read',
     answer: one(QueueAccountAnswer),
     async handle(call, { path }) {
-      return queueAccountAnswer(call, await queueOf(call, path.id));
+      return queueAccountAnswer(call, await queueIn(call, path.id));
     },
   }),
 
-  route('GET /v2/msgq/stats/:id', {
+  managementRoute('GET /v2/msgq/stats/:id', {
     summary: 'Shows what a message queue account was used for.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(QueueStatisticsAnswer),
     async handle(call, { path, query: { period = '1h' } }) {
-      const queue = await queueOf(call, path.id);
+      const queue = await queueIn(call, path.id);
       const { nowMs } = call;
       const series = call.shows(await statisticsOf(call).account(queue.id, period, nowMs));
       return queueStatisticsAnswer(series, nowMs, chargesOfQueue(call, queue));
     },
   }),
 
-  route('POST /v2/msgq/rotate-token/:id', {
+  managementRoute('POST /v2/msgq/rotate-token/:id', {
     summary: 'Gives a message queue account new tokens; the old ones open nothing any more.',
     permission: 'databases',
     answer: one(QueueAccountAnswer),
@@ -84,19 +80,19 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/msgq/set-plan/:id', {
+  managementRoute('POST /v2/msgq/set-plan/:id', {
     summary: 'Moves a message queue account to another plan, with its limits.',
     permission: 'payment',
     body: SetQueuePlanRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { plan_name } }) {
       const { type, reserved } = ACCOUNT_PLAN_TERMS[plan_name];
-      await changedQueue(call, path.id, 'setQueuePlan', ({ id }) => planChange(id, { type, reserved }), plan_name);
+      await changedQueue(call, path.id, 'setQueuePlan', planChange({ type, reserved }), plan_name);
       return OK;
     },
   }),
 
-  route('PATCH /v2/msgq/update-budget/:id', {
+  managementRoute('PATCH /v2/msgq/update-budget/:id', {
     summary: 'Sets what a message queue account may cost a month, in dollars.',
     permission: 'payment',
     body: QueueBudgetRequest,
@@ -104,7 +100,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     async handle(call, { path, body }) {
       const budgetDollars = queueBudgetOf(body);
       const said = String(budgetDollars);
-      await changedQueue(call, path.id, 'updateQueueBudget', ({ id }) => planChange(id, { budgetDollars }), said);
+      await changedQueue(call, path.id, 'updateQueueBudget', planChange({ budgetDollars }), said);
       return OK;
     },
   }),
@@ -112,13 +108,13 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
   prodPackRoute('enable', true, 'enableQueueProdPack'),
   prodPackRoute('disable', false, 'disableQueueProdPack'),
 
-  route('POST /v2/msgq/move-to-team', {
+  managementRoute('POST /v2/msgq/move-to-team', {
     summary: 'Moves a message queue, with all that it holds, to a team in which the caller may change it.',
     permission: 'databases',
     body: MoveQueueRequest,
     answer: OK_ANSWER,
     async handle(call, { body }) {
-      const queue = await queueOf(call, body.msgq_id);
+      const queue = await queueIn(call, body.msgq_id);
       const { team, role } = await teamOfCaller(call, body.target_team_id);
       mustBeAllowed(role, 'databases');
       const { parts, secrets } = call.face;
@@ -131,7 +127,7 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/msgq/ipv4', {
+  managementRoute('GET /v2/msgq/ipv4', {
     summary: 'Lists the addresses from which messages are delivered, as CIDR blocks.',
     permission: 'open',
     answer: TEXTS,
@@ -139,45 +135,14 @@ export const QUEUE_ACCOUNT_ROUTES: readonly Route[] = [
   }),
 ];
 
-function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action: AuditAction): Route {
-  return route(`POST /v2/msgq/${verb}-prodpack/:id`, {
+function prodPackRoute(verb: 'enable' | 'disable', hasProdPack: boolean, action: AuditAction): ManagementRoute {
+  return managementRoute(`POST /v2/msgq/${verb}-prodpack/:id`, {
     summary: `Switches the production pack of a message queue account ${hasProdPack ? 'on' : 'off'}.`,
     permission: 'payment',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      await changedQueue(call, path.id, action, ({ id }) => planChange(id, { hasProdPack }));
+      await changedQueue(call, path.id, action, planChange({ hasProdPack }));
       return OK;
     },
   });
-}
-
-/** Its limits follow from the plan and the budget. */
-export function planChange(account: AccountId, plan: PlanChange): Change {
-  return { type: 'ChangeAccountPlan', account, plan, limits: {} };
-}
-
-type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
-type PlanChange = Extract<Change, { readonly type: 'ChangeAccountPlan' }>['plan'];
-
-export async function changedQueue(
-  call: ManagementCall,
-  uuid: string | undefined,
-  action: AuditAction,
-  commandOf: (queue: Account) => Change,
-  secondary = '',
-): Promise<Account> {
-  const queue = await queueOf(call, uuid);
-  return (await call.change(commandOf(queue), 'OneAccount', { action, entity: queue.name, secondary })).account;
-}
-
-async function queuesOf(call: ManagementCall): Promise<readonly Account[]> {
-  return (await call.ask({ type: 'ListQueues', account: call.account }, 'Accounts')).accounts;
-}
-
-/** @throws Refused 404 */
-export async function queueOf(call: ManagementCall, uuid: string | undefined): Promise<Account> {
-  const id = queueIdIn(uuid);
-  const found = (await queuesOf(call)).find((queue) => queue.id === id);
-  if (found === undefined) throw new Refused(notFound('message queue account'));
-  return found;
 }

@@ -1,8 +1,10 @@
 /** Search indexes: made, looked at, renamed, moved, deleted. Their documents are the data plane's. */
+
 import { DEFAULT_SEARCH_LIMITS, type SearchIndex } from '../../../domain/control/index.js';
 import { describeError } from '../../../kernel/index.js';
 import { newDatabaseId } from '../../../messages/index.js';
-import type { Timer, Timers } from '../../../ports/index.js';
+import type { Timers } from '../../../ports/index.js';
+import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { invalid } from '../../http/refused.js';
 import type { Point } from '../../http/shapes.js';
 import { mustBeAllowed } from '../../team-permissions.js';
@@ -15,20 +17,20 @@ import {
   throughputOf,
 } from '../answers/search-statistics.js';
 import { chargesOfIndex, chargesOfSearch, isCharged, statisticsOf } from '../charges.js';
-import { searchIndexIdIn, teamOfCaller } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { teamOfCaller } from '../ids.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { THROUGHPUT_WAIT_MS } from '../management-limits.js';
+import { changeIndex, indexesOf, indexIn } from '../owned.js';
 import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
 import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
 /** Of each search index; its documents are keys there. */
 const PARTITIONS = 1;
 /** Questions to the statistics: a list must not fill their queue for others. */
 const ASKED_AT_ONCE = 8;
 
-export const SEARCH_ROUTES: readonly Route[] = [
-  route('POST /v2/search', {
+export const SEARCH_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('POST /v2/search', {
     summary: 'Makes a search index.',
     permission: 'databases',
     body: CreateSearchIndexRequest,
@@ -45,7 +47,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search', {
+  managementRoute('GET /v2/search', {
     summary: 'Lists the search indexes of the account, oldest first.',
     permission: 'read',
     answer: listOf(SearchIndexAnswer),
@@ -60,7 +62,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search/stats', {
+  managementRoute('GET /v2/search/stats', {
     summary: 'Shows what all search indexes of the account were used for together.',
     permission: 'read',
     answer: one(SearchTotalsAnswer),
@@ -78,21 +80,21 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/search/:id', {
+  managementRoute('GET /v2/search/:id', {
     summary: 'Shows a search index.',
     permission: 'read',
     answer: one(SearchIndexAnswer),
     async handle(call, { path }) {
-      return shown(call, await indexOf(call, path.id));
+      return shown(call, await indexIn(call, path.id));
     },
   }),
 
-  route('DELETE /v2/search/:id', {
+  managementRoute('DELETE /v2/search/:id', {
     summary: 'Deletes a search index with all that it holds.',
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { id, name } = await indexOf(call, path.id);
+      const { id, name } = await indexIn(call, path.id);
       const command = { type: 'DeleteSearchIndex', account: call.account, index: id } as const;
       await call.change(command, 'OneSearchIndex', { action: 'deleteSearchIndex', entity: name });
       // Now that no token opens it any more: what is written later would stay.
@@ -101,57 +103,50 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/search/:id/rename', {
+  managementRoute('POST /v2/search/:id/rename', {
     summary: 'Gives a search index another name.',
     permission: 'databases',
     body: RenameRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { name } }) {
-      const { id, name: before } = await indexOf(call, path.id);
-      const command = { type: 'ChangeSearchIndex', account: call.account, index: id, name } as const;
-      const about = { action: 'renameSearchIndex', entity: before, secondary: name } as const;
-      await call.change(command, 'OneSearchIndex', about);
+      await changeIndex(call, await indexIn(call, path.id), 'renameSearchIndex', { name }, name);
       return OK;
     },
   }),
 
-  route('POST /v2/search/:id/reset-password', {
+  managementRoute('POST /v2/search/:id/reset-password', {
     summary: 'Gives a search index new tokens; the old ones open nothing any more.',
     permission: 'databases',
     answer: OK_ANSWER,
     async handle(call, { path }) {
-      const { id, name } = await indexOf(call, path.id);
-      const tokens = call.face.secrets.ofSearchIndex();
-      const command = { type: 'ChangeSearchIndex', account: call.account, index: id, tokens } as const;
-      await call.change(command, 'OneSearchIndex', { action: 'resetSearchPassword', entity: name });
+      const index = await indexIn(call, path.id);
+      await changeIndex(call, index, 'resetSearchPassword', { tokens: call.face.secrets.ofSearchIndex() });
       return OK;
     },
   }),
 
-  route('POST /v2/search/:id/transfer', {
+  managementRoute('POST /v2/search/:id/transfer', {
     summary: 'Moves a search index to a team in which the caller may make search indexes.',
     permission: 'databases',
     body: TransferRequest,
     answer: OK_ANSWER,
     async handle(call, { path, body: { target_account: target } }) {
-      const { id, name } = await indexOf(call, path.id);
+      const index = await indexIn(call, path.id);
       if (target.includes('@')) throw invalid('target_account: must be a team; nothing moves to a personal account');
       const { team, role } = await teamOfCaller(call, target);
       mustBeAllowed(role, 'databases');
-      const command = { type: 'ChangeSearchIndex', account: call.account, index: id, to: team.id } as const;
-      const about = { action: 'transferSearchIndex', entity: name, secondary: team.name } as const;
-      await call.change(command, 'OneSearchIndex', about);
+      await changeIndex(call, index, 'transferSearchIndex', { to: team.id }, team.name);
       return OK;
     },
   }),
 
-  route('GET /v2/search/:id/stats', {
+  managementRoute('GET /v2/search/:id/stats', {
     summary: 'Shows what a search index was used for.',
     permission: 'read',
     query: PeriodQuery,
     answer: one(SearchStatisticsAnswer),
     async handle(call, { path, query: { period = '1h' } }) {
-      const index = await indexOf(call, path.id);
+      const index = await indexIn(call, path.id);
       const { id } = index;
       const { nowMs } = call;
       const statistics = statisticsOf(call);
@@ -163,16 +158,6 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
   }),
 ];
-
-async function indexesOf(call: ManagementCall): Promise<readonly SearchIndex[]> {
-  return (await call.ask({ type: 'ListSearchIndexes', account: call.account }, 'SearchIndexes')).indexes;
-}
-
-/** @throws Refused 404 */
-async function indexOf(call: ManagementCall, uuid: string | undefined): Promise<SearchIndex> {
-  const command = { type: 'GetSearchIndex', account: call.account, index: searchIndexIdIn(uuid) } as const;
-  return (await call.ask(command, 'OneSearchIndex')).index;
-}
 
 async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIndexAnswer> {
   return searchIndexAnswer(call, index, await throughput(call, index));
@@ -194,13 +179,10 @@ async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Po
 
 /** @returns undefined: it takes longer than `THROUGHPUT_WAIT_MS` */
 async function inTime<T>(answer: Promise<T>, timers: Timers): Promise<T | undefined> {
-  let timer: Timer | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = timers.after(THROUGHPUT_WAIT_MS, () => resolve(undefined));
-  });
+  const isThere = new AbortController();
   try {
-    return await Promise.race([answer, late]);
+    return (await Promise.race([answer, timers.pause(THROUGHPUT_WAIT_MS, isThere.signal)])) as T | undefined;
   } finally {
-    timer?.cancel();
+    isThere.abort();
   }
 }

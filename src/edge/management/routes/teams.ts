@@ -1,18 +1,19 @@
 /** Teams and their members. A member acts for a team from the moment of being added; nobody is asked first. */
+
 import { DEFAULT_KEY_NAME } from '../../../domain/control/index.js';
 import type { AccountId } from '../../../kernel/index.js';
 import { newAccountId } from '../../../messages/index.js';
 import { forbidden } from '../../error-map.js';
+import { listOf, OK, OK_ANSWER, one } from '../../http/answer-shape.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { mustBeAllowed } from '../../team-permissions.js';
 import { TeamAnswer, TeamMemberAnswer, teamAnswer, teamMemberAnswer } from '../answers/people-answers.js';
 import { teamInScope } from '../ids.js';
-import type { ManagementCall } from '../management-call.js';
+import { type ManagementCall, type ManagementRoute, managementRoute } from '../management-call.js';
 import { AddMemberRequest, CreateTeamRequest, RemoveMemberRequest } from '../requests/people-requests.js';
-import { listOf, OK, OK_ANSWER, one, type Route, route } from '../route.js';
 
-export const TEAM_ROUTES: readonly Route[] = [
-  route('GET /v2/teams', {
+export const TEAM_ROUTES: readonly ManagementRoute[] = [
+  managementRoute('GET /v2/teams', {
     summary: 'Lists the teams of which the caller is a member, oldest first; with the key of a team that one alone.',
     permission: 'read',
     answer: listOf(TeamAnswer),
@@ -23,7 +24,7 @@ export const TEAM_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/team', {
+  managementRoute('POST /v2/team', {
     summary: 'Makes a team, which the caller owns.',
     permission: 'read',
     body: CreateTeamRequest,
@@ -38,7 +39,7 @@ export const TEAM_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/team/:id', {
+  managementRoute('DELETE /v2/team/:id', {
     summary: 'Deletes a team that owns nothing any more.',
     permission: 'read',
     answer: OK_ANSWER,
@@ -52,7 +53,7 @@ export const TEAM_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/teams/:id', {
+  managementRoute('GET /v2/teams/:id', {
     summary: 'Lists the members of a team, its owner first.',
     permission: 'read',
     answer: listOf(TeamMemberAnswer),
@@ -62,7 +63,7 @@ export const TEAM_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/teams/member', {
+  managementRoute('POST /v2/teams/member', {
     summary: 'Adds somebody to a team. A role is changed by removing and adding again.',
     permission: 'read',
     body: AddMemberRequest,
@@ -78,7 +79,7 @@ export const TEAM_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/teams/member', {
+  managementRoute('DELETE /v2/teams/member', {
     summary: 'Takes somebody out of a team; the keys that person has for it open nothing any more.',
     permission: 'read',
     body: RemoveMemberRequest,

@@ -3,7 +3,7 @@ import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { nameProblem } from '../../../domain/queue/index.js';
 
 /** A name that callers choose: of a queue, a group, a schedule. */
-export function IsName(): PropertyDecorator {
+export function IsResourceName(): PropertyDecorator {
   return ValidateBy({
     name: 'isName',
     validator: {

@@ -1,27 +1,24 @@
 /** `POST /v2/queues`: a queue to be made or changed. */
 import { IsBoolean, IsInt, Min } from 'class-validator';
 import { checked, membersOf } from '../../http/checked.js';
-import { IsName } from './rules.js';
+import { filled } from '../../http/request-class.js';
+import { IsResourceName } from './rules.js';
 
 export class SetQueueRequest {
-  @IsName()
-  readonly queueName: string;
+  @IsResourceName()
+  readonly queueName!: string;
 
   @Min(1)
   @IsInt()
-  readonly parallelism: number;
+  readonly parallelism!: number;
 
   @IsBoolean()
-  readonly paused: boolean;
-
-  private constructor(members: ReadonlyMap<string, unknown>) {
-    this.queueName = members.get('queueName') as string;
-    this.parallelism = (members.get('parallelism') ?? 1) as number;
-    this.paused = (members.get('paused') ?? false) as boolean;
-  }
+  readonly paused!: boolean;
 
   /** @throws Refused 400 */
   static from(body: unknown): SetQueueRequest {
-    return checked(new SetQueueRequest(membersOf(body)));
+    const members = membersOf(body);
+    const usual: Readonly<Record<string, unknown>> = { parallelism: 1, paused: false };
+    return checked(filled(SetQueueRequest, (name) => members.get(name) ?? usual[name]));
   }
 }

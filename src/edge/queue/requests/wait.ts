@@ -3,6 +3,7 @@ import { IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_URL_BYTES, parseDurationSeconds } from '../../../domain/queue/index.js';
 import { checked, membersOf } from '../../http/checked.js';
 import { invalid } from '../../http/refused.js';
+import { filled } from '../../http/request-class.js';
 
 const DEFAULT_TIMEOUT = '7d';
 
@@ -10,10 +11,10 @@ export class WaitRequest {
   /** Where the step's result is delivered. */
   @MaxLength(MAX_URL_BYTES)
   @IsString()
-  readonly url: string;
+  readonly url!: string;
 
   @IsString()
-  readonly timeout: string;
+  readonly timeout!: string;
 
   /** Where it is delivered when the time is over; undefined: there, too. */
   @IsOptional()
@@ -31,22 +32,17 @@ export class WaitRequest {
   readonly timeoutHeaders: object | undefined;
 
   @IsObject()
-  readonly step: object;
-
-  private constructor(members: ReadonlyMap<string, unknown>) {
-    const timeout = members.get('timeout') ?? DEFAULT_TIMEOUT;
-    this.url = members.get('url') as string;
-    // A number is of seconds, as everywhere.
-    this.timeout = (typeof timeout === 'number' ? `${timeout}s` : timeout) as string;
-    this.timeoutUrl = (members.get('timeoutUrl') || undefined) as string | undefined;
-    this.timeoutBody = (members.get('timeoutBody') ?? undefined) as string | undefined;
-    this.timeoutHeaders = (members.get('timeoutHeaders') ?? undefined) as object | undefined;
-    this.step = members.get('step') as object;
-  }
+  readonly step!: object;
 
   /** @throws Refused 400 */
   static from(body: unknown): WaitRequest {
-    return checked(new WaitRequest(membersOf(body)));
+    const members = membersOf(body);
+    const timeout = members.get('timeout') ?? DEFAULT_TIMEOUT;
+    // A number is of seconds, as everywhere.
+    members.set('timeout', typeof timeout === 'number' ? `${timeout}s` : timeout);
+    // An empty URL was not given.
+    members.set('timeoutUrl', members.get('timeoutUrl') || undefined);
+    return checked(filled(WaitRequest, (name) => members.get(name)));
   }
 
   /** @throws Refused 400 */

@@ -9,21 +9,22 @@ import {
 import type { DlqId, RunId } from '../../../kernel/index.js';
 import { invalid } from '../../http/refused.js';
 import {
-  allParameters,
-  instantOf,
+  bulkParameters,
+  CURSOR,
+  given,
   isGrouped,
+  numbersOf,
   type Parameters,
+  periodOf,
   queryParameters,
+  textsOf,
   trimOf,
+  unlessNone,
   urlsWanted,
-  valuesOf,
-  wholeNumber,
 } from '../call-filters.js';
 import type { QueueCall } from '../queue-call.js';
-import { MAX_FILTER_VALUES } from '../queue-limits.js';
-import { jsonOf } from '../routes/messages.js';
 import { checkedRunId, RUN_ID } from '../run-names.js';
-import { dlqPage, isDlqId, refuseLostId } from './dlq-page.js';
+import { dlqPage } from './dlq-page.js';
 
 export const OF_BULK: ReadonlySet<string> = new Set([
   'dlqIds',
@@ -75,13 +76,12 @@ export function listedRuns(call: QueueCall): {
 
 /** @param usual runs of a page, where the call does not say. @throws Refused 400 */
 export function bulkRuns(call: QueueCall, usual: number): FailedRunSelector {
-  refuseLostId(call);
-  return dlqPage(allParameters(call.words.rest, jsonOf(call), OF_BULK), usual, filterOf);
+  return dlqPage(bulkParameters(call, OF_BULK, 'dlq'), usual, filterOf);
 }
 
 /** @throws Refused 400 for what is no id */
 export function oneRun(id: string): FailedRunSelector {
-  if (!isDlqId(id)) throw invalid('the dlq id is not one of ours');
+  if (!CURSOR.test(id)) throw invalid('the dlq id is not one of ours');
   return { kind: 'ids', dlqIds: [id as DlqId] };
 }
 
@@ -97,23 +97,19 @@ export function chosenRunId({ words }: QueueCall): RunId | undefined {
 }
 
 function filterOf(parameters: Parameters): FailedRunFilter {
-  const texts = (name: string) => unlessNone(valuesOf(parameters, name, MAX_FILTER_VALUES));
+  const texts = (...names: readonly string[]) => unlessNone(names.flatMap((name) => textsOf(parameters, name) ?? []));
   const urls = (name: string) => unlessNone(urlsWanted(texts(name) ?? []));
-  const numbers = (name: string) => texts(name)?.map((text) => wholeNumber(name, text));
-  return given({
+  return given<FailedRunFilter>({
     workflowUrl: urls('workflowUrl'),
     runId: texts('workflowRunId'),
-    createdAtMs: numbers('workflowCreatedAt'),
+    createdAtMs: numbersOf(parameters, 'workflowCreatedAt'),
     label: texts('label'),
     flowControlKey: texts('flowControlKey'),
-    callerIp: unlessNone([...(texts('callerIp') ?? []), ...(texts('callerIP') ?? [])]),
-    failureFunctionState: unlessNone(
-      [...(texts('failureFunctionState') ?? []), ...(texts('failureCallbackState') ?? [])].map(functionState),
-    ),
+    callerIp: texts('callerIp', 'callerIP'),
+    failureFunctionState: texts('failureFunctionState', 'failureCallbackState')?.map(functionState),
     url: urls('url'),
-    responseStatus: numbers('responseStatus'),
-    fromMs: instantOf(parameters, 'fromDate'),
-    toMs: instantOf(parameters, 'toDate'),
+    responseStatus: numbersOf(parameters, 'responseStatus'),
+    ...periodOf(parameters),
   });
 }
 
@@ -121,14 +117,4 @@ function functionState(text: string): FailureFunctionState {
   const state = FAILURE_FUNCTION_STATES.find((each) => each === text);
   if (state === undefined) throw invalid(`failureFunctionState must be one of ${FAILURE_FUNCTION_STATES.join(', ')}`);
   return state;
-}
-
-function unlessNone<T>(values: T[]): T[] | undefined {
-  return values.length === 0 ? undefined : values;
-}
-
-type Asked = { readonly [Name in keyof FailedRunFilter]: FailedRunFilter[Name] | undefined };
-
-function given(asked: Asked): FailedRunFilter {
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
 }

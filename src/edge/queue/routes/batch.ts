@@ -11,23 +11,20 @@ import { warningHeaders } from '../daily-headers.js';
 import { destinationOf } from '../destination.js';
 import { publishedJson } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
-import { expected, type QueueCall } from '../queue-call.js';
+import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from '../queue-limits.js';
 import { BatchItemRequest } from '../requests/batch-item.js';
 import { headersOf } from '../requests/header-members.js';
-import { type Route, route } from '../route.js';
 import { isSentByRun } from '../run-headers.js';
 import { hasLargeRecord, withRecord } from '../run-records.js';
 import { askedItem } from '../workflow-items.js';
 import { PUBLISHED } from './publish.js';
 
-/** A byte of a body takes up to six characters of JSON; headers and the rest come on top. */
-const CHARACTERS_A_BYTE = 6;
-const REST_OF_ITEM_BYTES = 512 * 1024;
 /** Others run after so many. */
 const ITEMS_A_STEP = 32;
 
-export const BATCH_ROUTES: readonly Route[] = [
-  route('POST /v2/batch', {
+export const BATCH_ROUTES: readonly QueueRoute[] = [
+  queueRoute('POST /v2/batch', {
     summary: 'Publishes many messages.',
     permission: 'publish',
     bodyBound: 'batch',
@@ -63,7 +60,7 @@ export interface ItemKind {
 export async function batchItems(call: QueueCall, kind: ItemKind): Promise<PublishItem[]> {
   const { maxMessageBytes } = call.grant.facts.limits;
   const items: PublishItem[] = [];
-  const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + REST_OF_ITEM_BYTES;
+  const maxBytes = maxMessageBytes * CHARACTERS_A_BYTE + AROUND_BODY_BYTES;
   const tooLong = () => new Refused(queueBodyTooLarge(maxBytes));
   for (const step of itemsOf(call.body, { what: 'a message', maxBytes, maxValues: MAX_ITEM_VALUES, tooLong })) {
     if (step === undefined || items.length % ITEMS_A_STEP === ITEMS_A_STEP - 1) await call.face.breathe();
@@ -88,8 +85,8 @@ function askedOf(call: QueueCall, { item, body: large }: Item, kind: ItemKind): 
   if (kind.isSentByRun(headers)) call.isOfRun = true;
   const { destination, body: text, queue, callback } = BatchItemRequest.from(item);
   const body = large ?? Buffer.from(text ?? '', 'utf8');
-  if (body.length > call.grant.facts.limits.maxMessageBytes)
-    throw new Refused(queueBodyTooLarge(call.grant.facts.limits.maxMessageBytes));
+  const { maxMessageBytes } = call.grant.facts.limits;
+  if (body.length > maxMessageBytes) throw new Refused(queueBodyTooLarge(maxMessageBytes));
   const query = callback === undefined ? [] : [['svc-callback', callback] as const];
   return {
     destination: destinationOf(destination),

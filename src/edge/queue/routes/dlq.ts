@@ -1,20 +1,26 @@
 /** `/v2/dlq`: what could not be delivered, to be looked at, deleted, or sent again as new messages. */
 
-import { type DlqEntry, type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
+import { type DlqSelector, MAX_DLQ_COUNT, newMessageId } from '../../../domain/queue/index.js';
 import type { DlqId } from '../../../kernel/index.js';
 import type { DlqRow } from '../../../ports/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
 import { dlqRecord } from '../../records/message-record.js';
-import { allParameters, filterOf, isGrouped, type Parameters, queryParameters, trimOf } from '../call-filters.js';
+import {
+  bulkParameters,
+  filterOf,
+  isGrouped,
+  type Parameters,
+  queryParameters,
+  refuseLostId,
+  trimOf,
+} from '../call-filters.js';
 import { publishedJson } from '../publish-answer.js';
 import { settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
-import { dlqPage, refuseLostId } from '../requests/dlq-page.js';
-import { filters, type Route, route } from '../route.js';
-import { jsonOf } from './messages.js';
+import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { dlqPage } from '../requests/dlq-page.js';
 import { listFailedRuns } from './workflow-dlq.js';
 
 const PARAMETERS = [
@@ -37,39 +43,38 @@ const PARAMETERS = [
 const OF_BULK: ReadonlySet<string> = new Set(PARAMETERS);
 const OF_LIST: ReadonlySet<string> = new Set([...PARAMETERS, 'source', 'groupBy', 'trimBody']);
 
-export const DLQ_ROUTES: readonly Route[] = [
-  route('GET /v2/dlq', {
+export const DLQ_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/dlq', {
     summary: 'Lists messages that could not be delivered.',
     permission: 'read',
-    parameters: filters(OF_LIST),
+    parameters: textParameters(OF_LIST),
     answer: json(OBJECT),
     handle: listDlq,
   }),
 
-  route('GET /v2/dlq/:id', {
+  queueRoute('GET /v2/dlq/:id', {
     summary: 'Shows an entry of the DLQ.',
     permission: 'read',
     answer: json(OBJECT),
     async handle(call, { path: { id } }) {
       const { entry, content, response } = await call.ask({ type: 'GetDlq', dlqId: id as DlqId }, 'Dlq');
-      call.value(200, entryRecord(call, entry, content, response));
+      call.value(200, entryRecord(call, { ...entry, body: content, response: { ...entry.response, body: response } }));
     },
   }),
 
-  route('DELETE /v2/dlq', {
+  queueRoute('DELETE /v2/dlq', {
     summary: 'Deletes entries of the DLQ.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(schemaNamed('DlqDeleted')),
     async handle(call) {
-      refuseLostId(call);
-      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+      const selector = selectorOf(bulkParameters(call, OF_BULK, 'dlq'));
       const { count, after } = await call.ask({ type: 'DeleteDlq', selector }, 'DlqDeleted');
       call.value(200, { deleted: count, cursor: after });
     },
   }),
 
-  route('DELETE /v2/dlq/:id', {
+  queueRoute('DELETE /v2/dlq/:id', {
     summary: 'Deletes an entry of the DLQ.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -81,22 +86,19 @@ export const DLQ_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/dlq/retry', {
+  queueRoute('POST /v2/dlq/retry', {
     summary: 'Sends entries of the DLQ again.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(OBJECT),
     async handle(call) {
-      refuseLostId(call);
-      const { results, after } = await retry(call, () =>
-        selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK)),
-      );
-      const cursor = after === undefined ? '' : `,"cursor":${JSON.stringify(after)}`;
-      call.json(201, `{"responses":[${results.map(publishedJson).join(',')}]${cursor}}`);
+      refuseLostId(call.path, 'dlq');
+      const { results, after } = await retry(call, () => selectorOf(bulkParameters(call, OF_BULK, 'dlq')));
+      call.json(201, `{"responses":[${results.map(publishedJson).join(',')}${endOfPage(after)}`);
     },
   }),
 
-  route('POST /v2/dlq/retry/:id', {
+  queueRoute('POST /v2/dlq/retry/:id', {
     summary: 'Sends an entry of the DLQ again.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -119,11 +121,11 @@ async function listDlq(call: QueueCall): Promise<void> {
   const selector = selectorOf(parameters);
   // An entry is all that there is of its message: it is grouped so or so.
   isGrouped(parameters, 'messageId');
-  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const page = await call.face.parts.messageLog.dlq(call.grant.account, selector, position, trimOf(parameters));
+  const { messageLog } = call.face.parts;
+  const page = await messageLog.dlq(call.grant.account, selector, await call.position(), trimOf(parameters));
   const { entries, after } = page;
-  const end = after === undefined || selector.kind === 'ids' ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
-  await call.list(['{"messages":[', end], entries, (row) => rowRecord(call, row), page);
+  const end = endOfPage(selector.kind === 'ids' ? undefined : after);
+  await call.list(['{"messages":[', end], entries, (row) => entryRecord(call, row), page);
 }
 
 /** Configuration of the call counts before the entries' own; what its Content-Type says is about its own body. */
@@ -139,16 +141,15 @@ function selectorOf(parameters: Parameters): DlqSelector {
   return dlqPage(parameters, MAX_DLQ_COUNT, filterOf);
 }
 
-function entryRecord(call: QueueCall, entry: DlqEntry, content?: Uint8Array, response?: Uint8Array) {
-  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs } = entry;
-  const { status, header, error } = entry.response;
-  const message = { id, envelope, createdAtMs, notBeforeMs, content };
-  return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
-}
+/** As a read model has it; the queue's owner leaves out bodies that are empty. */
+type ShownEntry = Pick<DlqRow, 'dlqId' | 'messageId' | 'envelope' | 'createdAtMs' | 'notBeforeMs'> & {
+  readonly body: Uint8Array | undefined;
+  readonly response: Omit<DlqRow['response'], 'body'> & { readonly body: Uint8Array | undefined };
+};
 
-function rowRecord(call: QueueCall, row: DlqRow) {
-  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content } = row;
-  const { status, header, error, body: response } = row.response;
+function entryRecord(call: QueueCall, entry: ShownEntry) {
+  const { dlqId, messageId: id, envelope, createdAtMs, notBeforeMs, body: content } = entry;
+  const { status, header, error, body: response } = entry.response;
   const message = { id, envelope, createdAtMs, notBeforeMs, content };
   return dlqRecord({ dlqId, message, status, header, error, response }, call.spellingFor(envelope.isAlias));
 }

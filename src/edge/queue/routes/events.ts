@@ -4,12 +4,13 @@
  */
 
 import type { MessageFilter } from '../../../domain/queue/index.js';
-import { type LogEvent, type LogQuery, MESSAGE_STATES, type MessageState } from '../../../ports/index.js';
+import { type LogEvent, type LogQuery, MESSAGE_STATES } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT } from '../../http/openapi/parts.js';
+import { OBJECT, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import { eventRecord, groupRecord } from '../../records/event-record.js';
 import {
+  CURSOR,
   countOf,
   filterOf,
   isGrouped,
@@ -17,18 +18,13 @@ import {
   type Parameters,
   queryParameters,
   single,
+  statesIn,
   trimOf,
   valuesOf,
+  wordsForStates,
 } from '../call-filters.js';
-import type { QueueCall } from '../queue-call.js';
-import {
-  DEFAULT_EVENT_COUNT,
-  DEFAULT_GROUP_COUNT,
-  MAX_EVENT_COUNT,
-  MAX_FILTER_VALUES,
-  MAX_IDS,
-} from '../queue-limits.js';
-import { filters, type Route, route } from '../route.js';
+import { endOfPage, type QueueCall, type QueueRoute, queueRoute, texts } from '../queue-call.js';
+import { DEFAULT_EVENT_COUNT, DEFAULT_GROUP_COUNT, MAX_EVENT_COUNT, MAX_IDS } from '../queue-limits.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
@@ -52,31 +48,25 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'trimBody',
 ]);
 
-/** As pages end with; and the time alone with which published programs begin, in milliseconds. */
-const CURSOR = /^\d{1,16}-\d{1,16}$/;
 /** Latest first, a page by message also says where its list began. */
 const GROUP_CURSOR = /^\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?$/;
+/** Published programs begin with the time alone, in milliseconds. */
 const INSTANT = /^\d{1,16}$/;
 
-/** Words that stand for states, beside the states themselves. */
-const STATES_BY_WORD: ReadonlyMap<string, readonly MessageState[]> = new Map([
-  ...MESSAGE_STATES.map((state): [string, MessageState[]] => [state, [state]]),
-  ['CANCELLED', ['CANCELED']],
-  ['IN_PROGRESS', ['ACTIVE', 'RETRY', 'ERROR']],
-]);
+const STATES_BY_WORD = wordsForStates(MESSAGE_STATES);
 
-export const EVENT_ROUTES: readonly Route[] = [
-  route('GET /v2/events', {
+export const EVENT_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/events', {
     summary: 'As /v2/logs, by its older name.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: listEvents,
   }),
-  route('GET /v2/logs', {
+  queueRoute('GET /v2/logs', {
     summary: 'Lists what happened to messages, newest first.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: listEvents,
   }),
@@ -84,13 +74,12 @@ export const EVENT_ROUTES: readonly Route[] = [
 
 async function listEvents(call: QueueCall): Promise<void> {
   const query = queryOf(queryParameters(call.words.rest, PARAMETERS));
-  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const page = await call.face.parts.messageLog.events(call.grant.account, query, position);
+  const page = await call.face.parts.messageLog.events(call.grant.account, query, await call.position());
   const { events, cursor } = page;
   const spellingOf = ({ envelope }: LogEvent) => call.spellingFor(envelope.isAlias);
   const record = (event: LogEvent) => eventRecord(event, spellingOf(event));
   const messageRecord = (group: readonly LogEvent[]) => groupRecord(group, spellingOf(group[0] as LogEvent));
-  const end = cursor === undefined || cursor === '' ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
+  const end = endOfPage(cursor);
   if (query.groupBy === 'message') {
     await call.list(['{"messages":[', end], messagesOf(events), messageRecord, page);
   } else if (query.filter.messageId === undefined) {
@@ -101,12 +90,12 @@ async function listEvents(call: QueueCall): Promise<void> {
 }
 
 /** Whoever names messages may look for them instead of their events: both are there. */
-async function* listsOfNamed(
+function* listsOfNamed(
   events: readonly LogEvent[],
   record: (event: LogEvent) => unknown,
   messageRecord: (group: readonly LogEvent[]) => unknown,
   end: string,
-): AsyncIterable<string> {
+): Iterable<string> {
   for (const opening of ['{"events":[', '],"logs":[']) {
     yield opening;
     yield* texts(events, record);
@@ -114,10 +103,6 @@ async function* listsOfNamed(
   yield '],"messages":[';
   yield* texts(messagesOf(events), messageRecord);
   yield end;
-}
-
-function* texts<Item>(items: readonly Item[], record: (item: Item) => unknown): Iterable<string> {
-  for (const [at, item] of items.entries()) yield `${at === 0 ? '' : ','}${JSON.stringify(record(item))}`;
 }
 
 /** The events of each message, in the order of their first ones. */
@@ -139,7 +124,7 @@ function queryOf(parameters: Parameters): LogQuery {
   const trimBytes = trimOf(parameters);
   return {
     filter,
-    states: isByIds ? [] : statesOf(parameters),
+    states: isByIds ? [] : statesIn(parameters, STATES_BY_WORD),
     order: orderOf(parameters, 'latestFirst'),
     count: countOf(parameters, MAX_EVENT_COUNT) ?? (isByMessage ? DEFAULT_GROUP_COUNT : DEFAULT_EVENT_COUNT),
     cursor: cursorIn(parameters, isByMessage),
@@ -153,13 +138,4 @@ function cursorIn(parameters: Parameters, isByMessage: boolean): string | undefi
   if (cursor === undefined || (isByMessage ? GROUP_CURSOR : CURSOR).test(cursor)) return cursor;
   if (!INSTANT.test(cursor)) throw invalid('cursor is not one of ours');
   return `${cursor}-0`;
-}
-
-function statesOf(parameters: Parameters): MessageState[] {
-  const states = valuesOf(parameters, 'state', MAX_FILTER_VALUES).flatMap((word) => {
-    const named = STATES_BY_WORD.get(word.toUpperCase());
-    if (named === undefined) throw invalid(`unknown state ${word}`);
-    return named;
-  });
-  return [...new Set(states)];
 }

@@ -6,23 +6,21 @@ import {
   parseDurationSeconds,
   parseWholeNumber,
 } from '../../../domain/queue/index.js';
-import { assert } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, OBJECTS, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
-import { queryParameters, single } from '../call-filters.js';
+import { flagOf, queryParameters, single } from '../call-filters.js';
 import { decoded } from '../destination.js';
-import type { QueueCall } from '../queue-call.js';
+import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { flowRecord } from '../records/resource-records.js';
-import { filters, type Route, route } from '../route.js';
 
 const KEYS = '/v2/flowControl/';
 const OF_LIST: ReadonlySet<string> = new Set(['search']);
 const OF_PIN: ReadonlySet<string> = new Set(['parallelism', 'rate', 'period']);
 const OF_UNPIN: ReadonlySet<string> = new Set(['parallelism', 'rate']);
 
-export const FLOW_CONTROL_ROUTES: readonly Route[] = [
-  route('GET /v2/globalParallelism', {
+export const FLOW_CONTROL_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/globalParallelism', {
     summary: 'Shows how many attempts are under way.',
     permission: 'read',
     answer: json(OBJECT),
@@ -32,10 +30,10 @@ export const FLOW_CONTROL_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/flowControl', {
+  queueRoute('GET /v2/flowControl', {
     summary: 'Lists flow control keys.',
     permission: 'read',
-    parameters: filters(OF_LIST),
+    parameters: textParameters(OF_LIST),
     answer: json(OBJECTS),
     async handle(call) {
       const search = single(queryParameters(call.words.rest, OF_LIST), 'search');
@@ -50,24 +48,27 @@ export const FLOW_CONTROL_ROUTES: readonly Route[] = [
   action('unpin', 'Lets messages say the limits of a flow control key again.', unpin, OF_UNPIN),
   action('resetRate', 'Begins the period of a flow control key again.', (call) => reset(call, false)),
   action('reset', 'Forgets what a flow control key has used.', (call) => reset(call, true)),
-  route('GET /v2/flowControl/*key', {
+  queueRoute('GET /v2/flowControl/*key', {
     summary: 'Shows a flow control key.',
     permission: 'read',
     answer: json(OBJECT),
     async handle(call) {
       const { flows } = await call.ask({ type: 'GetFlow', key: keyIn(call) }, 'Flows');
-      const [flow] = flows;
-      assert(flow !== undefined, 'a flow-control key that was found is missing');
-      call.value(200, flowRecord(flow));
+      call.value(200, flowRecord(only(flows)));
     },
   }),
 ];
 
-function action(name: string, summary: string, run: Route['handle'], known: ReadonlySet<string> = new Set()): Route {
-  return route(`POST /v2/flowControl/*key/${name}`, {
+function action(
+  name: string,
+  summary: string,
+  run: QueueRoute['handle'],
+  known: ReadonlySet<string> = new Set(),
+): QueueRoute {
+  return queueRoute(`POST /v2/flowControl/*key/${name}`, {
     summary,
     permission: 'change',
-    parameters: filters(known),
+    parameters: textParameters(known),
     answer: json(ANYTHING),
     async handle(call, input) {
       await run(call, input);
@@ -104,8 +105,8 @@ async function pin(call: QueueCall): Promise<void> {
 
 async function unpin(call: QueueCall): Promise<void> {
   const parameters = queryParameters(call.words.rest, OF_UNPIN);
-  const parallelism = flag('parallelism', single(parameters, 'parallelism'));
-  const rate = flag('rate', single(parameters, 'rate'));
+  const parallelism = flagOf(parameters, 'parallelism');
+  const rate = flagOf(parameters, 'rate');
   await call.ask({ type: 'UnpinFlow', key: keyBeforeAction(call), parallelism, rate }, 'Done');
 }
 
@@ -114,12 +115,6 @@ function positive(name: string, text: string | undefined): number | undefined {
   const number = parseWholeNumber(text);
   if (number === undefined || number < 1) throw invalid(`${name} must be a whole number, 1 at least`);
   return number;
-}
-
-function flag(name: string, text = 'false'): boolean {
-  const word = text.toLowerCase();
-  if (word !== 'true' && word !== 'false') throw invalid(`${name} must be true or false`);
-  return word === 'true';
 }
 
 function keyBeforeAction(call: QueueCall): string {

@@ -1,5 +1,5 @@
 /** Every route of the queue's face but publishing, by declaration. */
-import type { Route } from '../route.js';
+import type { QueueRoute } from '../queue-call.js';
 import { BATCH_ROUTES } from './batch.js';
 import { DLQ_ROUTES } from './dlq.js';
 import { EVENT_ROUTES } from './events.js';
@@ -15,7 +15,7 @@ import { WORKFLOW_EVENT_ROUTES } from './workflow-events.js';
 import { WORKFLOW_LOG_ROUTES } from './workflow-logs.js';
 import { WORKFLOW_RUN_ROUTES } from './workflow-runs.js';
 
-export const QUEUE_FACE_ROUTES: readonly Route[] = [
+export const QUEUE_FACE_ROUTES: readonly QueueRoute[] = [
   ...BATCH_ROUTES,
   ...MESSAGE_ROUTES,
   ...QUEUE_ROUTES,

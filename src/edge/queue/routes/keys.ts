@@ -4,10 +4,10 @@ import { QUEUE_REFUSALS } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
 import { schemaNamed } from '../../http/openapi/parts.js';
 import { Refused } from '../../http/refused.js';
-import { type Route, route } from '../route.js';
+import { type QueueRoute, queueRoute } from '../queue-call.js';
 
-export const KEY_ROUTES: readonly Route[] = [
-  route('GET /v2/keys', {
+export const KEY_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/keys', {
     summary: 'Shows the keys that deliveries are signed with.',
     permission: 'change',
     answer: json(schemaNamed('SigningKeys')),
@@ -19,7 +19,7 @@ export const KEY_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/keys/rotate', {
+  queueRoute('POST /v2/keys/rotate', {
     summary: 'Makes the next key the current one.',
     permission: 'change',
     answer: json(schemaNamed('SigningKeys')),

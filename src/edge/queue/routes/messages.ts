@@ -4,14 +4,12 @@ import { MAX_CANCEL_COUNT, type MessageSelector } from '../../../domain/queue/in
 import type { MessageId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { parseJson } from '../../http/json-items.js';
-import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
-import { invalid, Refused } from '../../http/refused.js';
+import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
+import { Refused } from '../../http/refused.js';
 import { messageRecord } from '../../records/message-record.js';
-import { allParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
-import type { QueueCall } from '../queue-call.js';
+import { bulkParameters, countOf, filterOf, type Parameters, valuesOf } from '../call-filters.js';
+import { type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_IDS } from '../queue-limits.js';
-import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'messageIds',
@@ -32,8 +30,8 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
-export const MESSAGE_ROUTES: readonly Route[] = [
-  route('GET /v2/messages/:id', {
+export const MESSAGE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/messages/:id', {
     summary: 'Shows a message that is under way.',
     permission: 'read',
     answer: json(OBJECT),
@@ -43,7 +41,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/messages/:id', {
+  queueRoute('DELETE /v2/messages/:id', {
     summary: 'Cancels a message.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -54,15 +52,13 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/messages', {
+  queueRoute('DELETE /v2/messages', {
     summary: 'Cancels messages.',
     permission: 'change',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(schemaNamed('Cancelled')),
     async handle(call) {
-      // An id that a client has lost would make it all of them.
-      if (call.path.endsWith('/')) throw invalid('the message id is missing');
-      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), PARAMETERS));
+      const selector = selectorOf(bulkParameters(call, PARAMETERS, 'message'));
       const { count } = await call.ask({ type: 'CancelMessages', selector }, 'Cancelled');
       call.value(200, { cancelled: count });
     },
@@ -73,9 +69,4 @@ function selectorOf(parameters: Parameters): MessageSelector {
   const messageIds = valuesOf(parameters, 'messageIds', MAX_IDS) as MessageId[];
   if (messageIds.length > 0) return { kind: 'ids', messageIds: [...new Set(messageIds)] };
   return { kind: 'filter', filter: filterOf(parameters), count: countOf(parameters, MAX_CANCEL_COUNT) };
-}
-
-/** The body of a bulk call; undefined when there is none. @throws Refused 400 */
-export function jsonOf({ body }: QueueCall): unknown {
-  return body.length === 0 ? undefined : parseJson(body);
 }

@@ -1,18 +1,16 @@
 /** `/v2/queues`. */
 
-import { nameProblem } from '../../../domain/queue/index.js';
-import { assert } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
 import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
-import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { checkedName } from '../call-filters.js';
+import { only, type QueueRoute, queueRoute } from '../queue-call.js';
 import { queueRecord } from '../records/resource-records.js';
 import { SetQueueRequest } from '../requests/set-queue.js';
-import { type Route, route } from '../route.js';
 
-export const QUEUE_ROUTES: readonly Route[] = [
-  route('POST /v2/queues', {
+export const QUEUE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('POST /v2/queues', {
     summary: 'Makes or changes a queue.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -23,7 +21,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/queues', {
+  queueRoute('GET /v2/queues', {
     summary: 'Lists queues.',
     permission: 'read',
     answer: json(OBJECTS),
@@ -33,19 +31,17 @@ export const QUEUE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/queues/:name', {
+  queueRoute('GET /v2/queues/:name', {
     summary: 'Shows a queue.',
     permission: 'read',
     answer: json(OBJECT),
     async handle(call, { path: parts }) {
       const { queues } = await call.ask({ type: 'GetQueue', name: nameIn(parts) }, 'Queues');
-      const [queue] = queues;
-      assert(queue !== undefined, 'a queue that was found is missing');
-      call.value(200, queueRecord(queue));
+      call.value(200, queueRecord(only(queues)));
     },
   }),
 
-  route('DELETE /v2/queues/:name', {
+  queueRoute('DELETE /v2/queues/:name', {
     summary: 'Deletes a queue.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -59,8 +55,8 @@ export const QUEUE_ROUTES: readonly Route[] = [
   pauseRoute('resume', 'Lets a queue go on.', false),
 ];
 
-function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): Route {
-  return route(`POST /v2/queues/:name/${action}`, {
+function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): QueueRoute {
+  return queueRoute(`POST /v2/queues/:name/${action}`, {
     summary,
     permission: 'change',
     answer: json(ANYTHING),
@@ -72,8 +68,6 @@ function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boole
 }
 
 /** @throws Refused 400 */
-function nameIn({ name = '' }: PathParts): string {
-  const problem = nameProblem('queue name', name);
-  if (problem !== undefined) throw invalid(problem);
-  return name;
+function nameIn({ name }: PathParts): string {
+  return checkedName('queue name', name);
 }

@@ -1,23 +1,23 @@
 /** `/v2/schedules`. */
 
-import { nameProblem, newScheduleId, parseCron } from '../../../domain/queue/index.js';
-import { assert, type ScheduleId } from '../../../kernel/index.js';
+import { newScheduleId, parseCron } from '../../../domain/queue/index.js';
+import type { ScheduleId } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { ANYTHING, headerParameter, OBJECT, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { checkedName } from '../call-filters.js';
 import { rawSettingsOf } from '../call-words.js';
 import { destinationInPath } from '../destination.js';
 import { checkedDestination, settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
+import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { scheduleRecord } from '../records/schedule-record.js';
-import { type Route, route } from '../route.js';
 import { MESSAGE_SETTINGS } from './publish.js';
 
 const SCHEDULES = '/v2/schedules/';
 
-export const SCHEDULE_ROUTES: readonly Route[] = [
-  route('GET /v2/schedules', {
+export const SCHEDULE_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/schedules', {
     summary: 'Lists schedules.',
     permission: 'read',
     answer: json(OBJECTS),
@@ -29,19 +29,18 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/schedules/:id', {
+  queueRoute('GET /v2/schedules/:id', {
     summary: 'Shows a schedule.',
     permission: 'read',
     answer: json(OBJECT),
     async handle(call, { path: parts }) {
       const { schedules } = await call.ask({ type: 'GetSchedule', id: idIn(parts) }, 'Schedules');
-      const [found] = schedules;
-      assert(found !== undefined, 'a schedule that was found is missing');
-      call.value(200, scheduleRecord(found.schedule, found.content, call.spellingFor(found.schedule.isAlias)));
+      const { schedule, content } = only(schedules);
+      call.value(200, scheduleRecord(schedule, content, call.spellingFor(schedule.isAlias)));
     },
   }),
 
-  route('DELETE /v2/schedules/:id', {
+  queueRoute('DELETE /v2/schedules/:id', {
     summary: 'Deletes a schedule.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -53,7 +52,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
 
   pauseRoute('pause', 'Pauses a schedule.', true),
   pauseRoute('resume', 'Lets a schedule go on.', false),
-  route('POST /v2/schedules/*destination?', {
+  queueRoute('POST /v2/schedules/*destination?', {
     summary: 'Makes or changes a schedule.',
     permission: 'change',
     bodyBound: 'message',
@@ -64,8 +63,8 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
 ];
 
 /** No URL has this form, and no group's name a slash: it is none of the calls that make schedules. */
-function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): Route {
-  return route(`POST /v2/schedules/:id/${action}`, {
+function pauseRoute(action: 'pause' | 'resume', summary: string, isPaused: boolean): QueueRoute {
+  return queueRoute(`POST /v2/schedules/:id/${action}`, {
     alsoMethods: ['patch'],
     summary,
     permission: 'change',
@@ -98,8 +97,6 @@ async function setSchedule(call: QueueCall): Promise<void> {
 }
 
 /** @throws Refused 400 */
-function idIn({ id = '' }: PathParts): ScheduleId {
-  const problem = nameProblem('schedule id', id);
-  if (problem !== undefined) throw invalid(problem);
-  return id as ScheduleId;
+function idIn({ id }: PathParts): ScheduleId {
+  return checkedName('schedule id', id) as ScheduleId;
 }

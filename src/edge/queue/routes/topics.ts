@@ -1,23 +1,21 @@
 /** `/v2/topics`: URL groups. */
 
-import { nameProblem } from '../../../domain/queue/index.js';
-import { assert } from '../../../kernel/index.js';
 import { json } from '../../http/answer-shape.js';
 import { membersOf } from '../../http/checked.js';
 import { parseJson } from '../../http/json-items.js';
 import { ANYTHING, OBJECT, OBJECTS } from '../../http/openapi/parts.js';
 import { invalid, inWordsOf } from '../../http/refused.js';
 import type { PathParts } from '../../http/route.js';
+import { checkedName } from '../call-filters.js';
 import { destinationOf } from '../destination.js';
 import { refuseForbidden, settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
+import { only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { groupRecord } from '../records/resource-records.js';
 import { EndpointsRequest } from '../requests/endpoints.js';
 import { headersOf } from '../requests/header-members.js';
-import { type Route, route } from '../route.js';
 
-export const TOPIC_ROUTES: readonly Route[] = [
-  route('GET /v2/topics', {
+export const TOPIC_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/topics', {
     summary: 'Lists URL groups.',
     permission: 'read',
     answer: json(OBJECTS),
@@ -27,19 +25,17 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('GET /v2/topics/:name', {
+  queueRoute('GET /v2/topics/:name', {
     summary: 'Shows a URL group.',
     permission: 'read',
     answer: json(OBJECT),
     async handle(call, { path: parts }) {
       const { groups } = await call.ask({ type: 'GetGroup', group: nameIn(parts) }, 'Groups');
-      const [group] = groups;
-      assert(group !== undefined, 'a group that was found is missing');
-      call.value(200, groupRecord(group));
+      call.value(200, groupRecord(only(groups)));
     },
   }),
 
-  route('PATCH /v2/topics/:name', {
+  queueRoute('PATCH /v2/topics/:name', {
     summary: 'Sets the default headers of a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -53,7 +49,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/topics/:name', {
+  queueRoute('DELETE /v2/topics/:name', {
     summary: 'Deletes a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -63,7 +59,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/topics/:name/endpoints', {
+  queueRoute('POST /v2/topics/:name/endpoints', {
     summary: 'Adds endpoints to a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -75,7 +71,7 @@ export const TOPIC_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/topics/:name/endpoints', {
+  queueRoute('DELETE /v2/topics/:name/endpoints', {
     summary: 'Takes endpoints out of a URL group.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -96,8 +92,6 @@ function refuseEndpoint(call: QueueCall, url: string): void {
 }
 
 /** @throws Refused 400 */
-function nameIn({ name = '' }: PathParts): string {
-  const problem = nameProblem('URL group name', name);
-  if (problem !== undefined) throw invalid(problem);
-  return name;
+function nameIn({ name }: PathParts): string {
+  return checkedName('URL group name', name);
 }

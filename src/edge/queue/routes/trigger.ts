@@ -7,15 +7,14 @@ import { inWordsOf } from '../../http/refused.js';
 import { rawSettingsOf } from '../call-words.js';
 import { warningHeaders } from '../daily-headers.js';
 import { destinationInPath } from '../destination.js';
-import { expected, type QueueCall } from '../queue-call.js';
-import { type Route, route } from '../route.js';
+import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { triggerItem } from '../run-triggers.js';
 import { batchItems, wordsOf } from './batch.js';
 
 const TRIGGER = '/v2/trigger/';
 
-export const TRIGGER_ROUTES: readonly Route[] = [
-  route('POST /v2/trigger/*destination', {
+export const TRIGGER_ROUTES: readonly QueueRoute[] = [
+  queueRoute('POST /v2/trigger/*destination', {
     summary: 'Starts a workflow run.',
     permission: 'publish',
     bodyBound: 'message',
@@ -36,7 +35,7 @@ export const TRIGGER_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('POST /v2/batch/trigger', {
+  queueRoute('POST /v2/batch/trigger', {
     summary: 'Starts workflow runs.',
     permission: 'publish',
     bodyBound: 'batch',

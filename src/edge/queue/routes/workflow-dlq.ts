@@ -20,10 +20,10 @@ import {
 import type { DlqId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECT, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECT, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { settingsOf } from '../publish-items.js';
-import type { QueueCall } from '../queue-call.js';
+import { endOfPage, only, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { RUN_PAGE_BYTES } from '../queue-limits.js';
 import { workflowDlqRecord } from '../records/workflow-dlq-record.js';
 import {
@@ -35,34 +35,33 @@ import {
   oneRun,
   overridesOf,
 } from '../requests/workflow-dlq-request.js';
-import { filters, type Route, route } from '../route.js';
 
 /** Runs that one call takes up again, where it does not say. */
 const TAKEN_UP_AT_ONCE = 50;
 
-export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
-  route('GET /v2/workflows/dlq', {
+export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/workflows/dlq', {
     summary: 'Lists failed runs.',
     permission: 'read',
-    parameters: filters(OF_LIST),
+    parameters: textParameters(OF_LIST),
     answer: json(OBJECT),
     handle: listFailedRuns,
   }),
 
-  route('GET /v2/workflows/dlq/:id', {
+  queueRoute('GET /v2/workflows/dlq/:id', {
     summary: 'Shows a failed run.',
     permission: 'read',
     answer: json(OBJECT),
     async handle(call, { path: { id } }) {
       const { runs } = await call.ask({ type: 'GetFailedRun', dlqId: id as DlqId }, 'FailedRuns');
-      call.value(200, recordOf(call, runs[0] as FailedRunView));
+      call.value(200, recordOf(call, only(runs)));
     },
   }),
 
-  route('DELETE /v2/workflows/dlq', {
+  queueRoute('DELETE /v2/workflows/dlq', {
     summary: 'Deletes failed runs.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(schemaNamed('DlqDeleted')),
     async handle(call) {
       const selector = bulkRuns(call, MAX_DLQ_COUNT);
@@ -71,7 +70,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/workflows/dlq/:id', {
+  queueRoute('DELETE /v2/workflows/dlq/:id', {
     // As a published client asks for it.
     alsoPaths: ['/v2/workflows/dlq/delete/:id'],
     summary: 'Deletes a failed run.',
@@ -88,7 +87,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
   ...takingUp('resume', 'Resumes failed runs where they stopped.', 'Resumes a failed run where it stopped.'),
   ...takingUp('restart', 'Starts failed runs from the beginning.', 'Starts a failed run from the beginning.'),
 
-  route('POST /v2/workflows/dlq/callback/:id', {
+  queueRoute('POST /v2/workflows/dlq/callback/:id', {
     summary: 'Calls the failure function of a failed run again.',
     permission: 'change',
     answer: json(OBJECT),
@@ -96,13 +95,13 @@ export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
       const messageId = newMessageId(call.face.parts.random);
       const command = { type: 'RunFailureFunction', dlqId: id as DlqId, messageId } as const;
       const { runs } = await call.ask(command, 'RunsStarted');
-      call.value(200, nameRecord(runs[0] as RunName));
+      call.value(200, nameRecord(only(runs)));
     },
   }),
 
   // A redirection that leads nowhere is a failure to clients that look at the status alone, and there is nothing to
   // be led to.
-  route('DELETE /v2/workflows/dlq/callback/:id', {
+  queueRoute('DELETE /v2/workflows/dlq/callback/:id', {
     summary: 'Stops the failure function of a failed run.',
     permission: 'change',
     answer: json(ANYTHING),
@@ -113,12 +112,12 @@ export const WORKFLOW_DLQ_ROUTES: readonly Route[] = [
   }),
 ];
 
-function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: string): Route[] {
+function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: string): QueueRoute[] {
   return [
-    route(`POST /v2/workflows/dlq/${how}`, {
+    queueRoute(`POST /v2/workflows/dlq/${how}`, {
       summary,
       permission: 'change',
-      parameters: filters(OF_BULK),
+      parameters: textParameters(OF_BULK),
       answer: json(schemaNamed('ResumedRuns')),
       async handle(call) {
         const { runs, after } = await takeUp(call, how, bulkRuns(call, TAKEN_UP_AT_ONCE));
@@ -126,7 +125,7 @@ function takingUp(how: 'resume' | 'restart', summary: string, summaryOfOne: stri
         call.value(200, { workflowRuns: runs.map(nameRecord), cursor: after ?? '' });
       },
     }),
-    route(`POST /v2/workflows/dlq/${how}/:id`, {
+    queueRoute(`POST /v2/workflows/dlq/${how}/:id`, {
       summary: summaryOfOne,
       permission: 'change',
       answer: json(OBJECT),
@@ -165,7 +164,7 @@ async function* listed(
     after = page.after;
     left = after === undefined ? undefined : behind(left, after, page.runs.length);
   }
-  yield after === undefined ? ']}' : `],"cursor":${JSON.stringify(after)}}`;
+  yield endOfPage(after);
 }
 
 /** What is left to be shown; undefined: nothing of this page. */

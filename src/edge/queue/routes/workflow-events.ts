@@ -5,11 +5,10 @@ import { json } from '../../http/answer-shape.js';
 import { parseJson } from '../../http/json-items.js';
 import { OBJECT, OBJECTS } from '../../http/openapi/parts.js';
 import { inWordsOf } from '../../http/refused.js';
-import type { QueueCall } from '../queue-call.js';
+import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { notifyRecord, waiterRecord } from '../records/waiter-record.js';
 import { headersOf } from '../requests/header-members.js';
 import { WaitRequest } from '../requests/wait.js';
-import { type Route, route } from '../route.js';
 import { headerValue } from '../run-headers.js';
 import { checkedRunId, eventIdInPath, RUN_ID, runIdInPath } from '../run-names.js';
 import { stepOfObject } from '../step-marks.js';
@@ -21,15 +20,15 @@ const WAITERS = '/v2/waiters/';
 const CONFIGURATION = 'svc-';
 const FORWARDED = 'svc-forward-';
 
-export const WORKFLOW_EVENT_ROUTES: readonly Route[] = [
-  route('POST /v2/wait/*event', {
+export const WORKFLOW_EVENT_ROUTES: readonly QueueRoute[] = [
+  queueRoute('POST /v2/wait/*event', {
     summary: 'Lets a run wait for an event.',
     permission: 'publish',
     boundBy: 'run',
     answer: json(OBJECT),
     handle: wait,
   }),
-  route('POST /v2/notify/*event', {
+  queueRoute('POST /v2/notify/*event', {
     summary: 'Wakes the runs that wait for an event.',
     permission: 'publish',
     bodyBound: 'message',
@@ -38,7 +37,7 @@ export const WORKFLOW_EVENT_ROUTES: readonly Route[] = [
     handle: notify,
   }),
 
-  route('GET /v2/waiters/*event', {
+  queueRoute('GET /v2/waiters/*event', {
     summary: 'Lists the runs that wait for an event.',
     permission: 'read',
     answer: json(OBJECTS),

@@ -2,36 +2,36 @@
  * `/v2/workflows/logs` and `/v2/workflows/events`: what happened to runs. The first has runs with their steps, and so has
  * the second when it is grouped by run; else it has one event after the other.
  */
+
 import { RUN_STATES, type RunState } from '../../../domain/queue/runs/index.js';
 import type { RunId } from '../../../kernel/index.js';
-import {
-  MESSAGE_STATES,
-  type RunEventState,
-  type RunLogFilter,
-  STEP_STATES,
-  type StepState,
-} from '../../../ports/index.js';
+import { MESSAGE_STATES, type RunLogFilter, STEP_STATES, type StepState } from '../../../ports/index.js';
 import { json } from '../../http/answer-shape.js';
-import { OBJECT } from '../../http/openapi/parts.js';
+import { OBJECT, textParameters } from '../../http/openapi/parts.js';
 import { invalid } from '../../http/refused.js';
 import {
   countOf,
+  cursorOf,
   filterOf,
+  given,
   isGrouped,
   orderOf,
   type Parameters,
   queryParameters,
   single,
+  statesIn,
   trimOf,
+  URL_SEPARATOR,
+  unlessNone,
   urlsWanted,
   valuesOf,
   wholeNumber,
+  wordsForStates,
 } from '../call-filters.js';
-import type { QueueCall } from '../queue-call.js';
+import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
 import { runEventRecord } from '../records/workflow-event-record.js';
 import { runRecord } from '../records/workflow-run-record.js';
-import { filters, type Route, route } from '../route.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'groupBy',
@@ -56,30 +56,21 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 const BY_RUN = 'workflowRunId';
 /** Of one page: a run may have thousands of steps. */
 const MAX_RUN_COUNT = 10;
-const CURSOR = /^\d{1,16}-\d{1,16}$/;
-/** Commas belong to URLs: a list of them is split where the next one begins. */
-const BETWEEN_URLS = /,(?=https?:\/\/)/i;
 
-const EVENT_STATES: ReadonlyMap<string, readonly RunEventState[]> = new Map<string, readonly RunEventState[]>([
-  ...[...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED' as const, 'INVOKED' as const].map(
-    (state): [string, RunEventState[]] => [state, [state]],
-  ),
-  ['CANCELLED', ['CANCELED']],
-  ['IN_PROGRESS', ['ACTIVE', 'RETRY', 'ERROR']],
-]);
+const EVENT_STATES = wordsForStates([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']);
 
-export const WORKFLOW_LOG_ROUTES: readonly Route[] = [
-  route('GET /v2/workflows/logs', {
+export const WORKFLOW_LOG_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/workflows/logs', {
     summary: 'Lists workflow runs, newest first.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: (call) => listRuns(call, parametersOf(call)),
   }),
-  route('GET /v2/workflows/events', {
+  queueRoute('GET /v2/workflows/events', {
     summary: 'Lists what happened in workflow runs.',
     permission: 'read',
-    parameters: filters(PARAMETERS),
+    parameters: textParameters(PARAMETERS),
     answer: json(OBJECT),
     handle: (call) => {
       const parameters = parametersOf(call);
@@ -95,35 +86,28 @@ async function listRuns(call: QueueCall, parameters: Parameters): Promise<void> 
     filter,
     ...runStatesOf(others),
     count: countWithin(parameters, MAX_RUN_COUNT),
-    cursor: cursorIn(parameters),
+    cursor: cursorOf(parameters),
     trimBytes: trimOf(parameters),
   };
-  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const page = await call.face.parts.runLog.runs(call.grant.account, query, position);
+  const page = await call.face.parts.runLog.runs(call.grant.account, query, await call.position());
   const { runs, cursor } = page;
-  await call.list(['{"runs":[', endOf(cursor)], runs, (run) => runRecord(run, call.spellingFor(run.isAlias)), page);
+  await call.list(['{"runs":[', endOfPage(cursor)], runs, (run) => runRecord(run, call.spellingFor(run.isAlias)), page);
 }
 
 async function listEvents(call: QueueCall, parameters: Parameters): Promise<void> {
   const { filter, others } = runFilterOf(parameters);
   const query = {
     filter,
-    states: eventStatesOf(others),
+    states: statesIn(others, EVENT_STATES),
     order: orderOf(parameters, 'latestFirst'),
     count: countWithin(parameters, MAX_EVENT_COUNT),
-    cursor: cursorIn(parameters),
+    cursor: cursorOf(parameters),
     trimBytes: trimOf(parameters),
   };
-  const { position } = await call.ask({ type: 'GetPosition' }, 'Position');
-  const page = await call.face.parts.runLog.runEvents(call.grant.account, query, position);
+  const page = await call.face.parts.runLog.runEvents(call.grant.account, query, await call.position());
   const { events, cursor } = page;
   const record = (event: (typeof events)[number]) => runEventRecord(event, call.spellingFor(event.isAlias));
-  await call.list(['{"events":[', endOf(cursor)], events, record, page);
-}
-
-/** At the end there is no cursor at all: an empty one would be taken for another page. */
-function endOf(cursor: string | undefined): string {
-  return cursor === undefined ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
+  await call.list(['{"events":[', endOfPage(cursor)], events, record, page);
 }
 
 function parametersOf(call: QueueCall): Parameters {
@@ -137,26 +121,19 @@ function runFilterOf(parameters: Parameters): { readonly filter: RunLogFilter; r
   const named = valuesOf(parameters, 'workflowRuns', MAX_IDS);
   if (named.length > 0) return { filter: { runs: named.map(runNamed) }, others: new Map() };
   const { host, path, label, flowControlKey, callerIp, messageId, fromMs, toMs } = filterOf(parameters);
-  const url = (parameters.get('workflowUrl') ?? []).flatMap((text) => text.split(BETWEEN_URLS));
+  const url = (parameters.get('workflowUrl') ?? []).flatMap((text) => text.split(URL_SEPARATOR));
   if (url.length > MAX_FILTER_VALUES) throw invalid(`workflowUrl has more than ${MAX_FILTER_VALUES} values`);
   // Not split: clients choose ids, and may put commas into them.
   const runIds = (parameters.get('workflowRunId') ?? []) as readonly RunId[];
   if (runIds.length > MAX_FILTER_VALUES) throw invalid(`workflowRunId has more than ${MAX_FILTER_VALUES} values`);
   const created = single(parameters, 'workflowCreatedAt');
   const createdAtMs = created === undefined ? undefined : wholeNumber('workflowCreatedAt', created);
-  const filter = {
-    ...(runIds.length > 0 && { runs: runIds.map((runId) => ({ runId, createdAtMs })) }),
-    ...(createdAtMs !== undefined && { createdAtMs }),
-    ...(url.length > 0 && { url: urlsWanted(url) }),
-    ...(host && { host }),
-    ...(path && { path }),
-    ...(label && { label }),
-    ...(flowControlKey && { flowControlKey }),
-    ...(callerIp && { callerIp }),
-    ...(messageId && { messageId }),
-    ...(fromMs !== undefined && { fromMs }),
-    ...(toMs !== undefined && { toMs }),
-  };
+  const filter = given<RunLogFilter>({
+    runs: unlessNone(runIds.map((runId) => ({ runId, createdAtMs }))),
+    createdAtMs,
+    url: unlessNone(urlsWanted(url)),
+    ...{ host, path, label, flowControlKey, callerIp, messageId, fromMs, toMs },
+  });
   return { filter, others: parameters };
 }
 
@@ -175,22 +152,7 @@ function runStatesOf(parameters: Parameters): { states: RunState[]; stepStates: 
   return { states, stepStates };
 }
 
-function eventStatesOf(parameters: Parameters): RunEventState[] {
-  const states = valuesOf(parameters, 'state', MAX_FILTER_VALUES).flatMap((word) => {
-    const named = EVENT_STATES.get(word.toUpperCase());
-    if (named === undefined) throw invalid(`unknown state ${word}`);
-    return named;
-  });
-  return [...new Set(states)];
-}
-
 /** More than a page holds is a page, and a cursor. */
 function countWithin(parameters: Parameters, most: number): number {
   return Math.min(countOf(parameters, Number.MAX_SAFE_INTEGER) ?? most, most);
-}
-
-function cursorIn(parameters: Parameters): string | undefined {
-  const cursor = single(parameters, 'cursor');
-  if (cursor !== undefined && !CURSOR.test(cursor)) throw invalid('cursor is not one of ours');
-  return cursor;
 }

@@ -10,31 +10,27 @@ import {
 import { assert, type RunId } from '../../../kernel/index.js';
 import { notFound } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
-import { ANYTHING, OBJECTS, schemaNamed } from '../../http/openapi/parts.js';
+import { ANYTHING, OBJECTS, schemaNamed, textParameters } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { base64 } from '../../records/shown.js';
 import {
-  allParameters,
+  bulkParameters,
   countOf,
   flagOf,
-  instantOf,
+  given,
   type Parameters,
+  periodOf,
   queryParameters,
   single,
+  textsOf,
   urlsWanted,
   valuesOf,
 } from '../call-filters.js';
-import type { QueueCall } from '../queue-call.js';
-import { MAX_FILTER_VALUES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
-import { filters, type Route, route } from '../route.js';
+import { type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
+import { BASE64_SLICE_BYTES, MAX_IDS, RUN_PAGE_BYTES } from '../queue-limits.js';
 import { runIdInPath } from '../run-names.js';
-import { jsonOf } from './messages.js';
 
 const RUNS = '/v2/workflows/runs';
-/** Of an entry, encoded in one step: whole groups of base64. */
-const SLICE_BYTES = 192 * 1024;
-/** An id may hold any character, slashes too. */
-const _ONE_RUN = /^\/v2\/workflows\/runs\/.+$/;
 
 const OF_END: ReadonlySet<string> = new Set(['cancel']);
 const OF_BULK: ReadonlySet<string> = new Set([
@@ -51,8 +47,8 @@ const OF_BULK: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
-export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
-  route('GET /v2/workflows/runs/*id', {
+export const WORKFLOW_RUN_ROUTES: readonly QueueRoute[] = [
+  queueRoute('GET /v2/workflows/runs/*id', {
     summary: 'Shows the steps of a run.',
     permission: 'read',
     boundBy: 'run',
@@ -60,12 +56,12 @@ export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
     handle: (call) => call.pieces(entriesOf(call, runIdIn(call))),
   }),
 
-  route('DELETE /v2/workflows/runs/*id', {
+  queueRoute('DELETE /v2/workflows/runs/*id', {
     summary: 'Cancels a run.',
     permission: 'change',
     bodyBound: 'message',
     boundBy: 'run',
-    parameters: filters(OF_END),
+    parameters: textParameters(OF_END),
     answer: json(ANYTHING),
     async handle(call) {
       const runId = runIdIn(call);
@@ -78,15 +74,13 @@ export const WORKFLOW_RUN_ROUTES: readonly Route[] = [
     },
   }),
 
-  route('DELETE /v2/workflows/runs', {
+  queueRoute('DELETE /v2/workflows/runs', {
     summary: 'Cancels runs.',
     permission: 'change',
-    parameters: filters(OF_BULK),
+    parameters: textParameters(OF_BULK),
     answer: json(schemaNamed('Cancelled')),
     async handle(call) {
-      // An id that a client has lost would make it all of them.
-      if (call.path.endsWith('/')) throw invalid('the workflow run id is missing');
-      const selector = selectorOf(allParameters(call.words.rest, jsonOf(call), OF_BULK));
+      const selector = selectorOf(bulkParameters(call, OF_BULK, 'workflow run'));
       const { count } = await call.ask({ type: 'CancelRuns', selector }, 'Cancelled');
       call.value(200, { cancelled: count });
     },
@@ -101,7 +95,9 @@ async function* entriesOf(call: QueueCall, runId: RunId): AsyncGenerator<string>
   while (from !== undefined) {
     const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(call, runId, from);
     // It has ended meanwhile, and another one has its id.
-    if (createdAtMs !== undefined && page.run.createdAtMs !== createdAtMs) throw unknownRun(runId);
+    if (createdAtMs !== undefined && page.run.createdAtMs !== createdAtMs) {
+      throw new Refused(notFound(`workflowRun ${runId}`));
+    }
     createdAtMs = page.run.createdAtMs;
     for (const entry of page.entries) {
       if (from > 0) yield ',';
@@ -122,19 +118,15 @@ function* entryJson({ messageId, body, content }: EntryView): Generator<string> 
   assert(content !== undefined || body.bytes === 0, 'an entry of a run without its body', { messageId });
   const before = `{"messageId":"${messageId}","body":"`;
   const after = '","callType":"step"}';
-  if (content === undefined || content.byteLength <= SLICE_BYTES) {
+  if (content === undefined || content.byteLength <= BASE64_SLICE_BYTES) {
     yield `${before}${content === undefined ? '' : base64(content)}${after}`;
     return;
   }
   yield before;
-  for (let from = 0; from < content.byteLength; from += SLICE_BYTES) {
-    yield base64(content.subarray(from, from + SLICE_BYTES));
+  for (let from = 0; from < content.byteLength; from += BASE64_SLICE_BYTES) {
+    yield base64(content.subarray(from, from + BASE64_SLICE_BYTES));
   }
   yield after;
-}
-
-function unknownRun(runId: RunId): Refused {
-  return new Refused(notFound(`workflowRun ${runId}`));
 }
 
 function runIdIn({ path }: QueueCall): RunId {
@@ -149,19 +141,13 @@ function selectorOf(parameters: Parameters): RunSelector {
 }
 
 function filterOf(parameters: Parameters): RunFilter {
-  const filter: { -readonly [Name in keyof RunFilter]: RunFilter[Name] } = {};
-  const url = valuesOf(parameters, 'workflowUrl', MAX_FILTER_VALUES);
-  if (url.length > 0) {
-    filter.url = urlsWanted(url);
-    filter.isUrlExact = flagOf(parameters, 'workflowUrlExactMatch');
-  }
-  for (const name of ['label', 'flowControlKey', 'callerIp'] as const) {
-    const values = valuesOf(parameters, name, MAX_FILTER_VALUES);
-    if (values.length > 0) filter[name] = values;
-  }
-  const fromMs = instantOf(parameters, 'fromDate');
-  const toMs = instantOf(parameters, 'toDate');
-  if (fromMs !== undefined) filter.fromMs = fromMs;
-  if (toMs !== undefined) filter.toMs = toMs;
-  return filter;
+  const url = textsOf(parameters, 'workflowUrl');
+  return given<RunFilter>({
+    url: url && urlsWanted(url),
+    isUrlExact: url && flagOf(parameters, 'workflowUrlExactMatch'),
+    label: textsOf(parameters, 'label'),
+    flowControlKey: textsOf(parameters, 'flowControlKey'),
+    callerIp: textsOf(parameters, 'callerIp'),
+    ...periodOf(parameters),
+  });
 }

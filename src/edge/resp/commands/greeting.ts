@@ -4,7 +4,6 @@ import { ERRORS, ErrorReply, MapReply, OK, type Reply, SimpleString, wrongArity 
 import type { ByteString, DatabaseId } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
 import { closureOf } from '../../kv/admission.js';
-import { failureText } from '../failure-text.js';
 import { NO_ROOM } from '../no-room.js';
 import type { RespClient } from '../resp-client.js';
 import { clientLine } from './client-line.js';
@@ -171,7 +170,7 @@ function refusing(run: (client: RespClient, words: readonly ByteString[]) => Rep
     try {
       return run(client, words);
     } catch (failure) {
-      return new ErrorReply(failureText(client.face, failure));
+      return new ErrorReply(client.face.failureText(failure));
     }
   };
 }

@@ -4,7 +4,6 @@ import { ErrorReply, globTooLong, isGlobTooLong, OK, SimpleString } from '../../
 import type { ByteString } from '../../../kernel/index.js';
 import type { KvEvent } from '../../../messages/index.js';
 import type { KvGrant, KvSubscription } from '../../../ports/index.js';
-import { failureText } from '../failure-text.js';
 import { endUnlessAllowed } from '../listening-rights.js';
 import { NO_ROOM } from '../no-room.js';
 import { namesBytes, type RespClient, type SubscriptionKind } from '../resp-client.js';
@@ -68,7 +67,7 @@ async function listen(
   try {
     return await client.face.parts.events.subscribe(grant, kind, name, (event) => tell(client, event));
   } catch (failure) {
-    return new ErrorReply(failureText(client.face, failure));
+    return new ErrorReply(client.face.failureText(failure));
   }
 }
 

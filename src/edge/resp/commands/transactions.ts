@@ -19,6 +19,7 @@ import {
 } from '../../../domain/kv/index.js';
 import type { ByteString, PartitionName } from '../../../kernel/index.js';
 import type { KvGrant } from '../../../ports/index.js';
+import { bytesOfWords } from '../../kv/admission.js';
 import { denialOf } from '../../kv/permissions.js';
 import { NO_ROOM } from '../no-room.js';
 import { type ClientWatch, namesBytes, type QueuedCommand, type RespClient } from '../resp-client.js';
@@ -81,7 +82,7 @@ async function watch(client: RespClient, words: readonly ByteString[]): Promise<
       partition,
       mode: 'watch',
       commands: [['WATCH', ...keys]],
-      bytes: keys.reduce((bytes, key) => bytes + key.length, 0),
+      bytes: bytesOfWords(keys),
       client: client.identity,
     });
     const [mark] = replies;
@@ -144,7 +145,7 @@ async function execAtPartition(
     }
     specs.push(spec);
     commands.push(words);
-    for (const word of words) bytes += word.length;
+    bytes += bytesOfWords(words);
     if (trackReads(client, grant, spec, words, 'in-transaction') !== undefined) isTracked = true;
   }
   if (client.tracking !== undefined) client.tracking.caching = undefined;

@@ -26,7 +26,7 @@ const COUNTED_AFTER_MS = 5_000;
 
 const route = routesOf<ScrapeCall, 'read'>();
 
-export const MONITORING_ROUTES: readonly Route<ScrapeCall, 'read'>[] = [
+export const SCRAPE_ROUTES: readonly Route<ScrapeCall, 'read'>[] = [
   route('GET /monitoring/prometheus/federate', {
     alsoMethods: ['head'],
     summary: 'Shows metrics of a database, or of an account with its databases, to scrapers.',

@@ -1,0 +1,88 @@
+/**
+ * What the account of a caller owns, by the ids in paths and bodies; and changes of it, each with its line in the audit log.
+ */
+import {
+  type Account,
+  type AuditAction,
+  type Database,
+  type DatabaseChange,
+  type DatabaseSettings,
+  DEFAULT_DATABASE_SETTINGS,
+  type SearchIndex,
+} from '../../domain/control/index.js';
+import { notFound } from '../error-map.js';
+import { Refused } from '../http/refused.js';
+import { databaseIdIn, queueIdIn, searchIndexIdIn } from './ids.js';
+import type { Change, ManagementCall } from './management-call.js';
+
+/** @throws Refused 404 */
+export async function databaseIn(call: ManagementCall, uuid: string | undefined): Promise<Database> {
+  const command = { type: 'GetDatabase', account: call.account, database: databaseIdIn(uuid) } as const;
+  return (await call.ask(command, 'OneDatabase')).database;
+}
+
+/** @param changeOf given the settings that it has. @param secondary as the audit log has it. @throws Refused */
+export async function changedDatabase(
+  call: ManagementCall,
+  uuid: string | undefined,
+  action: AuditAction,
+  changeOf: (settings: DatabaseSettings) => DatabaseChange,
+  secondary = '',
+): Promise<Database> {
+  const { id, name, settings = DEFAULT_DATABASE_SETTINGS } = await databaseIn(call, uuid);
+  const command = { type: 'ChangeDatabase', account: call.account, database: id, change: changeOf(settings) } as const;
+  return (await call.change(command, 'OneDatabase', { action, entity: name, secondary })).database;
+}
+
+export async function queuesOf(call: ManagementCall): Promise<readonly Account[]> {
+  return (await call.ask({ type: 'ListQueues', account: call.account }, 'Accounts')).accounts;
+}
+
+/** @throws Refused 404 */
+export async function queueIn(call: ManagementCall, uuid: string | undefined): Promise<Account> {
+  const id = queueIdIn(uuid);
+  const found = (await queuesOf(call)).find((queue) => queue.id === id);
+  if (found === undefined) throw new Refused(notFound('message queue account'));
+  return found;
+}
+
+/** @throws Refused */
+export async function changedQueue(
+  call: ManagementCall,
+  uuid: string | undefined,
+  action: AuditAction,
+  commandOf: (queue: Account) => Change,
+  secondary = '',
+): Promise<Account> {
+  const queue = await queueIn(call, uuid);
+  return (await call.change(commandOf(queue), 'OneAccount', { action, entity: queue.name, secondary })).account;
+}
+
+/** A queue's limits follow from its plan and its budget. */
+export function planChange(plan: Extract<Change, { readonly type: 'ChangeAccountPlan' }>['plan']) {
+  return ({ id }: Account) => ({ type: 'ChangeAccountPlan', account: id, plan, limits: {} }) as const;
+}
+
+export async function indexesOf(call: ManagementCall): Promise<readonly SearchIndex[]> {
+  return (await call.ask({ type: 'ListSearchIndexes', account: call.account }, 'SearchIndexes')).indexes;
+}
+
+/** @throws Refused 404 */
+export async function indexIn(call: ManagementCall, uuid: string | undefined): Promise<SearchIndex> {
+  const command = { type: 'GetSearchIndex', account: call.account, index: searchIndexIdIn(uuid) } as const;
+  return (await call.ask(command, 'OneSearchIndex')).index;
+}
+
+type IndexChange = Omit<Extract<Change, { readonly type: 'ChangeSearchIndex' }>, 'type' | 'account' | 'index'>;
+
+/** @throws Refused */
+export async function changeIndex(
+  call: ManagementCall,
+  { id, name }: SearchIndex,
+  action: AuditAction,
+  change: IndexChange,
+  secondary = '',
+): Promise<void> {
+  const command = { type: 'ChangeSearchIndex', account: call.account, index: id, ...change } as const;
+  await call.change(command, 'OneSearchIndex', { action, entity: name, secondary });
+}
