@@ -71,7 +71,7 @@ export class FoldedFile {
 
   start(): void {
     this.#running = this.#run();
-    this.#pruneLater();
+    this.#pruning = this.parts.timers.every(this.parts.pruneEveryMs, () => this.#prune());
   }
 
   /** @param wake what waits for something to be folded: nothing will be */
@@ -125,14 +125,6 @@ export class FoldedFile {
       if (this.#isStopped) return;
       this.parts.store.discard(reasons.find((reason) => reason !== undefined) ?? this.#why);
     }
-  }
-
-  #pruneLater(): void {
-    if (this.#isStopped) return;
-    this.#pruning = this.parts.timers.after(this.parts.pruneEveryMs, () => {
-      this.#prune();
-      this.#pruneLater();
-    });
   }
 
   #prune(): void {
