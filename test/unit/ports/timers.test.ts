@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 describe('waiting by timers', () => {
   let time: ManualTime;
