@@ -19,6 +19,7 @@ import {
 } from '../../messages/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
+import { ModelFile } from '../model-file.js';
 import { type Prepared, prepared } from '../statements.js';
 import { BucketRows } from './bucket-rows.js';
 import { Deltas } from './deltas.js';
@@ -26,8 +27,8 @@ import { GaugeState } from './gauge-state.js';
 import { LiveMessages } from './live-messages.js';
 import { MeterFold } from './meter-fold.js';
 import { QueueFold } from './queue-fold.js';
+import { SCHEMA, SCHEMA_VERSION } from './schema.js';
 import { Sessions } from './sessions.js';
-import { StatsFile } from './stats-file.js';
 import { StatsTables } from './stats-tables.js';
 import { Subjects } from './subjects.js';
 
@@ -45,8 +46,7 @@ export interface StatsCheckpoint extends Checkpoint {
 const QUEUE_PREFIX = 'queue:';
 
 export class StatsStore {
-  readonly #file: StatsFile;
-  #parts: Parts;
+  readonly #file: ModelFile<Parts>;
   #held: Promise<void> | undefined;
 
   constructor(
@@ -54,8 +54,13 @@ export class StatsStore {
     log: Log,
     private readonly options: StatsStoreOptions,
   ) {
-    this.#file = new StatsFile(files, log, options.clusterId);
-    this.#parts = partsOf(this.#file.sql);
+    const { clusterId } = options;
+    const how = { model: 'statistics', clusterId, version: SCHEMA_VERSION, schema: SCHEMA, partsOf };
+    this.#file = new ModelFile(files, log, how);
+  }
+
+  get #parts(): Parts {
+    return this.#file.parts;
   }
 
   get rows(): BucketRows {
@@ -198,7 +203,6 @@ export class StatsStore {
   /** Removes everything; what follows is folded from the beginning. */
   discard(reason: string): void {
     this.#file.discard(reason);
-    this.#parts = partsOf(this.#file.sql);
   }
 
   close(): void {
