@@ -8,7 +8,7 @@ import type { ReadEntry } from '../../codec/envelope/index.js';
 import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import type { AccountId, ShardName } from '../../kernel/index.js';
-import { parseQueuePartition } from '../../messages/index.js';
+import { entrySections, isQueuePartition, parseQueuePartition } from '../../messages/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
 import { ModelFile } from '../model-file.js';
@@ -24,8 +24,6 @@ export interface MessageLogStoreOptions {
   readonly clusterId: string;
   readonly retention?: RetentionLimits;
 }
-
-const QUEUE_PREFIX = 'queue:';
 
 export class MessageLogStore {
   /** Of accounts that have a number of their own. */
@@ -70,11 +68,9 @@ export class MessageLogStore {
     this.#transaction(() => {
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
-        if (entry.body.kind === 'batch') {
-          for (const { partition, index, effects } of entry.body.sections) {
-            if (!partition.startsWith(QUEUE_PREFIX)) continue;
-            rows += this.#parts.writer.section(parseQueuePartition(partition), index, decodeQueueEvents(effects));
-          }
+        for (const { partition, index, effects } of entrySections(entry)) {
+          if (!isQueuePartition(partition)) continue;
+          rows += this.#parts.writer.section(parseQueuePartition(partition), index, decodeQueueEvents(effects));
         }
         after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
       }

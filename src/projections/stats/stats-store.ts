@@ -11,6 +11,8 @@ import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
 import {
+  entrySections,
+  isQueuePartition,
   type MeterRecord,
   parseQueuePartition,
   type StatisticsMark,
@@ -42,8 +44,6 @@ export interface StatsCheckpoint extends Checkpoint {
   /** Entries up to this one changed the DLQ before its number was taken from a snapshot. */
   readonly dlqFrom: number;
 }
-
-const QUEUE_PREFIX = 'queue:';
 
 export class StatsStore {
   readonly #file: ModelFile<Parts>;
@@ -124,14 +124,12 @@ export class StatsStore {
       const { queue, subjects } = this.#parts;
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
-        if (entry.body.kind === 'batch') {
-          for (const { partition, effects } of entry.body.sections) {
-            if (!partition.startsWith(QUEUE_PREFIX)) continue;
-            const account = subjects.idOf('queue', parseQueuePartition(partition));
-            const dlq = queue.apply(account, decodeQueueEvents(effects));
-            if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
-            rows += 1;
-          }
+        for (const { partition, effects } of entrySections(entry)) {
+          if (!isQueuePartition(partition)) continue;
+          const account = subjects.idOf('queue', parseQueuePartition(partition));
+          const dlq = queue.apply(account, decodeQueueEvents(effects));
+          if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
+          rows += 1;
         }
         after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
       }
