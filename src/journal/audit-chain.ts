@@ -3,8 +3,10 @@
  * said elsewhere about single entries (by snapshots, leases, checkpoints) is true of them. It goes on behind a
  * finding: the next entry is taken at its word, and followed from there.
  */
+
 import { EntryAssembler, type ReadEntry } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import { entrySections } from '../messages/index.js';
 import { Chain, type ChainHead, EMPTY_HEAD } from './chain.js';
 import { chainAfter } from './entry-reader.js';
 import type { StoredManifest } from './snapshot-store.js';
@@ -128,14 +130,12 @@ export class ChainAudit {
     const { entry } = read;
     if (this.entries === 0) this.firstNumber = entry.number;
     this.entries += 1;
-    if (entry.body.kind === 'batch') {
-      for (const { partition, index } of entry.body.sections) {
-        const known = this.partitions.get(partition);
-        if (known === undefined) this.partitions.set(partition, { sections: 1, lastIndex: index });
-        else {
-          known.sections += 1;
-          known.lastIndex = index;
-        }
+    for (const { partition, index } of entrySections(entry)) {
+      const known = this.partitions.get(partition);
+      if (known === undefined) this.partitions.set(partition, { sections: 1, lastIndex: index });
+      else {
+        known.sections += 1;
+        known.lastIndex = index;
       }
     }
     this.#compareWithManifest(read);

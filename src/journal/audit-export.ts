@@ -7,8 +7,10 @@
  *     before it, where there is one
  *  E3 nothing is read ahead of whoever takes the output
  */
+
 import type { ReadEntry } from '../codec/envelope/index.js';
 import type { PartitionName, ShardName } from '../kernel/index.js';
+import { entrySections } from '../messages/index.js';
 import type { AuditPorts } from './audit.js';
 import { isAfter, isBefore, type Moment, tooEarly } from './audit-moment.js';
 import { Chain } from './chain.js';
@@ -69,8 +71,7 @@ export async function* exportCommands(
   const snapshot = beginning.base?.manifest.partitions.find(({ name }) => name === partition);
   if (snapshot !== undefined) yield* new SnapshotStore(ports.objects, ports.log).segmentBytes(snapshot);
   for await (const { entry } of entriesUpTo(ports, shard, beginning, to)) {
-    if (entry.body.kind !== 'batch') continue;
-    for (const section of entry.body.sections) if (section.partition === partition) yield section.effects;
+    for (const section of entrySections(entry)) if (section.partition === partition) yield section.effects;
   }
 }
 

@@ -10,7 +10,7 @@
  *  AS4 a snapshot that is let go of meanwhile is no damage
  */
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { ManifestPartition } from '../messages/index.js';
+import { entrySections, type ManifestPartition } from '../messages/index.js';
 import type { AuditOptions, AuditPorts } from './audit.js';
 import { compareBodies, readBodies } from './audit-bodies.js';
 import type { Finding } from './audit-chain.js';
@@ -158,8 +158,7 @@ class Audit {
       chain,
     )) {
       this.#checkSignal();
-      if (entry.body.kind !== 'batch') continue;
-      for (const { partition, effects } of entry.body.sections) folds.get(partition)?.apply(effects);
+      for (const { partition, effects } of entrySections(entry)) folds.get(partition)?.apply(effects);
     }
     for (const partition of group) {
       const { name, keys, digest } = partition;

@@ -10,7 +10,7 @@
 
 import type { BodyIndex } from '../codec/envelope/index.js';
 import { isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { BodySegmentRef, Manifest, SegmentRef } from '../messages/index.js';
+import { type BodySegmentRef, entrySections, type Manifest, type SegmentRef } from '../messages/index.js';
 import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
 import { BodyBlock, bytesOfIndex, placeIn } from './body-block.js';
 import { readBodyIndex } from './body-segments.js';
@@ -118,10 +118,10 @@ export class BodyReader {
 
   async #loadEntry(shard: ShardName, partition: PartitionName, at: number): Promise<BodyBlock | undefined> {
     const entry = await readEntryAt(this.ports.journal, shard, at, this.#pause);
-    if (entry?.body.kind !== 'batch') return undefined;
+    if (entry === undefined) return undefined;
     const bodies: (readonly [number, Uint8Array])[] = [];
     let count = 0;
-    for (const section of entry.body.sections) {
+    for (const section of entrySections(entry)) {
       if (section.partition !== partition) continue;
       for (const body of this.carriedBodies(section.effects)) {
         if (body !== undefined) bodies.push(body);

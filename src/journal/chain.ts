@@ -6,8 +6,10 @@
  * Where a reader starts from a snapshot, the snapshot's own link comes first; where the front has been
  * purged and nothing older is known, the first entry met is taken at its word.
  */
+
 import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
 import { MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import { entrySections } from '../messages/index.js';
 
 export interface ChainLink {
   readonly number: number;
@@ -65,17 +67,15 @@ export class Chain {
         throw this.#damage('an epoch begins unclaimed', read);
       if (entry.clockMs < head.clockMs) throw this.#damage('a clock falls', read);
     }
-    if (entry.body.kind === 'batch') {
-      for (const section of entry.body.sections) {
-        const link = this.#sections.get(section.partition);
-        if (link !== undefined || !this.trustsUnknownSections) {
-          const before = link ?? { number: 0, hash: NO_HASH };
-          if (section.index !== before.number + 1 || !equal(section.previousHash, before.hash)) {
-            throw this.#damage('a section does not follow its partition', read, { partition: section.partition });
-          }
+    for (const section of entrySections(entry)) {
+      const link = this.#sections.get(section.partition);
+      if (link !== undefined || !this.trustsUnknownSections) {
+        const before = link ?? { number: 0, hash: NO_HASH };
+        if (section.index !== before.number + 1 || !equal(section.previousHash, before.hash)) {
+          throw this.#damage('a section does not follow its partition', read, { partition: section.partition });
         }
-        this.#sections.set(section.partition, { number: section.index, hash: hashSection(section) });
       }
+      this.#sections.set(section.partition, { number: section.index, hash: hashSection(section) });
     }
     this.#head = { number: entry.number, hash, epoch: entry.epoch, clockMs: entry.clockMs, position };
   }

@@ -9,7 +9,7 @@
  */
 import { hashSection, NO_HASH, type ReadEntry } from '../codec/envelope/index.js';
 import { describeError, isMillraceError, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
-import type { Section } from '../messages/index.js';
+import { entrySections, type Section } from '../messages/index.js';
 import type { AuditPorts } from './audit.js';
 import { isAfter, type Moment, tooEarly } from './audit-moment.js';
 import { type ChainHead, type ChainLink, EMPTY_HEAD } from './chain.js';
@@ -128,14 +128,12 @@ export class ShardReplay<F extends PartitionFold> {
 
   #apply(read: ReadEntry, visit: SectionVisitor<F>): void {
     const { entry, hash, position } = read;
-    if (entry.body.kind === 'batch') {
-      for (const section of entry.body.sections) {
-        const fold = this.folds.get(section.partition);
-        if (fold === undefined) continue;
-        visit(read, section, fold);
-        fold.apply(section.effects);
-        this.#sections.set(section.partition, section);
-      }
+    for (const section of entrySections(entry)) {
+      const fold = this.folds.get(section.partition);
+      if (fold === undefined) continue;
+      visit(read, section, fold);
+      fold.apply(section.effects);
+      this.#sections.set(section.partition, section);
     }
     const { number, epoch, clockMs } = entry;
     this.#head = { number, epoch, clockMs, hash, position };

@@ -7,16 +7,15 @@ import { hashSection, type ReadEntry } from '../codec/envelope/index.js';
 import { decodeQueueEvents } from '../codec/queue/index.js';
 import { MalformedRespError, RespCommandReader } from '../codec/resp/index.js';
 import { type ByteString, isAscii, MillraceError, type PartitionName } from '../kernel/index.js';
-import type { Section } from '../messages/index.js';
+import { entrySections, isQueuePartition, type Section } from '../messages/index.js';
 
 /** Pieces are about this long; a line of a large entry would be a string of its size. */
 const PIECE_CHARACTERS = 64 * 1024;
 
 /** The lines of an entry's sections of these partitions. @throws JOURNAL_DAMAGED when effects are not what their plane writes */
 export function* linesOf(read: ReadEntry, partitions: ReadonlySet<PartitionName>): Iterable<string> {
-  const { body } = read.entry;
-  if (body.kind !== 'batch') return;
-  for (const section of body.sections) if (partitions.has(section.partition)) yield* sectionLine(read, section);
+  for (const section of entrySections(read.entry))
+    if (partitions.has(section.partition)) yield* sectionLine(read, section);
 }
 
 function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
@@ -45,7 +44,7 @@ function* sectionLine(read: ReadEntry, section: Section): Iterable<string> {
 }
 
 function* effectsOf(section: Section, position: number): Iterable<string> {
-  if (section.partition.startsWith('queue:')) {
+  if (isQueuePartition(section.partition)) {
     for (const event of decodeQueueEvents(section.effects)) yield JSON.stringify(event, plainValue);
     return;
   }

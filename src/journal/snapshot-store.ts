@@ -96,15 +96,8 @@ export class SnapshotStore {
     { checkDigest = false }: { checkDigest?: boolean } = {},
   ): AsyncGenerator<void> {
     for (const segment of partition.segments) {
-      const bytes = await this.objects.get(segment.object);
-      if (bytes === undefined) throw notAsWritten('a segment is gone', partition.name, segment);
-      const hash = createHash('sha256');
-      for (let from = 0; from < bytes.length; from += HASH_SLICE_BYTES) {
-        hash.update(bytes.subarray(from, from + HASH_SLICE_BYTES));
-        yield;
-      }
-      if (!hash.digest().equals(segment.sha256))
-        throw notAsWritten('a segment has other bytes', partition.name, segment);
+      const bytes = await this.#bytesOf(partition.name, segment);
+      for (const _ of checked(bytes, partition.name, segment)) yield;
       for (const _ of fold.applyInSlices(bytes)) yield;
     }
     if (fold.size !== partition.keys) throw notAsWritten('a snapshot has another number of keys', partition.name);
@@ -123,9 +116,9 @@ export class SnapshotStore {
     while ((await slices.next()).done !== true);
   }
 
-  /** A partition's segments as they were written. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
-  async *segmentBytes(partition: ManifestPartition): AsyncGenerator<Uint8Array> {
-    for (const segment of partition.segments) yield await this.readObject(partition.name, segment);
+  /** A partition's segments as they were written, in order. @throws as `readObject` */
+  async *segmentBytes(partition: ManifestPartition, pause?: () => Promise<void>): AsyncGenerator<Uint8Array> {
+    for (const segment of partition.segments) yield await this.readObject(partition.name, segment, pause);
   }
 
   /**
@@ -133,14 +126,14 @@ export class SnapshotStore {
    * @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
    */
   async readObject(partition: PartitionName, ref: SegmentRef, pause?: () => Promise<void>): Promise<Uint8Array> {
+    const bytes = await this.#bytesOf(partition, ref);
+    for (const _ of checked(bytes, partition, ref)) await pause?.();
+    return bytes;
+  }
+
+  async #bytesOf(partition: PartitionName, ref: SegmentRef): Promise<Uint8Array> {
     const bytes = await this.objects.get(ref.object);
     if (bytes === undefined) throw notAsWritten('a segment is gone', partition, ref);
-    const hash = createHash('sha256');
-    for (let from = 0; from < bytes.length; from += HASH_SLICE_BYTES) {
-      hash.update(bytes.subarray(from, from + HASH_SLICE_BYTES));
-      await pause?.();
-    }
-    if (!hash.digest().equals(ref.sha256)) throw notAsWritten('a segment has other bytes', partition, ref);
     return bytes;
   }
 
@@ -242,6 +235,16 @@ function padded(number: number): string {
 
 function partitionDigits(partition: string): string {
   return createHash('sha256').update(partition, 'utf8').digest('hex').slice(0, PARTITION_DIGITS);
+}
+
+/** Compares the bytes with their digest, in steps of less than a millisecond. @throws JOURNAL_DAMAGED */
+function* checked(bytes: Uint8Array, partition: PartitionName, ref: SegmentRef): Iterable<void> {
+  const hash = createHash('sha256');
+  for (let from = 0; from < bytes.length; from += HASH_SLICE_BYTES) {
+    hash.update(bytes.subarray(from, from + HASH_SLICE_BYTES));
+    yield;
+  }
+  if (!hash.digest().equals(ref.sha256)) throw notAsWritten('a segment has other bytes', partition, ref);
 }
 
 function notAsWritten(reason: string, partition: PartitionName, segment?: SegmentRef): MillraceError {

@@ -8,7 +8,6 @@
  *  ST3 the two newest that count stay, and what is newer than they; the meter's log may go below the older of them
  *      (`coveredUpTo`): one alone lets go of nothing
  */
-
 import { sha256 } from '../codec/envelope/index.js';
 import {
   decodeStatisticsManifest,
@@ -156,10 +155,6 @@ export function meterPositionOf({ marks }: StatisticsManifest): number {
 
 export function statisticsManifestName(position: number): string {
   return `${MANIFESTS}${padded(position)}`;
-}
-
-export function isStatisticsManifest(name: string): boolean {
-  return name.startsWith(MANIFESTS);
 }
 
 function padded(position: number): string {

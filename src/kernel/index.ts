@@ -5,3 +5,4 @@ export * from './errors.js';
 export * from './ids.js';
 export * from './random-source.js';
 export * from './read-url.js';
+export * from './remembered.js';

@@ -71,3 +71,10 @@ export type JournalMessage =
       /** The entry's clock, so that whoever reads only the end of a journal knows it. */
       readonly clockMs: number;
     };
+
+const NO_SECTIONS: readonly Section[] = [];
+
+/** What an entry changes; nothing for claims and snapshots. */
+export function entrySections({ body }: { readonly body: EntryBody }): readonly Section[] {
+  return body.kind === 'batch' ? body.sections : NO_SECTIONS;
+}

@@ -1,21 +1,23 @@
 /** Names of the queue's plane: an account has one partition there, and a shard an intake beside its journal. */
-import { type AccountId, MillraceError, type PartitionName, type ShardName } from '../kernel/index.js';
+import { type AccountId, MillraceError, type PartitionName, Remembered, type ShardName } from '../kernel/index.js';
 
 const QUEUE_PARTITION = /^queue:(ac-[a-z2-7]{16})$/;
 
 /** Names that are remembered; asked for with every command, and hashed once when it is always the same text. */
 const REMEMBERED_NAMES = 10_000;
-const remembered = new Map<AccountId, PartitionName>();
+const remembered = new Remembered<AccountId, PartitionName>(REMEMBERED_NAMES);
 
 /** `queue:<account id>`. */
 export function queuePartition(account: AccountId): PartitionName {
-  let name = remembered.get(account);
-  if (name === undefined) {
-    if (remembered.size === REMEMBERED_NAMES) remembered.clear();
-    name = `queue:${account}` as PartitionName;
-    remembered.set(account, name);
-  }
+  const known = remembered.get(account);
+  if (known !== undefined) return known;
+  const name = `queue:${account}` as PartitionName;
+  remembered.set(account, name);
   return name;
+}
+
+export function isQueuePartition(partition: string): boolean {
+  return partition.startsWith('queue:');
 }
 
 /** @throws INVALID */

@@ -25,6 +25,30 @@ export abstract class Timers {
     });
   }
 
+  /**
+   * Runs `action` again and again until it is cancelled: at first `everyMs` from now, and then as long after the end of
+   * the run before. Nobody hears of an error, so an action that returns a promise never rejects.
+   */
+  every(everyMs: number, action: () => unknown): Timer {
+    let isCancelled = false;
+    let timer: Timer | undefined;
+    const again = () => {
+      if (!isCancelled) timer = this.after(everyMs, run);
+    };
+    const run = () => {
+      const running = action();
+      if (running instanceof Promise) void running.then(again);
+      else again();
+    };
+    again();
+    return {
+      cancel: () => {
+        isCancelled = true;
+        timer?.cancel();
+      },
+    };
+  }
+
   /** Lets others run: for long work, every millisecond or two of it. */
   breathe(): Promise<void> {
     return new Promise((resolve) => this.soon(resolve));

@@ -7,7 +7,13 @@ import { decodeQueueEvents } from '../codec/queue/index.js';
 import type { BodyRef, QueueEvent } from '../domain/queue/index.js';
 import { SnapshotStore } from '../journal/index.js';
 import type { AccountId, ShardName } from '../kernel/index.js';
-import { type ManifestPartition, parseQueuePartition, queuePartition, shardOf } from '../messages/index.js';
+import {
+  isQueuePartition,
+  type ManifestPartition,
+  parseQueuePartition,
+  queuePartition,
+  shardOf,
+} from '../messages/index.js';
 import type { Journal, Log, ObjectStore, Timers } from '../ports/index.js';
 import type { Checkpoint } from './checkpoint.js';
 import type { MessageLogStore } from './message-log/index.js';
@@ -63,7 +69,7 @@ export async function restoreFromSnapshot(
   const known = store.accounts().map(queuePartition);
   const all = new Set([...named.keys(), ...known.filter((name) => shardOf('queue', name, shardCount) === shard)]);
   for (const name of all) {
-    if (!name.startsWith('queue:')) continue;
+    if (!isQueuePartition(name)) continue;
     const account = parseQueuePartition(name);
     store.clear(account);
     const partition = named.get(name);

@@ -5,19 +5,7 @@
 import { decode, encode } from '@msgpack/msgpack';
 import type { DlqSelector, Envelope } from '../domain/queue/index.js';
 import { type AccountId, type DatabaseId, MillraceError } from '../kernel/index.js';
-import type {
-  DlqPage,
-  DlqRow,
-  LogEvent,
-  LogPage,
-  LogQuery,
-  MaybeBehind,
-  Period,
-  RunEventPage,
-  RunEventQuery,
-  RunPage,
-  RunQuery,
-} from '../ports/index.js';
+import type { LogQuery, MaybeBehind, Period, RunEventQuery, RunQuery } from '../ports/index.js';
 
 export type StatisticsQuestion =
   | { readonly of: 'database'; readonly id: DatabaseId; readonly period: Period; readonly nowMs: number }
@@ -45,67 +33,53 @@ const VERSION = 1;
 /** What is absent stays absent: the members of these records that are optional read as undefined. */
 const OPTIONS = { ignoreUndefined: true };
 
-type Shared<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }> = Omit<
-  Item,
-  'envelope' | 'body'
-> & { readonly envelope: number; readonly body: number };
-
-interface SharedPage<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }> extends MaybeBehind {
-  readonly items: readonly Shared<Item>[];
-  readonly envelopes: readonly Envelope[];
-  readonly bodies: readonly Uint8Array[];
+/** Items of a page, and where to go on. */
+export interface Page<Item> extends MaybeBehind {
+  readonly items: readonly Item[];
   readonly next?: string | undefined;
 }
 
+/** What has an envelope and a body, as many items of a page have the same. */
+interface Parcel {
+  readonly envelope: Envelope;
+  readonly body: Uint8Array;
+}
+
+type Shared<Item> = Omit<Item, keyof Parcel> & { readonly envelope: number; readonly body: number };
+
+interface SharedPage<Item extends Parcel> extends Page<Shared<Item>> {
+  readonly envelopes: readonly Envelope[];
+  readonly bodies: readonly Uint8Array[];
+}
+
 export function encodeQuestion(question: Question): Uint8Array {
-  return encode([VERSION, question], OPTIONS);
+  return encodePlain(question);
 }
 
 /** @throws INVALID */
 export function decodeQuestion(bytes: Uint8Array): Question {
-  const question = opened<Question>(bytes);
+  const question = decodePlain<Question>(bytes);
   if (!KINDS.has(question.kind)) throw unknownForm();
   return question;
 }
 
-export function encodeLogPage({ events, cursor, behind }: LogPage): Uint8Array {
-  return encode([VERSION, { ...shared(events, cursor), behind }], OPTIONS);
+/** Of items with envelopes and bodies. */
+export function encodeSharedPage<Item extends Parcel>({ items, next, behind }: Page<Item>): Uint8Array {
+  const envelopes = new Map<Envelope, number>();
+  const bodies = new Map<Uint8Array, number>();
+  const rows = items.map((item) => ({
+    ...item,
+    envelope: numberOf(envelopes, item.envelope),
+    body: numberOf(bodies, item.body),
+  }));
+  return encodePlain({ items: rows, envelopes: [...envelopes.keys()], bodies: [...bodies.keys()], next, behind });
 }
 
 /** @throws INVALID */
-export function decodeLogPage(bytes: Uint8Array): LogPage {
-  const page = opened<SharedPage<LogEvent>>(bytes);
-  return { events: unshared(page), cursor: page.next, ...behindOf(page) };
-}
-
-export function encodeDlqPage({ entries, after, behind }: DlqPage): Uint8Array {
-  return encode([VERSION, { ...shared(entries, after), behind }], OPTIONS);
-}
-
-/** @throws INVALID */
-export function decodeDlqPage(bytes: Uint8Array): DlqPage {
-  const page = opened<SharedPage<DlqRow>>(bytes);
-  return { entries: unshared(page), after: page.next as DlqPage['after'], ...behindOf(page) };
-}
-
-export function encodeRunPage({ runs, cursor, behind }: RunPage): Uint8Array {
-  return encode([VERSION, { items: runs, next: cursor, behind }], OPTIONS);
-}
-
-/** @throws INVALID */
-export function decodeRunPage(bytes: Uint8Array): RunPage {
-  const page = opened<{ items: RunPage['runs']; next?: string } & MaybeBehind>(bytes);
-  return { runs: page.items, cursor: page.next, ...behindOf(page) };
-}
-
-export function encodeRunEventPage({ events, cursor, behind }: RunEventPage): Uint8Array {
-  return encode([VERSION, { items: events, next: cursor, behind }], OPTIONS);
-}
-
-/** @throws INVALID */
-export function decodeRunEventPage(bytes: Uint8Array): RunEventPage {
-  const page = opened<{ items: RunEventPage['events']; next?: string } & MaybeBehind>(bytes);
-  return { events: page.items, cursor: page.next, ...behindOf(page) };
+export function decodeSharedPage<Item extends Parcel>(bytes: Uint8Array): Page<Item> {
+  const { items, envelopes, bodies, next, behind } = decodePlain<SharedPage<Item>>(bytes);
+  const unshared = items.map((item) => ({ ...item, envelope: envelopes[item.envelope], body: bodies[item.body] }));
+  return { items: unshared as unknown as Item[], next, ...(behind && { behind }) };
 }
 
 /** An answer that shares nothing. */
@@ -115,45 +89,6 @@ export function encodePlain(value: object): Uint8Array {
 
 /** @throws INVALID */
 export function decodePlain<T>(bytes: Uint8Array): T {
-  return opened<T>(bytes);
-}
-
-function shared<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }>(
-  items: readonly Item[],
-  next: string | undefined,
-): SharedPage<Item> {
-  const envelopes = new Map<Envelope, number>();
-  const bodies = new Map<Uint8Array, number>();
-  const rows = items.map((item) => ({
-    ...item,
-    envelope: numberOf(envelopes, item.envelope),
-    body: numberOf(bodies, item.body),
-  }));
-  return { items: rows, envelopes: [...envelopes.keys()], bodies: [...bodies.keys()], next };
-}
-
-function unshared<Item extends { readonly envelope: Envelope; readonly body: Uint8Array }>({
-  items,
-  envelopes,
-  bodies,
-}: SharedPage<Item>): Item[] {
-  return items.map(
-    (item) => ({ ...item, envelope: envelopes[item.envelope], body: bodies[item.body] }) as unknown as Item,
-  );
-}
-
-function behindOf({ behind }: MaybeBehind): MaybeBehind {
-  return behind === undefined ? {} : { behind };
-}
-
-function numberOf<T>(numbers: Map<T, number>, value: T): number {
-  const known = numbers.get(value);
-  if (known !== undefined) return known;
-  numbers.set(value, numbers.size);
-  return numbers.size - 1;
-}
-
-function opened<T>(bytes: Uint8Array): T {
   let value: unknown;
   try {
     value = decode(bytes);
@@ -164,6 +99,13 @@ function opened<T>(bytes: Uint8Array): T {
     throw unknownForm();
   }
   return value[1] as T;
+}
+
+function numberOf<T>(numbers: Map<T, number>, value: T): number {
+  const known = numbers.get(value);
+  if (known !== undefined) return known;
+  numbers.set(value, numbers.size);
+  return numbers.size - 1;
 }
 
 function unknownForm(): MillraceError {

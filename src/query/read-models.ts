@@ -6,9 +6,13 @@ import type { DlqSelector } from '../domain/queue/index.js';
 import { type AccountId, unreachable } from '../kernel/index.js';
 import type {
   DlqPage,
+  DlqRow,
+  LogEvent,
+  LoggedRun,
   LogPage,
   LogQuery,
   MessageLog,
+  RunEvent,
   RunEventPage,
   RunEventQuery,
   RunLog,
@@ -18,16 +22,14 @@ import type {
 } from '../ports/index.js';
 import { type Ask, type OnBehind, toldIfBehind } from './ask.js';
 import {
-  decodeDlqPage,
-  decodeLogPage,
+  decodePlain,
   decodeQuestion,
-  decodeRunEventPage,
-  decodeRunPage,
-  encodeDlqPage,
-  encodeLogPage,
+  decodeSharedPage,
+  encodePlain,
   encodeQuestion,
-  encodeRunEventPage,
-  encodeRunPage,
+  encodeSharedPage,
+  type Page,
+  type Question,
 } from './question-codec.js';
 import { answerStatistics } from './statistics.js';
 
@@ -38,31 +40,35 @@ export class AskedReadModels implements MessageLog, RunLog {
   ) {}
 
   async events(account: AccountId, query: LogQuery, seen: number): Promise<LogPage> {
-    return toldIfBehind(
-      decodeLogPage(await this.ask(encodeQuestion({ kind: 'events', account, query, seen }))),
-      this.onBehind,
-    );
+    const page = decodeSharedPage<LogEvent>(await this.#ask({ kind: 'events', account, query, seen }));
+    const { items: events, next: cursor, ...behind } = this.#told(page);
+    return { events, cursor, ...behind };
   }
 
   async dlq(account: AccountId, selector: DlqSelector, seen: number, trimBytes?: number): Promise<DlqPage> {
-    return toldIfBehind(
-      decodeDlqPage(await this.ask(encodeQuestion({ kind: 'dlq', account, selector, seen, trimBytes }))),
-      this.onBehind,
-    );
+    const page = decodeSharedPage<DlqRow>(await this.#ask({ kind: 'dlq', account, selector, seen, trimBytes }));
+    const { items: entries, next, ...behind } = this.#told(page);
+    return { entries, after: next as DlqPage['after'], ...behind };
   }
 
   async runs(account: AccountId, query: RunQuery, seen: number): Promise<RunPage> {
-    return toldIfBehind(
-      decodeRunPage(await this.ask(encodeQuestion({ kind: 'runs', account, query, seen }))),
-      this.onBehind,
-    );
+    const page = decodePlain<Page<LoggedRun>>(await this.#ask({ kind: 'runs', account, query, seen }));
+    const { items: runs, next: cursor, ...behind } = this.#told(page);
+    return { runs, cursor, ...behind };
   }
 
   async runEvents(account: AccountId, query: RunEventQuery, seen: number): Promise<RunEventPage> {
-    return toldIfBehind(
-      decodeRunEventPage(await this.ask(encodeQuestion({ kind: 'run-events', account, query, seen }))),
-      this.onBehind,
-    );
+    const page = decodePlain<Page<RunEvent>>(await this.#ask({ kind: 'run-events', account, query, seen }));
+    const { items: events, next: cursor, ...behind } = this.#told(page);
+    return { events, cursor, ...behind };
+  }
+
+  #ask(question: Question): Promise<Uint8Array> {
+    return this.ask(encodeQuestion(question));
+  }
+
+  #told<Item>(page: Page<Item>): Page<Item> {
+    return toldIfBehind(page, this.onBehind);
   }
 }
 
@@ -74,14 +80,24 @@ export async function answer(
 ): Promise<Uint8Array> {
   const question = decodeQuestion(bytes);
   switch (question.kind) {
-    case 'events':
-      return encodeLogPage(await log.events(question.account, question.query, question.seen));
-    case 'dlq':
-      return encodeDlqPage(await log.dlq(question.account, question.selector, question.seen, question.trimBytes));
-    case 'runs':
-      return encodeRunPage(await log.runs(question.account, question.query, question.seen));
-    case 'run-events':
-      return encodeRunEventPage(await log.runEvents(question.account, question.query, question.seen));
+    case 'events': {
+      const { events: items, cursor: next, behind } = await log.events(question.account, question.query, question.seen);
+      return encodeSharedPage({ items, next, behind });
+    }
+    case 'dlq': {
+      const { account, selector, seen, trimBytes } = question;
+      const { entries: items, after: next, behind } = await log.dlq(account, selector, seen, trimBytes);
+      return encodeSharedPage({ items, next, behind });
+    }
+    case 'runs': {
+      const { runs: items, cursor: next, behind } = await log.runs(question.account, question.query, question.seen);
+      return encodePlain({ items, next, behind });
+    }
+    case 'run-events': {
+      const { account, query, seen } = question;
+      const { events: items, cursor: next, behind } = await log.runEvents(account, query, seen);
+      return encodePlain({ items, next, behind });
+    }
     case 'statistics':
       return answerStatistics(statistics, question.question);
     default:

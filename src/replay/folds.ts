@@ -5,13 +5,13 @@ import { QueueFold } from '../actors/queue/index.js';
 import { KvEngine } from '../domain/kv/index.js';
 import type { PartitionFold } from '../journal/index.js';
 import { MillraceError, type PartitionName, type Random } from '../kernel/index.js';
-import { CONTROL_PARTITION } from '../messages/index.js';
+import { CONTROL_PARTITION, isQueuePartition } from '../messages/index.js';
 import { KvKeyedFold } from './keyed-fold.js';
 
 /** As the compactor folds. @throws DEFECT for a partition of a plane that is not known here */
 export function foldOfPartition(partition: PartitionName): PartitionFold {
   if (partition.startsWith('kv:')) return replayFold();
-  if (partition.startsWith('queue:')) return new QueueFold();
+  if (isQueuePartition(partition)) return new QueueFold();
   if (partition === CONTROL_PARTITION) return new ControlFold();
   throw new MillraceError('DEFECT', 'a partition of a plane that is not folded here', { partition });
 }

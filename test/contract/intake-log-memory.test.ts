@@ -1,5 +1,5 @@
-import { MemoryIntakeLog } from '../../src/adapters/memory/index.js';
 import type { ShardName } from '../../src/kernel/index.js';
+import { MemoryIntakeLog } from '../support/memory/index.js';
 import { realTime } from '../support/real-time.js';
 import { intakeLogContract } from './intake-log.contract.js';
 

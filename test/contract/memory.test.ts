@@ -1,13 +1,13 @@
 /** The memory adapters under the contract suites, and what only they can do. */
 import { expect } from 'chai';
+import type { ShardName } from '../../src/kernel/index.js';
 import {
   ManualTime,
   MemoryJournal,
   MemoryLeaseStore,
   MemoryNetwork,
   MemoryObjectStore,
-} from '../../src/adapters/memory/index.js';
-import type { ShardName } from '../../src/kernel/index.js';
+} from '../support/memory/index.js';
 import { realTime } from '../support/real-time.js';
 import { busContract } from './bus.contract.js';
 import { journalContract } from './journal.contract.js';

@@ -1,6 +1,6 @@
-import { MemoryJournal, MemoryMeterLog } from '../../src/adapters/memory/index.js';
 import { NodeTimers, SystemClock } from '../../src/adapters/node/index.js';
 import { METER_SHARD } from '../../src/messages/index.js';
+import { MemoryJournal, MemoryMeterLog } from '../support/memory/index.js';
 import { meterLogContract } from './meter-log.contract.js';
 
 meterLogContract('memory', async () => {

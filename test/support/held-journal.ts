@@ -1,7 +1,8 @@
 /** A journal whose every append waits until the test says what becomes of it. */
-import { MemoryJournal } from '../../src/adapters/memory/index.js';
+
 import type { ShardName } from '../../src/kernel/index.js';
 import type { AppendOutcome, Clock, Journal, Timers } from '../../src/ports/index.js';
+import { MemoryJournal } from './memory/index.js';
 
 export interface HeldAppend {
   readonly bytes: Uint8Array;

@@ -1,10 +1,10 @@
 /** What `millrace journal` needs beside a journal, in memory: leases, a key for checkpoints, files. */
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { MemoryLeaseStore } from '../../src/adapters/memory/index.js';
 import type { JournalCommandDeps } from '../../src/cli/journal-command.js';
 import { fingerprintOf } from '../../src/journal/index.js';
 import { MillraceError, type ShardName } from '../../src/kernel/index.js';
 import { foldOfPartition } from '../../src/replay/index.js';
+import { MemoryLeaseStore } from './memory/index.js';
 
 /** Later than whatever a test's history says. */
 const LATE_MS = 4_000_000_000_000;

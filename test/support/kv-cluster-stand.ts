@@ -18,19 +18,13 @@ import {
   ShardCaller,
   ShardHost,
 } from '../../src/actors/runtime/index.js';
-import {
-  ManualTime,
-  MemoryJournal,
-  MemoryLeaseStore,
-  MemoryNetwork,
-  MemoryObjectStore,
-} from '../../src/adapters/memory/index.js';
 import { KvEngine, type Reply } from '../../src/domain/kv/index.js';
 import { DefiniteAppender, recover } from '../../src/journal/index.js';
 import { type DatabaseId, MillraceError, type Random, type ShardName } from '../../src/kernel/index.js';
 import { kvPartition } from '../../src/messages/index.js';
 import { type BootTime, type Clock, type KvGateway, type Log, ROOMY } from '../../src/ports/index.js';
 import { LIMITS } from './kv-shard-stand.js';
+import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
 import { NO_LISTENERS } from './no-listeners.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;

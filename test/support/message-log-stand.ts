@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MemoryJournal, MemoryObjectStore } from '../../src/adapters/memory/index.js';
 import { SqliteFiles } from '../../src/adapters/sqlite/index.js';
 import type { ReadEntry } from '../../src/codec/envelope/index.js';
 import { encodeQueueEvent } from '../../src/codec/queue/index.js';
@@ -13,6 +12,7 @@ import type { LogQuery } from '../../src/ports/index.js';
 import { type ReadModelOptions, ReadModels } from '../../src/projections/index.js';
 import { CLUSTER, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { eventually } from './eventually.js';
+import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
 import { realTime } from './real-time.js';
 

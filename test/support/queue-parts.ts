@@ -107,7 +107,7 @@ export class QueueParts {
   /** Of an account's state these commands see the groups, the schedules and the numbers of bodies. */
   private decide(command: QueueCommand): QueueReply {
     const { groups, schedules, numbers, context } = this;
-    const turn = { state: { groups, schedules, bodies: numbers }, context, apply: this.happen };
+    const turn = { state: { groups, schedules, bodies: numbers }, context, evolve: this.happen };
     return rowOf(command).decide(command, turn as unknown as QueueTurn) as QueueReply;
   }
 

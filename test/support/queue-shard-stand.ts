@@ -14,7 +14,6 @@ import {
   QueueWork,
 } from '../../src/actors/queue/index.js';
 import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
-import { ManualTime, MemoryObjectStore } from '../../src/adapters/memory/index.js';
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import {
   type AccountFacts,
@@ -38,6 +37,7 @@ import type { AccountId, CommandId, MessageId, ShardName } from '../../src/kerne
 import { type CompactionResult, type Log, UNWATCHED } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
 import { MemoryLog } from './kv-face.js';
+import { ManualTime, MemoryObjectStore } from './memory/index.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
 import { ScriptedHttp } from './scripted-http.js';
 

@@ -224,7 +224,7 @@ export class QueueSpec {
   #copied(events: readonly QueueEvent[]): QueueSpec {
     const shelf = new BodyShelf();
     const copy = new QueueSpec(this.options, shelf);
-    for (const event of events) copy.engine.replay(event);
+    for (const event of events) copy.engine.evolve(event);
     for (const [number, content] of this.shelf.contents) shelf.contents.set(number, content);
     copy.account = this.account;
     copy.bounds = this.bounds;

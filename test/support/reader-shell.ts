@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { eventually } from './eventually.js';
 
-const END = '@@ end';
+const END = './memory/ end';
 const DEFAULT_TIMEOUT_MS = 20_000;
 
 export class ReaderShell {

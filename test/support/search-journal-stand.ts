@@ -1,6 +1,5 @@
 /** The journal of one shard with search databases on it: commands go through real engines, indexes follow what they wrote. */
 import { replayFold } from '../../src/actors/kv-shard/index.js';
-import { MemoryJournal, MemoryObjectStore } from '../../src/adapters/memory/index.js';
 import { admit, ErrorReply, KvEngine } from '../../src/domain/kv/index.js';
 import { documentsKey, encodeDocument, orderKey, type StoredDocument } from '../../src/domain/search/index.js';
 import { compactShard } from '../../src/journal/index.js';
@@ -11,6 +10,7 @@ import { SearchIndexes, type SearchIndexesOptions } from '../../src/projections/
 import { CLUSTER, SHARD, ShardHistory, silentLog } from '../spec/journal/shard-history.js';
 import { KEEP_NOTHING } from '../spec/journal/world.js';
 import { eventually } from './eventually.js';
+import { MemoryJournal, MemoryObjectStore } from './memory/index.js';
 import { realTime } from './real-time.js';
 import { PLAIN_QUERY } from './search-stand.js';
 

@@ -4,7 +4,7 @@
  */
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
 import type { AccountFacts } from '../../domain/queue/index.js';
-import { type AccountId, MillraceError, type Random } from '../../kernel/index.js';
+import { type AccountId, MillraceError, type Random, Remembered } from '../../kernel/index.js';
 import { hashSecret, newSecretText, userIdIn } from '../../messages/index.js';
 import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
@@ -32,12 +32,12 @@ const MAX_CACHED_KEYS = 10_000;
 const MAX_CACHED_USERS = 10_000;
 
 export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
-  readonly #grantsByToken = new Map<string, QueueGrant>();
+  readonly #grantsByToken = new Remembered<string, QueueGrant>(MAX_CACHED_GRANTS);
   readonly #factsById = new Map<AccountId, AccountFacts>();
-  readonly #keysBySealed = new Map<string, SigningKeys>();
+  readonly #keysBySealed = new Remembered<string, SigningKeys>(MAX_CACHED_KEYS);
   /** Made when it is asked for, and made again after a change. */
   #accountsByUser: ReadonlyMap<string, AccountId> | undefined;
-  readonly #usersBySealed = new Map<string, string | undefined>();
+  readonly #usersBySealed = new Remembered<string, string | undefined>(MAX_CACHED_USERS);
   /** The same by the account as it stands, which is another object after each change: asked with every delivery. */
   readonly #keysByAccount = new WeakMap<Account, SigningKeys>();
   readonly #listeners = new Set<() => void>();
@@ -68,7 +68,6 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     const facts = owner === undefined ? undefined : this.factsOf(owner.account);
     if (owner === undefined || facts === undefined) return undefined;
     const grant = { ...owner, facts };
-    if (this.#grantsByToken.size >= MAX_CACHED_GRANTS) this.#grantsByToken.clear();
     this.#grantsByToken.set(token, grant);
     return grant;
   }
@@ -139,20 +138,16 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   #userOf(sealed: string): string | undefined {
     if (this.#usersBySealed.has(sealed)) return this.#usersBySealed.get(sealed);
     const user = openedUser(sealed, this.ports.sealing());
-    if (this.#usersBySealed.size >= MAX_CACHED_USERS) this.#usersBySealed.clear();
     this.#usersBySealed.set(sealed, user);
     return user;
   }
 
   #keysOf({ secrets: { signingKeyCurrent, signingKeyNext } }: Account): SigningKeys {
     const name = `${signingKeyCurrent.sealed} ${signingKeyNext.sealed}`;
-    const cached = this.#keysBySealed.get(name);
-    if (cached !== undefined) return cached;
-    const sealing = this.ports.sealing();
-    const keys = { current: sealing.open(signingKeyCurrent.sealed), next: sealing.open(signingKeyNext.sealed) };
-    if (this.#keysBySealed.size >= MAX_CACHED_KEYS) this.#keysBySealed.clear();
-    this.#keysBySealed.set(name, keys);
-    return keys;
+    return this.#keysBySealed.of(name, () => {
+      const sealing = this.ports.sealing();
+      return { current: sealing.open(signingKeyCurrent.sealed), next: sealing.open(signingKeyNext.sealed) };
+    });
   }
 }
 

@@ -36,21 +36,13 @@ export class ControlDuties {
   start(): void {
     this.#isStopped = false;
     this.#folder.start(this.plane.state.meterPosition);
-    this.#schedule();
+    this.#look = this.ports.timers.every(LOOK_EVERY_MS, () => this.#endGone());
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#folder.stop();
     this.#look?.cancel();
-  }
-
-  #schedule(): void {
-    this.#look = this.ports.timers.after(LOOK_EVERY_MS, () => {
-      void this.#endGone().then(() => {
-        if (!this.#isStopped) this.#schedule();
-      });
-    });
   }
 
   async #endGone(): Promise<void> {

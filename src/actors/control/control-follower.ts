@@ -6,7 +6,7 @@ import { decodeControlEvents } from '../../codec/control/index.js';
 import { type ControlState, evolve, rowOfControlEvent } from '../../domain/control/index.js';
 import { chainAfter, EntryFeed, followLog, type LogReader, SnapshotStore } from '../../journal/index.js';
 import { describeError, isMillraceError, type MillraceError } from '../../kernel/index.js';
-import { CONTROL_PARTITION, CONTROL_SHARD } from '../../messages/index.js';
+import { CONTROL_PARTITION, CONTROL_SHARD, entrySections } from '../../messages/index.js';
 import type { Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
 import { ControlFold } from './control-fold.js';
 
@@ -114,9 +114,8 @@ export class ControlFollower {
     this.listener.onHeard(false);
     const read = this.#entries.add(message);
     this.#position = message.position;
-    const body = read?.entry.body;
     let isAccess = false;
-    for (const { effects } of body?.kind === 'batch' ? body.sections : []) {
+    for (const { effects } of read === undefined ? [] : entrySections(read.entry)) {
       for (const event of decodeControlEvents(effects)) {
         evolve(this.#fold.state, event);
         isAccess ||= rowOfControlEvent(event).leavesAccess !== true;

@@ -13,6 +13,7 @@ import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Bus } from '../../ports/index.js';
 import {
   type AnswerMemoryLimits,
+  type MakeWork,
   type ShardActor,
   type ShardCaller,
   type ShardHost,
@@ -46,8 +47,7 @@ export function serveControl(
   actor: ShardActor<ControlWork>,
   limits: AnswerMemoryLimits,
 ): ShardServer<ControlWork> {
-  return new ShardServer(bus, actor, limits, (body, commandId, onAnswer, onFailure) => {
-    const onReply = (reply: ControlReply) => onAnswer(encodeControlReply(reply));
-    return new ControlWork(decodeControlCommand(body), onReply, onFailure, commandId);
-  });
+  const workFor: MakeWork<ControlWork> = (body, commandId, onAnswer, onFailure) =>
+    new ControlWork(decodeControlCommand(body), (reply) => onAnswer(encodeControlReply(reply)), onFailure, commandId);
+  return new ShardServer(bus, actor, limits, workFor);
 }

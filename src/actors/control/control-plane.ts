@@ -9,8 +9,7 @@
  */
 import { encodeControlEvent } from '../../codec/control/index.js';
 import { type ControlEvent, type ControlState, decide, evolve, rowOfControlEvent } from '../../domain/control/index.js';
-import type { ManifestPartition } from '../../messages/index.js';
-import { CONTROL_PARTITION } from '../../messages/index.js';
+import { CONTROL_PARTITION, entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { RecoveryStep, SectionEffects, ShardPlane, Turn } from '../runtime/index.js';
 import { ControlFold } from './control-fold.js';
 import type { ControlWork } from './control-work.js';
@@ -20,10 +19,6 @@ export interface ControlPlanePorts {
   loadPartition(partition: ManifestPartition, fold: ControlFold): Promise<void>;
   /** Resolves when the change stored at this position is in force everywhere, or everybody else refuses to answer. */
   untilInForce(position: number): Promise<void>;
-}
-
-export function createControlPlane(ports: ControlPlanePorts): ControlPlane {
-  return new ControlPlane(ports);
 }
 
 export class ControlPlane implements ShardPlane<ControlWork> {
@@ -95,9 +90,7 @@ export class ControlPlane implements ShardPlane<ControlWork> {
         if (partition !== undefined) await this.ports.loadPartition(partition, this.#fold);
         continue;
       }
-      const { body } = step.read.entry;
-      if (body.kind !== 'batch') continue;
-      for (const { effects } of body.sections) this.#fold.apply(effects);
+      for (const { effects } of entrySections(step.read.entry)) this.#fold.apply(effects);
     }
   }
 }

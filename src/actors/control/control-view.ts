@@ -10,7 +10,7 @@
  */
 import { encodeControlApplied } from '../../codec/control/index.js';
 import type { ControlState } from '../../domain/control/index.js';
-import { type ByteString, describeError, MillraceError, type SessionId } from '../../kernel/index.js';
+import { type ByteString, describeError, MillraceError, Remembered, type SessionId } from '../../kernel/index.js';
 import { CONTROL_SHARD } from '../../messages/index.js';
 import type { Access, Bus, Clock, KvGrant, RespAccess } from '../../ports/index.js';
 import { ControlFollower, type FollowerPorts } from './control-follower.js';
@@ -39,7 +39,7 @@ export class ControlView implements Access, RespAccess {
     () => this.#version,
   );
   #version = 0;
-  readonly #grantsByToken = new Map<string, KvGrant>();
+  readonly #grantsByToken = new Remembered<string, KvGrant>(MAX_CACHED_GRANTS);
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #isCaughtUp = false;
   /** The end of the journal when it was asked for; reaching it is being caught up. */
@@ -110,7 +110,6 @@ export class ControlView implements Access, RespAccess {
     if (cached !== undefined) return cached;
     const grant = this.#grants.ofToken(token);
     if (grant === undefined) return undefined;
-    if (this.#grantsByToken.size >= MAX_CACHED_GRANTS) this.#grantsByToken.clear();
     this.#grantsByToken.set(token, grant);
     return grant;
   }

@@ -44,8 +44,7 @@ export class DailyBackups {
   constructor(private readonly ports: DailyBackupsPorts) {}
 
   start(): void {
-    if (this.#isStopped) return;
-    this.#timer = this.ports.timers.after(LOOK_EVERY_MS, () => void this.look().then(() => this.start()));
+    this.#timer = this.ports.timers.every(LOOK_EVERY_MS, () => this.look());
   }
 
   stop(): void {

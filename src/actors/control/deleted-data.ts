@@ -28,10 +28,7 @@ export class DeletedData {
   constructor(private readonly ports: DeletedDataPorts) {}
 
   start(): void {
-    this.#timer = this.ports.timers.after(LOOK_EVERY_MS, () => {
-      this.look();
-      this.start();
-    });
+    this.#timer = this.ports.timers.every(LOOK_EVERY_MS, () => this.look());
   }
 
   stop(): void {

@@ -8,7 +8,7 @@ export { ControlDuties, type ControlDutiesPorts } from './control-duties.js';
 export { ControlFold } from './control-fold.js';
 export { ControlGateway, serveControl } from './control-gateway.js';
 export { ControlOwner } from './control-owner.js';
-export { ControlPlane, type ControlPlanePorts, createControlPlane } from './control-plane.js';
+export { ControlPlane, type ControlPlanePorts } from './control-plane.js';
 export { ControlStart, type ControlStartPorts } from './control-start.js';
 export { ControlView, type ControlViewOptions, type ControlViewPorts } from './control-view.js';
 export { ControlWork } from './control-work.js';

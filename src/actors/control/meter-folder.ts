@@ -76,7 +76,7 @@ export class MeterFolder {
     const retryMs = this.limits.everyMs;
     const following = { shard: METER_SHARD, maxQueuedBytes: MAX_QUEUED_BYTES, mayLackSome: true, retryMs };
     void followLog(timers, reader, following, this.#stop.signal);
-    this.#schedule();
+    this.#timer = timers.every(this.limits.everyMs, () => this.fold());
   }
 
   stop(): void {
@@ -105,14 +105,6 @@ export class MeterFolder {
       this.ports.log.error('meter.record-unreadable', { position, cause: describeError(error) });
       return { position, record: undefined };
     }
-  }
-
-  #schedule(): void {
-    this.#timer = this.ports.timers.after(this.limits.everyMs, () => {
-      void this.fold().then(() => {
-        if (!this.#isStopped) this.#schedule();
-      });
-    });
   }
 
   /** Has everything counted that was heard so far. Never rejects: what failed is asked again the next time. */

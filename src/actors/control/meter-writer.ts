@@ -65,17 +65,12 @@ export class MeterWriter implements Meter {
   ) {}
 
   start(): void {
-    this.#timer = this.ports.timers.after(this.options.everyMs, () => {
-      void this.flush().then(() => {
-        if (this.#timer !== undefined) this.start();
-      });
-    });
+    this.#timer = this.ports.timers.every(this.options.everyMs, () => this.flush());
   }
 
   /** Writes what is left, if the log takes it at once. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
-    this.#timer = undefined;
     await this.flush();
   }
 

@@ -22,24 +22,17 @@ export interface SweepsParts {
 }
 
 export class Sweeps {
-  readonly #waiting = new Map<Sweep, Timer>();
-  #isStopped = false;
+  #timers: readonly Timer[] = [];
 
   constructor(private readonly parts: SweepsParts) {}
 
   start(): void {
-    for (const sweep of this.parts.sweeps) this.#later(sweep);
+    const { sweeps, timers } = this.parts;
+    this.#timers = sweeps.map((sweep) => timers.every(sweep.everyMs, () => this.#run(sweep)));
   }
 
   stop(): void {
-    this.#isStopped = true;
-    for (const timer of this.#waiting.values()) timer.cancel();
-  }
-
-  #later(sweep: Sweep): void {
-    if (this.#isStopped) return;
-    const timer = this.parts.timers.after(sweep.everyMs, () => void this.#run(sweep).then(() => this.#later(sweep)));
-    this.#waiting.set(sweep, timer);
+    for (const timer of this.#timers) timer.cancel();
   }
 
   /** Never rejects: what failed is looked for the next time. */

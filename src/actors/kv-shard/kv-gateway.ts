@@ -4,11 +4,12 @@
  */
 import { decodeKvRequest, decodeKvResponse, encodeKvRequest, encodeKvResponse } from '../../codec/remote/index.js';
 import { findCommand } from '../../domain/kv/index.js';
-import { type CommandId, isMillraceError, MillraceError, type PartitionName } from '../../kernel/index.js';
+import { isMillraceError, MillraceError, type PartitionName } from '../../kernel/index.js';
 import type { KvRequest, KvResponse } from '../../messages/index.js';
 import type { Bus, Clock, KvGateway, Timers } from '../../ports/index.js';
 import {
   type AnswerMemoryLimits,
+  type MakeWork,
   type ShardActor,
   ShardBook,
   type ShardCaller,
@@ -102,14 +103,7 @@ export function serveKvShard(
   limits: AnswerMemoryLimits,
   silence?: SilenceWatch,
 ): ShardServer<KvWork> {
-  const workFor = (
-    body: Uint8Array,
-    commandId: CommandId,
-    onAnswer: (body: Uint8Array) => void,
-    onFailure: (error: MillraceError) => void,
-  ) => {
-    const onReply = (response: KvResponse) => onAnswer(encodeKvResponse(response));
-    return new KvWork(decodeKvRequest(body), onReply, onFailure, commandId);
-  };
+  const workFor: MakeWork<KvWork> = (body, commandId, onAnswer, onFailure) =>
+    new KvWork(decodeKvRequest(body), (reply) => onAnswer(encodeKvResponse(reply)), onFailure, commandId);
   return new ShardServer(bus, actor, limits, workFor, silence);
 }

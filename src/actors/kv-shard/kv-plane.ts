@@ -6,7 +6,7 @@
 import { type Audience, findCommand } from '../../domain/kv/index.js';
 import type { ChainHead, ChainLink } from '../../journal/index.js';
 import { assert, MillraceError, type PartitionName, type SessionId } from '../../kernel/index.js';
-import type { KvEvent, Manifest } from '../../messages/index.js';
+import { entrySections, type KvEvent, type Manifest } from '../../messages/index.js';
 import type { StorageGauge, Timers } from '../../ports/index.js';
 import {
   Breathing,
@@ -215,8 +215,7 @@ export class KvPlane implements ShardPlane<KvWork> {
         continue;
       }
       const { entry, position } = step.read;
-      if (entry.body.kind !== 'batch') continue;
-      for (const section of entry.body.sections) {
+      for (const section of entrySections(entry)) {
         const slot = this.#slotOf(section.partition);
         if (slot.fold === undefined) await this.#restoreSlot(slot);
         for (const _ of (slot.fold as KvFold).applyInSlices(section.effects)) {

@@ -1,6 +1,6 @@
 /** The state of one partition, from the newest snapshot and every entry behind it. */
 import { describeError, type PartitionName } from '../../kernel/index.js';
-import type { ManifestPartition } from '../../messages/index.js';
+import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { Log } from '../../ports/index.js';
 import type { Breathing, RecoveryStep } from '../runtime/index.js';
 import type { KvFold } from './kv-fold.js';
@@ -48,9 +48,7 @@ async function foldOf(
       }
       continue;
     }
-    const { entry } = step.read;
-    if (entry.body.kind !== 'batch') continue;
-    for (const section of entry.body.sections) {
+    for (const section of entrySections(step.read.entry)) {
       if (section.partition !== partition) continue;
       for (const _ of fold.applyInSlices(section.effects)) if (breathing.isDue) await breathing.take();
     }

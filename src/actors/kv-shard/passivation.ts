@@ -17,9 +17,8 @@ export class Passivation {
   constructor(private readonly parts: PassivationParts) {}
 
   start(): void {
-    this.#timer = this.parts.timers.after(EVERY_MS, () => {
+    this.#timer = this.parts.timers.every(EVERY_MS, () => {
       for (const { plane } of this.parts.planes()) plane.passivateIdle(this.parts.clock.nowMs());
-      this.start();
     });
   }
 

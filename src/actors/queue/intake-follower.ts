@@ -144,15 +144,9 @@ export class IntakeFollower {
   #keep(position: number): void {
     this.#keptFrom = Math.min(this.#keptFrom, position);
     this.#trim();
-    if (this.#alarm === undefined) this.#alarmLater();
-  }
-
-  #alarmLater(): void {
-    const { timers, log } = this.ports;
-    this.#alarm = timers.after(this.limits.alarmEveryMs, () => {
+    this.#alarm ??= this.ports.timers.every(this.limits.alarmEveryMs, () => {
       const counts = { unreadable: this.#unreadable, refusedAccounts: this.#refused.size };
-      log.error('intake.held-up', { shard: this.shard, from: this.#keptFrom, ...counts });
-      this.#alarmLater();
+      this.ports.log.error('intake.held-up', { shard: this.shard, from: this.#keptFrom, ...counts });
     });
   }
 

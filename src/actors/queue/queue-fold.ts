@@ -30,11 +30,11 @@ export class QueueFold implements PartitionFold {
   }
 
   apply(effects: Uint8Array): void {
-    for (const event of decodeQueueEvents(effects)) this.engine.replay(event);
+    for (const event of decodeQueueEvents(effects)) this.engine.evolve(event);
   }
 
   applyInSlices(effects: Uint8Array): Iterable<void> {
-    return appliedInSlices(decodeQueueEvents(effects), SLICE_EVENTS, (event) => this.engine.replay(event));
+    return appliedInSlices(decodeQueueEvents(effects), SLICE_EVENTS, (event) => this.engine.evolve(event));
   }
 
   segments(segmentBytes: number): Iterable<Uint8Array> {

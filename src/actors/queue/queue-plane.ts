@@ -21,7 +21,7 @@ import {
 import type { ChainHead } from '../../journal/index.js';
 import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import { assert, type MessageId, MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { ManifestPartition } from '../../messages/index.js';
+import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
 import { Breathing, type RecoveryStep, type SectionEffects, type ShardPlane, type Turn } from '../runtime/index.js';
 import { AwaitedAccounts } from './awaited-accounts.js';
@@ -269,7 +269,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
       }
       const { entry, position } = step.read;
       nowMs = Math.max(nowMs, entry.clockMs);
-      if (entry.body.kind === 'batch') await this.#replay(entry.body.sections, position);
+      await this.#replay(entrySections(entry), position);
     }
     for (const slot of this.slots()) {
       for (const _ of slot.fold.engine.prepare(nowMs)) if (this.#breathing.isDue) await this.#breathing.take();

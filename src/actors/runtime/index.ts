@@ -10,7 +10,7 @@ export { Membership } from './membership.js';
 export { type OwnedPlane, OwnedShards, type PlaneWorld } from './owned-shards.js';
 export { rendezvousOwner } from './placement.js';
 export type { RecoverFn, Recovery } from './recovery.js';
-export { type AnswerMemoryLimits, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
+export { type AnswerMemoryLimits, type MakeWork, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
 export type { CallLimits } from './remote-call.js';
 export { NO_METRICS, type RuntimeMetrics } from './runtime-metrics.js';
 export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';

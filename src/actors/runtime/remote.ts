@@ -98,6 +98,14 @@ export interface SilenceWatch {
   readonly silenceMs: number;
 }
 
+/** Makes the work for the body of a command; its answer goes to `onAnswer`. */
+export type MakeWork<W extends Work> = (
+  body: Uint8Array,
+  commandId: CommandId,
+  onAnswer: (body: Uint8Array) => void,
+  onFailure: (error: MillraceError) => void,
+) => W;
+
 /** The owner's side: serves the shard's topic for as long as its actor lives. */
 export class ShardServer<W extends Work> {
   readonly #answersById = new Map<CommandId, Answer>();
@@ -109,13 +117,7 @@ export class ShardServer<W extends Work> {
     bus: Bus,
     private readonly actor: ShardActor<W>,
     private readonly limits: AnswerMemoryLimits,
-    /** Makes the work for a body; its answer goes to `onAnswer`. */
-    private readonly workFor: (
-      body: Uint8Array,
-      commandId: CommandId,
-      onAnswer: (body: Uint8Array) => void,
-      onFailure: (error: MillraceError) => void,
-    ) => W,
+    private readonly workFor: MakeWork<W>,
     /** Left out: every command is answered soon. */
     private readonly silence?: SilenceWatch,
   ) {

@@ -103,7 +103,9 @@ export class Session {
       await this.ports.clocks.begin(this.processId, () => this.#livingOthers());
     }
     this.#beat();
-    if (this.#state === 'live') this.#scheduleRenewal();
+    if (this.#state !== 'live') return;
+    this.#heartbeat = this.ports.timers.every(this.times.heartbeatMs, () => this.#beat());
+    this.#renewal = this.ports.timers.every(this.times.renewMs, () => this.#renew());
   }
 
   /** May shards be taken? Not before our clock has been compared. */
@@ -167,7 +169,6 @@ export class Session {
     }
     this.membership.watchConnection();
     this.#announce();
-    this.#heartbeat = this.ports.timers.after(this.times.heartbeatMs, () => this.#beat());
   }
 
   #announce(): void {
@@ -180,21 +181,16 @@ export class Session {
     if (this.isLive) this.#announce();
   }
 
-  #scheduleRenewal(): void {
-    this.#renewal = this.ports.timers.after(this.times.renewMs, () => {
-      this.#renew().then(
-        () => {
-          if (this.#state === 'live') this.#scheduleRenewal();
-        },
-        (error: unknown) => {
-          this.ports.log.warn('session.renewal-failed', { session: this.id, cause: describeError(error) });
-          if (this.#state === 'live') this.#scheduleRenewal();
-        },
-      );
-    });
+  /** Never rejects: what failed is tried the next time. */
+  async #renew(): Promise<void> {
+    try {
+      await this.#renewOnce();
+    } catch (error) {
+      this.ports.log.warn('session.renewal-failed', { session: this.id, cause: describeError(error) });
+    }
   }
 
-  async #renew(): Promise<void> {
+  async #renewOnce(): Promise<void> {
     const sentAtMs = this.ports.clock.monotonicMs();
     this.#counter += 1;
     const value = encodeSessionRecord({ counter: this.#counter, isDead: false });

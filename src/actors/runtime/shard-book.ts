@@ -1,12 +1,12 @@
 /** Which shard each of a plane's tenants is in: computed once, by hashing, and remembered for as many as come often. */
-import type { PartitionName, ShardName } from '../../kernel/index.js';
+import { type PartitionName, Remembered, type ShardName } from '../../kernel/index.js';
 import { type Plane, shardOf } from '../../messages/index.js';
 
 /** Beyond it all are computed again. */
 const MAX_REMEMBERED = 100_000;
 
 export class ShardBook<Key> {
-  readonly #shards = new Map<Key, ShardName>();
+  readonly #shards = new Remembered<Key, ShardName>(MAX_REMEMBERED);
 
   constructor(
     private readonly plane: Plane,
@@ -18,7 +18,6 @@ export class ShardBook<Key> {
     const known = this.#shards.get(key);
     if (known !== undefined) return known;
     const shard = shardOf(this.plane, this.partitionOf(key), this.shardCount);
-    if (this.#shards.size >= MAX_REMEMBERED) this.#shards.clear();
     this.#shards.set(key, shard);
     return shard;
   }

@@ -63,9 +63,8 @@ export class Snapshotter<W extends Work> {
   ) {}
 
   start(): void {
-    this.#timer = this.ports.timers.after(this.policy.idleMs / 2, () => {
+    this.#timer = this.ports.timers.every(this.policy.idleMs / 2, () => {
       for (const progress of this.#progress.values()) this.#consider(progress);
-      this.start();
     });
   }
 

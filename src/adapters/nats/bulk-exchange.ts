@@ -48,16 +48,16 @@ export interface BulkOptions {
 }
 
 export class BulkExchange {
-  readonly #link: NatsLink;
-  readonly #options: BulkOptions;
   readonly #subject: string;
   readonly #kept = new Map<string, Keeping>();
   readonly #subscription: { unsubscribe(): void };
   #keptBytes = 0;
 
-  constructor(link: NatsLink, names: Names, options: BulkOptions) {
-    this.#link = link;
-    this.#options = options;
+  constructor(
+    private readonly link: NatsLink,
+    names: Names,
+    private readonly options: BulkOptions,
+  ) {
     this.#subject = names.bulkSubject(nuid.next());
     this.#subscription = link.subscribe(this.#subject, (message) => {
       const question = questionOf(message.data);
@@ -71,14 +71,14 @@ export class BulkExchange {
    */
   keep(payload: Uint8Array, receivers: 'one' | 'many'): Kept {
     const bytes = payload.byteLength;
-    if (bytes > this.#options.maxBytes) {
-      throw new MillraceError('INVALID', 'a message is too large', { bytes, maxBytes: this.#options.maxBytes });
+    if (bytes > this.options.maxBytes) {
+      throw new MillraceError('INVALID', 'a message is too large', { bytes, maxBytes: this.options.maxBytes });
     }
-    if (this.#keptBytes + bytes > this.#options.maxBytes * KEPT_PAYLOADS) {
+    if (this.#keptBytes + bytes > this.options.maxBytes * KEPT_PAYLOADS) {
       throw new MillraceError('MAILBOX_FULL', 'too many large messages wait for their receivers', { bytes });
     }
     const id = nuid.next();
-    const timer = setTimeout(() => this.#release(id), this.#options.timeoutMs);
+    const timer = setTimeout(() => this.#release(id), this.options.timeoutMs);
     timer.unref();
     const pieces = Math.ceil(bytes / PIECE_BYTES);
     const unasked = receivers === 'one' ? new Set(Array.from({ length: pieces }, (_, index) => index)) : undefined;
@@ -89,7 +89,7 @@ export class BulkExchange {
 
   /** @throws INVALID when it is too large; TIMED_OUT when a piece did not come */
   async fetch({ at, id, bytes }: Offer): Promise<Uint8Array> {
-    const { maxBytes } = this.#options;
+    const { maxBytes } = this.options;
     if (bytes > maxBytes) throw new MillraceError('INVALID', 'a message is too large', { bytes, maxBytes });
     const whole = new Uint8Array(bytes);
     const pieces = Math.ceil(bytes / PIECE_BYTES);
@@ -113,13 +113,13 @@ export class BulkExchange {
 
   stop(): void {
     for (const id of [...this.#kept.keys()]) this.#release(id);
-    if (!this.#link.raw.isClosed()) this.#subscription.unsubscribe();
+    if (!this.link.raw.isClosed()) this.#subscription.unsubscribe();
   }
 
   async #fetchPiece(at: string, id: string, index: number): Promise<Uint8Array> {
     try {
       const question = encode([id, index] satisfies Question);
-      return (await this.#link.request(at, question, { timeoutMs: this.#options.timeoutMs })).data;
+      return (await this.link.request(at, question, { timeoutMs: this.options.timeoutMs })).data;
     } catch (cause) {
       const why = describeError(cause);
       throw new MillraceError('TIMED_OUT', 'a piece of a large message did not come', { id, index, why }, cause);

@@ -30,8 +30,6 @@ export interface InitOptions extends ShardCounts {
   readonly allowUnsynced?: boolean;
   /** An attempt that shows no progress for this long is taken over. Default 10 s: longer than an election. */
   readonly stalledAfterMs?: number;
-  /** Gives up after this. Default 120 s. */
-  readonly timeoutMs?: number;
 }
 
 interface LayoutRecord extends ClusterLayout {
@@ -46,7 +44,7 @@ interface Versioned {
 
 const LAYOUT_KEY = 'cluster';
 const DEFAULT_STALLED_AFTER_MS = 10_000;
-const DEFAULT_TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 const LOOK_EVERY_MS = 100;
 /** Progress is recorded after so many streams, so that a waiting initialisation sees it. */
 const STREAMS_AT_ONCE = 8;
@@ -86,23 +84,24 @@ export async function readLayout(connections: NatsConnections, prefix: string): 
 }
 
 class Initialisation {
-  readonly #options: InitOptions;
   readonly #names: Names;
   readonly #api: JetStreamApi;
   readonly #store: JetStreamLeaseStore;
   readonly #attempt = nuid.next();
   readonly #deadlineMs: number;
 
-  constructor(connections: NatsConnections, options: InitOptions) {
-    this.#options = options;
+  constructor(
+    connections: NatsConnections,
+    private readonly options: InitOptions,
+  ) {
     this.#names = new Names(options.prefix);
     this.#api = new JetStreamApi(connections.control);
     this.#store = layoutStore(connections, this.#names);
-    this.#deadlineMs = performance.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    this.#deadlineMs = performance.now() + TIMEOUT_MS;
   }
 
   async run(): Promise<ClusterLayout> {
-    await this.#create(declareBucket(this.#names, 'layout', this.#options.replicas));
+    await this.#create(declareBucket(this.#names, 'layout', this.options.replicas));
     let seenRevision = 0;
     let seenAtMs = performance.now();
     for (;;) {
@@ -122,7 +121,7 @@ class Initialisation {
         seenRevision = found.revision;
         seenAtMs = performance.now();
       }
-      if (performance.now() - seenAtMs >= (this.#options.stalledAfterMs ?? DEFAULT_STALLED_AFTER_MS)) {
+      if (performance.now() - seenAtMs >= (this.options.stalledAfterMs ?? DEFAULT_STALLED_AFTER_MS)) {
         await this.#write({ ...found.record, attempt: this.#attempt }, found.revision);
       } else {
         await pause();
@@ -137,7 +136,7 @@ class Initialisation {
       const message = 'there are journals without a layout: it was lost, or they belong to something else';
       throw new MillraceError('JOURNAL_DAMAGED', message, { streams: names });
     }
-    const { kvShards, queueShards, replicas } = this.#options;
+    const { kvShards, queueShards, replicas } = this.options;
     const record: LayoutRecord = {
       version: 1,
       clusterId: nuid.next(),
@@ -215,7 +214,7 @@ class Initialisation {
   }
 
   #checkEqual(record: LayoutRecord): void {
-    const { kvShards, queueShards, replicas } = this.#options;
+    const { kvShards, queueShards, replicas } = this.options;
     const isEqual = record.kvShards === kvShards && record.queueShards === queueShards && record.replicas === replicas;
     if (isEqual) return;
     const has = `${record.kvShards} kv shards, ${record.queueShards} queue shards, ${record.replicas} replicas`;
@@ -230,7 +229,7 @@ class Initialisation {
 }
 
 function layoutStore(connections: NatsConnections, names: Names): JetStreamLeaseStore {
-  return new JetStreamLeaseStore(connections, names, { bucket: 'layout' });
+  return new JetStreamLeaseStore(connections, names, 'layout');
 }
 
 function layoutOf({ version, clusterId, kvShards, queueShards, replicas, complete, streams }: LayoutRecord) {

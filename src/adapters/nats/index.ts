@@ -6,10 +6,9 @@ export {
   readLayout,
 } from './cluster-layout.js';
 export { connect, type NatsConnections, type NatsOptions } from './connection.js';
-export { JetStreamIntakeLog, type JetStreamIntakeLogOptions } from './jetstream-intake-log.js';
 export { JetStreamJournal, type JetStreamJournalOptions } from './jetstream-journal.js';
 export { JetStreamLeaseStore } from './jetstream-lease-store.js';
-export { JetStreamMeterLog, type JetStreamMeterLogOptions } from './jetstream-meter-log.js';
+export { JetStreamIntakeLog, JetStreamMeterLog } from './jetstream-logs.js';
 export { JetStreamObjectStore } from './jetstream-object-store.js';
 export type { NatsLink } from './link.js';
 export { NatsBus, type NatsBusOptions } from './nats-bus.js';
@@ -26,4 +25,4 @@ export { streamSizes } from './stream-sizes.js';
 export { CONTROL_SHARD, METER_SHARD, type ShardCounts, shardNames } from './streams.js';
 export { Names } from './subjects.js';
 export { type Difference, type Verification, verifyCluster } from './verify-cluster.js';
-export { isAtLeast, RECOMMENDED, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';
+export { isAtLeast, SOUND_REPLICATED_SUBJECT_CAS, SYNC_ALWAYS } from './versions.js';

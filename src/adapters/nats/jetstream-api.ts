@@ -33,6 +33,18 @@ export function isRefusal(error: unknown, errorCode?: number): error is JetStrea
   return error instanceof JetStreamRefusal && (errorCode === undefined || error.errorCode === errorCode);
 }
 
+/** A refusal of the server as its silence is thrown. @throws JOURNAL_UNAVAILABLE, and what is no refusal as it is */
+export async function unavailableIfRefused<T>(
+  question: () => Promise<T>,
+  details: Record<string, unknown> = {},
+): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    throw isRefusal(error) ? journalUnavailable(error, details) : error;
+  }
+}
+
 export interface StreamStateInfo {
   readonly messages: number;
   readonly bytes: number;
@@ -46,14 +58,11 @@ export interface StreamDescription {
   readonly config: Partial<StreamConfig>;
   readonly created: string;
   readonly state: StreamStateInfo;
-  /** Pages of `state.subjects`: how many there are, and where this page begins. */
+  /** Of `state.subjects`, which come in pages: how many there are. */
   readonly total?: number;
-  readonly offset?: number;
-  readonly limit?: number;
 }
 
 export interface MessageFound {
-  readonly subject: string;
   readonly position: number;
   readonly bytes: Uint8Array;
   /** The header block as it is on the wire, where there is one. */
@@ -61,12 +70,12 @@ export interface MessageFound {
 }
 
 /** Long enough for an answer that waits for a disk, shorter than an election. */
-const DEFAULT_TIMEOUT_MS = 5000;
+const TIMEOUT_MS = 5000;
 
 export class JetStreamApi {
   constructor(
     readonly link: NatsLink,
-    readonly timeoutMs: number = DEFAULT_TIMEOUT_MS,
+    readonly timeoutMs = TIMEOUT_MS,
   ) {}
 
   /** @throws JetStreamRefusal, JOURNAL_UNAVAILABLE */
@@ -109,7 +118,7 @@ export class JetStreamApi {
   }
 
   /** Removes what is below `seq`, or all of one subject. */
-  purge(stream: string, what: { seq: number } | { filter: string }): Promise<{ purged: number }> {
+  purge(stream: string, what: { seq: number } | { filter: string }): Promise<unknown> {
     return this.call(`STREAM.PURGE.${stream}`, what);
   }
 
@@ -126,11 +135,10 @@ export class JetStreamApi {
 
   /** Undefined when the server that answered does not have it. */
   async message(stream: string, which: { seq: number } | { last_by_subj: string }): Promise<MessageFound | undefined> {
-    type Answer = { message: { subject: string; seq: number; data?: string; hdrs?: string } };
+    type Answer = { message: { seq: number; data?: string; hdrs?: string } };
     try {
       const { message } = await this.call<Answer>(`STREAM.MSG.GET.${stream}`, which);
       return {
-        subject: message.subject,
         position: message.seq,
         bytes: Buffer.from(message.data ?? '', 'base64'),
         headers: Buffer.from(message.hdrs ?? '', 'base64').toString('latin1'),

@@ -16,8 +16,7 @@ import type {
 } from '../../ports/index.js';
 import { Arrivals } from './arrivals.js';
 import type { NatsConnections } from './connection.js';
-import { isRefusal, JETSTREAM_ERRORS, JetStreamApi } from './jetstream-api.js';
-import { journalUnavailable } from './link.js';
+import { isRefusal, JETSTREAM_ERRORS, JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
 import { OrderedFeed } from './ordered-feed.js';
 import { publishOnce } from './publish-once.js';
 import type { Names } from './subjects.js';
@@ -27,8 +26,6 @@ export interface JetStreamJournalOptions {
   readonly appendTimeoutMs?: number;
   /** A read without progress for this long fails. Default 15 s: longer than an election and a reconnect. */
   readonly readTimeoutMs?: number;
-  /** Answers to questions about a stream. Default 5 s. */
-  readonly requestTimeoutMs?: number;
 }
 
 const DEFAULT_APPEND_TIMEOUT_MS = 5000;
@@ -43,26 +40,26 @@ const READ_HEARTBEAT_MS = 500;
 const READ_ROUND = { messages: 1000, bytes: 1024 * 1024 };
 
 export class JetStreamJournal implements Journal {
-  readonly #connections: NatsConnections;
-  readonly #names: Names;
   readonly #control: JetStreamApi;
   readonly #reads: JetStreamApi;
   readonly #appendTimeoutMs: number;
   readonly #readTimeoutMs: number;
 
-  constructor(connections: NatsConnections, names: Names, options: JetStreamJournalOptions = {}) {
-    this.#connections = connections;
-    this.#names = names;
-    this.#control = new JetStreamApi(connections.control, options.requestTimeoutMs);
-    this.#reads = new JetStreamApi(connections.reads, options.requestTimeoutMs);
+  constructor(
+    private readonly connections: NatsConnections,
+    private readonly names: Names,
+    options: JetStreamJournalOptions = {},
+  ) {
+    this.#control = new JetStreamApi(connections.control);
+    this.#reads = new JetStreamApi(connections.reads);
     this.#appendTimeoutMs = options.appendTimeoutMs ?? DEFAULT_APPEND_TIMEOUT_MS;
     this.#readTimeoutMs = options.readTimeoutMs ?? DEFAULT_READ_TIMEOUT_MS;
   }
 
   async append(shard: ShardName, bytes: Uint8Array, expectedLast: number): Promise<AppendOutcome> {
-    const outcome = await publishOnce(this.#connections.appends, {
-      subject: this.#names.journalSubject(shard),
-      stream: this.#names.journalStream(shard),
+    const outcome = await publishOnce(this.connections.appends, {
+      subject: this.names.journalSubject(shard),
+      stream: this.names.journalStream(shard),
       bytes,
       expectedLast,
       timeoutMs: this.#appendTimeoutMs,
@@ -73,7 +70,7 @@ export class JetStreamJournal implements Journal {
   async readAt(shard: ShardName, position: number): Promise<Uint8Array | undefined> {
     if (position < 1) return undefined;
     const found = await this.#ask(shard, () =>
-      this.#control.message(this.#names.journalStream(shard), { seq: position }),
+      this.#control.message(this.names.journalStream(shard), { seq: position }),
     );
     return found?.bytes;
   }
@@ -81,7 +78,7 @@ export class JetStreamJournal implements Journal {
   async *read(shard: ShardName, from: number, to: number): AsyncGenerator<StoredMessage> {
     if (to < from) return;
     const arrivals = new Arrivals(this.#readTimeoutMs, shard);
-    const stream = this.#names.journalStream(shard);
+    const stream = this.names.journalStream(shard);
     const options = { stream, from, heartbeatMs: READ_HEARTBEAT_MS, round: READ_ROUND };
     const feed = new OrderedFeed(this.#reads, options, {
       onMessage: (message) => arrivals.push(message),
@@ -115,7 +112,7 @@ export class JetStreamJournal implements Journal {
   }
 
   follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
-    const options = { stream: this.#names.journalStream(shard), from, heartbeatMs: FOLLOW_HEARTBEAT_MS };
+    const options = { stream: this.names.journalStream(shard), from, heartbeatMs: FOLLOW_HEARTBEAT_MS };
     return new OrderedFeed(this.#reads, options, {
       onMessage: (message) => follower.onMessage(message),
       onHeartbeat: () => follower.onAlive(),
@@ -126,7 +123,7 @@ export class JetStreamJournal implements Journal {
 
   async tail(shard: ShardName): Promise<JournalTail> {
     const { state, created } = await this.#ask(shard, () =>
-      this.#control.streamInfo(this.#names.journalStream(shard), { deleted_details: false }),
+      this.#control.streamInfo(this.names.journalStream(shard), { deleted_details: false }),
     );
     const last = state.last_seq;
     const first = state.messages === 0 ? last + 1 : state.first_seq;
@@ -135,7 +132,7 @@ export class JetStreamJournal implements Journal {
   }
 
   async truncateFront(shard: ShardName, keepFrom: number): Promise<void> {
-    const stream = this.#names.journalStream(shard);
+    const stream = this.names.journalStream(shard);
     await this.#ask(shard, async () => {
       // A purge beyond the end would empty the journal and move its end.
       const kept = keepFrom < 1 ? undefined : await this.#control.message(stream, { seq: keepFrom });
@@ -147,14 +144,15 @@ export class JetStreamJournal implements Journal {
     });
   }
 
-  async #ask<T>(shard: ShardName, question: () => Promise<T>): Promise<T> {
-    try {
-      return await question();
-    } catch (error) {
-      if (isRefusal(error, JETSTREAM_ERRORS.streamNotFound)) throw missing(shard, error);
-      if (isRefusal(error)) throw journalUnavailable(error, { shard });
-      throw error;
-    }
+  #ask<T>(shard: ShardName, question: () => Promise<T>): Promise<T> {
+    const asked = async () => {
+      try {
+        return await question();
+      } catch (error) {
+        throw isRefusal(error, JETSTREAM_ERRORS.streamNotFound) ? missing(shard, error) : error;
+      }
+    };
+    return unavailableIfRefused(asked, { shard });
   }
 }
 

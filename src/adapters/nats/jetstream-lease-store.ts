@@ -7,36 +7,28 @@
  */
 import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
 import type { NatsConnections } from './connection.js';
-import { isRefusal, JetStreamApi } from './jetstream-api.js';
+import { JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
 import { journalUnavailable } from './link.js';
 import { publishOnce } from './publish-once.js';
 import type { BucketName, Names } from './subjects.js';
 
 /** Shorter than a lease lasts, so that an owner knows in time that it could not renew. */
-const DEFAULT_TIMEOUT_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** A standard client deletes by storing one of these. */
 const DELETE_MARKER = /^KV-Operation: *(DEL|PURGE)\r?$/im;
 
 export class JetStreamLeaseStore implements LeaseStore {
-  readonly #connections: NatsConnections;
-  readonly #names: Names;
-  readonly #bucket: BucketName;
   readonly #stream: string;
   readonly #api: JetStreamApi;
-  readonly #timeoutMs: number;
 
   constructor(
-    connections: NatsConnections,
-    names: Names,
-    { bucket = 'leases', timeoutMs = DEFAULT_TIMEOUT_MS }: { bucket?: BucketName; timeoutMs?: number } = {},
+    private readonly connections: NatsConnections,
+    private readonly names: Names,
+    private readonly bucket: BucketName = 'leases',
   ) {
-    this.#connections = connections;
-    this.#names = names;
-    this.#bucket = bucket;
     this.#stream = names.bucketStream(bucket);
-    this.#api = new JetStreamApi(connections.control, timeoutMs);
-    this.#timeoutMs = timeoutMs;
+    this.#api = new JetStreamApi(connections.control, TIMEOUT_MS);
   }
 
   async get(key: string): Promise<LeaseRecord | undefined> {
@@ -47,10 +39,10 @@ export class JetStreamLeaseStore implements LeaseStore {
 
   async keys(prefix: string): Promise<string[]> {
     const subjects = await unavailableIfRefused(() =>
-      this.#api.subjects(this.#stream, this.#names.bucketSubjects(this.#bucket)),
+      this.#api.subjects(this.#stream, this.names.bucketSubjects(this.bucket)),
     );
     return [...subjects.keys()]
-      .map((subject) => this.#names.keyOfBucketSubject(this.#bucket, subject))
+      .map((subject) => this.names.keyOfBucketSubject(this.bucket, subject))
       .filter((key) => key.startsWith(prefix))
       .sort();
   }
@@ -64,17 +56,17 @@ export class JetStreamLeaseStore implements LeaseStore {
   }
 
   async delete(key: string): Promise<void> {
-    const filter = this.#names.bucketKeySubject(this.#bucket, key);
+    const filter = this.names.bucketKeySubject(this.bucket, key);
     await unavailableIfRefused(() => this.#api.purge(this.#stream, { filter }));
   }
 
   async #store(key: string, value: Uint8Array, expectedLastOnSubject: number): Promise<LeaseOutcome> {
-    const outcome = await publishOnce(this.#connections.control, {
-      subject: this.#names.bucketKeySubject(this.#bucket, key),
+    const outcome = await publishOnce(this.connections.control, {
+      subject: this.names.bucketKeySubject(this.bucket, key),
       stream: this.#stream,
       bytes: value,
       expectedLastOnSubject,
-      timeoutMs: this.#timeoutMs,
+      timeoutMs: TIMEOUT_MS,
     });
     switch (outcome.kind) {
       case 'stored':
@@ -89,15 +81,7 @@ export class JetStreamLeaseStore implements LeaseStore {
   }
 
   #last(key: string) {
-    const subject = this.#names.bucketKeySubject(this.#bucket, key);
+    const subject = this.names.bucketKeySubject(this.bucket, key);
     return unavailableIfRefused(() => this.#api.message(this.#stream, { last_by_subj: subject }));
-  }
-}
-
-async function unavailableIfRefused<T>(question: () => Promise<T>): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    throw isRefusal(error) ? journalUnavailable(error) : error;
   }
 }

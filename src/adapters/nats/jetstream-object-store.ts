@@ -13,7 +13,7 @@ import { MillraceError } from '../../kernel/index.js';
 import type { ObjectInfo, ObjectStore } from '../../ports/index.js';
 import { Arrivals } from './arrivals.js';
 import type { NatsConnections } from './connection.js';
-import { isRefusal, JetStreamApi } from './jetstream-api.js';
+import { unavailableIfRefused as ask, JetStreamApi } from './jetstream-api.js';
 import { journalUnavailable } from './link.js';
 import { OrderedFeed } from './ordered-feed.js';
 import { type PublishOutcome, publishOnce } from './publish-once.js';
@@ -28,12 +28,11 @@ const READ_ROUND = { messages: 8, bytes: 2 * 1024 * 1024 };
 const HASH_SLICE_BYTES = 1024 * 1024;
 const DESCRIPTIONS_IN_FLIGHT = 32;
 const HEARTBEAT_MS = 500;
-const DEFAULT_TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** The standard layout's description; other fields are kept by those who wrote them. */
 interface Description {
   readonly name: string;
-  readonly bucket: string;
   readonly nuid: string;
   readonly size: number;
   readonly chunks: number;
@@ -46,26 +45,19 @@ interface Described extends Description {
 }
 
 export class JetStreamObjectStore implements ObjectStore {
-  readonly #connections: NatsConnections;
-  readonly #names: Names;
   readonly #control: JetStreamApi;
   readonly #reads: JetStreamApi;
   readonly #stream: string;
-  readonly #timeoutMs: number;
   /** Subjects of pieces that no description named at the last look. */
   #loose: ReadonlySet<string> = new Set();
 
   constructor(
-    connections: NatsConnections,
-    names: Names,
-    { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
+    private readonly connections: NatsConnections,
+    private readonly names: Names,
   ) {
-    this.#connections = connections;
-    this.#names = names;
-    this.#control = new JetStreamApi(connections.control, timeoutMs);
-    this.#reads = new JetStreamApi(connections.reads, timeoutMs);
-    this.#stream = names.objectStream('snapshots');
-    this.#timeoutMs = timeoutMs;
+    this.#control = new JetStreamApi(connections.control, TIMEOUT_MS);
+    this.#reads = new JetStreamApi(connections.reads, TIMEOUT_MS);
+    this.#stream = names.objectStream();
   }
 
   /** @throws CONFLICT when the name has other contents; JOURNAL_UNAVAILABLE */
@@ -78,7 +70,7 @@ export class JetStreamObjectStore implements ObjectStore {
     const description = {
       name,
       options: { max_chunk_size: CHUNK_BYTES },
-      bucket: this.#names.objectStore('snapshots'),
+      bucket: this.names.objectStore(),
       nuid: id,
       size: bytes.byteLength,
       chunks,
@@ -86,7 +78,7 @@ export class JetStreamObjectStore implements ObjectStore {
       mtime: new Date().toISOString(),
       deleted: false,
     };
-    const subject = this.#names.objectDescriptionSubject('snapshots', name);
+    const subject = this.names.objectDescriptionSubject(name);
     const outcome = await this.#publish(subject, JSON.stringify(description), existing?.position ?? 0);
     if (outcome.kind === 'stored') return;
     // Unknown means that the description may be there, and then its pieces have to be too.
@@ -113,26 +105,15 @@ export class JetStreamObjectStore implements ObjectStore {
   }
 
   async list(prefix: string): Promise<ObjectInfo[]> {
-    const { descriptions } = this.#names.objectSubjects('snapshots');
-    const subjects = await ask(() => this.#control.subjects(this.#stream, descriptions));
-    const names = [...subjects.keys()]
-      .map((subject) => this.#names.nameOfDescriptionSubject('snapshots', subject))
-      .filter((name) => name.startsWith(prefix))
-      .sort();
     const infos: ObjectInfo[] = [];
-    for (let at = 0; at < names.length; at += DESCRIPTIONS_IN_FLIGHT) {
-      const some = names.slice(at, at + DESCRIPTIONS_IN_FLIGHT);
-      for (const found of await Promise.all(some.map((name) => this.#describe(name)))) {
-        if (found !== undefined && found.deleted !== true) infos.push({ name: found.name, bytes: found.size });
-      }
-    }
+    for await (const { name, size } of this.#described(prefix)) infos.push({ name, bytes: size });
     return infos;
   }
 
   async delete(name: string): Promise<void> {
     const description = await this.#describe(name);
     if (description === undefined) return;
-    const filter = this.#names.objectDescriptionSubject('snapshots', name);
+    const filter = this.names.objectDescriptionSubject(name);
     await ask(() => this.#control.purge(this.#stream, { filter }));
     if (description.deleted !== true) await this.#purgeChunks(description.nuid);
   }
@@ -142,21 +123,10 @@ export class JetStreamObjectStore implements ObjectStore {
    * takes to be written. @returns how many objects' pieces went. @throws JOURNAL_UNAVAILABLE
    */
   async sweepLoose(): Promise<number> {
-    const { chunks, descriptions } = this.#names.objectSubjects('snapshots');
+    const { chunks } = this.names.objectSubjects();
     // Pieces first: those of an object that is described meanwhile are named.
-    const pieces = await ask(() => this.#control.subjects(this.#stream, chunks));
-    const described = [...(await ask(() => this.#control.subjects(this.#stream, descriptions))).keys()];
-    const loose = new Set(pieces.keys());
-    for (let at = 0; at < described.length; at += DESCRIPTIONS_IN_FLIGHT) {
-      const names = described.slice(at, at + DESCRIPTIONS_IN_FLIGHT);
-      const found = await Promise.all(
-        names.map((subject) => this.#describe(this.#names.nameOfDescriptionSubject('snapshots', subject))),
-      );
-      for (const description of found) {
-        if (description === undefined || description.deleted === true) continue;
-        loose.delete(this.#names.objectChunkSubject('snapshots', description.nuid));
-      }
-    }
+    const loose = new Set((await ask(() => this.#control.subjects(this.#stream, chunks))).keys());
+    for await (const { nuid: id } of this.#described('')) loose.delete(this.names.objectChunkSubject(id));
     const before = this.#loose;
     this.#loose = loose;
     const over = [...loose].filter((subject) => before.has(subject));
@@ -164,8 +134,24 @@ export class JetStreamObjectStore implements ObjectStore {
     return over.length;
   }
 
+  /** Objects that are there and whose names begin so, in order of their names. */
+  async *#described(prefix: string): AsyncGenerator<Described> {
+    const { descriptions } = this.names.objectSubjects();
+    const subjects = await ask(() => this.#control.subjects(this.#stream, descriptions));
+    const names = [...subjects.keys()]
+      .map((subject) => this.names.nameOfDescriptionSubject(subject))
+      .filter((name) => name.startsWith(prefix))
+      .sort();
+    for (let at = 0; at < names.length; at += DESCRIPTIONS_IN_FLIGHT) {
+      const some = names.slice(at, at + DESCRIPTIONS_IN_FLIGHT);
+      for (const found of await Promise.all(some.map((name) => this.#describe(name)))) {
+        if (found !== undefined && found.deleted !== true) yield found;
+      }
+    }
+  }
+
   async #describe(name: string): Promise<Described | undefined> {
-    const subject = this.#names.objectDescriptionSubject('snapshots', name);
+    const subject = this.names.objectDescriptionSubject(name);
     const found = await ask(() => this.#control.message(this.#stream, { last_by_subj: subject }));
     if (found === undefined) return undefined;
     const description = JSON.parse(Buffer.from(found.bytes).toString('utf8')) as Description;
@@ -174,7 +160,7 @@ export class JetStreamObjectStore implements ObjectStore {
 
   /** The number of pieces. @throws JOURNAL_UNAVAILABLE, and then none is left if that could be arranged */
   async #storeChunks(name: string, id: string, bytes: Uint8Array): Promise<number> {
-    const subject = this.#names.objectChunkSubject('snapshots', id);
+    const subject = this.names.objectChunkSubject(id);
     const count = Math.ceil(bytes.byteLength / CHUNK_BYTES);
     let last = 0;
     for (let at = 0; at < count; at += CHUNKS_IN_FLIGHT) {
@@ -196,19 +182,19 @@ export class JetStreamObjectStore implements ObjectStore {
   }
 
   #publish(subject: string, bytes: Uint8Array | string, expectedLastOnSubject?: number): Promise<PublishOutcome> {
-    return publishOnce(this.#connections.control, {
+    return publishOnce(this.connections.control, {
       subject,
       stream: this.#stream,
       bytes,
-      timeoutMs: this.#timeoutMs,
+      timeoutMs: TIMEOUT_MS,
       ...(expectedLastOnSubject === undefined ? {} : { expectedLastOnSubject }),
     });
   }
 
   async #fetchChunks({ name, nuid: id, size, chunks }: Description): Promise<Uint8Array> {
     const bytes = new Uint8Array(size);
-    const subject = this.#names.objectChunkSubject('snapshots', id);
-    const arrivals = new Arrivals(this.#timeoutMs, `the object ${name} in ${this.#stream}`);
+    const subject = this.names.objectChunkSubject(id);
+    const arrivals = new Arrivals(TIMEOUT_MS, `the object ${name} in ${this.#stream}`);
     const options = {
       stream: this.#stream,
       from: 1,
@@ -249,7 +235,7 @@ export class JetStreamObjectStore implements ObjectStore {
 
   /** Best effort: pieces without a description are garbage, not damage. */
   async #purgeChunks(id: string): Promise<void> {
-    const filter = this.#names.objectChunkSubject('snapshots', id);
+    const filter = this.names.objectChunkSubject(id);
     await this.#control.purge(this.#stream, { filter }).catch(() => {});
   }
 }
@@ -271,12 +257,4 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
     hash.update(bytes.subarray(at, at + HASH_SLICE_BYTES));
   }
   return `SHA-256=${base64Url(hash.digest())}`;
-}
-
-async function ask<T>(question: () => Promise<T>): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    throw isRefusal(error) ? journalUnavailable(error) : error;
-  }
 }

@@ -24,12 +24,14 @@ import { inboxPrefix } from './subjects.js';
 export type LinkFailureKind = 'not-sent' | 'no-responders' | 'refused' | 'timed-out' | 'disconnected' | 'failed';
 
 export class LinkFailure extends Error {
-  readonly kind: LinkFailureKind;
+  override readonly name = 'LinkFailure';
 
-  constructor(kind: LinkFailureKind, message: string, cause?: unknown) {
+  constructor(
+    readonly kind: LinkFailureKind,
+    message: string,
+    cause?: unknown,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = 'LinkFailure';
-    this.kind = kind;
   }
 }
 
@@ -42,19 +44,17 @@ export interface LinkRequest {
 const DRAIN_TIMEOUT_MS = 3000;
 
 export class NatsLink {
-  readonly #connection: NatsConnection;
   readonly #inbox: RequestInbox;
   readonly #onReconnect = new Set<() => void>();
-  readonly #onDisconnect = new Set<() => void>();
   #isConnected = true;
 
   constructor(
-    connection: NatsConnection,
+    /** The connection itself, for what has no other shape here. */
+    readonly raw: NatsConnection,
     /** What this connection is for; appears in messages. */
     readonly role: string,
   ) {
-    this.#connection = connection;
-    this.#inbox = new RequestInbox(connection, inboxPrefix(role));
+    this.#inbox = new RequestInbox(raw, inboxPrefix(role));
     void this.#watch();
   }
 
@@ -64,20 +64,7 @@ export class NatsLink {
 
   /** Of the server connected to now; another one after a reconnect, perhaps. */
   get serverVersion(): string {
-    return this.#connection.info?.version ?? '0.0.0';
-  }
-
-  get serverName(): string {
-    return this.#connection.info?.server_name ?? 'unknown';
-  }
-
-  get maxPayloadBytes(): number {
-    return this.#connection.info?.max_payload ?? 1024 * 1024;
-  }
-
-  /** The connection itself, for what has no other shape here. */
-  get raw(): NatsConnection {
-    return this.#connection;
+    return this.raw.info?.version ?? '0.0.0';
   }
 
   /** @throws LinkFailure and nothing else */
@@ -101,7 +88,7 @@ export class NatsLink {
   publish(subject: string, payload: Payload, options: { headers?: MsgHdrs; reply?: string } = {}): void {
     if (!this.#isConnected) return;
     try {
-      this.#connection.publish(subject, payload, options);
+      this.raw.publish(subject, payload, options);
     } catch (error) {
       if (!isClosing(error)) throw error;
     }
@@ -113,7 +100,7 @@ export class NatsLink {
 
   /** Survives reconnects. What `onMessage` throws ends the process, not the connection. */
   subscribe(subject: string, onMessage: (message: Msg) => void): NatsSubscription {
-    return this.#connection.subscribe(subject, {
+    return this.raw.subscribe(subject, {
       callback: (error, message) => {
         if (error !== null) return;
         try {
@@ -132,11 +119,6 @@ export class NatsLink {
     return { stop: () => this.#onReconnect.delete(listener) };
   }
 
-  onDisconnect(listener: () => void): Subscription {
-    this.#onDisconnect.add(listener);
-    return { stop: () => this.#onDisconnect.delete(listener) };
-  }
-
   /** Resolves when the server has handled everything sent before. @throws LinkFailure */
   async flush(timeoutMs: number): Promise<void> {
     if (!this.#isConnected) throw this.#notSent();
@@ -145,7 +127,7 @@ export class NatsLink {
       timer = setTimeout(() => reject(new LinkFailure('timed-out', 'the server did not answer a ping')), timeoutMs);
     });
     try {
-      await Promise.race([this.#connection.flush(), late]);
+      await Promise.race([this.raw.flush(), late]);
     } finally {
       clearTimeout(timer);
     }
@@ -153,19 +135,19 @@ export class NatsLink {
 
   /** Sends what is buffered, then closes. Requests still waiting fail. Safe to call twice. */
   async close(): Promise<void> {
-    if (this.#connection.isClosed()) return;
-    if (this.#isConnected && !this.#connection.isDraining()) {
+    if (this.raw.isClosed()) return;
+    if (this.#isConnected && !this.raw.isDraining()) {
       // A server that does not answer would hold a drain for as long as its silence lasts.
-      const late = setTimeout(() => void this.#connection.close(), DRAIN_TIMEOUT_MS);
-      await Promise.race([this.#connection.drain().catch(() => {}), this.#connection.closed()]);
+      const late = setTimeout(() => void this.raw.close(), DRAIN_TIMEOUT_MS);
+      await Promise.race([this.raw.drain().catch(() => {}), this.raw.closed()]);
       clearTimeout(late);
     }
-    if (!this.#connection.isClosed()) await this.#connection.close();
+    if (!this.raw.isClosed()) await this.raw.close();
     this.#disconnected();
   }
 
   async #watch(): Promise<void> {
-    for await (const status of this.#connection.status()) {
+    for await (const status of this.raw.status()) {
       if (status.type === 'disconnect' || status.type === 'close') this.#disconnected();
       if (status.type === 'reconnect') {
         this.#isConnected = true;
@@ -179,7 +161,6 @@ export class NatsLink {
     if (!this.#isConnected) return;
     this.#isConnected = false;
     this.#inbox.failAll();
-    for (const listener of [...this.#onDisconnect]) listener();
   }
 
   #notSent(): LinkFailure {

@@ -15,30 +15,31 @@ import type { Names } from './subjects.js';
 export interface NatsBusOptions {
   /** The largest payload, 64 MiB by default: the largest command and reply with room to spare. */
   readonly maxBytes?: number;
-  /** How long a large payload is kept for its receivers, and a piece of it waited for. Default 10 s. */
-  readonly reassemblyTimeoutMs?: number;
   /** Hears of messages that had to be dropped. */
   readonly log?: Log;
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
-const DEFAULT_REASSEMBLY_TIMEOUT_MS = 10_000;
+/** How long a large payload is kept for its receivers, and a piece of it waited for. */
+const REASSEMBLY_TIMEOUT_MS = 10_000;
 /** Messages of a subscription that wait behind a large one; what comes beyond is lost, as a bus may. */
 const WAITING_MESSAGES = 10_000;
 
 export class NatsBus implements Bus {
   readonly #link: NatsLink;
-  readonly #names: Names;
   readonly #bulk: BulkExchange;
   readonly #log: Log | undefined;
 
-  constructor(connections: Pick<NatsConnections, 'control'>, names: Names, options: NatsBusOptions = {}) {
+  constructor(
+    connections: Pick<NatsConnections, 'control'>,
+    private readonly names: Names,
+    options: NatsBusOptions = {},
+  ) {
     this.#link = connections.control;
-    this.#names = names;
     this.#log = options.log;
     this.#bulk = new BulkExchange(this.#link, names, {
       maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
-      timeoutMs: options.reassemblyTimeoutMs ?? DEFAULT_REASSEMBLY_TIMEOUT_MS,
+      timeoutMs: REASSEMBLY_TIMEOUT_MS,
     });
   }
 
@@ -48,7 +49,7 @@ export class NatsBus implements Bus {
 
   /** @throws INVALID when the payload is larger than any may be */
   publish(topic: Topic, payload: Uint8Array): void {
-    this.#link.publish(this.#names.topic(topic), this.#frameOf(payload, 'many').frame);
+    this.#link.publish(this.names.topic(topic), this.#frameOf(payload, 'many').frame);
   }
 
   subscribe(topic: Topic, onMessage: (payload: Uint8Array) => void): Subscription {
@@ -81,7 +82,7 @@ export class NatsBus implements Bus {
         if (arrived instanceof Uint8Array) deliver(arrived);
       });
     };
-    const subscription = this.#link.subscribe(this.#names.topic(topic), receive);
+    const subscription = this.#link.subscribe(this.names.topic(topic), receive);
     return {
       stop: () => {
         isStopped = true;
@@ -94,7 +95,7 @@ export class NatsBus implements Bus {
     const { frame, release } = this.#frameOf(payload, 'one');
     const deadlineMs = performance.now() + timeoutMs;
     try {
-      const answer = decodeFrame((await this.#link.request(this.#names.topic(topic), frame, { timeoutMs })).data);
+      const answer = decodeFrame((await this.#link.request(this.names.topic(topic), frame, { timeoutMs })).data);
       if (answer.kind === 'failure') throw answer.error;
       if (answer.kind === 'payload') return answer.payload;
       return await within(this.#bulk.fetch(answer.offer), deadlineMs - performance.now(), topic);
@@ -106,7 +107,7 @@ export class NatsBus implements Bus {
   }
 
   serve(topic: Topic, onRequest: (payload: Uint8Array) => Promise<Uint8Array>): Subscription {
-    const subscription = this.#link.subscribe(this.#names.topic(topic), (message) => {
+    const subscription = this.#link.subscribe(this.names.topic(topic), (message) => {
       if (message.reply) void this.#answer(topic, message, onRequest);
     });
     return {

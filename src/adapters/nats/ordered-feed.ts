@@ -54,9 +54,6 @@ const ROUND_IS_FULL = 409;
 const NANOS_PER_MS = 1_000_000;
 
 export class OrderedFeed {
-  readonly #api: JetStreamApi;
-  readonly #options: FeedOptions;
-  readonly #listener: FeedListener;
   readonly #silenceMs: number;
   readonly #reconnects: { stop(): void };
   #next: number;
@@ -73,10 +70,11 @@ export class OrderedFeed {
   #inRound: number | undefined;
   #isStopped = false;
 
-  constructor(api: JetStreamApi, options: FeedOptions, listener: FeedListener) {
-    this.#api = api;
-    this.#options = options;
-    this.#listener = listener;
+  constructor(
+    private readonly api: JetStreamApi,
+    private readonly options: FeedOptions,
+    private readonly listener: FeedListener,
+  ) {
     this.#next = options.from;
     this.#silenceMs = Math.max(SILENCE_MS, options.heartbeatMs * 5);
     this.#reconnects = api.link.onReconnect(() => this.restart());
@@ -102,17 +100,17 @@ export class OrderedFeed {
     clearTimeout(this.#retry);
     clearTimeout(this.#again);
     if (this.#subscription === undefined) return;
-    const { link } = this.#api;
+    const { link } = this.api;
     if (!link.raw.isClosed()) {
       this.#subscription.unsubscribe();
-      link.publish(jetStreamApiSubject(`CONSUMER.DELETE.${this.#options.stream}.${this.#consumer}`), '');
+      link.publish(jetStreamApiSubject(`CONSUMER.DELETE.${this.options.stream}.${this.#consumer}`), '');
     }
     this.#subscription = undefined;
   }
 
   async #start(): Promise<void> {
-    const { link } = this.#api;
-    const { stream, filterSubject, round } = this.#options;
+    const { link } = this.api;
+    const { stream, filterSubject, round } = this.options;
     if (!link.isConnected()) return; // a reconnect starts it
     const inbox = link.newInbox();
     const consumer = `feed-${nuid.next()}`;
@@ -144,15 +142,15 @@ export class OrderedFeed {
     };
     const operation = `CONSUMER.CREATE.${stream}.${consumer}${filterSubject === undefined ? '' : `.${filterSubject}`}`;
     try {
-      const made = await this.#api.call<{ num_pending?: number }>(operation, { stream_name: stream, config });
+      const made = await this.api.call<{ num_pending?: number }>(operation, { stream_name: stream, config });
       if (this.#subscription !== subscription) return;
-      if (made.num_pending === 0 && this.#deliveries === 0) this.#listener.onHeartbeat();
+      if (made.num_pending === 0 && this.#deliveries === 0) this.listener.onHeartbeat();
       this.#retryMs = RETRY_FIRST_MS;
       this.#watch = setInterval(() => this.#checkSilence(subscription), this.#silenceMs / 3);
       if (round !== undefined) this.#pull(subscription, inbox);
     } catch (error) {
       if (this.#subscription !== subscription) return;
-      if (error instanceof JetStreamRefusal) this.#listener.onRefused(error);
+      if (error instanceof JetStreamRefusal) this.listener.onRefused(error);
       if (this.#isStopped) return;
       this.#leave();
       this.#retry = setTimeout(() => void this.#start(), this.#retryMs);
@@ -161,14 +159,14 @@ export class OrderedFeed {
   }
 
   #pushedTo(inbox: string): Record<string, unknown> {
-    const { heartbeatMs } = this.#options;
+    const { heartbeatMs } = this.options;
     return { deliver_subject: inbox, flow_control: true, idle_heartbeat: heartbeatMs * NANOS_PER_MS };
   }
 
   /** Asks for one round. */
   #pull(subscription: NatsSubscription, inbox: string): void {
-    const { link } = this.#api;
-    const { stream, round } = this.#options;
+    const { link } = this.api;
+    const { stream, round } = this.options;
     if (this.#subscription !== subscription || round === undefined || !link.isConnected()) return;
     this.#inbox = inbox;
     this.#inRound = 0;
@@ -183,7 +181,7 @@ export class OrderedFeed {
     if (subscription === undefined || this.#inRound === undefined) return;
     this.#inRound = undefined;
     if (isAtEnd) this.#again = setTimeout(() => this.#pull(subscription, inbox), PULL_AGAIN_MS);
-    else this.#listener.onFlowControl(() => this.#pull(subscription, inbox));
+    else this.listener.onFlowControl(() => this.#pull(subscription, inbox));
   }
 
   #receive(message: Msg): void {
@@ -211,31 +209,31 @@ export class OrderedFeed {
       return;
     }
     this.#next = delivery.position + 1;
-    this.#listener.onMessage({
+    this.listener.onMessage({
       position: delivery.position,
       bytes: message.data,
       storedAtMs: delivery.storedAtMs,
     });
-    if (delivery.pending === 0) this.#listener.onHeartbeat();
+    if (delivery.pending === 0) this.listener.onHeartbeat();
     this.#countInRound();
   }
 
   #countInRound(): void {
     if (this.#inRound === undefined) return;
     this.#inRound += 1;
-    if (this.#inRound >= (this.#options.round?.messages ?? 0)) this.#roundIsOver(false);
+    if (this.#inRound >= (this.options.round?.messages ?? 0)) this.#roundIsOver(false);
   }
 
   #receiveControl(message: Msg, headers: MsgHdrs): void {
     const answerTo = message.reply !== undefined && message.reply !== '' ? message.reply : stalledAt(headers);
-    if (answerTo !== '') this.#listener.onFlowControl(() => this.#api.link.publish(answerTo, ''));
+    if (answerTo !== '') this.listener.onFlowControl(() => this.api.link.publish(answerTo, ''));
     if (message.reply !== undefined && message.reply !== '') return;
     const sent = Number(headers.get('Nats-Last-Consumer') || 0);
     if (sent > this.#deliveries) {
       this.restart();
       return;
     }
-    this.#listener.onHeartbeat();
+    this.listener.onHeartbeat();
   }
 
   #heard(): void {
@@ -244,7 +242,7 @@ export class OrderedFeed {
 
   #checkSilence(subscription: NatsSubscription): void {
     // A feed whose reader is still busy with the last round has asked for nothing.
-    if (this.#options.round !== undefined && this.#inRound === undefined) return;
+    if (this.options.round !== undefined && this.#inRound === undefined) return;
     const isSilent = () =>
       this.#subscription === subscription && performance.now() - this.#lastHeardAtMs > this.#silenceMs;
     if (!isSilent()) return;

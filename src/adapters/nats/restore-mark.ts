@@ -54,7 +54,7 @@ export function markFile(dataDir: string): MarkKeeper {
 
 /** On the NATS that several processes share. */
 export function markRecord(connections: NatsConnections, prefix: string): MarkKeeper {
-  const store = new JetStreamLeaseStore(connections, new Names(prefix), { bucket: 'layout' });
+  const store = new JetStreamLeaseStore(connections, new Names(prefix), 'layout');
   return {
     read: async () => {
       const found = await store.get(MARK_KEY);

@@ -8,7 +8,7 @@
  */
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { ShardName } from '../../kernel/index.js';
-import type { BucketName, Names, ObjectStoreName } from './subjects.js';
+import type { BucketName, Names } from './subjects.js';
 
 export interface StreamDeclaration {
   /** Name without the prefix; the key in the layout record. */
@@ -55,7 +55,7 @@ export function declareStreams(names: Names, counts: ShardCounts): StreamDeclara
   return [
     ...journals.map((shard) => declareJournal(names, shard, counts.replicas)),
     declareBucket(names, 'leases', counts.replicas),
-    declareObjectStore(names, 'snapshots', counts.replicas),
+    declareObjectStore(names, counts.replicas),
   ];
 }
 
@@ -77,16 +77,16 @@ export function declareBucket(names: Names, bucket: BucketName, replicas: number
   return { key: bucket, config };
 }
 
-export function declareObjectStore(names: Names, store: ObjectStoreName, replicas: number): StreamDeclaration {
-  const { chunks, descriptions } = names.objectSubjects(store);
+export function declareObjectStore(names: Names, replicas: number): StreamDeclaration {
+  const { chunks, descriptions } = names.objectSubjects();
   const config = {
-    ...keptForEver(names.objectStream(store), [chunks, descriptions], replicas),
+    ...keptForEver(names.objectStream(), [chunks, descriptions], replicas),
     max_msgs_per_subject: -1,
     allow_rollup_hdrs: true,
     // Pieces of deleted objects leave by purge, as in every object store of this layout.
     deny_delete: false,
   };
-  return { key: store, config };
+  return { key: 'snapshots', config };
 }
 
 function keptForEver(name: string, subjects: string[], replicas: number) {

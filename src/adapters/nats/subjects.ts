@@ -18,7 +18,6 @@ const PREFIX = /^[A-Za-z0-9-]{0,32}$/;
 const LEASE_KEY = /^[A-Za-z0-9_=/-]+(\.[A-Za-z0-9_=/-]+)*$/;
 
 export type BucketName = 'leases' | 'layout';
-export type ObjectStoreName = 'snapshots';
 
 export class Names {
   readonly #streamPrefix: string;
@@ -67,32 +66,33 @@ export class Names {
     return subject.slice(`${KEY_VALUE_ROOT}.${this.bucket(name)}.`.length);
   }
 
-  objectStore(name: ObjectStoreName): string {
-    return `${this.#streamPrefix}${name}`;
+  /** The one object store: snapshots and backups. */
+  objectStore(): string {
+    return `${this.#streamPrefix}snapshots`;
   }
 
-  objectStream(name: ObjectStoreName): string {
-    return `OBJ_${this.objectStore(name)}`;
+  objectStream(): string {
+    return `OBJ_${this.objectStore()}`;
   }
 
   /** Subjects of the pieces of all objects, and of their descriptions. */
-  objectSubjects(name: ObjectStoreName): { chunks: string; descriptions: string } {
-    const root = `${OBJECT_ROOT}.${this.objectStore(name)}`;
+  objectSubjects(): { chunks: string; descriptions: string } {
+    const root = `${OBJECT_ROOT}.${this.objectStore()}`;
     return { chunks: `${root}.C.>`, descriptions: `${root}.M.>` };
   }
 
   /** @param id of one try to store an object */
-  objectChunkSubject(name: ObjectStoreName, id: string): string {
-    return `${OBJECT_ROOT}.${this.objectStore(name)}.C.${token(id)}`;
+  objectChunkSubject(id: string): string {
+    return `${OBJECT_ROOT}.${this.objectStore()}.C.${token(id)}`;
   }
 
-  objectDescriptionSubject(name: ObjectStoreName, object: string): string {
+  objectDescriptionSubject(object: string): string {
     if (object === '') throw new MillraceError('DEFECT', 'an object without a name');
-    return `${OBJECT_ROOT}.${this.objectStore(name)}.M.${encodeObjectName(object)}`;
+    return `${OBJECT_ROOT}.${this.objectStore()}.M.${encodeObjectName(object)}`;
   }
 
-  nameOfDescriptionSubject(name: ObjectStoreName, subject: string): string {
-    const encoded = subject.slice(`${OBJECT_ROOT}.${this.objectStore(name)}.M.`.length);
+  nameOfDescriptionSubject(subject: string): string {
+    const encoded = subject.slice(`${OBJECT_ROOT}.${this.objectStore()}.M.`.length);
     return Buffer.from(encoded, 'base64url').toString('utf8');
   }
 

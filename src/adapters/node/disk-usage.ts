@@ -60,7 +60,8 @@ export class DiskUsage {
       metrics.gauge('millrace_journal_total_bytes', () => total.bytes),
       metrics.gauge('millrace_journal_excess_bytes', () => this.#excess),
     );
-    await this.#lookAndAgain();
+    await this.#look();
+    if (!this.#isStopped) this.#timer = this.parts.timers.every(EVERY_MS, () => this.#look());
   }
 
   stop(): void {
@@ -69,7 +70,7 @@ export class DiskUsage {
     for (const gauge of this.#gauges) gauge.stop();
   }
 
-  async #lookAndAgain(): Promise<void> {
+  async #look(): Promise<void> {
     try {
       this.#bytes = await measure(this.parts);
       this.#hasFailed = false;
@@ -77,7 +78,6 @@ export class DiskUsage {
       if (!this.#hasFailed) this.parts.log.warn('disk.not-measured', { cause: describeError(error) });
       this.#hasFailed = true;
     }
-    if (!this.#isStopped) this.#timer = this.parts.timers.after(EVERY_MS, () => void this.#lookAndAgain());
   }
 
   get #excess(): number {

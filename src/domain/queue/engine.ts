@@ -80,12 +80,12 @@ export class QueueEngine {
     this.#words = { nonRetryableNames, aliasHeaderWord: options.aliasHeaderWord };
   }
 
-  /** Applies an event of the journal or of a snapshot. */
-  replay(event: QueueEvent): void {
-    this.#state.apply(event);
+  /** An event of the journal or of a snapshot on the state. */
+  evolve(event: QueueEvent): void {
+    this.#state.evolve(event);
   }
 
-  /** Builds what follows from the state, in steps; after the last `replay` and before anything else. */
+  /** Builds what follows from the state, in steps; after the last `evolve` and before anything else. */
   *prepare(nowMs: number): Iterable<void> {
     const dispatcher = new Dispatcher(this.#state, this.#maxInFlightPerOrigin, nowMs);
     let placed = 0;
@@ -127,7 +127,7 @@ export class QueueEngine {
     const hasMoreTicks = schedules.dueTicks(
       context,
       (message) => acceptTick(message, turn),
-      turn.apply,
+      turn.evolve,
       (messages) => isTickRefused(messages, this.#state, context),
     );
     const hasMoreTimeouts = timeOutWaits(turn);
@@ -241,19 +241,19 @@ export class QueueEngine {
         const nowMs = Math.max(context.nowMs, state.nowMs, dispatcher.nowMs);
         return nowMs > context.nowMs ? { ...context, nowMs } : context;
       },
-      apply: (event) => {
-        state.apply(event);
+      evolve: (event) => {
+        state.evolve(event);
         record(event);
       },
     };
   }
 
   /** Once a day, as soon as the soft limit is passed, by whatever. */
-  #noteDailyLimit({ state, context, apply }: QueueTurn): void {
+  #noteDailyLimit({ state, context, evolve }: QueueTurn): void {
     const limit = context.account.limits.maxMessagesPerDay;
     const { usage } = state;
     if (limit === 0 || usage.isDailyLimitReached) return;
     const messages = usage.usedOn(context.nowMs);
-    if (messages > limit) apply({ type: 'DailyLimitReached', limit, messages, atMs: context.nowMs });
+    if (messages > limit) evolve({ type: 'DailyLimitReached', limit, messages, atMs: context.nowMs });
   }
 }

@@ -20,8 +20,8 @@ export interface QueueTurn {
   readonly words: AttemptWords;
   /** Of headers, in the spellings that deliveries are in: `Svc`, or an alias's. */
   readonly deliveredWords: readonly string[];
-  /** Applies the event and records it: what is asked of the state next has it in. */
-  readonly apply: (event: QueueEvent) => void;
+  /** The event on the state, and into the entry: what is asked of the state next has it in. */
+  readonly evolve: (event: QueueEvent) => void;
 }
 
 /** A command that takes long, in steps of about a millisecond; its answer comes last. Others may run between. */

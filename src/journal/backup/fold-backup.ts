@@ -9,7 +9,7 @@
  */
 import { EntryAssembler, type ReadEntry } from '../../codec/envelope/index.js';
 import { MillraceError, type PartitionName } from '../../kernel/index.js';
-import type { Manifest, ManifestPartition } from '../../messages/index.js';
+import { entrySections, type Manifest, type ManifestPartition } from '../../messages/index.js';
 import type { BackupFiles, Log } from '../../ports/index.js';
 import type { Chain, ChainLink } from '../chain.js';
 import { CollectedEffects } from '../collected-effects.js';
@@ -105,8 +105,7 @@ async function followed(
     if (body.kind === 'claim' && body.clusterId !== clusterId) {
       throw new MillraceError('JOURNAL_DAMAGED', `${shard}: a claim of another installation`, { at: read.position });
     }
-    if (body.kind !== 'batch') continue;
-    for (const { partition, effects } of body.sections) {
+    for (const { partition, effects } of entrySections(read.entry)) {
       bytesByPartition.set(partition, (bytesByPartition.get(partition) ?? 0) + effects.length);
     }
   }
@@ -161,8 +160,7 @@ async function effectsOf(
   for (const name of names) if (bytesByPartition.has(name)) collected.set(name, new CollectedEffects());
   if (collected.size === 0) return collected;
   for await (const { entry } of entriesOf(backup, files)) {
-    if (entry.body.kind !== 'batch') continue;
-    for (const { partition, effects } of entry.body.sections) collected.get(partition)?.add(effects);
+    for (const { partition, effects } of entrySections(entry)) collected.get(partition)?.add(effects);
   }
   return collected;
 }

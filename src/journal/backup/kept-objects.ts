@@ -38,36 +38,26 @@ export async function readKept(objects: ObjectStore, manifest: string): Promise<
   return partition;
 }
 
-/** Of a partition, in order: effects that rebuild it. @throws JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE */
-export async function* keptSegments(
-  { objects, log }: KeptObjects,
-  partition: ManifestPartition,
-  pause?: () => Promise<void>,
-): AsyncGenerator<Uint8Array> {
-  const store = new SnapshotStore(objects, log);
-  for (const ref of partition.segments) yield await store.readObject(partition.name, ref, pause);
-}
-
 /**
  * Fills an empty fold, in slices of about 2 ms with a pause between.
  * @returns the segments, as they were kept
  * @throws NOT_FOUND when it is gone, INVALID when it has more than `maxBytes`, JOURNAL_DAMAGED, JOURNAL_UNAVAILABLE
  */
 export async function loadKept(
-  kept: KeptObjects,
+  { objects, log }: KeptObjects,
   manifest: string,
   fold: PartitionFold,
   maxBytes: number,
   pause: () => Promise<void>,
 ): Promise<Uint8Array[]> {
-  const partition = await readKept(kept.objects, manifest);
+  const partition = await readKept(objects, manifest);
   const bytes = partition.segments.reduce((sum, segment) => sum + segment.bytes, 0);
   if (bytes > maxBytes) {
     const message = `the kept state has ${bytes} bytes: at most ${maxBytes} can take a partition's place at once`;
     throw new MillraceError('INVALID', message, { manifest, bytes, maxBytes });
   }
   const segments: Uint8Array[] = [];
-  for await (const segment of keptSegments(kept, partition, pause)) {
+  for await (const segment of new SnapshotStore(objects, log).segmentBytes(partition, pause)) {
     for (const _ of fold.applyInSlices(segment)) await pause();
     segments.push(segment);
   }

@@ -16,7 +16,7 @@ import {
   type PartitionName,
   type ShardName,
 } from '../../kernel/index.js';
-import type { ManifestPartition, SegmentRef } from '../../messages/index.js';
+import { entrySections, type ManifestPartition, type SegmentRef } from '../../messages/index.js';
 import type { Clock, Journal, Log, ObjectStore } from '../../ports/index.js';
 import type { ChainHead } from '../chain.js';
 import { CollectedEffects } from '../collected-effects.js';
@@ -111,8 +111,7 @@ class ShardKeeper {
       throw new MillraceError('JOURNAL_DAMAGED', `${shard}: entries behind the snapshot are missing`, { from, first });
     }
     for await (const { entry } of readEntries(ports.journal, shard, from, end, chain)) {
-      if (entry.body.kind !== 'batch') continue;
-      for (const section of entry.body.sections) effects.get(section.partition)?.add(section.effects);
+      for (const section of entrySections(entry)) effects.get(section.partition)?.add(section.effects);
     }
     const before = new Map(manifest?.partitions.map((partition) => [partition.name, partition]));
     const kept: KeptPartitions = new Map();

@@ -18,6 +18,7 @@ import {
   CONTROL_PARTITION,
   CONTROL_SHARD,
   intakeOf,
+  isQueuePartition,
   type ManifestPartition,
   METER_SHARD,
   parseQueuePartition,
@@ -133,7 +134,7 @@ class Restore {
     const { name } = folded;
     const { planes, log } = this.reader;
     const shard = this.#shardOf(name);
-    if (name.startsWith('queue:')) this.#taken.set(parseQueuePartition(name), planes.intakeTaken(folded.fold));
+    if (isQueuePartition(name)) this.#taken.set(parseQueuePartition(name), planes.intakeTaken(folded.fold));
     const digest = digestOf(folded, shard, planes, this.manifest.meter.from);
     const place = { objects: this.target.objects, log, shard, number: CLAIM_NUMBER };
     const partition = await restorePartition(folded, place, planes);
@@ -147,7 +148,7 @@ class Restore {
   #shardOf(partition: PartitionName): ShardName {
     const { kvShards, queueShards } = this.target.installation;
     if (partition === CONTROL_PARTITION) return CONTROL_SHARD;
-    if (partition.startsWith('queue:')) return shardOf('queue', partition, queueShards);
+    if (isQueuePartition(partition)) return shardOf('queue', partition, queueShards);
     return shardOf('kv', partition, kvShards);
   }
 

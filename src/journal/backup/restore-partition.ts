@@ -1,7 +1,7 @@
 /** One partition of a backup, written as segments of its new shard and read back. */
 import type { PartitionName, ShardName } from '../../kernel/index.js';
 import type { BodySegmentRef, ManifestPartition, SegmentRef } from '../../messages/index.js';
-import type { Log, ObjectInfo, ObjectStore } from '../../ports/index.js';
+import type { Log, ObjectStore } from '../../ports/index.js';
 import { readBodySegment, writeBodySegments } from '../body-segments.js';
 import { DEFAULT_COMPACTION_LIMITS } from '../compaction.js';
 import { manifestPartition, writeSegments } from '../snapshot-partition.js';
@@ -34,7 +34,7 @@ export async function restorePartition(
   const segments = await writeSegments(store, target, fold, segmentBytes);
   const bodySegments: BodySegmentRef[] = [];
   if (fold.bodies !== undefined) {
-    const both = new SnapshotStore(new CopiedBetween(objects, place.objects), log);
+    const both = new SnapshotStore(copiedBetween(objects, place.objects), log);
     const refs = await writeBodySegments(both, target, before?.bodySegments ?? [], fold.bodies, segmentBytes);
     bodySegments.push(...(await moved(refs, before, both, place, name)));
   }
@@ -72,25 +72,11 @@ async function moved(
 }
 
 /** Reads in the backup and writes in the new installation. */
-class CopiedBetween implements ObjectStore {
-  constructor(
-    private readonly from: ObjectStore,
-    private readonly to: ObjectStore,
-  ) {}
-
-  get(name: string): Promise<Uint8Array | undefined> {
-    return this.from.get(name);
-  }
-
-  list(prefix: string): Promise<ObjectInfo[]> {
-    return this.from.list(prefix);
-  }
-
-  put(name: string, bytes: Uint8Array): Promise<void> {
-    return this.to.put(name, bytes);
-  }
-
-  delete(name: string): Promise<void> {
-    return this.to.delete(name);
-  }
+function copiedBetween(from: ObjectStore, to: ObjectStore): ObjectStore {
+  return {
+    get: (name) => from.get(name),
+    list: (prefix) => from.list(prefix),
+    put: (name, bytes) => to.put(name, bytes),
+    delete: (name) => to.delete(name),
+  };
 }

@@ -12,7 +12,7 @@ import { type BackupManifest, filesOf, readManifest } from './backup-manifest.js
 import { BackupObjects } from './backup-objects.js';
 import { readMessages } from './copy-log.js';
 import { type FoldedPartition, foldBackup } from './fold-backup.js';
-import { isManifest, keptSegments, readKept } from './kept-objects.js';
+import { isManifest, readKept } from './kept-objects.js';
 import type { BackupPlanes } from './planes.js';
 
 export interface PartitionDigest {
@@ -94,7 +94,7 @@ async function checkKept(files: BackupFiles, { kept }: BackupManifest, log: Log)
   const objects = await BackupObjects.open(files, kept);
   for (const { name } of await objects.list('')) {
     if (!isManifest(name)) continue;
-    for await (const _ of keptSegments({ objects, log }, await readKept(objects, name)));
+    for await (const _ of new SnapshotStore(objects, log).segmentBytes(await readKept(objects, name)));
   }
 }
 

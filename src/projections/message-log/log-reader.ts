@@ -6,10 +6,11 @@
 import type { DlqSelector } from '../../domain/queue/index.js';
 import type { AccountId, DlqId } from '../../kernel/index.js';
 import type { DlqPage, DlqRow, LogEvent, LogPage, LogQuery, SqlFile, SqlRow } from '../../ports/index.js';
+import { ShownParts } from '../shown-parts.js';
 import { type Prepared, prepared } from '../statements.js';
 import { maybePlace, type Place, placeOf, rangeOf, textOf } from './log-places.js';
 import { groupedEvents } from './message-groups.js';
-import { MAX_PAGE_BYTES, PageParts, type PageStatements, pageStatements } from './page-parts.js';
+import { MAX_PAGE_BYTES, PageParts, READ_MESSAGE } from './page-parts.js';
 import { type Found, RowSearch } from './row-search.js';
 import { STATE_NUMBERS } from './schema.js';
 
@@ -17,13 +18,13 @@ export class LogReader {
   readonly #events: RowSearch;
   readonly #dlq: RowSearch;
   readonly #sql: Prepared<typeof STATEMENTS>;
-  readonly #parts: PageStatements;
+  readonly #shown: ShownParts;
 
   constructor(file: SqlFile) {
     this.#events = new RowSearch(file, 'events');
     this.#dlq = new RowSearch(file, 'dlq');
     this.#sql = prepared(file, STATEMENTS);
-    this.#parts = pageStatements(file);
+    this.#shown = ShownParts.of(file);
   }
 
   /** @param isLate asked after each step. @throws INVALID for a cursor that is none */
@@ -32,7 +33,7 @@ export class LogReader {
     const account = this.#account(name);
     if (account === undefined || count <= 0) return { events: [], cursor: undefined };
     const states = query.states.map((state) => STATE_NUMBERS[state]);
-    const page = new PageParts(this.#parts, query.trimBytes);
+    const page = this.#page(query.trimBytes);
     if (query.groupBy === 'message')
       return yield* groupedEvents(this.#events, page, { account, query, states }, isLate);
     const range = rangeOf(filter, order, cursor === undefined ? undefined : placeOf(cursor));
@@ -51,7 +52,7 @@ export class LogReader {
   *dlq(name: AccountId, selector: DlqSelector, isLate: () => boolean, trimBytes?: number): Generator<void, DlqPage> {
     const account = this.#account(name);
     if (account === undefined) return { entries: [], after: undefined };
-    const page = new PageParts(this.#parts, trimBytes);
+    const page = this.#page(trimBytes);
     if (selector.kind === 'ids') {
       const entries = selector.dlqIds.map((id) => this.#entry(page, account, id));
       return { entries: entries.filter((entry) => entry !== undefined), after: undefined };
@@ -76,6 +77,10 @@ export class LogReader {
     return { entries, after: last && (textOf(last) as DlqId) };
   }
 
+  #page(trimBytes: number | undefined): PageParts {
+    return new PageParts(this.#shown.anew(), this.#sql.message, trimBytes);
+  }
+
   #entry(page: PageParts, account: number, dlqId: DlqId): DlqRow | undefined {
     const place = maybePlace(dlqId);
     const row = place && this.#sql.dlqEntry.get([account, place.atMs, place.n]);
@@ -90,6 +95,7 @@ export class LogReader {
 const STATEMENTS = {
   account: 'SELECT id FROM accounts WHERE name = ?',
   dlqEntry: 'SELECT * FROM dlq WHERE account = ? AND at_ms = ? AND n = ?',
+  message: READ_MESSAGE,
 } as const;
 
 /**

@@ -3,18 +3,18 @@
  * at any moment repeats nothing and leaves nothing out.
  *
  *  ML1 an entry is folded once: what the checkpoint covers is passed over
- *  ML2 a file of another version, of another cluster, or one that cannot be read is removed and made anew
  */
-
 import type { ReadEntry } from '../../codec/envelope/index.js';
 import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
-import { type AccountId, describeError, type ShardName } from '../../kernel/index.js';
-import { parseQueuePartition } from '../../messages/index.js';
-import { type Log, SqlFailure, type SqlFile, type SqlFiles, type SqlStatement } from '../../ports/index.js';
+import type { AccountId, ShardName } from '../../kernel/index.js';
+import { entrySections, isQueuePartition, parseQueuePartition } from '../../messages/index.js';
+import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
+import { ModelFile } from '../model-file.js';
 import { RunReader } from '../run-log/run-reader.js';
 import { RUN_SCHEMA } from '../run-log/schema.js';
+import { type Prepared, prepared } from '../statements.js';
 import { LogReader } from './log-reader.js';
 import { LogWriter } from './log-writer.js';
 import { DEFAULT_RETENTION, Retention, type RetentionLimits } from './retention.js';
@@ -25,20 +25,27 @@ export interface MessageLogStoreOptions {
   readonly retention?: RetentionLimits;
 }
 
-const QUEUE_PREFIX = 'queue:';
-
 export class MessageLogStore {
   /** Of accounts that have a number of their own. */
   readonly #maxEvents = new Map<AccountId, number>();
-  #file: SqlFile;
-  #parts: Parts;
+  readonly #file: ModelFile<Parts>;
 
   constructor(
-    private readonly files: SqlFiles,
-    private readonly log: Log,
+    files: SqlFiles,
+    log: Log,
     private readonly options: MessageLogStoreOptions,
   ) {
-    [this.#file, this.#parts] = this.#open();
+    this.#file = new ModelFile(files, log, {
+      model: 'messages',
+      clusterId: options.clusterId,
+      version: SCHEMA_VERSION,
+      schema: SCHEMA + RUN_SCHEMA,
+      partsOf: (file) => this.#partsOf(file),
+    });
+  }
+
+  get #parts(): Parts {
+    return this.#file.parts;
   }
 
   get reader(): LogReader {
@@ -61,11 +68,9 @@ export class MessageLogStore {
     this.#transaction(() => {
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
-        if (entry.body.kind === 'batch') {
-          for (const { partition, index, effects } of entry.body.sections) {
-            if (!partition.startsWith(QUEUE_PREFIX)) continue;
-            rows += this.#parts.writer.section(parseQueuePartition(partition), index, decodeQueueEvents(effects));
-          }
+        for (const { partition, index, effects } of entrySections(entry)) {
+          if (!isQueuePartition(partition)) continue;
+          rows += this.#parts.writer.section(parseQueuePartition(partition), index, decodeQueueEvents(effects));
         }
         after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
       }
@@ -142,15 +147,12 @@ export class MessageLogStore {
 
   /** What was pruned leaves the file too. @returns bytes given back in one step; 0: nothing to do */
   giveBack(): number {
-    return this.#file.giveBack();
+    return this.#file.sql.giveBack();
   }
 
   /** Removes everything; what follows is folded from the beginning. */
   discard(reason: string): void {
-    this.log.warn('read-model.discarded', { model: 'messages', reason });
-    this.#closeQuietly(this.#file);
-    this.files.remove();
-    [this.#file, this.#parts] = this.#create();
+    this.#file.discard(reason);
   }
 
   close(): void {
@@ -160,7 +162,7 @@ export class MessageLogStore {
   #transaction<T>(work: () => T): T {
     const { writer, retention } = this.#parts;
     try {
-      return this.#file.transaction(() => {
+      return this.#file.sql.transaction(() => {
         const result = work();
         retention.lookAt(writer.flush());
         return result;
@@ -176,43 +178,6 @@ export class MessageLogStore {
     this.#parts.sql.writeShard.run([shard, createdAt, position, entry, hash, clockMs, hasGap ? 1 : 0]);
   }
 
-  #open(): [SqlFile, Parts] {
-    let file: SqlFile | undefined;
-    try {
-      file = this.files.open();
-      const reason = this.#refusal(file);
-      if (reason === undefined) return [file, this.#partsOf(file)];
-      if (reason !== 'empty') this.log.info('read-model.rebuilding', { model: 'messages', reason });
-    } catch (error) {
-      if (!(error instanceof SqlFailure)) throw error;
-      this.log.warn('read-model.discarded', { model: 'messages', reason: describeError(error) });
-    }
-    if (file !== undefined) this.#closeQuietly(file);
-    this.files.remove();
-    return this.#create();
-  }
-
-  #create(): [SqlFile, Parts] {
-    const file = this.files.open();
-    file.transaction(() => {
-      file.exec(SCHEMA);
-      file.exec(RUN_SCHEMA);
-      const meta = file.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
-      meta.run(['version', String(SCHEMA_VERSION)]);
-      meta.run(['cluster', this.options.clusterId]);
-    });
-    return [file, this.#partsOf(file)];
-  }
-
-  /** Why the file cannot be gone on with. */
-  #refusal(file: SqlFile): string | undefined {
-    if (file.prepare('SELECT 1 AS found FROM sqlite_schema LIMIT 1').get([]) === undefined) return 'empty';
-    const meta = file.prepare('SELECT value FROM meta WHERE name = ?');
-    if (meta.get(['version'])?.value !== String(SCHEMA_VERSION)) return 'another version';
-    if (meta.get(['cluster'])?.value !== this.options.clusterId) return 'another cluster';
-    return undefined;
-  }
-
   #partsOf(file: SqlFile): Parts {
     const writer = new LogWriter(file);
     const { maxAgeMs, maxEvents } = this.options.retention ?? DEFAULT_RETENTION;
@@ -222,21 +187,8 @@ export class MessageLogStore {
       reader: new LogReader(file),
       runReader: new RunReader(file),
       retention: new Retention(file, writer.rows, writer.runs.rows, { maxAgeMs, maxEventsOf }),
-      sql: {
-        readShard: file.prepare('SELECT * FROM shards WHERE shard = ?'),
-        writeShard: file.prepare('INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?)'),
-        accounts: file.prepare('SELECT name FROM accounts'),
-      },
+      sql: prepared(file, STATEMENTS),
     };
-  }
-
-  #closeQuietly(file: SqlFile): void {
-    try {
-      file.close();
-    } catch (error) {
-      // A damaged file may not even close; it is removed in any case.
-      this.log.debug('read-model.not-closed', { reason: describeError(error) });
-    }
   }
 }
 
@@ -247,5 +199,11 @@ interface Parts {
   readonly reader: LogReader;
   readonly runReader: RunReader;
   readonly retention: Retention;
-  readonly sql: Readonly<Record<'readShard' | 'writeShard' | 'accounts', SqlStatement>>;
+  readonly sql: Prepared<typeof STATEMENTS>;
 }
+
+const STATEMENTS = {
+  readShard: 'SELECT * FROM shards WHERE shard = ?',
+  writeShard: 'INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?)',
+  accounts: 'SELECT name FROM accounts',
+} as const;

@@ -6,11 +6,10 @@ import {
   type LogEvent,
   MESSAGE_STATES,
   type MessageState,
-  type SqlFile,
   type SqlRow,
+  type SqlStatement,
 } from '../../ports/index.js';
-import { type Prepared, prepared } from '../statements.js';
-import { decodeEnvelope } from './envelope-bytes.js';
+import type { ShownParts } from '../shown-parts.js';
 import { textOf } from './log-places.js';
 import { STATE_NUMBERS } from './schema.js';
 
@@ -20,18 +19,7 @@ export const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 const EMPTY = new Uint8Array();
 const STATES = new Map<number, MessageState>(MESSAGE_STATES.map((state) => [STATE_NUMBERS[state], state]));
 
-const STATEMENTS = {
-  message: 'SELECT name, envelope, body, created_ms, not_before_ms FROM messages WHERE id = ?',
-  envelope: 'SELECT bytes FROM envelopes WHERE id = ?',
-  body: 'SELECT content FROM bodies WHERE id = ?',
-  response: 'SELECT status, header, body FROM responses WHERE id = ?',
-} as const;
-
-export type PageStatements = Prepared<typeof STATEMENTS>;
-
-export function pageStatements(file: SqlFile): PageStatements {
-  return prepared(file, STATEMENTS);
-}
+export const READ_MESSAGE = 'SELECT name, envelope, body, created_ms, not_before_ms FROM messages WHERE id = ?';
 
 interface MessageParts {
   readonly messageId: MessageId;
@@ -45,11 +33,14 @@ interface MessageParts {
 export class PageParts {
   bytes = 0;
   readonly #messages = new Map<number, MessageParts>();
-  readonly #envelopes = new Map<number, Envelope>();
 
-  /** @param trimBytes of each body; 0 or less: none is read; undefined: all */
+  /**
+   * @param readMessage `READ_MESSAGE`
+   * @param trimBytes of each body; 0 or less: none is read; undefined: all
+   */
   constructor(
-    private readonly sql: PageStatements,
+    private readonly shown: ShownParts,
+    private readonly readMessage: SqlStatement,
     private readonly trimBytes: number | undefined,
   ) {}
 
@@ -96,9 +87,9 @@ export class PageParts {
   #message(id: number): MessageParts | undefined {
     const known = this.#messages.get(id);
     if (known !== undefined) return known;
-    const row = this.sql.message.get([id]);
+    const row = this.readMessage.get([id]);
     if (row === undefined) return undefined;
-    const envelope = this.#envelope(row.envelope as number);
+    const envelope = this.shown.envelope(row.envelope as number);
     const parts = {
       messageId: row.name as MessageId,
       envelope,
@@ -110,32 +101,12 @@ export class PageParts {
     return parts;
   }
 
-  #envelope(id: number): Envelope {
-    let envelope = this.#envelopes.get(id);
-    if (envelope === undefined) {
-      const row = this.sql.envelope.get([id]);
-      assert(row !== undefined, 'a message without its envelope', { id });
-      envelope = decodeEnvelope(row.bytes as Uint8Array);
-      this.#envelopes.set(id, envelope);
-    }
-    return envelope;
-  }
-
-  /** Empty also where the body was gone before this file began. */
   #body(id: number, redaction: Redaction | undefined): Uint8Array {
-    if (id === 0 || isBodyless(this.trimBytes)) return EMPTY;
-    const whole = (this.sql.body.get([id])?.content as Uint8Array | undefined) ?? EMPTY;
-    return trimmedBody(whole, redaction, this.trimBytes);
+    return isBodyless(this.trimBytes) ? EMPTY : trimmedBody(this.shown.body(id), redaction, this.trimBytes);
   }
 
   #response(id: number): LogEvent['response'] {
-    const row = this.sql.response.get([id]);
-    return (
-      row && {
-        status: row.status as number,
-        header: JSON.parse(row.header as string) as HeaderList,
-        body: trimmedBody(row.body as Uint8Array, undefined, this.trimBytes),
-      }
-    );
+    const response = this.shown.response(id);
+    return response && { ...response, body: trimmedBody(response.body, undefined, this.trimBytes) };
   }
 }

@@ -5,7 +5,7 @@
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
-import { type AccountId, assert, type DlqId } from '../../kernel/index.js';
+import { type AccountId, assert, type DlqId, Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { dlqPlace } from './log-places.js';
@@ -39,7 +39,7 @@ const MAX_REMEMBERED = 50_000;
 
 export class QueueRows {
   readonly shared: SharedRows;
-  readonly #messages = new Map<string, MessageRow>();
+  readonly #messages = new Remembered<string, MessageRow>(MAX_REMEMBERED);
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
@@ -149,7 +149,6 @@ export class QueueRows {
   }
 
   #remembered(account: number, name: string, row: MessageRow): MessageRow {
-    if (this.#messages.size >= MAX_REMEMBERED) this.#messages.clear();
     this.#messages.set(keyOf(account, name), row);
     return row;
   }

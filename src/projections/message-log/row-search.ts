@@ -3,7 +3,9 @@
  * message, by profile, by rare state; several keys are merged. Only what no index serves is a walk over the account's
  * rows, and that is a walk in steps: whoever drives it decides when it has been long enough.
  */
+
 import type { MessageFilter } from '../../domain/queue/index.js';
+import { Remembered } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
 import { isWanted, type Profile, rangesOf, type Wanted, wantedOf } from './facets.js';
 import { isBefore, type Order, type Place } from './log-places.js';
@@ -82,7 +84,7 @@ export class RowSearch {
   /** Rows in order, with a step without a row now and then. */
   *run(search: Search): Generator<Found> {
     const wanted = wantedOf(search.filter);
-    const profiles = new Map<number, boolean>();
+    const profiles = new Remembered<number, boolean>(STEP_ROWS);
     const fits = (row: SqlRow) => this.#fits(row, search, wanted, profiles);
     const streams = this.#streams(search, wanted);
     let examined = 0;
@@ -96,18 +98,12 @@ export class RowSearch {
     }
   }
 
-  #fits(row: SqlRow, search: Search, wanted: readonly Wanted[], profiles: Map<number, boolean>): boolean {
+  #fits(row: SqlRow, search: Search, wanted: readonly Wanted[], profiles: Remembered<number, boolean>): boolean {
     if (search.states.length > 0 && !search.states.includes(row.state as number)) return false;
     if (!search.accept(row)) return false;
     if (wanted.length === 0) return true;
     const id = row.profile as number;
-    let isFit = profiles.get(id);
-    if (isFit === undefined) {
-      isFit = this.#isProfileWanted(id, wanted);
-      if (profiles.size >= STEP_ROWS) profiles.clear();
-      profiles.set(id, isFit);
-    }
-    return isFit;
+    return profiles.of(id, () => this.#isProfileWanted(id, wanted));
   }
 
   #isProfileWanted(id: number, wanted: readonly Wanted[]): boolean {

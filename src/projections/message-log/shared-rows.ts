@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
-import { type AccountId, assert } from '../../kernel/index.js';
+import { type AccountId, assert, Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { encodeEnvelope } from './envelope-bytes.js';
@@ -26,7 +26,7 @@ const MAX_REMEMBERED = 20_000;
 export class SharedRows {
   readonly #accounts = new Map<string, number>();
   #byObject = new WeakMap<Envelope, SharedEnvelope>();
-  readonly #byHash = new Map<string, SharedEnvelope>();
+  readonly #byHash = new Remembered<string, SharedEnvelope>(MAX_REMEMBERED);
   readonly #envelopeRefs = new Map<number, number>();
   readonly #bodyRefs = new Map<number, number>();
   readonly #sql: Prepared<typeof STATEMENTS>;
@@ -120,17 +120,11 @@ export class SharedRows {
     const bytes = encodeEnvelope(envelope);
     const hash = createHash('sha256').update(`${account} `).update(bytes).digest();
     const key = hash.toString('latin1');
-    let shared = this.#byHash.get(key);
-    if (shared === undefined) {
+    return this.#byHash.of(key, () => {
       const row = this.#sql.findEnvelope.get([hash]);
-      shared =
-        row === undefined
-          ? this.#addEnvelope(account, envelope, hash, bytes)
-          : { id: row.id as number, account, profile: row.profile as number };
-      if (this.#byHash.size >= MAX_REMEMBERED) this.#byHash.clear();
-      this.#byHash.set(key, shared);
-    }
-    return shared;
+      if (row === undefined) return this.#addEnvelope(account, envelope, hash, bytes);
+      return { id: row.id as number, account, profile: row.profile as number };
+    });
   }
 
   #addEnvelope(account: number, envelope: Envelope, hash: Uint8Array, bytes: Uint8Array): SharedEnvelope {

@@ -3,7 +3,7 @@ import type { Envelope, HeaderList } from '../../domain/queue/index.js';
 import { RUN_STATES, type RunState, type StepMark } from '../../domain/queue/runs/index.js';
 import { assert, type MessageId, type RunId } from '../../kernel/index.js';
 import type { LoggedInvoker, LoggedRun, SqlFile, SqlRow, StepFailure } from '../../ports/index.js';
-import { decodeEnvelope } from '../message-log/envelope-bytes.js';
+import { ShownParts, type ShownResponse } from '../shown-parts.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { RunContents, RunDelivery, WaitingStep } from './run-groups.js';
 import { MESSAGE, ROLES, RUN_STATE_NUMBERS } from './schema.js';
@@ -13,7 +13,6 @@ import { type ShownTexts, shownError } from './shown-texts.js';
 const STEP_ROWS = 500;
 /** Of one message: the latest. */
 const MAX_FAILURES = 100;
-const EMPTY = new Uint8Array(0);
 const STATES = new Map(RUN_STATES.map((state) => [RUN_STATE_NUMBERS[state], state]));
 
 export interface RunHead {
@@ -31,35 +30,26 @@ export interface RunEnding {
   readonly dlqId: string | undefined;
   readonly response: Uint8Array | undefined;
   readonly failedMessage: MessageId | undefined;
-  readonly failure: FailureRow;
+  readonly failure: ShownResponse & { readonly error: string };
 }
 
-export interface FailureRow {
-  readonly error: string;
-  readonly status: number;
-  readonly header: HeaderList;
-  readonly body: Uint8Array;
-}
-
-export interface FunctionRow {
+export interface FunctionRow extends ShownResponse {
   readonly state: string;
   readonly delivery: RunDelivery;
-  readonly status: number;
-  readonly header: HeaderList;
-  readonly body: Uint8Array;
 }
 
 export class RunParts {
   readonly #sql: Prepared<typeof STATEMENTS>;
-  #envelopes = new Map<number, Envelope>();
+  #shown: ShownParts;
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
+    this.#shown = ShownParts.of(file);
   }
 
   /** Another page: ids may mean other rows by now. */
   begin(): void {
-    this.#envelopes = new Map();
+    this.#shown = this.#shown.anew();
   }
 
   head(row: SqlRow): RunHead {
@@ -72,7 +62,7 @@ export class RunParts {
       createdAtMs: row.at_ms as number,
       state,
       endedAtMs: row.ended_ms === null ? undefined : (row.ended_ms as number),
-      envelope: this.#envelope(row.envelope as number),
+      envelope: this.#shown.envelope(row.envelope as number),
       invoker: invokerOf(row.invoker as string | null),
     };
   }
@@ -166,17 +156,12 @@ export class RunParts {
     });
   }
 
-  /** Empty also where it was gone before this file began. */
   body(id: number): Uint8Array {
-    if (id === 0) return EMPTY;
-    return (this.#sql.body.get([id])?.content as Uint8Array | undefined) ?? EMPTY;
+    return this.#shown.body(id);
   }
 
-  response(id: number): FailureRow | undefined {
-    const row = this.#sql.response.get([id]);
-    if (row === undefined) return undefined;
-    const header = JSON.parse(row.header as string) as HeaderList;
-    return { error: '', status: row.status as number, header, body: row.body as Uint8Array };
+  response(id: number): ShownResponse | undefined {
+    return this.#shown.response(id);
   }
 
   #delivery(row: SqlRow): RunDelivery {
@@ -188,7 +173,7 @@ export class RunParts {
       role: row.role as number,
       place: row.place as number,
       step: row.step === null ? undefined : (JSON.parse(row.step as string) as StepMark),
-      envelope: this.#envelope(row.envelope as number),
+      envelope: this.#shown.envelope(row.envelope as number),
       body: row.body as number,
       bodyBytes: (row.bytes as number | null) ?? 0,
       createdAtMs: row.created_ms as number,
@@ -199,17 +184,6 @@ export class RunParts {
       // Of one that was restored nothing but that is known.
       hasFailed: state === MESSAGE.RETRY || (!isWell && this.#sql.failed.get([row.id as number]) !== undefined),
     };
-  }
-
-  #envelope(id: number): Envelope {
-    let envelope = this.#envelopes.get(id);
-    if (envelope === undefined) {
-      const row = this.#sql.envelope.get([id]);
-      assert(row !== undefined, 'a row of a run without its envelope', { id });
-      envelope = decodeEnvelope(row.bytes as Uint8Array);
-      this.#envelopes.set(id, envelope);
-    }
-    return envelope;
   }
 }
 
@@ -257,7 +231,4 @@ const STATEMENTS = {
   failed: 'SELECT 1 AS found FROM run_events INDEXED BY run_events_errors WHERE message = ? AND state = 3 LIMIT 1',
   failures: `SELECT at_ms, error, status, header, body FROM run_events AS e INDEXED BY run_events_errors
     JOIN responses ON responses.id = response WHERE message = ? AND e.state = 3 ORDER BY at_ms DESC, n DESC LIMIT ?`,
-  envelope: 'SELECT bytes FROM envelopes WHERE id = ?',
-  body: 'SELECT content FROM bodies WHERE id = ?',
-  response: 'SELECT status, header, body FROM responses WHERE id = ?',
 } as const;

@@ -5,7 +5,7 @@
  */
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
 import type { StepMark } from '../../domain/queue/runs/index.js';
-import type { MessageId, RunId } from '../../kernel/index.js';
+import { type MessageId, Remembered, type RunId } from '../../kernel/index.js';
 import type { SqlFile, SqlRow } from '../../ports/index.js';
 import type { SharedRows } from '../message-log/shared-rows.js';
 import { type Prepared, prepared } from '../statements.js';
@@ -50,8 +50,8 @@ export interface NewRunMessage {
 const MAX_REMEMBERED = 20_000;
 
 export class RunRows {
-  readonly #active = new Map<string, RunRow>();
-  readonly #pending = new Map<string, RunMessageRow>();
+  readonly #active = new Remembered<string, RunRow>(MAX_REMEMBERED);
+  readonly #pending = new Remembered<string, RunMessageRow>(MAX_REMEMBERED);
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(
@@ -245,7 +245,6 @@ function runRow(row: SqlRow): RunRow {
 }
 
 function remember<T>(map: Map<string, T>, key: string, value: T): T {
-  if (map.size >= MAX_REMEMBERED) map.clear();
   map.set(key, value);
   return value;
 }

@@ -9,7 +9,7 @@ import { RespCommandReader } from '../../codec/resp/index.js';
 import type { Embedding } from '../../domain/search/index.js';
 import { type ChainHead, EMPTY_HEAD, type EntryFeed, entriesBehind, SnapshotStore } from '../../journal/index.js';
 import { type DatabaseId, MillraceError, type PartitionName, type ShardName } from '../../kernel/index.js';
-import { kvPartition, type ManifestPartition } from '../../messages/index.js';
+import { entrySections, kvPartition, type ManifestPartition } from '../../messages/index.js';
 import type { Clock, Journal, Log, ObjectStore, StoredMessage, Timers } from '../../ports/index.js';
 import { Progress, type ShardLag } from '../progress.js';
 import { SearchDatabase } from './search-database.js';
@@ -113,10 +113,8 @@ export class ShardFold {
     const newest = batch.at(-1)?.position ?? 0;
     for (const message of batch) {
       const read = this.#entries.add(message);
-      if (read?.entry.body.kind === 'batch') {
-        for (const { partition, effects } of read.entry.body.sections) {
-          await this.#applySection(partition, effects, signal);
-        }
+      for (const { partition, effects } of read === undefined ? [] : entrySections(read.entry)) {
+        await this.#applySection(partition, effects, signal);
       }
       if (signal.aborted) return;
       this.#progress.folded(message.position, message.storedAtMs, newest);

@@ -2,7 +2,9 @@
  * The rows of buckets, in every resolution. Those that were written last are remembered, because what comes next is
  * mostly added to them; after a transaction that did not succeed, `forget` them.
  */
+
 import { stepOf } from '../../domain/statistics/index.js';
+import { Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { Bucket, decodeBucket, encodeBucket } from './bucket.js';
@@ -12,7 +14,7 @@ import { RESOLUTIONS, type Resolution } from './resolutions.js';
 /** Some hundred bytes each. */
 const MAX_REMEMBERED = 20_000;
 
-interface Remembered {
+interface Newest {
   readonly atMs: number;
   readonly bucket: Bucket;
 }
@@ -20,7 +22,7 @@ interface Remembered {
 export class BucketRows {
   readonly #sql: Prepared<typeof STATEMENTS>;
   /** The newest row by subject and resolution. */
-  readonly #newest = new Map<number, Remembered>();
+  readonly #newest = new Remembered<number, Newest>(MAX_REMEMBERED);
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
@@ -76,11 +78,10 @@ export class BucketRows {
     return row && decodeBucket(row.data as Uint8Array);
   }
 
-  #remember(subject: number, resolution: Resolution, row: Remembered): void {
+  #remember(subject: number, resolution: Resolution, row: Newest): void {
     const key = keyOf(subject, resolution);
     const known = this.#newest.get(key);
     if (known !== undefined && known.atMs > row.atMs) return;
-    if (known === undefined && this.#newest.size >= MAX_REMEMBERED) this.#newest.clear();
     this.#newest.set(key, row);
   }
 }

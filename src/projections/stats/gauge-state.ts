@@ -4,6 +4,7 @@
  *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
+import { Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { GAUGES } from './metrics.js';
@@ -34,7 +35,7 @@ const MAX_REMEMBERED = 20_000;
 
 export class GaugeState {
   readonly #sql: Prepared<typeof STATEMENTS>;
-  readonly #states = new Map<number, State>();
+  readonly #states = new Remembered<number, State>(MAX_REMEMBERED);
 
   constructor(file: SqlFile) {
     this.#sql = prepared(file, STATEMENTS);
@@ -101,7 +102,6 @@ export class GaugeState {
     for (const row of this.#sql.sessions.all([subject])) {
       state.sessions.set(row.session as string, { open: row.open as number, atMs: row.at_ms as number });
     }
-    if (this.#states.size >= MAX_REMEMBERED) this.#states.clear();
     this.#states.set(subject, state);
     return state;
   }

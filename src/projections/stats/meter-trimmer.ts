@@ -22,7 +22,6 @@ const EVERY_MS = 5000;
 export class MeterTrimmer {
   #timer: Timer | undefined;
   #trimmedUpTo = 0;
-  #isStopped = false;
   #hasFailed = false;
 
   constructor(
@@ -31,12 +30,10 @@ export class MeterTrimmer {
   ) {}
 
   start(): void {
-    if (this.#isStopped) return;
-    this.#timer = this.parts.timers.after(this.everyMs, () => void this.trim().then(() => this.start()));
+    this.#timer = this.parts.timers.every(this.everyMs, () => this.trim());
   }
 
   stop(): void {
-    this.#isStopped = true;
     this.#timer?.cancel();
   }
 

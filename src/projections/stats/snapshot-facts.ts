@@ -6,7 +6,7 @@
 import { decodeQueueEvents } from '../../codec/queue/index.js';
 import { SnapshotStore } from '../../journal/index.js';
 import type { ShardName } from '../../kernel/index.js';
-import { type ManifestPartition, parseQueuePartition } from '../../messages/index.js';
+import { isQueuePartition, type ManifestPartition, parseQueuePartition } from '../../messages/index.js';
 import type { Journal, Log, ObjectStore, Timers } from '../../ports/index.js';
 import type { StatsCheckpoint, StatsStore } from './stats-store.js';
 
@@ -45,7 +45,7 @@ async function takeFacts(
   store: StatsStore,
   partition: ManifestPartition,
 ): Promise<void> {
-  if (!partition.name.startsWith('queue:')) return;
+  if (!isQueuePartition(partition.name)) return;
   const account = parseQueuePartition(partition.name);
   store.restore(account, [], true);
   for await (const bytes of snapshots.segmentBytes(partition)) {

@@ -11,6 +11,8 @@ import { decodeQueueEvents } from '../../codec/queue/index.js';
 import type { QueueEvent } from '../../domain/queue/index.js';
 import { type AccountId, MillraceError, type ShardName } from '../../kernel/index.js';
 import {
+  entrySections,
+  isQueuePartition,
   type MeterRecord,
   parseQueuePartition,
   type StatisticsMark,
@@ -19,6 +21,7 @@ import {
 } from '../../messages/index.js';
 import type { Log, SqlFile, SqlFiles } from '../../ports/index.js';
 import { type Checkpoint, checkpointIn } from '../checkpoint.js';
+import { ModelFile } from '../model-file.js';
 import { type Prepared, prepared } from '../statements.js';
 import { BucketRows } from './bucket-rows.js';
 import { Deltas } from './deltas.js';
@@ -26,8 +29,8 @@ import { GaugeState } from './gauge-state.js';
 import { LiveMessages } from './live-messages.js';
 import { MeterFold } from './meter-fold.js';
 import { QueueFold } from './queue-fold.js';
+import { SCHEMA, SCHEMA_VERSION } from './schema.js';
 import { Sessions } from './sessions.js';
-import { StatsFile } from './stats-file.js';
 import { StatsTables } from './stats-tables.js';
 import { Subjects } from './subjects.js';
 
@@ -42,11 +45,8 @@ export interface StatsCheckpoint extends Checkpoint {
   readonly dlqFrom: number;
 }
 
-const QUEUE_PREFIX = 'queue:';
-
 export class StatsStore {
-  readonly #file: StatsFile;
-  #parts: Parts;
+  readonly #file: ModelFile<Parts>;
   #held: Promise<void> | undefined;
 
   constructor(
@@ -54,8 +54,13 @@ export class StatsStore {
     log: Log,
     private readonly options: StatsStoreOptions,
   ) {
-    this.#file = new StatsFile(files, log, options.clusterId);
-    this.#parts = partsOf(this.#file.sql);
+    const { clusterId } = options;
+    const how = { model: 'statistics', clusterId, version: SCHEMA_VERSION, schema: SCHEMA, partsOf };
+    this.#file = new ModelFile(files, log, how);
+  }
+
+  get #parts(): Parts {
+    return this.#file.parts;
   }
 
   get rows(): BucketRows {
@@ -119,14 +124,12 @@ export class StatsStore {
       const { queue, subjects } = this.#parts;
       for (const { entry, hash, position } of entries) {
         if (entry.number <= after.entry) continue;
-        if (entry.body.kind === 'batch') {
-          for (const { partition, effects } of entry.body.sections) {
-            if (!partition.startsWith(QUEUE_PREFIX)) continue;
-            const account = subjects.idOf('queue', parseQueuePartition(partition));
-            const dlq = queue.apply(account, decodeQueueEvents(effects));
-            if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
-            rows += 1;
-          }
+        for (const { partition, effects } of entrySections(entry)) {
+          if (!isQueuePartition(partition)) continue;
+          const account = subjects.idOf('queue', parseQueuePartition(partition));
+          const dlq = queue.apply(account, decodeQueueEvents(effects));
+          if (dlq !== 0 && entry.number > after.dlqFrom) subjects.growDlq(account, dlq);
+          rows += 1;
         }
         after = { ...after, position, entry: entry.number, hash, clockMs: entry.clockMs };
       }
@@ -198,7 +201,6 @@ export class StatsStore {
   /** Removes everything; what follows is folded from the beginning. */
   discard(reason: string): void {
     this.#file.discard(reason);
-    this.#parts = partsOf(this.#file.sql);
   }
 
   close(): void {

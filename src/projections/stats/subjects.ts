@@ -3,6 +3,7 @@
  *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
+import { Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { KINDS, type Kind } from './metrics.js';
@@ -10,7 +11,7 @@ import { KINDS, type Kind } from './metrics.js';
 const MAX_REMEMBERED = 50_000;
 
 export class Subjects {
-  readonly #ids = new Map<string, number>();
+  readonly #ids = new Remembered<string, number>(MAX_REMEMBERED);
   readonly #sql: Prepared<typeof STATEMENTS>;
 
   constructor(file: SqlFile) {
@@ -19,13 +20,8 @@ export class Subjects {
 
   /** Makes one where there is none. */
   idOf(kind: Kind, name: string): number {
-    const key = `${kind} ${name}`;
-    const known = this.#ids.get(key);
-    if (known !== undefined) return known;
-    const id = this.find(kind, name) ?? this.#sql.add.insert([KINDS[kind], name]);
-    if (this.#ids.size >= MAX_REMEMBERED) this.#ids.clear();
-    this.#ids.set(key, id);
-    return id;
+    const found = () => this.find(kind, name) ?? this.#sql.add.insert([KINDS[kind], name]);
+    return this.#ids.of(`${kind} ${name}`, found);
   }
 
   find(kind: Kind, name: string): number | undefined {

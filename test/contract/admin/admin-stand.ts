@@ -1,7 +1,6 @@
 /** The operators' API on the management port, over the real decider in memory; the journal's past is as a test says. */
 import { expect } from 'chai';
 import { ManagementGrants } from '../../../src/actors/control/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { createAdminHandler, type Mounted } from '../../../src/edge/index.js';
 import { type AccountId, type MessageId, MillraceError } from '../../../src/kernel/index.js';
 import type {
@@ -16,6 +15,7 @@ import type {
 } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
 import { basic, type Caller, MANAGEMENT_ALIAS, ManagementHarness } from '../../support/management-face.js';
+import { ManualTime } from '../../support/memory/index.js';
 import { PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
 import { ReadStream } from './read-stream.js';
 

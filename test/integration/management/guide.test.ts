@@ -8,7 +8,7 @@ import { endEverything, startMillrace } from '../../support/millrace-process.js'
 const PAGE = 'management.md';
 const EMAIL = 'admin@localhost.localdomain';
 const KEY = 'mrk_a-key-for-trying-out';
-const END = '@@ end';
+const END = '../../support/memory/ end';
 
 describe('the guide to the management API', function () {
   this.timeout(60_000);

@@ -90,7 +90,7 @@ describe('the layout of an installation', () => {
   it('is finished by the next initialisation when one died halfway', async () => {
     const whole = await initCluster(here, { prefix, ...SMALL });
     const names = new Names(prefix);
-    const store = new JetStreamLeaseStore(here, names, { bucket: 'layout' });
+    const store = new JetStreamLeaseStore(here, names, 'layout');
     const found = await store.get('cluster');
     const half = { ...whole, complete: false, attempt: 'of a dead process', streams: { KV_0: whole.streams.KV_0 } };
     await store.update('cluster', Buffer.from(JSON.stringify(half)), found?.revision ?? 0);

@@ -76,12 +76,12 @@ objectStoreContract(
       store: new JetStreamObjectStore(here, names),
       other: new JetStreamObjectStore(there, names),
       damage: async (name) => {
-        const stream = names.objectStream('snapshots');
+        const stream = names.objectStream();
         const described = await api.message(stream, {
-          last_by_subj: names.objectDescriptionSubject('snapshots', name),
+          last_by_subj: names.objectDescriptionSubject(name),
         });
         const { nuid, size } = JSON.parse(Buffer.from(described?.bytes ?? []).toString('utf8'));
-        const subject = names.objectChunkSubject('snapshots', nuid);
+        const subject = names.objectChunkSubject(nuid);
         await api.purge(stream, { filter: subject });
         await here.control.request(subject, Buffer.alloc(size, 0x21), { timeoutMs: 5000 });
       },

@@ -13,7 +13,7 @@ describe('pieces that no description names', () => {
   beforeEach(async () => {
     server = await startNatsServer();
     connections = await connect({ servers: [server.url] });
-    await new JetStreamApi(connections.control).createStream(declareObjectStore(names, 'snapshots', 1).config);
+    await new JetStreamApi(connections.control).createStream(declareObjectStore(names, 1).config);
   });
   afterEach(async () => {
     await connections.close();
@@ -26,13 +26,13 @@ describe('pieces that no description names', () => {
     const bytes = new Uint8Array(500_000).fill(3);
     await store.put('one', bytes);
     await store.put('two', bytes);
-    const { chunks, descriptions } = names.objectSubjects('snapshots');
-    const stream = names.objectStream('snapshots');
+    const { chunks, descriptions } = names.objectSubjects();
+    const stream = names.objectStream();
     // What a writer leaves that dies before its description, and one that dies while it deletes.
-    await connections.control.request(names.objectChunkSubject('snapshots', 'lost'), new Uint8Array(1000), {
+    await connections.control.request(names.objectChunkSubject('lost'), new Uint8Array(1000), {
       timeoutMs: 2000,
     });
-    const description = names.objectDescriptionSubject('snapshots', 'two');
+    const description = names.objectDescriptionSubject('two');
     await api.purge(stream, { filter: description });
     expect((await api.subjects(stream, chunks)).size).to.equal(3);
 

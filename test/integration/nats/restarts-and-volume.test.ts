@@ -169,7 +169,7 @@ describe('the NATS adapters', () => {
     const objects = new JetStreamObjectStore(here, names);
     const bytes = Buffer.alloc(300_000, 'snapshot');
     await objects.put('KV_0/segment 1', bytes);
-    const store = await new Objm(there.control.raw).open(names.objectStore('snapshots'));
+    const store = await new Objm(there.control.raw).open(names.objectStore());
     expect(Buffer.compare((await store.getBlob('KV_0/segment 1')) ?? Buffer.alloc(0), bytes)).to.equal(0);
     await store.putBlob({ name: 'by another client' }, bytes);
     const read = await objects.get('by another client');

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { BootRecord } from '../../../src/actors/runtime/boot-record.js';
 import { CATCH_UP, GuardedClock } from '../../../src/actors/runtime/guarded-clock.js';
 import { ShardTime } from '../../../src/actors/runtime/shard-time.js';
-import { ManualTime, MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
 import { OK } from '../../../src/domain/kv/index.js';
 import { KvClusterStand, type KvProcess, MAX_SKEW_MS, SHARD, TIMES } from '../../support/kv-cluster-stand.js';
+import { ManualTime, MemoryLeaseStore } from '../../support/memory/index.js';
 
 const HOUR_MS = 3_600_000;
 const LIMITS = { jumpMs: 250, maxSkewMs: 2000 };

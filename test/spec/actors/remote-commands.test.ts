@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { KvShardGateway, type KvWork, serveKvShard } from '../../../src/actors/kv-shard/index.js';
 import { type ShardActor, ShardCaller } from '../../../src/actors/runtime/index.js';
-import { type MemoryBus, MemoryNetwork } from '../../../src/adapters/memory/index.js';
 import { OK, type Reply } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
 import { eventually } from '../../support/eventually.js';
 import { KvShardStand, SHARD } from '../../support/kv-shard-stand.js';
+import { type MemoryBus, MemoryNetwork } from '../../support/memory/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 const LIMITS = { deadlineMs: 1000, tryMs: 200, pauseMs: 50, settleMs: 500 };

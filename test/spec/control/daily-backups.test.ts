@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { DailyBackups } from '../../../src/actors/control/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { BACKUP_TIMEOUT_MS, type ControlCommand, evolve } from '../../../src/domain/control/index.js';
 import type { BackupId } from '../../../src/kernel/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 import { MemoryControl } from '../../support/memory-control.js';
 import { silentLog } from '../journal/shard-history.js';
 import { ACCOUNT, db } from './given.js';

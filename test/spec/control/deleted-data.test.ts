@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DeletedData } from '../../../src/actors/control/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { evolve } from '../../../src/domain/control/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 import { MemoryControl } from '../../support/memory-control.js';
 import { db } from './given.js';
 import { PEOPLE } from './management-given.js';

@@ -1,10 +1,10 @@
 /** Bodies beside a snapshot: written when the journal will let go of them, kept as long as they are needed. */
 import { expect } from 'chai';
-import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../../src/adapters/memory/index.js';
 import { DEFAULT_BODY_READER_LIMITS, verifyShard } from '../../../src/journal/index.js';
 import { type ErrorCode, isMillraceError } from '../../../src/kernel/index.js';
 import type { BodySegmentRef } from '../../../src/messages/index.js';
 import { BodyWorld, QUEUE } from '../../support/body-world.js';
+import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { Faults, faultyObjects } from './faulty-ports.js';
 import { SHARD, silentLog } from './shard-history.js';
 import { KEEP_NOTHING } from './world.js';

@@ -1,6 +1,5 @@
 /** Memory adapters under one roof, and the questions every snapshot test asks. */
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../../src/adapters/memory/index.js';
 import {
   type AuditRetention,
   type CompactionLimits,
@@ -11,6 +10,7 @@ import {
 import type { PartitionName } from '../../../src/kernel/index.js';
 import type { ManifestPartition } from '../../../src/messages/index.js';
 import type { CompactionResult, Journal, ObjectStore } from '../../../src/ports/index.js';
+import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { CLUSTER, SHARD, ShardHistory, silentLog } from './shard-history.js';
 
 /** Lets go of everything that recovery does not need. */

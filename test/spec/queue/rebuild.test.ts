@@ -100,7 +100,7 @@ describe('queue: the state', () => {
         expect(queue.replayed().digest()).to.equal(digest);
         expect(queue.rebuilt().digest()).to.equal(digest);
         if (middle === undefined) return;
-        for (const event of queue.journal.slice(middle.from)) middle.copy.engine.replay(event);
+        for (const event of queue.journal.slice(middle.from)) middle.copy.engine.evolve(event);
         expect(middle.copy.digest()).to.equal(digest);
       }),
       { numRuns: 200 },

@@ -72,7 +72,7 @@ class Owner {
     for (const entry of this.entries.slice(0, entries)) {
       owner.entries.push(entry);
       const section = Buffer.concat(entry.map(encodeQueueEvent));
-      for (const event of decodeQueueEvents(section)) owner.engine.replay(event);
+      for (const event of decodeQueueEvents(section)) owner.engine.evolve(event);
     }
     for (const _ of owner.engine.prepare(owner.nowMs));
     return owner;

@@ -70,7 +70,7 @@ function lastOf(flow: WorkflowSpec, name: string): string | undefined {
 /** How many are kept by a state that has seen these. */
 function envelopesOf(events: readonly QueueEvent[]): number {
   const state = new QueueState({ put: () => undefined, drop: () => undefined });
-  for (const event of events) state.apply(event);
+  for (const event of events) state.evolve(event);
   return state.envelopes.size;
 }
 
@@ -116,7 +116,7 @@ describe('workflow: the state', () => {
         expect(envelopesOf(flow.queue.journal), 'envelopes').to.equal(envelopesOf(rebuilding));
         if (middle === undefined) return;
         const { copy, from } = middle;
-        for (const event of flow.queue.journal.slice(from)) copy.queue.engine.replay(event);
+        for (const event of flow.queue.journal.slice(from)) copy.queue.engine.evolve(event);
         expect(copy.queue.digest(), 'snapshot and tail').to.equal(digest);
       }),
       { numRuns: 80 },

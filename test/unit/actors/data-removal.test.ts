@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { PartitionRemoval } from '../../../src/actors/kv-shard/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { type DatabaseId, MillraceError } from '../../../src/kernel/index.js';
 import type { KvRequest } from '../../../src/messages/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { DATABASE_SHARE, HeldData } from '../../../src/actors/kv-shard/index.js';
 import { RESERVED } from '../../../src/actors/runtime/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const LIMIT_BYTES = 100_000;
 /** Of which a key of one character leaves a value of `bytes`. */

@@ -1,9 +1,9 @@
 /** What owners tell the processes of clients that listen. */
 import { expect } from 'chai';
 import { KvDeliveries } from '../../../src/actors/kv-shard/index.js';
-import { ManualTime, MemoryNetwork } from '../../../src/adapters/memory/index.js';
 import type { DatabaseId, SessionId } from '../../../src/kernel/index.js';
 import { type KvDelivery, kvPartition } from '../../../src/messages/index.js';
+import { ManualTime, MemoryNetwork } from '../../support/memory/index.js';
 
 const DELIVERY: KvDelivery = {
   partition: kvPartition('db-aaaaaaaaaaaaaaaa' as DatabaseId, 0),

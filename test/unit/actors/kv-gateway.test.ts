@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { KvShardGateway } from '../../../src/actors/kv-shard/index.js';
 import type { ShardCaller } from '../../../src/actors/runtime/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { encodeKvResponse } from '../../../src/codec/remote/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 describe('the way to an owner in another process', () => {
   /** Is it asked again, when an answer was lost, as if it had no effect? */

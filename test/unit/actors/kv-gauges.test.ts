@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type GaugedOwner, KvFold, KvGauges } from '../../../src/actors/kv-shard/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { KEY_OVERHEAD_BYTES, KvEngine } from '../../../src/domain/kv/index.js';
 import type { DatabaseId, PartitionName } from '../../../src/kernel/index.js';
 import { kvPartition } from '../../../src/messages/index.js';
 import type { KvGauge } from '../../../src/ports/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 import { timersOf } from '../../support/timers-of.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;

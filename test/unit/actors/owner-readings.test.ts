@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { OwnerReadings } from '../../../src/actors/runtime/owner-readings.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const SHARD = 'KV_0' as ShardName;
 

@@ -1,11 +1,11 @@
 /** When a shard is snapshotted, and when what is kept of its past is decided anew. */
 import { expect } from 'chai';
 import { type RuntimeMetrics, type ShardActor, Snapshotter, type Work } from '../../../src/actors/runtime/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import type { ChainHead } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
 import type { CompactionJob, CompactionResult, Journal } from '../../../src/ports/index.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const SHARD = 'KV_0' as ShardName;
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { KvHub } from '../../../src/actors/kv-shard/index.js';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import type { DatabaseId, PartitionName, SessionId } from '../../../src/kernel/index.js';
 import type { KvEvent } from '../../../src/messages/index.js';
 import type { BroadcastItem, Broadcasts, BroadcastTurn } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
+import { ManualTime } from '../../support/memory/index.js';
 import { MemoryKvGateway } from '../../support/memory-kv-gateway.js';
 
 const PARTITION = 'kv:db:0' as PartitionName;

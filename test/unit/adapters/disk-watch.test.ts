@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { DiskWatch } from '../../../src/adapters/node/index.js';
 import type { Log } from '../../../src/ports/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 describe('disk watch', () => {
   const events: string[] = [];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { LimitedLog } from '../../../src/adapters/node/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,7 +1,6 @@
 /** Installations in memory with histories written by hand, and backups of them in memory. */
 import { createHash } from 'node:crypto';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import { MemoryJournal, MemoryObjectStore } from '../../../src/adapters/memory/index.js';
 import {
   type BackupManifest,
   type BackupPlanes,
@@ -20,6 +19,7 @@ import type { BackupFiles, Clock, FileRef, Journal, Log, ObjectStore } from '../
 import { BACKUP_PLANES } from '../../../src/replay/backup-planes.js';
 import { CLUSTER, ShardHistory, silentLog } from '../../spec/journal/shard-history.js';
 import { BodyFold } from '../../support/body-fold.js';
+import { MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
 
 const KEEP_NOTHING: AuditRetention = { maxAgeMs: 0, maxBytes: 0 };

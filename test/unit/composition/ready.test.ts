@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { untilReady } from '../../../src/composition/health-checks.js';
 import type { Log } from '../../../src/ports/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 describe('a process is ready', () => {
   const told: unknown[] = [];

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import {
   MAX_ADDRESSES,
   type SignInFace,
@@ -10,6 +9,7 @@ import {
 import type { Metrics } from '../../../src/ports/index.js';
 import { UNWATCHED } from '../../../src/ports/index.js';
 import { MemoryLog } from '../../support/kv-face.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const ADDRESS = '192.0.2.1';
 const SHORT = 'a-short-secret';

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
 import { journalCommand } from '../../../src/cli/journal-command.js';
 import { encodeMeterRecord } from '../../../src/codec/control/index.js';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
@@ -19,6 +18,7 @@ import { foldOfPartition } from '../../../src/replay/index.js';
 import { ALPHA, BETA, CLUSTER, SHARD, silentLog } from '../../spec/journal/shard-history.js';
 import { World } from '../../spec/journal/world.js';
 import { journalTools } from '../../support/journal-tools.js';
+import { MemoryLeaseStore } from '../../support/memory/index.js';
 
 class Installation {
   readonly world = new World();

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { replayFold } from '../../../src/actors/kv-shard/index.js';
-import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../../src/adapters/memory/index.js';
 import { encodeBodyIndex } from '../../../src/codec/envelope/index.js';
 import { SnapshotStore, type StoredManifest, verifyShard, verifySnapshots } from '../../../src/journal/index.js';
 import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
@@ -10,6 +9,7 @@ import { ALPHA, BETA, effects, SHARD, silentLog } from '../../spec/journal/shard
 import { World } from '../../spec/journal/world.js';
 import { BodyFold } from '../../support/body-fold.js';
 import { BodyWorld } from '../../support/body-world.js';
+import { ManualTime, MemoryJournal, MemoryObjectStore } from '../../support/memory/index.js';
 
 const KEEP_ALL = { stepBytes: 100, segmentBytes: 60, retention: { maxAgeMs: 1e15, maxBytes: 1e15 } };
 

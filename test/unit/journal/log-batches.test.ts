@@ -1,10 +1,10 @@
 /** How long a batch waits for others: not at all when as much is here as may be. */
 import { expect } from 'chai';
-import { MemoryJournal } from '../../../src/adapters/memory/index.js';
 import { type Follow, inBatches } from '../../../src/journal/index.js';
 import { METER_SHARD } from '../../../src/messages/index.js';
 import type { StoredMessage } from '../../../src/ports/index.js';
 import { eventually } from '../../support/eventually.js';
+import { MemoryJournal } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
 
 /** Longer than any test. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ManualTime, MemoryJournal } from '../../../src/adapters/memory/index.js';
 import { followLog, type LogFollowing, type LogReader } from '../../../src/journal/index.js';
 import type { ShardName } from '../../../src/kernel/index.js';
+import { ManualTime, MemoryJournal } from '../../support/memory/index.js';
 
 const SHARD = 'KV_0' as ShardName;
 const RETRY_MS = 1000;

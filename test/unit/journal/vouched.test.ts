@@ -1,10 +1,10 @@
 /** What a lease and the ends of a journal say about whether it is all there. */
 import { expect } from 'chai';
-import { MemoryJournal, MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
 import { mustBeWhole, type VouchedPorts, WHAT_TO_DO } from '../../../src/journal/index.js';
 import { isMillraceError, type SessionId } from '../../../src/kernel/index.js';
 import { SHARD, ShardHistory } from '../../spec/journal/shard-history.js';
+import { MemoryJournal, MemoryLeaseStore } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
 
 describe('a journal that is asked whether it is whole', () => {

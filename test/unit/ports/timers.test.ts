@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 describe('waiting by timers', () => {
   let time: ManualTime;
@@ -38,6 +38,38 @@ describe('waiting by timers', () => {
     await time.advance(100);
     expect(isOver).to.equal(true);
     stop.abort();
+  });
+
+  it('runs again and again, each time as long after the end of the run before, until it is cancelled', async () => {
+    let runs = 0;
+    let end = () => {};
+    const timer = time.every(100, () => {
+      runs += 1;
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    });
+    await time.advance(250);
+    expect(runs).to.equal(1);
+    end();
+    await time.advance(99);
+    expect(runs).to.equal(1);
+    await time.advance(1);
+    expect(runs).to.equal(2);
+    timer.cancel();
+    end();
+    await time.advance(500);
+    expect([runs, time.pendingCount]).to.deep.equal([2, 0]);
+  });
+
+  it('runs again what has ended when it returns, and not what cancels itself', async () => {
+    let runs = 0;
+    const timer = time.every(100, () => {
+      runs += 1;
+      if (runs === 3) timer.cancel();
+    });
+    await time.advance(1000);
+    expect([runs, time.pendingCount]).to.deep.equal([3, 0]);
   });
 
   it('lets others run, without any time passing', async () => {

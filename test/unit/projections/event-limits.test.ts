@@ -1,8 +1,8 @@
 /** How the thread of the read models is kept told of every account's number of events. */
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import type { AccountId } from '../../../src/kernel/index.js';
 import { type EventLimit, EventLimits } from '../../../src/projections/event-limits.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 const A = 'ac-a' as AccountId;
 const B = 'ac-b' as AccountId;

@@ -1,9 +1,9 @@
 /** The front of the meter's log is let go of below what everybody can do without. */
 import { expect } from 'chai';
-import { MemoryJournal, MemoryMeterLog } from '../../../src/adapters/memory/index.js';
 import { METER_SHARD } from '../../../src/messages/index.js';
 import { MeterTrimmer } from '../../../src/projections/stats/meter-trimmer.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
+import { MemoryJournal, MemoryMeterLog } from '../../support/memory/index.js';
 import { realTime } from '../../support/real-time.js';
 
 describe('trimming the meter log', () => {

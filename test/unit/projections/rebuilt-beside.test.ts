@@ -1,9 +1,9 @@
 /** A read model that is made anew while it answers. */
 import { expect } from 'chai';
-import { ManualTime } from '../../../src/adapters/memory/index.js';
 import { type MovableFiles, RebuiltBeside } from '../../../src/projections/rebuilt-beside.js';
 import { silentLog } from '../../spec/journal/shard-history.js';
 import { eventually } from '../../support/eventually.js';
+import { ManualTime } from '../../support/memory/index.js';
 
 class FakeFiles implements MovableFiles {
   holds = '';

@@ -1,6 +1,5 @@
 /** Questions to the read models, on their way between threads and processes. */
 import { expect } from 'chai';
-import { ManualTime, MemoryNetwork } from '../../../src/adapters/memory/index.js';
 import type { DlqSelector } from '../../../src/domain/queue/index.js';
 import { type DlqId, isMillraceError, type MessageId, MillraceError, type RunId } from '../../../src/kernel/index.js';
 import type {
@@ -13,6 +12,7 @@ import type {
   RunPage,
 } from '../../../src/ports/index.js';
 import { AskedReadModels, answer, askOverBus } from '../../../src/query/index.js';
+import { ManualTime, MemoryNetwork } from '../../support/memory/index.js';
 import { ACCOUNT, ANYTHING, PLAIN_ENVELOPE } from '../../support/message-log-stand.js';
 import { ALL_RUN_EVENTS, ALL_RUNS } from '../../support/run-log-stand.js';
 

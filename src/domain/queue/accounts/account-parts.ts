@@ -1,4 +1,4 @@
-/** What an account's queue is made of. Each part is changed by events alone, which `QueueState.apply` brings to it. */
+/** What an account's queue is made of. Each part is changed by events alone, which `QueueState.evolve` brings to it. */
 import { DeadLetters } from '../dead-letters/dead-letters.js';
 import { DlqEntries } from '../dead-letters/dlq-entries.js';
 import type { DispatchHooks } from '../delivery/dispatch-hooks.js';

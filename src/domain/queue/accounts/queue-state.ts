@@ -1,7 +1,7 @@
 /**
- * An account's queue as one value: what its journal adds up to. `apply` is the only way to change it.
+ * An account's queue as one value: what its journal adds up to. `evolve` is the only way to change it.
  *
- *  S1 `apply` is total over events that were ever journaled, judges nothing, and asserts where one cannot fit
+ *  S1 `evolve` is total over events that were ever journaled, judges nothing, and asserts where one cannot fit
  *  S2 two states that applied the same events are equal, and so is one that was rebuilt from a snapshot between
  *  S3 what grows old is forgotten by the times of events alone, some of it with each, so that no event takes long
  */
@@ -22,7 +22,7 @@ export class QueueState extends AccountParts {
     return heldOf(this, nowMs);
   }
 
-  apply(event: QueueEvent): void {
+  evolve(event: QueueEvent): void {
     if ('atMs' in event) this.#passTime(event.atMs);
     rowOfEvent(event).evolve(event, this);
   }

@@ -28,7 +28,7 @@ export function getDlq({ dlqId }: QueueCommandOf<'GetDlq'>, { state }: QueueTurn
 export function* deleteDlq({ selector }: QueueCommandOf<'DeleteDlq'>, turn: QueueTurn): Generator<void, QueueReply> {
   const { entries, after } = yield* select(selector, turn);
   const dlqIds = entries.map(({ dlqId }) => dlqId).filter((dlqId) => turn.state.dlq.get(dlqId) !== undefined);
-  if (dlqIds.length > 0) turn.apply({ type: 'DlqDeleted', dlqIds, atMs: turn.context.nowMs });
+  if (dlqIds.length > 0) turn.evolve({ type: 'DlqDeleted', dlqIds, atMs: turn.context.nowMs });
   return { type: 'DlqDeleted', count: dlqIds.length, after };
 }
 
@@ -73,10 +73,10 @@ function* retrySelected(command: QueueCommandOf<'RetryDlq'>, turn: QueueTurn): G
 
 /** The delay of the first time has been waited for: only one that the retry names counts. */
 function retry(entry: DlqEntry, id: MessageId, envelope: Envelope, isDelayed: boolean, turn: QueueTurn): void {
-  const { context, apply } = turn;
+  const { context, evolve } = turn;
   const atMs = context.nowMs;
   ensureQueue(envelope.queueName, turn);
-  apply({
+  evolve({
     type: 'MessageAccepted',
     id,
     atMs,
@@ -87,7 +87,7 @@ function retry(entry: DlqEntry, id: MessageId, envelope: Envelope, isDelayed: bo
     retryOf: entry.dlqId,
     holdsPlaceOf: undefined,
   });
-  apply({ type: 'DlqRetried', dlqId: entry.dlqId, as: id, atMs });
+  evolve({ type: 'DlqRetried', dlqId: entry.dlqId, as: id, atMs });
 }
 
 function overridden(envelope: Envelope, overrides: RawSettings, { context }: QueueTurn): Envelope | QueueReply {

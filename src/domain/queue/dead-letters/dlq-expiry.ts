@@ -7,7 +7,7 @@ const EXPIRED_AT_ONCE = 100;
 const RUN_ENTRIES_TO_ONE = 20;
 
 /** By age, and by number when the limit was lowered. @returns more are to go */
-export function expireDlq({ state, context, apply }: QueueTurn): boolean {
+export function expireDlq({ state, context, evolve }: QueueTurn): boolean {
   const { dlqRetentionMs, maxDlqEntries } = context.account.limits;
   const dlqIds = [];
   let excess = state.deadLetters.size - maxDlqEntries;
@@ -19,6 +19,6 @@ export function expireDlq({ state, context, apply }: QueueTurn): boolean {
     room -= 1 + (state.runs.failed(dlqId)?.run.entries.length ?? 0) / RUN_ENTRIES_TO_ONE;
     dlqIds.push(dlqId);
   }
-  if (dlqIds.length > 0) apply({ type: 'DlqExpired', dlqIds, atMs: context.nowMs });
+  if (dlqIds.length > 0) evolve({ type: 'DlqExpired', dlqIds, atMs: context.nowMs });
   return room <= 0;
 }

@@ -38,15 +38,15 @@ export function startAttempt(message: Message, turn: QueueTurn): boolean {
   const { id, retried } = message;
   const atMs = turn.context.nowMs;
   if (isOfEndedRun(message, turn)) {
-    turn.apply({ type: 'MessageCancelled', id, atMs });
+    turn.evolve({ type: 'MessageCancelled', id, atMs });
     return false;
   }
   if (message.status !== ACTIVE) {
-    turn.apply({ type: 'AttemptStarted', id, atMs, retried, restarts: 0 });
+    turn.evolve({ type: 'AttemptStarted', id, atMs, retried, restarts: 0 });
     return true;
   }
   if (message.isCancelRequested) {
-    turn.apply({ type: 'MessageCancelled', id, atMs });
+    turn.evolve({ type: 'MessageCancelled', id, atMs });
     return false;
   }
   if (message.restarts >= MAX_ATTEMPT_RESTARTS) {
@@ -54,7 +54,7 @@ export function startAttempt(message: Message, turn: QueueTurn): boolean {
     return false;
   }
   const restarts = isBugOn('restart-not-counted') ? message.restarts : message.restarts + 1;
-  turn.apply({ type: 'AttemptStarted', id, atMs, retried, restarts });
+  turn.evolve({ type: 'AttemptStarted', id, atMs, retried, restarts });
   return true;
 }
 
@@ -72,7 +72,7 @@ function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Arra
   const sent = { message, sentBody, outcome };
   if (settings.callback !== undefined) callBack(settings.callback, 'callback', sent, undefined, turn);
   if (status >= 200 && status < 300) {
-    turn.apply({ type: 'MessageDelivered', id, atMs, status, durationMs });
+    turn.evolve({ type: 'MessageDelivered', id, atMs, status, durationMs });
     return;
   }
   const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;
@@ -86,19 +86,19 @@ function conclude(message: Message, outcome: AttemptOutcome, sentBody: Uint8Arra
   if (mayRetry) {
     const answered = outcome.kind === 'response' ? header : undefined;
     const nextAtMs = atMs + nextDelayMs({ settings, retried, header: answered, nowMs: atMs });
-    turn.apply({ ...failed, nextAtMs });
+    turn.evolve({ ...failed, nextAtMs });
     return;
   }
   if (isCancelRequested) {
-    turn.apply({ ...failed, nextAtMs: undefined });
-    turn.apply({ type: 'MessageCancelled', id, atMs });
+    turn.evolve({ ...failed, nextAtMs: undefined });
+    turn.evolve({ type: 'MessageCancelled', id, atMs });
     return;
   }
   const dlqId = dlqIdOf(atMs, turn.state.deadLetters.next);
   if (settings.failureCallback !== undefined) callBack(settings.failureCallback, 'failure', sent, dlqId, turn);
-  turn.apply({ ...failed, nextAtMs: undefined });
+  turn.evolve({ ...failed, nextAtMs: undefined });
   const carried = turn.state.bodies.carried(response);
-  turn.apply({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carried });
+  turn.evolve({ type: 'MessageDeadLettered', id, dlqId, atMs, status, error, header, response: carried });
   expireBeyondLimit(turn);
 }
 
@@ -115,7 +115,7 @@ function callBack(
   dlqId: DlqId | undefined,
   turn: QueueTurn,
 ): void {
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const { id, retried, createdAtMs, notBeforeMs } = message;
   const source = message.shared.envelope;
   const described: CallbackSource = { id, envelope: source, body: sentBody, createdAtMs, notBeforeMs, retried };
@@ -131,7 +131,7 @@ function callBack(
     isAlias: source.isAlias,
     callbackOf: id,
   };
-  apply({
+  evolve({
     type: 'MessageAccepted',
     id: callbackId(id, kind, retried),
     atMs: context.nowMs,

@@ -45,7 +45,7 @@ function* deleteSelected(
   { selector }: QueueCommandOf<'DeleteFailedRuns'>,
   turn: QueueTurn,
 ): Generator<void, QueueReply> {
-  const { state, apply } = turn;
+  const { state, evolve } = turn;
   const bound = { costOf: () => 0, most: 0 };
   const { runs, after } = yield* selectFailedRuns(selector, bound, state);
   let count = 0;
@@ -58,7 +58,7 @@ function* deleteSelected(
     if (!isLast && entries < DROPPED_AT_ONCE) continue;
     // Others ran between the steps.
     const there = dlqIds.filter((dlqId) => state.runs.failed(dlqId) !== undefined);
-    if (there.length > 0) apply({ type: 'DlqDeleted', dlqIds: there, atMs: turn.context.nowMs });
+    if (there.length > 0) evolve({ type: 'DlqDeleted', dlqIds: there, atMs: turn.context.nowMs });
     count += there.length;
     dlqIds = [];
     entries = 0;

@@ -42,7 +42,7 @@ export function runFailureFunction(command: QueueCommandOf<'RunFailureFunction'>
 
 /** A call that is being made is left to end; what it comes to is of no consequence. */
 export function cancelFailureFunction({ dlqId }: QueueCommandOf<'CancelFailureFunction'>, turn: QueueTurn): QueueReply {
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const failed = state.runs.failed(dlqId);
   if (failed === undefined) return failedRunNotFound(dlqId);
   const { run, failureFunction } = failed;
@@ -51,13 +51,13 @@ export function cancelFailureFunction({ dlqId }: QueueCommandOf<'CancelFailureFu
   }
   const atMs = context.nowMs;
   const ended = { runId: run.id, dlqId, state: 'CALLBACK_CANCELED', status: 0, header: NO_HEADER } as const;
-  apply({ type: 'FailureFunctionEnded', ...ended, response: NO_BODY, atMs });
+  evolve({ type: 'FailureFunctionEnded', ...ended, response: NO_BODY, atMs });
   const id = failureFunction.messageId;
   const message = state.messages.get(id);
   if (message === undefined || message.status === DELIVERED) return { type: 'Done' };
   const isActive = message.status === ACTIVE;
-  apply({ type: 'CancelRequested', id, atMs });
-  if (!isActive) apply({ type: 'MessageCancelled', id, atMs });
+  evolve({ type: 'CancelRequested', id, atMs });
+  if (!isActive) evolve({ type: 'MessageCancelled', id, atMs });
   return { type: 'Done' };
 }
 

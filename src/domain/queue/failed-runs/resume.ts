@@ -104,7 +104,7 @@ function plan(command: ResumeRuns, runs: readonly FailedRun[], turn: QueueTurn):
 
 function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: QueueTurn): RunName {
   const { how, firstRunId, firstId } = command;
-  const { state, apply } = turn;
+  const { state, evolve } = turn;
   const { run: before, entry } = failed;
   const { dlqId } = entry;
   const runId = runIdAt(firstRunId, at);
@@ -113,7 +113,7 @@ function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: Queu
   const { envelope } = resumed;
   const resumedFrom = { how, dlqId, runId: before.id, runCreatedAtMs: before.createdAtMs } as const;
   const kept = how === 'resume' ? [...entries] : [];
-  apply({ type: 'RunStarted', runId, atMs, envelope, invoker, resumedFrom, kept, payloadHash });
+  evolve({ type: 'RunStarted', runId, atMs, envelope, invoker, resumedFrom, kept, payloadHash });
   const run = state.runs.active(runId) as Run;
   const notBeforeMs = atMs + resumed.delaySeconds * 1000;
   const open = how === 'resume' ? openEntries(before) : [0];
@@ -125,7 +125,7 @@ function start(command: ResumeRuns, { failed, at, resumed }: Planned, turn: Queu
     const carried = { ...body, content: undefined };
     acceptPart({ id: messageId, envelope: openEnvelope(run, index), body: carried, notBeforeMs, part }, turn);
   });
-  apply({ type: 'DlqDeleted', dlqIds: [dlqId], atMs });
+  evolve({ type: 'DlqDeleted', dlqIds: [dlqId], atMs });
   return { runId, createdAtMs: atMs };
 }
 

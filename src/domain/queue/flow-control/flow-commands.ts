@@ -41,7 +41,7 @@ export function pauseFlow({ key, isPaused }: QueueCommandOf<'PauseFlow'>, turn: 
   if (flow?.isPaused === isPaused) return DONE;
   const refusal = isPaused ? heldRefusal(flow, turn) : undefined;
   if (refusal !== undefined) return refusal;
-  turn.apply({ type: 'FlowPaused', key, isPaused, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'FlowPaused', key, isPaused, atMs: turn.context.nowMs });
   return DONE;
 }
 
@@ -51,7 +51,7 @@ export function pinFlow(command: QueueCommandOf<'PinFlow'>, turn: QueueTurn): Qu
   if (problem !== undefined) return rejection('INVALID', problem);
   const refusal = heldRefusal(turn.state.flows.get(key), turn);
   if (refusal !== undefined) return refusal;
-  turn.apply({ type: 'FlowPinned', key, parallelism, rate, periodSeconds, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'FlowPinned', key, parallelism, rate, periodSeconds, atMs: turn.context.nowMs });
   return DONE;
 }
 
@@ -59,13 +59,13 @@ export function unpinFlow({ key, parallelism, rate }: QueueCommandOf<'UnpinFlow'
   const flow = turn.state.flows.get(key);
   if (flow === undefined) return missing(key);
   const changes = (parallelism && flow.isParallelismPinned) || (rate && flow.isRatePinned);
-  if (changes) turn.apply({ type: 'FlowUnpinned', key, parallelism, rate, atMs: turn.context.nowMs });
+  if (changes) turn.evolve({ type: 'FlowUnpinned', key, parallelism, rate, atMs: turn.context.nowMs });
   return DONE;
 }
 
 export function resetFlow({ key, all }: QueueCommandOf<'ResetFlow'>, turn: QueueTurn): QueueReply {
   if (turn.state.flows.get(key) === undefined) return missing(key);
-  turn.apply({ type: 'FlowReset', key, all, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'FlowReset', key, all, atMs: turn.context.nowMs });
   return DONE;
 }
 

@@ -38,10 +38,6 @@ export class FlowKey {
     return this.rate === undefined || this.started < this.rate || this.windowEndsAtMs <= nowMs;
   }
 
-  mayStart(nowMs: number): boolean {
-    return !this.isPaused && this.hasFreeToken() && this.hasRate(nowMs);
-  }
-
   configure(setting: FlowControlSetting): void {
     if (!this.isParallelismPinned) this.parallelism = setting.parallelism;
     if (this.isRatePinned) return;

@@ -20,7 +20,7 @@ import type { QueueTurn } from '../turn.js';
 const DONE: QueueReply = { type: 'Done' };
 
 export function upsertEndpoints(command: QueueCommandOf<'UpsertEndpoints'>, turn: QueueTurn): QueueReply {
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const { limits } = context.account;
   const problem = nameProblem('url group name', command.group) ?? endpointsProblem(command.endpoints);
   if (problem !== undefined) return rejection('INVALID', problem);
@@ -36,12 +36,12 @@ export function upsertEndpoints(command: QueueCommandOf<'UpsertEndpoints'>, turn
   const after = { name: command.group, endpoints, defaults: group?.defaults ?? [] };
   const refusal = groupRefusal(after, group, state, context);
   if (refusal !== undefined) return refusal;
-  apply({ type: 'GroupSet', ...after, atMs: context.nowMs });
+  evolve({ type: 'GroupSet', ...after, atMs: context.nowMs });
   return DONE;
 }
 
 export function removeEndpoints(command: QueueCommandOf<'RemoveEndpoints'>, turn: QueueTurn): QueueReply {
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const group = state.groups.get(command.group);
   if (group === undefined) return notFound(command.group);
   if (command.endpoints.some(({ url, name }) => url === undefined && name === undefined)) {
@@ -49,16 +49,16 @@ export function removeEndpoints(command: QueueCommandOf<'RemoveEndpoints'>, turn
   }
   const { name, defaults } = group;
   const endpoints = without(group.endpoints, command.endpoints);
-  if (endpoints.length === 0) apply({ type: 'GroupDeleted', name, atMs: context.nowMs });
+  if (endpoints.length === 0) evolve({ type: 'GroupDeleted', name, atMs: context.nowMs });
   else if (endpoints.length < group.endpoints.length) {
-    apply({ type: 'GroupSet', name, endpoints, defaults, atMs: context.nowMs });
+    evolve({ type: 'GroupSet', name, endpoints, defaults, atMs: context.nowMs });
   }
   return DONE;
 }
 
 export function setGroupDefaults(command: QueueCommandOf<'SetGroupDefaults'>, turn: QueueTurn): QueueReply {
   const { group: name, defaults } = command;
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const { nowMs } = context;
   const group = state.groups.get(name);
   if (group === undefined) return notFound(name);
@@ -71,15 +71,15 @@ export function setGroupDefaults(command: QueueCommandOf<'SetGroupDefaults'>, tu
   const after = { name, endpoints: group.endpoints, defaults };
   const refusal = groupRefusal(after, group, state, context);
   if (refusal !== undefined) return refusal;
-  apply({ type: 'GroupSet', ...after, atMs: nowMs });
+  evolve({ type: 'GroupSet', ...after, atMs: nowMs });
   return DONE;
 }
 
 export function deleteGroup(
   { group: name }: QueueCommandOf<'DeleteGroup'>,
-  { state, context, apply }: QueueTurn,
+  { state, context, evolve }: QueueTurn,
 ): QueueReply {
-  if (state.groups.get(name) !== undefined) apply({ type: 'GroupDeleted', name, atMs: context.nowMs });
+  if (state.groups.get(name) !== undefined) evolve({ type: 'GroupDeleted', name, atMs: context.nowMs });
   return DONE;
 }
 

@@ -37,13 +37,13 @@ function isOfRun(message: Message): boolean {
 }
 
 /** @returns whether it was there to be cancelled */
-export function cancel(message: Message, { context, apply }: QueueTurn): boolean {
+export function cancel(message: Message, { context, evolve }: QueueTurn): boolean {
   if (message.status === DELIVERED || message.isCancelRequested || isOfRun(message)) return false;
   const { id } = message;
   const atMs = context.nowMs;
   const isActive = message.status === ACTIVE;
-  apply({ type: 'CancelRequested', id, atMs });
-  if (!isActive) apply({ type: 'MessageCancelled', id, atMs });
+  evolve({ type: 'CancelRequested', id, atMs });
+  if (!isActive) evolve({ type: 'MessageCancelled', id, atMs });
   return true;
 }
 

@@ -38,7 +38,7 @@ export function takeIntake({ records }: QueueCommandOf<'TakeIntake'>, turn: Queu
   const items = untaken.flatMap((record) => record.items);
   const reply = publish({ type: 'Publish', items, isTold: true }, turn);
   if (reply.type === 'Rejected') return reply;
-  turn.apply({ type: 'IntakeTaken', position: last.position, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'IntakeTaken', position: last.position, atMs: turn.context.nowMs });
   return { type: 'Done' };
 }
 
@@ -108,7 +108,7 @@ function acceptItem({ item, isGroup, messages }: PlannedItem, turn: QueueTurn): 
 }
 
 function accept({ id, envelope, notBeforeMs, deduplication }: Planned, body: CarriedBody, turn: QueueTurn): void {
-  turn.apply({
+  turn.evolve({
     type: 'MessageAccepted',
     id,
     atMs: turn.context.nowMs,

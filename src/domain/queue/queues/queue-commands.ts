@@ -9,7 +9,7 @@ const DONE: QueueReply = { type: 'Done' };
 
 /** A queue that is there may change also when there are too many. */
 export function setQueue({ name, parallelism, isPaused }: QueueCommandOf<'SetQueue'>, turn: QueueTurn): QueueReply {
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const { maxParallelism } = context.account.limits;
   const queue = state.queues.get(name);
   if (parallelism > maxParallelism) {
@@ -18,7 +18,7 @@ export function setQueue({ name, parallelism, isPaused }: QueueCommandOf<'SetQue
   const refusal = queue === undefined ? queuesRefusal(new Set([name]), turn) : undefined;
   if (refusal !== undefined) return refusal;
   if (queue?.parallelism === parallelism && queue.isPaused === isPaused) return DONE;
-  apply({ type: 'QueueSet', name, parallelism, isPaused, atMs: context.nowMs });
+  evolve({ type: 'QueueSet', name, parallelism, isPaused, atMs: context.nowMs });
   return DONE;
 }
 
@@ -27,7 +27,7 @@ export function pauseQueue({ name, isPaused }: QueueCommandOf<'PauseQueue'>, tur
   if (queue === undefined) return queueNotFound(name);
   if (queue.isPaused === isPaused) return DONE;
   const { parallelism } = queue;
-  turn.apply({ type: 'QueueSet', name, parallelism, isPaused, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'QueueSet', name, parallelism, isPaused, atMs: turn.context.nowMs });
   return DONE;
 }
 
@@ -41,9 +41,9 @@ export function listQueues(_: QueueCommandOf<'ListQueues'>, { state }: QueueTurn
 }
 
 /** A missing queue is made by the first message for it. */
-export function ensureQueue(name: string | undefined, { state, context, apply }: QueueTurn): void {
+export function ensureQueue(name: string | undefined, { state, context, evolve }: QueueTurn): void {
   if (name === undefined || state.queues.get(name) !== undefined) return;
-  apply({ type: 'QueueSet', name, parallelism: 1, isPaused: false, atMs: context.nowMs });
+  evolve({ type: 'QueueSet', name, parallelism: 1, isPaused: false, atMs: context.nowMs });
 }
 
 /** Its messages are cancelled first: those that wait leave, those in flight end with their attempts. */
@@ -64,8 +64,8 @@ function* cancelThenRemove(name: string, turn: QueueTurn): Generator<void, Queue
   }
 }
 
-function remove(name: string, { context, apply }: QueueTurn): QueueReply {
-  apply({ type: 'QueueDeleted', name, atMs: context.nowMs });
+function remove(name: string, { context, evolve }: QueueTurn): QueueReply {
+  evolve({ type: 'QueueDeleted', name, atMs: context.nowMs });
   return DONE;
 }
 

@@ -63,22 +63,22 @@ export function endRun(run: Run, end: RunEnd, turn: QueueTurn): void {
 
 function closeRun(run: Run, { state, response, dlqId, error }: RunEnd, turn: QueueTurn): void {
   const atMs = turn.context.nowMs;
-  turn.apply({ type: 'RunEnded', runId: run.id, atMs, state, response, dlqId, error });
+  turn.evolve({ type: 'RunEnded', runId: run.id, atMs, state, response, dlqId, error });
   let room = CANCELLED_WITH_RUN;
   for (const { id, status } of run.open) {
     if (status !== WAITING) continue;
     if (room === 0) return;
-    turn.apply({ type: 'MessageCancelled', id, atMs });
+    turn.evolve({ type: 'MessageCancelled', id, atMs });
     room -= 1;
   }
 }
 
 /** What waits for runs that are over. @returns more are to go */
-export function cancelLeftovers({ state, context, apply }: QueueTurn): boolean {
+export function cancelLeftovers({ state, context, evolve }: QueueTurn): boolean {
   let room = CANCELLED_AT_ONCE;
   for (const { id } of state.runs.leftovers) {
     if (room === 0) return true;
-    apply({ type: 'MessageCancelled', id, atMs: context.nowMs });
+    evolve({ type: 'MessageCancelled', id, atMs: context.nowMs });
     room -= 1;
   }
   return false;
@@ -94,13 +94,13 @@ export interface RunFailure {
 
 export function failRun(run: Run, { message, outcome, error }: RunFailure, turn: QueueTurn): void {
   const { id } = message;
-  const { state, apply, context } = turn;
+  const { state, evolve, context } = turn;
   const atMs = context.nowMs;
   const header = outcome.kind === 'response' ? outcome.header : NO_HEADER;
   const status = outcome.kind === 'response' ? outcome.status : 0;
   const response = outcome.kind === 'response' ? keptResponse(outcome.body) : EMPTY;
   const dlqId = dlqIdOf(atMs, state.deadLetters.next);
-  apply({
+  evolve({
     type: 'AttemptFailed',
     id,
     atMs,
@@ -111,7 +111,7 @@ export function failRun(run: Run, { message, outcome, error }: RunFailure, turn:
     response,
     nextAtMs: undefined,
   });
-  apply({
+  evolve({
     type: 'MessageDeadLettered',
     id,
     dlqId,
@@ -179,7 +179,7 @@ function tellInvoker(child: Run, { state, response, out }: RunEnd, turn: QueueTu
   const parent = runs.active(runId);
   if (parent?.createdAtMs !== runCreatedAtMs) {
     const late = { runId, runCreatedAtMs, stepId: step.stepId, record: content, atMs: turn.context.nowMs };
-    turn.apply({ type: 'InvokeEndedLate', ...late });
+    turn.evolve({ type: 'InvokeEndedLate', ...late });
     return;
   }
   if (parent.entryOf(step.stepId, step.targetStep) !== undefined) return;
@@ -196,8 +196,8 @@ export function withMembers(stepText: string, members: Readonly<Record<string, u
 }
 
 /** The oldest make room, plain ones and failed runs alike. */
-export function expireBeyondLimit({ state, context, apply }: QueueTurn): void {
+export function expireBeyondLimit({ state, context, evolve }: QueueTurn): void {
   if (state.deadLetters.size <= context.account.limits.maxDlqEntries) return;
   const oldest = state.deadLetters.oldest;
-  if (oldest !== undefined) apply({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });
+  if (oldest !== undefined) evolve({ type: 'DlqExpired', dlqIds: [oldest.dlqId], atMs: context.nowMs });
 }

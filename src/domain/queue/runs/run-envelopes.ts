@@ -7,7 +7,7 @@
  *     headers, retries and flow control
  *  E2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
  */
-import { calledUrl } from '../../../kernel/index.js';
+import { calledUrl, Remembered } from '../../../kernel/index.js';
 import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';
 import type { AskedDelivery } from './commands.js';
 import type { Run } from './run.js';
@@ -28,7 +28,7 @@ const NO_MARK: WorkflowMark = {
 };
 
 type Origin = Envelope;
-const stepEnvelopes = new WeakMap<Origin, Map<string, Envelope>>();
+const stepEnvelopes = new WeakMap<Origin, Remembered<string, Envelope>>();
 
 /** The delivery of an entry behind the first: of a record that the endpoint or the server appends. */
 export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelivery, 'headers'>): Envelope {
@@ -40,16 +40,13 @@ export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelive
   const key = JSON.stringify([url, own, mark]);
   let kept = stepEnvelopes.get(origin);
   if (kept === undefined) {
-    kept = new Map();
+    kept = new Remembered(MAX_KEPT);
     stepEnvelopes.set(origin, kept);
   }
-  const known = kept.get(key);
-  if (known !== undefined) return known;
-  const header = [JSON_TYPE, ...userHeaderUnder(own, origin.settings), ...own];
-  const made = runEnvelope(origin, url, plainly(origin.settings, header), mark);
-  if (kept.size >= MAX_KEPT) kept.clear();
-  kept.set(key, made);
-  return made;
+  return kept.of(key, () => {
+    const header = [JSON_TYPE, ...userHeaderUnder(own, origin.settings), ...own];
+    return runEnvelope(origin, url, plainly(origin.settings, header), mark);
+  });
 }
 
 /** The first delivery once more: entry 0 with all that the trigger said. */

@@ -67,7 +67,7 @@ function concludeLate(attempted: Attempted, turn: QueueTurn): void {
   if (isSuccess(attempted)) delivered(attempted, turn);
   else {
     failed(attempted, undefined, turn);
-    turn.apply({ type: 'MessageCancelled', id, atMs: turn.context.nowMs });
+    turn.evolve({ type: 'MessageCancelled', id, atMs: turn.context.nowMs });
   }
 }
 
@@ -128,7 +128,7 @@ function concludeCall(attempted: Attempted, part: Extract<RunPart, { role: 'call
   if (isSuccess(attempted)) delivered(attempted, turn);
   else {
     failed(attempted, undefined, turn);
-    turn.apply({ type: 'MessageFailed', id, atMs: turn.context.nowMs, error: attempted.error });
+    turn.evolve({ type: 'MessageFailed', id, atMs: turn.context.nowMs, error: attempted.error });
   }
 }
 
@@ -142,7 +142,7 @@ function concludeFunction(
   const atMs = turn.context.nowMs;
   const ended = (state: Exclude<FailureFunctionState, 'CALLBACK_INPROGRESS'> | undefined) => {
     const response = turn.state.bodies.carried(keptResponse(attempted.response));
-    turn.apply({ type: 'FailureFunctionEnded', runId, dlqId, state, status, header, response, atMs });
+    turn.evolve({ type: 'FailureFunctionEnded', runId, dlqId, state, status, header, response, atMs });
   };
   if (isSuccess(attempted)) {
     const isMissing =
@@ -155,10 +155,10 @@ function concludeFunction(
   const nextAtMs = isCancelRequested ? undefined : nextAttemptMs(attempted, turn);
   failed(attempted, nextAtMs, turn);
   if (nextAtMs !== undefined) return;
-  if (isCancelRequested) turn.apply({ type: 'MessageCancelled', id, atMs });
+  if (isCancelRequested) turn.evolve({ type: 'MessageCancelled', id, atMs });
   else {
     ended('CALLBACK_FAIL');
-    turn.apply({ type: 'MessageFailed', id, atMs, error });
+    turn.evolve({ type: 'MessageFailed', id, atMs, error });
   }
 }
 
@@ -173,7 +173,7 @@ function nextAttemptMs({ message, outcome, status, header }: Attempted, turn: Qu
 
 function delivered({ message, status, outcome }: Attempted, turn: QueueTurn): void {
   const { durationMs } = outcome;
-  turn.apply({ type: 'MessageDelivered', id: message.id, atMs: turn.context.nowMs, status, durationMs });
+  turn.evolve({ type: 'MessageDelivered', id: message.id, atMs: turn.context.nowMs, status, durationMs });
 }
 
 function failed(
@@ -184,7 +184,7 @@ function failed(
   const { durationMs } = outcome;
   const atMs = turn.context.nowMs;
   const { id } = message;
-  turn.apply({
+  turn.evolve({
     type: 'AttemptFailed',
     id,
     atMs,

@@ -16,7 +16,7 @@ interface NewPart {
 
 /** A message of a run. */
 export function acceptPart({ id, envelope, body, notBeforeMs, part, deduplication }: NewPart, turn: QueueTurn): void {
-  turn.apply({
+  turn.evolve({
     type: 'MessageAccepted',
     id,
     atMs: turn.context.nowMs,

@@ -57,14 +57,14 @@ function startRun(
   { parent, payloadHash, deduplication }: StartFacts,
   turn: QueueTurn,
 ): void {
-  const { state, apply } = turn;
+  const { state, evolve } = turn;
   const { url, settings } = urlOf(item);
   const atMs = creationMs(runId, turn);
   const wanted = runEnvelope(item, url, { ...settings, method: 'POST', delaySeconds: 0 }, mark);
   const envelope = state.envelopes.commonOf(wanted);
   const asInvoker = invoker && parent && invokerOf(invoker, parent);
   const started = { type: 'RunStarted', runId, atMs, envelope, payloadHash } as const;
-  apply({ ...started, invoker: asInvoker, resumedFrom: undefined, kept: [] });
+  evolve({ ...started, invoker: asInvoker, resumedFrom: undefined, kept: [] });
   const notBeforeMs = item.notBeforeMs ?? atMs + settings.delaySeconds * 1000;
   const part = { role: 'step', runId, runCreatedAtMs: atMs, index: 0, step: undefined } as const;
   acceptPart(
@@ -73,7 +73,7 @@ function startRun(
   );
   if (asInvoker === undefined) return;
   const child = { childRunId: runId, childCreatedAtMs: atMs, childUrl: url, messageId: item.id };
-  apply({ type: 'InvokeStarted', runId: asInvoker.runId, step: asInvoker.step, ...child, atMs });
+  evolve({ type: 'InvokeStarted', runId: asInvoker.runId, step: asInvoker.step, ...child, atMs });
 }
 
 function invokerOf({ step, stepText, delivery }: AskedInvoker, parent: Run): Invoker {
@@ -98,7 +98,7 @@ function triggerAgain(run: Run, item: RunItem, { mark }: TriggerItem, turn: Queu
   }
   const envelope = reconfigured(run.shared.envelope, settings, mark);
   const atMs = turn.context.nowMs;
-  turn.apply({ type: 'RunReconfigured', runId: run.id, atMs, envelope });
+  turn.evolve({ type: 'RunReconfigured', runId: run.id, atMs, envelope });
   const part = { role: 'step', ...partOf(run), index: 0, step: undefined } as const;
   const notBeforeMs = item.notBeforeMs ?? atMs + settings.delaySeconds * 1000;
   acceptPart({ id: item.id, envelope, body: { ...first.body, content: undefined }, notBeforeMs, part }, turn);

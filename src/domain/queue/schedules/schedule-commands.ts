@@ -10,14 +10,14 @@ import { decideSchedule, tickAfter } from './schedule-setting.js';
 const DONE: QueueReply = { type: 'Done' };
 
 export function setSchedule({ schedule: asked }: QueueCommandOf<'SetSchedule'>, turn: QueueTurn): QueueReply {
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const { schedules, groups, bodies } = state;
   const before = schedules.get(asked.id);
   const decision = decideSchedule(asked, { before, count: schedules.size, groups, bodies }, context);
   if (decision.type === 'Rejected') return decision;
   const refusal = scheduleRefusal(decision, before, state, context);
   if (refusal !== undefined) return refusal;
-  apply(decision);
+  evolve(decision);
   return { type: 'ScheduleSet', id: asked.id };
 }
 
@@ -29,16 +29,16 @@ export function pauseSchedule({ id, isPaused }: QueueCommandOf<'PauseSchedule'>,
   const { cron, nextTickAtMs: due } = schedule;
   // Ticks that came while it was paused are not made up for, also when nobody has skipped them yet.
   const nextTickAtMs = !isPaused && due <= nowMs ? tickAfter(cron, nowMs) : due;
-  turn.apply({ type: 'SchedulePaused', id, isPaused, nextTickAtMs, atMs: nowMs });
+  turn.evolve({ type: 'SchedulePaused', id, isPaused, nextTickAtMs, atMs: nowMs });
   return DONE;
 }
 
 export function deleteSchedule(
   { id }: QueueCommandOf<'DeleteSchedule'>,
-  { state, context, apply }: QueueTurn,
+  { state, context, evolve }: QueueTurn,
 ): QueueReply {
   if (state.schedules.get(id) === undefined) return notFound(id);
-  apply({ type: 'ScheduleDeleted', id, atMs: context.nowMs });
+  evolve({ type: 'ScheduleDeleted', id, atMs: context.nowMs });
   return DONE;
 }
 

@@ -31,7 +31,7 @@ export interface BodyHolders {
 const TICKS_AT_ONCE = 16;
 const MESSAGES_AT_ONCE = 128;
 
-type Apply = (event: QueueEvent) => void;
+type Evolve = (event: QueueEvent) => void;
 
 /** A schedule with its place among the next ticks. */
 interface Entry extends HeapItem {
@@ -147,14 +147,14 @@ export class Schedules {
   dueTicks(
     context: QueueContext,
     accept: (message: TickMessage) => void,
-    apply: Apply,
+    evolve: Evolve,
     isFull: (messages: readonly TickMessage[]) => boolean = () => false,
   ): boolean {
     let messages = 0;
     for (let ticks = 0; ticks < TICKS_AT_ONCE && messages < MESSAGES_AT_ONCE; ticks += 1) {
       const schedule = this.#next.top?.schedule;
       if (schedule === undefined || schedule.nextTickAtMs > context.nowMs) return false;
-      messages += this.#tick(schedule, context, accept, apply, isFull);
+      messages += this.#tick(schedule, context, accept, evolve, isFull);
     }
     return (this.nextTickAtMs() ?? NEVER_MS) <= context.nowMs;
   }
@@ -164,13 +164,13 @@ export class Schedules {
     schedule: Schedule,
     context: QueueContext,
     accept: (message: TickMessage) => void,
-    apply: Apply,
+    evolve: Evolve,
     isFull: (messages: readonly TickMessage[]) => boolean,
   ): number {
     const { id, cron, nextTickAtMs: tickAtMs } = schedule;
     const { nowMs, account } = context;
     const skip = (reason: QueueEventOf<'ScheduleSkipped'>['reason'], afterMs: number): number => {
-      apply({ type: 'ScheduleSkipped', id, tickAtMs, nextTickAtMs: tickAfter(cron, afterMs), reason, atMs: nowMs });
+      evolve({ type: 'ScheduleSkipped', id, tickAtMs, nextTickAtMs: tickAfter(cron, afterMs), reason, atMs: nowMs });
       return 0;
     };
     if (schedule.isPaused) return skip('paused', nowMs);
@@ -183,7 +183,7 @@ export class Schedules {
     for (const message of messages) accept(message);
     const ids = messages.map((message) => message.id);
     const nextTickAtMs = tickAfter(cron, tickAtMs);
-    apply({ type: 'ScheduleFired', id, tickAtMs, messages: ids, nextTickAtMs, atMs: nowMs });
+    evolve({ type: 'ScheduleFired', id, tickAtMs, messages: ids, nextTickAtMs, atMs: nowMs });
     return messages.length;
   }
 

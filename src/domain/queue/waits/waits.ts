@@ -30,7 +30,7 @@ const TIMED_OUT_AT_ONCE = 200;
 
 export function wait(command: QueueCommandOf<'Wait'>, turn: QueueTurn): QueueReply {
   const { runId, eventId, step, timeoutSeconds } = command;
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   const run = state.runs.active(runId);
   if (run === undefined) return runOver();
   // A repeated delivery waits again: the first waiter is kept.
@@ -63,12 +63,12 @@ export function wait(command: QueueCommandOf<'Wait'>, turn: QueueTurn): QueueRep
     onNotify: deliveryOf(run, command.onNotify),
     onTimeout: deliveryOf(run, command.onTimeout),
   };
-  apply({ type: 'WaiterAdded', atMs, waiter });
+  evolve({ type: 'WaiterAdded', atMs, waiter });
   const stored = run.storedEvents.find((event) => event.eventId === eventId);
   const waiting = run.waiterOf(step.stepId);
   if (stored === undefined || waiting === undefined) return { type: 'Done' };
   leave(waiting, 'notified', turn);
-  apply({ type: 'StoredEventTaken', runId, eventId, atMs });
+  evolve({ type: 'StoredEventTaken', runId, eventId, atMs });
   deliverEvent(waiting, stored.id, atOnce(eventText(stored.content)), turn);
   return { type: 'Done' };
 }
@@ -89,7 +89,7 @@ function notifyNow(
   turn: QueueTurn,
 ): QueueReply | Generator<void, QueueReply> {
   const { eventId, runId, firstId, content, isHook } = command;
-  const { state, context, apply } = turn;
+  const { state, context, evolve } = turn;
   if (context.account.state === 'passive' && !state.acceptedIds.has(firstId)) return suspended();
   if (runId === undefined) return notifyAll(command, out, turn);
   const run = state.runs.active(runId);
@@ -109,7 +109,7 @@ function notifyNow(
   if (storedBytes > MAX_STORED_EVENT_BYTES) {
     return rejection('TOO_MANY', `quota maxStoredEventBytes exceeded, current limit: ${MAX_STORED_EVENT_BYTES}`);
   }
-  apply({ type: 'EventStored', runId, eventId, id: firstId, content, atMs: context.nowMs });
+  evolve({ type: 'EventStored', runId, eventId, id: firstId, content, atMs: context.nowMs });
   return { type: 'Notified', notified: [] };
 }
 
@@ -173,7 +173,7 @@ function notifyOne(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTur
 
 function leave({ run, waiter }: Waiting, why: 'notified' | 'timeout', turn: QueueTurn): void {
   const { stepId } = waiter.step;
-  turn.apply({ type: 'WaiterRemoved', runId: run.id, stepId, why, atMs: turn.context.nowMs });
+  turn.evolve({ type: 'WaiterRemoved', runId: run.id, stepId, why, atMs: turn.context.nowMs });
 }
 
 function deliverEvent(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTurn): void {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { AutoUpgrade } from '../../../../src/actors/control/auto-upgrade.js';
 import type { ControlClient } from '../../../../src/actors/control/index.js';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import {
   AUDIT_ACTIONS,
   type ControlCommand,
@@ -16,6 +15,7 @@ import {
 } from '../../../../src/domain/control/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
 import { ACCOUNT, databaseCreated, db, INSTALLED, NOW_MS, stateAfter } from '../../../spec/control/given.js';
+import { ManualTime } from '../../../support/memory/index.js';
 import { QUIET_LOG } from './installation.js';
 
 class Stand {

@@ -8,7 +8,6 @@ import {
   MAX_WAITING_REQUESTS,
 } from '../../../../src/actors/control/command-throttle.js';
 import { SLOWED_COMMANDS_PER_SECOND } from '../../../../src/actors/control/database-pace.js';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import {
   type ControlState,
   type DatabaseLimits,
@@ -21,6 +20,7 @@ import { NO_PRICES, type Prices } from '../../../../src/domain/statistics/index.
 import { isMillraceError } from '../../../../src/kernel/index.js';
 import type { KvGrant } from '../../../../src/ports/index.js';
 import { databaseCreated, db, INSTALLED, LIMITS, stateAfter } from '../../../spec/control/given.js';
+import { ManualTime } from '../../../support/memory/index.js';
 import { QUIET_LOG } from './installation.js';
 
 const BURST_MS = 100;

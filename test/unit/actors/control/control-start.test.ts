@@ -1,9 +1,9 @@
 /** What a process waits for before it serves, and what ends its start. */
 import { expect } from 'chai';
 import { ControlStart, type ControlStartPorts } from '../../../../src/actors/control/index.js';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import { MillraceError, type ShardName } from '../../../../src/kernel/index.js';
 import { CONTROL_SHARD } from '../../../../src/messages/index.js';
+import { ManualTime } from '../../../support/memory/index.js';
 
 const DAMAGE = new MillraceError('JOURNAL_DAMAGED', 'broken on purpose');
 

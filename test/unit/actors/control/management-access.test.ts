@@ -8,7 +8,6 @@ import {
   MeterFolder,
   SearchGrants,
 } from '../../../../src/actors/control/index.js';
-import { MemoryMeterLog } from '../../../../src/adapters/memory/index.js';
 import { NodeRandom } from '../../../../src/adapters/node/index.js';
 import { encodeMeterRecord } from '../../../../src/codec/control/index.js';
 import {
@@ -34,6 +33,7 @@ import {
   settings,
   TEAM,
 } from '../../../spec/control/management-given.js';
+import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { namedSealing } from '../../../support/memory-control.js';
 import { breathe, Installation, QUIET_LOG } from './installation.js';
 

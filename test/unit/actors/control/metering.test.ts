@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { ControlDuties, MeterFolder, MeterWriter } from '../../../../src/actors/control/index.js';
-import { MemoryMeterLog } from '../../../../src/adapters/memory/index.js';
 import { decodeMeterRecord } from '../../../../src/codec/control/index.js';
 import { utcDayOf } from '../../../../src/domain/control/index.js';
 import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
 import { METER_SHARD } from '../../../../src/messages/index.js';
 import type { KvUsage, MeterLog } from '../../../../src/ports/index.js';
 import { accountCreated, createDatabase, db, firstStarted, lease, session } from '../../../spec/control/given.js';
+import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { breathe, Installation, QUIET_LOG } from './installation.js';
 
 const USAGE: KvUsage = { commands: 2, writes: 1, bytesIn: 10, bytesOut: 20, durationMs: 3 };

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ControlClient, QuotaSlices } from '../../../../src/actors/control/index.js';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import { type ControlState, decide, evolve, utcDayOf } from '../../../../src/domain/control/index.js';
 import { MillraceError } from '../../../../src/kernel/index.js';
 import type { KvGrant } from '../../../../src/ports/index.js';
 import { databaseCreated, db, INSTALLED, session, stateAfter } from '../../../spec/control/given.js';
+import { ManualTime } from '../../../support/memory/index.js';
 import { QUIET_LOG } from './installation.js';
 
 const DAY_MS = 86_400_000;

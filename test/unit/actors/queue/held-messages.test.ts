@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { ACCOUNT_SHARE, BodyMemory, HeldMessages, type QueueSlot } from '../../../../src/actors/queue/index.js';
 import { RESERVED } from '../../../../src/actors/runtime/index.js';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
 import type { Held } from '../../../../src/domain/queue/index.js';
 import type { AccountId } from '../../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
 import { MemoryLog } from '../../../support/kv-face.js';
+import { ManualTime } from '../../../support/memory/index.js';
 
 const MIB = 1024 * 1024;
 const LIMITS = { messages: 1000, bytes: 10_000, memoryBytes: 200 * MIB };

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { DEFAULT_INTAKE_LIMITS, IntakeFollower, type QueueWork } from '../../../../src/actors/queue/index.js';
 import { MAX_NAMED_RECORDS } from '../../../../src/actors/queue/intake-follower.js';
-import { ManualTime, MemoryIntakeLog } from '../../../../src/adapters/memory/index.js';
 import { encodeIntakeRecord } from '../../../../src/codec/queue/index.js';
 import type { QueueCommandOf, QueueReply } from '../../../../src/domain/queue/index.js';
 import { type AccountId, MillraceError } from '../../../../src/kernel/index.js';
 import { type Log, UNWATCHED } from '../../../../src/ports/index.js';
+import { ManualTime, MemoryIntakeLog } from '../../../support/memory/index.js';
 import { ACCOUNT, messageItem, OTHER_ACCOUNT, QUEUE_SHARD } from '../../../support/queue-shard-stand.js';
 
 class Stand {

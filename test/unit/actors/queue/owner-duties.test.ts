@@ -1,7 +1,7 @@
 /** What the owner of a shard of the queue waits for before it hands the shard over. */
 import { expect } from 'chai';
 import { OwnerDuties, type OwnerDutiesPorts } from '../../../../src/actors/queue/index.js';
-import { ManualTime } from '../../../../src/adapters/memory/index.js';
+import { ManualTime } from '../../../support/memory/index.js';
 
 describe('a shard of the queue that is handed over', () => {
   let time: ManualTime;

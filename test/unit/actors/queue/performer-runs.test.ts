@@ -34,7 +34,7 @@ function standWith(shelf: Shelf, lists?: ConstructorParameters<typeof PerformerS
 /** The account has something that refers to these bodies. */
 function need({ slot }: PerformerStand, ...numbers: number[]): void {
   for (const number of numbers) {
-    slot.fold.engine.replay({
+    slot.fold.engine.evolve({
       type: 'MessageAccepted',
       id: `msg_holder${number}` as MessageId,
       atMs: 0,
@@ -223,7 +223,7 @@ describe('a message of a run that has ended since its attempt was started', () =
     const attempt = partAttempt(shelf, part);
     const { envelope, id } = attempt;
     const accepted = { atMs: 1, notBeforeMs: 1, deduplication: undefined, retryOf: undefined, holdsPlaceOf: undefined };
-    engine.replay({
+    engine.evolve({
       type: 'RunStarted',
       runId: RUN_ID,
       atMs: RUN_CREATED_AT_MS,
@@ -234,8 +234,8 @@ describe('a message of a run that has ended since its attempt was started', () =
       payloadHash: '',
     });
     const body = { ...attempt.body, content: undefined };
-    engine.replay({ type: 'MessageAccepted', ...accepted, id, envelope, body, workflow: part });
-    engine.replay({ type: 'AttemptStarted', id, atMs: 1, retried: 0, restarts: 0 });
+    engine.evolve({ type: 'MessageAccepted', ...accepted, id, envelope, body, workflow: part });
+    engine.evolve({ type: 'AttemptStarted', id, atMs: 1, retried: 0, restarts: 0 });
     return { stand, attempt };
   }
 
@@ -249,7 +249,7 @@ describe('a message of a run that has ended since its attempt was started', () =
       const entries =
         part.role === 'step' ? [{ messageId: attempt.id, body: attempt.body, step: undefined, createdAtMs: 1 }] : [];
       const made = stand.make({ ...attempt, run: { part, entries } });
-      stand.slot.fold.engine.replay({ ...END, state: 'RUN_CANCELED', dlqId: undefined, error: undefined });
+      stand.slot.fold.engine.evolve({ ...END, state: 'RUN_CANCELED', dlqId: undefined, error: undefined });
       await made;
       expect(stand.sent()).to.deep.equal([]);
       expect((await recorded(stand))?.outcome).to.include({ kind: 'no-response', error: 'the run is over' });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { QueueShardGateway, type QueueWork } from '../../../../src/actors/queue/index.js';
 import type { ShardActor, ShardCaller } from '../../../../src/actors/runtime/index.js';
-import { ManualTime, MemoryIntakeLog } from '../../../../src/adapters/memory/index.js';
 import { decodeIntakeRecord, encodeQueueReply } from '../../../../src/codec/queue/index.js';
 import type { PublishItem, QueueCommand, QueueReply } from '../../../../src/domain/queue/index.js';
 import {
@@ -12,6 +11,7 @@ import {
   type ShardName,
 } from '../../../../src/kernel/index.js';
 import { UNWATCHED } from '../../../../src/ports/index.js';
+import { ManualTime, MemoryIntakeLog } from '../../../support/memory/index.js';
 import { ACCOUNT, messageItem, PLAIN_SETTINGS } from '../../../support/queue-shard-stand.js';
 import { MARK, RUN_ID, STEP } from '../../../support/run-attempts.js';
 

@@ -1,12 +1,12 @@
 /** What was counted outlives the file, and the front of the meter's log, in snapshots. */
 import { expect } from 'chai';
-import { MemoryObjectStore } from '../../../../src/adapters/memory/index.js';
 import { StatisticsSnapshots, type StoredStatistics } from '../../../../src/journal/index.js';
 import type { DatabaseId } from '../../../../src/kernel/index.js';
 import { METER_SHARD, type SegmentRef, STATISTICS_TABLES } from '../../../../src/messages/index.js';
 import type { StatisticsModel } from '../../../../src/projections/index.js';
 import { silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
+import { MemoryObjectStore } from '../../../support/memory/index.js';
 import {
   ACCOUNT,
   accepted,

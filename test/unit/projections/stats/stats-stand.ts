@@ -1,6 +1,5 @@
 /** Statistics over journals in memory: what owners and processes would have written, and what can be asked about it. */
 import { join } from 'node:path';
-import { MemoryMeterLog } from '../../../../src/adapters/memory/index.js';
 import { SqliteFiles } from '../../../../src/adapters/sqlite/index.js';
 import { decodeMeterRecord, encodeMeterRecord } from '../../../../src/codec/control/index.js';
 import type { QueueEvent } from '../../../../src/domain/queue/index.js';
@@ -10,6 +9,7 @@ import type { ObjectStore, SqlFiles } from '../../../../src/ports/index.js';
 import { StatisticsModel, type StatisticsOptions, StatsStore } from '../../../../src/projections/index.js';
 import { CLUSTER, silentLog } from '../../../spec/journal/shard-history.js';
 import { eventually } from '../../../support/eventually.js';
+import { MemoryMeterLog } from '../../../support/memory/index.js';
 import { MessageLogStand, QUEUE_SHARD } from '../../../support/message-log-stand.js';
 import { realTime } from '../../../support/real-time.js';
 

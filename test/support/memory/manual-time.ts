@@ -5,7 +5,7 @@
  *  M2 while a timer runs, the clock shows its due time: nothing is ever early, nothing sees the future
  *  M3 between two timers every promise that can settle has settled
  */
-import { type Clock, type Timer, Timers } from '../../ports/index.js';
+import { type Clock, type Timer, Timers } from '../../../src/ports/index.js';
 
 /** 2026-01-01T00:00:00Z: any instant will do, as long as it is always the same. */
 const DEFAULT_START_MS = 1_767_225_600_000;

@@ -2,7 +2,7 @@
  * Compare-and-set records in this process's memory. One instance is the server; every outcome is
  * definite. Revisions come from one counter, as in a bucket, so they grow over deletions too.
  */
-import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../ports/index.js';
+import type { LeaseOutcome, LeaseRecord, LeaseStore } from '../../../src/ports/index.js';
 
 export class MemoryLeaseStore implements LeaseStore {
   private readonly records = new Map<string, LeaseRecord>();

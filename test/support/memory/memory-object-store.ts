@@ -1,7 +1,7 @@
 /** Immutable objects in this process's memory, each kept with its digest so that damage shows. */
 import { createHash } from 'node:crypto';
-import { MillraceError } from '../../kernel/index.js';
-import type { ObjectInfo, ObjectStore } from '../../ports/index.js';
+import { MillraceError } from '../../../src/kernel/index.js';
+import type { ObjectInfo, ObjectStore } from '../../../src/ports/index.js';
 
 interface Stored {
   readonly bytes: Uint8Array;

@@ -6,8 +6,8 @@
  *  B2 a request reaches everyone who serves the topic; the first answer counts
  *  B3 a bus that is disconnected neither sends nor hears, and what passed meanwhile is gone
  */
-import { MillraceError } from '../../kernel/index.js';
-import type { Bus, Subscription, Timers, Topic } from '../../ports/index.js';
+import { MillraceError } from '../../../src/kernel/index.js';
+import type { Bus, Subscription, Timers, Topic } from '../../../src/ports/index.js';
 
 type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 

@@ -3,7 +3,7 @@
  * everybody who holds it is a client of it. It keeps J1–J7 and is never slow, stale or in doubt:
  * those behaviours belong to the simulation's journal.
  */
-import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { MillraceError, type ShardName } from '../../../src/kernel/index.js';
 import type {
   AppendOutcome,
   Clock,
@@ -13,7 +13,7 @@ import type {
   StoredMessage,
   Subscription,
   Timers,
-} from '../../ports/index.js';
+} from '../../../src/ports/index.js';
 
 export interface MemoryJournalOptions {
   readonly clock: Clock;

@@ -1,6 +1,13 @@
 /** The intake of the queue's shards in this process's memory. One instance is the server of everybody who holds it. */
-import type { ShardName } from '../../kernel/index.js';
-import type { Clock, IntakeLog, JournalFollower, StoredMessage, Subscription, Timers } from '../../ports/index.js';
+import type { ShardName } from '../../../src/kernel/index.js';
+import type {
+  Clock,
+  IntakeLog,
+  JournalFollower,
+  StoredMessage,
+  Subscription,
+  Timers,
+} from '../../../src/ports/index.js';
 
 export interface MemoryIntakeLogOptions {
   readonly clock: Clock;

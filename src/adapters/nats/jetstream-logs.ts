@@ -1,0 +1,91 @@
+/**
+ * Logs that many write to, on JetStream: a stream each, where a message is published once, with its acknowledgement and
+ * without an expectation of what stands before it. They are followed as a journal is.
+ */
+import { MillraceError, type ShardName } from '../../kernel/index.js';
+import { intakeOf } from '../../messages/index.js';
+import type { IntakeLog, Journal, JournalFollower, MeterLog, Subscription } from '../../ports/index.js';
+import type { NatsConnections } from './connection.js';
+import { JetStreamApi, unavailableIfRefused } from './jetstream-api.js';
+import { JetStreamJournal } from './jetstream-journal.js';
+import type { NatsLink } from './link.js';
+import { publishOnce } from './publish-once.js';
+import { METER_SHARD } from './streams.js';
+import type { Names } from './subjects.js';
+
+/** Whoever publishes waits five seconds at most, and may try twice. */
+const INTAKE_TIMEOUT_MS = 2000;
+/** As for a journal. */
+const METER_TIMEOUT_MS = 5000;
+
+/** The intakes of the queue's shards, a stream beside each journal. Their appends share the journal's connection, because a publish waits for them. */
+export class JetStreamIntakeLog implements IntakeLog {
+  readonly #control: JetStreamApi;
+
+  /** @param journal of the same connections: following is the same for every stream */
+  constructor(
+    private readonly connections: NatsConnections,
+    private readonly names: Names,
+    private readonly journal: Pick<Journal, 'follow'> = new JetStreamJournal(connections, names),
+  ) {
+    this.#control = new JetStreamApi(connections.control);
+  }
+
+  append(shard: ShardName, bytes: Uint8Array): Promise<void> {
+    return append(this.connections.appends, this.names, intakeOf(shard), bytes, 'a publish', INTAKE_TIMEOUT_MS);
+  }
+
+  follow(shard: ShardName, from: number, follower: JournalFollower): Subscription {
+    return this.journal.follow(intakeOf(shard), from, follower);
+  }
+
+  async trim(shard: ShardName, position: number): Promise<void> {
+    const stream = this.names.journalStream(intakeOf(shard));
+    await unavailableIfRefused(
+      async () => {
+        const { state } = await this.#control.streamInfo(stream);
+        // A purge beyond the end would move the end (IL3); one right behind it empties the stream and leaves its end.
+        const upTo = Math.min(position, state.last_seq);
+        if (state.messages > 0 && upTo >= state.first_seq) await this.#control.purge(stream, { seq: upTo + 1 });
+      },
+      { shard },
+    );
+  }
+}
+
+/** The meter's log. It uses the connection for questions: what is counted must not wait in front of what is written. */
+export class JetStreamMeterLog implements MeterLog {
+  /** @param journal of the same connections */
+  constructor(
+    private readonly connections: NatsConnections,
+    private readonly names: Names,
+    private readonly journal: Pick<Journal, 'follow'> = new JetStreamJournal(connections, names),
+  ) {}
+
+  append(bytes: Uint8Array): Promise<void> {
+    return append(this.connections.control, this.names, METER_SHARD, bytes, 'a meter record', METER_TIMEOUT_MS);
+  }
+
+  follow(from: number, follower: JournalFollower): Subscription {
+    return this.journal.follow(METER_SHARD, from, follower);
+  }
+}
+
+/** @param what is appended, as errors name it. @throws JOURNAL_UNAVAILABLE, which says `isStored: false` where that is known */
+async function append(
+  link: NatsLink,
+  names: Names,
+  log: ShardName,
+  bytes: Uint8Array,
+  what: string,
+  timeoutMs: number,
+): Promise<void> {
+  const publication = { subject: names.journalSubject(log), stream: names.journalStream(log), bytes, timeoutMs };
+  const outcome = await publishOnce(link, publication);
+  if (outcome.kind === 'stored') return;
+  const cause = outcome.kind === 'unknown' ? outcome.cause : undefined;
+  const isRefused = outcome.kind === 'rejected' || outcome.kind === 'busy';
+  const reason = isRefused ? outcome.reason : 'nobody knows';
+  const details = isRefused ? { log, isStored: false } : { log };
+  throw new MillraceError('JOURNAL_UNAVAILABLE', `${what} was not stored: ${reason}`, details, cause);
+}
