@@ -51,12 +51,6 @@ export class ShardWriter {
     for (const [partition, link] of links) this.#links.set(partition, link);
   }
 
-  /** For a deliberate bug alone: goes on behind whatever stands there. */
-  breakFence(head: ChainHead): void {
-    this.currentHead = head;
-    this.#isBusy = false;
-  }
-
   appendClaim(clusterId: string, clockMs: number, watch: AppendWatch): Promise<ChainHead> {
     return this.#append({ kind: 'claim', clusterId }, clockMs, watch);
   }
