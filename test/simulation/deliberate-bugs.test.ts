@@ -2,8 +2,7 @@
 import { KvPlane, type KvPlanePorts, type KvWork } from '../../src/actors/kv-shard/index.js';
 import { type RecoveryStep, readJournalEnd, ShardActor, ShardWriter } from '../../src/actors/runtime/index.js';
 import { decodeAnswer, decodeRemoteCommand, encodeRemoteCommand } from '../../src/codec/remote/index.js';
-import type { DefiniteAppender } from '../../src/journal/index.js';
-import { isMillraceError, type ShardName } from '../../src/kernel/index.js';
+import { isMillraceError } from '../../src/kernel/index.js';
 import type { AppendOutcome, Journal } from '../../src/ports/index.js';
 import { insideOf, patched, type TakeOff } from '../support/patched.js';
 import { runSeed } from './run-seeds.js';
@@ -19,15 +18,6 @@ const MAX_SEEDS = 500;
 /** Of no entry that is open or in flight. */
 const NO_TURN = -1;
 const REPLAY_MS = 50;
-
-interface Pen {
-  readonly appender: DefiniteAppender;
-  readonly shard: ShardName;
-  readonly epoch: number;
-  readonly writer: Uint8Array;
-  readonly chunkBytes: number;
-  readonly breathe: () => Promise<void>;
-}
 
 const DELIBERATE_BUGS: Record<string, DeliberateBug> = {
   /** Replies leave before their entry is stored. */
@@ -117,9 +107,9 @@ function appendsOnTop(): TakeOff {
       return await appendBatch.apply(pen, batch);
     } catch (error) {
       if (!isMillraceError(error, 'FENCED')) throw error;
-      const { appender, shard, epoch, writer, chunkBytes, breathe } = insideOf<Pen>(pen);
-      const { head } = await readJournalEnd(insideOf<{ journal: Journal }>(appender).journal, shard);
-      const next = new ShardWriter(appender, shard, epoch, writer, chunkBytes, head, breathe);
+      const { parts } = insideOf<{ parts: ConstructorParameters<typeof ShardWriter>[0] }>(pen);
+      const { journal } = insideOf<{ journal: Journal }>(parts.appender);
+      const next = new ShardWriter(parts, (await readJournalEnd(journal, parts.shard)).head);
       next.adoptLinks(pen.links);
       pens.set(this, next);
       return appendBatch.apply(next, batch);

@@ -239,8 +239,9 @@ export class ShardActor<W extends Work> {
     const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
     this.#time.follow(head.clockMs);
+    const { chunkBytes } = this.limits;
     const breathe = () => timers.breathe();
-    this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head, breathe);
+    this.#writer = new ShardWriter({ appender, shard, epoch, writer: random.bytes(16), chunkBytes, breathe }, head);
     const sentAtMs = clock.monotonicMs();
     await this.#writer.appendClaim(clusterId, this.#time.nowMs(), this.#watch());
     this.#lastAppendSentAtMs = sentAtMs;

@@ -7,7 +7,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../kernel/index.js';
-import type { ManagementGrant } from '../../ports/index.js';
 import { isStranger, MANAGEMENT_REFUSALS } from '../error-map.js';
 import { writeRefusal } from '../http/answer.js';
 import { basicCredentials } from '../http/credentials.js';
@@ -16,7 +15,7 @@ import { Refused } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
 import { mustBeAllowed } from '../team-permissions.js';
-import { ADMIN_HEADERS, AdminCall } from './admin-call.js';
+import { ADMIN_HEADERS, AdminCall, type AdminCaller } from './admin-call.js';
 import { AdminFace, type AdminHandlerParts } from './admin-face.js';
 import { refusedBy } from './admin-failures.js';
 import { ADMIN_ROUTES } from './routes/index.js';
@@ -44,21 +43,21 @@ export function createAdminHandler(parts: AdminHandlerParts): AdminHandler {
 
 async function answer(face: AdminFace, request: IncomingMessage, response: ServerResponse, target: string) {
   const [path = '', ...rest] = target.split('?');
-  const { grant, lookUp } = grantOf(face, request, path);
+  const caller = callerOf(face, request, path);
   discardBody(request);
   const { route, path: parts } = TABLE.find(request.method as string, path);
-  if (route.permission !== 'open') mustBeAllowed(grant.role, route.permission);
+  if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
   const query = new URLSearchParams(rest.join('?'));
-  const call = new AdminCall(face, request, response, grant, lookUp, query, parts.id ?? '');
+  const call = new AdminCall(face, request, response, caller, { query, id: parts.id });
   await route.handle(call, { path: parts, query: {}, body: {} });
 }
 
 /** @throws Refused 401, 429; CONTROL_STALE */
-function grantOf(
+function callerOf(
   { parts, sessions, signIns, addresses }: AdminFace,
   request: IncomingMessage,
   path: string,
-): { readonly grant: ManagementGrant; readonly lookUp: () => ManagementGrant | undefined } {
+): AdminCaller {
   const { headers } = request;
   const credentials = basicCredentials(headers.authorization);
   const session = path === SESSIONS ? undefined : sessionIn(headers.authorization, headers.cookie);

@@ -1,6 +1,6 @@
 /** FCALL and FCALL_RO. */
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { functionHost, ScriptRun, scriptHost } from '../../lua/index.js';
+import { functionHost, newScriptRun, scriptHost } from '../../lua/index.js';
 import { ErrorReply } from '../../reply.js';
 import { NO_ROOM } from '../scripting/evaluate.js';
 import { keyCount } from '../scripting/key-count.js';
@@ -28,13 +28,13 @@ export function callFunction(isReadOnly: boolean): Handler {
     const mayGrow = called.flags.includes('allow-oom');
     if (context.isFull && !mayGrow && !readsOnly) throw NO_ROOM;
     const { words } = args;
-    const locked = called.flags.includes('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
+    const lockedKeys = called.flags.includes('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
     const host = scriptHost(libraries);
     const furniture = host.furniture(context);
     return host.run(context, {
       callback: called.callback,
       label: called.name,
-      run: new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow),
+      run: newScriptRun({ context, random: host.random, isReadOnly: isReadOnly || readsOnly, lockedKeys, mayGrow }),
       words,
       keyCount: keys,
       passTables: () => {

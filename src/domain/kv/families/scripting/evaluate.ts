@@ -1,7 +1,7 @@
 /** EVAL and its kin: from the words to a run, with Redis's checks in Redis's order. */
 import type { ByteString } from '../../../../kernel/index.js';
 import type { CommandContext, Handler } from '../../command-spec.js';
-import { ScriptRun, scriptHost } from '../../lua/index.js';
+import { newScriptRun, type ScriptRun, scriptHost } from '../../lua/index.js';
 import { ErrorReply, type Paused, type Reply } from '../../reply.js';
 import { keyCount } from './key-count.js';
 
@@ -28,8 +28,9 @@ export function evaluate(by: 'source' | 'digest', isReadOnly: boolean): Handler 
     const mayGrow = script.flags.has('allow-oom');
     if (context.isFull && script.hasShebang && !mayGrow && !readsOnly) throw NO_ROOM;
     const { words } = args;
-    const locked = script.flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
-    const run = new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow);
+    const lockedKeys = script.flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
+    const { random } = host;
+    const run = newScriptRun({ context, random, isReadOnly: isReadOnly || readsOnly, lockedKeys, mayGrow });
     return runScript(context, callback, script.digest, run, words, keys);
   };
 }
