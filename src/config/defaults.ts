@@ -55,7 +55,6 @@ export const DEFAULTS = {
   // process
   roles: as(['edge', 'kv', 'queue', 'projection'], 'One process that does everything is the simplest installation.'),
   logLevel: as('info', 'A line for each fact an operator acts on; debug adds stacks and is for development.'),
-  otlpEndpoint: unset('Nothing is sent anywhere unless an operator says where.'),
   heapMb: as(1024, 'Room for a million small keys and for compacting them; given to node by `make run`.'),
   memoryBytes: unset(
     'What the process may hold for its tenants: 55 % data of databases, 25 % waiting messages, 20 % requests on their way and their answers. Far enough from the heap limit that the collector gets its work done.',

@@ -44,7 +44,6 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export class ProcessSettings {
   @setting(someOf(...ROLES)) readonly roles!: readonly RoleName[];
   @setting(oneOf('debug', 'info', 'warn', 'error')) readonly logLevel!: LogLevel;
-  @setting(url('http', 'https')) readonly otlpEndpoint!: string | undefined;
   @setting(whole(128, 65_536, 'MiB')) readonly heapMb!: number;
   @setting(bytes(32 * MIB, 1024 * GIB)) readonly memoryBytes!: number | undefined;
   @setting(milliseconds(100, 600_000)) readonly shutdownMs!: number;

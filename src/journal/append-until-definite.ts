@@ -8,7 +8,6 @@
  *  U5 the messages of a chunk set are appended one after the other (docs/adr/0013-chunk-sets-in-order.md)
  */
 
-import { isBugOn } from '../kernel/deliberate-bugs.js';
 import { assert, describeError, MillraceError, type ShardName } from '../kernel/index.js';
 import type { Journal, Timers } from '../ports/index.js';
 
@@ -64,7 +63,6 @@ export class DefiniteAppender {
           });
           return outcome.position;
         case 'conflict': {
-          if (isBugOn('ignore-conflict')) return expectedLast + 1;
           if (outcome.last !== undefined && outcome.last < expectedLast)
             throw vanished(shard, expectedLast, outcome.last);
           if (!isOpen) throw fenced(shard, expectedLast, 'not-applied');
@@ -81,8 +79,6 @@ export class DefiniteAppender {
           break;
         case 'unknown':
           watch.onUnknown(outcome.cause);
-          if (isBugOn('unknown-as-success')) return expectedLast + 1;
-          if (isBugOn('unknown-as-failure')) throw fenced(shard, expectedLast, 'not-applied');
           isOpen = true;
           if (watch.signal.aborted) throw unresolved(shard, expectedLast, outcome.cause);
           break;

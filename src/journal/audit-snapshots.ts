@@ -45,7 +45,7 @@ export async function verifySnapshots(
   const names = (await ports.objects.list(`${shard}/manifest/`)).map(({ name }) => name);
   const manifests: StoredManifest[] = [];
   for await (const stored of store.newestFirst(shard)) manifests.unshift(stored);
-  const audit = new Audit(ports, store, shard, foldFactory, groupBytes, signal);
+  const audit = new Audit(ports, shard, foldFactory, groupBytes, signal);
   const whole = new Set(manifests.map(({ name }) => name));
   for (const name of names) {
     if (!whole.has(name)) await audit.judge([name], async () => audit.find({ reason: `${name} is not whole` }));
@@ -65,18 +65,20 @@ export async function verifySnapshots(
 }
 
 class Audit {
+  readonly #store: SnapshotStore;
   readonly findings: Finding[] = [];
   refolded = 0;
   bytes = 0;
 
   constructor(
     private readonly ports: AuditPorts,
-    private readonly store: SnapshotStore,
     private readonly shard: ShardName,
     private readonly foldFactory: FoldFactory,
     private readonly groupBytes: number,
     private readonly signal: AbortSignal | undefined,
-  ) {}
+  ) {
+    this.#store = new SnapshotStore(ports.objects, ports.log);
+  }
 
   find(finding: Finding): void {
     this.findings.push(finding);
@@ -112,8 +114,8 @@ class Audit {
       const earlier = known.get(partition.name);
       if (isSame(earlier, partition)) continue;
       await this.#attempt(name, partition.name, manifest.head.position, async () => {
-        await this.store.loadWhole(partition, this.foldFactory(partition.name), { checkDigest: true });
-        await readBodies(this.store, partition, earlier);
+        await this.#store.loadWhole(partition, this.foldFactory(partition.name), { checkDigest: true });
+        await readBodies(this.#store, partition, earlier);
       });
       this.bytes += segmentsOfPartition(partition).reduce((sum, { bytes }) => sum + bytes, 0);
     }
@@ -145,7 +147,7 @@ class Audit {
     for (const { name } of group) {
       const fold = this.foldFactory(name);
       const earlier = base.get(name);
-      if (earlier !== undefined) await this.store.loadWhole(earlier, fold);
+      if (earlier !== undefined) await this.#store.loadWhole(earlier, fold);
       folds.set(name, fold);
     }
     const chain = chainAfter(this.shard, before?.manifest);
@@ -171,7 +173,7 @@ class Audit {
         });
       }
       if (fold.bodies === undefined) continue;
-      for (const reason of await compareBodies(this.store, base.get(name), partition, fold.bodies)) {
+      for (const reason of await compareBodies(this.#store, base.get(name), partition, fold.bodies)) {
         this.find({ reason: `${next.name}: ${reason}`, position, partition: name });
       }
     }

@@ -79,7 +79,7 @@ export async function compactShard(
       return finish(ports, store, job, base, limits, broken);
     }
     try {
-      const written = await new Compaction(ports, store, job, foldFactory, limits, base).run();
+      const written = await new Compaction(ports, job, foldFactory, limits, base).run();
       return await finish(ports, store, job, written, limits, broken);
     } catch (error) {
       if (!(error instanceof BrokenBase) || base === undefined) throw error;
@@ -95,6 +95,7 @@ class BrokenBase extends Error {}
 class Compaction {
   readonly #partitions: Map<PartitionName, ManifestPartition>;
   readonly #chain: Chain;
+  readonly #store: SnapshotStore;
   /** Effects read and not folded yet, by partition. */
   readonly #pending = new Map<PartitionName, CollectedEffects>();
   #pendingBytes = 0;
@@ -107,13 +108,13 @@ class Compaction {
 
   constructor(
     private readonly ports: CompactionPorts,
-    private readonly store: SnapshotStore,
     private readonly job: CompactionJob,
     private readonly foldFactory: FoldFactory,
     private readonly limits: CompactionLimits,
     private readonly base: StoredManifest | undefined,
   ) {
     const manifest = base?.manifest;
+    this.#store = new SnapshotStore(ports.objects, ports.log);
     this.#partitions = new Map(manifest?.partitions.map((partition) => [partition.name, partition]));
     this.#chain = chainAfter(job.shard, manifest);
     this.#journalBytes = manifest?.journalBytes ?? 0;
@@ -169,7 +170,7 @@ class Compaction {
     const { shard } = this.job;
     const changed = [...this.#changed].flatMap((name) => this.#partitions.get(name) ?? []);
     const segments = changed.flatMap(segmentsOfPartition).filter(({ object }) => !this.#known.has(object));
-    await this.store.discard(shard, this.#chain.head.number, segments).catch((error: unknown) => {
+    await this.#store.discard(shard, this.#chain.head.number, segments).catch((error: unknown) => {
       this.ports.log.warn('snapshot.discard-failed', { shard, reason: describeError(error) });
     });
   }
@@ -193,7 +194,8 @@ class Compaction {
 
   /** C1: load, apply, write, drop. */
   async #foldPartition(name: PartitionName, effects: CollectedEffects): Promise<void> {
-    const { job, store, limits } = this;
+    const { job, limits } = this;
+    const store = this.#store;
     const fold = this.foldFactory(name);
     const before = this.#partitions.get(name);
     if (before !== undefined) {
@@ -218,7 +220,7 @@ class Compaction {
     before: ManifestPartition | undefined,
   ): Promise<BodySegmentRef[]> {
     try {
-      return await writeBodySegments(this.store, target, before?.bodySegments ?? [], bodies, this.limits.segmentBytes);
+      return await writeBodySegments(this.#store, target, before?.bodySegments ?? [], bodies, this.limits.segmentBytes);
     } catch (cause) {
       if (!isMillraceError(cause, 'JOURNAL_DAMAGED')) throw cause;
       throw new BrokenBase('bodies of the snapshot do not read back', { cause });
@@ -230,10 +232,10 @@ class Compaction {
     const partition = this.#partitions.get(name);
     assert(partition !== undefined, 'a changed partition was not folded', { name });
     const scratch = this.foldFactory(name);
-    await this.store.loadWhole(partition, scratch, { checkDigest: true });
+    await this.#store.loadWhole(partition, scratch, { checkDigest: true });
     for (const ref of partition.bodySegments ?? []) {
       // What is carried over was read back when it was written.
-      if (!this.#known.has(ref.bodies.object)) await readBodySegment(this.store, name, ref);
+      if (!this.#known.has(ref.bodies.object)) await readBodySegment(this.#store, name, ref);
     }
   }
 
@@ -246,7 +248,7 @@ class Compaction {
 
   async #writeManifest(): Promise<StoredManifest> {
     const { number, hash, epoch, clockMs, position } = this.#chain.head;
-    const written = await this.store.writeManifest({
+    const written = await this.#store.writeManifest({
       shard: this.job.shard,
       clusterId: this.job.clusterId,
       head: { number, hash, epoch, clockMs, position },
@@ -256,7 +258,7 @@ class Compaction {
       headStoredAtMs: this.#headStoredAtMs,
       journalBytes: this.#journalBytes,
     });
-    await this.store.readBackManifest(written);
+    await this.#store.readBackManifest(written);
     return written;
   }
 }

@@ -27,79 +27,110 @@ export interface BatchOptions {
 export async function* inBatches(
   follow: Follow,
   from: number,
-  { shard, maxQueuedBytes, linger, mayLackSome = false, onIdle }: BatchOptions,
+  options: BatchOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly StoredMessage[]> {
-  let queue: StoredMessage[] = [];
-  let queuedBytes = 0;
-  let next = from;
-  let subscription: Subscription | undefined;
-  /** Thrown when what arrived before it has been handed out. */
-  let failure: unknown;
-  let wake = () => {};
-  /** The log has nothing newer than what arrived. */
-  let isAtEnd = false;
-  /** For others to come; not when as much is here as may be, or nothing more is wanted. */
-  let enough = new AbortController();
-  const listen = (): Subscription =>
-    follow(next, {
-      onMessage(message) {
-        // A subscription that was stopped may still deliver what was under way.
-        if (message.position < next || subscription === undefined) return;
-        if (message.position > next && !mayLackSome) {
-          failure = missing(shard, next);
-          stop();
-          return wake();
-        }
-        next = message.position + 1;
-        isAtEnd = false;
-        queue.push(message);
-        queuedBytes += message.bytes.length;
-        if (queuedBytes > maxQueuedBytes) {
-          stop();
-          enough.abort();
-        }
-        wake();
-      },
-      onAlive() {
-        if (subscription === undefined) return;
-        isAtEnd = true;
-        wake();
-      },
-    });
-  const stop = () => {
-    subscription?.stop();
-    subscription = undefined;
-  };
-  const onAbort = () => {
-    wake();
-    enough.abort();
-  };
+  const queue = new BatchQueue(follow, from, options);
+  const onAbort = () => queue.interrupt();
   signal.addEventListener('abort', onAbort);
   try {
     while (!signal.aborted) {
-      if (queue.length === 0 && failure !== undefined) throw failure;
-      if (failure === undefined && queuedBytes <= maxQueuedBytes) subscription ??= listen();
-      if (queue.length === 0) {
-        if (isAtEnd && failure === undefined) onIdle?.();
-        isAtEnd = false;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        wake = () => {};
-        continue;
-      }
-      if (subscription !== undefined) await linger?.timers.pause(linger.ms, enough.signal);
+      if (!(await queue.fill())) continue;
       if (signal.aborted) return;
-      const batch = queue;
-      queue = [];
-      queuedBytes = 0;
-      enough = new AbortController();
-      yield batch;
+      yield queue.take();
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
-    stop();
+    queue.stop();
+  }
+}
+
+class BatchQueue implements JournalFollower {
+  #messages: StoredMessage[] = [];
+  #bytes = 0;
+  #subscription: Subscription | undefined;
+  /** Thrown when what arrived before it has been handed out. */
+  #failure: unknown;
+  #wake = () => {};
+  /** The log has nothing newer than what arrived. */
+  #isAtEnd = false;
+  /** For others to come; not when as much is here as may be, or nothing more is wanted. */
+  #enough = new AbortController();
+
+  constructor(
+    private readonly follow: Follow,
+    private next: number,
+    private readonly options: BatchOptions,
+  ) {}
+
+  /** Listens, unless too much waits. @returns is there a batch now? @throws when the log has failed */
+  async fill(): Promise<boolean> {
+    const { maxQueuedBytes, linger } = this.options;
+    if (this.#messages.length === 0 && this.#failure !== undefined) throw this.#failure;
+    if (this.#failure === undefined && this.#bytes <= maxQueuedBytes) {
+      this.#subscription ??= this.follow(this.next, this);
+    }
+    if (this.#messages.length === 0) {
+      if (this.#isAtEnd && this.#failure === undefined) this.options.onIdle?.();
+      this.#isAtEnd = false;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = () => {};
+      return false;
+    }
+    if (this.#subscription !== undefined) await linger?.timers.pause(linger.ms, this.#enough.signal);
+    return true;
+  }
+
+  take(): readonly StoredMessage[] {
+    const batch = this.#messages;
+    this.#messages = [];
+    this.#bytes = 0;
+    this.#enough = new AbortController();
+    return batch;
+  }
+
+  onMessage(message: StoredMessage): void {
+    const { shard, maxQueuedBytes, mayLackSome = false } = this.options;
+    // A subscription that was stopped may still deliver what was under way.
+    if (message.position < this.next || this.#subscription === undefined) return;
+    if (message.position > this.next && !mayLackSome) {
+      this.#fail(missing(shard, this.next));
+      return;
+    }
+    this.next = message.position + 1;
+    this.#isAtEnd = false;
+    this.#messages.push(message);
+    this.#bytes += message.bytes.length;
+    if (this.#bytes > maxQueuedBytes) {
+      this.stop();
+      this.#enough.abort();
+    }
+    this.#wake();
+  }
+
+  onAlive(): void {
+    if (this.#subscription === undefined) return;
+    this.#isAtEnd = true;
+    this.#wake();
+  }
+
+  /** Nothing more is wanted. */
+  interrupt(): void {
+    this.#wake();
+    this.#enough.abort();
+  }
+
+  stop(): void {
+    this.#subscription?.stop();
+    this.#subscription = undefined;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error;
+    this.stop();
+    this.#wake();
   }
 }
 

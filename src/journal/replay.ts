@@ -35,10 +35,19 @@ export type SectionVisitor<F> = (read: ReadEntry, section: Section, fold: F) => 
 
 const PROGRESS_EVERY = 1000;
 
+interface Beginning {
+  readonly base: StoredManifest | undefined;
+  /** Position at which the journal ends. */
+  readonly last: number;
+}
+
 export class ShardReplay<F extends PartitionFold> {
   /** Entries applied, or passed over because they hold nothing of these partitions. */
   entries = 0;
   #head: ChainHead;
+  /** The snapshot that it began with; undefined: the journal's beginning. */
+  readonly base: StoredManifest | undefined;
+  readonly #last: number;
   readonly #reads: AsyncGenerator<ReadEntry>;
   /** Read, and behind the moment that was asked for. */
   #ahead: ReadEntry | undefined;
@@ -49,11 +58,11 @@ export class ShardReplay<F extends PartitionFold> {
     readonly shard: ShardName,
     /** One for each partition that was asked for, empty where nothing was stored yet. */
     readonly folds: ReadonlyMap<PartitionName, F>,
-    /** The snapshot that it began with; undefined: the journal's beginning. */
-    readonly base: StoredManifest | undefined,
-    private readonly last: number,
+    { base, last }: Beginning,
     private readonly options: ReplayOptions,
   ) {
+    this.base = base;
+    this.#last = last;
     const chain = chainAfter(shard, base?.manifest);
     this.#head = base === undefined ? EMPTY_HEAD : chain.head;
     this.#reads = readEntries(ports.journal, shard, this.#head.position + 1, last, chain);
@@ -74,7 +83,8 @@ export class ShardReplay<F extends PartitionFold> {
     const names = [...partitions];
     const broken = new Set<string>();
     for (;;) {
-      const { base, last } = await baseFor(ports, shard, at, broken);
+      const beginning = await beginningFor(ports, shard, at, broken);
+      const { base } = beginning;
       const folds = new Map(names.map((name) => [name, foldFactory(name)] as const));
       try {
         await load(ports, base, folds);
@@ -84,7 +94,7 @@ export class ShardReplay<F extends PartitionFold> {
         broken.add(base.name);
         continue;
       }
-      const replay = new ShardReplay(ports, shard, folds, base, last, options);
+      const replay = new ShardReplay(ports, shard, folds, beginning, options);
       await replay.advance(at);
       return replay;
     }
@@ -105,7 +115,7 @@ export class ShardReplay<F extends PartitionFold> {
 
   /** On to a later moment. @throws as `open` */
   async advance(to: Moment, visit: SectionVisitor<F> = () => {}): Promise<void> {
-    if (to.kind === 'position' && to.position > this.last) throw beyondEnd(this.shard, to.position, this.last);
+    if (to.kind === 'position' && to.position > this.#last) throw beyondEnd(this.shard, to.position, this.#last);
     for (;;) {
       const read = this.#ahead ?? (await this.#next());
       if (read === undefined) return;
@@ -139,17 +149,17 @@ export class ShardReplay<F extends PartitionFold> {
     this.#head = { number, epoch, clockMs, hash, position };
     this.entries += 1;
     const { onProgress } = this.options;
-    if (this.entries % PROGRESS_EVERY === 0) onProgress?.({ shard: this.shard, position, last: this.last });
+    if (this.entries % PROGRESS_EVERY === 0) onProgress?.({ shard: this.shard, position, last: this.#last });
   }
 }
 
 /** RP1. */
-async function baseFor(
+async function beginningFor(
   { journal, objects, log }: AuditPorts,
   shard: ShardName,
   at: Moment,
   broken: ReadonlySet<string>,
-): Promise<{ base: StoredManifest | undefined; last: number }> {
+): Promise<Beginning> {
   const { first, last } = await journal.tail(shard);
   if (at.kind === 'position' && at.position > last) throw beyondEnd(shard, at.position, last);
   let earliest: StoredManifest | undefined;

@@ -1,5 +1,6 @@
 /** Keeps the folders' import rules: data moves one way, and the world is reached through ports alone. */
 import { expect } from 'chai';
+import { constructorParameters, functionLengths } from '../support/function-lengths.js';
 import { areaOf, circles, importsIn, importsOf, sources, textOf } from '../support/import-graph.js';
 
 /** Folder → the folders of ours that it may import. `kernel` and itself are always allowed. */
@@ -31,6 +32,10 @@ const WORLD =
 const HAND_MADE_WAIT = /new Promise(?:<void>)?\(\((\w+)\) => [\w.#]+\.(?:soon\(\1\)|after\([^;]*, \1\))/;
 const AT_HOME_IN_THE_WORLD = ['adapters', 'cli', 'composition'];
 
+/** More has parts with names of their own; more than so many words in a row are mixed up. */
+const MAX_FUNCTION_LINES = 60;
+const MAX_CONSTRUCTOR_PARAMETERS = 5;
+
 function topOf(path: string): string {
   return path.split('/')[0] ?? '';
 }
@@ -59,7 +64,7 @@ describe('architecture', () => {
   it('lets folders reach each other through their public face', () => {
     const deep = imports.filter(({ file, target }) => {
       if (target === undefined || topOf(target) === topOf(file)) return false;
-      return !target.endsWith('index.ts') && target !== 'kernel/deliberate-bugs.ts';
+      return !target.endsWith('index.ts');
     });
     expect(deep.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
   });
@@ -97,6 +102,18 @@ describe('architecture', () => {
     expect(strays.map(({ file }) => file)).to.deep.equal([]);
   });
 
+  it('has no long functions, and no constructors with many parameters', () => {
+    const long = files.flatMap((file) =>
+      functionLengths(textOf(file))
+        .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+        .map(({ line, name, lines }) => `${file}:${line} ${name} has ${lines} lines`),
+    );
+    const wide = files.filter(
+      (file) => Math.max(0, ...constructorParameters(textOf(file))) > MAX_CONSTRUCTOR_PARAMETERS,
+    );
+    expect([...long, ...wide]).to.deep.equal([]);
+  });
+
   it('waits by `pause` and `breathe`, without promises made by hand around timers', () => {
     const handMade = files.filter((file) => file !== 'ports/timers.ts' && HAND_MADE_WAIT.test(textOf(file)));
     expect(handMade).to.deep.equal([]);
@@ -107,6 +124,36 @@ describe('architecture', () => {
       .filter((file) => !AT_HOME_IN_THE_WORLD.includes(topOf(file)) && file !== 'config/write-settings-page.ts')
       .filter((file) => WORLD.test(withoutComments(textOf(file))));
     expect(strays).to.deep.equal([]);
+  });
+});
+
+describe('the finder of long functions', () => {
+  const text = [
+    'export class Some<T> {',
+    '  constructor(private readonly a: Map<string, (b: number, c: number) => void>, { d, e }: Parts) {',
+    '    if (a) {',
+    '    }',
+    '  }',
+    '',
+    '  async *#many(',
+    '    a: A,',
+    '  ): B {',
+    '    const each = (item) => {',
+    '    };',
+    '  }',
+    '}',
+  ].join('\n');
+
+  it('measures functions, methods and arrows, from their names to their closing braces', () => {
+    expect(functionLengths(text).map(({ line, name, lines }) => [line, name, lines])).to.deep.equal([
+      [2, 'constructor', 4],
+      [7, 'many', 6],
+      [10, 'const each = (item) => {', 2],
+    ]);
+  });
+
+  it('counts the parameters of constructors, whatever is in their brackets', () => {
+    expect(constructorParameters(text)).to.deep.equal([2]);
   });
 });
 

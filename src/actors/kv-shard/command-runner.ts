@@ -229,7 +229,6 @@ export class CommandRunner {
       work.replies.push(notAvailable(words[0] ?? ''));
       return 'done';
     }
-    const caller = work.callerFor(this.ports.permissionsOf);
     const { effects } = engine;
     const isPart = mode === 'transaction';
     const isBegun = work.slices !== undefined;
@@ -237,26 +236,10 @@ export class CommandRunner {
     const startedAtMs = this.#clock.begin(engine, spec);
     const tracksScript = trackFor !== undefined && spec.flags.includes('script');
     if (!isBegun) slot.audience.scriptReads = tracksScript ? new Set() : undefined;
-    const runsScripts = isScript(spec);
-    let reply: Reply | Blocked | Paused | undefined;
+    let reply: Reply | Blocked | undefined;
     try {
       if (!isBegun) reply = makeRoomFor(engine, spec, turn.nowMs);
-      if (reply !== undefined) {
-        // It has no room.
-      } else if (isBegun || engine.isLong(spec, words, turn.nowMs, caller)) {
-        const why = isBegun ? whyEnd(engine, work, runsScripts && !isPart) : undefined;
-        work.slices ??= engine.begin(spec, words, caller);
-        // A script's slice is as long as one may be.
-        if (why === undefined) reply = nextSlices(work.slices, turn.nowMs, runsScripts ? ALWAYS : shouldStop);
-        else reply = work.slices.stop(why);
-      } else {
-        reply = engine.execute(spec, words, turn.nowMs, caller);
-        if (runsScripts && reply instanceof Paused) {
-          work.slices = engine.rest(reply, words, caller);
-          reply = undefined;
-        }
-        if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, turn.nowMs);
-      }
+      if (reply === undefined) reply = this.#execute(slot, engine, spec, words, work, turn.nowMs, shouldStop);
     } catch (error) {
       work.slices = undefined;
       const isStopped = error instanceof PartStopped;
@@ -280,6 +263,44 @@ export class CommandRunner {
       return 'parked';
     }
     this.#clock.end(engine, spec, words, work, startedAtMs > 0 ? startedAtMs - work.spentMs : 0, reply);
+    this.#keepReply(slot, engine, work, reply);
+    if (tracksScript) trackScript(slot, work, trackFor);
+    else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
+    if (!isPart) this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
+    else if (effects.count > effectsBefore) engine.statistics.changes += 1;
+    else this.#noteRead(slot, spec, words, work, turn);
+    return 'done';
+  }
+
+  /** Undefined: some of its slices are left. */
+  #execute(
+    slot: PartitionSlot,
+    engine: KvEngine,
+    spec: CommandSpec,
+    words: readonly string[],
+    work: KvWork,
+    nowMs: number,
+    shouldStop: ShouldStop,
+  ): Reply | Blocked | undefined {
+    const caller = work.callerFor(this.ports.permissionsOf);
+    const isBegun = work.slices !== undefined;
+    const runsScripts = isScript(spec);
+    if (isBegun || engine.isLong(spec, words, nowMs, caller)) {
+      const isTimed = runsScripts && work.request.mode !== 'transaction';
+      const why = isBegun ? whyEnd(engine, work, isTimed) : undefined;
+      work.slices ??= engine.begin(spec, words, caller);
+      // A script's slice is as long as one may be.
+      if (why === undefined) return nextSlices(work.slices, nowMs, runsScripts ? ALWAYS : shouldStop);
+      return work.slices.stop(why);
+    }
+    const reply = engine.execute(spec, words, nowMs, caller);
+    const isPaused = runsScripts && reply instanceof Paused;
+    if (isPaused) work.slices = engine.rest(reply, words, caller);
+    if (slot.settingsVersion !== engine.settings.version) obeySettings(slot, engine, nowMs);
+    return isPaused ? undefined : reply;
+  }
+
+  #keepReply(slot: PartitionSlot, engine: KvEngine, work: KvWork, reply: Reply): void {
     work.spentMs = 0;
     work.isFull = engine.bounds.leaveNoRoom;
     if (work.isFull) this.#plans.noteFull(slot, engine);
@@ -288,12 +309,6 @@ export class CommandRunner {
     if (work.request.maxAnswerBytes !== undefined) work.answerBytes += replyBytes(reply);
     const { scriptDenials } = slot.audience;
     if (scriptDenials.length > 0) work.denials = [...(work.denials ?? []), ...scriptDenials.splice(0)];
-    if (tracksScript) trackScript(slot, work, trackFor);
-    else if (trackFor !== undefined && !isWrite(spec)) track(slot, keysOf(spec, words), trackFor);
-    if (!isPart) this.#noteOutcome(slot, engine, spec, words, work, turn, effectsBefore, bytesBefore);
-    else if (effects.count > effectsBefore) engine.statistics.changes += 1;
-    else this.#noteRead(slot, spec, words, work, turn);
-    return 'done';
   }
 
   /** It is left until its next slice (C5). */

@@ -13,7 +13,6 @@ import {
   type DeliveredHeaders,
   KEPT_RESPONSE_BYTES,
 } from '../../domain/queue/index.js';
-import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { CallOutcome, Clock, DeliverySigner, HttpOut, Log, Metrics, Timer, Timers } from '../../ports/index.js';
 import { tellsOfAnswer, tellsOfSent } from './answer-use.js';
@@ -137,7 +136,6 @@ export class Performer implements AttemptPerformer {
   }
 
   end(): void {
-    if (isBugOn('calls-outlive-their-owner')) return;
     this.#isEnded = true;
     this.#abort.abort();
     for (const call of this.#calls) call.pause?.cancel();

@@ -19,7 +19,6 @@ import {
   rowOf,
 } from '../../domain/queue/index.js';
 import type { ChainHead } from '../../journal/index.js';
-import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import { assert, type MessageId, MillraceError, type PartitionName } from '../../kernel/index.js';
 import { entrySections, type ManifestPartition } from '../../messages/index.js';
 import type { AccountBook, Clock, Log, StorageGauge, Timers } from '../../ports/index.js';
@@ -316,8 +315,7 @@ export class QueuePlane implements ShardPlane<QueueWork> {
   #noteStarted(slot: QueueSlot, id: MessageId): void {
     const attempt = slot.fold.engine.attemptOf(id);
     assert(attempt !== undefined, 'an attempt was started that is not open', { id });
-    if (isBugOn('call-before-entry')) this.ports.performer.perform(slot, slot.facts as AccountFacts, attempt);
-    else slot.addStarted(attempt);
+    slot.addStarted(attempt);
     slot.inFlight += 1;
     this.ports.room.take(slot.account, 1);
     this.#due.noteStarted();

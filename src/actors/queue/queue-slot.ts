@@ -14,7 +14,6 @@ import type {
   QueueBounds,
   RecordEvent,
 } from '../../domain/queue/index.js';
-import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import type { AccountId, MessageId, PartitionName } from '../../kernel/index.js';
 import { parseQueuePartition } from '../../messages/index.js';
 import type { QueueFold } from './queue-fold.js';
@@ -102,10 +101,9 @@ export class QueueSlot {
 
   /** The open effects, which are now on their way. */
   seal(): Uint8Array {
-    const left = isBugOn('turn-in-two-entries') ? this.#open.splice(Math.max(1, this.#open.length - 1)) : [];
     const [only] = this.#open;
     const effects = only !== undefined && this.#open.length === 1 ? only : Buffer.concat(this.#open);
-    this.#open = left;
+    this.#open = [];
     this.#isSealed = true;
     this.#startedInFlight = this.#started;
     this.#started = [];

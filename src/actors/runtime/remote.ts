@@ -17,7 +17,6 @@ import {
   type OwnerInstant,
   type RemoteCommand,
 } from '../../codec/remote/index.js';
-import { isBugOn } from '../../kernel/deliberate-bugs.js';
 import {
   type CommandId,
   describeError,
@@ -157,7 +156,7 @@ export class ShardServer<W extends Work> {
     const { shard, epoch } = this.actor;
     // Q4. Who is meant knows better than one that was replaced: whichever answers first is heard.
     if (before !== undefined && before.epoch > epoch) return new Promise(() => {});
-    if (before !== undefined && before.epoch < epoch && !isBugOn('executed-past-its-deadline')) {
+    if (before !== undefined && before.epoch < epoch) {
       return refusal(`${shard} has another owner`, { isElsewhere: true });
     }
     const deadlineMs = before?.atMs ?? Number.POSITIVE_INFINITY;

@@ -13,12 +13,11 @@
  *  A8 what is long runs for `SLICE_MS` at a time; between two slices come other tenants and the event loop
  */
 import type { ChainHead } from '../../journal/index.js';
-import { isBugOn } from '../../kernel/deliberate-bugs.js';
-import { type CommandId, isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
+import { type CommandId, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
 import type { Activation, ActorLimits, ActorPorts, ActorState } from './activation.js';
 import { CommandMemory } from './command-memory.js';
-import { readClaimableEnd, readJournalEnd } from './journal-end.js';
+import { readClaimableEnd } from './journal-end.js';
 import { Mailbox } from './mailbox.js';
 import { NextTick } from './next-tick.js';
 import {
@@ -139,7 +138,6 @@ export class ShardActor<W extends Work> {
       await this.#claim();
       if (this.isEnded) return;
       this.#state = 'replaying';
-      if (isBugOn('serve-before-replay-ends')) this.#serve();
       await this.#replay();
       if (this.isEnded) return;
       this.#serve();
@@ -241,12 +239,9 @@ export class ShardActor<W extends Work> {
     const end = await readClaimableEnd(journal, this.activation);
     const head = { ...end.head, position: end.lastPosition };
     this.#time.follow(head.clockMs);
+    const { chunkBytes } = this.limits;
     const breathe = () => timers.breathe();
-    this.#writer = new ShardWriter(appender, shard, epoch, random.bytes(16), this.limits.chunkBytes, head, breathe);
-    if (isBugOn('skip-claim')) {
-      this.#quietUntilMs = 0;
-      return;
-    }
+    this.#writer = new ShardWriter({ appender, shard, epoch, writer: random.bytes(16), chunkBytes, breathe }, head);
     const sentAtMs = clock.monotonicMs();
     await this.#writer.appendClaim(clusterId, this.#time.nowMs(), this.#watch());
     this.#lastAppendSentAtMs = sentAtMs;
@@ -368,10 +363,8 @@ export class ShardActor<W extends Work> {
   #finish(work: W): void {
     const { readsNeedBarrier } = this.activation;
     const waitsFor = readsNeedBarrier ? this.#open.turn.number : work.waitsForTurn;
-    const mayLeaveEarly =
-      isBugOn('reply-before-ack') || (isBugOn('speculative-read-released-early') && !work.hasWritten);
-    if (waitsFor === this.#open.turn.number && !mayLeaveEarly) this.#open.waiting.push(work);
-    else if (waitsFor === this.#inFlight?.turn.number && !mayLeaveEarly) this.#inFlight.waiting.push(work);
+    if (waitsFor === this.#open.turn.number) this.#open.waiting.push(work);
+    else if (waitsFor === this.#inFlight?.turn.number) this.#inFlight.waiting.push(work);
     else this.#releaseRead(work);
   }
 
@@ -414,7 +407,7 @@ export class ShardActor<W extends Work> {
     const { turn } = pending;
     const effects = this.plane.seal(turn);
     const sentAtMs = clock.monotonicMs();
-    const head = await this.#appendBatch(pending, effects);
+    const head = await this.#pen().appendBatch(pending.commandIds, effects, turn.nowMs, this.#watch());
     if (this.isEnded) return;
     this.#lastAppendSentAtMs = sentAtMs;
     metrics.entryStored(this.shard, clock.monotonicMs() - sentAtMs, turn.effects, turn.effectBytes);
@@ -430,16 +423,6 @@ export class ShardActor<W extends Work> {
       if (work.hasWritten) work.release(head.position);
       else this.#releaseRead(work);
     }
-  }
-
-  async #appendBatch(pending: Pending<W>, effects: ReturnType<ShardPlane<W>['seal']>): Promise<ChainHead> {
-    const append = () => this.#pen().appendBatch(pending.commandIds, effects, pending.turn.nowMs, this.#watch());
-    if (!isBugOn('reread-tail-when-fenced')) return append();
-    return append().catch(async (error: unknown) => {
-      if (!isMillraceError(error, 'FENCED')) throw error;
-      this.#pen().breakFence((await readJournalEnd(this.ports.journal, this.shard)).head);
-      return append();
-    });
   }
 
   /** An old owner may answer reads for as long as its lease was good; until then nothing new is visible. */
@@ -485,5 +468,5 @@ export class ShardActor<W extends Work> {
 
 /** A7. */
 function isTooLate(work: Work, nowMs: number): boolean {
-  return work.deadlineMs < nowMs && work.isHalfway !== true && !isBugOn('executed-past-its-deadline');
+  return work.deadlineMs < nowMs && work.isHalfway !== true;
 }

@@ -23,18 +23,23 @@ const LARGE_BYTES = 512 * 1024;
 
 const FIRST_LINK: ChainLink = { number: 0, hash: new Uint8Array(32) };
 
+export interface WriterParts {
+  readonly appender: DefiniteAppender;
+  readonly shard: ShardName;
+  readonly epoch: number;
+  /** Names this activation in its entries. */
+  readonly writer: Uint8Array;
+  readonly chunkBytes: number;
+  breathe(): Promise<void>;
+}
+
 export class ShardWriter {
   readonly #links = new Map<PartitionName, ChainLink>();
   #isBusy = false;
 
   constructor(
-    private readonly appender: DefiniteAppender,
-    private readonly shard: ShardName,
-    private readonly epoch: number,
-    private readonly writer: Uint8Array,
-    private readonly chunkBytes: number,
+    private readonly parts: WriterParts,
     private currentHead: ChainHead,
-    private readonly breathe: () => Promise<void>,
   ) {}
 
   /** The last entry that is definitely stored. */
@@ -49,12 +54,6 @@ export class ShardWriter {
   /** Takes over the partitions' chains after a replay. */
   adoptLinks(links: Iterable<readonly [PartitionName, ChainLink]>): void {
     for (const [partition, link] of links) this.#links.set(partition, link);
-  }
-
-  /** For a deliberate bug alone: goes on behind whatever stands there. */
-  breakFence(head: ChainHead): void {
-    this.currentHead = head;
-    this.#isBusy = false;
   }
 
   appendClaim(clusterId: string, clockMs: number, watch: AppendWatch): Promise<ChainHead> {
@@ -95,16 +94,16 @@ export class ShardWriter {
   }
 
   async #append(body: EntryBody, clockMs: number, watch: AppendWatch): Promise<ChainHead> {
-    assert(!this.#isBusy, 'two entries of one shard at once', { shard: this.shard });
+    const { appender, shard, epoch, writer, chunkBytes } = this.parts;
+    assert(!this.#isBusy, 'two entries of one shard at once', { shard });
     this.#isBusy = true;
     const { number, hash: previousHash, position, clockMs: lastClockMs } = this.currentHead;
-    const { shard, epoch, writer } = this;
     const clock = Math.max(clockMs, lastClockMs);
     const entry: Entry = { shard, epoch, writer, number: number + 1, previousHash, clockMs: clock, body };
     const encoded = isLarge(entry)
-      ? await this.#inSteps(encodeInSteps(entry, this.chunkBytes))
-      : encodeForJournal(entry, this.chunkBytes);
-    const storedAt = await this.appender.append(shard, encoded.messages, position, watch);
+      ? await this.#inSteps(encodeInSteps(entry, chunkBytes))
+      : encodeForJournal(entry, chunkBytes);
+    const storedAt = await appender.append(shard, encoded.messages, position, watch);
     this.currentHead = { number: number + 1, hash: encoded.hash, epoch, clockMs: clock, position: storedAt };
     // Not in a finally: after an error the pen stays broken (W2).
     this.#isBusy = false;
@@ -115,7 +114,7 @@ export class ShardWriter {
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
-      await this.breathe();
+      await this.parts.breathe();
     }
   }
 }

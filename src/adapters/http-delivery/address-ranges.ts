@@ -1,7 +1,7 @@
 /**
  * Addresses that are not on the public Internet, as data: no delivery goes there unless an operator allows it.
- * Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses. The first row that holds an address
- * names it; the last three make a rule of the exception: of IPv6 only 2000::/3 is given out for public use.
+ * Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses. The last three rows make a rule of
+ * the exception: of IPv6 only 2000::/3 is given out for public use.
  */
 
 export interface ForbiddenRange {

@@ -13,9 +13,10 @@
  *
  * With `allowPrivate` everything else may be called.
  */
-import type { Destination } from '../../config/index.js';
+import { isIP } from 'node:net';
+import type { AddressRange, Destination } from '../../config/index.js';
 import { FORBIDDEN_RANGES, type ForbiddenRange } from './address-ranges.js';
-import { type IpBytes, type IpRange, ipRange, isInRange, parseIp } from './ip-address.js';
+import { AddressSet, ipv4In, readIp } from './ip-address.js';
 
 export type AddressKind = ForbiddenRange['kind'];
 
@@ -25,66 +26,70 @@ export interface AddressRuleOptions {
   readonly allow: readonly Destination[];
 }
 
-interface NamedRange extends IpRange {
-  readonly kind: AddressKind;
-}
-
-const FORBIDDEN: readonly NamedRange[] = FORBIDDEN_RANGES.map(({ cidr, kind }) => {
-  const [address = '', bits] = cidr.split('/');
-  return { ...ipRange(address, Number(bits)), kind };
-});
-const UNSPECIFIED_AND_LOOPBACK = ipRange('::', 127);
-const MAPPED = ipRange('::ffff:0:0', 96);
-/** Translated by hosts that speak IPv6 only (`::ffff:0:a.b.c.d`). */
-const TRANSLATED = ipRange('::ffff:0:0:0', 96);
-const COMPATIBLE = ipRange('::', 96);
-const NAT64 = ipRange('64:ff9b::', 96);
-const SIX_TO_FOUR = ipRange('2002::', 16);
+/** In this order: `reserved` holds more than what is left for it. */
+const KINDS: readonly AddressKind[] = ['loopback', 'private', 'link-local', 'reserved'];
+const FORBIDDEN = KINDS.map((kind) => ({ kind, addresses: new AddressSet(rangesOf(kind)) }));
+/** Of the link-local ranges, by the version of the address. */
+const LINK_LOCAL_BITS = [0, 0, 0, 0, 16, 0, 10];
+const UNSPECIFIED_AND_LOOPBACK = new AddressSet([range('::/127')]);
+/** Mapped, translated by hosts that speak IPv6 only (`::ffff:0:a.b.c.d`), compatible. */
+const CARRIERS = new AddressSet([range('::ffff:0:0/96'), range('::ffff:0:0:0/96'), range('::/96')]);
+const NAT64 = new AddressSet([range('64:ff9b::/96')]);
+const SIX_TO_FOUR = new AddressSet([range('2002::/16')]);
 
 export class AddressRules {
   readonly #allowPrivate: boolean;
-  readonly #allow: readonly (IpRange & { readonly port: number | undefined })[];
+  readonly #allow;
 
-  constructor(options: AddressRuleOptions) {
-    this.#allowPrivate = options.allowPrivate;
-    this.#allow = options.allow.map(({ address, prefixBits, port }) => ({ ...unwrapped(address, prefixBits), port }));
+  constructor({ allowPrivate, allow }: AddressRuleOptions) {
+    this.#allowPrivate = allowPrivate;
+    this.#allow = allow.map(({ port, ...given }) => {
+      const range = unwrapped(given);
+      return { port, addresses: new AddressSet([range]), prefixBits: range.prefixBits };
+    });
   }
 
   /** Why the address may not be called on that port; undefined when it may. Text that is no address may not. */
-  refusalOf(address: string, port: number): AddressKind | undefined {
-    const bytes = parseIp(address);
-    const kind = bytes === undefined ? 'reserved' : this.#judge(carriedIpv4(bytes) ?? bytes, port);
+  refusalOf(text: string, port: number): AddressKind | undefined {
+    const address = readIp(text);
+    const kind = address === undefined ? 'reserved' : this.#judge(carriedIpv4(address) ?? address, port);
     return this.#allowPrivate && kind !== 'link-local' ? undefined : kind;
   }
 
-  #judge(bytes: IpBytes, port: number): AddressKind | undefined {
-    const inner = reachedIpv4(bytes);
-    const innerRefusal = inner && this.#judge(inner, port);
+  #judge(address: string, port: number): AddressKind | undefined {
+    const inner = reachedIpv4(address);
+    const innerRefusal = inner === undefined ? undefined : this.#judge(inner, port);
     if (innerRefusal !== undefined) return innerRefusal;
-    const forbidden = FORBIDDEN.find((range) => isInRange(bytes, range));
-    if (forbidden === undefined) return undefined;
-    const minBits = forbidden.kind === 'link-local' ? forbidden.prefixBits : 0;
+    const kind = FORBIDDEN.find(({ addresses }) => addresses.has(address))?.kind;
+    if (kind === undefined) return undefined;
+    const minBits = kind === 'link-local' ? (LINK_LOCAL_BITS[isIP(address)] as number) : 0;
     const isListed = this.#allow.some(
-      (range) => range.prefixBits >= minBits && (range.port ?? port) === port && isInRange(bytes, range),
+      (range) => range.prefixBits >= minBits && (range.port ?? port) === port && range.addresses.has(address),
     );
-    return isListed ? undefined : forbidden.kind;
+    return isListed ? undefined : kind;
   }
 }
 
+function rangesOf(kind: AddressKind): AddressRange[] {
+  return FORBIDDEN_RANGES.filter((forbidden) => forbidden.kind === kind).map(({ cidr }) => range(cidr));
+}
+
+function range(cidr: string): AddressRange {
+  const [address = '', bits] = cidr.split('/');
+  return { address, prefixBits: Number(bits) };
+}
+
 /** R2 for a range of the operator's: `::ffff:10.0.0.0/104` means `10.0.0.0/8`. */
-function unwrapped(address: string, prefixBits: number): IpRange {
-  const range = ipRange(address, prefixBits);
-  const inner = prefixBits >= 96 ? carriedIpv4(range.bytes) : undefined;
-  return inner ? { bytes: inner, prefixBits: prefixBits - 96 } : range;
+function unwrapped({ address, prefixBits }: AddressRange): AddressRange {
+  const inner = prefixBits >= 96 ? carriedIpv4(address) : undefined;
+  return inner === undefined ? { address, prefixBits } : { address: inner, prefixBits: prefixBits - 96 };
 }
 
-function carriedIpv4(bytes: IpBytes): IpBytes | undefined {
-  if (bytes.length === 4 || isInRange(bytes, UNSPECIFIED_AND_LOOPBACK)) return undefined;
-  const isCarrier = isInRange(bytes, MAPPED) || isInRange(bytes, TRANSLATED) || isInRange(bytes, COMPATIBLE);
-  return isCarrier ? bytes.subarray(12) : undefined;
+function carriedIpv4(address: string): string | undefined {
+  return CARRIERS.has(address) && !UNSPECIFIED_AND_LOOPBACK.has(address) ? ipv4In(address, 12) : undefined;
 }
 
-function reachedIpv4(bytes: IpBytes): IpBytes | undefined {
-  if (isInRange(bytes, NAT64)) return bytes.subarray(12);
-  return isInRange(bytes, SIX_TO_FOUR) ? bytes.subarray(2, 6) : undefined;
+function reachedIpv4(address: string): string | undefined {
+  if (NAT64.has(address)) return ipv4In(address, 12);
+  return SIX_TO_FOUR.has(address) ? ipv4In(address, 2) : undefined;
 }

@@ -1,40 +1,42 @@
-/** IP addresses as bytes, so that ranges can be compared bit by bit whatever way an address was spelled. */
-import { isIP } from 'node:net';
+/** Sets of IP addresses, and the IPv4 address inside an IPv6 one, whatever way an address was spelled. */
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { AddressRange } from '../../config/index.js';
 
-/** 4 bytes or 16. */
-export type IpBytes = Uint8Array;
+/** Each family has a list of its own: a list for both takes every IPv4 address for the IPv6 one that carries it. */
+export class AddressSet {
+  readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
-export interface IpRange {
-  readonly bytes: IpBytes;
-  /** Leading bits that count. */
-  readonly prefixBits: number;
+  constructor(ranges: readonly AddressRange[]) {
+    for (const { address, prefixBits } of ranges) {
+      const family = familyOf(address);
+      this.#lists[family].addSubnet(address, prefixBits, family);
+    }
+  }
+
+  has(address: string): boolean {
+    const family = familyOf(address);
+    return this.#lists[family].check(address, family);
+  }
 }
 
-/** Text of an address as a resolver gives it; a scope id (`%eth0`) is left out. Undefined: not an address. */
-export function parseIp(text: string): IpBytes | undefined {
-  const percent = text.indexOf('%');
-  const address = percent === -1 ? text : text.slice(0, percent);
-  const version = isIP(address);
-  if (version === 4) return Uint8Array.from(address.split('.'), Number);
-  return version === 6 ? parseIpv6(address) : undefined;
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** @throws for text that is none: ranges are written by us and by a validated setting */
-export function ipRange(address: string, prefixBits: number): IpRange {
-  const bytes = parseIp(address);
-  if (bytes === undefined) throw new Error(`not an IP address: ${address}`);
-  return { bytes, prefixBits };
+/** The IPv4 address that four bytes of an IPv6 one are. */
+export function ipv4In(address: string, at: number): string {
+  return parseIpv6(address)
+    .subarray(at, at + 4)
+    .join('.');
 }
 
-export function isInRange(address: IpBytes, { bytes, prefixBits }: IpRange): boolean {
-  if (address.length !== bytes.length) return false;
-  const whole = prefixBits >> 3;
-  for (let at = 0; at < whole; at += 1) if (address[at] !== bytes[at]) return false;
-  const rest = prefixBits & 7;
-  return rest === 0 || (((address[whole] as number) ^ (bytes[whole] as number)) & (0xff00 >> rest) & 0xff) === 0;
+/** Text of an address as a resolver gives it, without its scope id (`%eth0`). Undefined: not an address. */
+export function readIp(text: string): string | undefined {
+  const [address = ''] = text.split('%');
+  return isIP(address) === 0 ? undefined : address;
 }
 
-function parseIpv6(text: string): IpBytes {
+function parseIpv6(text: string): Uint8Array {
   const [head = '', tail] = text.split('::');
   const first = groupBytes(head);
   const last = tail === undefined ? [] : groupBytes(tail);

@@ -75,7 +75,7 @@ export class KvEngine {
   ) {
     const { keyspace, effects, settings, libraries, statistics } = this;
     this.bounds = new MemoryBounds(keyspace, settings, random);
-    this.run = new Run(keyspace, effects, settings, libraries, audience, server);
+    this.run = new Run({ keyspace, effects, settings, libraries, audience }, server);
     this.#notifications = new Notifications(audience);
     settings.onChange = (name) => {
       if (name === 'maxmemory-policy') this.#keepAccess(settings.get(name) ?? '');

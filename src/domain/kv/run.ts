@@ -46,6 +46,15 @@ export function workLimit(settings: Settings, mostMs: number): number {
   return given > 0 && given < mostMs ? given : mostMs;
 }
 
+/** What a run changes. */
+export interface RunParts {
+  readonly keyspace: Keyspace;
+  readonly effects: Effects;
+  readonly settings: Settings;
+  readonly libraries: Libraries;
+  readonly audience: Audience;
+}
+
 export class Run {
   isOpen = false;
   readonly #meter: WorkMeter;
@@ -54,11 +63,7 @@ export class Run {
   #librariesVersion = 0;
 
   constructor(
-    private readonly keyspace: Keyspace,
-    private readonly effects: Effects,
-    private readonly settings: Settings,
-    private readonly libraries: Libraries,
-    private readonly audience: Audience,
+    private readonly parts: RunParts,
     server: ServerFacts,
   ) {
     this.#meter = new WorkMeter(server);
@@ -69,32 +74,32 @@ export class Run {
     if (this.isOpen) return false;
     this.isOpen = true;
     this.#spentMicros = 0;
-    this.#settingsVersion = this.settings.version;
-    this.#librariesVersion = this.libraries.version;
-    this.keyspace.beginUndo();
-    this.effects.hold();
-    this.audience.hold?.();
+    this.#settingsVersion = this.parts.settings.version;
+    this.#librariesVersion = this.parts.libraries.version;
+    this.parts.keyspace.beginUndo();
+    this.parts.effects.hold();
+    this.parts.audience.hold?.();
     return true;
   }
 
   /** All of it has happened (R1). */
   end(): void {
     this.isOpen = false;
-    this.keyspace.endUndo();
-    this.effects.letGo();
-    this.audience.letGo?.();
+    this.parts.keyspace.endUndo();
+    this.parts.effects.letGo();
+    this.parts.audience.letGo?.();
   }
 
   /** Nothing of it has happened. @returns false when memory has it all the same: then the state is in doubt (R2) */
   undo(): boolean {
-    const { settings, libraries } = this;
+    const { settings, libraries, keyspace, effects, audience } = this.parts;
     this.isOpen = false;
-    const hasWritten = this.effects.hasHeld;
+    const hasWritten = effects.hasHeld;
     // Parameters and libraries are not put back.
     const isOfKeys = settings.version === this.#settingsVersion && libraries.version === this.#librariesVersion;
-    const isUndone = this.keyspace.undo() && isOfKeys;
-    this.effects.drop();
-    this.audience.unsay?.();
+    const isUndone = keyspace.undo() && isOfKeys;
+    effects.drop();
+    audience.unsay?.();
     return isUndone || !hasWritten;
   }
 

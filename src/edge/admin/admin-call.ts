@@ -16,6 +16,12 @@ import { DEFAULT_ADMIN_PAGE, MAX_ADMIN_PAGE } from './admin-limits.js';
 /** A day or an instant of ISO 8601; an instant without a zone would mean another one on each machine. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
+/** Who asks, and whether the same would still be let in. */
+export interface AdminCaller {
+  readonly grant: ManagementGrant;
+  readonly lookUp: () => ManagementGrant | undefined;
+}
+
 export class AdminCall {
   readonly #stop = new AbortController();
 
@@ -23,13 +29,23 @@ export class AdminCall {
     readonly face: AdminFace,
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-    readonly grant: ManagementGrant,
-    private readonly lookUp: () => ManagementGrant | undefined,
-    readonly query: URLSearchParams,
-    /** The id in the path; '' for routes without one. */
-    readonly id: string,
+    private readonly caller: AdminCaller,
+    private readonly asked: { readonly query: URLSearchParams; readonly id: string | undefined },
   ) {
     response.on('close', () => this.#stop.abort());
+  }
+
+  get grant(): ManagementGrant {
+    return this.caller.grant;
+  }
+
+  get query(): URLSearchParams {
+    return this.asked.query;
+  }
+
+  /** The id in the path; '' for routes without one. */
+  get id(): string {
+    return this.asked.id ?? '';
   }
 
   /** Aborted when nobody waits for the answer any more. */
@@ -39,7 +55,7 @@ export class AdminCall {
 
   /** Would the call still be let in, for the same account? For answers that go on. @throws CONTROL_STALE */
   isStillGranted(): boolean {
-    return this.lookUp()?.account === this.grant.account;
+    return this.caller.lookUp()?.account === this.grant.account;
   }
 
   /** @throws Refused */

@@ -16,7 +16,7 @@ import { Refused } from '../http/refused.js';
 import { RouteTable } from '../http/route-table.js';
 import { signedIn } from '../http/signing-in.js';
 import { mustBeAllowed } from '../team-permissions.js';
-import { AdminCall } from './admin-call.js';
+import { AdminCall, type AdminCaller } from './admin-call.js';
 import { AdminFace, type AdminHandlerParts } from './admin-face.js';
 import { ADMIN_ROUTES } from './routes/index.js';
 import { sessionIn } from './sessions.js';
@@ -41,20 +41,20 @@ export function createAdminHandler(parts: AdminHandlerParts): Mounted {
 }
 
 async function answer(face: AdminFace, { request, response }: Exchange, path: string, query: URLSearchParams) {
-  const { grant, lookUp } = grantOf(face, request, path);
+  const caller = callerOf(face, request, path);
   discardBody(request);
   const { route, path: parts } = TABLE.find(request.method as string, path);
-  if (route.permission !== 'open') mustBeAllowed(grant.role, route.permission);
-  const call = new AdminCall(face, request, response, grant, lookUp, query, parts.id ?? '');
+  if (route.permission !== 'open') mustBeAllowed(caller.grant.role, route.permission);
+  const call = new AdminCall(face, request, response, caller, { query, id: parts.id });
   await route.handle(call, { path: parts, query: {}, body: {} });
 }
 
 /** @throws Refused 401, 429; CONTROL_STALE */
-function grantOf(
+function callerOf(
   { parts, sessions, signIns, addresses }: AdminFace,
   request: IncomingMessage,
   path: string,
-): { readonly grant: ManagementGrant; readonly lookUp: () => ManagementGrant | undefined } {
+): AdminCaller {
   const { headers } = request;
   const credentials = basicCredentials(headers.authorization);
   const session = path === SESSIONS ? undefined : sessionIn(headers.authorization, headers.cookie);

@@ -19,6 +19,7 @@ import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
 import { dailyHeaders } from './daily-headers.js';
+import { splitTarget } from './destination.js';
 import type { QueueFace } from './queue-face.js';
 
 /** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */
@@ -29,10 +30,13 @@ export class QueueCall {
     readonly face: QueueFace,
     readonly request: FaceRequest,
     readonly response: ServerResponse,
-    readonly path: string,
     readonly words: CallWords,
     readonly grant: QueueGrant,
   ) {}
+
+  get path(): string {
+    return splitTarget(this.request.url as string).path;
+  }
 
   /** As it came; empty for methods whose body means nothing. */
   body: Buffer = Buffer.alloc(0);

@@ -60,12 +60,12 @@ export class QueueHandler {
       mayBeOfRun = isByRun(path) || isAt(BATCH, path) || isSentByRun(words.configuration);
       if (path.startsWith(HOOKS)) {
         const hook = hookIn(path);
-        call = new QueueCall(this.face, request, response, path, words, grantForHook(this.face, hook));
+        call = new QueueCall(this.face, request, response, words, grantForHook(this.face, hook));
         this.#hook(call, hook);
         return;
       }
       const grant = this.#signIn(request, words.token);
-      call = new QueueCall(this.face, request, response, path, words, grant);
+      call = new QueueCall(this.face, request, response, words, grant);
       if (path.startsWith(PUBLISH)) this.#publish(call, undefined, path.slice(PUBLISH.length));
       else if (path.startsWith(ENQUEUE)) this.#enqueue(call, path.slice(ENQUEUE.length));
       else this.#pass(call);

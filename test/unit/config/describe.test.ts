@@ -20,7 +20,7 @@ describe('configuration: description', () => {
     expect(lines).to.include('MILLRACE_KV_SHARDS=4  # default');
     expect(lines).to.include('MILLRACE_AUDIT_RETENTION=7d,10GiB  # default');
     expect(lines).to.include('# MILLRACE_KV_TOKEN=  # generated');
-    expect(lines).to.include('# MILLRACE_OTLP_ENDPOINT=  # not set');
+    expect(lines).to.include('# MILLRACE_TLS_CERT=  # not set');
   });
 
   it('can be read back to the same configuration', () => {

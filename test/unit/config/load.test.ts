@@ -30,7 +30,6 @@ const LINE = '1 to 512 characters on one line';
 const BAD: Record<string, [string, string]> = {
   ROLES: ['edge,mill', 'accepts one or more of edge, kv, queue, projection, separated by commas, not "edge,mill"'],
   LOG_LEVEL: ['loud', 'accepts debug or info or warn or error, not "loud"'],
-  OTLP_ENDPOINT: ['http://me:pw@collector:4318', `accepts ${URL_ACCEPTS}`],
   HEAP_MB: ['1GiB', 'accepts MiB from 128 to 65536, not "1GiB"'],
   MEMORY_BYTES: ['1MiB', `accepts ${BYTES} from 32MiB to 1024GiB, not "1MiB"`],
   SHUTDOWN_MS: ['99', `accepts ${MS} from 100 to 600000, not "99"`],
@@ -171,6 +170,11 @@ describe('configuration: loading', () => {
     expect(config.ownership).to.include({ sessionHeartbeatMs: 500, readLeaseMs: 2000, takeoverSilenceMs: 3000 });
     expect(config.process.roles).to.deep.equal(['edge', 'kv', 'queue', 'projection']);
     expect(config.isEmbedded).to.equal(true);
+  });
+
+  it('refuses a password in an URL, and does not show it', () => {
+    const refused = lineOf({ MILLRACE_PUBLIC_URL_KV: 'http://me:pw@kv.example.com' });
+    expect(refused).to.contain(`MILLRACE_PUBLIC_URL_KV accepts ${URL_ACCEPTS}`).and.not.contain('pw@');
   });
 
   it('refuses a given secret that is shorter than the smallest, and shows nothing of it', () => {

@@ -6,7 +6,7 @@ import { ErrorReply } from '../reply.js';
 import { libraryHeader, type RegisteredFunction, Registration } from './library-loading.js';
 import { REGISTRY_INDEX } from './machine.js';
 import { errorOf, type ScriptHost, scriptHost } from './script-host.js';
-import { ScriptRun } from './script-run.js';
+import { newScriptRun } from './script-run.js';
 
 type Functions = ReadonlyMap<ByteString, RegisteredFunction>;
 
@@ -136,7 +136,9 @@ export class FunctionHost {
       api.lua_rawgeti(state, REGISTRY_INDEX, chunk);
       api.luaL_unref(state, REGISTRY_INDEX, chunk);
       furniture.setLoading(true);
-      machine.run = new ScriptRun(context, scripts.random, true, undefined, false, registration);
+      const { random } = scripts;
+      const facts = { context, random, isReadOnly: true, lockedKeys: undefined, mayGrow: false, registration };
+      machine.run = newScriptRun(facts);
       machine.startMeter(context.server, scripts.limits(context));
       const failed = api.lua_pcall(state, 0, 0, 1);
       furniture.setLoading(false);

@@ -212,6 +212,7 @@ class Unpacker {
     if (api.lua_checkstack(state, 4) === 0) machine.fail(state, 'too many nested values to unpack');
     const code = this.#take(1)[0] as number;
     if (code < 0xc0 || code >= 0xe0) this.#small(code);
+    else if (code >= 0xca && code < 0xd4) api.lua_pushnumber(state, this.#number(code));
     else this.#marked(code);
   }
 
@@ -249,30 +250,6 @@ class Unpacker {
       case 0xdb:
         this.#text(this.#unsigned(4));
         return;
-      case 0xca:
-        api.lua_pushnumber(state, this.#take(4).readFloatBE());
-        return;
-      case 0xcb:
-        api.lua_pushnumber(state, this.#take(8).readDoubleBE());
-        return;
-      case 0xcc:
-      case 0xcd:
-      case 0xce:
-        api.lua_pushnumber(state, this.#unsigned(1 << (code - 0xcc)));
-        return;
-      case 0xcf:
-        api.lua_pushnumber(state, Number(this.#take(8).readBigUInt64BE()));
-        return;
-      case 0xd0:
-      case 0xd1:
-      case 0xd2: {
-        const length = 1 << (code - 0xd0);
-        api.lua_pushnumber(state, this.#take(length).readIntBE(0, length));
-        return;
-      }
-      case 0xd3:
-        api.lua_pushnumber(state, Number(this.#take(8).readBigInt64BE()));
-        return;
       case 0xdc:
         this.#array(this.#unsigned(2));
         return;
@@ -287,6 +264,23 @@ class Unpacker {
         return;
       default:
         machine.fail(state, 'Bad data format in input.');
+    }
+  }
+
+  #number(code: number): number {
+    switch (code) {
+      case 0xca:
+        return this.#take(4).readFloatBE();
+      case 0xcb:
+        return this.#take(8).readDoubleBE();
+      case 0xcf:
+        return Number(this.#take(8).readBigUInt64BE());
+      case 0xd3:
+        return Number(this.#take(8).readBigInt64BE());
+      default: {
+        const length = 1 << (code & 3);
+        return code < 0xd0 ? this.#unsigned(length) : this.#take(length).readIntBE(0, length);
+      }
     }
   }
 

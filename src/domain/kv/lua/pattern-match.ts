@@ -84,13 +84,8 @@ export class PatternMatch {
           continue;
         }
         if (next === FRONTIER) {
-          p += 2;
-          if (this.#at(p) !== BRACKET) throw new PatternError("missing '[' after '%f' in pattern");
-          const setEnd = this.#itemEnd(p);
-          const before = s === this.sourceAt ? 0 : (heap[s - 1] as number);
-          const here = s < sourceEnd ? (heap[s] as number) : 0;
-          if (this.#isInSet(before, p, setEnd - 1) || !this.#isInSet(here, p, setEnd - 1)) return -1;
-          p = setEnd;
+          p = this.#frontierEnd(s, p + 2);
+          if (p === -1) return -1;
           continue;
         }
         if (next !== undefined && next >= 0x30 && next <= 0x39) {
@@ -201,6 +196,15 @@ export class PatternMatch {
       }
     }
     return -1;
+  }
+
+  /** Behind the set at `p`, where it begins at `s` to hold what is there; -1 where it does not. */
+  #frontierEnd(s: number, p: number): number {
+    if (this.#at(p) !== BRACKET) throw new PatternError("missing '[' after '%f' in pattern");
+    const setEnd = this.#itemEnd(p);
+    const before = s === this.sourceAt ? 0 : (this.heap[s - 1] as number);
+    const here = s < this.sourceEnd ? (this.heap[s] as number) : 0;
+    return !this.#isInSet(before, p, setEnd - 1) && this.#isInSet(here, p, setEnd - 1) ? setEnd : -1;
   }
 
   /** Just behind the item (a byte, a class, a set) at `p`. */

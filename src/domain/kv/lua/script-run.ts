@@ -5,21 +5,26 @@ import { JsonOptions } from './json-options.js';
 import type { Registration } from './library-loading.js';
 import type { LuaRandom } from './lua-random.js';
 
-export class ScriptRun {
+export interface ScriptRunFacts {
+  readonly context: CommandContext;
+  /** Goes on from run to run, as in Redis. */
+  readonly random: LuaRandom;
+  readonly isReadOnly: boolean;
+  /** Keys that may be named by commands; undefined: any. */
+  readonly lockedKeys: ReadonlySet<ByteString> | undefined;
+  /** May let a database grow that has reached its bound. */
+  readonly mayGrow: boolean;
+  /** A library is being loaded; commands may not be called. */
+  readonly registration?: Registration;
+}
+
+export interface ScriptRun extends ScriptRunFacts {
   /** What `redis.setresp` chose: the form in which replies reach the script. */
-  protocol: 2 | 3 = 2;
+  protocol: 2 | 3;
   /** Changed by `cjson.encode_…`; forgotten afterwards, so that no script changes another's output. */
-  readonly json = new JsonOptions();
-  constructor(
-    readonly context: CommandContext,
-    /** Goes on from run to run, as in Redis. */
-    readonly random: LuaRandom,
-    readonly isReadOnly: boolean,
-    /** Keys that may be named by commands; undefined: any. */
-    readonly lockedKeys: ReadonlySet<ByteString> | undefined,
-    /** May let a database grow that has reached its bound. */
-    readonly mayGrow: boolean,
-    /** A library is being loaded; commands may not be called. */
-    readonly registration?: Registration,
-  ) {}
+  readonly json: JsonOptions;
+}
+
+export function newScriptRun(facts: ScriptRunFacts): ScriptRun {
+  return { ...facts, protocol: 2, json: new JsonOptions() };
 }

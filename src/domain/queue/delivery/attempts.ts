@@ -6,7 +6,6 @@
  *  A2 a callback is accepted before its message ends, so that the place in a queue passes to it without a gap
  *  A3 an attempt that crashes interrupted too often counts as a failed one: a message cannot kill its owner for ever
  */
-import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import { calledUrl, type DlqId, type MessageId } from '../../../kernel/index.js';
 import type { AttemptOutcome, QueueCommandOf, QueueReply } from '../commands.js';
 import { derivedMessageId, dlqIdOf } from '../ids.js';
@@ -53,8 +52,7 @@ export function startAttempt(message: Message, turn: QueueTurn): boolean {
     conclude(message, { kind: 'no-response', error: 'interrupted', durationMs: 0 }, EMPTY, turn);
     return false;
   }
-  const restarts = isBugOn('restart-not-counted') ? message.restarts : message.restarts + 1;
-  turn.evolve({ type: 'AttemptStarted', id, atMs, retried, restarts });
+  turn.evolve({ type: 'AttemptStarted', id, atMs, retried, restarts: message.restarts + 1 });
   return true;
 }
 

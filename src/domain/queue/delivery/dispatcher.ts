@@ -8,7 +8,6 @@
  *     so no change costs more than one step
  *  D4 queues start strictly in order of acceptance, as soon as messages are due; retries have their places already
  */
-import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import type { QueueState } from '../accounts/queue-state.js';
 import { IndexedHeap } from '../collections/indexed-heap.js';
 import type { FlowView } from '../commands.js';
@@ -65,9 +64,7 @@ export class Dispatcher implements DispatchHooks {
   place(message: Message): void {
     if (message.status === DELIVERED) return;
     if (message.status === ACTIVE) this.#enter(message);
-    else if (message.dueAtMs > this.#nowMs) {
-      if (!isBugOn('timers-in-memory')) this.#delayed.add(message);
-    }
+    else if (message.dueAtMs > this.#nowMs) this.#delayed.add(message);
     // A queue's own parallelism spreads its messages, and they must keep their order.
     else if (this.#queueOf(message) !== undefined) this.#enter(message);
     else this.#overdue.add(message);

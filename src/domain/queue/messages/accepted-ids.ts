@@ -7,7 +7,6 @@
  *     later minutes. A downtime does not count: what was told during it is still to come when it is over
  *  I2 nothing here takes longer than the growth of one table of some thousand entries
  */
-import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import { ACCEPTED_IDS_MS } from '../limits.js';
 
 const GENERATION_MS = 60_000;
@@ -32,7 +31,6 @@ export class AcceptedIds {
   readonly #hash = { high: 0, low: 0 };
 
   has(id: string): boolean {
-    if (isBugOn('forget-accepted-ids')) return false;
     hashOf(id, this.#hash);
     for (let at = this.#generations.length - 1; at >= 0; at -= 1) {
       if ((this.#generations[at] as Generation).has(this.#hash.high, this.#hash.low)) return true;

@@ -10,9 +10,8 @@ export function messageAccepted(event: QueueEventOf<'MessageAccepted'>, parts: A
   const { messages, runs, queues, flows, dispatch } = parts;
   const shared = parts.envelopes.hold(event.envelope);
   const { flowControl } = shared.envelope.settings;
-  const { number, bytes } = body;
-  const order = parts.nextOrder;
-  const message = new Message(id, shared, number, bytes, atMs, notBeforeMs, notBeforeMs, order, holdsPlaceOf);
+  const instants = { createdAtMs: atMs, notBeforeMs, dueAtMs: notBeforeMs };
+  const message = new Message(id, shared, body, { ...instants, order: parts.nextOrder, holdsPlaceOf });
   parts.nextOrder += 1;
   messages.add(message);
   parts.bodies.take(body);
@@ -75,11 +74,10 @@ function countNoMore({ shared, bodyNumber, bodyBytes }: Message, { envelopes, bo
 
 /** Out of a snapshot. */
 export function messageRestored(event: QueueEventOf<'MessageRestored'>, parts: AccountParts): void {
-  const { id, body, createdAtMs, notBeforeMs, dueAtMs, order, holdsPlaceOf } = event;
+  const { id, body } = event;
   const { messages, flows } = parts;
   const shared = parts.envelopes.hold(event.envelope);
-  const { number, bytes } = body;
-  const message = new Message(id, shared, number, bytes, createdAtMs, notBeforeMs, dueAtMs, order, holdsPlaceOf);
+  const message = new Message(id, shared, body, event);
   message.retried = event.retried;
   message.restarts = event.restarts;
   message.sinceMs = event.sinceMs;

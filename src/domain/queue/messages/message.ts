@@ -1,6 +1,6 @@
 /** A message that waits, is attempted, or was delivered a moment ago: one flat object, of which a million fit into memory. */
 import type { MessageId } from '../../../kernel/index.js';
-import type { MessageStatus } from '../records.js';
+import type { BodyRef, MessageStatus } from '../records.js';
 import type { SharedEnvelope } from './envelopes.js';
 
 /** Small numbers instead of words: a field costs the same, comparisons less. */
@@ -25,11 +25,24 @@ const FIRST_SECOND = 1_577_836_800;
 const MILLIS_BITS = 10;
 const MILLIS_MASK = (1 << MILLIS_BITS) - 1;
 
+export interface MessageFacts {
+  readonly createdAtMs: number;
+  readonly notBeforeMs: number;
+  readonly dueAtMs: number;
+  /** Of acceptance within the account. */
+  readonly order: number;
+  readonly holdsPlaceOf: MessageId | undefined;
+}
+
 /**
  * A million of them wait. Instants are held as seconds and milliseconds apart: V8 keeps a number of more than 31 bits
  * as an object beside the field, and a message has four. What takes few bits shares a field.
  */
 export class Message {
+  readonly bodyNumber: number;
+  readonly bodyBytes: number;
+  readonly order: number;
+  readonly holdsPlaceOf: MessageId | undefined;
   /** Retries that were begun. */
   retried = 0;
   /** Where the dispatcher has it, and its index there. */
@@ -48,15 +61,13 @@ export class Message {
   constructor(
     readonly id: MessageId,
     readonly shared: SharedEnvelope,
-    readonly bodyNumber: number,
-    readonly bodyBytes: number,
-    createdAtMs: number,
-    notBeforeMs: number,
-    dueAtMs: number,
-    /** Of acceptance within the account. */
-    readonly order: number,
-    readonly holdsPlaceOf: MessageId | undefined,
+    body: BodyRef,
+    { createdAtMs, notBeforeMs, dueAtMs, order, holdsPlaceOf }: MessageFacts,
   ) {
+    this.bodyNumber = body.number;
+    this.bodyBytes = body.bytes;
+    this.order = order;
+    this.holdsPlaceOf = holdsPlaceOf;
     this.createdSecond = secondOf(createdAtMs);
     this.notBeforeSecond = secondOf(notBeforeMs);
     this.dueSecond = secondOf(dueAtMs);

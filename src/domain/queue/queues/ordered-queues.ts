@@ -5,7 +5,6 @@
  *     come to their end
  *  Q2 no more places are taken than the queue's parallelism; one that is lowered takes none away
  */
-import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import { assert, type MessageId } from '../../../kernel/index.js';
 import type { QueueView } from '../commands.js';
 import type { QueueEventOf } from '../events.js';
@@ -134,8 +133,7 @@ export class OrderedQueues {
   }
 
   #free(holder: MessageId, place: Place): OrderedQueue | undefined {
-    const isWaitedFor = place.callbacks > 0 && !isBugOn('place-freed-early');
-    if (isWaitedFor || !place.hasEnded) return undefined;
+    if (place.callbacks > 0 || !place.hasEnded) return undefined;
     this.#places.delete(holder);
     place.queue.places.delete(holder);
     return place.queue;

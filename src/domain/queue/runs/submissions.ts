@@ -7,7 +7,6 @@
  *  S2 an entry and its delivery are one event, so a step's result and the next delivery are one entry of the journal
  *  S3 "over" is said of runs that are over, and of nothing else: the endpoint drops its work when it hears it
  */
-import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import type { Growth } from '../accounts/held-refusal.js';
 import type { Published, PublishItem, QueueReply } from '../commands.js';
 import { rejection } from '../decision.js';
@@ -100,8 +99,7 @@ export function acceptRunItem(item: RunItem, turn: QueueTurn): Published {
   const notBeforeMs = item.notBeforeMs ?? turn.context.nowMs + settings.delaySeconds * 1000;
   if (workflow.kind === 'call') return call(item, workflow.step, run, notBeforeMs, turn);
   const known = run.entryOf(workflow.step.stepId, workflow.step.targetStep);
-  if (known !== undefined && !isBugOn('step-appended-twice'))
-    return { messageId: known.messageId, url, isDuplicate: true, run: run.name };
+  if (known !== undefined) return { messageId: known.messageId, url, isDuplicate: true, run: run.name };
   const envelope = stepEnvelope(run, { url, settings, mark: workflow.mark });
   appendEntry(run, { id, step: workflow.step, content: item.body, envelope, notBeforeMs }, turn);
   return { messageId: id, url, isDuplicate: false, run: run.name };

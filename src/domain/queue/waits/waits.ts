@@ -5,7 +5,6 @@
  *     and the step's result are one turn
  *  W2 an event for one run that nobody waits for is kept, in order, until a step of that run asks for it
  */
-import { isBugOn } from '../../../kernel/deliberate-bugs.js';
 import type { MessageId } from '../../../kernel/index.js';
 import { Growth, heldRefusal } from '../accounts/held-refusal.js';
 import type { QueueCommandOf, QueueReply } from '../commands.js';
@@ -166,7 +165,7 @@ function* notifyAll(
 
 function notifyOne(waiting: Waiting, id: MessageId, out: OutText, turn: QueueTurn): Notified {
   const view = viewOf(waiting);
-  if (!isBugOn('wait-outlives-its-notify')) leave(waiting, 'notified', turn);
+  leave(waiting, 'notified', turn);
   deliverEvent(waiting, id, out, turn);
   return { waiter: view, messageId: id };
 }

@@ -1,15 +1,21 @@
 /** Which addresses deliveries may connect to. */
+import { isIPv6 } from 'node:net';
 import { expect } from 'chai';
 import { FORBIDDEN_RANGES } from '../../../../src/adapters/http-delivery/address-ranges.js';
 import { AddressRules } from '../../../../src/adapters/http-delivery/address-rules.js';
-import { parseIp } from '../../../../src/adapters/http-delivery/ip-address.js';
+import { ipv4In } from '../../../../src/adapters/http-delivery/ip-address.js';
 
 const STRICT = new AddressRules({ allowPrivate: false, allow: [] });
+
+function bytesOf(address: string): Uint8Array {
+  const fours = isIPv6(address) ? [0, 4, 8, 12].map((at) => ipv4In(address, at)) : [address];
+  return Uint8Array.from(fours.join('.').split('.'), Number);
+}
 
 /** First and last address, and the two beside them; undefined at the ends of the space. */
 function edges(cidr: string): { first: string; last: string; before: string | undefined; after: string | undefined } {
   const [address = '', bits] = cidr.split('/');
-  const bytes = parseIp(address) as Uint8Array;
+  const bytes = bytesOf(address);
   const width = BigInt(bytes.length * 8);
   const size = 1n << (width - BigInt(Number(bits)));
   const first = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
@@ -30,7 +36,7 @@ function textOf(value: bigint, bytes: number): string {
 }
 
 function asNumbers(address: string): string {
-  return (parseIp(address) as Uint8Array).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
+  return bytesOf(address).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
 }
 
 describe('address rules', () => {

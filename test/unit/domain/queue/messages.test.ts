@@ -25,7 +25,8 @@ function envelope(changes: Partial<Envelope> = {}): Envelope {
 }
 
 function message(createdAtMs = 0, notBeforeMs = 0, dueAtMs = 0): Message {
-  return new Message(ID, new Envelopes().hold(envelope()), 1, 200, createdAtMs, notBeforeMs, dueAtMs, 1, undefined);
+  const facts = { createdAtMs, notBeforeMs, dueAtMs, order: 1, holdsPlaceOf: undefined };
+  return new Message(ID, new Envelopes().hold(envelope()), { number: 1, bytes: 200 }, facts);
 }
 
 describe('a message in memory', () => {

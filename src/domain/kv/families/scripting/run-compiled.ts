@@ -2,7 +2,7 @@
 import type { ByteString } from '../../../../kernel/index.js';
 import type { Args } from '../../args.js';
 import type { CommandContext } from '../../command-spec.js';
-import { ScriptRun, type State, scriptHost } from '../../lua/index.js';
+import { newScriptRun, type State, scriptHost } from '../../lua/index.js';
 import { ErrorReply, type Paused, type Reply } from '../../reply.js';
 
 const TOO_MANY = new ErrorReply("ERR Number of keys can't be greater than number of args");
@@ -47,8 +47,9 @@ export function runCompiled(
   const mayGrow = flags.has('allow-oom');
   if (context.isFull && hasShebang && !mayGrow && !readsOnly) throw NO_ROOM;
   const { words } = context.args;
-  const locked = flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
+  const lockedKeys = flags.has('allow-key-locking') ? new Set(words.slice(3, 3 + keys)) : undefined;
   const host = scriptHost(context.libraries);
-  const run = new ScriptRun(context, host.random, isReadOnly || readsOnly, locked, mayGrow);
+  const { random } = host;
+  const run = newScriptRun({ context, random, isReadOnly: isReadOnly || readsOnly, lockedKeys, mayGrow });
   return host.run(context, { callback, label, run, words, keyCount: keys, passTables });
 }

@@ -31,40 +31,42 @@ interface ClaimOptions {
   readonly lastId: StreamId;
 }
 
+interface ClaimFacts {
+  readonly context: CommandContext;
+  readonly key: ByteString;
+  readonly stream: Stream;
+  readonly group: ConsumerGroup;
+  readonly consumer: Consumer;
+  readonly justId: boolean;
+}
+
 /** One command's claims for one consumer: the reply and the effects as it goes. */
 class Claims {
   readonly reply: Reply[] = [];
   readonly lost: StreamId[] = [];
   readonly #runs: ClaimRuns;
 
-  constructor(
-    private readonly context: CommandContext,
-    private readonly key: ByteString,
-    private readonly stream: Stream,
-    private readonly group: ConsumerGroup,
-    private readonly consumer: Consumer,
-    private readonly justId: boolean,
-  ) {
-    this.#runs = new ClaimRuns(key, group);
+  constructor(private readonly facts: ClaimFacts) {
+    this.#runs = new ClaimRuns(facts.key, facts.group);
   }
 
   /** The entry is gone: so it is pending no longer. */
   lose(id: StreamId): void {
-    if (this.group.acknowledge(id)) this.lost.push(id);
+    if (this.facts.group.acknowledge(id)) this.lost.push(id);
   }
 
   take(id: StreamId, deliveredAtMs: number, deliveries: number): void {
-    const { consumer, context, group, stream } = this;
+    const { consumer, context, group, stream, justId } = this.facts;
     group.assign(id, consumer, deliveredAtMs, deliveries);
     consumer.active(context.isReplay ? deliveredAtMs : context.nowMs);
     const ended = this.#runs.add(id, { consumer, deliveredAtMs, deliveries });
     if (ended !== undefined) context.effects.push(...ended);
-    const entry = this.justId ? undefined : stream.entry(id);
+    const entry = justId ? undefined : stream.entry(id);
     this.reply.push(entry === undefined ? formatId(id) : entryReply(id, entry));
   }
 
   *end(): Generator<void, void> {
-    const { context, group, key } = this;
+    const { context, group, key } = this.facts;
     const last = this.#runs.end();
     if (last !== undefined) context.effects.push(...last);
     yield* pushIds(context, ['XACK', key, group.name], this.lost);
@@ -95,7 +97,7 @@ export const claim: SlicedHandler = function* (context): Generator<void, Reply> 
   if (changesPosition) group.lastId = options.lastId;
   const consumer = consumerOf(context, key, group, args.bytes(3));
   consumer.seen(nowMs);
-  const claims = new Claims(context, key, stream, group, consumer, options.justId);
+  const claims = new Claims({ context, key, stream, group, consumer, justId: options.justId });
   const deliveredAtMs = options.deliveredAtMs ?? nowMs;
   for (const id of ids) {
     if (pace.isDue()) yield;
@@ -171,7 +173,7 @@ export const autoClaim: SlicedHandler = function* (context): Generator<void, Rep
   const before = stream.bytes;
   const consumer = consumerOf(context, key, group, args.bytes(3));
   consumer.seen(nowMs);
-  const claims = new Claims(context, key, stream, group, consumer, justId);
+  const claims = new Claims({ context, key, stream, group, consumer, justId });
   const { met, next } = yield* idleEnough({ stream, group, start, minIdleMs, count, nowMs });
   const pace = new Pace();
   for (const [id, { deliveries }] of met) {

@@ -37,66 +37,96 @@ export function* writeJson(
     onBytes?.(scalar.length);
     return scalar;
   }
-  let text = '';
+  const text = new JsonText(layout, level);
   const pieces: Buffer[] = [];
-  let met = 0;
-  const { space } = layout;
-  const isCompact = layout.indent === '' && layout.newline === '';
-  const open: OpenContainer[] = [];
-  const begin = (container: JsonValue): void => {
-    if (!isContainer(container)) {
-      text += scalarText(container);
-    } else if (lengthOfJson(container) === 0) {
-      text += Array.isArray(container) ? '[]' : '{}';
-    } else {
-      if (isCompact && space === '') {
-        const budget = { values: SHORT_VALUES };
-        const short = shortText(container, budget);
-        met += SHORT_VALUES - budget.values;
-        if (budget.values >= 0) {
-          text += short;
-          return;
-        }
-      }
-      const isArray = Array.isArray(container);
-      text += isArray ? '[' : '{';
-      open.push({ isArray, items: isArray ? container.values() : container.entries(), isFirst: true });
-    }
-  };
-  begin(value);
-  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    met += 1;
-    if (met >= SLICE_VALUES) {
-      met = 0;
+  text.begin(value);
+  while (!text.isWhole) {
+    if (text.met >= SLICE_VALUES) {
+      text.met = 0;
       yield;
     }
-    if (text.length >= PIECE_BYTES) {
-      onBytes?.(text.length);
-      pieces.push(Buffer.from(text, 'latin1'));
-      text = '';
+    if (text.written.length >= PIECE_BYTES) {
+      onBytes?.(text.written.length);
+      pieces.push(Buffer.from(text.written, 'latin1'));
+      text.written = '';
     }
+    text.goOn();
+  }
+  onBytes?.(text.written.length);
+  if (pieces.length === 0) return text.written;
+  pieces.push(Buffer.from(text.written, 'latin1'));
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+class JsonText {
+  written = '';
+  /** Values, since the caller last looked. */
+  met = 0;
+  readonly #open: OpenContainer[] = [];
+  readonly #isCompact: boolean;
+
+  constructor(
+    private readonly layout: JsonLayout,
+    private readonly level: number,
+  ) {
+    this.#isCompact = layout.indent === '' && layout.newline === '';
+  }
+
+  get isWhole(): boolean {
+    return this.#open.length === 0;
+  }
+
+  /** Writes a value; of a container that is not short its beginning. */
+  begin(value: JsonValue): void {
+    if (!isContainer(value)) {
+      this.written += scalarText(value);
+      return;
+    }
+    if (lengthOfJson(value) === 0) {
+      this.written += Array.isArray(value) ? '[]' : '{}';
+      return;
+    }
+    if (this.#isCompact && this.layout.space === '') {
+      const budget = { values: SHORT_VALUES };
+      const short = shortText(value, budget);
+      this.met += SHORT_VALUES - budget.values;
+      if (budget.values >= 0) {
+        this.written += short;
+        return;
+      }
+    }
+    const isArray = Array.isArray(value);
+    this.written += isArray ? '[' : '{';
+    this.#open.push({ isArray, items: isArray ? value.values() : value.entries(), isFirst: true });
+  }
+
+  /** Writes the next item of the innermost container, or its end. */
+  goOn(): void {
+    const top = this.#open.at(-1) as OpenContainer;
     const { done, value: item } = top.items.next();
+    this.met += 1;
     if (done === true) {
-      open.pop();
-      if (!isCompact) text += layout.newline + layout.indent.repeat(level + open.length);
-      text += top.isArray ? ']' : '}';
-      continue;
+      this.#open.pop();
+      this.#breakLine();
+      this.written += top.isArray ? ']' : '}';
+      return;
     }
     if (top.isFirst) top.isFirst = false;
-    else text += ',';
-    if (!isCompact) text += layout.newline + layout.indent.repeat(level + open.length);
+    else this.written += ',';
+    this.#breakLine();
     if (top.isArray) {
-      begin(item as JsonValue);
+      this.begin(item as JsonValue);
     } else {
       const [name, member] = item as [ByteString, JsonValue];
-      text += `${quoted(name)}:${space}`;
-      begin(member);
+      this.written += `${quoted(name)}:${this.layout.space}`;
+      this.begin(member);
     }
   }
-  onBytes?.(text.length);
-  if (pieces.length === 0) return text;
-  pieces.push(Buffer.from(text, 'latin1'));
-  return Buffer.concat(pieces).toString('latin1');
+
+  #breakLine(): void {
+    if (this.#isCompact) return;
+    this.written += this.layout.newline + this.layout.indent.repeat(this.level + this.#open.length);
+  }
 }
 
 /** Text of this length becomes bytes: a string grown by many small additions is a burden on the collector. */

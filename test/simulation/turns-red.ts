@@ -1,0 +1,31 @@
+/** The test of the tests: with a promise broken on purpose, some seed must turn red. */
+import { expect } from 'chai';
+import type { TakeOff } from '../support/patched.js';
+import type { Violation } from './violation.js';
+
+/** Breaks the promise that it is named for, by decorators around what the simulated processes are made of. */
+export type DeliberateBug = () => TakeOff[];
+
+export function turnsRed(
+  bugs: Record<string, DeliberateBug>,
+  maxSeeds: number,
+  run: (seed: number) => Promise<{ readonly violation: Violation | undefined }>,
+): void {
+  for (const [name, putIn] of Object.entries(bugs)) {
+    it(`turns red with ${name}`, async function () {
+      this.timeout(0);
+      const decorators = putIn();
+      try {
+        for (let seed = 1; seed <= maxSeeds; seed += 1) {
+          const { violation } = await run(seed);
+          if (violation === undefined) continue;
+          console.log(`      seed ${seed}: ${violation.message.split('\n')[0]}`);
+          return;
+        }
+      } finally {
+        for (const takeOff of decorators) takeOff();
+      }
+      expect.fail(`${maxSeeds} seeds did not notice`);
+    });
+  }
+}
