@@ -1,6 +1,7 @@
 /**
  * The documents of one search database, in the kv partition that is theirs: what each command of the data plane does
- * there. Writes are scripts, one step each; reads are plain commands, page by page.
+ * there. For writes it asks the owner, which decides by the rules of domain/search and does each in one step; reads are
+ * plain commands, page by page.
  *
  *  ST1 a write is carried out whole or not at all, but for removals by prefix and by filter, which go in steps of
  *      `STEP_DOCUMENTS`, each whole; what a step has removed stays removed
@@ -9,28 +10,24 @@
  */
 import type { Reply } from '../../domain/kv/index.js';
 import {
+  BYTES_KEY,
+  COUNTS_KEY,
+  DOCUMENT_WRITES,
   decodeDocument,
   documentsKey,
   type FilterPredicate,
+  type IdRange,
   INDEX_NAMES_KEY,
   orderKey,
+  rangeAfter,
+  rangeOf,
+  STEP_DOCUMENTS,
   type StoredDocument,
 } from '../../domain/search/index.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../kernel/index.js';
 import type { KvGateway } from '../../ports/index.js';
-import {
-  DELETE_NAME,
-  REMOVE_IDS,
-  REMOVE_RANGE,
-  REMOVE_UNCHANGED,
-  RENAME,
-  RESET,
-  RESET_ALL,
-  UPSERT,
-} from './document-scripts.js';
-import { MAX_INDEX_BYTES, MAX_INDEX_NAMES, MAX_PAGE_BYTES, READ_DOCUMENTS, STEP_DOCUMENTS } from './face-limits.js';
-import { type LexRange, rangeAfter, rangeOf } from './lex-range.js';
-import { BYTES_KEY, COUNTS_KEY, listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
+import { MAX_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
+import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
 /** A document that is replaced whenever its filter was asked: it is left after so many times. */
 const MAX_TRIES = 5;
@@ -75,9 +72,9 @@ export class DocumentStore {
 
   /** @param texts by id, as `encodeDocument` makes them */
   async upsert(name: string, texts: ReadonlyMap<string, ByteString>, maxDocuments: number): Promise<UpsertOutcome> {
-    const words = [bytesOfText(name), String(maxDocuments), String(MAX_INDEX_NAMES), String(MAX_INDEX_BYTES)];
+    const words = [bytesOfText(name), String(maxDocuments)];
     for (const [id, text] of texts) words.push(bytesOfText(id), text);
-    const [what, added, ...totals] = await this.#partition.script(UPSERT, name, words);
+    const [what, added, ...totals] = await this.#partition.write(DOCUMENT_WRITES.upsert, ...words);
     return { kind: what as UpsertOutcome['kind'], added: Number(added), ...totalsOf(totals) };
   }
 
@@ -125,25 +122,23 @@ export class DocumentStore {
 
   async removeIds(name: string, ids: readonly string[]): Promise<Removal> {
     if (ids.length === 0) return { removed: 0, isCutShort: false, ...(await this.totals()) };
-    const [removed, ...totals] = await this.#partition.script(REMOVE_IDS, name, [
-      bytesOfText(name),
-      ...new Set(ids.map(bytesOfText)),
-    ]);
+    const words = [name, ...ids].map(bytesOfText);
+    const [removed, ...totals] = await this.#partition.write(DOCUMENT_WRITES.removeIds, ...words);
     return { removed: Number(removed), isCutShort: false, ...totalsOf(totals) };
   }
 
   /** ST1. @param mayGoOn asked before each step but the first */
   async removePrefix(name: string, prefix: string, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
-    let range = rangeOf(bytesOfText(prefix));
+    let after = '';
     for (;;) {
-      const words = [bytesOfText(name), range.from, range.to, String(STEP_DOCUMENTS)];
-      const [count, last, ...totals] = await this.#partition.script(REMOVE_RANGE, name, words);
+      const words = [bytesOfText(name), bytesOfText(prefix), after];
+      const [count, last, ...totals] = await this.#partition.write(DOCUMENT_WRITES.removeRange, ...words);
       removed += Number(count);
-      // From the last id on, so that whoever goes on writing there does not keep it going.
       const isCutShort = last !== '' && !mayGoOn();
       if (last === '' || isCutShort) return { removed, isCutShort, ...totalsOf(totals) };
-      range = rangeAfter(bytesOfText(prefix), last as ByteString);
+      // Each step begins behind the last one, so that whoever goes on writing there does not keep it going.
+      after = last as ByteString;
     }
   }
 
@@ -179,28 +174,27 @@ export class DocumentStore {
       if (text !== null && text !== undefined && fits(decodeDocument(text))) words.push(id, text);
     });
     if (words.length === 1) return undefined;
-    const [removed, changed] = await this.#partition.script(REMOVE_UNCHANGED, name, words);
+    const [removed, changed] = await this.#partition.write(DOCUMENT_WRITES.removeUnchanged, ...words);
     return { removed: Number(removed), changed: Number(changed) };
   }
 
   async reset(name: string): Promise<StoredTotals> {
-    return totalsOf(await this.#partition.script(RESET, name, [bytesOfText(name)]));
+    return totalsOf(await this.#partition.write(DOCUMENT_WRITES.reset, bytesOfText(name)));
   }
 
   async resetAll(): Promise<StoredTotals> {
-    return totalsOf(await this.#partition.script(RESET_ALL, '', []));
+    return totalsOf(await this.#partition.write(DOCUMENT_WRITES.resetAll));
   }
 
   /** @returns undefined when there is none of that name */
   async deleteName(name: string): Promise<StoredTotals | undefined> {
-    const [deleted, ...totals] = await this.#partition.script(DELETE_NAME, name, [bytesOfText(name)]);
+    const [deleted, ...totals] = await this.#partition.write(DOCUMENT_WRITES.deleteName, bytesOfText(name));
     return deleted === 1 ? totalsOf(totals) : undefined;
   }
 
   async rename(name: string, newName: string, deletesExisting: boolean): Promise<'done' | 'missing' | 'taken'> {
     const words = [bytesOfText(name), bytesOfText(newName), deletesExisting ? '1' : '0'];
-    const more = [documentsKey(newName), orderKey(newName)];
-    const [what] = await this.#partition.script(RENAME, name, words, more);
+    const [what] = await this.#partition.write(DOCUMENT_WRITES.rename, ...words);
     return what as 'done' | 'missing' | 'taken';
   }
 
@@ -242,7 +236,7 @@ export class DocumentStore {
     await this.#partition.one(['FLUSHALL']);
   }
 
-  async #ids(name: string, { from, to }: LexRange, count: number): Promise<ByteString[]> {
+  async #ids(name: string, { from, to }: IdRange, count: number): Promise<ByteString[]> {
     const words = ['ZRANGEBYLEX', orderKey(name), from, to, 'LIMIT', '0', String(count)];
     return [...listOf(await this.#partition.one(words))] as ByteString[];
   }
