@@ -66,16 +66,16 @@ export function decodeDocument(bytes: ByteString): StoredDocument {
   } catch (cause) {
     throw new MillraceError('INVALID', 'a stored document is no JSON', {}, cause);
   }
-  const { content, metadata, vector } = isObject(value) ? value : {};
+  const { content, metadata, vector } = isJsonObject(value) ? value : {};
   const isWhole =
-    isObject(content) &&
-    (metadata === undefined || isObject(metadata)) &&
+    isJsonObject(content) &&
+    (metadata === undefined || isJsonObject(metadata)) &&
     (vector === undefined || (Array.isArray(vector) && vector.every(Number.isFinite)));
   if (!isWhole) throw new MillraceError('INVALID', 'a stored document has another form');
   return { content, metadata, vector } as StoredDocument;
 }
 
-export interface DocumentLimits {
+interface DocumentLimits {
   /** Of the content's JSON text. */
   readonly contentCharacters: number;
   /** Of the metadata's JSON text, UTF-8. */
@@ -120,6 +120,6 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ export { DOCUMENT_WRITES, type DocumentWrite, type WriteBounds } from './documen
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
 export { parseFilter } from './filter-parser.js';
-export { compileFilter, compileNode, type FilteredDocument, type FilterPredicate } from './filter-predicate.js';
+export { compileFilter, type FilteredDocument, type FilterPredicate } from './filter-predicate.js';
 export type { FilterLiteral, FilterNode, FilterPath, OrderOperator } from './filter-tree.js';
 export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';

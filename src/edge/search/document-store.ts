@@ -29,16 +29,16 @@ import type { KvGateway } from '../../ports/index.js';
 import { MAX_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
 import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
-/** A document that is replaced whenever its filter was asked: it is left after so many times. */
+/** A document that is replaced every time a filter was asked about it is left alone after so many times. */
 const MAX_TRIES = 5;
-/** Lengths that are asked for in one request. */
+/** Names whose lengths are asked for in one request. */
 const COUNTED_NAMES = 500;
 
 export interface FoundDocument extends StoredDocument {
   readonly id: string;
 }
 
-export interface DocumentPage {
+interface DocumentPage {
   readonly documents: readonly FoundDocument[];
   /** The last id that was looked at; undefined when there is none behind it. */
   readonly last: string | undefined;
@@ -51,9 +51,9 @@ export interface NameCount {
 }
 
 export interface UpsertOutcome extends StoredTotals {
-  /** Of what there would be too much; then nothing is written. */
+  /** If it was not done, of what there would be too much; then nothing is written. */
   readonly kind: 'done' | 'documents' | 'names' | 'bytes';
-  /** Documents that are new, or would be. */
+  /** How many documents are new, or would be. */
   readonly added: number;
 }
 
@@ -82,12 +82,9 @@ export class DocumentStore {
   async fetch(name: string, ids: readonly string[]): Promise<readonly (FoundDocument | undefined)[]> {
     const found: (FoundDocument | undefined)[] = [];
     for (let from = 0; from < ids.length; from += READ_DOCUMENTS) {
-      const part = ids.slice(from, from + READ_DOCUMENTS);
-      const texts = await this.#texts(name, part.map(bytesOfText));
-      part.forEach((id, at) => {
-        const text = texts[at];
-        found.push(text === null || text === undefined ? undefined : { id, ...decodeDocument(text) });
-      });
+      const part = ids.slice(from, from + READ_DOCUMENTS).map(bytesOfText);
+      const texts = await this.#texts(name, part);
+      found.push(...texts.map((text, at) => foundDocument(part[at], text)));
     }
     return found;
   }
@@ -97,11 +94,8 @@ export class DocumentStore {
    * @param count at most so many; fewer when they are long, or removed while they are read
    */
   async page(name: string, prefix: string, after: string | undefined, count: number): Promise<DocumentPage> {
-    const ids = await this.#ids(
-      name,
-      rangeAfter(bytesOfText(prefix), after === undefined ? undefined : bytesOfText(after)),
-      count + 1,
-    );
+    const range = rangeAfter(bytesOfText(prefix), after === undefined ? undefined : bytesOfText(after));
+    const ids = await this.#ids(name, range, count + 1);
     const isAll = ids.length <= count;
     if (!isAll) ids.pop();
     const documents: FoundDocument[] = [];
@@ -110,12 +104,11 @@ export class DocumentStore {
       if (bytes >= MAX_PAGE_BYTES) return { documents, last: textOfBytes(ids[from - 1] as ByteString) };
       const part = ids.slice(from, from + READ_DOCUMENTS);
       const texts = await this.#texts(name, part);
-      part.forEach((id, at) => {
-        const text = texts[at];
-        if (text === null || text === undefined) return;
-        bytes += text.length;
-        documents.push({ id: textOfBytes(id), ...decodeDocument(text) });
-      });
+      for (const [at, text] of texts.entries()) {
+        bytes += text?.length ?? 0;
+        const document = foundDocument(part[at], text);
+        if (document !== undefined) documents.push(document);
+      }
     }
     return { documents, last: isAll ? undefined : textOfBytes(ids.at(-1) as ByteString) };
   }
@@ -171,7 +164,7 @@ export class DocumentStore {
     const words = [bytesOfText(name)];
     ids.forEach((id, at) => {
       const text = texts[at];
-      if (text !== null && text !== undefined && fits(decodeDocument(text))) words.push(id, text);
+      if (text !== undefined && fits(decodeDocument(text))) words.push(id, text);
     });
     if (words.length === 1) return undefined;
     const [removed, changed] = await this.#partition.write(DOCUMENT_WRITES.removeUnchanged, ...words);
@@ -198,7 +191,7 @@ export class DocumentStore {
     return what as 'done' | 'missing' | 'taken';
   }
 
-  /** In the order of their creation. */
+  /** All names, in the order of their creation. */
   async names(): Promise<readonly string[]> {
     const flat = listOf(await this.#partition.one(['HGETALL', INDEX_NAMES_KEY]));
     const numbered: { name: string; number: number }[] = [];
@@ -208,7 +201,7 @@ export class DocumentStore {
     return numbered.sort((a, b) => a.number - b.number).map(({ name }) => name);
   }
 
-  /** Of every name. */
+  /** What every index holds. */
   async counts(): Promise<readonly NameCount[]> {
     const names = await this.names();
     const counts: NameCount[] = [];
@@ -241,10 +234,17 @@ export class DocumentStore {
     return [...listOf(await this.#partition.one(words))] as ByteString[];
   }
 
-  async #texts(name: string, ids: readonly ByteString[]): Promise<readonly (ByteString | null)[]> {
+  /** In the order of `ids`; undefined for those that are not there. */
+  async #texts(name: string, ids: readonly ByteString[]): Promise<readonly (ByteString | undefined)[]> {
     if (ids.length === 0) return [];
-    return listOf(await this.#partition.one(['HMGET', documentsKey(name), ...ids])) as readonly (ByteString | null)[];
+    const texts = listOf(await this.#partition.one(['HMGET', documentsKey(name), ...ids]));
+    return texts.map((text) => (text === null ? undefined : (text as ByteString)));
   }
+}
+
+function foundDocument(id: ByteString | undefined, text: ByteString | undefined): FoundDocument | undefined {
+  if (id === undefined || text === undefined) return undefined;
+  return { id: textOfBytes(id), ...decodeDocument(text) };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Every bound of the data plane of search indexes that is no limit of the index itself, with its reason. */
+/** Bounds of the data plane of search indexes that are no limits of an index's record, each with its reason. */
 
 import { MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 
