@@ -8,7 +8,7 @@ import { rangeAfter } from './id-range.js';
 import { STEP_DOCUMENTS } from './limits.js';
 import { type HeldKeys, type WriteDecision, Writing } from './write-decision.js';
 
-export interface WriteBounds {
+interface WriteBounds {
   readonly indexNames: number;
   /** Of one index, ids and texts. */
   readonly indexBytes: number;
@@ -17,9 +17,6 @@ export interface WriteBounds {
 export interface DocumentWrite {
   /** Of the command by which the owner of the database is asked for it. No client can send it. */
   readonly name: ByteString;
-  /** As in the table of commands: words with the name; negative: at least so many. */
-  readonly arity: number;
-  readonly summary: string;
   /** It is refused where the database may not grow. */
   readonly mayGrow?: true;
   /** It changes all indexes at once, however many there are. */
@@ -40,14 +37,13 @@ function upsert(keys: HeldKeys, words: readonly ByteString[], bounds: WriteBound
   const { documents, order } = keysOfIndex(name);
   const texts = pairsFrom(words, 2);
   const writing = new Writing(keys);
-  const held = keys.hash(documents);
   const stored = ['HSET', documents];
   const listed = ['ZADD', order];
   let added = 0;
   let coming = 0;
   let replaced = 0;
   for (const [id, text] of texts) {
-    const before = held?.get(id);
+    const before = keys.field(documents, id);
     coming += id.length + text.length;
     stored.push(id, text);
     if (before !== undefined) {
@@ -59,10 +55,9 @@ function upsert(keys: HeldKeys, words: readonly ByteString[], bounds: WriteBound
   }
   if (added > 0 && writing.documents + added > Number(mostDocuments)) return writing.answer('documents', added);
   if (writing.bytesOf(name) + coming > bounds.indexBytes) return writing.answer('bytes', added);
-  const names = keys.hash(INDEX_NAMES_KEY);
-  if (names?.has(name) !== true) {
-    if ((names?.size ?? 0) >= bounds.indexNames) return writing.answer('names', added);
-    const number = String(writing.namesCreated + 1);
+  if (keys.field(INDEX_NAMES_KEY, name) === undefined) {
+    if (keys.size(INDEX_NAMES_KEY) >= bounds.indexNames) return writing.answer('names', added);
+    const number = String(Number(keys.field(COUNTS_KEY, 'names') ?? 0) + 1);
     writing.changes.push(['HSET', COUNTS_KEY, 'names', number], ['HSET', INDEX_NAMES_KEY, name, number]);
   }
   if (texts.size > 0) writing.changes.push(stored);
@@ -108,7 +103,7 @@ function reset(keys: HeldKeys, [name = '']: readonly ByteString[]): WriteDecisio
 function resetAll(keys: HeldKeys): WriteDecision {
   const writing = new Writing(keys);
   const gone = ['DEL'];
-  for (const name of keys.hash(INDEX_NAMES_KEY)?.keys() ?? []) {
+  for (const name of keys.fields(INDEX_NAMES_KEY)) {
     const { documents, order } = keysOfIndex(name);
     gone.push(documents, order);
   }
@@ -120,7 +115,7 @@ function resetAll(keys: HeldKeys): WriteDecision {
 /** Words: name. The answer says 1, or 0 where there is none. */
 function deleteName(keys: HeldKeys, [name = '']: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
-  const isThere = keys.hash(INDEX_NAMES_KEY)?.has(name) === true;
+  const isThere = keys.field(INDEX_NAMES_KEY, name) !== undefined;
   writing.removeAll(name);
   if (isThere) writing.changes.push(['HDEL', INDEX_NAMES_KEY, name]);
   return writing.answer(isThere ? 1 : 0);
@@ -129,11 +124,10 @@ function deleteName(keys: HeldKeys, [name = '']: readonly ByteString[]): WriteDe
 /** Words: name, new name, `1` to delete what has the new name. The answer says whether it was done, or why not. */
 function rename(keys: HeldKeys, [from = '', to = '', deletesExisting]: readonly ByteString[]): WriteDecision {
   const writing = new Writing(keys);
-  const names = keys.hash(INDEX_NAMES_KEY);
-  const number = names?.get(from);
+  const number = keys.field(INDEX_NAMES_KEY, from);
   if (number === undefined) return writing.answer('missing');
   if (from === to) return writing.answer('done');
-  if (names?.has(to) === true) {
+  if (keys.field(INDEX_NAMES_KEY, to) !== undefined) {
     if (deletesExisting !== '1') return writing.answer('taken');
     writing.removeAll(to);
   }
@@ -150,54 +144,12 @@ function pairsFrom(words: readonly ByteString[], first: number): ReadonlyMap<Byt
 }
 
 export const DOCUMENT_WRITES = {
-  upsert: {
-    name: 'SEARCH.UPSERT',
-    arity: -5,
-    summary: 'Stores documents of an index.',
-    mayGrow: true,
-    decide: upsert,
-  },
-  removeIds: {
-    name: 'SEARCH.REMOVE',
-    arity: -3,
-    summary: 'Removes documents by their ids.',
-    decide: removeIds,
-  },
-  removeUnchanged: {
-    name: 'SEARCH.REMOVEUNCHANGED',
-    arity: -4,
-    summary: 'Removes documents that still have the text that they are given with.',
-    decide: removeUnchanged,
-  },
-  removeRange: {
-    name: 'SEARCH.REMOVERANGE',
-    arity: 4,
-    summary: 'Removes some of the documents whose ids begin with a prefix.',
-    decide: removeRange,
-  },
-  reset: {
-    name: 'SEARCH.RESET',
-    arity: 2,
-    summary: 'Empties an index.',
-    decide: reset,
-  },
-  resetAll: {
-    name: 'SEARCH.RESETALL',
-    arity: 1,
-    summary: 'Empties all indexes.',
-    isOfAll: true,
-    decide: resetAll,
-  },
-  deleteName: {
-    name: 'SEARCH.DELETE',
-    arity: 2,
-    summary: 'Deletes an index.',
-    decide: deleteName,
-  },
-  rename: {
-    name: 'SEARCH.RENAME',
-    arity: 4,
-    summary: 'Gives an index another name.',
-    decide: rename,
-  },
+  upsert: { name: 'SEARCH.UPSERT', decide: upsert, mayGrow: true },
+  removeIds: { name: 'SEARCH.REMOVE', decide: removeIds },
+  removeUnchanged: { name: 'SEARCH.REMOVEUNCHANGED', decide: removeUnchanged },
+  removeRange: { name: 'SEARCH.REMOVERANGE', decide: removeRange },
+  reset: { name: 'SEARCH.RESET', decide: reset },
+  resetAll: { name: 'SEARCH.RESETALL', decide: resetAll, isOfAll: true },
+  deleteName: { name: 'SEARCH.DELETE', decide: deleteName },
+  rename: { name: 'SEARCH.RENAME', decide: rename },
 } as const satisfies Record<string, DocumentWrite>;

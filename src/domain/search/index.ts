@@ -1,5 +1,5 @@
 /** Search indexes: documents as they are stored, the filter language, and what of a text is compared. Pure. */
-export { DOCUMENT_WRITES, type DocumentWrite, type WriteBounds } from './document-writes.js';
+export { DOCUMENT_WRITES, type DocumentWrite } from './document-writes.js';
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
 export { parseFilter } from './filter-parser.js';
@@ -9,4 +9,4 @@ export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
 export { type SearchableText, searchableText } from './searchable-text.js';
 export { MAX_WORD_CHARACTERS, wordsOf } from './words.js';
-export type { HeldHash, HeldKeys, WriteDecision } from './write-decision.js';
+export type { HeldKeys, WriteDecision } from './write-decision.js';

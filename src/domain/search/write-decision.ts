@@ -11,19 +11,15 @@ import type { ByteString } from '../../kernel/index.js';
 import { BYTES_KEY, COUNTS_KEY, keysOfIndex } from './documents.js';
 import type { IdRange } from './id-range.js';
 
-/** A hash that somebody else changes; a map is one. */
-export interface HeldHash {
-  readonly size: number;
-  get(field: ByteString): ByteString | undefined;
-  has(field: ByteString): boolean;
-  keys(): Iterable<ByteString>;
-}
-
 /** What the keys of a search database hold now. Names, ids and texts are UTF-8. */
 export interface HeldKeys {
-  /** The hash of that key; undefined where there is none. */
-  hash(key: ByteString): HeldHash | undefined;
-  /** The first members of the sorted set of that key that lie in the range, in order. */
+  /** A field of a hash; undefined where there is none. */
+  field(key: ByteString, field: ByteString): ByteString | undefined;
+  /** All fields of a hash. */
+  fields(key: ByteString): Iterable<ByteString>;
+  /** How many fields a hash has. */
+  size(key: ByteString): number;
+  /** The first members of a sorted set that lie in the range, in order. */
   idsIn(key: ByteString, range: IdRange, most: number): readonly ByteString[];
 }
 
@@ -36,16 +32,12 @@ export interface WriteDecision {
 
 export class Writing {
   readonly changes: ByteString[][] = [];
-  readonly #counts: HeldHash | undefined;
-  readonly #bytesByName: HeldHash | undefined;
   #documents: number;
   #bytes: number;
 
   constructor(readonly keys: HeldKeys) {
-    this.#counts = keys.hash(COUNTS_KEY);
-    this.#bytesByName = keys.hash(BYTES_KEY);
-    this.#documents = Number(this.#counts?.get('documents') ?? 0);
-    this.#bytes = Number(this.#counts?.get('bytes') ?? 0);
+    this.#documents = Number(keys.field(COUNTS_KEY, 'documents') ?? 0);
+    this.#bytes = Number(keys.field(COUNTS_KEY, 'bytes') ?? 0);
   }
 
   /** Of all indexes, as they will be. */
@@ -53,19 +45,14 @@ export class Writing {
     return this.#documents;
   }
 
-  /** How many names were ever created. */
-  get namesCreated(): number {
-    return Number(this.#counts?.get('names') ?? 0);
-  }
-
   /** Of the documents that an index held before. */
   bytesOf(name: ByteString): number {
-    return Number(this.#bytesByName?.get(name) ?? 0);
+    return Number(this.keys.field(BYTES_KEY, name) ?? 0);
   }
 
   /** DS1, DS4: an index has so many documents and bytes more than it had, or fewer. To be said once for each index. */
   count(name: ByteString, documents: number, bytes: number): void {
-    const before = this.#bytesByName?.get(name);
+    const before = this.keys.field(BYTES_KEY, name);
     const after = String(this.bytesOf(name) + bytes);
     if (after === '0' && before !== undefined) this.changes.push(['HDEL', BYTES_KEY, name]);
     else if (after !== (before ?? '0')) this.changes.push(['HSET', BYTES_KEY, name, after]);
@@ -81,7 +68,7 @@ export class Writing {
   /** DS2. */
   removeAll(name: ByteString): void {
     const { documents, order } = keysOfIndex(name);
-    const held = this.keys.hash(documents)?.size ?? 0;
+    const held = this.keys.size(documents);
     if (held > 0) this.changes.push(['DEL', documents, order]);
     this.count(name, -held, -this.bytesOf(name));
   }
@@ -97,12 +84,11 @@ export class Writing {
     texts?: ReadonlyMap<ByteString, ByteString>,
   ): readonly [removed: number, changed: number] {
     const { documents, order } = keysOfIndex(name);
-    const held = this.keys.hash(documents);
     const gone: ByteString[] = [];
     let bytes = 0;
     let changed = 0;
     for (const id of ids) {
-      const text = held?.get(id);
+      const text = this.keys.field(documents, id);
       if (text === undefined) continue;
       if (texts === undefined || texts.get(id) === text) {
         gone.push(id);
@@ -121,7 +107,7 @@ export class Writing {
   /** DS2, DS4: the documents of one index become those of another, which has none. */
   move(from: ByteString, to: ByteString): void {
     const [source, target] = [keysOfIndex(from), keysOfIndex(to)];
-    if (this.keys.hash(source.documents) === undefined) return;
+    if (this.keys.size(source.documents) === 0) return;
     this.changes.push(
       ['RENAME', source.documents, target.documents],
       ['RENAME', source.order, target.order],

@@ -19,11 +19,23 @@ class Keys implements HeldKeys {
     return this.#hashes.get(key);
   }
 
+  field(key: string, field: string): string | undefined {
+    return this.hash(key)?.get(field);
+  }
+
+  fields(key: string): Iterable<string> {
+    return this.hash(key)?.keys() ?? [];
+  }
+
+  size(key: string): number {
+    return this.hash(key)?.size ?? 0;
+  }
+
   idsIn(key: string, { from, to }: { from: string; to: string }, most: number): string[] {
     const isIn = (id: string) =>
       (from === '-' || (from[0] === '[' ? id >= from.slice(1) : id > from.slice(1))) &&
       (to === '+' || id < to.slice(1));
-    return [...(this.hash(key)?.keys() ?? [])].filter(isIn).sort().slice(0, most);
+    return [...this.fields(key)].filter(isIn).sort().slice(0, most);
   }
 
   /** @returns what was decided, and has been done now */

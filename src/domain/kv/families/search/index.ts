@@ -5,14 +5,8 @@
  * The rows are in no table that clients are served from, and so they are in no script, transaction, rule of a user or
  * answer of COMMAND (`commands.ts`).
  */
-import { assert } from '../../../../kernel/index.js';
-import {
-  DOCUMENT_WRITES,
-  type DocumentWrite,
-  type HeldHash,
-  type HeldKeys,
-  MAX_INDEX_NAMES,
-} from '../../../search/index.js';
+import { assert, type ByteString } from '../../../../kernel/index.js';
+import { DOCUMENT_WRITES, type DocumentWrite, type HeldKeys, MAX_INDEX_NAMES } from '../../../search/index.js';
 import { type CommandContext, type CommandSpec, family, NO_KEYS, type SlicedHandler } from '../../command-spec.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { ErrorReply } from '../../reply.js';
@@ -28,13 +22,13 @@ export const SEARCH_WRITES: readonly CommandSpec[] = family(
   'server',
   Object.values<DocumentWrite>(DOCUMENT_WRITES).map((write) => ({
     name: write.name,
-    arity: write.arity,
+    arity: -1,
     flags: write.mayGrow === true ? ['write', 'denyoom'] : ['write'],
     // It looks at keys that it does not name.
     keys: NO_KEYS,
     acrossPartitions: 'first',
     ...inSlices(decidedBy(write), write.isOfAll === true ? () => true : hasManyWords),
-    summary: write.summary,
+    summary: 'A write of documents.',
     since: '',
   })),
 );
@@ -46,35 +40,27 @@ function decidedBy(write: DocumentWrite): SlicedHandler {
       const spec = context.commands.find(words);
       assert(spec !== undefined, 'a write of documents is made of an unknown command', { command: words[0] });
       const reply = yield* context.callInSlices(spec, words);
-      // Then nothing of it is kept: the partition is built again.
-      assert(!(reply instanceof ErrorReply), 'a part of a write of documents was refused', { reply: String(reply) });
+      const refusal = reply instanceof ErrorReply ? reply.text : undefined;
+      // Nothing of the write is kept then: the partition is built again.
+      assert(refusal === undefined, 'a part of a write of documents was refused', { refusal });
     }
     return answer;
   };
 }
 
 function heldIn({ keyspace, nowMs }: CommandContext): HeldKeys {
+  const hash = (key: ByteString) => keyspace.peekKind(key, HashValue);
   return {
-    hash: (key) => {
-      const hash = keyspace.peekKind(key, HashValue);
-      return hash === undefined ? undefined : asMap(hash, nowMs);
+    field: (key, field) => hash(key)?.get(field, nowMs),
+    *fields(key) {
+      for (const [field] of hash(key)?.entries(nowMs) ?? []) yield field;
     },
+    size: (key) => hash(key)?.visibleSize(nowMs) ?? 0,
     idsIn: (key, { from, to }, most) => {
       const set = keyspace.peekKind(key, SortedSet);
       if (set === undefined) return [];
       const ranks = memberRange(from, to)(set);
       return set.membersBetween(ranks.from, Math.min(ranks.to, ranks.from + most));
-    },
-  };
-}
-
-function asMap(hash: HashValue, nowMs: number): HeldHash {
-  return {
-    size: hash.visibleSize(nowMs),
-    get: (field) => hash.get(field, nowMs),
-    has: (field) => hash.has(field, nowMs),
-    *keys() {
-      for (const [field] of hash.entries(nowMs)) yield field;
     },
   };
 }
