@@ -4,7 +4,7 @@
  */
 
 import { SlotAudience } from '../../src/actors/kv-shard/slot-audience.js';
-import { admit, ErrorReply, KvEngine, type Reply, replyBytes } from '../../src/domain/kv/index.js';
+import { admit, ErrorReply, findCommand, KvEngine, type Reply, replyBytes } from '../../src/domain/kv/index.js';
 import type { PartitionName } from '../../src/kernel/index.js';
 import type { KvDelivery, KvRequest, KvResponse } from '../../src/messages/index.js';
 import type { KvGateway } from '../../src/ports/index.js';
@@ -44,7 +44,8 @@ export class MemoryKvGateway implements KvGateway {
     let answerBytes = 0;
     for (const words of request.commands) {
       if (request.mode === 'pipeline' && answerBytes > (request.maxAnswerBytes ?? Number.POSITIVE_INFINITY)) break;
-      const spec = admit(words);
+      // Nobody admits what only processes send.
+      const spec = (words[0]?.startsWith('SEARCH.') && findCommand(words)) || admit(words);
       replies.push(
         spec instanceof ErrorReply
           ? spec

@@ -4,8 +4,11 @@
  *     d:<index name>   hash        id → JSON text of {content, metadata?, vector?}
  *     o:<index name>   sorted set  ids, all with score 0, so that ranges and prefixes go by the order of their bytes
  *     i                hash        index name → number of its creation, growing
+ *     b                hash        index name → bytes of its documents, ids and texts
+ *     c                hash        `documents` and `bytes` of all indexes together; `names`: how many were ever created
  *
- * Names and texts are UTF-8. What is in `d:` is what a search may find; `o:` and `i` are for those who list.
+ * Names and texts are UTF-8. What is in `d:` is what a search may find; the other keys are for those who list, and for
+ * the rules of writing (document-writes.ts).
  */
 import { type ByteString, bytesOfText, MillraceError, textOfBytes } from '../../kernel/index.js';
 import { MAX_CONTENT_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_METADATA_BYTES, MAX_VECTOR_DIMENSIONS } from './limits.js';
@@ -24,17 +27,26 @@ export interface StoredDocument {
 
 /** Where the names of a database's indexes are. */
 export const INDEX_NAMES_KEY: ByteString = 'i';
+/** Where the bytes of each index are counted. */
+export const BYTES_KEY: ByteString = 'b';
+/** Where everything is counted together. */
+export const COUNTS_KEY: ByteString = 'c';
 /** Of every member of `o:`. */
 export const ORDER_SCORE: ByteString = '0';
 const DOCUMENTS = 'd:';
 const ORDER = 'o:';
 
 export function documentsKey(name: string): ByteString {
-  return DOCUMENTS + bytesOfText(name);
+  return keysOfIndex(bytesOfText(name)).documents;
 }
 
 export function orderKey(name: string): ByteString {
-  return ORDER + bytesOfText(name);
+  return keysOfIndex(bytesOfText(name)).order;
+}
+
+/** @param name as bytes. */
+export function keysOfIndex(name: ByteString): { readonly documents: ByteString; readonly order: ByteString } {
+  return { documents: DOCUMENTS + name, order: ORDER + name };
 }
 
 /** @returns undefined for a key of something else */
@@ -54,16 +66,16 @@ export function decodeDocument(bytes: ByteString): StoredDocument {
   } catch (cause) {
     throw new MillraceError('INVALID', 'a stored document is no JSON', {}, cause);
   }
-  const { content, metadata, vector } = isObject(value) ? value : {};
+  const { content, metadata, vector } = isJsonObject(value) ? value : {};
   const isWhole =
-    isObject(content) &&
-    (metadata === undefined || isObject(metadata)) &&
+    isJsonObject(content) &&
+    (metadata === undefined || isJsonObject(metadata)) &&
     (vector === undefined || (Array.isArray(vector) && vector.every(Number.isFinite)));
   if (!isWhole) throw new MillraceError('INVALID', 'a stored document has another form');
   return { content, metadata, vector } as StoredDocument;
 }
 
-export interface DocumentLimits {
+interface DocumentLimits {
   /** Of the content's JSON text. */
   readonly contentCharacters: number;
   /** Of the metadata's JSON text, UTF-8. */
@@ -108,6 +120,6 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -14,7 +14,7 @@ interface CharacterClass {
   readonly ranges: readonly (readonly [number, number])[];
 }
 
-export interface FilterGlob {
+interface FilterGlob {
   /** Why it is no pattern; it then matches nothing. */
   readonly problem: string | undefined;
   matches(value: string): boolean;

@@ -1,9 +1,12 @@
 /** Search indexes: documents as they are stored, the filter language, and what of a text is compared. Pure. */
+export { DOCUMENT_WRITES, type DocumentWrite } from './document-writes.js';
 export * from './documents.js';
 export { type Embedding, HashedNgrams } from './embedding.js';
 export { parseFilter } from './filter-parser.js';
-export { compileFilter, compileNode, type FilteredDocument, type FilterPredicate } from './filter-predicate.js';
+export { compileFilter, type FilteredDocument, type FilterPredicate } from './filter-predicate.js';
 export type { FilterLiteral, FilterNode, FilterPath, OrderOperator } from './filter-tree.js';
+export { type IdRange, rangeAfter, rangeOf } from './id-range.js';
 export * from './limits.js';
 export { type SearchableText, searchableText } from './searchable-text.js';
 export { MAX_WORD_CHARACTERS, wordsOf } from './words.js';
+export type { HeldKeys, WriteDecision } from './write-decision.js';

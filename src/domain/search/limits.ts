@@ -16,6 +16,11 @@ export const MAX_VECTOR_DIMENSIONS = 4096;
 /** Levels of objects and arrays in content and metadata: what walks through them is recursive. */
 export const MAX_DOCUMENT_DEPTH = 64;
 
+/** Documented for the service whose interface this is: names of one search database. */
+export const MAX_INDEX_NAMES = 10_000;
+/** Documents that one step of a removal by prefix or filter looks at: the owner does a step at a stretch. */
+export const STEP_DOCUMENTS = 200;
+
 /** Characters of a filter: a few hundred comparisons, or one list of a thousand ids. */
 export const MAX_FILTER_CHARACTERS = 65_536;
 /** Comparisons in a filter; all may have to be made for each document. */

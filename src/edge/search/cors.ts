@@ -1,14 +1,14 @@
 /**
- * What browsers need to be told: the read-only token is made for pages of any origin. There are no cookies, so an
+ * What browsers are told, because the read-only token is made for pages of any origin. There are no cookies, so an
  * origin gains nothing by being let in.
  */
 import type { IncomingMessage } from 'node:http';
 
-export const SEARCH_METHODS = 'GET, POST, DELETE';
+const SEARCH_METHODS = 'GET, POST, DELETE';
 
 /** Seconds a browser may remember a preflight's answer; Chromium's own bound. */
 const PREFLIGHT_MAX_AGE_SECONDS = '7200';
-/** Client packages send headers about themselves under names that are theirs. */
+/** Client packages send headers about themselves, under names of their own. */
 const HEADER_NAMES = /^[\w\-, ]{1,1024}$/;
 
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
@@ -26,7 +26,7 @@ export function preflightHeaders({ headers }: IncomingMessage): Readonly<Record<
   };
 }
 
-/** For every answer to a request that has an origin, refusals included. */
+/** Headers of every answer, refusals included; there are none for a request without an origin. */
 export function answerHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   if (headers.origin === undefined) return {};
   return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };

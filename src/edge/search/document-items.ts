@@ -10,7 +10,7 @@ import { LONG_BODY_BYTES, MAX_DOCUMENT_BYTES } from './face-limits.js';
 
 const OPEN_ARRAY = 0x5b;
 
-/** Nothing of a document is walked by us: its length alone bounds it. */
+/** The length of a document is its only bound here: nothing walks through its values. */
 const BOUNDS = {
   what: 'a document',
   maxBytes: MAX_DOCUMENT_BYTES,
@@ -20,7 +20,7 @@ const BOUNDS = {
 };
 
 /**
- * Each as `JSON.parse` gives it; `undefined` where others may run.
+ * Gives each as `JSON.parse` does, and `undefined` where others may run.
  * @throws Refused 400
  */
 export function* documentItems(body: Buffer): Generator<{ readonly item: unknown } | undefined, void> {

@@ -1,6 +1,7 @@
 /**
  * The documents of one search database, in the kv partition that is theirs: what each command of the data plane does
- * there. Writes are scripts, one step each; reads are plain commands, page by page.
+ * there. For writes it asks the owner, which decides by the rules of domain/search and does each in one step; reads are
+ * plain commands, page by page.
  *
  *  ST1 a write is carried out whole or not at all, but for removals by prefix and by filter, which go in steps of
  *      `STEP_DOCUMENTS`, each whole; what a step has removed stays removed
@@ -9,39 +10,35 @@
  */
 import type { Reply } from '../../domain/kv/index.js';
 import {
+  BYTES_KEY,
+  COUNTS_KEY,
+  DOCUMENT_WRITES,
   decodeDocument,
   documentsKey,
   type FilterPredicate,
+  type IdRange,
   INDEX_NAMES_KEY,
   orderKey,
+  rangeAfter,
+  rangeOf,
+  STEP_DOCUMENTS,
   type StoredDocument,
 } from '../../domain/search/index.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../kernel/index.js';
 import type { KvGateway } from '../../ports/index.js';
-import {
-  DELETE_NAME,
-  REMOVE_IDS,
-  REMOVE_RANGE,
-  REMOVE_UNCHANGED,
-  RENAME,
-  RESET,
-  RESET_ALL,
-  UPSERT,
-} from './document-scripts.js';
-import { MAX_INDEX_BYTES, MAX_INDEX_NAMES, MAX_PAGE_BYTES, READ_DOCUMENTS, STEP_DOCUMENTS } from './face-limits.js';
-import { type LexRange, rangeAfter, rangeOf } from './lex-range.js';
-import { BYTES_KEY, COUNTS_KEY, listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
+import { MAX_PAGE_BYTES, READ_DOCUMENTS } from './face-limits.js';
+import { listOf, SearchPartition, type StoredTotals, totalsOf } from './search-partition.js';
 
-/** A document that is replaced whenever its filter was asked: it is left after so many times. */
+/** A document that is replaced every time a filter was asked about it is left alone after so many times. */
 const MAX_TRIES = 5;
-/** Lengths that are asked for in one request. */
+/** Names whose lengths are asked for in one request. */
 const COUNTED_NAMES = 500;
 
 export interface FoundDocument extends StoredDocument {
   readonly id: string;
 }
 
-export interface DocumentPage {
+interface DocumentPage {
   readonly documents: readonly FoundDocument[];
   /** The last id that was looked at; undefined when there is none behind it. */
   readonly last: string | undefined;
@@ -54,9 +51,9 @@ export interface NameCount {
 }
 
 export interface UpsertOutcome extends StoredTotals {
-  /** Of what there would be too much; then nothing is written. */
+  /** If it was not done, of what there would be too much; then nothing is written. */
   readonly kind: 'done' | 'documents' | 'names' | 'bytes';
-  /** Documents that are new, or would be. */
+  /** How many documents are new, or would be. */
   readonly added: number;
 }
 
@@ -75,9 +72,9 @@ export class DocumentStore {
 
   /** @param texts by id, as `encodeDocument` makes them */
   async upsert(name: string, texts: ReadonlyMap<string, ByteString>, maxDocuments: number): Promise<UpsertOutcome> {
-    const words = [bytesOfText(name), String(maxDocuments), String(MAX_INDEX_NAMES), String(MAX_INDEX_BYTES)];
+    const words = [bytesOfText(name), String(maxDocuments)];
     for (const [id, text] of texts) words.push(bytesOfText(id), text);
-    const [what, added, ...totals] = await this.#partition.script(UPSERT, name, words);
+    const [what, added, ...totals] = await this.#partition.write(DOCUMENT_WRITES.upsert, ...words);
     return { kind: what as UpsertOutcome['kind'], added: Number(added), ...totalsOf(totals) };
   }
 
@@ -85,12 +82,9 @@ export class DocumentStore {
   async fetch(name: string, ids: readonly string[]): Promise<readonly (FoundDocument | undefined)[]> {
     const found: (FoundDocument | undefined)[] = [];
     for (let from = 0; from < ids.length; from += READ_DOCUMENTS) {
-      const part = ids.slice(from, from + READ_DOCUMENTS);
-      const texts = await this.#texts(name, part.map(bytesOfText));
-      part.forEach((id, at) => {
-        const text = texts[at];
-        found.push(text === null || text === undefined ? undefined : { id, ...decodeDocument(text) });
-      });
+      const part = ids.slice(from, from + READ_DOCUMENTS).map(bytesOfText);
+      const texts = await this.#texts(name, part);
+      found.push(...texts.map((text, at) => foundDocument(part[at], text)));
     }
     return found;
   }
@@ -100,11 +94,8 @@ export class DocumentStore {
    * @param count at most so many; fewer when they are long, or removed while they are read
    */
   async page(name: string, prefix: string, after: string | undefined, count: number): Promise<DocumentPage> {
-    const ids = await this.#ids(
-      name,
-      rangeAfter(bytesOfText(prefix), after === undefined ? undefined : bytesOfText(after)),
-      count + 1,
-    );
+    const range = rangeAfter(bytesOfText(prefix), after === undefined ? undefined : bytesOfText(after));
+    const ids = await this.#ids(name, range, count + 1);
     const isAll = ids.length <= count;
     if (!isAll) ids.pop();
     const documents: FoundDocument[] = [];
@@ -113,37 +104,34 @@ export class DocumentStore {
       if (bytes >= MAX_PAGE_BYTES) return { documents, last: textOfBytes(ids[from - 1] as ByteString) };
       const part = ids.slice(from, from + READ_DOCUMENTS);
       const texts = await this.#texts(name, part);
-      part.forEach((id, at) => {
-        const text = texts[at];
-        if (text === null || text === undefined) return;
-        bytes += text.length;
-        documents.push({ id: textOfBytes(id), ...decodeDocument(text) });
-      });
+      for (const [at, text] of texts.entries()) {
+        bytes += text?.length ?? 0;
+        const document = foundDocument(part[at], text);
+        if (document !== undefined) documents.push(document);
+      }
     }
     return { documents, last: isAll ? undefined : textOfBytes(ids.at(-1) as ByteString) };
   }
 
   async removeIds(name: string, ids: readonly string[]): Promise<Removal> {
     if (ids.length === 0) return { removed: 0, isCutShort: false, ...(await this.totals()) };
-    const [removed, ...totals] = await this.#partition.script(REMOVE_IDS, name, [
-      bytesOfText(name),
-      ...new Set(ids.map(bytesOfText)),
-    ]);
+    const words = [name, ...ids].map(bytesOfText);
+    const [removed, ...totals] = await this.#partition.write(DOCUMENT_WRITES.removeIds, ...words);
     return { removed: Number(removed), isCutShort: false, ...totalsOf(totals) };
   }
 
   /** ST1. @param mayGoOn asked before each step but the first */
   async removePrefix(name: string, prefix: string, mayGoOn: () => boolean): Promise<Removal> {
     let removed = 0;
-    let range = rangeOf(bytesOfText(prefix));
+    let after = '';
     for (;;) {
-      const words = [bytesOfText(name), range.from, range.to, String(STEP_DOCUMENTS)];
-      const [count, last, ...totals] = await this.#partition.script(REMOVE_RANGE, name, words);
+      const words = [bytesOfText(name), bytesOfText(prefix), after];
+      const [count, last, ...totals] = await this.#partition.write(DOCUMENT_WRITES.removeRange, ...words);
       removed += Number(count);
-      // From the last id on, so that whoever goes on writing there does not keep it going.
       const isCutShort = last !== '' && !mayGoOn();
       if (last === '' || isCutShort) return { removed, isCutShort, ...totalsOf(totals) };
-      range = rangeAfter(bytesOfText(prefix), last as ByteString);
+      // Each step begins behind the last one, so that whoever goes on writing there does not keep it going.
+      after = last as ByteString;
     }
   }
 
@@ -176,35 +164,34 @@ export class DocumentStore {
     const words = [bytesOfText(name)];
     ids.forEach((id, at) => {
       const text = texts[at];
-      if (text !== null && text !== undefined && fits(decodeDocument(text))) words.push(id, text);
+      if (text !== undefined && fits(decodeDocument(text))) words.push(id, text);
     });
     if (words.length === 1) return undefined;
-    const [removed, changed] = await this.#partition.script(REMOVE_UNCHANGED, name, words);
+    const [removed, changed] = await this.#partition.write(DOCUMENT_WRITES.removeUnchanged, ...words);
     return { removed: Number(removed), changed: Number(changed) };
   }
 
   async reset(name: string): Promise<StoredTotals> {
-    return totalsOf(await this.#partition.script(RESET, name, [bytesOfText(name)]));
+    return totalsOf(await this.#partition.write(DOCUMENT_WRITES.reset, bytesOfText(name)));
   }
 
   async resetAll(): Promise<StoredTotals> {
-    return totalsOf(await this.#partition.script(RESET_ALL, '', []));
+    return totalsOf(await this.#partition.write(DOCUMENT_WRITES.resetAll));
   }
 
   /** @returns undefined when there is none of that name */
   async deleteName(name: string): Promise<StoredTotals | undefined> {
-    const [deleted, ...totals] = await this.#partition.script(DELETE_NAME, name, [bytesOfText(name)]);
+    const [deleted, ...totals] = await this.#partition.write(DOCUMENT_WRITES.deleteName, bytesOfText(name));
     return deleted === 1 ? totalsOf(totals) : undefined;
   }
 
   async rename(name: string, newName: string, deletesExisting: boolean): Promise<'done' | 'missing' | 'taken'> {
     const words = [bytesOfText(name), bytesOfText(newName), deletesExisting ? '1' : '0'];
-    const more = [documentsKey(newName), orderKey(newName)];
-    const [what] = await this.#partition.script(RENAME, name, words, more);
+    const [what] = await this.#partition.write(DOCUMENT_WRITES.rename, ...words);
     return what as 'done' | 'missing' | 'taken';
   }
 
-  /** In the order of their creation. */
+  /** All names, in the order of their creation. */
   async names(): Promise<readonly string[]> {
     const flat = listOf(await this.#partition.one(['HGETALL', INDEX_NAMES_KEY]));
     const numbered: { name: string; number: number }[] = [];
@@ -214,7 +201,7 @@ export class DocumentStore {
     return numbered.sort((a, b) => a.number - b.number).map(({ name }) => name);
   }
 
-  /** Of every name. */
+  /** What every index holds. */
   async counts(): Promise<readonly NameCount[]> {
     const names = await this.names();
     const counts: NameCount[] = [];
@@ -242,15 +229,22 @@ export class DocumentStore {
     await this.#partition.one(['FLUSHALL']);
   }
 
-  async #ids(name: string, { from, to }: LexRange, count: number): Promise<ByteString[]> {
+  async #ids(name: string, { from, to }: IdRange, count: number): Promise<ByteString[]> {
     const words = ['ZRANGEBYLEX', orderKey(name), from, to, 'LIMIT', '0', String(count)];
     return [...listOf(await this.#partition.one(words))] as ByteString[];
   }
 
-  async #texts(name: string, ids: readonly ByteString[]): Promise<readonly (ByteString | null)[]> {
+  /** In the order of `ids`; undefined for those that are not there. */
+  async #texts(name: string, ids: readonly ByteString[]): Promise<readonly (ByteString | undefined)[]> {
     if (ids.length === 0) return [];
-    return listOf(await this.#partition.one(['HMGET', documentsKey(name), ...ids])) as readonly (ByteString | null)[];
+    const texts = listOf(await this.#partition.one(['HMGET', documentsKey(name), ...ids]));
+    return texts.map((text) => (text === null ? undefined : (text as ByteString)));
   }
+}
+
+function foundDocument(id: ByteString | undefined, text: ByteString | undefined): FoundDocument | undefined {
+  if (id === undefined || text === undefined) return undefined;
+  return { id: textOfBytes(id), ...decodeDocument(text) };
 }
 
 /**

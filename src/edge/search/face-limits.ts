@@ -1,11 +1,11 @@
-/** Every bound of the data plane of search indexes that is no limit of the index itself, with its reason. */
+/** Bounds of the data plane of search indexes that are no limits of an index's record, each with its reason. */
 
 import { MAX_RECORD_BYTES } from '../../domain/kv/index.js';
 
 const MIB = 1024 * 1024;
 
 export interface SearchFaceLimits {
-  /** An upsert's body. It is one entry, and its owner copies it through a script: some milliseconds a megabyte. */
+  /** An upsert's body. It is one entry, and one command for its owner. */
   readonly maxUpsertBytes: number;
   /** Of any other command: a thousand ids of a thousand bytes fit. */
   readonly maxBodyBytes: number;
@@ -19,11 +19,9 @@ export const DEFAULT_SEARCH_FACE_LIMITS: SearchFaceLimits = {
   maxScans: 8,
 };
 
-/** Documented for the service whose interface this is: names of one search database. */
-export const MAX_INDEX_NAMES = 10_000;
 /** Of one index, ids and JSON texts: its documents are one hash, and no value of the engine is larger. */
 export const MAX_INDEX_BYTES = MAX_RECORD_BYTES;
-/** Documents of one upsert, whatever the index allows: what one script does at a stretch. */
+/** Documents of one upsert, whatever the index allows: what the owner does at a stretch. */
 export const MAX_UPSERTED_DOCUMENTS = 1_000;
 /** One document's JSON text: its content, metadata and vector at their bounds, with escapes. */
 export const MAX_DOCUMENT_BYTES = 512 * 1024;
@@ -38,8 +36,6 @@ export const DEFAULT_TOP_K = 10;
 export const MAX_IDS = 1_000;
 /** Documents that are read in one command: the owner answers them at a stretch. */
 export const READ_DOCUMENTS = 100;
-/** Documents of one step of a removal by prefix or filter. */
-export const STEP_DOCUMENTS = 200;
 /** A page ends early beyond this: documents have up to some hundred kilobytes, and a page is held in memory. */
 export const MAX_PAGE_BYTES = 8 * MIB;
 /** Documents that are made into an answer at a stretch: about a millisecond. */

@@ -2,7 +2,7 @@
 import { json } from '../http/answer-shape.js';
 import { FLAG, type JsonSchema, OBJECT, record, TEXT, WHOLE } from '../http/openapi/parts.js';
 
-/** A number is as good as its text. */
+/** A number stands for its text. */
 const ID: JsonSchema = { type: ['string', 'number'] };
 const IDS: JsonSchema = { type: 'array', items: ID };
 const VECTOR: JsonSchema = { type: 'array', items: { type: 'number' } };
@@ -37,7 +37,7 @@ export const SEARCH_BODY = record(
   },
 );
 
-/** Namespaces by name of the index. */
+/** The namespaces are keyed by the name of the index. */
 export const HELD = record(
   { ...COUNTS, indexSize: WHOLE, namespaces: { type: 'object', additionalProperties: record(COUNTS) } },
   { dimension: WHOLE, similarityFunction: TEXT, indexType: TEXT, denseIndex: OBJECT, sparseIndex: OBJECT },

@@ -1,6 +1,6 @@
 /**
- * The limits of a search index, as its record has them; of its grant, so that a change counts from the next request on.
- * How many documents there may be is not judged here: that is one step with writing them.
+ * The limits of a search index. They are read from the grant of each request, so that a change counts from the next one
+ * on. How many documents an index may hold is not judged here: that is one step with writing them.
  *
  *  SL1 what is refused here has changed nothing and counts for no other limit, but for the second's
  *  SL2 the day's share is taken last: it is not given back when the write is refused for its size
@@ -18,7 +18,7 @@ import type { SearchMonth } from './search-face.js';
 
 const DAY_MS = 86_400_000;
 
-export interface SearchAllowanceParts {
+interface SearchAllowanceParts {
   readonly clock: Clock;
   readonly quota: Quota;
   readonly usage: SearchMonth;
@@ -47,7 +47,7 @@ export class SearchAllowance {
     throw new Refused(searchLimitReached('request', 'max_reads_per_request', `at most ${most} documents at once`));
   }
 
-  /** Of everything that carries documents. @throws Refused 429 */
+  /** To be asked for everything that carries documents. @throws Refused 429 */
   mayTransfer({ index, limits }: SearchGrant): void {
     const most = limits.maxMonthlyBandwidth;
     if (most < 0 || this.parts.usage.bytes(index) < most) return;
@@ -75,7 +75,7 @@ export class SearchAllowance {
 
   async #takeOfDay(subject: DatabaseId, perDay: number, count: number, limit: string): Promise<void> {
     if (perDay < 0) return;
-    // To the quota 0 is no limit.
+    // The quota takes 0 for no limit.
     if (perDay > 0 && (await this.parts.quota.take(asLeased(subject, perDay), count))) return;
     const tomorrowInMs = DAY_MS - (this.parts.clock.nowMs() % DAY_MS);
     const text = `all ${perDay} of this day (UTC) are used`;
@@ -89,7 +89,7 @@ export function rerankUnitsOf(topK: number): number {
 }
 
 function taken(bursts: BurstLimiter, index: DatabaseId, most: number, count: number): boolean {
-  // To the limiter 0 is no limit.
+  // The limiter takes 0 for no limit.
   return most < 0 || (most > 0 && bursts.take(index, most, count));
 }
 
@@ -97,7 +97,7 @@ function perSecond(limit: string, most: number, what: string): Refused {
   return new Refused(searchLimitReached('time', limit, `at most ${most} ${what} in a second`, 1));
 }
 
-/** Days are leased by what is counted; nothing else of a database's grant is looked at. */
+/** The quota leases days by the database and its limit, and looks at nothing else of a grant. */
 function asLeased(subject: DatabaseId, maxRequestsPerDay: number): KvGrant {
   const limits = { maxCommandBytes: 0, maxRequestsPerDay };
   return { database: subject, partitions: [], role: 'standard', user: '', limits };

@@ -1,5 +1,5 @@
 /**
- * One request of a search index and its answer: what has been found out about the request, and the only place that
+ * One request of a search index and its answer. The call has what was found out about the request; only the answer
  * writes.
  *
  *  E1 an answer is written once, head and body together, with its length
@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SearchGrant } from '../../ports/index.js';
 import { write, writeRefusal } from '../http/answer.js';
 import { isLongBody } from '../http/index.js';
+import { parsed } from '../http/json-bounds.js';
 import type { Refused } from '../http/refused.js';
 import { answerHeaders } from './cors.js';
 import { DocumentStore } from './document-store.js';
@@ -26,16 +27,21 @@ export class SearchCall {
     readonly answer: SearchAnswer,
     readonly target: SearchTarget,
     readonly grant: SearchGrant,
-    /** As it came. */
+    /** The body as it came. */
     readonly body: Buffer,
   ) {
     this.store = new DocumentStore(face.parts.gateway, grant.index);
     this.startedAtMs = face.parts.clock.monotonicMs();
   }
 
-  /** Of the index; '' for commands without one. */
+  /** The name of the index; '' for commands about all of them. */
   get name(): string {
     return this.target.name ?? '';
+  }
+
+  /** The body of a command that is no upsert: it is short enough to be parsed at once. @throws Refused 400 */
+  get json(): unknown {
+    return this.body.length === 0 ? {} : parsed(this.body);
   }
 
   /** Is there still somebody who waits for the answer? */
@@ -51,7 +57,7 @@ export class SearchCall {
     this.bytesOut = this.answer.json(200, `{"result":${JSON.stringify(value)}}`);
   }
 
-  /** A list of documents, made one after the other so that nothing waits for all of them. */
+  /** Answers a list of documents. They are made some at a time, so that others run between. */
   async results<Item>(
     before: string,
     items: readonly Item[],
@@ -74,12 +80,12 @@ export class SearchAnswer {
     readonly response: ServerResponse,
   ) {}
 
-  /** @returns bytes of the body */
+  /** @returns how many bytes the body has */
   json(status: number, text: string): number {
     return write(this.response, { status, text, headers: answerHeaders(this.request), isLast: this.face.isDraining });
   }
 
-  /** Nothing but a head, for anybody: a long body is not read. */
+  /** Answers nothing but a head. Anybody may ask for that, so a long body of the request is not read. */
   empty(headers: Readonly<Record<string, string>>): void {
     const { request, response } = this;
     write(response, {
@@ -92,7 +98,7 @@ export class SearchAnswer {
     });
   }
 
-  /** @param leavesBody before the body was asked for: a long one is not read */
+  /** @param leavesBody the refusal comes before the body was asked for, and a long body is not read */
   refuse(refused: Refused, leavesBody = false): void {
     const { status, text: error } = refused.refusal;
     const text = JSON.stringify({ error, status });

@@ -1,4 +1,4 @@
-/** What the data plane of search indexes is made of: ports from outside, and the few things its parts share. */
+/** What the data plane of search indexes is made of: ports from outside, and what its requests share. */
 import { ByteBudget, type DatabaseId } from '../../kernel/index.js';
 import { uuidOf } from '../../messages/index.js';
 import type { Clock, KvGateway, Log, Meter, Quota, SearchAccess, SearchQueries, Timers } from '../../ports/index.js';
@@ -8,10 +8,10 @@ import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { DEFAULT_SEARCH_FACE_LIMITS, type SearchFaceLimits } from './face-limits.js';
 import { SearchAllowance } from './search-allowance.js';
 
-/** What was used of an index in this UTC month, as far as this process has heard. */
+/** What of an index was used in this month (UTC), as far as this process has heard. */
 export interface SearchMonth {
   rerankUnits(index: DatabaseId): number;
-  /** In and out. */
+  /** Of bodies, in and out. */
   bytes(index: DatabaseId): number;
 }
 
@@ -58,7 +58,7 @@ export class SearchFace {
     return this.parts.isDraining?.() ?? false;
   }
 
-  /** As its owner calls it. One that was deleted a moment ago goes by its id. */
+  /** The name that its owner gave it. One that was deleted a moment ago goes by its id. */
   nameOf(index: DatabaseId): string {
     for (const { id, name } of this.parts.access.searchIndexes()) if (id === index) return name;
     return uuidOf(index);
@@ -69,7 +69,7 @@ export class SearchFace {
     return this.parts.timers.breathe();
   }
 
-  /** Runs what reads a whole index, unless too many do. @returns undefined: they do */
+  /** Runs what reads a whole index. @returns undefined when too many of them run, and has run nothing */
   async scanning<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
     if (this.#scans >= this.limits.maxScans) return undefined;
     this.#scans += 1;

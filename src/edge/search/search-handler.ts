@@ -1,8 +1,8 @@
 /**
  * The data plane of search indexes, for whoever has the port: `/search/<id>/<command>/<index name>`.
  *
- * Order of judgement: token, command, method, what the token may do, name, body, limits. Nothing is done before all of
- * it is judged.
+ * A request is judged in this order: token, command, method, what the token may do, name, body, limits. Nothing is done
+ * before all of it is judged.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assert } from '../../kernel/index.js';
@@ -22,7 +22,7 @@ import { nameProblem, parseSearchTarget, type SearchTarget } from './search-targ
 
 const INDEX_NAME = 'index name';
 
-/** The command about one index, and the one about all of them: most have one of the two. */
+/** What one word in the path stands for: a command about one index, one about all of them, or both. */
 interface Command {
   readonly named?: SearchRoute;
   readonly ofAll?: SearchRoute;
@@ -35,7 +35,7 @@ for (const route of SEARCH_ROUTES) {
 }
 
 /** @returns false, and has done nothing, for the path of something else. Requests are those of a face server */
-export type SearchHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+type SearchHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function createSearchHandler(parts: SearchHandlerParts): SearchHandler {
   const face = new SearchFace(parts);
@@ -90,7 +90,7 @@ async function run(answer: SearchAnswer, route: SearchRoute, call: SearchCall): 
   }
 }
 
-/** An id that is none says no more than one of somebody else. @throws Refused 401, 429; CONTROL_STALE */
+/** An id that is none is answered as one of somebody else. @throws Refused 401, 429; CONTROL_STALE */
 function grantOf(face: SearchFace, request: IncomingMessage, { id }: SearchTarget): SearchGrant {
   const { parts, signIns, addresses } = face;
   const token = bearerToken(request.headers.authorization);
@@ -113,7 +113,7 @@ function commandOf({ method = '' }: IncomingMessage, target: SearchTarget): Comm
   throw new Refused(SHARED_REFUSALS.methodNotAllowed, { Allow: methods.join(', ') });
 }
 
-/** @throws Refused 400, for a name that is none */
+/** @throws Refused 400 for what is no name */
 function routeOf({ named, ofAll }: Command, { name, isMalformed, isAll }: SearchTarget): SearchRoute {
   if (isMalformed) throw invalid(`${INDEX_NAME}: malformed percent-encoding`);
   if (named === undefined) return ofAll as SearchRoute;

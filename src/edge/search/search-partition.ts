@@ -1,13 +1,9 @@
-/** The way to the kv partition of a search database: commands and scripts for its owner, and their replies as lists. */
-import { ErrorReply, type Reply } from '../../domain/kv/index.js';
-import { documentsKey, INDEX_NAMES_KEY, orderKey } from '../../domain/search/index.js';
+/** The way to the kv partition of a search database: commands for its owner, and their replies as lists. */
+import { ErrorReply, notAvailable, type Reply } from '../../domain/kv/index.js';
+import type { DocumentWrite } from '../../domain/search/index.js';
 import { assert, type ByteString, type DatabaseId, MillraceError } from '../../kernel/index.js';
 import { kvPartition } from '../../messages/index.js';
 import type { KvGateway } from '../../ports/index.js';
-
-/** Beside those of domain/search/documents.ts; what they hold is in document-scripts.ts. */
-export const BYTES_KEY: ByteString = 'b';
-export const COUNTS_KEY: ByteString = 'c';
 
 /** How much a search database holds. */
 export interface StoredTotals {
@@ -32,18 +28,11 @@ export class SearchPartition {
   }
 
   /**
-   * One of document-scripts.ts.
-   * @param name of the index that it is about. @param moreKeys behind those that every script has
-   * @throws as `pipeline`
+   * @param words as the rule of that write has them
+   * @throws as `pipeline`; SHARD_UNAVAILABLE when the owner is a process of an earlier version, which has done nothing
    */
-  async script(
-    script: ByteString,
-    name: string,
-    words: readonly ByteString[],
-    moreKeys: readonly ByteString[] = [],
-  ): Promise<readonly Reply[]> {
-    const keys = [documentsKey(name), orderKey(name), INDEX_NAMES_KEY, BYTES_KEY, COUNTS_KEY, ...moreKeys];
-    return listOf(await this.one(['EVAL', script, String(keys.length), ...keys, ...words]));
+  async write({ name }: DocumentWrite, ...words: readonly ByteString[]): Promise<readonly Reply[]> {
+    return listOf(await this.one([name, ...words]));
   }
 
   async #run(mode: 'single' | 'pipeline', commands: readonly (readonly ByteString[])[]): Promise<readonly Reply[]> {
@@ -53,7 +42,9 @@ export class SearchPartition {
     const partition = kvPartition(index, 0);
     const { replies } = await this.gateway.execute({ database: index, partition, mode, commands, bytes });
     assert(replies.length === commands.length, 'commands without a reply', { index });
-    for (const reply of replies) if (reply instanceof ErrorReply) throw failureOf(reply, index);
+    replies.forEach((reply, at) => {
+      if (reply instanceof ErrorReply) throw failureOf(reply, commands[at]?.[0] ?? '', index);
+    });
     return replies;
   }
 }
@@ -72,7 +63,10 @@ export function listOf(reply: Reply): readonly Reply[] {
   return items;
 }
 
-function failureOf({ text }: ErrorReply, index: DatabaseId): MillraceError {
+function failureOf({ text }: ErrorReply, command: ByteString, index: DatabaseId): MillraceError {
+  if (text === notAvailable(command).text) {
+    return new MillraceError('SHARD_UNAVAILABLE', 'the owner of a search database is of an earlier version', { index });
+  }
   const code = text.startsWith('OOM') ? 'STORAGE_FULL' : 'DEFECT';
   return new MillraceError(code, 'a search database has refused a command', { index, text });
 }

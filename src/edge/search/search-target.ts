@@ -1,6 +1,6 @@
 /**
- * `/search/<id of the search database>/<command>/<index name>`, from the raw request target. All that follows the
- * command is the name, slashes included: clients put names into the path as they are.
+ * Reads `/search/<id of the search database>/<command>/<index name>` from the raw request target. All that follows the
+ * command is the name, slashes included, because clients put names into the path as they are.
  */
 import { MAX_INDEX_NAME_CHARACTERS } from '../../domain/search/index.js';
 
@@ -9,18 +9,17 @@ const ROOT = '/search/';
 const CONTROL = /[\u0000-\u001f\u007f]|\p{Surrogate}/u;
 
 export interface SearchTarget {
-  /** As it stands there, of any form. */
+  /** As it stands there; it may be no id at all. */
   readonly id: string;
   readonly command: string;
-  /** Decoded; undefined when nothing stands there, or what is no encoding. */
+  /** Decoded; undefined when nothing stands there, or its percent-encoding is malformed. */
   readonly name: string | undefined;
-  /** The percent-encoding of the name is none. */
   readonly isMalformed: boolean;
-  /** `?all`. */
+  /** There is `?all`, with whatever value. */
   readonly isAll: boolean;
 }
 
-/** @returns undefined for the path of something else */
+/** @returns undefined for any other path */
 export function parseSearchTarget(target: string): SearchTarget | undefined {
   if (!target.startsWith(ROOT)) return undefined;
   const mark = target.indexOf('?');
@@ -37,7 +36,7 @@ export function parseSearchTarget(target: string): SearchTarget | undefined {
   };
 }
 
-/** Why it is no name of an index; undefined when it is one. @param what that the name belongs to, as a client knows it */
+/** Why something is no name of an index; undefined when it is one. @param what how a client knows the name */
 export function nameProblem(what: string, name: unknown): string | undefined {
   if (typeof name !== 'string') return `${what} must be a string`;
   if (name === '') return `${what} must not be empty`;

@@ -1,5 +1,6 @@
 /** The data plane of search indexes over HTTP: documents written, read and removed. */
 import { expect } from 'chai';
+import { DOCUMENT_WRITES } from '../../../src/domain/search/index.js';
 import { SEARCH_READ_TOKEN, SearchFaceHarness } from '../../support/search-face.js';
 
 const ALL = { includeData: true, includeMetadata: true };
@@ -312,7 +313,7 @@ describe('search data plane: documents', () => {
 
     it('leaves a document that is replaced, while the filter is asked, by one that it does not fit', async () => {
       await face.fill('films', 2);
-      const replaced = face.gateway.onceBefore('EVAL', () =>
+      const replaced = face.gateway.onceBefore(DOCUMENT_WRITES.removeUnchanged.name, () =>
         face.result('upsert-data/films', { id: 'd0', content: { number: 77 } }),
       );
       expect(await face.result('delete/films', { filter: 'number < 10' })).to.deep.equal({ deleted: 1 });
@@ -325,7 +326,7 @@ describe('search data plane: documents', () => {
 
     it('removes one that is replaced meanwhile by another that the filter fits', async () => {
       await face.fill('films', 2);
-      const replaced = face.gateway.onceBefore('EVAL', () =>
+      const replaced = face.gateway.onceBefore(DOCUMENT_WRITES.removeUnchanged.name, () =>
         face.result('upsert-data/films', { id: 'd0', content: { number: 5 } }),
       );
       expect(await face.result('delete/films', { filter: 'number < 10' })).to.deep.equal({ deleted: 2 });

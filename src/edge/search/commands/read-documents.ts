@@ -3,7 +3,6 @@
 import { json } from '../../http/answer-shape.js';
 import { record, TEXT } from '../../http/openapi/parts.js';
 import { MAX_RANGE_LIMIT } from '../face-limits.js';
-import { jsonOf } from '../json-of.js';
 import { FetchRequest } from '../requests/fetch-request.js';
 import { cursorAfter, RangeRequest } from '../requests/range-request.js';
 import { SearchRequest } from '../requests/search-request.js';
@@ -19,7 +18,7 @@ export const SEARCH = route('POST /search/:id/search/*index', {
   answer: json({ type: 'array', items: SHOWN_DOCUMENT }),
   handle: async (call) => {
     const { face, grant, name, body } = call;
-    const { asked } = SearchRequest.from(jsonOf(body));
+    const { asked } = SearchRequest.from(call.json);
     face.allowance.mayReadAtOnce(grant, asked.topK);
     face.allowance.mayTransfer(grant);
     const reranks = asked.reranking ? rerankUnitsOf(asked.topK) : 0;
@@ -43,8 +42,8 @@ export const FETCH = route('POST /search/:id/fetch/*index', {
   bodySchema: FETCH_BODY,
   answer: json({ type: 'array', items: { oneOf: [SHOWN_DOCUMENT, { type: 'null' }] } }),
   handle: async (call) => {
-    const { face, grant, store, name, body } = call;
-    const request = FetchRequest.from(jsonOf(body));
+    const { face, grant, store, name } = call;
+    const request = FetchRequest.from(call.json);
     face.allowance.mayTransfer(grant);
     const { ids, prefix = '' } = request;
     if (ids !== undefined) face.allowance.mayReadAtOnce(grant, ids.length);
@@ -64,8 +63,8 @@ export const RANGE = route('POST /search/:id/range/*index', {
   bodySchema: RANGE_BODY,
   answer: json(record({ nextCursor: TEXT, vectors: { type: 'array', items: SHOWN_DOCUMENT } })),
   handle: async (call) => {
-    const { face, grant, store, name, body } = call;
-    const request = RangeRequest.from(jsonOf(body));
+    const { face, grant, store, name } = call;
+    const request = RangeRequest.from(call.json);
     face.allowance.mayTransfer(grant);
     const { documents, last } = await store.page(name, request.prefix, request.after, request.limit);
     const before = `{"nextCursor":${JSON.stringify(cursorAfter(last))},"vectors":`;

@@ -3,7 +3,7 @@ import { namespaceNotFound } from '../../error-map.js';
 import { json, TEXTS } from '../../http/answer-shape.js';
 import { FLAG, queryParameter, record } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
-import { jsonOf } from '../json-of.js';
+import { pendingOf } from '../pending-documents.js';
 import { RenameRequest } from '../requests/rename-request.js';
 import { DONE, HELD, RENAME_BODY } from '../schemas.js';
 import type { SearchCall } from '../search-call.js';
@@ -21,19 +21,19 @@ export const INFO = route('POST /search/:id/info', {
   answer: json(HELD),
   handle: async (call) => {
     const { face, grant, store } = call;
-    // What is indexed is asked first: a document that comes in between is then pending, never more than there are.
+    // What is indexed is asked for first, so that a document that comes in between is pending and not one too many.
     const indexed = await face.parts.queries.info(grant.index);
     const counts = await store.counts();
     const namespaces: [string, { vectorCount: number; pendingVectorCount: number }][] = [];
     let vectorCount = 0;
     let pendingVectorCount = 0;
     let indexSize = 0;
-    for (const { name, documents, bytes } of counts) {
-      const pending = Math.max(0, documents - (indexed.namespaces.get(name)?.documents ?? 0));
-      namespaces.push([name, { vectorCount: documents, pendingVectorCount: pending }]);
-      vectorCount += documents;
+    for (const count of counts) {
+      const pending = pendingOf(count, indexed);
+      namespaces.push([count.name, { vectorCount: count.documents, pendingVectorCount: pending }]);
+      vectorCount += count.documents;
       pendingVectorCount += pending;
-      indexSize += bytes;
+      indexSize += count.bytes;
     }
     const { dimensions: dimension } = indexed;
     call.result({
@@ -45,7 +45,7 @@ export const INFO = route('POST /search/:id/info', {
       indexType: 'HYBRID',
       denseIndex: { dimension, similarityFunction: SIMILARITY, embeddingModel: DENSE_MODEL },
       sparseIndex: { embeddingModel: SPARSE_MODEL },
-      // Entries, because a name may be `__proto__`.
+      // They are made of entries, because a name may be `__proto__`.
       namespaces: Object.fromEntries(namespaces),
     });
   },
@@ -71,7 +71,7 @@ export const RESET_ALL = route('POST /search/:id/reset', {
   alsoMethods: ['delete'],
   summary: 'Empties every index.',
   permission: 'write',
-  // Whatever its value.
+  // Its value says nothing: that it is there is enough.
   parameters: [{ ...queryParameter('all'), required: true }],
   answer: DONE,
   handle: async (call) => done(call, await call.store.resetAll()),
@@ -96,8 +96,8 @@ export const RENAME_NAMESPACE = route('POST /search/:id/rename-namespace', {
   bodySchema: RENAME_BODY,
   answer: json(record({ renamed: FLAG })),
   handle: async (call) => {
-    const { face, store, grant, body } = call;
-    const { namespace, newNamespace, deleteExisting } = RenameRequest.from(jsonOf(body));
+    const { face, store, grant } = call;
+    const { namespace, newNamespace, deleteExisting } = RenameRequest.from(call.json);
     const outcome = await store.rename(namespace, newNamespace, deleteExisting);
     if (outcome === 'missing') throw new Refused(namespaceNotFound(namespace, face.nameOf(grant.index)));
     if (outcome === 'taken') throw invalid(`newNamespace: ${newNamespace} exists already`);

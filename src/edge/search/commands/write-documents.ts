@@ -1,5 +1,5 @@
 /** `upsert-data` and `delete`. */
-import { compileFilter } from '../../../domain/search/index.js';
+import { compileFilter, MAX_INDEX_NAMES } from '../../../domain/search/index.js';
 import type { ByteString } from '../../../kernel/index.js';
 import { SEARCH_REFUSALS, SHARED_REFUSALS, searchLimitReached } from '../../error-map.js';
 import { json } from '../../http/answer-shape.js';
@@ -7,8 +7,7 @@ import { record, WHOLE } from '../../http/openapi/parts.js';
 import { invalid, Refused } from '../../http/refused.js';
 import { documentItems } from '../document-items.js';
 import type { Removal, UpsertOutcome } from '../document-store.js';
-import { MAX_INDEX_BYTES, MAX_INDEX_NAMES } from '../face-limits.js';
-import { jsonOf } from '../json-of.js';
+import { MAX_INDEX_BYTES } from '../face-limits.js';
 import { DeleteRequest } from '../requests/delete-request.js';
 import { DocumentRequest } from '../requests/document-request.js';
 import { DELETE_BODY, DONE, UPSERT_BODY } from '../schemas.js';
@@ -43,7 +42,7 @@ export const DELETE = route('POST /search/:id/delete/*index', {
   bodySchema: DELETE_BODY,
   answer: json(record({ deleted: WHOLE })),
   handle: async (call) => {
-    const removal = await removed(call, DeleteRequest.from(jsonOf(call.body)));
+    const removal = await removed(call, DeleteRequest.from(call.json));
     if (removal.isCutShort) call.answer.refuse(new Refused(SEARCH_REFUSALS.cutShort));
     else call.result({ deleted: removal.removed });
     counted(call, removal, removal.removed);

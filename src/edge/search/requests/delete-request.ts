@@ -22,7 +22,7 @@ export class DeleteRequest {
   @IsString()
   readonly filter: string | undefined;
 
-  /** `null` and the empty text are as good as left out: neither may come to mean every document. */
+  /** `null` and the empty text count as left out: neither may come to mean every document. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     this.ids = idsIn(members.get('ids'));
     this.prefix = textIn(members.get('prefix'));

@@ -3,6 +3,7 @@ import { IsOptional } from 'class-validator';
 import {
   documentProblem,
   encodeDocument,
+  isJsonObject,
   type JsonObject,
   type StoredDocument,
   vectorProblem,
@@ -23,12 +24,12 @@ export class DocumentRequest {
   @IsJsonObject()
   readonly metadata: JsonObject | undefined;
 
-  /** An extension: the client's own. */
+  /** The client's own vector, which is an extension. */
   @IsOptional()
   @IsVector()
   readonly vector: readonly number[] | undefined;
 
-  /** `null` is as good as left out. */
+  /** `null` counts as left out. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     this.id = asId(members.get('id')) as string;
     this.content = members.get('content') as JsonObject;
@@ -52,7 +53,7 @@ export class DocumentRequest {
     return request;
   }
 
-  /** As it is kept. */
+  /** The text that is stored. */
   get text(): ByteString {
     return encodeDocument(this.#stored);
   }
@@ -62,18 +63,14 @@ export class DocumentRequest {
     return { content, metadata, vector };
   }
 
-  /** What nearly all documents are, seen without asking the rules, which takes ten times as long. */
+  /** Is it as nearly all documents are? Asking the rules of the fields takes ten times as long. */
   get #isPlain(): boolean {
     const { id, content, metadata, vector } = this;
     return (
       idProblem('id', id) === undefined &&
-      isObject(content) &&
-      (metadata === undefined || isObject(metadata)) &&
+      isJsonObject(content) &&
+      (metadata === undefined || isJsonObject(metadata)) &&
       (vector === undefined || (Array.isArray(vector) && vectorProblem(vector) === undefined))
     );
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-/** The body of `fetch`: ids, or what ids begin with. */
+/** The body of `fetch`, which has ids or what ids begin with. */
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
@@ -17,7 +17,7 @@ export class FetchRequest extends ShownParts {
   @IsString()
   readonly prefix: string | undefined;
 
-  /** `null`, and the empty prefix, are as good as left out. */
+  /** `null` and the empty prefix count as left out. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     super(members);
     this.ids = idsIn(members.get('ids'));
@@ -33,12 +33,12 @@ export class FetchRequest extends ShownParts {
   }
 }
 
-/** Of a body that names documents. */
+/** The ids in a body that names documents. */
 export function idsIn(ids: unknown): readonly string[] | undefined {
   return (Array.isArray(ids) ? ids.map(asId) : (ids ?? undefined)) as readonly string[] | undefined;
 }
 
-/** The empty text is as good as left out. */
+/** The empty text counts as left out. */
 export function textIn(text: unknown): string | undefined {
   return (text === '' ? undefined : (text ?? undefined)) as string | undefined;
 }

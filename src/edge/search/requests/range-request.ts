@@ -1,4 +1,4 @@
-/** The body of `range`: a page of documents. */
+/** The body of `range`, which asks for a page of documents. */
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { MAX_DOCUMENT_ID_CHARACTERS } from '../../../domain/search/index.js';
 import { checked, membersOf } from '../../http/checked.js';
@@ -6,9 +6,9 @@ import { invalid } from '../../http/refused.js';
 import { DEFAULT_RANGE_LIMIT, MAX_RANGE_LIMIT } from '../face-limits.js';
 import { ShownParts } from './shown-parts.js';
 
-/** Before the first page: both are in use. */
+/** What clients send for the first page. */
 const BEGINNINGS: readonly unknown[] = ['', '0', 0];
-/** The id that was the last one shown. */
+/** A cursor has the last id that was shown. */
 const CURSOR = /^after-([A-Za-z0-9_-]+)$/;
 
 export class RangeRequest extends ShownParts {

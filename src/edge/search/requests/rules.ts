@@ -1,6 +1,6 @@
 /** Rules for fields that class-validator has none for. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
-import { MAX_DOCUMENT_ID_CHARACTERS, vectorProblem } from '../../../domain/search/index.js';
+import { isJsonObject, MAX_DOCUMENT_ID_CHARACTERS, vectorProblem } from '../../../domain/search/index.js';
 import { nameProblem } from '../search-target.js';
 
 const SURROGATE = /\p{Surrogate}/u;
@@ -9,7 +9,7 @@ export function IsIndexName(): PropertyDecorator {
   return rule('isIndexName', nameProblem);
 }
 
-/** Of a document. Numbers have been made texts before. */
+/** For the id of a document. A number has been made a text before. */
 export function IsDocumentId(): PropertyDecorator {
   return rule('isDocumentId', idProblem);
 }
@@ -28,9 +28,7 @@ export function IsDocumentIds(most: number): PropertyDecorator {
 }
 
 export function IsJsonObject(): PropertyDecorator {
-  return rule('isJsonObject', (property, value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : `${property} must be an object`,
-  );
+  return rule('isJsonObject', (property, value) => (isJsonObject(value) ? undefined : `${property} must be an object`));
 }
 
 export function IsVector(): PropertyDecorator {
@@ -49,7 +47,7 @@ export function idProblem(property: string, id: unknown): string | undefined {
   return SURROGATE.test(id) ? `${property} is not well-formed text` : undefined;
 }
 
-/** A number is as good as its text. */
+/** A number stands for its text. */
 export function asId(id: unknown): unknown {
   return typeof id === 'number' ? String(id) : id;
 }

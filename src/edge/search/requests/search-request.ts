@@ -38,19 +38,19 @@ export class SearchRequest {
   @IsNumber()
   readonly semanticWeight: number;
 
-  /** Accepted; no model stands behind it. */
+  /** It is accepted and has no effect: no model stands behind it. */
   @IsBoolean()
   readonly inputEnrichment: boolean;
 
   @IsBoolean()
   readonly _appendOriginalInputToEnrichmentResult: boolean;
 
-  /** An extension: the client's own, with or instead of a text. */
+  /** The client's own vector, with a text or instead of one, which is an extension. */
   @IsOptional()
   @IsVector()
   readonly vector: readonly number[] | undefined;
 
-  /** `null` is as good as left out. */
+  /** `null` counts as left out. */
   private constructor(members: ReadonlyMap<string, unknown>) {
     this.vector = (members.get('vector') ?? undefined) as readonly number[] | undefined;
     this.query = (members.get('query') ?? (this.vector === undefined ? undefined : '')) as string;

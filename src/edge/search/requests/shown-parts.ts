@@ -1,4 +1,4 @@
-/** Which parts of documents an answer shows: alike for fetch and range. */
+/** Which parts of documents an answer shows. `fetch` and `range` are asked alike. */
 import { IsBoolean } from 'class-validator';
 import type { FoundDocument } from '../document-store.js';
 
@@ -9,7 +9,7 @@ export class ShownParts {
   @IsBoolean()
   readonly includeMetadata: boolean;
 
-  /** An extension: the client's own vectors. */
+  /** Shows the client's own vectors, which is an extension. */
   @IsBoolean()
   readonly includeVectors: boolean;
 

@@ -2,8 +2,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { digestOf } from '../../../../src/domain/kv/index.js';
-import { compileFilter, documentsKey, encodeDocument, orderKey } from '../../../../src/domain/search/index.js';
-import { REMOVE_UNCHANGED } from '../../../../src/edge/search/document-scripts.js';
+import {
+  compileFilter,
+  DOCUMENT_WRITES,
+  documentsKey,
+  encodeDocument,
+  orderKey,
+} from '../../../../src/domain/search/index.js';
 import { DocumentStore } from '../../../../src/edge/search/document-store.js';
 import { type ByteString, bytesOfText, type DatabaseId, textOfBytes } from '../../../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../../../src/messages/index.js';
@@ -199,7 +204,7 @@ describe('edge/search: stored documents', () => {
       tries = 0;
 
       override async execute(request: KvRequest): Promise<KvResponse> {
-        if (request.commands[0]?.[1] === REMOVE_UNCHANGED) {
+        if (request.commands[0]?.[0] === DOCUMENT_WRITES.removeUnchanged.name) {
           this.tries += 1;
           await new DocumentStore(this, INDEX).upsert('a', new Map([['1', textOf(this.tries)]]), MAX_DOCUMENTS);
         }

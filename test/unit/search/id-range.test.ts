@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { rangeAfter, rangeOf } from '../../../../src/edge/search/lex-range.js';
-import { bytesOfText } from '../../../../src/kernel/index.js';
+import { rangeAfter, rangeOf } from '../../../src/domain/search/index.js';
+import { bytesOfText } from '../../../src/kernel/index.js';
 
 /** As ZRANGEBYLEX does. */
 function isWithin(id: string, { from, to }: { from: string; to: string }): boolean {
@@ -15,7 +15,7 @@ const text = fc.string({
   maxLength: 4,
 });
 
-describe('edge/search: ranges of ids', () => {
+describe('ranges of document ids', () => {
   it('holds just the ids that begin with the prefix', () => {
     fc.assert(
       fc.property(text, text, (prefix, id) => {

@@ -1,0 +1,219 @@
+/** The rules of writing documents: what is decided, given what the keys of a search database hold. */
+import { expect } from 'chai';
+import {
+  DOCUMENT_WRITES,
+  type DocumentWrite,
+  type HeldKeys,
+  STEP_DOCUMENTS,
+  type WriteDecision,
+} from '../../../src/domain/search/index.js';
+
+const BOUNDS = { indexNames: 2, indexBytes: 40 };
+
+/** Keys as maps, which do what a decision says. A sorted set is a map, too: all its scores are alike. */
+class Keys implements HeldKeys {
+  bounds = BOUNDS;
+  readonly #hashes = new Map<string, Map<string, string>>();
+
+  hash(key: string): Map<string, string> | undefined {
+    return this.#hashes.get(key);
+  }
+
+  field(key: string, field: string): string | undefined {
+    return this.hash(key)?.get(field);
+  }
+
+  fields(key: string): Iterable<string> {
+    return this.hash(key)?.keys() ?? [];
+  }
+
+  size(key: string): number {
+    return this.hash(key)?.size ?? 0;
+  }
+
+  idsIn(key: string, { from, to }: { from: string; to: string }, most: number): string[] {
+    const isIn = (id: string) =>
+      (from === '-' || (from[0] === '[' ? id >= from.slice(1) : id > from.slice(1))) &&
+      (to === '+' || id < to.slice(1));
+    return [...this.fields(key)].filter(isIn).sort().slice(0, most);
+  }
+
+  /** @returns what was decided, and has been done now */
+  do(write: DocumentWrite, ...words: string[]): WriteDecision {
+    const decision = write.decide(this, words, this.bounds);
+    for (const [command, key = '', ...rest] of decision.changes) this.#change(command, key, rest);
+    return decision;
+  }
+
+  /** The answer alone. */
+  answer(write: DocumentWrite, ...words: string[]): readonly unknown[] {
+    return this.do(write, ...words).answer;
+  }
+
+  get all(): unknown {
+    return Object.fromEntries([...this.#hashes].map(([key, fields]) => [key, Object.fromEntries(fields)]));
+  }
+
+  #change(command: string | undefined, key: string, rest: string[]): void {
+    const fields = this.hash(key) ?? new Map<string, string>();
+    if (command === 'DEL') for (const each of [key, ...rest]) this.#hashes.delete(each);
+    if (command === 'HDEL' || command === 'ZREM') for (const field of rest) fields.delete(field);
+    if (command === 'HSET') for (let at = 0; at < rest.length; at += 2) fields.set(rest[at] ?? '', rest[at + 1] ?? '');
+    if (command === 'ZADD') for (let at = 0; at < rest.length; at += 2) fields.set(rest[at + 1] ?? '', '');
+    if (command === 'RENAME') this.#hashes.set(rest[0] ?? '', fields);
+    if (fields.size === 0 || command === 'RENAME' || command === 'DEL') this.#hashes.delete(key);
+    else this.#hashes.set(key, fields);
+  }
+}
+
+describe('the rules of writing documents', () => {
+  const { upsert, removeIds, removeUnchanged, removeRange, reset, resetAll, deleteName, rename } = DOCUMENT_WRITES;
+  let keys: Keys;
+  beforeEach(() => {
+    keys = new Keys();
+  });
+
+  describe('an upsert', () => {
+    it('stores texts, lists ids and the name, and counts all of it', () => {
+      expect(keys.answer(upsert, 'a', '9', '1', 'one', '2', 'two')).to.deep.equal(['done', 2, 2, 8]);
+      // DS1 to DS4.
+      expect(keys.all).to.deep.equal({
+        'd:a': { 1: 'one', 2: 'two' },
+        'o:a': { 1: '', 2: '' },
+        i: { a: '1' },
+        b: { a: '8' },
+        c: { names: '1', documents: '2', bytes: '8' },
+      });
+    });
+
+    it('counts what it replaces as gone, and lists it no second time', () => {
+      keys.do(upsert, 'a', '9', '1', 'one');
+      const { changes, answer } = keys.do(upsert, 'a', '9', '1', 'other');
+      expect(answer).to.deep.equal(['done', 0, 1, 6]);
+      expect(changes.map(([command, key]) => `${command} ${key}`)).to.deep.equal(['HSET d:a', 'HSET b', 'HSET c']);
+    });
+
+    it('takes the last of several texts with one id, and counts that alone', () => {
+      expect(keys.answer(upsert, 'a', '9', '1', 'one', '1', 'other')).to.deep.equal(['done', 1, 1, 6]);
+      expect(keys.hash('d:a')?.get('1')).to.equal('other');
+    });
+
+    it('fills a database up to its documents, and changes nothing for one more', () => {
+      keys.do(upsert, 'a', '2', '1', 'x', '2', 'x');
+      expect(keys.do(upsert, 'b', '2', '3', 'x')).to.deep.equal({ changes: [], answer: ['documents', 1, 2, 4] });
+      expect(keys.answer(upsert, 'a', '2', '1', 'y')).to.deep.equal(['done', 0, 2, 4]);
+    });
+
+    it('lets a document be replaced where there are more than may be', () => {
+      keys.do(upsert, 'a', '2', '1', 'x', '2', 'x');
+      expect(keys.answer(upsert, 'a', '1', '1', 'y')[0]).to.equal('done');
+    });
+
+    it('fills an index up to its bytes, and changes nothing for one more', () => {
+      const text = 'x'.repeat(BOUNDS.indexBytes - 1);
+      expect(keys.do(upsert, 'a', '9', '1', `${text}x`)).to.deep.equal({ changes: [], answer: ['bytes', 1, 0, 0] });
+      expect(keys.answer(upsert, 'a', '9', '1', text)).to.deep.equal(['done', 1, 1, BOUNDS.indexBytes]);
+      // The engine's hash holds both for a moment.
+      expect(keys.answer(upsert, 'a', '9', '1', '')[0]).to.equal('bytes');
+    });
+
+    it('makes as many names as there may be, and changes nothing for one more', () => {
+      keys.do(upsert, 'a', '9', '1', 'x');
+      keys.do(upsert, 'b', '9', '1', 'x');
+      expect(keys.do(upsert, 'c', '9', '1', 'x')).to.deep.equal({ changes: [], answer: ['names', 1, 2, 4] });
+      expect(keys.answer(upsert, 'b', '9', '2', 'x')[0]).to.equal('done');
+    });
+
+    it('numbers names in the order of their creation, and no two alike', () => {
+      keys.do(upsert, 'a', '9', '1', 'x');
+      keys.do(deleteName, 'a');
+      keys.do(upsert, 'b', '9', '1', 'x');
+      keys.do(upsert, 'a', '9', '1', 'x');
+      expect(Object.fromEntries(keys.hash('i') ?? [])).to.deep.equal({ b: '2', a: '3' });
+    });
+  });
+
+  describe('a removal', () => {
+    beforeEach(() => void keys.do(upsert, 'a', '9', '1', 'one', '2', 'two', '3', 'x'));
+
+    it('takes those of the ids that are there, each once, and keeps the name', () => {
+      expect(keys.answer(removeIds, 'a', '1', '1', '9', '3')).to.deep.equal([2, 1, 4]);
+      expect(keys.answer(removeIds, 'a', '2')).to.deep.equal([1, 0, 0]);
+      expect(keys.all).to.deep.equal({ i: { a: '1' }, c: { names: '1', documents: '0', bytes: '0' } });
+    });
+
+    it('changes nothing where there is nothing to remove', () => {
+      expect(keys.do(removeIds, 'a', '7')).to.deep.equal({ changes: [], answer: [0, 3, 10] });
+      expect(keys.do(removeIds, 'none', '1')).to.deep.equal({ changes: [], answer: [0, 3, 10] });
+      expect(keys.do(removeRange, 'a', 'x', '')).to.deep.equal({ changes: [], answer: [0, '', 3, 10] });
+    });
+
+    it('leaves what has another text now, and says how many those are', () => {
+      expect(keys.answer(removeUnchanged, 'a', '1', 'one', '2', 'older', '9', 'x')).to.deep.equal([1, 1, 2, 6]);
+      expect(keys.hash('d:a')?.get('2')).to.equal('two');
+    });
+
+    it('goes through a prefix in steps, each behind the last one', () => {
+      const ids = Array.from({ length: STEP_DOCUMENTS + 1 }, (_, at) => `p${String(at).padStart(4, '0')}`);
+      keys.bounds = { indexNames: 1, indexBytes: 6 * ids.length };
+      keys.do(upsert, 'a', '999', ...ids.flatMap((id) => [id, '']));
+      const last = ids[STEP_DOCUMENTS - 1];
+      expect(keys.answer(removeRange, 'a', 'p', '').slice(0, 2)).to.deep.equal([STEP_DOCUMENTS, last]);
+      expect(keys.answer(removeRange, 'a', 'p', last as string).slice(0, 2)).to.deep.equal([1, '']);
+    });
+  });
+
+  describe('of a whole index', () => {
+    beforeEach(() => {
+      keys.do(upsert, 'a', '9', '1', 'one');
+      keys.do(upsert, 'b', '9', '2', 'xy');
+    });
+
+    it('a reset leaves the name, and nothing else', () => {
+      expect(keys.answer(reset, 'a')).to.deep.equal([1, 3]);
+      expect(keys.answer(reset, 'none')).to.deep.equal([1, 3]);
+      expect(keys.answer(resetAll)).to.deep.equal([0, 0]);
+      expect(keys.all).to.deep.equal({ i: { a: '1', b: '2' }, c: { names: '2', documents: '0', bytes: '0' } });
+    });
+
+    it('a deletion takes the name as well, whether or not there are documents', () => {
+      keys.do(reset, 'b');
+      expect(keys.answer(deleteName, 'b')).to.deep.equal([1, 1, 4]);
+      expect(keys.answer(deleteName, 'b')).to.deep.equal([0, 1, 4]);
+      expect(keys.answer(deleteName, 'a')).to.deep.equal([1, 0, 0]);
+      expect(keys.all).to.deep.equal({ c: { names: '2', documents: '0', bytes: '0' } });
+    });
+
+    it('a deletion takes what an earlier version has left of the counts', () => {
+      keys.do(reset, 'a');
+      keys.hash('b')?.set('a', '0');
+      keys.do(deleteName, 'a');
+      expect(Object.fromEntries(keys.hash('b') ?? [])).to.deep.equal({ b: '3' });
+    });
+
+    it('a rename takes documents and counts along, and keeps the place among the names', () => {
+      expect(keys.answer(rename, 'a', 'c', '0')).to.deep.equal(['done', 2, 7]);
+      expect(keys.all).to.deep.equal({
+        'd:b': { 2: 'xy' },
+        'o:b': { 2: '' },
+        'd:c': { 1: 'one' },
+        'o:c': { 1: '' },
+        i: { b: '2', c: '1' },
+        b: { b: '3', c: '4' },
+        c: { names: '2', documents: '2', bytes: '7' },
+      });
+    });
+
+    it('a rename takes the place of another only when told to', () => {
+      expect(keys.do(rename, 'a', 'b', '0')).to.deep.equal({ changes: [], answer: ['taken', 2, 7] });
+      expect(keys.answer(rename, 'a', 'b', '1')).to.deep.equal(['done', 1, 4]);
+      expect(keys.hash('d:b')?.get('1')).to.equal('one');
+      expect(Object.fromEntries(keys.hash('b') ?? [])).to.deep.equal({ b: '4' });
+    });
+
+    it('a rename changes nothing for a name that is none, or to itself', () => {
+      expect(keys.do(rename, 'none', 'c', '0')).to.deep.equal({ changes: [], answer: ['missing', 2, 7] });
+      expect(keys.do(rename, 'a', 'a', '1')).to.deep.equal({ changes: [], answer: ['done', 2, 7] });
+    });
+  });
+});
