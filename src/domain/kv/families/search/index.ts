@@ -7,12 +7,13 @@
  */
 import { assert, type ByteString } from '../../../../kernel/index.js';
 import { DOCUMENT_WRITES, type DocumentWrite, type HeldKeys, MAX_INDEX_NAMES } from '../../../search/index.js';
-import { type CommandContext, type CommandSpec, family, NO_KEYS, type SlicedHandler } from '../../command-spec.js';
+import { type CommandContext, type CommandSpec, NO_KEYS, type SlicedHandler } from '../../command-spec.js';
 import { MAX_RECORD_BYTES } from '../../limits.js';
 import { ErrorReply } from '../../reply.js';
 import { hasManyWords, inSlices } from '../../slices.js';
 import { HashValue } from '../../types/hash-value.js';
 import { SortedSet } from '../../types/sorted-set.js';
+import { family } from '../rows.js';
 import { memberRange } from '../sorted-set/range.js';
 
 /** The documents of an index are one hash, and no value of the engine is larger. */
