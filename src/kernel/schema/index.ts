@@ -3,10 +3,10 @@
  * without values in between, and the type of what it holds is inferred from it (`TypeOf`).
  *
  *   scalars   whole, integer, number, flag, bytes, text; oneOf (a word by its place), wordOf (by its name)
- *   parts     optional, absent, trailing, orElse, nullable, listOf, mapOf, tuple, later, sharedBytes
+ *   parts     optional, absent, trailing, orElse, orNil, nullable, listOf, mapOf, tuple, later, sharedBytes
  *   records   fields (one behind the other), record (in a list); openRecord (forgiving), named (by name, those given)
  *   loose     looseText, looseNumber, opaque: as a general encoder wrote them
- *   unions    union (a number, then a member), versioned (the same with the version of a format)
+ *   unions    union (a number, then a member), either, versioned (the same with the version of a format)
  *
  * That some things can be said in two ways has a history: the queue's records and those of the control state were
  * written differently from the beginning, and both are read for ever. New records are made of `fields` and `record`.
