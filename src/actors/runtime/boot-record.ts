@@ -44,7 +44,7 @@ export class BootRecord {
     if (outcome.kind === 'stored') this.#storedMs = offsetMs;
   }
 
-  async #read(): Promise<{ records: BootTimeRecord[]; revision: number | undefined }> {
+  async #read(): Promise<{ records: readonly BootTimeRecord[]; revision: number | undefined }> {
     const record = await this.leases.get(KEY);
     return { records: record === undefined ? [] : decodeBootTimes(record.value), revision: record?.revision };
   }

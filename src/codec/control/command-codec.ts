@@ -4,31 +4,17 @@
  *
  * Nothing of this is in the journal: what cannot be read is a peer's mistake, not damage.
  */
-import { type ControlCommand, type ControlReply, controlCommands, controlReplies } from '../../domain/control/index.js';
-import { decoded, encoded, union, versioned } from '../../kernel/schema/index.js';
+import { controlCommands, controlReplies } from '../../domain/control/index.js';
+import { bothWays, decoded, encoded, union, versioned } from '../../kernel/schema/index.js';
 import { type ControlApplied, controlApplied } from '../../messages/index.js';
 
 const command = versioned(1, union('type', controlCommands));
+export const [encodeControlCommand, decodeControlCommand] = bothWays(command, 'a control command', 'INVALID');
+
 const reply = versioned(1, union('type', controlReplies));
+export const [encodeControlReply, decodeControlReply] = bothWays(reply, 'a control reply', 'INVALID');
+
 const applied = versioned(1, controlApplied);
-
-export function encodeControlCommand(asked: ControlCommand): Uint8Array {
-  return encoded(command, asked);
-}
-
-/** @throws INVALID */
-export function decodeControlCommand(bytes: Uint8Array): ControlCommand {
-  return decoded(command, bytes, 'a control command', 'INVALID');
-}
-
-export function encodeControlReply(answer: ControlReply): Uint8Array {
-  return encoded(reply, answer);
-}
-
-/** @throws INVALID */
-export function decodeControlReply(bytes: Uint8Array): ControlReply {
-  return decoded(reply, bytes, 'a control reply', 'INVALID');
-}
 
 /** How far a process's copy of the control state is, said to everyone. */
 export function encodeControlApplied(notice: ControlApplied): Uint8Array {

@@ -9,10 +9,24 @@
  * `epoch` says which activation of the shard is meant, or has answered, `atMs` is on its monotonic clock. An earlier
  * version does not know what stands behind `body` and `details`, and leaves it out.
  */
-import { decode, encode } from '@msgpack/msgpack';
 import { type CommandId, ERROR_CODES, type ErrorCode, MillraceError } from '../../kernel/index.js';
-
-const VERSION = 1;
+import {
+  absent,
+  bothWays,
+  bytes,
+  either,
+  flag,
+  integer,
+  looseNumber,
+  looseText,
+  nullable,
+  oneOf,
+  opaque,
+  openFields,
+  type TypeOf,
+  text,
+  versioned,
+} from '../../kernel/schema/index.js';
 
 /** An instant on the clock of one activation of a shard; nobody else's clock means anything there. */
 export interface OwnerInstant {
@@ -21,24 +35,32 @@ export interface OwnerInstant {
   readonly atMs: number;
 }
 
+const instant = { epoch: absent(nullable(integer)), atMs: absent(nullable(looseNumber)) };
+
 /**
  * command: to be executed · settle: what became of it? if nothing yet, nothing will · greet: who owns the shard, and
  * what does its clock say?
  */
-export type RemoteAsk = 'command' | 'settle' | 'greet';
+const remoteAsk = oneOf('command', 'settle', 'greet');
+export type RemoteAsk = TypeOf<typeof remoteAsk>;
 
-const ASKS: readonly RemoteAsk[] = ['command', 'settle', 'greet'];
-
-export interface RemoteCommand {
+const request = {
   /** Made by the caller; the same for every try. */
-  readonly commandId: CommandId;
+  commandId: text<CommandId>(),
   /** True when an earlier try may have been received. */
-  readonly isRetry: boolean;
-  readonly body: Uint8Array;
+  isRetry: flag,
+  body: bytes,
+};
+const plainRequest = openFields(request);
+const fullRequest = openFields({ ...request, ask: absent(remoteAsk), ...instant });
+
+export interface RemoteCommand extends TypeOf<typeof plainRequest> {
   readonly ask: RemoteAsk;
   /** To be begun by this activation and not after this; undefined: by any, at any time. */
   readonly before: OwnerInstant | undefined;
 }
+
+type PlainDetails = Record<string, string | number | boolean>;
 
 export interface RemoteAnswer {
   /** Of the owner that answered, when it sent this; undefined: it is of an earlier version. */
@@ -46,55 +68,53 @@ export interface RemoteAnswer {
   readonly result: Uint8Array | MillraceError;
 }
 
+const [encodeRequest] = bothWays(versioned(1, plainRequest), 'a command from another process');
+const [encodeFullRequest, decodeRequest] = bothWays(
+  versioned(1, fullRequest),
+  'a command from another process',
+  'INVALID',
+);
+
 export function encodeRemoteCommand({ commandId, isRetry, body, ask, before }: RemoteCommand): Uint8Array {
-  if (ask === 'command' && before === undefined) return encode([VERSION, commandId, isRetry, body]);
-  return encode([VERSION, commandId, isRetry, body, ASKS.indexOf(ask), before?.epoch ?? null, before?.atMs ?? null]);
+  if (ask === 'command' && before === undefined) return encodeRequest({ commandId, isRetry, body });
+  const { epoch = null, atMs = null } = before ?? {};
+  return encodeFullRequest({ commandId, isRetry, body, ask, epoch, atMs });
 }
 
 /** @throws INVALID */
-export function decodeRemoteCommand(bytes: Uint8Array): RemoteCommand {
-  const [, commandId, isRetry, body, what = 0, epoch, atMs] = fieldsOf(bytes);
-  const ask = ASKS[what as number];
-  if (ask === undefined) throw new MillraceError('INVALID', 'another process asks what is not known here');
-  return {
-    commandId: commandId as CommandId,
-    isRetry: isRetry as boolean,
-    body: body as Uint8Array,
-    ask,
-    before: instantOf(epoch, atMs),
-  };
+export function decodeRemoteCommand(encoded: Uint8Array): RemoteCommand {
+  const { commandId, isRetry, body, ask = 'command', epoch, atMs } = decodeRequest(encoded);
+  return { commandId, isRetry, body, ask, before: instantOf(epoch, atMs) };
 }
 
+const done = openFields({ body: bytes, ...instant });
+const failed = openFields({ code: text(), message: looseText(), details: opaque<PlainDetails>(), ...instant });
+const answer = versioned(1, either('isDone', done, failed));
+const [encodeEither, decodeEither] = bothWays(answer, 'an answer from another process', 'INVALID');
+
 export function encodeAnswer(body: Uint8Array, { epoch, atMs }: OwnerInstant): Uint8Array {
-  return encode([VERSION, true, body, epoch, atMs]);
+  return encodeEither({ isDone: true, body, epoch, atMs });
 }
 
 export function encodeFailure({ code, message, details }: MillraceError, { epoch, atMs }: OwnerInstant): Uint8Array {
-  return encode([VERSION, false, code, message, plain(details), epoch, atMs]);
+  return encodeEither({ isDone: false, code, message, details: plain(details), epoch, atMs });
 }
 
 /** @throws INVALID */
-export function decodeAnswer(bytes: Uint8Array): RemoteAnswer {
-  const fields = fieldsOf(bytes);
-  if (fields[1] === true) return { from: instantOf(fields[3], fields[4]), result: fields[2] as Uint8Array };
-  const [, , name, message, details, epoch, atMs] = fields;
-  const code = (name as string) in ERROR_CODES ? (name as ErrorCode) : 'DEFECT';
-  const failure = new MillraceError(code, message as string, details as Record<string, unknown>);
-  return { from: instantOf(epoch, atMs), result: failure };
+export function decodeAnswer(encoded: Uint8Array): RemoteAnswer {
+  const read = decodeEither(encoded);
+  const from = instantOf(read.epoch, read.atMs);
+  if (read.isDone) return { from, result: read.body };
+  const code = read.code in ERROR_CODES ? (read.code as ErrorCode) : 'DEFECT';
+  return { from, result: new MillraceError(code, read.message, read.details) };
 }
 
-function instantOf(epoch: unknown, atMs: unknown): OwnerInstant | undefined {
+function instantOf(epoch: number | null | undefined, atMs: number | null | undefined): OwnerInstant | undefined {
   return typeof epoch === 'number' && typeof atMs === 'number' ? { epoch, atMs } : undefined;
 }
 
-function fieldsOf(bytes: Uint8Array): unknown[] {
-  const fields = decode(bytes);
-  if (Array.isArray(fields) && fields[0] === VERSION) return fields;
-  throw new MillraceError('INVALID', 'a command from another process is of a version that is not known');
-}
-
 /** Details may hold anything; only what MessagePack holds travels. */
-function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function plain(details: Readonly<Record<string, unknown>>): PlainDetails {
   const kept = Object.entries(details).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
-  return Object.fromEntries(kept);
+  return Object.fromEntries(kept) as PlainDetails;
 }

@@ -120,7 +120,7 @@ function fieldsOf<F extends Declared>(shapes: F, isOpen: boolean): Fields<Record
           const shape = parts[at] as Shape<unknown>;
           const isThere = (starts[at + 1] as number) <= count;
           if (!isThere && shape.isOptional === undefined) refuse('a value');
-          const value = isThere ? shape.read(from) : undefined;
+          const value = isThere ? shape.read(from) : shape.missing;
           if (value !== undefined || shape.leavesNoProperty === undefined) read[names[at] as string] = value;
         }
       } catch (cause) {

@@ -68,6 +68,17 @@ export function trailing<T>(shape: Shape<T>): AbsentShape<T> {
   return { ...absent(shape), leavesNoTrace: true };
 }
 
+/** A property without a value is nil, and has its place in any record. */
+export function orNil<T>(shape: Shape<T>): Shape<T | undefined> {
+  const { write, read } = optional(shape);
+  return { write, read };
+}
+
+/** A field that came later and is always written: in older bytes it is missing, which means `missing`. */
+export function orElse<T>(shape: Shape<T>, missing: T): Shape<T> {
+  return { ...shape, isOptional: true, missing };
+}
+
 /** Null is a value. */
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {

@@ -10,6 +10,8 @@ export interface Shape<T> {
   readonly places?: number;
   /** The value may be missing at the end of a record. */
   readonly isOptional?: true;
+  /** What it is then; undefined: nothing. */
+  readonly missing?: T;
   /** When there is no value, there is no property either. */
   readonly leavesNoProperty?: true;
   /** At the end of a record nothing is written when there is no value. */

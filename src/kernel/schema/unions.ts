@@ -1,4 +1,4 @@
-/** Records of several kinds, told apart by a number in front. Numbers are never given twice. */
+/** Records of several kinds, told apart by a number in front, or by a name. Neither is ever given twice. */
 import { assert, MillraceError } from '../errors.js';
 import { type Declared, fields, openRecord, type Plain, type RecordOf } from './records.js';
 import type { Fields, Shape, TypeOf } from './shape.js';
@@ -7,9 +7,14 @@ import { refuse } from './unpacker.js';
 /** Fields stand beside the number, in its list; any other shape is the second value of that list. */
 export type Member<T = unknown> = Fields<T> | Shape<T>;
 
-/** The members by what they are told apart by (`type`, `kind` …), each with its number. */
+interface Found {
+  readonly word: string;
+  readonly member: Fields<unknown>;
+}
+
+/** The members by what they are told apart by (`type`, `kind` …), each with its number or name in bytes. */
 export interface Cases {
-  readonly [word: string]: readonly [number, Member];
+  readonly [word: string]: readonly [code: number | string, Member];
 }
 
 export function kind<const F extends Declared>(number: number, shapes: F): readonly [number, Fields<RecordOf<F>>] {
@@ -29,31 +34,62 @@ export type UnionOf<Tag extends string, C extends Cases> = {
  * One list: the member's number, then its fields. A member that changes in more than a new last field is a new member.
  */
 export function union<Tag extends string, const C extends Cases>(tag: Tag, cases: C): Shape<UnionOf<Tag, C>> {
-  const byWord = new Map<string, readonly [number, Fields<unknown>]>();
-  const byNumber: ({ readonly word: string; readonly member: Fields<unknown> } | undefined)[] = [];
-  for (const [word, [number, given]] of Object.entries(cases)) {
-    assert(byNumber[number] === undefined, 'a number is given twice', { word, number });
-    const member = besideNumber(given);
-    byWord.set(word, [number, member]);
-    byNumber[number] = { word, member };
+  const byWord = new Map<string, readonly [number | string, Fields<unknown>]>();
+  const byNumber: (Found | undefined)[] = [];
+  const byName = new Map<string, Found>();
+  for (const [word, [code, given]] of Object.entries(cases)) {
+    const found = { word, member: besideNumber(given) };
+    byWord.set(word, [code, found.member]);
+    if (typeof code === 'string') byName.set(code, found);
+    else {
+      assert(byNumber[code] === undefined, 'a number is given twice', { word, code });
+      byNumber[code] = found;
+    }
   }
   return {
     write: (out, value: object) => {
       const word = (value as { readonly [K in Tag]: string })[tag];
       const found = byWord.get(word);
       assert(found !== undefined, 'a record of a kind that is not known', { kind: word });
-      const [number, member] = found;
+      const [code, member] = found;
       out.list(1 + member.count(value));
-      out.whole(number);
+      if (typeof code === 'number') out.whole(code);
+      else out.text(code);
       member.write(out, value);
     },
     read: (from) => {
       const count = from.list() - 1;
       if (count < 0) refuse('a kind');
-      const { word, member } = byNumber[from.whole()] ?? refuse('a record of a kind that is known');
+      const found = byName.size > 0 ? byName.get(from.text()) : byNumber[from.whole()];
+      const { word, member } = found ?? refuse('a record of a kind that is known');
       const read = member.read(from, count) as Record<string, unknown>;
       if (!(tag in read)) read[tag] = word;
       return read as UnionOf<Tag, C>;
+    },
+  };
+}
+
+type Either<Tag extends string, Yes, No> =
+  | Plain<{ readonly [K in Tag]: true } & Yes>
+  | Plain<{ readonly [K in Tag]: false } & No>;
+
+/** Fields of two kinds, behind a yes or a no that says which. */
+export function either<Tag extends string, Yes, No>(
+  tag: Tag,
+  yes: Fields<Yes>,
+  no: Fields<No>,
+): Fields<Either<Tag, Yes, No>> {
+  const of = (value: object) => ((value as { [K in Tag]: boolean })[tag] ? yes : no) as Fields<unknown>;
+  return {
+    places: 1 + Math.max(yes.places, no.places),
+    count: (value: object) => 1 + of(value).count(value),
+    write: (out, value: object) => {
+      out.flag((value as { [K in Tag]: boolean })[tag]);
+      of(value).write(out, value);
+    },
+    read: (from, count) => {
+      const told = { [tag]: from.flag() };
+      return Object.assign(told, of(told).read(from, count - 1)) as Either<Tag, Yes, No>;
     },
   };
 }

@@ -44,6 +44,13 @@ export class Unpacker {
     return tag === 0xdf ? this.unsigned(4) : refuse('values with names');
   }
 
+  /** The bytes of the next value, whatever it is. */
+  raw(): Uint8Array {
+    const start = this.at;
+    this.skip();
+    return this.buffer.subarray(start, this.at);
+  }
+
   /** Past a value of any kind. */
   skip(): void {
     for (let left = 1; left > 0; left -= 1) {

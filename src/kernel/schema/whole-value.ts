@@ -26,6 +26,15 @@ export function decoded<T>(shape: Shape<T>, bytes: Uint8Array, what: string, cod
   }
 }
 
+/** The way there and the way back. @param what, @param code as of `decoded` */
+export function bothWays<T>(
+  shape: Shape<T>,
+  what: string,
+  code?: ErrorCode,
+): readonly [encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) => T] {
+  return [(value) => encoded(shape, value), (bytes) => decoded(shape, bytes, what, code)];
+}
+
 /** All values of a kind, one behind the other; one at a time. @throws JOURNAL_DAMAGED */
 export function* decodedEach<T>(shape: Shape<T>, bytes: Uint8Array, what: string): Iterable<T> {
   const from = new Unpacker(bytes);

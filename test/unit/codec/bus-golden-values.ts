@@ -92,7 +92,7 @@ const clock: ClockReading = {
 };
 
 export const GOLDEN_HEARTBEATS: readonly Heartbeat[] = [
-  { session, canOwn: true, isLeaving: false, process: 'node-0' as SessionId, clock: undefined },
+  { session, canOwn: true, isLeaving: false, process: 'node-0' as SessionId },
   { session, canOwn: false, isLeaving: true, process: session, clock },
   { session, canOwn: false, isLeaving: true, process: session, clock: { ...clock, nowMs: -5, heard: [] } },
 ];

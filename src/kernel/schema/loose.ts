@@ -1,5 +1,7 @@
 /**
- * Texts of the control state. A name there may hold any characters, also half a pair: an encoder that knew of no pairs
+ * Values as a general encoder of MessagePack wrote them before there were shapes.
+ *
+ * Texts: a name of the control state may hold any characters, also half a pair: an encoder that knew of no pairs
  * wrote such a half in three bytes of its own, in long texts as U+FFFD, and what it wrote is read as it read it.
  */
 import { decode, encode } from '@msgpack/msgpack';
@@ -15,6 +17,20 @@ export function looseText<T extends string = string>(): Shape<T> {
     },
     read: (from) => from.text(readAsWritten) as T,
   };
+}
+
+/** Any number; an integer in as few bytes as it takes. */
+export const looseNumber: Shape<number> = {
+  write: (out, value) => {
+    if (Number.isSafeInteger(value)) out.integer(value);
+    else out.number(value);
+  },
+  read: (from) => from.number(),
+};
+
+/** A value that is described nowhere: what can be written at all comes back as it was. */
+export function opaque<T>(): Shape<T> {
+  return { write: (out, value) => out.raw(encode(value)), read: (from) => decode(from.raw()) as T };
 }
 
 function readAsWritten(body: Uint8Array): string {
