@@ -1,7 +1,20 @@
 /** The Set family. */
 import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, UNORDERED, VARIES, WRITES_FAST } from '../rows.js';
+import {
+  DELETES_FAST,
+  family,
+  GROWS,
+  INSERTS_FAST,
+  LOOKS_FAST,
+  READS,
+  READS_FAST,
+  row,
+  TAKES_FAST,
+  UNORDERED,
+  VARIES,
+  WRITES_FAST,
+} from '../rows.js';
 import { combine, combineAndStore, countIntersection } from './combine.js';
 import { areManyMembers, areMembers, count, hasLongSet, isMember, members, randomMembers, scan } from './read.js';
 import { addMembers, move, pop, removeMembers } from './write.js';
@@ -10,12 +23,11 @@ const destinationFirst = several(at(1, 'write'), span(2, -1, 1, 'read'));
 
 export const SET: readonly CommandSpec[] = family('set', [
   row('SADD', -3, '1.0.0', 'Adds members to a set, which is created if missing.', {
-    ...GROWS_FAST,
-    keyUse: ['RW insert'],
+    ...INSERTS_FAST,
     ...inSlices(addMembers),
     deviations: ['All members of a set end at 100 MB: beyond it `max single record size exceeded`.'],
   }),
-  row('SCARD', 2, '1.0.0', 'Returns the number of members.', { ...READS_FAST, keyUse: ['RO'], handler: count }),
+  row('SCARD', 2, '1.0.0', 'Returns the number of members.', { ...LOOKS_FAST, handler: count }),
   row('SDIFF', -2, '1.0.0', 'Returns the members of the first set that are in none of the others.', {
     ...READS,
     tips: UNORDERED,
@@ -43,11 +55,7 @@ export const SET: readonly CommandSpec[] = family('set', [
     keys: destinationFirst,
     ...inSlices(combineAndStore('intersection'), hasLongSet),
   }),
-  row('SISMEMBER', 3, '1.0.0', 'Tells whether a set has a member.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
-    handler: isMember,
-  }),
+  row('SISMEMBER', 3, '1.0.0', 'Tells whether a set has a member.', { ...LOOKS_FAST, handler: isMember }),
   row('SMEMBERS', 2, '1.0.0', 'Returns all members of a set.', {
     ...READS,
     tips: UNORDERED,
@@ -65,8 +73,7 @@ export const SET: readonly CommandSpec[] = family('set', [
     handler: move,
   }),
   row('SPOP', -2, '1.0.0', 'Removes and returns members at random.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     tips: VARIES,
     ...inSlices(pop, hasLongSet),
   }),
@@ -76,11 +83,7 @@ export const SET: readonly CommandSpec[] = family('set', [
     ...inSlices(randomMembers, hasLongSet),
     deviations: ['A negative count ends at a million: beyond it `value is out of range`.'],
   }),
-  row('SREM', -3, '1.0.0', 'Removes members from a set.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
-    ...inSlices(removeMembers),
-  }),
+  row('SREM', -3, '1.0.0', 'Removes members from a set.', { ...DELETES_FAST, ...inSlices(removeMembers) }),
   row('SSCAN', -3, '2.8.0', 'Goes through the members of a set step by step.', {
     ...READS,
     tips: VARIES,

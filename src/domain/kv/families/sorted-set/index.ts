@@ -1,7 +1,21 @@
 /** The sorted set family: members with scores, by member, by score and by rank. */
 import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
+import {
+  DELETES,
+  DELETES_FAST,
+  family,
+  GROWS,
+  GROWS_FAST,
+  LOOKS_FAST,
+  READS,
+  READS_FAST,
+  row,
+  TAKES,
+  TAKES_FAST,
+  UPDATES_FAST,
+  VARIES,
+} from '../rows.js';
 import { add, addInSlices, increment, isLongAddition } from './add.js';
 import { combine, combineAndStore, countCommon, isLongCombination } from './combine.js';
 import { countByMember, countByScore, manyScores, rank, scan, score, scores, size } from './look.js';
@@ -9,8 +23,12 @@ import { awaitMany, awaitOne, isLongManyPop, isLongPop, pop, popMany } from './p
 import { isLongDraw, randomMembers } from './random.js';
 import { isLongRead, isLongRemoval, isLongRemoveList, range, remove, removeRange, storeRange } from './ranges.js';
 
-const blocking = ['write', 'blocking'] as const;
-const blockingFast = ['write', 'blocking', 'fast'] as const;
+const waiting = {
+  keyUse: ['RW access delete'],
+  flags: ['write', 'blocking', 'fast'],
+  rest: 'refused',
+  deviations: ['At most 4,000 keys.'],
+} as const;
 
 /** A destination that is written, then a source that is read. */
 const STORED = several(at(1, 'write'), at(2, 'read'));
@@ -22,17 +40,9 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     sliced: addInSlices,
     isLong: isLongAddition,
   }),
-  row('ZINCRBY', 4, '1.2.0', 'Adds to the score of a member.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
-    handler: increment,
-  }),
-  row('ZREM', -3, '1.2.0', 'Removes members.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
-    ...inSlices(remove, isLongRemoveList),
-  }),
-  row('ZCARD', 2, '1.2.0', 'Counts the members.', { ...READS_FAST, keyUse: ['RO'], handler: size }),
+  row('ZINCRBY', 4, '1.2.0', 'Adds to the score of a member.', { ...UPDATES_FAST, handler: increment }),
+  row('ZREM', -3, '1.2.0', 'Removes members.', { ...DELETES_FAST, ...inSlices(remove, isLongRemoveList) }),
+  row('ZCARD', 2, '1.2.0', 'Counts the members.', { ...LOOKS_FAST, handler: size }),
   row('ZSCORE', 3, '1.2.0', 'Returns the score of a member.', { ...READS_FAST, handler: score }),
   row('ZMSCORE', -3, '6.2.0', 'Returns the scores of several members.', {
     ...READS_FAST,
@@ -82,59 +92,45 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     ...inSlices(storeRange, isLongRead({}, 2)),
   }),
   row('ZREMRANGEBYRANK', 4, '2.0.0', 'Removes a range of members by rank.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
+    ...DELETES,
     ...inSlices(removeRange('rank', 'zremrangebyrank'), isLongRemoval('rank')),
   }),
   row('ZREMRANGEBYSCORE', 4, '1.2.0', 'Removes the members with scores in a range.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
+    ...DELETES,
     ...inSlices(removeRange('score', 'zremrangebyscore'), isLongRemoval('score')),
   }),
   row('ZREMRANGEBYLEX', 4, '2.8.9', 'Removes the members between two bounds.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
+    ...DELETES,
     ...inSlices(removeRange('member', 'zremrangebylex'), isLongRemoval('member')),
   }),
   row('ZPOPMIN', -2, '5.0.0', 'Removes and returns the members with the least scores.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     ...inSlices(pop('min'), isLongPop),
   }),
   row('ZPOPMAX', -2, '5.0.0', 'Removes and returns the members with the greatest scores.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     ...inSlices(pop('max'), isLongPop),
   }),
   row('ZMPOP', -4, '7.0.0', 'Removes and returns members from an end of the first set that has any.', {
-    ...WRITES,
-    keyUse: ['RW access delete'],
+    ...TAKES,
     keys: counted(1),
     ...inSlices(popMany, isLongManyPop),
   }),
   row('BZPOPMIN', -3, '5.0.0', 'Waits for a set with members and takes the one with the least score.', {
-    keyUse: ['RW access delete'],
-    flags: blockingFast,
+    ...waiting,
     keys: span(1, -2),
     handler: awaitOne('min'),
-    rest: 'refused',
-    deviations: ['At most 4,000 keys.'],
   }),
   row('BZPOPMAX', -3, '5.0.0', 'Waits for a set with members and takes the one with the greatest score.', {
-    keyUse: ['RW access delete'],
-    flags: blockingFast,
+    ...waiting,
     keys: span(1, -2),
     handler: awaitOne('max'),
-    rest: 'refused',
-    deviations: ['At most 4,000 keys.'],
   }),
   row('BZMPOP', -5, '7.0.0', 'Waits for a set with members and takes some from an end.', {
-    keyUse: ['RW access delete'],
-    flags: blocking,
+    ...waiting,
+    flags: ['write', 'blocking'],
     keys: counted(2),
     handler: awaitMany,
-    rest: 'refused',
-    deviations: ['At most 4,000 keys.'],
   }),
   row('ZRANDMEMBER', -2, '6.2.0', 'Returns members at random.', {
     tips: VARIES,
