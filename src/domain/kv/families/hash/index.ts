@@ -39,6 +39,10 @@ const expiring = { ...WRITES_FAST, deviations: [latestField, latestInstant] } as
 const drawsEnd = 'A negative count ends at a million: beyond it `value is out of range`.';
 const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max single record size exceeded`.';
 
+function listing(what: 'fields' | 'values' | 'both') {
+  return { ...READS, tips: UNORDERED, ...inSlices(getAll(what), isLongHash) };
+}
+
 export const HASH: readonly CommandSpec[] = family('hash', [
   row('HDEL', -3, '2.0.0', 'Deletes fields of a hash.', { ...DELETES_FAST, ...inSlices(deleteFields) }),
   row('HEXISTS', 3, '2.0.0', 'Tells whether a hash has a field.', { ...LOOKS_FAST, handler: exists }),
@@ -55,11 +59,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: true })),
   }),
   row('HGET', 3, '2.0.0', 'Returns the value of a field.', { ...READS_FAST, handler: get }),
-  row('HGETALL', 2, '2.0.0', 'Returns all fields and values of a hash.', {
-    ...READS,
-    tips: UNORDERED,
-    ...inSlices(getAll('both'), isLongHash),
-  }),
+  row('HGETALL', 2, '2.0.0', 'Returns all fields and values of a hash.', listing('both')),
   row('HGETDEL', -5, '8.0.0', 'Returns the values of fields and deletes them.', {
     ...TAKES_FAST,
     ...inSlices(getAndDeleteFields),
@@ -78,11 +78,7 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     handler: incrementFieldByFloat,
     deviations: ['Hexadecimal numbers are not read.'],
   }),
-  row('HKEYS', 2, '2.0.0', 'Returns all fields of a hash.', {
-    ...READS,
-    tips: UNORDERED,
-    ...inSlices(getAll('fields'), isLongHash),
-  }),
+  row('HKEYS', 2, '2.0.0', 'Returns all fields of a hash.', listing('fields')),
   row('HLEN', 2, '2.0.0', 'Returns the number of fields.', {
     ...LOOKS_FAST,
     handler: length,
@@ -144,9 +140,5 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     tips: VARIES,
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: false })),
   }),
-  row('HVALS', 2, '2.0.0', 'Returns all values of a hash.', {
-    ...READS,
-    tips: UNORDERED,
-    ...inSlices(getAll('values'), isLongHash),
-  }),
+  row('HVALS', 2, '2.0.0', 'Returns all values of a hash.', listing('values')),
 ]);

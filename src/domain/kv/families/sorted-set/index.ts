@@ -21,7 +21,17 @@ import { combine, combineAndStore, countCommon, isLongCombination } from './comb
 import { countByMember, countByScore, manyScores, rank, scan, score, scores, size } from './look.js';
 import { awaitMany, awaitOne, isLongManyPop, isLongPop, pop, popMany } from './pop.js';
 import { isLongDraw, randomMembers } from './random.js';
-import { isLongRead, isLongRemoval, isLongRemoveList, range, remove, removeRange, storeRange } from './ranges.js';
+import {
+  isLongRead,
+  isLongRemoval,
+  isLongRemoveList,
+  type RangeForm,
+  type RangeKind,
+  range,
+  remove,
+  removeRange,
+  storeRange,
+} from './ranges.js';
 
 const waiting = {
   keyUse: ['RW access delete'],
@@ -32,6 +42,14 @@ const waiting = {
 
 /** A destination that is written, then a source that is read. */
 const STORED = several(at(1, 'write'), at(2, 'read'));
+
+function ranging(form: RangeForm) {
+  return { ...READS, ...inSlices(range(form), isLongRead(form, 1)) };
+}
+
+function removing(kind: RangeKind, event: string) {
+  return { ...DELETES, ...inSlices(removeRange(kind, event), isLongRemoval(kind)) };
+}
 
 export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   row('ZADD', -4, '1.2.0', 'Adds members or changes their scores.', {
@@ -62,47 +80,32 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     ...READS_FAST,
     handler: rank('zrevrank', true),
   }),
-  row('ZRANGE', -4, '1.2.0', 'Returns a range of members, by rank, score or name.', {
-    ...READS,
-    ...inSlices(range({}), isLongRead({}, 1)),
-  }),
+  row('ZRANGE', -4, '1.2.0', 'Returns a range of members, by rank, score or name.', ranging({})),
   row('ZREVRANGE', -4, '1.2.0', 'Returns a range of members by rank, counted from the greatest.', {
-    ...READS,
-    ...inSlices(range({ kind: 'rank', isReversed: true }), isLongRead({ kind: 'rank', isReversed: true }, 1)),
+    ...ranging({ kind: 'rank', isReversed: true }),
   }),
   row('ZRANGEBYSCORE', -4, '1.0.5', 'Returns the members with scores in a range.', {
-    ...READS,
-    ...inSlices(range({ kind: 'score', isReversed: false }), isLongRead({ kind: 'score', isReversed: false }, 1)),
+    ...ranging({ kind: 'score', isReversed: false }),
   }),
   row('ZREVRANGEBYSCORE', -4, '2.2.0', 'Returns the members with scores in a range, the greatest first.', {
-    ...READS,
-    ...inSlices(range({ kind: 'score', isReversed: true }), isLongRead({ kind: 'score', isReversed: true }, 1)),
+    ...ranging({ kind: 'score', isReversed: true }),
   }),
   row('ZRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, in a set whose scores are equal.', {
-    ...READS,
-    ...inSlices(range({ kind: 'member', isReversed: false }), isLongRead({ kind: 'member', isReversed: false }, 1)),
+    ...ranging({ kind: 'member', isReversed: false }),
   }),
   row('ZREVRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, the last first.', {
-    ...READS,
-    ...inSlices(range({ kind: 'member', isReversed: true }), isLongRead({ kind: 'member', isReversed: true }, 1)),
+    ...ranging({ kind: 'member', isReversed: true }),
   }),
   row('ZRANGESTORE', -5, '6.2.0', 'Stores a range of members under another key.', {
     ...GROWS,
     keys: STORED,
     ...inSlices(storeRange, isLongRead({}, 2)),
   }),
-  row('ZREMRANGEBYRANK', 4, '2.0.0', 'Removes a range of members by rank.', {
-    ...DELETES,
-    ...inSlices(removeRange('rank', 'zremrangebyrank'), isLongRemoval('rank')),
-  }),
+  row('ZREMRANGEBYRANK', 4, '2.0.0', 'Removes a range of members by rank.', removing('rank', 'zremrangebyrank')),
   row('ZREMRANGEBYSCORE', 4, '1.2.0', 'Removes the members with scores in a range.', {
-    ...DELETES,
-    ...inSlices(removeRange('score', 'zremrangebyscore'), isLongRemoval('score')),
+    ...removing('score', 'zremrangebyscore'),
   }),
-  row('ZREMRANGEBYLEX', 4, '2.8.9', 'Removes the members between two bounds.', {
-    ...DELETES,
-    ...inSlices(removeRange('member', 'zremrangebylex'), isLongRemoval('member')),
-  }),
+  row('ZREMRANGEBYLEX', 4, '2.8.9', 'Removes the members between two bounds.', removing('member', 'zremrangebylex')),
   row('ZPOPMIN', -2, '5.0.0', 'Removes and returns the members with the least scores.', {
     ...TAKES_FAST,
     ...inSlices(pop('min'), isLongPop),
