@@ -50,7 +50,7 @@ export function* quoteInPieces(bytes: ByteString, isBase64: boolean): Generator<
   yield '"';
 }
 
-/** Where nothing is cut apart: in front of a byte that goes on with no character, or behind more of them than one has. */
+/** A place where no character is cut apart: before a byte that continues none, or behind more of them than one can have. */
 function characterEnd(bytes: ByteString, wanted: number): number {
   let at = Math.min(wanted, bytes.length);
   for (let back = 0; back <= MAX_CONTINUATION && at < bytes.length; back += 1, at -= 1) {

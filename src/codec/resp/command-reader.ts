@@ -12,7 +12,7 @@ const DOLLAR = 0x24;
 const CR = 0x0d;
 const LF = 0x0a;
 const ZERO = 0x30;
-/** Of a length or a count: enough for any buffer there can be. */
+/** Digits of a length or a count; they are enough for any buffer there can be. */
 const MAX_DIGITS = 10;
 /** Words this short are put together from their bytes, which is faster than a call into the buffer. */
 const SHORT_WORD = 6;

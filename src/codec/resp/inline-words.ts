@@ -9,7 +9,7 @@ const BLANK = /[ \t\n\v\f\r\0]/;
 const HEX = /^[0-9a-fA-F]{2}$/;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 
-/** Undefined: quotes that do not fit. */
+/** The words of the line; undefined when its quotes do not fit. */
 export function splitInlineWords(line: ByteString): ByteString[] | undefined {
   const words: ByteString[] = [];
   let at = 0;

@@ -51,11 +51,11 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_DIGITS = 19;
 /** Words this short are put together from their bytes, which is faster than a call into the buffer. */
 const SHORT_WORD = 6;
-/** Before somebody has signed in, as Redis has it. */
+/** The bounds before somebody has signed in, as in Redis. */
 const UNAUTHENTICATED_WORDS = 10;
 const UNAUTHENTICATED_WORD_BYTES = 16_384;
 
-/** So much that has been read may be kept with what has not; so little always is. */
+/** Bytes that were read are kept with those that were not, up to the larger bound; up to the smaller one they always are. */
 const MOST_READ_BYTES = 64 * 1024;
 const LEAST_READ_BYTES = 4096;
 /** What a piece costs beside its bytes: clients may send them one by one. */
@@ -68,16 +68,16 @@ const EMPTY = Buffer.alloc(0);
 export class RequestParser {
   #bytes: Buffer = EMPTY;
   #at = 0;
-  /** Behind `#bytes`, not joined to it yet. */
+  /** Bytes that arrived behind `#bytes` and are not joined to it yet. */
   #arrived: Buffer[] = [];
   #arrivedBytes = 0;
-  /** With fewer bytes than this, from `#at` on, nothing can be done. */
+  /** How many bytes are needed from `#at` on before anything can be done. */
   #neededBytes = 0;
   /** Words of the command that has begun; undefined between commands. */
   #words: ByteString[] | undefined;
   #missingWords = 0;
   #commandBytes = 0;
-  /** Of the word whose header has been read; -1: none. */
+  /** The length of the word whose header has been read; -1: no header was read. */
   #wordBytes = -1;
   /** Still to be thrown away of an oversized command's word. */
   #skipBytes = 0;
@@ -93,7 +93,7 @@ export class RequestParser {
   get heldBytes(): number {
     const words = this.#words;
     const bytes = this.bufferedBytes + this.#arrived.length * PIECE_BYTES;
-    // Of one that is too large none is kept.
+    // No words are kept of a command that is too large.
     if (words === undefined || words.length === 0) return bytes;
     return bytes + this.#commandBytes - Math.max(0, this.#wordBytes) + words.length * WORD_BYTES;
   }

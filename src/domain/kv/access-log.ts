@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const COUNT_RADIX = 256;
 
 export class AccessLog {
-  /** By key, as the order has them. Cleared by putting others in their place, so that they can be put back. */
+  /** The marks by key. They are cleared by putting a new map in their place, so that the old one can be put back. */
   marks = new SegmentedMap<number>();
 
   constructor(

@@ -14,7 +14,7 @@ export class AnswerSize {
     this.#left = maxAnswerBytes;
   }
 
-  /** One item more. @throws ErrorReply when that is too much */
+  /** Counts one more item. @throws ErrorReply when that is too much */
   add(textBytes = 0): void {
     this.addItems(1, textBytes);
   }

@@ -30,20 +30,20 @@ export type CommandFlag =
   | 'random'
   /** Waits on a connection until there is something to answer. */
   | 'blocking'
-  /** Not from scripts. */
+  /** Scripts may not call it. */
   | 'noscript'
   /** Concerns the connection itself: answered by the face that holds it. */
   | 'connection'
-  /** Of the Pub/Sub family; permitted by channel. */
+  /** It belongs to Pub/Sub, and is permitted by channel. */
   | 'pubsub'
   /** Runs a script: what it may do depends on what the script asks. */
   | 'script'
   /** May run while a script is too slow, or state is loading; shown by COMMAND alone. */
   | 'loading'
   | 'stale'
-  /** Not inside MULTI. */
+  /** It may not be queued inside MULTI. */
   | 'nomulti'
-  /** Before AUTH too. */
+  /** It may be sent before AUTH. */
   | 'noauth'
   /** Not shown to MONITOR: it carries secrets or is of no interest. */
   | 'skip-monitor'
@@ -124,7 +124,7 @@ export interface KeySearch {
   readonly from?: number;
   /** How many words behind the first key the last one is; negative: counted from the end. */
   readonly last?: number;
-  /** Of the words that are left only every so-maniest part are keys; 0: all. */
+  /** Keys are only the first nth part of the words that are left; 0: all of them. */
   readonly limit?: number;
 }
 
@@ -193,7 +193,7 @@ export interface CommandContext {
   readonly isFull: boolean;
   /** Bytes of the longest command, and of the longest answer over REST. */
   readonly maxCommandBytes: number;
-  /** Of one answer, its strings and its items; see `AnswerSize`. */
+  /** The most bytes of one answer, counted over its strings and items; see `AnswerSize`. */
   readonly maxAnswerBytes: number;
   /** What the user may do, in ACL rules; undefined: everything. Scripts ask before each of their commands. */
   readonly permissions: Permissions | undefined;
@@ -227,14 +227,14 @@ export interface Permissions {
   /** The error a client gets instead, or undefined when the command may run. */
   refusal(spec: CommandSpec, words: readonly ByteString[]): ErrorReply | undefined;
   mayReach(channel: ByteString, isPattern: boolean): boolean;
-  /** Of all its sets of rules together, as they are written: `~a*`, `%R~b`; `~*`: all keys. */
+  /** The key patterns of all sets of rules together, as they are written: `~a*`, `%R~b`; `~*`: all keys. */
   readonly keyPatterns: readonly ByteString[];
 }
 
-/** Of one run, in milliseconds of work. */
+/** What one run may use up, in milliseconds of work. */
 export interface ScriptLimits {
   readonly totalMs: number;
-  /** Without letting others run: where it cannot be interrupted, or is part of a transaction. */
+  /** What it may take while nobody else runs: where it cannot be interrupted, or is part of a transaction. */
   readonly holdMs: number;
 }
 
@@ -315,7 +315,7 @@ export interface CommandSpec {
   readonly endsScript?: boolean;
   /** Waits for a consumer group: woken when the key is gone too. */
   readonly waitsForGroup?: boolean;
-  /** Of one that runs a script: does what the words name say of itself that it writes nothing? */
+  /** Of a command that runs a script: does the named script or function declare that it writes nothing? */
   readonly readsOnly?: (context: CommandContext) => boolean;
   /** May the built-in read-only token run it? Default: flags have `readonly` and not `dangerous`. */
   readonly readOnlyToken?: boolean;
@@ -346,7 +346,7 @@ export interface AccessedKey {
   readonly key: ByteString;
   readonly position: number;
   readonly access: KeyAccess;
-  /** Of `keys`, the part that names it; 0 where that has none. */
+  /** The part of the row's `keys` that names it; 0 where `keys` has no parts. */
   readonly part: number;
 }
 

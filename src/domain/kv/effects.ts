@@ -20,9 +20,9 @@ export class Effects {
   #freeBytes = Number.POSITIVE_INFINITY;
   /** In replay effects are read, not made: what handlers push is dropped before it is encoded. */
   isMuted = false;
-  /** Laid out, in pieces. */
+  /** What was pushed earlier, laid out in pieces. */
   #settled: ByteString = '';
-  /** Behind it. */
+  /** What was pushed since, and is not laid out yet. */
   #resp: ByteString = '';
   #words = 0;
   #count = 0;

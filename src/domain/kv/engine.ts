@@ -139,12 +139,12 @@ export class KvEngine {
   isLong(spec: CommandSpec, words: readonly ByteString[], nowMs: number, caller: Caller = REST_CALLER): boolean {
     if (spec.sliced === undefined) return false;
     if (spec.isLong === undefined) return true;
-    // Mostly that is the question, and it takes no preparing.
+    // Most commands ask this question, and it needs no context.
     if (spec.isLong === hasManyWords) return words.length > MANY_WORDS;
     return this.#saysYes(spec.isLong, words, nowMs, caller);
   }
 
-  /** Of a command that runs a script: does that say of itself that it writes nothing? @param words the first two will do */
+  /** Does the script that the command runs declare that it writes nothing? @param words the first two will do */
   readsOnly(spec: CommandSpec, words: readonly ByteString[], caller: Caller = REST_CALLER): boolean {
     return spec.readsOnly !== undefined && this.#saysYes(spec.readsOnly, words, 0, caller);
   }
@@ -290,12 +290,12 @@ export class KvEngine {
     this.#context.isFull = isFull;
   }
 
-  /** As its database's limits have it; not part of the data. */
+  /** The bound that the limits of its database set; it is no part of the data. */
   set maxCommandBytes(bytes: number) {
     this.#context.maxCommandBytes = bytes;
   }
 
-  /** As the installation has it. */
+  /** The bound that the installation sets. */
   set maxAnswerBytes(bytes: number) {
     this.#context.maxAnswerBytes = bytes;
   }

@@ -16,7 +16,7 @@ export const globTooLong = new ErrorReply(`ERR pattern is too long, at most ${MA
 
 const WILD = /[*?[\\]/;
 
-/** Words without wildcards are patterns of any length. */
+/** A pattern without wildcards may have any length. */
 export function isGlobTooLong(pattern: ByteString): boolean {
   return pattern.length > MAX_GLOB_BYTES && WILD.test(pattern);
 }
@@ -97,7 +97,7 @@ class Row {
     return true;
   }
 
-  /** Where it fits first, from there on; -1: nowhere. */
+  /** The first place from there on where it fits; -1 when there is none. */
   find(text: ByteString, from: number): number {
     if (this.length > SHORT_ROW) return this.#findByBits(text, from);
     for (let at = from; at + this.length <= text.length; at += 1) if (this.fits(text, at)) return at;

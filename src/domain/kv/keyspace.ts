@@ -40,7 +40,7 @@ export interface Perishing {
 export interface Collection {
   readonly kind: CollectionKind;
   readonly size: number;
-  /** About how many bytes it holds, for INFO and limits. Kept, never counted: asked before and after each change. */
+  /** About how many bytes it holds, for INFO and limits. It is kept up to date, because every change asks for it twice. */
   readonly bytes: number;
   /** As OBJECT ENCODING names it. */
   readonly encoding: string;
@@ -93,7 +93,7 @@ export class Keyspace {
   #raw = new Set<ByteString>();
   #stringBytes = 0;
   readonly #log = new UndoLog();
-  /** The same, while it is kept. */
+  /** The same log, while something is kept in it. */
   #undo: UndoLog | undefined;
   #bytesBefore = 0;
   /** Puts everything back that was there when it was cleared. */
@@ -370,7 +370,7 @@ export class Keyspace {
     this.#bytesBefore = this.#stringBytes;
   }
 
-  /** What was changed since stays. */
+  /** Ends keeping: what was changed since then stays. */
   endUndo(): void {
     this.#log.end();
     this.#undo = undefined;
@@ -397,7 +397,7 @@ export class Keyspace {
     return isKnown;
   }
 
-  /** Before the key is changed, however that is. */
+  /** Keeps what the key holds, before it is changed in whatever way. */
   #keep(key: ByteString): void {
     if (!this.#log.hasKey(key)) this.#keepValue(key, this.#values.get(key));
   }

@@ -18,7 +18,7 @@ export const MAX_SCAN_COUNT = 10_000;
 /** Keys of a command that may wait: some 5 ms to begin to wait for all of them, and each is looked up whenever one has changed. */
 export const MAX_AWAITED_KEYS = 4000;
 
-/** Of one answer, unless the installation has another bound: six of the largest strings, a part of a small heap. */
+/** Bytes of one answer, unless the installation sets another bound: six of the largest strings, a part of a small heap. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Expiry instants stay exact in a number; this is the year 287396. */
@@ -74,7 +74,7 @@ export function answerable({ face, maxCommandBytes }: CommandContext, value: Byt
 /** Work of a command or a transaction in milliseconds, unless the installation has another bound: as long as a script's. */
 export const MAX_COMMAND_MS = 5_000;
 
-/** One command, or one answer over REST, beyond the database's limit. */
+/** The error for a command, or for an answer over REST, that is beyond the database's limit. */
 export function requestTooLarge(limitBytes: number, actualBytes: number): ErrorReply {
   return new ErrorReply(`ERR max request size exceeded. Limit: ${limitBytes} bytes, Actual: ${actualBytes} bytes`);
 }

@@ -18,7 +18,7 @@ export class MemoryBounds {
   plan: PlanLimit | undefined;
   /** What the process that holds it has room for, compared with `storedBytes`; undefined in a fold that replays. */
   processMaxBytes: number | undefined;
-  /** Of `storedBytes`, what that process has counted. */
+  /** The part of `storedBytes` that the process has counted. */
   countedBytes = 0;
 
   constructor(
@@ -27,7 +27,7 @@ export class MemoryBounds {
     private readonly random: Random,
   ) {}
 
-  /** Is there any? */
+  /** Is any bound set? */
   get areSet(): boolean {
     return this.settings.maxMemoryBytes > 0 || this.plan !== undefined || this.processMaxBytes !== undefined;
   }
@@ -56,7 +56,7 @@ export class MemoryBounds {
     return given.length === 0 ? 0 : Math.max(0, Math.min(...given));
   }
 
-  /** One is reached, and nothing would make room. */
+  /** A bound is reached, and no eviction would make room. */
   get leaveNoRoom(): boolean {
     if (!this.areReached || this.#policy !== 'noeviction') return false;
     return this.#isMemoryReached || this.plan?.isEvicting !== true;

@@ -112,7 +112,7 @@ export const ITEM_BYTES = 16;
 /** About what it holds in memory: its strings, and something for each item. */
 export function replyBytes(given: Reply): number {
   if (typeof given === 'string') return given.length;
-  // Not looked at more closely: what most writes answer.
+  // What most writes answer is not looked at more closely.
   if (given === OK || typeof given !== 'object') return ITEM_BYTES;
   const reply = flatten(given);
   if (!Array.isArray(reply)) return ITEM_BYTES;
@@ -121,7 +121,7 @@ export function replyBytes(given: Reply): number {
   return bytes;
 }
 
-/** Instead of the answer of a command that was not run: those before it in its request have said enough. */
+/** Answered for a command that was not run, because the answers before it in the same request are large enough. */
 export function answerTooLarge(maxBytes: number): ErrorReply {
   return new ErrorReply(`ERR answer too large: one request is answered with ${maxBytes} bytes at most, ask for less`);
 }
@@ -201,7 +201,7 @@ export function notAvailable(commandName: string): ErrorReply {
   return new ErrorReply(`ERR Command is not available: '${asciiUpperCase(commandName)}'`);
 }
 
-/** Of a name, and of all the words behind it, as Redis shows them in an error. */
+/** Bytes that Redis shows in an error of a name, and of all the words behind it. */
 const MAX_SHOWN = 128;
 
 /** @param words with the name of no command in front */

@@ -15,7 +15,7 @@ import { ErrorReply } from './reply.js';
 import type { Settings } from './settings.js';
 import { WorkMeter } from './work-meter.js';
 
-/** Thrown into whatever is to be ended, or by it; the message is why. */
+/** Thrown into, or by, whatever is to be ended; the message says why. */
 export class Stopped extends Error {}
 
 /** Thrown out of a command that was stopped, and is part of a run that is to be undone as a whole. */
@@ -82,7 +82,7 @@ export class Run {
     return true;
   }
 
-  /** All of it has happened (R1). */
+  /** Lets all of it take effect (R1). */
   end(): void {
     this.isOpen = false;
     this.parts.keyspace.endUndo();
@@ -90,7 +90,7 @@ export class Run {
     this.parts.audience.letGo?.();
   }
 
-  /** Nothing of it has happened. @returns false when memory has it all the same: then the state is in doubt (R2) */
+  /** Takes all of it back. @returns false when memory has changed all the same: then the state is in doubt (R2) */
   undo(): boolean {
     const { settings, libraries, keyspace, effects, audience } = this.parts;
     this.isOpen = false;
@@ -110,12 +110,12 @@ export class Run {
     return reply;
   }
 
-  /** A slice of it begins, which is not the first. */
+  /** To be called when a slice begins that is not the first. */
   goOn(): void {
     this.#meter.start();
   }
 
-  /** The slice is over. */
+  /** To be called when the slice is over. */
   pause(): void {
     this.#spentMicros += this.#meter.workedMicros();
   }

@@ -26,7 +26,7 @@ const MIN_SHARE = 1 / 16;
 const FREE_DEPTH = 12;
 /** Segments looked at for a random key; with segments as full as splits leave them, three are enough. */
 const MAX_TRIES = 200;
-/** Of keys longer than two such ends only the ends are hashed; hashing takes about 1 ns a byte. */
+/** A key longer than two such ends is hashed by its ends alone, for hashing takes about 1 ns a byte. */
 const HASHED_EDGE = 512;
 
 export class Segment<V> {

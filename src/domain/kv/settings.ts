@@ -7,7 +7,7 @@ import type { ByteString } from '../../kernel/index.js';
 export class Settings {
   readonly #values = new Map<string, ByteString>();
   readonly #numbers = new Map<string, number>();
-  /** Those that are asked for with every command, as fields: three lookups by name cost a tenth of a small one. */
+  /** Parameters that every command asks for are fields, because three lookups by name cost a tenth of a small command. */
   slowerThanMicros = 0;
   latencyThresholdMs = 0;
   maxMemoryBytes = 0;

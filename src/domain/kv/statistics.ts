@@ -8,7 +8,7 @@ import { Rate } from './rate.js';
 
 export interface CallCount {
   calls: number;
-  /** Of those that were timed: commands that are fast by nature are not, unless they are asked to be. */
+  /** Time of the calls that were timed; commands that are fast by nature are not, unless that is asked for. */
   micros: number;
   failed: number;
 }
@@ -26,7 +26,7 @@ export interface WaitingCounts {
   readonly size: number;
   /** Keys that are waited for. */
   readonly keyCount: number;
-  /** Of those, keys whose end would be news to a waiter: readers of a stream's group. */
+  /** Those of them whose deletion a waiter has to hear of, because it reads for a group of a stream. */
   readonly groupKeyCount: number;
 }
 
@@ -58,7 +58,7 @@ export class Statistics {
   readonly slow: SlowCommand[] = [];
   readonly latencies = new Map<string, LatencySample[]>();
   #slowCount = 0;
-  /** Of the command counted last: what comes in pipelines is mostly alike. */
+  /** The command counted last and its count, for the commands of a pipeline are mostly alike. */
   #lastSpec: CommandSpec | undefined;
   #lastCount: CallCount = { calls: 0, micros: 0, failed: 0 };
 
@@ -104,7 +104,7 @@ export class Statistics {
     const samples = this.latencies.get(event) ?? [];
     this.latencies.set(event, samples);
     const last = samples.at(-1);
-    // One a second, the worst.
+    // The worst sample of each second is kept.
     if (last?.atSeconds === atSeconds) samples[samples.length - 1] = { atSeconds, ms: Math.max(last.ms, ms) };
     else samples.push({ atSeconds, ms });
     if (samples.length > MAX_SAMPLES) samples.shift();

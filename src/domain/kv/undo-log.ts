@@ -15,7 +15,7 @@ export const MAX_UNDO_STEPS = 250_000;
 /** Held for changes within collections. What keys held before was there already, and counted. */
 export const MAX_UNDO_BYTES = 64 * 1024 * 1024;
 
-/** So many keys are gone through; for more a set of them is made. Most runs change fewer. */
+/** Up to so many keys are gone through one by one; a set is made for more. Most runs change fewer. */
 const FEW_KEYS = 8;
 
 export interface KeyImage {
@@ -24,7 +24,7 @@ export interface KeyImage {
   readonly value: Value | undefined;
   readonly expireAtMs: number | undefined;
   readonly isRaw: boolean;
-  /** Of its last use, while that is logged. */
+  /** When it was last used, or how often, while that is logged. */
   readonly mark: number | undefined;
 }
 
@@ -92,7 +92,7 @@ export class UndoLog {
     this.end();
   }
 
-  /** Nothing more is kept, and all that was is let go. */
+  /** Stops keeping, and lets go of all that was kept. */
   end(): void {
     for (const collection of this.#collections) collection.undo = undefined;
     if (this.#collections.length > 0) this.#collections = [];

@@ -32,7 +32,7 @@ export class WorkMeter {
     return nowMicros;
   }
 
-  /** Since it was started. */
+  /** The work since it was started. */
   workedMicros(nowMicros = this.facts.nowMicros()): number {
     const passed = nowMicros - this.startedMicros;
     const worked = (this.facts.workedMicros?.() ?? Number.POSITIVE_INFINITY) - this.#workedMicros;

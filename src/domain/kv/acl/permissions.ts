@@ -56,7 +56,7 @@ class UserPermissions implements Permissions {
 
 const NEARNESS = { command: 0, key: 1, channel: 2 } as const;
 
-/** Of several selectors' objections the one that came nearest to letting the command run is told, as in Redis. */
+/** Clients are told the objection that came nearest to letting the command run, as in Redis. */
 function isNearer(one: Objection, other: Objection): boolean {
   const by = NEARNESS[one.reason] - NEARNESS[other.reason];
   return by > 0 || (by === 0 && one.position > other.position);
@@ -80,7 +80,7 @@ export function permissionsOf(rules: string, user: ByteString): Permissions | un
   return permissions;
 }
 
-/** Of the read-only token. */
+/** What the read-only token permits. */
 export function readOnlyPermissions(): Permissions {
   return permissionsOf(READ_ONLY, READ_ONLY_USER) as Permissions;
 }

@@ -33,14 +33,14 @@ const BLANK = /[ \t\n\v\f\r\0]/;
 export class Selector {
   #allKeys = false;
   #allChannels = false;
-  /** Every row of the table, those of later releases too. */
+  /** It allows every row of the table, those of later releases too. */
   #allCommands = false;
   /** What the rules about commands begin with: all, or none. */
   #beginsWithAll = false;
   #rows = new Uint8Array(commandCatalogue().specs.length);
   /** `+get`, `-@admin` …, behind `+@all` or `-@all`. */
   #rules: string[] = [];
-  /** By row: `SELECT` with these first words alone. */
+  /** First words that a row may be run with, by the number of the row: `SELECT` with `0` alone. */
   readonly #firstArgs = new Map<number, Set<string>>();
   readonly #keys = new Map<ByteString, KeyPattern>();
   readonly #channels = new Map<ByteString, Glob>();
@@ -82,7 +82,7 @@ export class Selector {
     else throw RULE_ERRORS.syntax();
   }
 
-  /** Undefined: it may run. */
+  /** What the selector has against the command; undefined when it may run. */
   objectionTo(spec: CommandSpec, words: readonly ByteString[]): Objection | undefined {
     if (!this.#mayRun(spec, words)) return { reason: 'command', object: '', position: 0 };
     if (!this.#allKeys) {

@@ -47,20 +47,18 @@ const HELP = [
 
 const told = { flags: ['pubsub', 'loading', 'stale'], keys: NO_KEYS } as const;
 
+const sends = {
+  flags: ['pubsub', 'loading', 'stale', 'fast'],
+  keys: NO_KEYS,
+  channels: 'first',
+  countsAsWrite: true,
+} as const;
+
 export const PUBLISH: readonly CommandSpec[] = family('pubsub', [
-  row('PUBLISH', 3, '2.0.0', 'Sends a message to the subscribers of a channel.', {
-    ...told,
-    flags: ['pubsub', 'loading', 'stale', 'fast'],
-    handler: publish(false),
-    channels: 'first',
-    countsAsWrite: true,
-  }),
+  row('PUBLISH', 3, '2.0.0', 'Sends a message to the subscribers of a channel.', { ...sends, handler: publish(false) }),
   row('SPUBLISH', 3, '7.0.0', 'Sends a message to the subscribers of a shard channel.', {
-    ...told,
-    flags: ['pubsub', 'loading', 'stale', 'fast'],
+    ...sends,
     handler: publish(true),
-    channels: 'first',
-    countsAsWrite: true,
   }),
   row('PUBSUB CHANNELS', -2, '2.8.0', 'Lists channels that have subscribers.', { ...told, handler: channels(false) }),
   row('PUBSUB SHARDCHANNELS', -2, '7.0.0', 'Lists shard channels that have subscribers.', {

@@ -31,6 +31,16 @@ export const WRITES_FAST = { flags: ['write', 'fast'], keys: at(1) } as const;
 export const GROWS = { flags: ['write', 'denyoom'], keys: at(1) } as const;
 export const GROWS_FAST = { flags: ['write', 'denyoom', 'fast'], keys: at(1) } as const;
 
+/** What some of them do with the value under the key, beside their flags: look without showing it, take from it … */
+export const LOOKS_FAST = { ...READS_FAST, keyUse: ['RO'] } as const;
+export const DELETES = { ...WRITES, keyUse: ['RW delete'] } as const;
+export const DELETES_FAST = { ...WRITES_FAST, keyUse: ['RW delete'] } as const;
+export const TAKES = { ...WRITES, keyUse: ['RW access delete'] } as const;
+export const TAKES_FAST = { ...WRITES_FAST, keyUse: ['RW access delete'] } as const;
+export const INSERTS = { ...GROWS, keyUse: ['RW insert'] } as const;
+export const INSERTS_FAST = { ...GROWS_FAST, keyUse: ['RW insert'] } as const;
+export const UPDATES_FAST = { ...GROWS_FAST, keyUse: ['RW access update'] } as const;
+
 /** Tips: the answer, or only its order, may differ from one call to the next; whom a client of a cluster asks. */
 export const VARIES = ['nondeterministic_output'];
 export const UNORDERED = ['nondeterministic_output_order'];

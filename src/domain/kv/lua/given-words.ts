@@ -13,7 +13,7 @@ const WORDS_AT = 3;
 export interface Given {
   /** Registry reference of the function. */
   readonly callback: number;
-  /** Of the command: behind `numkeys` keys, `keyCount` of them, then arguments. */
+  /** The words of the command: behind `numkeys` stand `keyCount` keys, then the arguments. */
   readonly words: readonly ByteString[];
   readonly keyCount: number;
 }
@@ -56,7 +56,7 @@ function* wordsInSlices(
   }
 }
 
-/** In the table on top. */
+/** Sets the item of the table that is on top of the stack. */
 function setWord(machine: LuaMachine, word: ByteString, at: number): void {
   machine.push(machine.thread, word);
   machine.api.lua_rawseti(machine.thread, -2, at);

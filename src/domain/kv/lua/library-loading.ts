@@ -20,7 +20,7 @@ export class Registration {
 
 const NO_FLAGS: ReadonlySet<FunctionFlag> = new Set();
 const NAME = /^[A-Za-z0-9_]+$/;
-/** Of libraries, and Redis says the same of functions. */
+/** The rule for names of libraries; Redis answers the same text for functions. */
 const NAME_RULE =
   'Library names can only contain letters, numbers, or underscores(_) and must be at least one character long';
 /** Functions of one library: a bound on what FUNCTION LIST answers. */

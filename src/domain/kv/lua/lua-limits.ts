@@ -6,21 +6,21 @@ export const MAX_SCRIPT_MS = 5_000;
 export const MAX_HOLD_MS = 250;
 /** What is left of that after a script was ended by it: another may not hold everybody up again at once. */
 export const LEFT_HOLD_MS = 5;
-/** Of the time that passes, what comes back of it: in half a minute all of it. */
+/** The share of the passing time that is given back: half a minute gives back all of it. */
 export const HOLD_COMES_BACK = 0.01;
 /** A script that ends by then is never interrupted. */
 export const FIRST_SLICE_MS = 5;
-/** Then it works for so long at a time: what others in the process wait for it, each time. */
+/** After the first pause a run works for so long at a time; others in the process wait that long each time. */
 export const SLICE_MS = 1;
 /** Lua instructions of one run: a backstop that needs no clock, some ten seconds of the cheapest ones. */
 export const MAX_INSTRUCTIONS = 2_000_000_000;
 /** The clock is looked at so often: an instruction on a value of a few megabytes takes a millisecond or two. */
 export const INSTRUCTIONS_A_LOOK = 100;
-/** So often when the heap has grown: then one instruction may copy tens of megabytes. */
+/** A grown heap is looked at this often, because one instruction may copy tens of megabytes then. */
 export const INSTRUCTIONS_A_LOOK_WHEN_LARGE = 10;
 /** A heap above this may hold values whose handling takes many milliseconds. */
 export const LARGE_HEAP_BYTES = 24 * 1024 * 1024;
-/** Of one machine, its stacks and data included: several may be alive. */
+/** Bytes of one machine with its stacks and data; several machines may be alive. */
 export const MAX_HEAP_BYTES = 64 * 1024 * 1024;
 /** Of its size a heap grows by at least: each time V8 accounts for it anew, which by pages takes as long as the script. */
 export const GROWN_AHEAD = 0.25;

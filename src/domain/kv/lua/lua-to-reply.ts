@@ -161,7 +161,7 @@ class ReplyReader {
   }
 }
 
-/** Cut toward zero. */
+/** The number as an integer, cut toward zero. */
 function integerOf(number: number): number | bigint {
   if (Number.isSafeInteger(number)) return number + 0;
   if (!(number >= -BEYOND_INT64 && number < BEYOND_INT64)) return NOT_AN_INTEGER;

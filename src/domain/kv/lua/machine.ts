@@ -113,7 +113,7 @@ export interface LuaApi {
 /** Emscripten's longjmp: what its `throw` throws, told apart from every error of ours. */
 const LONG_JUMP = Number.POSITIVE_INFINITY;
 const MASK_COUNT = 8;
-/** Of lua_resume and lua_status. */
+/** What lua_resume and lua_status answer for a coroutine that has yielded. */
 const YIELDED = 1;
 /** Within lua_State of a 32-bit machine: depth of C calls, now and where it was resumed; and what it is checked by. */
 const STATE_C_CALLS = 52;
@@ -130,7 +130,7 @@ const TOO_LARGE = `more than ${MAX_HEAP_BYTES / 1024 / 1024} MiB of memory`;
 
 interface Coroutine {
   readonly state: State;
-  /** In the registry. */
+  /** The reference in the registry. */
   readonly ref: number;
 }
 
@@ -144,14 +144,14 @@ export interface CallSite {
 /** What a run may use up, in milliseconds of work. */
 export interface MeterLimits {
   readonly totalMs: number;
-  /** At a time. */
+  /** What it may take at a time, without a pause. */
   readonly holdMs: number;
 }
 
-/** It held up others for too long. */
+/** Thrown when a run has held up others for too long. */
 export class HeldTooLong extends Stopped {}
 
-/** How far a run has come. */
+/** What became of a run so far. */
 export type RunState = 'done' | 'failed' | 'paused';
 
 export class LuaMachine {
@@ -172,7 +172,7 @@ export class LuaMachine {
   readonly #names = new Map<string, number>();
   readonly #hookIndex: number;
   readonly #functionIndexes = new Map<HostFunction, number>();
-  /** Of the slice. */
+  /** Measures the present slice. */
   readonly #meter = new WorkMeter({ nowMicros: () => 0 });
   /** When it may have used up what it may: then processor time is asked for. */
   #deadlineMicros = Number.POSITIVE_INFINITY;
@@ -185,9 +185,9 @@ export class LuaMachine {
   /** The coroutine that runs are: one serves until one fails in it. */
   #thread: State = 0;
   #threadRef = 0;
-  /** Coroutines that it has entered, each within the one before. */
+  /** The coroutines that the run has entered, each within the one before. */
   readonly #entered: Coroutine[] = [];
-  /** Such as have ended well. */
+  /** Coroutines that have ended well, and can serve again. */
   readonly #rested: Coroutine[] = [];
 
   constructor(hostFunctions: readonly HostFunction[]) {
@@ -254,7 +254,7 @@ export class LuaMachine {
   /** To be called once the results, or the error, of the one that was entered last were taken. */
   leave(hasFailed: boolean): void {
     const coroutine = this.#entered.pop() as Coroutine;
-    // It cannot run again.
+    // A coroutine that has failed cannot run again.
     if (hasFailed) this.api.luaL_unref(this.state, REGISTRY_INDEX, coroutine.ref);
     else this.#rested.push(coroutine);
   }
@@ -307,7 +307,7 @@ export class LuaMachine {
       this.api.lua_settop(this.#thread, 0);
       return;
     }
-    // It cannot run again.
+    // A coroutine that has failed cannot run again.
     this.api.luaL_unref(this.state, REGISTRY_INDEX, this.#threadRef);
     this.#thread = 0;
   }
@@ -499,7 +499,7 @@ export class LuaMachine {
     this.#instructions += ran;
     if (this.#instructions > MAX_INSTRUCTIONS) throw new Stopped(`it ran ${MAX_INSTRUCTIONS} instructions`);
     const nowMicros = this.#meter.facts.nowMicros();
-    // Where it can be left it held nobody up, however long it was away; what it spent is judged when it goes on.
+    // A run that can be left here held nobody up, however long it took; what it has spent is judged when it goes on.
     if (nowMicros > this.#leaveMicros && this.canLeave(state)) this.api.lua_yield(state, 0);
     else this.#judge(nowMicros);
     const next = isLarge ? INSTRUCTIONS_A_LOOK_WHEN_LARGE : INSTRUCTIONS_A_LOOK;
@@ -534,7 +534,7 @@ export class LuaMachine {
     const imports: Record<string, Record<string, unknown>> = {};
     for (const { module, name } of WebAssembly.Module.imports(binary)) {
       imports[module] ??= {};
-      // Nothing of the world: files, time zones and processes are not there.
+      // The machine gets nothing of the world: no files, no time zones, no processes.
       imports[module][name] = () => {
         throw new Stopped(`it asked for ${name}`);
       };

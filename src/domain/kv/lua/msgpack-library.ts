@@ -135,7 +135,7 @@ function head(length: number, fixed: number, fixedBelow: number, codes: readonly
   return bytesOfBuffer(bytes);
 }
 
-/** Whole numbers as integers, others as a float where that keeps them and as a double where not. */
+/** Packs whole numbers as integers, and others as a float where that keeps them, else as a double. */
 function numberBytes(number: number): ByteString {
   const bytes = Buffer.alloc(9);
   if (Number.isInteger(number) && Math.abs(number) <= 2 ** 63 && number !== 2 ** 63) return integerBytes(number, bytes);

@@ -179,7 +179,7 @@ function errorReply(machine: LuaMachine, state: State): number {
   return 1;
 }
 
-/** Without line ends around it. No pattern: a long run of them would take quadratic time. */
+/** The text without line ends around it. A pattern would take quadratic time for a long run of them. */
 function trimLines(text: ByteString): ByteString {
   const isLineEnd = (at: number): boolean => text[at] === '\r' || text[at] === '\n';
   let from = 0;

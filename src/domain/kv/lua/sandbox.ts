@@ -24,7 +24,7 @@ import {
   WRAPPED,
 } from './wrapped-functions.js';
 
-/** Of Lua's base library, as they are. */
+/** Functions of Lua's base library that scripts get as they are. */
 const PLAIN = [
   '_VERSION',
   'assert',

@@ -20,7 +20,7 @@ export class ScriptCache {
     return this.#byDigest.has(digest);
   }
 
-  /** Of all sources. */
+  /** Bytes of all sources together. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -43,7 +43,7 @@ export interface RunRequest extends Given {
 }
 
 const hosts = new WeakMap<Libraries, ScriptHost>();
-/** Those with a machine, the one that has rested longest first. */
+/** The hosts that have a machine; the one that has rested longest comes first. */
 const furnished = new Set<ScriptHost>();
 
 /** The host of the partition whose libraries these are. */
@@ -216,7 +216,7 @@ export class ScriptHost {
     const { api, state, thread } = machine;
     let reply: Reply;
     if (runState === 'done') {
-      // One result, as a call has it, however many there are.
+      // A call has one result, however many the script returns.
       api.lua_settop(thread, 1);
       reply = takeReply(machine, thread, request.run.protocol);
     } else {
@@ -288,7 +288,7 @@ function labelled({ label }: RunRequest): string {
   return ` script: ${label}`;
 }
 
-/** Undefined for what is none of the script's doing. */
+/** Why the run was stopped; undefined where the script did not cause what was thrown. */
 function stopReason(thrown: unknown): string | undefined {
   if (thrown instanceof Stopped) return thrown.message;
   if (thrown instanceof RangeError) return 'its calls went too deep or a value grew too large';

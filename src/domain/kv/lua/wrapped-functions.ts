@@ -8,7 +8,7 @@ import { GLOBALS_INDEX, type HostFunction, LUA, type LuaMachine, REGISTRY_INDEX,
 import { unsignedOf, widenFormat } from './wide-integers.js';
 
 const MAX_INT32 = 2 ** 31 - 1;
-/** More results than Lua's stack has room for. */
+/** More results than these do not fit Lua's stack. */
 const MAX_UNPACKED = 8_000;
 const READ_ONLY = 'Attempt to modify a readonly table';
 

@@ -82,7 +82,7 @@ export function cellsAround(shape: Shape): Cell[] {
   return cells;
 }
 
-/** Around the globe, and over the poles too, as Redis does. */
+/** The neighbour is looked for around the globe, and over the poles too, as Redis does. */
 function neighbour({ longitudeBits, latitudeBits, step }: Cell, across: number, up: number): Cell {
   return { longitudeBits: moved(longitudeBits, across, step), latitudeBits: moved(latitudeBits, up, step), step };
 }

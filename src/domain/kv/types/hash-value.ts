@@ -244,7 +244,7 @@ export class HashValue implements Collection, Perishing {
     return copy;
   }
 
-  /** Before the field is changed. */
+  /** Keeps what the field is, before it is changed. */
   #keep(undo: UndoLog, field: ByteString, atMs = this.#expiries?.get(field)): void {
     const value = this.get(field, Number.NEGATIVE_INFINITY);
     undo.push(() => this.#putBack(field, value, atMs), value?.length ?? 0);

@@ -192,7 +192,7 @@ export class ListBlocks {
     onRemoved?: (index: number) => void,
   ): Generator<void, number> {
     let removed = 0;
-    /** Elements that were passed and are still there. */
+    /** How many elements were passed and are still there. */
     let passed = 0;
     const step = from === 'head' ? 1 : -1;
     for (

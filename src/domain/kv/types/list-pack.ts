@@ -5,13 +5,13 @@
 import type { ByteString } from '../../../kernel/index.js';
 import { parseInt64 } from '../numbers.js';
 
-/** Before the first entry six bytes, after the last one. */
+/** Six bytes stand before the first entry, and one after the last. */
 export const PACK_FRAME_BYTES = 7;
 
 /** Integers are written in up to 20 characters. */
 const MAX_INTEGER_CHARACTERS = 20;
 
-/** By `list-max-listpack-size` -1 to -5. */
+/** Bytes that `list-max-listpack-size` from -1 to -5 stands for. */
 const SIZE_CLASSES = [4096, 8192, 16_384, 32_768, 65_536] as const;
 /** However many elements are allowed: a packed list is copied whole when it changes. */
 const SAFE_BYTES = 8192;

@@ -132,7 +132,7 @@ export class SetValue implements Collection {
     return unpackWords(members)[Math.floor(float() * this.#size)];
   }
 
-  /** Before the first of so many members is added, as Redis does (S2). */
+  /** Chooses the encoding before the first of so many members is added, as Redis does (S2). */
   expectMembers(first: ByteString, count: number, limits: SetEncodingLimits): void {
     if (this.#size === 0) {
       if (isInteger(first) && count <= limits.maxIntegers) this.#encoding = 'intset';
@@ -144,7 +144,7 @@ export class SetValue implements Collection {
     }
   }
 
-  /** After a member was added, as Redis does (S2). */
+  /** Adapts the encoding after a member was added, as Redis does (S2). */
   adaptEncoding(member: ByteString, limits: SetEncodingLimits): void {
     if (this.#encoding === 'hashtable') return;
     if (this.#encoding === 'intset' && isInteger(member)) {

@@ -51,7 +51,7 @@ export class SortedSet implements Collection {
     return this.#isLarge ? 'skiplist' : 'listpack';
   }
 
-  /** Before so many members are added: that many make it large, be they the same or there already (Z4). */
+  /** To be called before so many members are added: their number alone can make the set large, even if some are equal (Z4). */
   expectMembers(count: number, settings: Settings): void {
     if (count > settings.number('zset-max-listpack-entries')) this.#isLarge = true;
   }

@@ -13,7 +13,7 @@ import { StreamOrder } from './stream-order.js';
 
 /** How many entries a group has read, where that cannot be told. */
 export const UNKNOWN_COUNT = -1;
-/** Of instants nobody has seen: before the first, or lost with the process that saw them. */
+/** Stands for an instant that nobody knows: nothing has happened yet, or the process that saw it is gone. */
 export const NEVER = -1;
 
 /** Measured roughly on a million of each. */
@@ -48,7 +48,7 @@ export class Consumer {
   }
 }
 
-/** Where the bytes of all groups of a stream are counted; and their changes kept, but for bytes and positions. */
+/** Counts the bytes of all groups of a stream, and keeps their changes but for bytes and positions. */
 export interface Ledger {
   bytes: number;
   undo: UndoLog | undefined;
@@ -90,7 +90,7 @@ export class ConsumerGroup {
     return consumer;
   }
 
-  /** With all that is pending for it; how many those were. */
+  /** Removes the consumer with all that is pending for it, and says how many entries those were. */
   *removeConsumer(consumer: Consumer): Generator<void, number> {
     const count = consumer.pending.size;
     const putBack = (): void => {

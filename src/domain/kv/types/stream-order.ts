@@ -11,7 +11,7 @@ import { MIN_ID, type StreamId } from './stream-id.js';
 /** When a new block begins: what a block may meet before. */
 export interface BlockLimits {
   readonly maxEntries: number;
-  /** Of the sizes handed to `append`. */
+  /** Counts the sizes that were handed to `append`. */
   readonly maxBytes: number;
 }
 

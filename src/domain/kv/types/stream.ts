@@ -20,7 +20,7 @@ import { factsOfStream, rebuildStream } from './stream-rebuild.js';
 const STREAM_OVERHEAD_BYTES = 200;
 const ENTRY_OVERHEAD_BYTES = 112;
 const FIELD_OVERHEAD_BYTES = 8;
-/** Of Redis's packed form: flags, id differences and length of an entry; a word's length before and behind it. */
+/** Redis packs an entry with its flags, the differences of its id and its length; each word has its length on both sides. */
 const PACKED_ENTRY_BYTES = 10;
 const PACKED_WORD_BYTES = 2;
 /** Where a parameter is 0, Redis has another bound: blocks that stay quick to insert into. */
@@ -45,7 +45,7 @@ export class Stream implements Collection {
   readonly #ledger: Ledger = { bytes: 0, undo: undefined };
   readonly #groups = new Map<ByteString, ConsumerGroup>();
 
-  /** Its groups keep what they overwrite in the same. */
+  /** The groups of the stream keep what they overwrite in the same log. */
   get undo(): UndoLog | undefined {
     return this.#ledger.undo;
   }
@@ -67,12 +67,12 @@ export class Stream implements Collection {
     return this.#entryBytes - this.size * ENTRY_OVERHEAD_BYTES;
   }
 
-  /** Of the first entry; the lowest id when there is none. */
+  /** The id of the first entry; the lowest id when there is none. */
   get firstId(): StreamId {
     return this.#entries.firstId ?? MIN_ID;
   }
 
-  /** Of the last entry there is; the lowest id when there is none. */
+  /** The id of the last entry that is there; the lowest id when there is none. */
   get lastEntryId(): StreamId {
     return this.#entries.lastId ?? MIN_ID;
   }

@@ -60,7 +60,7 @@ function rangeOf({ args }: CommandContext, at: number, length: number): BitRange
   return unit === 'BIT' ? { start, end: end + 1 } : { start: start * 8, end: (end + 1) * 8 };
 }
 
-/** Of two ends counted from the back the first lies behind the second. BITPOS does not mind, where both end at zero. */
+/** Are both ends counted from the back, and is the first behind the second? BITPOS does not mind, where both end at zero. */
 function isTurnedAround({ args }: CommandContext): boolean {
   if (args.length < 4) return false;
   const [start, end] = [args.offset(2), args.offset(3)];

@@ -7,7 +7,7 @@ import { piece, SLICE_BYTES } from './bit-access.js';
 
 type Operation = 'AND' | 'OR' | 'XOR' | 'NOT' | 'DIFF' | 'DIFF1' | 'ANDOR' | 'ONE';
 const OPERATIONS: readonly string[] = ['AND', 'OR', 'XOR', 'NOT', 'DIFF', 'DIFF1', 'ANDOR', 'ONE'];
-/** Of a first source and at least one other. */
+/** Operations that need a first source and at least one other. */
 const OF_TWO: readonly string[] = ['DIFF', 'DIFF1', 'ANDOR'];
 
 const notOfOne = new ErrorReply('ERR BITOP NOT must be called with a single source key.');
@@ -59,7 +59,7 @@ function combinePieces(operation: Operation, pieces: readonly Buffer[], into: Bu
     fold(pieces, into, (a) => a);
     for (let i = 0; i < into.length; i += 1) into[i] = ~(into[i] as number);
   } else if (operation === 'DIFF' || operation === 'DIFF1' || operation === 'ANDOR') {
-    // Of the first source and of what any other has.
+    // These combine the first source with what any of the others has.
     const first = pieces[0] as Buffer;
     fold(pieces.slice(1), into, JOIN.OR);
     const join = JOIN[operation];

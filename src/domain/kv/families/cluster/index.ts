@@ -135,34 +135,15 @@ const HELP = [
 ];
 
 const told = { flags: ['loading', 'stale', 'random'], keys: NO_KEYS } as const;
-const oneNode = ['A database is one node to its clients.'];
+const oneNode = { ...told, deviations: ['A database is one node to its clients.'] } as const;
+const varies = { ...oneNode, tips: VARIES } as const;
 
 export const CLUSTER: readonly CommandSpec[] = family('cluster', [
-  row('CLUSTER INFO', 2, '3.0.0', 'Describes the cluster of one node.', {
-    tips: VARIES,
-    ...told,
-    handler: info,
-    deviations: oneNode,
-  }),
-  row('CLUSTER MYID', 2, '3.0.0', 'Returns the id of the node.', { ...told, handler: myId, deviations: oneNode }),
-  row('CLUSTER NODES', 2, '3.0.0', 'Lists the one node.', {
-    tips: VARIES,
-    ...told,
-    handler: nodes,
-    deviations: oneNode,
-  }),
-  row('CLUSTER SLOTS', 2, '3.0.0', 'Maps the hash slots to the one node.', {
-    tips: VARIES,
-    ...told,
-    handler: slots,
-    deviations: oneNode,
-  }),
-  row('CLUSTER SHARDS', 2, '7.0.0', 'Describes the one shard.', {
-    tips: VARIES,
-    ...told,
-    handler: shards,
-    deviations: oneNode,
-  }),
+  row('CLUSTER INFO', 2, '3.0.0', 'Describes the cluster of one node.', { ...varies, handler: info }),
+  row('CLUSTER MYID', 2, '3.0.0', 'Returns the id of the node.', { ...oneNode, handler: myId }),
+  row('CLUSTER NODES', 2, '3.0.0', 'Lists the one node.', { ...varies, handler: nodes }),
+  row('CLUSTER SLOTS', 2, '3.0.0', 'Maps the hash slots to the one node.', { ...varies, handler: slots }),
+  row('CLUSTER SHARDS', 2, '7.0.0', 'Describes the one shard.', { ...varies, handler: shards }),
   row('CLUSTER KEYSLOT', 3, '3.0.0', 'Returns the hash slot of a key.', {
     ...told,
     flags: ['loading', 'stale'],

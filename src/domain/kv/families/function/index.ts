@@ -7,7 +7,10 @@ import { dump, restore } from './dump.js';
 import { flush, list, load, remove, stats } from './libraries.js';
 
 const CALLS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
-const CHANGES: readonly CommandFlag[] = ['noscript', 'write'];
+/** Every partition of a database has all libraries. */
+const CHANGES = { tips: EVERY_SHARD, flags: ['noscript', 'write'], keys: NO_KEYS, acrossPartitions: 'first' } as const;
+const PUTS = { ...CHANGES, flags: ['noscript', 'write', 'denyoom'] } as const;
+const TELLS = { flags: ['noscript'], keys: NO_KEYS } as const;
 
 const HELP = [
   'LOAD [REPLACE] <FUNCTION CODE>',
@@ -43,39 +46,18 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     readOnlyToken: false,
     deviations: ['Over REST a function without the flag `no-writes` runs as long as it does not write.'],
   }),
-  row('FUNCTION LOAD', -3, '7.0.0', 'Puts a library of functions.', {
-    tips: EVERY_SHARD,
-    flags: [...CHANGES, 'denyoom'],
-    keys: NO_KEYS,
-    handler: load,
-    // Every partition of a database has all libraries.
-    acrossPartitions: 'first',
-  }),
-  row('FUNCTION DELETE', 3, '7.0.0', 'Deletes a library and its functions.', {
-    tips: EVERY_SHARD,
-    flags: CHANGES,
-    keys: NO_KEYS,
-    handler: remove,
-    acrossPartitions: 'first',
-  }),
-  row('FUNCTION FLUSH', -2, '7.0.0', 'Deletes all libraries.', {
-    tips: EVERY_SHARD,
-    flags: CHANGES,
-    keys: NO_KEYS,
-    handler: flush,
-    acrossPartitions: 'first',
-  }),
+  row('FUNCTION LOAD', -3, '7.0.0', 'Puts a library of functions.', { ...PUTS, handler: load }),
+  row('FUNCTION DELETE', 3, '7.0.0', 'Deletes a library and its functions.', { ...CHANGES, handler: remove }),
+  row('FUNCTION FLUSH', -2, '7.0.0', 'Deletes all libraries.', { ...CHANGES, handler: flush }),
   row('FUNCTION LIST', -2, '7.0.0', 'Describes libraries and their functions.', {
     tips: UNORDERED,
-    flags: ['noscript'],
-    keys: NO_KEYS,
+    ...TELLS,
     handler: list,
     deviations: ['Libraries and functions come in the order they were put.'],
   }),
   row('FUNCTION STATS', 2, '7.0.0', 'Tells how many libraries and functions there are.', {
     tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
-    flags: ['noscript'],
-    keys: NO_KEYS,
+    ...TELLS,
     handler: stats,
   }),
   row('FUNCTION KILL', 2, '7.0.0', 'Ends the function that runs; nothing of it stays.', {
@@ -86,18 +68,8 @@ export const FUNCTIONS: readonly CommandSpec[] = family('function', [
     endsScript: true,
     acrossPartitions: 'succeeded',
   }),
-  row('FUNCTION DUMP', 2, '7.0.0', 'Answers all libraries as one payload.', {
-    flags: ['noscript'],
-    keys: NO_KEYS,
-    handler: dump,
-  }),
-  row('FUNCTION RESTORE', -3, '7.0.0', 'Puts the libraries of a payload.', {
-    tips: EVERY_SHARD,
-    flags: [...CHANGES, 'denyoom'],
-    keys: NO_KEYS,
-    handler: restore,
-    acrossPartitions: 'first',
-  }),
+  row('FUNCTION DUMP', 2, '7.0.0', 'Answers all libraries as one payload.', { ...TELLS, handler: dump }),
+  row('FUNCTION RESTORE', -3, '7.0.0', 'Puts the libraries of a payload.', { ...PUTS, handler: restore }),
   helpRow('FUNCTION', '7.0.0', HELP, {
     summary: 'Lists the subcommands of FUNCTION.',
     deviations: ['The help is our own.'],

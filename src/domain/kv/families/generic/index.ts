@@ -1,7 +1,7 @@
 /** The Generic family: keys whatever they hold. */
 import { at, type CommandSpec, found, NO_KEYS, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
+import { family, GROWS, LOOKS_FAST, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
 import { dump, isLongDump, isLongRestore, restore } from './dump.js';
 import { expire, expiryInstant, persist, timeLeft } from './expiry.js';
 import { copy, countExisting, remove, rename, type } from './keys.js';
@@ -10,21 +10,26 @@ import { keys, randomKey, scan } from './scan.js';
 import { isLongSort, SORT_KEYS, sort } from './sort.js';
 import { wait, waitAof } from './wait.js';
 
+const manyKeys = { tips: ['request_policy:multi_shard', 'response_policy:agg_sum'], keys: span(1, -1) };
 const expiryEnds = 'Expiry instants end at 2^53 ms; later ones answer `invalid expire time`.';
+const expiring = { ...WRITES_FAST, deviations: [expiryEnds] } as const;
+
+const waiting = {
+  tips: ['request_policy:all_shards', 'response_policy:agg_min'],
+  flags: [],
+  keys: NO_KEYS,
+  categories: ['connection', 'blocking'],
+};
 
 export const GENERIC: readonly CommandSpec[] = family('generic', [
   row('EXISTS', -2, '1.0.0', 'Counts how many of the keys are there.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
-    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
-    keys: span(1, -1),
+    ...LOOKS_FAST,
+    ...manyKeys,
     ...inSlices(countExisting),
   }),
   row('TOUCH', -2, '3.2.1', 'Counts how many of the keys are there; access times are not kept.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
-    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
-    keys: span(1, -1),
+    ...LOOKS_FAST,
+    ...manyKeys,
     ...inSlices(countExisting),
   }),
   row('TTL', 2, '1.0.0', 'Returns the seconds a key has left.', {
@@ -45,7 +50,7 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     ...READS_FAST,
     handler: expiryInstant(1),
   }),
-  row('TYPE', 2, '1.0.0', 'Returns what kind of value a key holds.', { ...READS_FAST, keyUse: ['RO'], handler: type }),
+  row('TYPE', 2, '1.0.0', 'Returns what kind of value a key holds.', { ...LOOKS_FAST, handler: type }),
   row('DUMP', 2, '2.6.0', 'Returns the value of a key as a payload that RESTORE reads.', {
     ...READS,
     tips: VARIES,
@@ -133,40 +138,29 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     ...inSlices(copy, isLongDump),
     deviations: ['Over REST equal source and destination answer 0; Redis gives an error.', 'The only database is 0.'],
   }),
-  row('DEL', -2, '1.0.0', 'Deletes keys.', {
-    ...WRITES,
-    keyUse: ['RM delete'],
-    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
-    keys: span(1, -1),
-    ...inSlices(remove),
-  }),
+  row('DEL', -2, '1.0.0', 'Deletes keys.', { ...WRITES, keyUse: ['RM delete'], ...manyKeys, ...inSlices(remove) }),
   row('UNLINK', -1, '4.0.0', 'Deletes keys.', {
     ...WRITES_FAST,
     keyUse: ['RM delete'],
-    tips: ['request_policy:multi_shard', 'response_policy:agg_sum'],
-    keys: span(1, -1),
+    ...manyKeys,
     ...inSlices(remove),
     deviations: ['Without a key it answers 0; Redis gives an error.'],
   }),
   row('EXPIRE', -3, '1.0.0', 'Lets a key expire after seconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     handler: expire('expire', { unitMs: 1000, isAbsolute: false }),
-    deviations: [expiryEnds],
   }),
   row('PEXPIRE', -3, '2.6.0', 'Lets a key expire after milliseconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     handler: expire('pexpire', { unitMs: 1, isAbsolute: false }),
-    deviations: [expiryEnds],
   }),
   row('EXPIREAT', -3, '1.2.0', 'Lets a key expire at an instant in seconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     handler: expire('expireat', { unitMs: 1000, isAbsolute: true }),
-    deviations: [expiryEnds],
   }),
   row('PEXPIREAT', -3, '2.6.0', 'Lets a key expire at an instant in milliseconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     handler: expire('pexpireat', { unitMs: 1, isAbsolute: true }),
-    deviations: [expiryEnds],
   }),
   row('PERSIST', 2, '2.2.0', 'Removes the expiry of a key.', { ...WRITES_FAST, handler: persist }),
   row('RENAME', 3, '1.0.0', 'Renames a key, over what the new name holds.', {
@@ -205,18 +199,12 @@ export const GENERIC: readonly CommandSpec[] = family('generic', [
     ...inSlices(sort(false), isLongSort),
   }),
   row('WAIT', 3, '3.0.0', 'Answers 0: there are no replicas, and every reply waits for the journal anyway.', {
-    tips: ['request_policy:all_shards', 'response_policy:agg_min'],
-    flags: [],
-    keys: NO_KEYS,
+    ...waiting,
     handler: wait,
-    categories: ['connection', 'blocking'],
   }),
   row('WAITAOF', 4, '7.2.0', 'Answers 1 and 0: whatever was answered is in the journal.', {
-    tips: ['request_policy:all_shards', 'response_policy:agg_min'],
-    flags: [],
-    keys: NO_KEYS,
+    ...waiting,
     handler: waitAof,
-    categories: ['connection', 'blocking'],
     deviations: ['The local copy always counts as stored.'],
   }),
 ]);

@@ -43,7 +43,7 @@ export interface FreeGrammar {
   readonly name: string;
   /** Options beside the expiries, by the name of the group of which one may be given. */
   readonly words: ReadonlyMap<string, 'expiry' | 'condition'>;
-  /** Those of them that another command of the same grammar takes: they are refused last. */
+  /** Words that only another command of the same grammar takes; they are refused last. */
   readonly foreign: ReadonlySet<string>;
   readonly takesTimes: boolean;
   /** Words an entry has behind `FIELDS n`. */

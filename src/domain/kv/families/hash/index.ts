@@ -1,7 +1,21 @@
 /** The Hash family. */
 import type { CommandSpec } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS_FAST, READS, READS_FAST, row, UNORDERED, VARIES, WRITES_FAST } from '../rows.js';
+import {
+  DELETES_FAST,
+  family,
+  GROWS_FAST,
+  INSERTS_FAST,
+  LOOKS_FAST,
+  READS,
+  READS_FAST,
+  row,
+  TAKES_FAST,
+  UNORDERED,
+  UPDATES_FAST,
+  VARIES,
+  WRITES_FAST,
+} from '../rows.js';
 import { expireFields, fieldTimes, persistFields } from './field-expiry.js';
 import { getAndDeleteFields, getAndExpireFields, setAndExpireFields } from './get-and-set.js';
 import {
@@ -21,66 +35,52 @@ import { deleteFields, incrementField, incrementFieldByFloat, setFieldIfMissing,
 const latestField = 'The grammar and the errors are those of Redis 8.6.';
 const latestInstant =
   'Over REST an instant may be whatever `EXPIREAT` takes, up to 2^53 ms or in the past, and a missing key answers before it is judged. `DUMP` writes one beyond 2^46 ms, where Redis ends, as that.';
+const expiring = { ...WRITES_FAST, deviations: [latestField, latestInstant] } as const;
 const drawsEnd = 'A negative count ends at a million: beyond it `value is out of range`.';
 const hashesEnd = 'All names and values of a hash end at 100 MB: beyond it `max single record size exceeded`.';
 
+function listing(what: 'fields' | 'values' | 'both') {
+  return { ...READS, tips: UNORDERED, ...inSlices(getAll(what), isLongHash) };
+}
+
 export const HASH: readonly CommandSpec[] = family('hash', [
-  row('HDEL', -3, '2.0.0', 'Deletes fields of a hash.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
-    ...inSlices(deleteFields),
-  }),
-  row('HEXISTS', 3, '2.0.0', 'Tells whether a hash has a field.', { ...READS_FAST, keyUse: ['RO'], handler: exists }),
+  row('HDEL', -3, '2.0.0', 'Deletes fields of a hash.', { ...DELETES_FAST, ...inSlices(deleteFields) }),
+  row('HEXISTS', 3, '2.0.0', 'Tells whether a hash has a field.', { ...LOOKS_FAST, handler: exists }),
   row('HEXPIRE', -6, '7.4.0', 'Lets fields expire after seconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     ...inSlices(expireFields('hexpire', { unitMs: 1000, isAbsolute: false })),
-    deviations: [latestField, latestInstant],
   }),
   row('HEXPIREAT', -6, '7.4.0', 'Lets fields expire at an instant in seconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     ...inSlices(expireFields('hexpireat', { unitMs: 1000, isAbsolute: true })),
-    deviations: [latestField, latestInstant],
   }),
   row('HEXPIRETIME', -5, '7.4.0', 'Returns the instants at which fields expire, in seconds.', {
     ...READS_FAST,
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: true })),
   }),
   row('HGET', 3, '2.0.0', 'Returns the value of a field.', { ...READS_FAST, handler: get }),
-  row('HGETALL', 2, '2.0.0', 'Returns all fields and values of a hash.', {
-    ...READS,
-    tips: UNORDERED,
-    ...inSlices(getAll('both'), isLongHash),
-  }),
+  row('HGETALL', 2, '2.0.0', 'Returns all fields and values of a hash.', listing('both')),
   row('HGETDEL', -5, '8.0.0', 'Returns the values of fields and deletes them.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     ...inSlices(getAndDeleteFields),
   }),
   row('HGETEX', -5, '8.0.0', 'Returns the values of fields and sets or removes their expiry.', {
-    ...WRITES_FAST,
+    ...expiring,
     keyUse: ['RW access update'],
     ...inSlices(getAndExpireFields),
-    deviations: [latestField, latestInstant],
   }),
   row('HINCRBY', 4, '2.0.0', 'Raises the integer value of a field by a number.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: incrementField,
   }),
   row('HINCRBYFLOAT', 4, '2.6.0', 'Raises the number in a field by a decimal number.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: incrementFieldByFloat,
     deviations: ['Hexadecimal numbers are not read.'],
   }),
-  row('HKEYS', 2, '2.0.0', 'Returns all fields of a hash.', {
-    ...READS,
-    tips: UNORDERED,
-    ...inSlices(getAll('fields'), isLongHash),
-  }),
+  row('HKEYS', 2, '2.0.0', 'Returns all fields of a hash.', listing('fields')),
   row('HLEN', 2, '2.0.0', 'Returns the number of fields.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
+    ...LOOKS_FAST,
     handler: length,
     deviations: ['Fields that have expired are never counted; Redis counts them until they are removed.'],
   }),
@@ -95,14 +95,12 @@ export const HASH: readonly CommandSpec[] = family('hash', [
   }),
   row('HPERSIST', -5, '7.4.0', 'Removes the expiry of fields.', { ...WRITES_FAST, ...inSlices(persistFields) }),
   row('HPEXPIRE', -6, '7.4.0', 'Lets fields expire after milliseconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     ...inSlices(expireFields('hpexpire', { unitMs: 1, isAbsolute: false })),
-    deviations: [latestField, latestInstant],
   }),
   row('HPEXPIREAT', -6, '7.4.0', 'Lets fields expire at an instant in milliseconds.', {
-    ...WRITES_FAST,
+    ...expiring,
     ...inSlices(expireFields('hpexpireat', { unitMs: 1, isAbsolute: true })),
-    deviations: [latestField, latestInstant],
   }),
   row('HPEXPIRETIME', -5, '7.4.0', 'Returns the instants at which fields expire, in milliseconds.', {
     ...READS_FAST,
@@ -135,24 +133,12 @@ export const HASH: readonly CommandSpec[] = family('hash', [
     ...inSlices(setAndExpireFields),
     deviations: [latestField, latestInstant],
   }),
-  row('HSETNX', 4, '2.0.0', 'Sets a field if it is not there.', {
-    ...GROWS_FAST,
-    keyUse: ['RW insert'],
-    handler: setFieldIfMissing,
-  }),
-  row('HSTRLEN', 3, '3.2.0', 'Returns the length of a value in bytes.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
-    handler: valueLength,
-  }),
+  row('HSETNX', 4, '2.0.0', 'Sets a field if it is not there.', { ...INSERTS_FAST, handler: setFieldIfMissing }),
+  row('HSTRLEN', 3, '3.2.0', 'Returns the length of a value in bytes.', { ...LOOKS_FAST, handler: valueLength }),
   row('HTTL', -5, '7.4.0', 'Returns the time left to fields, in seconds.', {
     ...READS_FAST,
     tips: VARIES,
     ...inSlices(fieldTimes({ unitMs: 1000, isAbsolute: false })),
   }),
-  row('HVALS', 2, '2.0.0', 'Returns all values of a hash.', {
-    ...READS,
-    tips: UNORDERED,
-    ...inSlices(getAll('values'), isLongHash),
-  }),
+  row('HVALS', 2, '2.0.0', 'Returns all values of a hash.', listing('values')),
 ]);

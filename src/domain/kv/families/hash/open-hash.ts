@@ -34,7 +34,7 @@ export function hashOrNew({ keyspace }: CommandContext, key: ByteString, hash: H
 /** Sets a field, leaving its expiry unless that has passed. True if it was not there for whoever asks. */
 export function putField(context: CommandContext, hash: HashValue, field: ByteString, value: ByteString): boolean {
   const { size } = hash;
-  // Only where fields may be hidden does the size not say whether this one was there.
+  // The size tells whether the field was there, except where fields may be hidden.
   const wasHidden = hash.perishing !== undefined && !hash.has(field, context.nowMs);
   if (wasHidden) hash.persist(field);
   hash.set(field, value);

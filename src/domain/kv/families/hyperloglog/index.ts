@@ -6,7 +6,7 @@ import { inSlices } from '../../slices.js';
 import { estimate, HyperLogLog } from '../../types/hyperloglog.js';
 import { REGISTERS } from '../../types/hyperloglog-sparse.js';
 import { recordExpiry, replaceString } from '../expire-time.js';
-import { family, GROWS, GROWS_FAST, READS, row } from '../rows.js';
+import { family, GROWS, INSERTS_FAST, READS, row } from '../rows.js';
 
 /** Elements added, or values merged, in one slice: about a millisecond. */
 const SLICE_ELEMENTS = 500;
@@ -105,8 +105,7 @@ const isLongMerge = ({ args }: CommandContext): boolean => args.length > SLICE_K
 
 export const HYPERLOGLOG: readonly CommandSpec[] = family('hyperloglog', [
   row('PFADD', -2, '2.8.9', 'Adds elements to a HyperLogLog, which is created if missing.', {
-    ...GROWS_FAST,
-    keyUse: ['RW insert'],
+    ...INSERTS_FAST,
     ...inSlices(add, isLong),
   }),
   row('PFCOUNT', -2, '2.8.9', 'Estimates how many different elements were added to HyperLogLogs.', {

@@ -38,7 +38,7 @@ export function wrongPathType(expected: string, found: JsonValue): ErrorReply {
   return new ErrorReply(`WRONGTYPE wrong type of path value - expected ${expected} but found ${typeOfJson(found)}`);
 }
 
-type Run = (context: CommandContext) => Steps<Reply>;
+export type Run = (context: CommandContext) => Steps<Reply>;
 type Running = Required<Pick<CommandSpec, 'handler' | 'sliced' | 'isLong'>>;
 
 /** How a row runs its command: in slices where a document or a word of it is long. `spec` says where keys are. */

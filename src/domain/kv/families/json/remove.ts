@@ -35,7 +35,7 @@ export function* remove(context: CommandContext): Steps<Reply> {
   const places = yield* outermost(yield* placesOf(document, path));
   if (places.length === 0) return 0;
   const change = new Change(context, key, document);
-  // By what they stand in, which comes deepest first; so no path that is still to come is moved.
+  // Values are removed container by container, the deepest first, so that no path that is still to come moves.
   const pace = new ValuePace();
   for (const group of yield* groupedByParent(places, pace)) yield* removeGroup(change, group, pace);
   if (isEmptyRoot(document)) change.finishDeleted('json.del');

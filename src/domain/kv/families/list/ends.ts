@@ -151,7 +151,7 @@ export function readPopMany({ args }: CommandContext, countIndex: number): PopMa
   return { keys: args.words.slice(countIndex + 1, endIndex), end, count: count ?? 1 };
 }
 
-/** From the first list that has any: its key and the elements. Undefined when all are missing. WRONGTYPE. */
+/** Pops from the first list that has elements: its key and the elements; undefined when all lists are missing. WRONGTYPE. */
 export function* popFirstOf(
   context: CommandContext,
   { keys, end, count }: PopMany,

@@ -5,6 +5,8 @@ import { evaluate, scriptReadsOnly } from './evaluate.js';
 import { exists, flush, kill, load } from './script.js';
 
 const RUNS: readonly CommandFlag[] = ['noscript', 'script', 'stale', 'skip-monitor'];
+const runs = { keyUse: ['RW access update'], flags: RUNS, keys: counted(2, [], 'both') };
+const reads = { flags: [...RUNS, 'readonly'], keys: counted(2, [], 'read'), readOnlyToken: false } as const;
 const KEEPS: readonly CommandFlag[] = ['noscript'];
 const STOPPED =
   'A script is ended after 5 s of work (`busy-reply-threshold`, at most what the installation allows), 250 ms where it cannot be interrupted (not within `pcall`), 2,000 million instructions or 64 MiB; nothing of it stays.';
@@ -22,32 +24,21 @@ const HELP = [
 
 export const SCRIPTING: readonly CommandSpec[] = family('scripting', [
   row('EVAL', -3, '2.6.0', 'Runs a Lua script.', {
-    keyUse: ['RW access update'],
-    flags: RUNS,
-    keys: counted(2, [], 'both'),
+    ...runs,
     handler: evaluate('source', false),
     readsOnly: scriptReadsOnly('source'),
     deviations: [STOPPED],
   }),
   row('EVALSHA', -3, '2.6.0', 'Runs a Lua script that is known by its digest.', {
-    keyUse: ['RW access update'],
-    flags: RUNS,
-    keys: counted(2, [], 'both'),
+    ...runs,
     handler: evaluate('digest', false),
     readsOnly: scriptReadsOnly('digest'),
     deviations: ['Of one database 5,000 scripts are remembered; clients send EVAL again when one is gone.'],
   }),
-  row('EVAL_RO', -3, '7.0.0', 'Runs a Lua script that only reads.', {
-    flags: [...RUNS, 'readonly'],
-    keys: counted(2, [], 'read'),
-    handler: evaluate('source', true),
-    readOnlyToken: false,
-  }),
+  row('EVAL_RO', -3, '7.0.0', 'Runs a Lua script that only reads.', { ...reads, handler: evaluate('source', true) }),
   row('EVALSHA_RO', -3, '7.0.0', 'Runs a Lua script, known by its digest, that only reads.', {
-    flags: [...RUNS, 'readonly'],
-    keys: counted(2, [], 'read'),
+    ...reads,
     handler: evaluate('digest', true),
-    readOnlyToken: false,
   }),
   row('SCRIPT LOAD', 3, '2.6.0', 'Keeps a script for EVALSHA and answers its digest.', {
     tips: EVERY_NODE,

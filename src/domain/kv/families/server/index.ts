@@ -105,6 +105,9 @@ const ABOUT_COMMANDS = {
 const ADMIN = { flags: ['admin', 'dangerous', 'noscript', 'loading', 'stale'], keys: NO_KEYS } as const;
 const ADMIN_VARYING = { ...ADMIN, flags: [...ADMIN.flags, 'random'] } as const;
 const EACH_NODE = ['nondeterministic_output', 'request_policy:all_nodes', 'response_policy:special'];
+const LATENCIES = { ...ADMIN_VARYING, tips: EACH_NODE } as const;
+const VARYING = { flags: ['random'], keys: NO_KEYS } as const;
+const EACH_SHARD = ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'];
 const FLUSHES = {
   tips: EVERY_SHARD,
   flags: ['write', 'dangerous'],
@@ -130,7 +133,7 @@ export const SERVER: readonly CommandSpec[] = family('server', [
     handler: time,
   }),
   row('INFO', -1, '1.0.0', 'Describes the server and the database.', {
-    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
+    tips: EACH_SHARD,
     flags: ['dangerous', 'random', 'loading', 'stale'],
     keys: NO_KEYS,
     handler: info,
@@ -212,53 +215,36 @@ export const SERVER: readonly CommandSpec[] = family('server', [
   }),
   helpRow('SLOWLOG', '6.2.0', SLOW_LOG_HELP),
   row('LATENCY LATEST', 2, '2.8.13', 'Returns the latest latency of each event.', {
-    tips: EACH_NODE,
-    ...ADMIN_VARYING,
+    ...LATENCIES,
     handler: latencyLatest,
   }),
-  row('LATENCY HISTORY', 3, '2.8.13', 'Returns the latencies of an event.', {
-    tips: EACH_NODE,
-    ...ADMIN_VARYING,
-    handler: latencyHistory,
-  }),
+  row('LATENCY HISTORY', 3, '2.8.13', 'Returns the latencies of an event.', { ...LATENCIES, handler: latencyHistory }),
   row('LATENCY RESET', -2, '2.8.13', 'Forgets latencies.', {
     tips: ['request_policy:all_nodes', 'response_policy:agg_sum'],
     ...ADMIN_VARYING,
     handler: latencyReset,
   }),
-  row('LATENCY GRAPH', 3, '2.8.13', 'Draws the latencies of an event.', {
-    tips: EACH_NODE,
-    ...ADMIN_VARYING,
-    handler: latencyGraph,
-  }),
-  row('LATENCY DOCTOR', 2, '2.8.13', 'Reports on latencies in words.', {
-    tips: EACH_NODE,
-    ...ADMIN_VARYING,
-    handler: latencyDoctor,
-  }),
+  row('LATENCY GRAPH', 3, '2.8.13', 'Draws the latencies of an event.', { ...LATENCIES, handler: latencyGraph }),
+  row('LATENCY DOCTOR', 2, '2.8.13', 'Reports on latencies in words.', { ...LATENCIES, handler: latencyDoctor }),
   row('LATENCY HISTOGRAM', -2, '7.0.0', 'Returns how long commands took.', {
-    tips: EACH_NODE,
-    ...ADMIN_VARYING,
+    ...LATENCIES,
     handler: latencyHistogram,
     deviations: ['One bucket a command: the average.'],
   }),
   helpRow('LATENCY', '2.8.13', LATENCY_HELP),
   row('MEMORY DOCTOR', 2, '4.0.0', 'Reports on memory in words.', {
-    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
-    flags: ['random'],
-    keys: NO_KEYS,
+    tips: EACH_SHARD,
+    ...VARYING,
     handler: memoryDoctor,
   }),
   row('MEMORY PURGE', 2, '4.0.0', 'Does nothing: memory is freed by itself.', {
     tips: EVERY_SHARD,
-    flags: ['random'],
-    keys: NO_KEYS,
+    ...VARYING,
     handler: memoryPurge,
   }),
   row('MEMORY STATS', 2, '4.0.0', 'Returns what memory is used for.', {
-    tips: ['nondeterministic_output', 'request_policy:all_shards', 'response_policy:special'],
-    flags: ['random'],
-    keys: NO_KEYS,
+    tips: EACH_SHARD,
+    ...VARYING,
     handler: memoryStats,
   }),
   helpRow('MEMORY', '4.0.0', MEMORY_HELP),

@@ -24,7 +24,7 @@ const SECTIONS = [
   'cluster',
   'keyspace',
 ];
-/** Only when they are asked for, by name or with everything. */
+/** Sections that are shown only when they are asked for, by name or with everything. */
 const ON_REQUEST = new Set(['commandstats', 'latencystats']);
 
 /** INFO [section …] → over REST an unknown section gives just its heading; over RESP nothing, as in Redis. */
@@ -116,14 +116,14 @@ const OWN_FIELDS: ReadonlyMap<string, OwnFields> = new Map(
   }),
 );
 
-/** Of the machine that runs this partition's scripts and functions, and of what is kept to run. */
+/** Memory of the machine that runs this partition's scripts and functions, and of the sources that are kept. */
 function scriptMemory(libraries: Libraries): [string, string][] {
   const host = scriptHost(libraries);
   const machineBytes = host.current?.machine.heapBytes ?? 0;
   let libraryBytes = 0;
   for (const [, source] of libraries.entries()) libraryBytes += source.length;
   const fields: [string, number][] = [
-    // One machine runs both.
+    // One machine runs both scripts and functions.
     ['used_memory_vm_eval', machineBytes],
     ['used_memory_lua', machineBytes],
     ['used_memory_scripts_eval', host.scripts.bytes],

@@ -13,7 +13,7 @@ import { encodingLimits } from './write.js';
 
 export type Combination = 'intersection' | 'union' | 'difference';
 
-/** Among members: time for a pause. */
+/** Stands among the members where it is time for a pause. */
 const PAUSE = Symbol('pause');
 
 type Sources = readonly (SetValue | undefined)[];

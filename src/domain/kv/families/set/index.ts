@@ -1,53 +1,55 @@
 /** The Set family. */
 import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, UNORDERED, VARIES, WRITES_FAST } from '../rows.js';
-import { combine, combineAndStore, countIntersection } from './combine.js';
+import {
+  DELETES_FAST,
+  family,
+  GROWS,
+  INSERTS_FAST,
+  LOOKS_FAST,
+  READS,
+  READS_FAST,
+  row,
+  TAKES_FAST,
+  UNORDERED,
+  VARIES,
+  WRITES_FAST,
+} from '../rows.js';
+import { type Combination, combine, combineAndStore, countIntersection } from './combine.js';
 import { areManyMembers, areMembers, count, hasLongSet, isMember, members, randomMembers, scan } from './read.js';
 import { addMembers, move, pop, removeMembers } from './write.js';
 
 const destinationFirst = several(at(1, 'write'), span(2, -1, 1, 'read'));
 
+function combining(how: Combination) {
+  return { ...READS, tips: UNORDERED, keys: span(1, -1), ...inSlices(combine(how), hasLongSet) };
+}
+
+function storing(how: Combination) {
+  return { ...GROWS, keys: destinationFirst, ...inSlices(combineAndStore(how), hasLongSet) };
+}
+
 export const SET: readonly CommandSpec[] = family('set', [
   row('SADD', -3, '1.0.0', 'Adds members to a set, which is created if missing.', {
-    ...GROWS_FAST,
-    keyUse: ['RW insert'],
+    ...INSERTS_FAST,
     ...inSlices(addMembers),
     deviations: ['All members of a set end at 100 MB: beyond it `max single record size exceeded`.'],
   }),
-  row('SCARD', 2, '1.0.0', 'Returns the number of members.', { ...READS_FAST, keyUse: ['RO'], handler: count }),
+  row('SCARD', 2, '1.0.0', 'Returns the number of members.', { ...LOOKS_FAST, handler: count }),
   row('SDIFF', -2, '1.0.0', 'Returns the members of the first set that are in none of the others.', {
-    ...READS,
-    tips: UNORDERED,
-    keys: span(1, -1),
-    ...inSlices(combine('difference'), hasLongSet),
+    ...combining('difference'),
   }),
   row('SDIFFSTORE', -3, '1.0.0', 'Stores the members of the first set that are in none of the others.', {
-    ...GROWS,
-    keys: destinationFirst,
-    ...inSlices(combineAndStore('difference'), hasLongSet),
+    ...storing('difference'),
   }),
-  row('SINTER', -2, '1.0.0', 'Returns the members that all sets have.', {
-    ...READS,
-    tips: UNORDERED,
-    keys: span(1, -1),
-    ...inSlices(combine('intersection'), hasLongSet),
-  }),
+  row('SINTER', -2, '1.0.0', 'Returns the members that all sets have.', combining('intersection')),
   row('SINTERCARD', -3, '7.0.0', 'Returns how many members all sets have.', {
     ...READS,
     keys: counted(1),
     ...inSlices(countIntersection, hasLongSet),
   }),
-  row('SINTERSTORE', -3, '1.0.0', 'Stores the members that all sets have.', {
-    ...GROWS,
-    keys: destinationFirst,
-    ...inSlices(combineAndStore('intersection'), hasLongSet),
-  }),
-  row('SISMEMBER', 3, '1.0.0', 'Tells whether a set has a member.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
-    handler: isMember,
-  }),
+  row('SINTERSTORE', -3, '1.0.0', 'Stores the members that all sets have.', storing('intersection')),
+  row('SISMEMBER', 3, '1.0.0', 'Tells whether a set has a member.', { ...LOOKS_FAST, handler: isMember }),
   row('SMEMBERS', 2, '1.0.0', 'Returns all members of a set.', {
     ...READS,
     tips: UNORDERED,
@@ -65,8 +67,7 @@ export const SET: readonly CommandSpec[] = family('set', [
     handler: move,
   }),
   row('SPOP', -2, '1.0.0', 'Removes and returns members at random.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     tips: VARIES,
     ...inSlices(pop, hasLongSet),
   }),
@@ -76,26 +77,13 @@ export const SET: readonly CommandSpec[] = family('set', [
     ...inSlices(randomMembers, hasLongSet),
     deviations: ['A negative count ends at a million: beyond it `value is out of range`.'],
   }),
-  row('SREM', -3, '1.0.0', 'Removes members from a set.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
-    ...inSlices(removeMembers),
-  }),
+  row('SREM', -3, '1.0.0', 'Removes members from a set.', { ...DELETES_FAST, ...inSlices(removeMembers) }),
   row('SSCAN', -3, '2.8.0', 'Goes through the members of a set step by step.', {
     ...READS,
     tips: VARIES,
     handler: scan,
     deviations: ['A cursor is a 32-bit hash; a step returns at most 10,000 members.'],
   }),
-  row('SUNION', -2, '1.0.0', 'Returns the members that any of the sets has.', {
-    ...READS,
-    tips: UNORDERED,
-    keys: span(1, -1),
-    ...inSlices(combine('union'), hasLongSet),
-  }),
-  row('SUNIONSTORE', -3, '1.0.0', 'Stores the members that any of the sets has.', {
-    ...GROWS,
-    keys: destinationFirst,
-    ...inSlices(combineAndStore('union'), hasLongSet),
-  }),
+  row('SUNION', -2, '1.0.0', 'Returns the members that any of the sets has.', combining('union')),
+  row('SUNIONSTORE', -3, '1.0.0', 'Stores the members that any of the sets has.', storing('union')),
 ]);

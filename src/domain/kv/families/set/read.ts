@@ -30,7 +30,8 @@ function membershipIn({ args, keyspace }: CommandContext): (member: ByteString) 
 }
 
 /** SISMEMBER key member → 1 or 0. */
-export const isMember: Handler = (context) => membershipIn(context)(context.args.bytes(2));
+export const isMember: Handler = ({ args, keyspace }) =>
+  keyspace.peekKind(args.bytes(1), SetValue)?.has(args.bytes(2)) === true ? 1 : 0;
 
 /** SMISMEMBER key member [member …] → 1 or 0 for each. */
 export const areMembers: Handler = (context) => context.args.from(2).map(membershipIn(context));

@@ -46,7 +46,7 @@ function readAddition({ args }: CommandContext, given: ReadonlySet<Option>): Add
   return { key: args.bytes(1), options, firstAt, scores: new Array<number>(count) };
 }
 
-/** Those of the members from `from` to `to`. @throws ErrorReply */
+/** Reads the scores of the members from `from` to `to`. @throws ErrorReply */
 function readScores({ args }: CommandContext, { firstAt, scores }: Addition, from: number, to: number): void {
   for (let i = from; i < to; i += 1) {
     const score = parseScore(args.bytes(firstAt + 2 * i));

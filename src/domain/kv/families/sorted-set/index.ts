@@ -1,19 +1,55 @@
 /** The sorted set family: members with scores, by member, by score and by rank. */
 import { at, type CommandSpec, counted, several, span } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
+import {
+  DELETES,
+  DELETES_FAST,
+  family,
+  GROWS,
+  GROWS_FAST,
+  LOOKS_FAST,
+  READS,
+  READS_FAST,
+  row,
+  TAKES,
+  TAKES_FAST,
+  UPDATES_FAST,
+  VARIES,
+} from '../rows.js';
 import { add, addInSlices, increment, isLongAddition } from './add.js';
 import { combine, combineAndStore, countCommon, isLongCombination } from './combine.js';
 import { countByMember, countByScore, manyScores, rank, scan, score, scores, size } from './look.js';
 import { awaitMany, awaitOne, isLongManyPop, isLongPop, pop, popMany } from './pop.js';
 import { isLongDraw, randomMembers } from './random.js';
-import { isLongRead, isLongRemoval, isLongRemoveList, range, remove, removeRange, storeRange } from './ranges.js';
+import {
+  isLongRead,
+  isLongRemoval,
+  isLongRemoveList,
+  type RangeForm,
+  type RangeKind,
+  range,
+  remove,
+  removeRange,
+  storeRange,
+} from './ranges.js';
 
-const blocking = ['write', 'blocking'] as const;
-const blockingFast = ['write', 'blocking', 'fast'] as const;
+const waiting = {
+  keyUse: ['RW access delete'],
+  flags: ['write', 'blocking', 'fast'],
+  rest: 'refused',
+  deviations: ['At most 4,000 keys.'],
+} as const;
 
 /** A destination that is written, then a source that is read. */
 const STORED = several(at(1, 'write'), at(2, 'read'));
+
+function ranging(form: RangeForm) {
+  return { ...READS, ...inSlices(range(form), isLongRead(form, 1)) };
+}
+
+function removing(kind: RangeKind, event: string) {
+  return { ...DELETES, ...inSlices(removeRange(kind, event), isLongRemoval(kind)) };
+}
 
 export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
   row('ZADD', -4, '1.2.0', 'Adds members or changes their scores.', {
@@ -22,17 +58,9 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     sliced: addInSlices,
     isLong: isLongAddition,
   }),
-  row('ZINCRBY', 4, '1.2.0', 'Adds to the score of a member.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
-    handler: increment,
-  }),
-  row('ZREM', -3, '1.2.0', 'Removes members.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
-    ...inSlices(remove, isLongRemoveList),
-  }),
-  row('ZCARD', 2, '1.2.0', 'Counts the members.', { ...READS_FAST, keyUse: ['RO'], handler: size }),
+  row('ZINCRBY', 4, '1.2.0', 'Adds to the score of a member.', { ...UPDATES_FAST, handler: increment }),
+  row('ZREM', -3, '1.2.0', 'Removes members.', { ...DELETES_FAST, ...inSlices(remove, isLongRemoveList) }),
+  row('ZCARD', 2, '1.2.0', 'Counts the members.', { ...LOOKS_FAST, handler: size }),
   row('ZSCORE', 3, '1.2.0', 'Returns the score of a member.', { ...READS_FAST, handler: score }),
   row('ZMSCORE', -3, '6.2.0', 'Returns the scores of several members.', {
     ...READS_FAST,
@@ -52,89 +80,60 @@ export const SORTED_SET: readonly CommandSpec[] = family('sorted-set', [
     ...READS_FAST,
     handler: rank('zrevrank', true),
   }),
-  row('ZRANGE', -4, '1.2.0', 'Returns a range of members, by rank, score or name.', {
-    ...READS,
-    ...inSlices(range({}), isLongRead({}, 1)),
-  }),
+  row('ZRANGE', -4, '1.2.0', 'Returns a range of members, by rank, score or name.', ranging({})),
   row('ZREVRANGE', -4, '1.2.0', 'Returns a range of members by rank, counted from the greatest.', {
-    ...READS,
-    ...inSlices(range({ kind: 'rank', isReversed: true }), isLongRead({ kind: 'rank', isReversed: true }, 1)),
+    ...ranging({ kind: 'rank', isReversed: true }),
   }),
   row('ZRANGEBYSCORE', -4, '1.0.5', 'Returns the members with scores in a range.', {
-    ...READS,
-    ...inSlices(range({ kind: 'score', isReversed: false }), isLongRead({ kind: 'score', isReversed: false }, 1)),
+    ...ranging({ kind: 'score', isReversed: false }),
   }),
   row('ZREVRANGEBYSCORE', -4, '2.2.0', 'Returns the members with scores in a range, the greatest first.', {
-    ...READS,
-    ...inSlices(range({ kind: 'score', isReversed: true }), isLongRead({ kind: 'score', isReversed: true }, 1)),
+    ...ranging({ kind: 'score', isReversed: true }),
   }),
   row('ZRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, in a set whose scores are equal.', {
-    ...READS,
-    ...inSlices(range({ kind: 'member', isReversed: false }), isLongRead({ kind: 'member', isReversed: false }, 1)),
+    ...ranging({ kind: 'member', isReversed: false }),
   }),
   row('ZREVRANGEBYLEX', -4, '2.8.9', 'Returns the members between two bounds, the last first.', {
-    ...READS,
-    ...inSlices(range({ kind: 'member', isReversed: true }), isLongRead({ kind: 'member', isReversed: true }, 1)),
+    ...ranging({ kind: 'member', isReversed: true }),
   }),
   row('ZRANGESTORE', -5, '6.2.0', 'Stores a range of members under another key.', {
     ...GROWS,
     keys: STORED,
     ...inSlices(storeRange, isLongRead({}, 2)),
   }),
-  row('ZREMRANGEBYRANK', 4, '2.0.0', 'Removes a range of members by rank.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
-    ...inSlices(removeRange('rank', 'zremrangebyrank'), isLongRemoval('rank')),
-  }),
+  row('ZREMRANGEBYRANK', 4, '2.0.0', 'Removes a range of members by rank.', removing('rank', 'zremrangebyrank')),
   row('ZREMRANGEBYSCORE', 4, '1.2.0', 'Removes the members with scores in a range.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
-    ...inSlices(removeRange('score', 'zremrangebyscore'), isLongRemoval('score')),
+    ...removing('score', 'zremrangebyscore'),
   }),
-  row('ZREMRANGEBYLEX', 4, '2.8.9', 'Removes the members between two bounds.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
-    ...inSlices(removeRange('member', 'zremrangebylex'), isLongRemoval('member')),
-  }),
+  row('ZREMRANGEBYLEX', 4, '2.8.9', 'Removes the members between two bounds.', removing('member', 'zremrangebylex')),
   row('ZPOPMIN', -2, '5.0.0', 'Removes and returns the members with the least scores.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     ...inSlices(pop('min'), isLongPop),
   }),
   row('ZPOPMAX', -2, '5.0.0', 'Removes and returns the members with the greatest scores.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     ...inSlices(pop('max'), isLongPop),
   }),
   row('ZMPOP', -4, '7.0.0', 'Removes and returns members from an end of the first set that has any.', {
-    ...WRITES,
-    keyUse: ['RW access delete'],
+    ...TAKES,
     keys: counted(1),
     ...inSlices(popMany, isLongManyPop),
   }),
   row('BZPOPMIN', -3, '5.0.0', 'Waits for a set with members and takes the one with the least score.', {
-    keyUse: ['RW access delete'],
-    flags: blockingFast,
+    ...waiting,
     keys: span(1, -2),
     handler: awaitOne('min'),
-    rest: 'refused',
-    deviations: ['At most 4,000 keys.'],
   }),
   row('BZPOPMAX', -3, '5.0.0', 'Waits for a set with members and takes the one with the greatest score.', {
-    keyUse: ['RW access delete'],
-    flags: blockingFast,
+    ...waiting,
     keys: span(1, -2),
     handler: awaitOne('max'),
-    rest: 'refused',
-    deviations: ['At most 4,000 keys.'],
   }),
   row('BZMPOP', -5, '7.0.0', 'Waits for a set with members and takes some from an end.', {
-    keyUse: ['RW access delete'],
-    flags: blocking,
+    ...waiting,
+    flags: ['write', 'blocking'],
     keys: counted(2),
     handler: awaitMany,
-    rest: 'refused',
-    deviations: ['At most 4,000 keys.'],
   }),
   row('ZRANDMEMBER', -2, '6.2.0', 'Returns members at random.', {
     tips: VARIES,

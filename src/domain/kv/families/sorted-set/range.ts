@@ -19,7 +19,7 @@ export type Range = (set: SortedSet) => Ranks;
 const badScore = new ErrorReply('ERR min or max is not a float');
 const badMember = new ErrorReply('ERR min or max not valid string range item');
 
-/** Both ends inclusive; negative ones count from the end of the order that is read. */
+/** Reads two ranks, both inclusive; negative ones count from the end of the order that is read. */
 export function rankRange(args: Args, firstAt: number, isReversed: boolean): Range {
   const first = args.offset(firstAt);
   const last = args.offset(firstAt + 1);

@@ -58,7 +58,7 @@ export const add: SlicedHandler = function* (context) {
   return idText;
 };
 
-/** Only what trims a lot takes long. */
+/** Does the command trim so much, or have so many words, that it is sliced? */
 export function isLongAdd(context: CommandContext): boolean {
   if (hasManyWords(context)) return true;
   const stream = context.keyspace.peek(context.args.bytes(1));

@@ -95,7 +95,7 @@ export const deleteConsumer: SlicedHandler = function* (context) {
   return count;
 };
 
-/** Of a consumer that has much pending. */
+/** Does the consumer have so much pending that its removal is sliced? */
 export function isLongDeletion({ args, keyspace }: CommandContext): boolean {
   const stream = keyspace.peek(args.bytes(2));
   if (!(stream instanceof Stream)) return false;

@@ -1,7 +1,20 @@
 /** The Stream family. */
 import { at, type CommandSpec, found } from '../../command-spec.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, GROWS_FAST, helpRow, READS, READS_FAST, row, VARIES, WRITES, WRITES_FAST } from '../rows.js';
+import {
+  DELETES,
+  DELETES_FAST,
+  family,
+  GROWS_FAST,
+  helpRow,
+  INSERTS,
+  LOOKS_FAST,
+  READS,
+  row,
+  VARIES,
+  WRITES,
+  WRITES_FAST,
+} from '../rows.js';
 import { add, isLongAdd, setId } from './add.js';
 import { autoClaim, claim, isLongAutoClaim } from './claim.js';
 import { acknowledgeAndRemove, remove, removeByReference } from './delete.js';
@@ -26,7 +39,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     ...inSlices(add, isLongAdd),
     deviations: [nearlyExact, 'The idempotence options of Redis 8.6 are not known.'],
   }),
-  row('XLEN', 2, '5.0.0', 'Returns how many entries a stream has.', { ...READS_FAST, keyUse: ['RO'], handler: length }),
+  row('XLEN', 2, '5.0.0', 'Returns how many entries a stream has.', { ...LOOKS_FAST, handler: length }),
   row('XRANGE', -4, '5.0.0', 'Returns the entries of a range of ids.', { ...READS, ...inSlices(forward, isLongRange) }),
   row('XREVRANGE', -4, '5.0.0', 'Returns the entries of a range of ids, the last first.', {
     ...READS,
@@ -42,49 +55,34 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     deviations: ['BLOCK is refused over REST, and for more than 4,000 keys.'],
   }),
   row('XDEL', -3, '5.0.0', 'Deletes entries by id and returns how many there were.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
+    ...DELETES_FAST,
     ...inSlices(remove),
   }),
   row('XDELEX', -5, '8.2.0', 'Deletes entries by id, with a say in what consumer groups still refer to.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
+    ...DELETES_FAST,
     ...inSlices(removeByReference),
   }),
   row('XTRIM', -4, '5.0.0', 'Removes the oldest entries, down to a length or up to an id.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
+    ...DELETES,
     tips: VARIES,
     ...inSlices(trim, isLongRange),
     deviations: [nearlyExact],
   }),
   row('XSETID', -3, '5.0.0', 'Sets the last id of a stream, and its counters.', { ...GROWS_FAST, handler: setId }),
-  row('XGROUP CREATE', -5, '5.0.0', 'Makes a consumer group.', {
-    ...GROWS,
-    keyUse: ['RW insert'],
-    keys: at(2),
-    handler: groups.create,
-  }),
+  row('XGROUP CREATE', -5, '5.0.0', 'Makes a consumer group.', { ...INSERTS, keys: at(2), handler: groups.create }),
   row('XGROUP SETID', -5, '5.0.0', 'Sets the id after which a consumer group goes on.', {
     ...WRITES,
     keys: at(2),
     handler: groups.setPosition,
   }),
-  row('XGROUP DESTROY', 4, '5.0.0', 'Removes a consumer group.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
-    keys: at(2),
-    handler: groups.destroy,
-  }),
+  row('XGROUP DESTROY', 4, '5.0.0', 'Removes a consumer group.', { ...DELETES, keys: at(2), handler: groups.destroy }),
   row('XGROUP CREATECONSUMER', 5, '6.2.0', 'Makes a consumer of a group.', {
-    ...GROWS,
-    keyUse: ['RW insert'],
+    ...INSERTS,
     keys: at(2),
     handler: groups.createConsumer,
   }),
   row('XGROUP DELCONSUMER', 5, '5.0.0', 'Removes a consumer and what is pending for it.', {
-    ...WRITES,
-    keyUse: ['RW delete'],
+    ...DELETES,
     keys: at(2),
     ...inSlices(groups.deleteConsumer, groups.isLongDeletion),
   }),
@@ -128,7 +126,7 @@ export const STREAM: readonly CommandSpec[] = family('stream', [
     -6,
     '6.2.0',
     'Makes pending entries that have been idle for long those of another consumer, step by step.',
-    { ...WRITES_FAST, keyUse: ['RW delete'], tips: VARIES, ...inSlices(autoClaim, isLongAutoClaim) },
+    { ...DELETES_FAST, tips: VARIES, ...inSlices(autoClaim, isLongAutoClaim) },
   ),
   row('XINFO STREAM', -3, '5.0.0', 'Describes a stream, in full if asked.', {
     ...READS,

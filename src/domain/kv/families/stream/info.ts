@@ -79,7 +79,7 @@ export const consumers: SlicedHandler = function* (context) {
   );
 };
 
-/** Of a group with many. */
+/** Does the group have so many consumers that the answer is sliced? */
 export function hasManyConsumers({ args, keyspace }: CommandContext): boolean {
   const about = keyspace.peek(args.bytes(2));
   return about instanceof Stream && (about.group(args.bytes(3))?.consumerCount ?? 0) > MANY_CONSUMERS;

@@ -47,7 +47,7 @@ export const pending: SlicedHandler = function* (context) {
   return query === undefined ? summaryOf(group) : yield* detailsOf(group, query, nowMs);
 };
 
-/** Of a group that has much pending. */
+/** Does the group have so much pending that the answer is sliced? */
 export function isLongPending({ args, keyspace }: CommandContext): boolean {
   const stream = args.length > 3 ? keyspace.peek(args.bytes(1)) : undefined;
   return stream instanceof Stream && (stream.group(args.bytes(2))?.pending.size ?? 0) > LONG_ENTRIES;

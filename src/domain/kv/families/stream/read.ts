@@ -39,7 +39,7 @@ export const read: Handler = (context) => {
   return new Blocked(words.keys, words.blockMs, NIL_ARRAY, fixed);
 };
 
-/** Only what cannot wait, and finds a long stream, runs in slices. */
+/** A command runs in slices when it cannot wait, and has many words or finds a long stream. */
 export function isLongRead(context: CommandContext): boolean {
   const words = readReadWords(context, false);
   if (words.blockMs !== undefined) return false;

@@ -2,7 +2,20 @@
 import { type CommandSpec, type KeySpec, span } from '../../command-spec.js';
 import { hasOption } from '../../key-use.js';
 import { inSlices } from '../../slices.js';
-import { family, GROWS, GROWS_FAST, READS, READS_FAST, row, WRITES_FAST } from '../rows.js';
+import {
+  DELETES_FAST,
+  family,
+  GROWS,
+  GROWS_FAST,
+  INSERTS_FAST,
+  LOOKS_FAST,
+  READS,
+  READS_FAST,
+  row,
+  TAKES_FAST,
+  UPDATES_FAST,
+  WRITES_FAST,
+} from '../rows.js';
 import { append, decrementBy, incrementBy, incrementByFloat, setRange, step } from './change.js';
 import { deleteIf, digest, get, getAndDelete, getAndExpire, length, range } from './get.js';
 import { longestCommonSubsequence } from './lcs.js';
@@ -36,8 +49,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     handler: digest,
   }),
   row('DELEX', -2, '8.4.0', 'Deletes a key if its value or its digest compares as asked.', {
-    ...WRITES_FAST,
-    keyUse: ['RW delete'],
+    ...DELETES_FAST,
     handler: deleteIf,
   }),
   row('GETRANGE', 4, '2.4.0', 'Returns part of a string value.', { ...READS, handler: range }),
@@ -48,11 +60,7 @@ export const STRING: readonly CommandSpec[] = family('string', [
     keys: span(1, -1),
     ...inSlices(getMany),
   }),
-  row('STRLEN', 2, '2.2.0', 'Returns the length of a string value in bytes.', {
-    ...READS_FAST,
-    keyUse: ['RO'],
-    handler: length,
-  }),
+  row('STRLEN', 2, '2.2.0', 'Returns the length of a string value in bytes.', { ...LOOKS_FAST, handler: length }),
   row('LCS', -3, '7.0.0', 'Finds the longest common subsequence of two strings.', {
     ...READS,
     keys: span(1, 2),
@@ -60,24 +68,20 @@ export const STRING: readonly CommandSpec[] = family('string', [
     deviations: ['Refused when the product of the lengths exceeds 2 million, with the text Redis has for 128 million.'],
   }),
   row('APPEND', 3, '2.0.0', 'Appends to a string value, which is created if missing.', {
-    ...GROWS_FAST,
-    keyUse: ['RW insert'],
+    ...INSERTS_FAST,
     handler: append,
     deviations: [grownEnds],
   }),
   row('DECR', 2, '1.0.0', 'Lowers the integer value of a key by one; 0 is assumed if it is missing.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: step(-1),
   }),
   row('DECRBY', 3, '1.0.0', 'Lowers the integer value of a key by a number.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: decrementBy,
   }),
   row('GETDEL', 2, '6.2.0', 'Returns the string value of a key and deletes it.', {
-    ...WRITES_FAST,
-    keyUse: ['RW access delete'],
+    ...TAKES_FAST,
     handler: getAndDelete,
   }),
   row('GETEX', -2, '6.2.0', 'Returns the string value of a key and sets or removes its expiry.', {
@@ -86,24 +90,17 @@ export const STRING: readonly CommandSpec[] = family('string', [
     handler: getAndExpire,
     deviations: [expiryEnds],
   }),
-  row('GETSET', 3, '1.0.0', 'Sets a string value and returns the one before.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
-    handler: getAndSet,
-  }),
+  row('GETSET', 3, '1.0.0', 'Sets a string value and returns the one before.', { ...UPDATES_FAST, handler: getAndSet }),
   row('INCR', 2, '1.0.0', 'Raises the integer value of a key by one; 0 is assumed if it is missing.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: step(1),
   }),
   row('INCRBY', 3, '1.0.0', 'Raises the integer value of a key by a number.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: incrementBy,
   }),
   row('INCRBYFLOAT', 3, '2.6.0', 'Raises the number in a key by a decimal number.', {
-    ...GROWS_FAST,
-    keyUse: ['RW access update'],
+    ...UPDATES_FAST,
     handler: incrementByFloat,
     deviations: ['Hexadecimal numbers are not read.'],
   }),

@@ -156,7 +156,7 @@ export class JsonDocument implements Collection {
     });
   }
 
-  /** Before something is taken out: the order of members is part of a document, so all of it is kept. */
+  /** Keeps the whole container before something is taken out, because the order of members is part of a document. */
   #keepContainer(container: JsonContainer): void {
     const { undo } = this;
     if (undo === undefined) return;

@@ -16,7 +16,7 @@ export interface FilterScope {
   readonly root: JsonValue;
   /** Values a path leads to from the candidate. */
   from(candidate: JsonValue, segments: readonly Segment[]): Steps<readonly JsonValue[]>;
-  /** From the root; the same for every candidate. */
+  /** What a path from the root leads to; it is the same for every candidate. */
   fromRoot(segments: readonly Segment[]): Steps<readonly JsonValue[]>;
 }
 

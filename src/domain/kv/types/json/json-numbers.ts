@@ -7,7 +7,7 @@ import { INT64_MIN, narrow } from '../../numbers.js';
 import { type JsonNumber, WholeFloat } from './json-value.js';
 
 const UINT64_MAX = (1n << 64n) - 1n;
-/** So many digits are exact in a number whatever they are. */
+/** A number holds this many digits exactly, whatever they are. */
 const EXACT_DIGITS = 15;
 
 /** Undefined where it is too large to be a number at all. @param literal as JSON's grammar has it */
@@ -66,7 +66,7 @@ const PLAIN_ZEROS = 5;
 
 export type Arithmetic = 'plus' | 'times' | 'power';
 
-/** Of two integers an integer, where it fits 64 bits; else a float. Undefined where it is not a number. */
+/** The result of two integers is an integer where it fits 64 bits, and else a float; undefined where it is no number. */
 export function reckon(how: Arithmetic, a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   if (isInteger(a) && isInteger(b)) {
     const exact = reckonIntegers(how, BigInt(a), BigInt(b));

@@ -21,7 +21,7 @@ export const pathTooDeep = new ErrorReply('ERR path has too many steps');
 export const tooManyTerms = new ErrorReply('ERR path has too many filter terms');
 
 const NAME = /[A-Za-z0-9_\-`~+#%$^/:\x80-\xff]+/y;
-/** Not beyond 15 digits: an index is exact. */
+/** An index has at most 15 digits, so that it is exact. */
 const INTEGER = /-?[0-9]{1,15}/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const OPERATOR = /==|!=|<=|>=|=~|<|>/y;
@@ -157,7 +157,7 @@ class PathParser {
     return { kind: 'path', isFromRoot, segments, steps: staticSteps(segments) };
   }
 
-  /** In either quotes; a backslash takes the character behind it as it is. */
+  /** A name in either kind of quotes; a backslash takes the character behind it as it is. */
   #quoted(): ByteString | undefined {
     const quote = this.text.charAt(this.#at);
     if (quote !== '"' && quote !== "'") return undefined;

@@ -185,7 +185,7 @@ class PatternParser {
     return isInverted ? inverted(bytes) : bytes;
   }
 
-  /** Behind a backslash. */
+  /** Reads what stands behind a backslash. */
   #escaped(): Bytes {
     const character = this.#next();
     const known = CLASSES.get(character);

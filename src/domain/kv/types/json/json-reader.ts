@@ -175,7 +175,7 @@ class JsonReader {
     return value;
   }
 
-  /** At the opening quote; leaves behind the closing one. */
+  /** Begins at the opening quote and ends behind the closing one. */
   #string(): ByteString {
     let read = '';
     this.#at += 1;
@@ -215,7 +215,7 @@ class JsonReader {
     return bytesOfText(String.fromCharCode(unit, low));
   }
 
-  /** At a backslash, where only `\uXXXX` is left to be. */
+  /** Reads `\uXXXX`, the only escape that can still stand at this backslash. */
   #codeUnit(): number {
     const digits = this.text.slice(this.#at + 2, this.#at + 6);
     if (this.text.charAt(this.#at + 1) !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {

@@ -48,7 +48,7 @@ export function isJsonNumber(value: JsonValue): value is JsonNumber {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof WholeFloat;
 }
 
-/** Of a container: how many there are in it. */
+/** How many items or members the container has. */
 export function lengthOfJson(value: JsonContainer): number {
   return Array.isArray(value) ? value.length : value.size;
 }

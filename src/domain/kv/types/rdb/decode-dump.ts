@@ -14,7 +14,7 @@ import { readStream } from './stream-form.js';
 /** The newest form that is known: Redis 8's. */
 const NEWEST_VERSION = 13;
 const FOOTER_BYTES = 10;
-/** Words of one command, so that no effect is larger than a value of theirs. */
+/** Words of one command, which bounds the size of an effect. */
 const CHUNK_WORDS = 256;
 const CHUNK_BYTES = 64 * 1024;
 const PACKED_NODE = 2;

@@ -19,7 +19,7 @@ const WRITTEN_VERSION = 10;
 /** Fields that expire came with 7.4. */
 const FIELD_EXPIRY_VERSION = 12;
 
-/** In slices; the payload at the end. @param json the document, of a JSON value */
+/** Works in slices and returns the payload. @param json the text of the document, where the value is one */
 export function* encodeDump(value: Collection, json: ByteString): Generator<void, ByteString> {
   const out = new RdbWriter();
   let version = WRITTEN_VERSION;

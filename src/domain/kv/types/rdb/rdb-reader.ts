@@ -58,7 +58,7 @@ export class RdbReader {
     throw new BadFormat('not a length');
   }
 
-  /** Of something that is in the payload: a count or a length cannot exceed its bytes. */
+  /** The size of something in the payload; it cannot exceed the bytes of the payload. */
   size(): number {
     const value = this.bigSize();
     if (value > BigInt(this.bytes.length)) throw new BadFormat('a length beyond the payload');

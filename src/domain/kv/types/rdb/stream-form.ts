@@ -187,7 +187,7 @@ function* writeGroup(out: RdbWriter, { name, lastId, entriesRead, consumers, pen
   }
 }
 
-/** Of the form: the second has counters, the third knows when consumers were active, the fourth who produced. */
+/** Versions of the form: the second has counters, the third knows when consumers were active, the fourth who produced. */
 type StreamVersion = 1 | 2 | 3 | 4;
 
 /**
