@@ -184,7 +184,7 @@ async function allAccounts(client: ControlClient): Promise<readonly Account[]> {
   return (await askFor(client, { type: 'ListAccounts' }, 'Accounts')).accounts;
 }
 
-/** By id, UUID, name or a person's email; the only person's, where none is named. */
+/** Finds an account by id, UUID, name or a person's email; where none is named, the only person's. */
 async function find(client: ControlClient, which: string | undefined): Promise<Account> {
   const all = await allAccounts(client);
   const found = which === undefined ? all.filter(isPersons) : all.filter((account) => isNamed(account, which));

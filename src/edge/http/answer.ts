@@ -22,13 +22,13 @@ export interface Answer {
   /** Left out: JSON; '' for an answer without a body. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Of its connection. */
+  /** The connection ends with it. */
   readonly isLast: boolean;
   /** Not a byte more of the request's body is read: the connection's last answer, too. */
   readonly leavesBody?: boolean;
 }
 
-/** Of answers that hold secrets, or data of tenants. */
+/** Headers of answers that hold secrets, or data of tenants. */
 export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 /** @returns bytes of the body; 0 when nothing was written */

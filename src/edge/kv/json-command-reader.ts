@@ -40,7 +40,7 @@ export class JsonCommandReader {
     return inOneGo(this.batchInSlices());
   }
 
-  /** The same in steps of about a millisecond. */
+  /** Reads the command in steps of about a millisecond. */
   *singleCommandInSlices(): Generator<void, JsonCommand> {
     this.#skipBlanks();
     if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();

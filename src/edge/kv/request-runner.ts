@@ -35,7 +35,7 @@ const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a
 export class RequestRunner {
   readonly #router: PartitionRouter;
   readonly #longPipelines: LongPipelines;
-  /** Of one transaction. */
+  /** What the answer of one transaction may hold. */
   readonly #maxAnswerBytes: number;
   /** What is asked for at a time of a pipeline, where there is room for it. */
   readonly #portionBytes: number;

@@ -26,7 +26,7 @@ import { PublicAddresses, type PublicUrls } from './public-addresses.js';
 export interface ManagementFaceParts {
   readonly control: ManagementControl;
   readonly access: ManagementAccess;
-  /** Of the key file; asked for when a secret is needed. */
+  /** Seals with the key file; it is asked for when a secret is needed. */
   readonly sealing: () => Sealing;
   /** Undefined: what needs them is answered with 503. */
   readonly statistics?: Statistics | undefined;
@@ -49,7 +49,7 @@ export interface ManagementFaceParts {
   /** Left out: guessing is neither slowed nor counted. */
   readonly signIns?: SignIns | undefined;
   readonly publicUrls: PublicUrls;
-  /** Of the native protocol, as clients reach it. */
+  /** The port at which clients reach the native protocol. */
   readonly respPort: number;
   /** From which deliveries leave, as CIDR blocks. */
   readonly deliveryAddresses: readonly string[];
@@ -61,7 +61,7 @@ export interface ManagementFaceParts {
   readonly maxHeldBytes?: number | undefined;
   /** Partitions of a database of which nobody said how many. */
   readonly defaultPartitions: number;
-  /** Of this server, for the OpenAPI document. */
+  /** The release of this server, which the OpenAPI document names. */
   readonly version: string;
   readonly mount: { readonly search?: Mounted | undefined; readonly others?: readonly Mounted[] | undefined };
 }

@@ -30,7 +30,7 @@ export class Families<Day extends { readonly day: number }> {
     return { name: this.prefix + name, help, type, samples };
   }
 
-  /** Of the minute that is shown. */
+  /** The value of the minute that is shown. */
   at(values: readonly number[]): number {
     return values[this.minute] ?? 0;
   }

@@ -11,7 +11,7 @@ export function dailyHeaders({ limit, remaining, resetAtMs }: DailyUse): Record<
   };
 }
 
-/** Of a publish that was taken. */
+/** Headers of a publish that was taken. */
 export function warningHeaders(daily: DailyUse | undefined): Record<string, string> | undefined {
   return daily?.isAboveSoft === true ? dailyHeaders(daily) : undefined;
 }

@@ -44,7 +44,7 @@ export async function publishBatch(call: QueueCall): Promise<void> {
   call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
 }
 
-/** Of what its owner refuses of a batch as a whole. */
+/** How a refusal is spelled that is about a batch as a whole. */
 export function wordsOf(items: readonly PublishItem[]): HeaderWords {
   return { isAlias: items.some(({ isAlias }) => isAlias), isNeutral: false };
 }
@@ -52,7 +52,7 @@ export function wordsOf(items: readonly PublishItem[]): HeaderWords {
 export interface ItemKind {
   /** What one item's message becomes. @throws Refused */
   make(call: QueueCall, asked: AskedMessage): PublishItem;
-  /** By its headers; looked at before anything of it is refused. */
+  /** Its headers tell; they are looked at before anything of it is refused. */
   isSentByRun(headers: HeaderList): boolean;
 }
 

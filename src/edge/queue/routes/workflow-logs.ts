@@ -54,7 +54,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'order',
 ]);
 const BY_RUN = 'workflowRunId';
-/** Of one page: a run may have thousands of steps. */
+/** One page has so many runs: each may have thousands of steps. */
 const MAX_RUN_COUNT = 10;
 
 const EVENT_STATES = wordsForStates([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']);
