@@ -19,8 +19,7 @@ import type { ResponseFormat } from './response-format.js';
 /** What every answer of the face depends on. */
 export interface AnswerContext {
   readonly cors: Cors;
-  /** Set while draining: every answer is its connection's last. */
-  isDraining: boolean;
+  readonly isDraining: boolean;
 }
 
 const KEEPALIVE_PROBE_MS = 30_000;

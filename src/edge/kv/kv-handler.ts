@@ -43,7 +43,7 @@ export class KvHandler {
 
   handle(request: FaceRequest, response: ServerResponse): void {
     const { face } = this;
-    const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face.answers);
+    const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face);
     if (!METHODS.has(request.method)) {
       if (face.cors.isPreflight(request)) exchange.answerPreflight();
       else exchange.refuseStranger(REFUSALS.methodNotAllowed, { Allow: ALLOWED_METHODS });
