@@ -15,8 +15,7 @@ import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
 import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { askFor, parse, Refused, runVerb, UsageError, type Verbs } from './command-line.js';
-import { noted } from './operator-note.js';
+import { askFor, noted, parse, Refused, runVerb, UsageError, type Verbs } from './command-line.js';
 
 export interface AccountCommandDeps {
   readonly client: ControlClient;

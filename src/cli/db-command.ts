@@ -12,9 +12,8 @@ import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/i
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { ask, askFor, parse, Refused, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
+import { ask, askFor, noted, parse, Refused, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
 import { databaseTable, secretLines } from './db-output.js';
-import { noted } from './operator-note.js';
 
 export interface DbCommandDeps {
   readonly client: ControlClient;

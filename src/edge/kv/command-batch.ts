@@ -14,7 +14,7 @@ import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant, KvUsage } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { admitOverRest, bytesOfWords } from './admission.js';
-import type { JsonCommand } from './json-command.js';
+import type { JsonCommand } from './json-command-reader.js';
 import { bytesOfCommands } from './partition-plan.js';
 import type { AdmittedCommands } from './partition-routing.js';
 import { denialOf } from './permissions.js';

@@ -17,7 +17,7 @@ import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
 import { Exchange } from './exchange.js';
 import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
-import type { JsonCommand } from './json-command.js';
+import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { RequestRunner } from './request-runner.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';

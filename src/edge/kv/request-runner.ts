@@ -11,7 +11,7 @@ import { AnswerRoom } from './answer-room.js';
 import { letIn } from './authentication.js';
 import { CommandBatch } from './command-batch.js';
 import type { Exchange } from './exchange.js';
-import type { JsonCommand } from './json-command.js';
+import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { LongPipelines } from './long-pipelines.js';
 import { PartitionRouter, type RequestDetails, type RoutedReplies } from './partition-routing.js';

@@ -18,7 +18,7 @@ import { type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
-import { dailyHeaders } from './daily-headers.js';
+import { dailyHeaders } from './publish-answer.js';
 import type { QueueFace } from './queue-face.js';
 
 /** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */

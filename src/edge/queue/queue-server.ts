@@ -1,11 +1,14 @@
 /** The queue's face as a server: what it is made of, put together. */
-import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
+import { queueProtocolRefusal, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
+import { type Application, createApplication } from '../http/application.js';
 import type { SocketParts } from '../http/face.js';
 import type { FaceServer } from '../http/index.js';
-import { createQueueApp } from './queue-app.js';
+import { RouteTable } from '../http/route-table.js';
+import type { QueueCall } from './queue-call.js';
 import { QueueFace, type QueueFaceParts } from './queue-face.js';
 import { QueueHandler } from './queue-handler.js';
 import { DEFAULT_QUEUE_FACE_LIMITS, type QueueFaceLimits } from './queue-limits.js';
+import { QUEUE_FACE_ROUTES } from './routes/index.js';
 
 export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'aliases'>, SocketParts {
   /** Those not given have their defaults. */
@@ -24,5 +27,21 @@ export function createQueueServer(parts: QueueServerParts): QueueServer {
     connectRefusal: SHARED_REFUSALS.methodNotAllowed,
     allowedMethods: 'GET, POST, PUT, PATCH, DELETE',
     protocolRefusal: queueProtocolRefusal,
+  });
+}
+
+/** The rarer calls as an application: their routes, and who may use them. Routes write through their call. */
+function createQueueApp(face: QueueFace): Application<QueueCall> {
+  const table = new RouteTable(QUEUE_FACE_ROUTES, { allowsLastSlash: true, ignoresCase: true, answersHead: true });
+  return createApplication<QueueCall>({
+    name: 'queue',
+    log: face.parts.log,
+    run: async (call) => {
+      const { route, path } = table.find(call.request.method as string, call.path);
+      if (route.permission === 'change') call.mustBeAllowedToChange();
+      else if (route.permission === 'publish') call.mustBeAllowedToPublish();
+      await route.handle(call, { path, query: {}, body: {} });
+    },
+    refuse: (call, failure) => call.refuse(face.incidents.refused(failure, queueRefusalOf)),
   });
 }

@@ -30,8 +30,7 @@ import {
 } from '../call-filters.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
-import { runEventRecord } from '../records/workflow-event-record.js';
-import { runRecord } from '../records/workflow-run-record.js';
+import { runEventRecord, runRecord } from '../records/workflow-run-record.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'groupBy',
