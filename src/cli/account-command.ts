@@ -15,8 +15,7 @@ import type { AccountLimits } from '../domain/queue/index.js';
 import type { Random } from '../kernel/index.js';
 import { accountIdOfUuid, newAccountId, newQueueToken, newSecretText, uuidOf } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { askFor, parse, Refused, runVerb, UsageError, type Verbs } from './command-line.js';
-import { noted } from './operator-note.js';
+import { askFor, noted, parse, Refused, runVerb, UsageError, type Verbs } from './command-line.js';
 
 export interface AccountCommandDeps {
   readonly client: ControlClient;
@@ -184,7 +183,7 @@ async function allAccounts(client: ControlClient): Promise<readonly Account[]> {
   return (await askFor(client, { type: 'ListAccounts' }, 'Accounts')).accounts;
 }
 
-/** By id, UUID, name or a person's email; the only person's, where none is named. */
+/** Finds an account by id, UUID, name or a person's email; where none is named, the only person's. */
 async function find(client: ControlClient, which: string | undefined): Promise<Account> {
   const all = await allAccounts(client);
   const found = which === undefined ? all.filter(isPersons) : all.filter((account) => isNamed(account, which));

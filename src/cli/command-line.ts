@@ -1,8 +1,13 @@
-/** What commands for the control actor have in common: their words, exit codes, and asking until there is an answer. */
+/** What commands for the control actor have in common: words, exit codes, notes, and asking until there is an answer. */
 import { parseArgs } from 'node:util';
 import type { ControlClient } from '../actors/control/index.js';
-import type { ControlCommand, ControlReply } from '../domain/control/index.js';
-import { describeError, isMillraceError } from '../kernel/index.js';
+import {
+  type AuditAction,
+  auditActionNumber,
+  type ControlCommand,
+  type ControlReply,
+} from '../domain/control/index.js';
+import { type AccountId, describeError, isMillraceError } from '../kernel/index.js';
 
 /** Each try waits as long as the client does: together longer than a change of owners. */
 const MAX_TRIES = 3;
@@ -111,4 +116,27 @@ export function wholeOption(options: Options, name: string): number | undefined 
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} accepts a whole number`);
   return Number(text);
+}
+
+/**
+ * What an operator does on the command line is in the audit log of the account that it concerns.
+ * @param entity name of what is changed
+ */
+export function noted(
+  account: AccountId,
+  action: AuditAction,
+  entity: string,
+  command: Exclude<ControlCommand, { readonly type: 'Audited' }>,
+): ControlCommand {
+  const note = {
+    actor: 'operator',
+    action: auditActionNumber(action),
+    source: 'COMMAND LINE',
+    entity,
+    secondaryEntity: '',
+    thirdEntity: '',
+    ip: '',
+    reason: '',
+  };
+  return { type: 'Audited', account, note, command };
 }

@@ -12,9 +12,8 @@ import type { Database, DatabaseLimits, DatabaseView } from '../domain/control/i
 import type { AccountId, PartitionName, Random } from '../kernel/index.js';
 import { accountIdOfUuid, databaseIdOfUuid, kvPartition, newDatabaseId } from '../messages/index.js';
 import type { Sealing } from '../ports/index.js';
-import { ask, askFor, parse, Refused, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
+import { ask, askFor, noted, parse, Refused, runVerb, UsageError, type Verbs, wholeOption } from './command-line.js';
 import { databaseTable, secretLines } from './db-output.js';
-import { noted } from './operator-note.js';
 
 export interface DbCommandDeps {
   readonly client: ControlClient;
@@ -147,13 +146,13 @@ async function allDatabases(client: ControlClient): Promise<readonly DatabaseVie
   return (await askFor(client, { type: 'ListDatabases' }, 'Databases')).databases;
 }
 
-/** To which a database belongs for which no account is named. */
+/** A database for which no account is named belongs to the first one. */
 async function firstAccount(client: ControlClient): Promise<AccountId | undefined> {
   const reply = await ask(client, { type: 'ListAccounts' });
   return reply.type === 'Accounts' ? reply.accounts[0]?.id : undefined;
 }
 
-/** By id or UUID, deleted ones too where wanted; else by the name of one that is not. */
+/** Finds a database by its id or UUID, a deleted one too where wanted; else by the name of one that is not deleted. */
 async function find(client: ControlClient, idOrName: string, withDeleted = false): Promise<Database> {
   const all = (await allDatabases(client)).map(({ database }) => database);
   const wanted = databaseIdOfUuid(idOrName) ?? idOrName;

@@ -15,7 +15,7 @@ export interface CheckpointDeps {
   readonly clusterId: string;
   /** The private key that checkpoints are signed with; made by the first that asks. */
   signingKey(): Promise<KeyObject>;
-  /** Of that key, where there is one already. */
+  /** The fingerprint of that key, where there is one already. */
   fingerprint(): Promise<string | undefined>;
   /** @throws NOT_FOUND */
   readFile(path: string): Promise<string>;
@@ -29,7 +29,7 @@ export interface JournalCommandDeps extends AuditPorts, Omit<InstallationPorts, 
   readonly checkpoints: CheckpointDeps;
   /** @throws NOT_FOUND. `shards[i]` holds `partitions[i]`. */
   resolveDatabase(nameOrId: string): Promise<PartitionPlaces>;
-  /** Of the account's queue. @throws NOT_FOUND */
+  /** Finds the account's queue. @throws NOT_FOUND */
   resolveAccount(id: string): Promise<PartitionPlaces>;
   /** Lets clients ask a replayed database. @throws what listening throws */
   serveReplay(
@@ -78,7 +78,7 @@ export function progressLines({ clock, writeError }: JournalCommandDeps): (line:
   };
 }
 
-/** Of a walk along journals: interrupted with the command, and showing how far it is. */
+/** A walk along journals is interrupted with the command, and shows how far it is. */
 export function walkOptions(deps: JournalCommandDeps) {
   const show = progressLines(deps);
   return {

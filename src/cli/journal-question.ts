@@ -54,7 +54,7 @@ const MAX_PORT = 65_535;
 
 type OptionName = keyof ReturnType<typeof parsed>['values'];
 
-/** Beside those that say whose. */
+/** Options of each verb, beside those that say whose journal is meant. */
 const OPTIONS_OF: Readonly<Record<string, readonly OptionName[]>> = {
   verify: ['all', 'against', 'signed-by'],
   export: ['from', 'to', 'format'],

@@ -27,7 +27,7 @@ exit codes: 0 done, 1 refused, failed or damaged, 2 asked wrongly (docs/operatio
 const FAILED = 1;
 
 const [command, ...rest] = process.argv.slice(2);
-// Of a process that serves, the stack is wanted.
+// A process that serves shows the whole stack, which is wanted there.
 if (command !== 'serve') {
   process.on('uncaughtException', (error) => {
     failed(error);

@@ -55,7 +55,7 @@ function remoteOnly({ isEmbedded, nats, storage }: Config): string | undefined {
   return `MILLRACE_REPLICAS accepts 1 without MILLRACE_NATS_URL: the embedded server is a single one`;
 }
 
-/** Of what the first start would store, and of the rest that is given in the clear; nobody is told what it was. */
+/** Looks at secrets that the first start would store, or that are given in the clear; nobody is told what they were. */
 function shortSecret({ firstStart, signIn: { secretMinCharacters: min, metricsToken } }: Config): string | undefined {
   const { kvToken, kvReadonlyToken, kvPassword, queueToken, queueReadonlyToken, mgmtKey } = firstStart;
   const secrets = { kvToken, kvReadonlyToken, kvPassword, queueToken, queueReadonlyToken, mgmtKey, metricsToken };

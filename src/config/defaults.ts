@@ -46,7 +46,7 @@ function generated(reason: string): Default {
   return unset(`${reason} Used at the first start; another value later is a warning.`, 'generated');
 }
 
-/** Of the file system: snapshots, read models and whatever else is there need room too, and a total is no reservation. */
+/** The share of the file system: snapshots, read models and others need room too, and a total is no reservation. */
 export const JOURNAL_SHARE = 1 / 4;
 /** The disks are those of the NATS servers, and nobody here knows them. */
 export const CLUSTER_JOURNAL_BYTES = 128 * GIB;

@@ -4,7 +4,7 @@
  */
 import { inspect } from 'node:util';
 
-/** The same length for every secret: the mask says nothing about what it hides. */
+/** It has the same length for every secret, and so says nothing about what it hides. */
 export const MASK = '********';
 
 export class Secret {

@@ -14,7 +14,7 @@ const SLICE_MS = 1;
 export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** A write costs as much as so many bytes do. */
 const WRITE_BYTES = 4 * 1024;
-/** As long as any request is held. */
+/** No request is held for longer than that. */
 const MAX_WAIT_MS = 5_000;
 
 interface Waiting {

@@ -103,7 +103,7 @@ export function tooManyFailures(retryAfterSeconds: number): Refusal {
   return { status: 429, text: 'too many failed sign-ins from this address, nothing was done', retryAfterSeconds };
 }
 
-/** The same, with a class. */
+/** What `tooManyFailures` says, with the class that texts of the key-value face begin with. */
 export function tooManyKvFailures(retryAfterSeconds: number): Refusal {
   return {
     status: 429,
@@ -170,7 +170,7 @@ function sentencesAbout({ notAvailable, changingOwner, stopped }: Subjects): Rea
   };
 }
 
-/** As `refusalOf`, in a sentence. */
+/** The refusal of `refusalOf`, told in a sentence of these. */
 function sentence(failure: unknown, texts: Readonly<Record<ErrorCode, string>>): Refusal {
   const text = isMillraceError(failure) ? texts[failure.code] : texts.DEFECT;
   return { ...refusalOf(failure), text };
@@ -187,7 +187,7 @@ export function notFound(what: string): Refusal {
   return { status: 404, text: `${what} not found` };
 }
 
-/** Of somebody who may sign in, but not do this. */
+/** Somebody has signed in, and may not do this. */
 export function forbidden(text: string): Refusal {
   return { status: 403, text };
 }
@@ -197,7 +197,7 @@ export function queueBodyTooLarge(limitBytes: number): Refusal {
   return { status: 413, text: `body is too large, current limit: ${limitBytes} bytes` };
 }
 
-/** As `protocolRefusal`, in a sentence. */
+/** The refusal of `protocolRefusal`, told without a class. */
 export function queueProtocolRefusal(code: string | undefined): Refusal {
   const refusal = protocolRefusal(code);
   return { ...refusal, text: refusal.text.replace('ERR ', '') };
@@ -272,7 +272,7 @@ export function managementRefusalOf(failure: unknown): Refusal {
   return { ...refusal, status: refusal.status === 409 ? 400 : refusal.status };
 }
 
-/** The same, to an operator. What is wrong with a moment, only the journal knows: its own words say it. */
+/** What an operator is told. Only the journal knows what is wrong with a moment, so its own words are told. */
 export function adminRefusalOf(failure: unknown): Refusal {
   return isMillraceError(failure, 'INVALID') ? badRequest(failure.message) : managementRefusalOf(failure);
 }

@@ -23,7 +23,7 @@ export function shareable(text: string): Said {
 export class SaidBytes {
   #said: Said[] = [];
   #head = 0;
-  /** Of the first, that have been taken out. */
+  /** How much of the first has been taken out. */
   #taken = 0;
   #bytes = 0;
 

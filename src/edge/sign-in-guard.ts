@@ -13,7 +13,7 @@ import { isIPv6 } from 'node:net';
 import type { Clock, Counter, Log, Metrics, Timers } from '../ports/index.js';
 import { plain } from './http/client-address.js';
 
-/** As the label of the counter and in the log. */
+/** The name by which the counter's label and the log know a face. */
 export type SignInFace = 'rest' | 'resp' | 'queue' | 'management' | 'admin' | 'search' | 'monitoring';
 
 export interface SignInGuardPorts {
@@ -187,7 +187,7 @@ function most(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one).slice(0, MOST));
 }
 
-/** Of IPv6 the first 64 bits: somebody who has one address there has all behind them. */
+/** The first 64 bits of an IPv6 address: whoever has one such address has all that begin with them. */
 function networkOf(given: string): string {
   const address = plain(given);
   if (!isIPv6(address)) return address;

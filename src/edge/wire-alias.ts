@@ -14,7 +14,7 @@ export interface AliasWords {
   readonly headerWord: string;
   readonly queueWord: string;
   readonly kvWord: string;
-  /** Of the hosting partner, in the name of one field of search indexes. Undefined: that field has its neutral name. */
+  /** The hosting partner's word, in one field of search indexes. Undefined: that field has its neutral name. */
   readonly partnerWord?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const TOKEN_KEY_END = '_token';
 const NEUTRAL_QUEUE_WORD = 'msgq';
 /** Stands before the name of a header that is passed on, also inside the names of callbacks' settings. */
 const FORWARD = 'forward-';
-/** Of a message, its callback, that one's failure callback … */
+/** Fields may be redacted of a message, of its callback, of the callback's failure callback, and so on. */
 const REDACTED_FIELDS = /^svc-(?:(?:failure-)?callback-)*redact-fields$/;
 /** Where a canonical name carries another of ours. */
 const CARRIED = '-Forward-Svc-';
@@ -77,7 +77,7 @@ export class Spelling {
   }
 }
 
-/** Of answers that have no other. */
+/** The spelling of answers whose reader shows no sign of another. */
 export const NEUTRAL_SPELLING = new Spelling(NEUTRAL_WORD);
 
 export class WireSpellings {
@@ -243,7 +243,7 @@ export class FieldSpelling {
   }
 }
 
-/** Of the management API, where a path says which words its client knows. */
+/** Spellings of the management API, where a path says which words its client knows. */
 export class ManagementSpellings {
   readonly #neutral: FieldSpelling;
   readonly #paths: readonly (readonly [start: string, neutral: string, FieldSpelling])[];

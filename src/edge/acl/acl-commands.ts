@@ -29,7 +29,7 @@ export interface AclCommandsPorts {
   readonly random: Random;
   /** Knows the parameters of a database; left out: they have their defaults. */
   readonly gateway?: KvGateway;
-  /** Of passwords given in the clear; left out: any. */
+  /** A password given in the clear has at least so many; left out: any number. */
   readonly minSecretCharacters?: number;
 }
 

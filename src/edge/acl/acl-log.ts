@@ -12,7 +12,7 @@ export interface AclDenial {
   /** The command, the key or the channel; of a failed sign-in the command that tried. */
   readonly object: ByteString;
   readonly user: ByteString;
-  /** As CLIENT LIST shows the connection. */
+  /** The line by which CLIENT LIST shows the connection. */
   readonly clientInfo: string;
 }
 
@@ -23,7 +23,7 @@ interface Entry extends AclDenial {
   count: number;
 }
 
-/** Of all databases together, some 30 MB; of those beyond it the ones of the database that was quiet for longest go. */
+/** All databases together keep so many, some 30 MB; beyond it the database that was quiet for longest loses its own. */
 const MAX_ENTRIES = 2 * MAX_ACL_LOG;
 /** The latest, among which a repetition is looked for. */
 const MAY_BE_REPEATED = DEFAULT_ACL_LOG;

@@ -22,7 +22,7 @@ import type { AclAdmin } from '../../ports/index.js';
 
 const BUILT_IN: ReadonlySet<ByteString> = new Set([DEFAULT_USER, READ_ONLY_USER]);
 const BLANK_OR_NUL = /[ \t\n\v\f\r\0]/;
-/** Of what a client sent, as an error shows it. */
+/** An error shows so much of what a client sent. */
 const MAX_SHOWN = 128;
 
 interface NamedUser {

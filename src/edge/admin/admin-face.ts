@@ -21,7 +21,7 @@ import { Shares } from './shares.js';
 export interface AdminHandlerParts {
   readonly access: ManagementAccess;
   readonly control: ManagementControl;
-  /** Of the key file; asked for when a session begins or is looked at. */
+  /** Seals with the key file; it is asked for when a session begins or is looked at. */
   readonly sealing: () => Sealing;
   readonly audit: JournalAudit;
   readonly messageLog: MessageLog;

@@ -5,7 +5,10 @@
  *  ES2 a reader that does not keep up holds up whoever writes to it, and nobody else
  *  ES3 nothing is answered before `begin`: until then a call may still be refused
  */
+import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { Timer } from '../../ports/index.js';
+import { adminRefusalOf } from '../error-map.js';
+import { Refused } from '../http/refused.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVERY_MS, KEEPALIVE_EVERY_MS } from './admin-limits.js';
 
@@ -110,5 +113,27 @@ export class EventStream {
     if (this.#quietMs < KEEPALIVE_EVERY_MS || !response.headersSent || response.writableNeedDrain) return;
     this.#quietMs = 0;
     response.write(': keepalive\n\n');
+  }
+}
+
+/**
+ * Opens a stream for a call, and ends it when its work is done or has failed.
+ * @param work begins the stream when nothing can be refused any more
+ * @throws Refused 503 when too many are open; what `work` throws before it begins the stream
+ */
+export async function openStream(call: AdminCall, work: (stream: EventStream) => Promise<void>): Promise<void> {
+  const { face, grant, response } = call;
+  const giveBack = face.streams.take(grant.account);
+  const stream = new EventStream(call);
+  try {
+    await work(stream);
+  } catch (failure) {
+    if (!response.headersSent) throw failure;
+    if (!isMillraceError(failure)) face.parts.log.error('admin.stream.failed', { error: describeError(failure) });
+    const { text } = failure instanceof Refused ? failure.refusal : adminRefusalOf(failure);
+    await stream.send('failed', JSON.stringify({ error: text }));
+  } finally {
+    giveBack();
+    stream.end();
   }
 }

@@ -9,8 +9,7 @@ import { eventRecord } from '../records/event-record.js';
 import { NEUTRAL_SPELLING } from '../wire-alias.js';
 import type { AdminCall } from './admin-call.js';
 import { FEED_EVENTS, FEED_EVERY_MS } from './admin-limits.js';
-import type { EventStream } from './event-stream.js';
-import { openStream } from './streams.js';
+import { type EventStream, openStream } from './event-stream.js';
 
 /** Events `log`, each an entry of the message log, from now on or from `?from=` (milliseconds). */
 export async function logFeed(call: AdminCall): Promise<void> {

@@ -14,7 +14,7 @@ export const SESSION_MS = 12 * 3_600_000;
 const MAX_SESSION_CHARACTERS = 4096;
 
 interface Session extends BasicCredentials {
-  /** By which it is signed out of: a sealed text can be spelled in several ways. */
+  /** Names what is signed out of: the sealed text itself can be spelled in several ways. */
   readonly name: string;
   readonly untilMs: number;
 }
@@ -68,7 +68,7 @@ function isSession(opened: unknown): opened is Session {
   return texts.every((text) => typeof text === 'string') && typeof untilMs === 'number';
 }
 
-/** Of a request: of its bearer token, or of its cookie. */
+/** A request carries a session as its bearer token, or in its cookie. */
 export function sessionIn(authorization: string | undefined, cookie: string | undefined): string | undefined {
   const bearer = bearerToken(authorization);
   if (bearer !== undefined) return bearer;

@@ -7,7 +7,7 @@ export type AnswerShape =
   /** `"OK"`, in quotes. */
   | { readonly kind: 'ok' }
   | { readonly kind: 'texts' }
-  /** Of records that no class describes. */
+  /** JSON that no class describes. */
   | { readonly kind: 'json'; readonly of: JsonSchema; readonly description?: string }
   /** Anything but JSON. */
   | { readonly kind: 'other'; readonly type: string; readonly description: string };

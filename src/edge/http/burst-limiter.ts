@@ -32,7 +32,7 @@ export class BurstLimiter {
     return true;
   }
 
-  /** Of a refusal. Reset is when there is room for one again, in Unix seconds. */
+  /** Headers that go with a refusal. Reset is when there is room for one again, in Unix seconds. */
   headers(perSecond: number): Record<string, string> {
     return {
       'Burst-RateLimit-Limit': String(perSecond),

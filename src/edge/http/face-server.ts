@@ -22,7 +22,7 @@ import { close, listen } from './listening.js';
 import { FaceRequest } from './request-body.js';
 
 const HOST = 'host';
-/** As Node calls it. */
+/** Node's code for headers that are too large. */
 const HEADERS_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 
 /** PEM texts. */
@@ -35,10 +35,10 @@ export interface TlsTexts {
 export interface FaceBehaviour {
   /** Synchronously: a body's pieces follow in the same tick. */
   handle(request: FaceRequest, response: ServerResponse): void;
-  /** Of a tunnel, which no face makes; and the methods that it takes instead. */
+  /** What a client hears that asks for a tunnel, which no face makes; and the methods that the face takes instead. */
   readonly connectRefusal: Refusal;
   readonly allowedMethods: string;
-  /** Of bytes that are not HTTP, by Node's code for what is wrong with them. */
+  /** What a client hears whose bytes are not HTTP, by Node's code for what is wrong with them. */
   protocolRefusal(code: string | undefined): Refusal;
   /** A connection could not be accepted: the machine has no room for it. */
   acceptFailed(error: Error): void;
@@ -76,7 +76,7 @@ export function createFaceServer(
   server.on('request', handle);
   // Answered before the body is sent for; the handler asks for it when it wants it.
   server.on('checkContinue', handle);
-  // Of anything else that a client expects nothing is promised, and what it asks is answered all the same.
+  // A client may expect other things: nothing is promised, and what it asks is answered all the same.
   server.on('checkExpectation', handle);
   server.on('connect', (_request, socket) => refuseRaw(socket, face.connectRefusal, `Allow: ${face.allowedMethods}`));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>

@@ -25,7 +25,7 @@ export interface HttpLimits {
 
 const MIB = 1024 * 1024;
 
-/** Of the body of somebody who is refused for who they are: what is longer is not read. */
+/** A longer body of somebody who is refused for who they are is not read. */
 export const MAX_STRANGERS_BODY_BYTES = 64 * 1024;
 
 /** For which a client that goes on sending such a body is left to read its answer. */
@@ -34,7 +34,7 @@ export const STRANGERS_LINGER_MS = 2_000;
 /** What is still read, and thrown away, of a body whose answer is already out, so that a client gets to read it. */
 export const MAX_DISCARDED_BYTES = 64 * MIB;
 
-/** Of calls a second: keys, accounts and indexes that are remembered; one that is forgotten begins with a full bucket. */
+/** Keys, accounts and indexes whose calls a second are remembered; who is forgotten begins with a full bucket. */
 export const MAX_COUNTED_KEYS = 10_000;
 
 /** Nobody writes deeper JSON than two levels here; more is an attack on whoever walks it. */

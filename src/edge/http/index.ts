@@ -1,7 +1,7 @@
+export { endInOnePiece } from './answer.js';
 export { ClientAddresses, type ProxyRange } from './client-address.js';
 export { createFaceServer, type FaceBehaviour, type FaceServer, type TlsTexts } from './face-server.js';
 export { type HttpLimits, MAX_DISCARDED_BYTES, MAX_STRANGERS_BODY_BYTES } from './http-limits.js';
-export { endInOnePiece } from './one-piece.js';
 export {
   answerUnread,
   BODILESS_METHODS,

@@ -26,7 +26,7 @@ export interface Item {
 export interface ItemBounds {
   /** What an item is, for the text of a refusal. */
   readonly what: string;
-  /** Of one item's text. */
+  /** One item's text may be so long. */
   readonly maxBytes: number;
   readonly maxValues: number;
   /** Left out: that of every body. */

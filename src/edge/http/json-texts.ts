@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 /** `\uXXXX`. */
 const LONGEST_ESCAPE_BYTES = 6;
-/** Of a character in UTF-8, beside its first. */
+/** A character in UTF-8 has so many bytes behind its first, at most. */
 const MOST_CONTINUATIONS = 3;
 
 /**

@@ -35,7 +35,7 @@ export interface LargeBounds {
   readonly what: string;
   readonly maxValues: number;
   readonly longBytes?: number;
-  /** Of a text, decoded in one step. */
+  /** So much of a text is decoded in one step. */
   readonly sliceBytes?: number;
 }
 
@@ -53,7 +53,7 @@ export function* readLarge(
   let text: readonly Buffer[] | undefined;
   let depth = 0;
   let commas = 0;
-  // Of the outermost object: the last text, which may be a name, and whether what comes next is the value asked for.
+  // The last text of the outermost object, which may be a name; and whether the value asked for comes next.
   let last = { from: 0, to: 0 };
   let isAsked = false;
   let breatheAt = SLICE_BYTES;
@@ -70,7 +70,7 @@ export function* readLarge(
       if (depth === 1) isAsked = false;
     } else if (byte === COLON && depth === 1) {
       isAsked = name !== undefined && saysName(document, last, name);
-      // Of several members of one name the last one counts.
+      // When several members have one name, the last one counts.
       if (isAsked) text = undefined;
     } else if (byte === QUOTE) {
       const from = at + 1;
@@ -94,7 +94,7 @@ export function* readLarge(
   return { value: parsed(Buffer.concat(rest)), text: text && (yield* joined(text)) };
 }
 
-/** To the end of what lets others run. */
+/** Takes the steps one by one, and lets others run between them. */
 export async function inSlices<Result>(
   others: { breathe(): Promise<void> },
   steps: Generator<undefined, Result>,

@@ -13,9 +13,9 @@ export class Refused extends Error {
     readonly refusal: Refusal,
     /** Names and values that go with it. */
     readonly headers: Readonly<Record<string, string>> = {},
-    /** Of the headers that it is about, where those are not the request's own; undefined: it is worded as the request. */
+    /** Spellings of the headers that it is about, if they are not the request's own; undefined: the request's count. */
     readonly words?: HeaderWords | undefined,
-    /** As `isPassing` has it. */
+    /** It is ours, and soon over: see `isPassing`. */
     readonly isPassing = false,
   ) {
     super(refusal.text);
@@ -28,7 +28,7 @@ export function invalid(text: string): Refused {
   return new Refused(badRequest(text));
 }
 
-/** Of a body that was not read to its end. */
+/** What a client hears whose body was not read to its end. */
 export function bodyRefused(
   { kind }: Exclude<BodyOutcome, { kind: 'whole' | 'aborted' }>,
   limitBytes: number,

@@ -63,7 +63,7 @@ export type BodyOutcome =
   /** The client went away. */
   | { readonly kind: 'aborted' };
 
-/** Of one body; so little is not counted, the number of connections bounds it. */
+/** A body up to this is not counted: the number of connections bounds such bodies. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
 const NOTHING: BodyOutcome = { kind: 'whole', body: EMPTY };

@@ -16,7 +16,7 @@ export interface TableOptions {
   readonly ignoresCase?: boolean;
   /** Whoever has GET has HEAD. */
   readonly answersHead?: boolean;
-  /** Of a path that fits several declared ones the first alone counts: `/v2/teams/member` names no team. */
+  /** When a path fits several declared ones, the first alone counts: `/v2/teams/member` names no team. */
   readonly isFirstAlone?: boolean;
 }
 

@@ -11,7 +11,7 @@ export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
 /** Parts of the path by name: `:name` decoded, `*name` as it stands there. */
 export type PathParts = Readonly<Record<string, string>>;
 
-/** Of a route without a body, or without a query. */
+/** The class of a body, or of a query, that a route does not have. */
 export class Nothing {}
 
 /** What a route says of itself, whoever carries it out. */
@@ -34,7 +34,7 @@ export interface Described {
   readonly bodyBound?: string;
   /** What bounds how often it is asked, where that is not its face's bound of a second. */
   readonly boundBy?: string;
-  /** Beside those that the class of the query has. */
+  /** Parameters that the class of the query does not have. */
   readonly parameters: readonly Parameter[];
   readonly answer: AnswerShape;
 }
@@ -65,7 +65,7 @@ export type Declared<Call, Right extends string, Body extends object, Query exte
   readonly body?: ClassOf<Body>;
   readonly query?: ClassOf<Query>;
   readonly parameters?: readonly Parameter[];
-  /** Beside the usual one. */
+  /** Methods and paths by which it is reached beside the usual ones. */
   readonly alsoMethods?: readonly Method[];
   readonly alsoPaths?: readonly string[];
 };
@@ -78,7 +78,7 @@ export function routesOf<Call, Right extends string>() {
   ) => described(at, declared) as unknown as Route<Call, Right>;
 }
 
-/** Of a route that a handler in front carries out by itself. */
+/** Describes a route that a handler in front carries out by itself. */
 export function described<Body extends object = Nothing, Query extends object = Nothing>(
   at: At,
   declared: Omit<Declared<never, string, Body, Query>, 'handle'>,
@@ -89,7 +89,7 @@ export function described<Body extends object = Nothing, Query extends object = 
   return { ...rest, methods, paths: [path, ...alsoPaths], body, query, parameters };
 }
 
-/** Of its usual method. */
+/** May it change anything? Its usual method tells. */
 export function changesAnything({ methods: [method] }: Pick<Described, 'methods'>): boolean {
   return method !== 'get';
 }

@@ -5,7 +5,7 @@ import { Refused } from './refused.js';
 
 export interface SigningIn {
   readonly signIns: SignIns;
-  /** Of the client; asked only where it matters. */
+  /** The address of the client; it is asked for only where it matters. */
   readonly address: () => string;
   readonly secret: string;
   /** E-mail or user, for the log. */

@@ -8,7 +8,7 @@ export function staleHeader({ behind }: MaybeBehind): Readonly<Record<string, st
   return behind === undefined ? {} : { [STALE_HEADER]: textOf(behind) };
 }
 
-/** Of two answers that are shown as one. */
+/** How far two answers are behind that are shown as one. */
 export function furthest(one: Behind | undefined, other: Behind | undefined): Behind | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const ms = one.ms === undefined || other.ms === undefined ? undefined : Math.max(one.ms, other.ms);

@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
 import type { ByteBudget, Hold } from '../../kernel/index.js';
 import { LEAST_PORTION_BYTES, PORTION_SHARE } from './kv-limits.js';
 
-/** Of one answer; so little is not counted, the number of connections bounds it. */
+/** An answer up to this is not counted: the number of connections bounds such answers. */
 const UNCOUNTED_ANSWER_BYTES = 16 * 1024;
 
 export class AnswerRoom {
@@ -26,7 +26,7 @@ export class AnswerRoom {
     return this.budget.hasRoom(this.tenant);
   }
 
-  /** To be followed by `count`, whatever comes of it (R1). @returns how many bytes the portion may have */
+  /** `count` has to follow, whatever comes of it (R1). @returns how many bytes the portion may have */
   reserve(mostBytes: number): number {
     const bytes = Math.min(mostBytes, Math.floor(this.budget.leftOf(this.tenant) * PORTION_SHARE));
     if (bytes <= LEAST_PORTION_BYTES) return Math.min(mostBytes, LEAST_PORTION_BYTES);

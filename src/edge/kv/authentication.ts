@@ -21,7 +21,7 @@ export function authenticate(
   return token === undefined || token === '' ? undefined : access.grantFor(token);
 }
 
-/** The same of a request, where guessing is slowed. @returns why not; a request without a token is no guess */
+/** Looks up what a request carries; guessing is slowed, and a request without a token is no guess. @returns why not */
 export function signIn(
   { parts: { access }, signIns, addresses }: KvFace,
   request: IncomingMessage,

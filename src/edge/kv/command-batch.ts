@@ -14,7 +14,7 @@ import type { ByteString } from '../../kernel/index.js';
 import type { KvGrant, KvUsage } from '../../ports/index.js';
 import type { AclCommands } from '../acl/index.js';
 import { admitOverRest, bytesOfWords } from './admission.js';
-import type { JsonCommand } from './json-command.js';
+import type { JsonCommand } from './json-command-reader.js';
 import { bytesOfCommands } from './partition-plan.js';
 import type { AdmittedCommands } from './partition-routing.js';
 import { denialOf } from './permissions.js';
@@ -30,13 +30,13 @@ export class CommandBatch implements AdmittedCommands {
   specs: CommandSpec[] = [];
   commands: (readonly ByteString[])[] = [];
   bytes = 0;
-  /** Of the strings in the replies that were merged last. */
+  /** How long the strings are in the replies that were merged last. */
   replyBytes = 0;
   /** The first command that may not run, in order. */
   firstProblem: ErrorReply | undefined;
   /** Commands that no partition is asked about. */
   readonly ofEdge: EdgeCommand[] = [];
-  /** By position in the request; absent while every command goes to a partition, which is the common case. */
+  /** Answers by position in the request; absent while all commands go to partitions, which is the common case. */
   #settled: (Reply | undefined)[] | undefined;
   /** Positions in front of it have been merged. */
   #at = 0;

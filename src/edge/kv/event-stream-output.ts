@@ -19,7 +19,7 @@ export interface EventStreamOutputParts {
   readonly tenant: string;
   readonly broadcasts: Broadcasts;
   readonly hold: Hold;
-  /** Of what it listens to: held as long as it does. */
+  /** The names that it listens to, which are held as long as it does. */
   readonly nameBytes: number;
 }
 

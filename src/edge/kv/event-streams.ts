@@ -54,11 +54,11 @@ interface Stream {
   readonly target: RequestTarget;
   readonly names: readonly ByteString[];
   readonly subscriptions: KvSubscription[];
-  /** Of what it listens to, and of what it has not read. */
+  /** Counts what it listens to, and what it has not read. */
   readonly hold: Hold;
   readonly output: EventStreamOutput;
   isOpen: boolean;
-  /** Of the rules that it was last held against. */
+  /** The version of the rules that it was last held against. */
   accessVersion: number | undefined;
   keptAliveAtMs: number;
 }

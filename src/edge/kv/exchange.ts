@@ -19,8 +19,7 @@ import type { ResponseFormat } from './response-format.js';
 /** What every answer of the face depends on. */
 export interface AnswerContext {
   readonly cors: Cors;
-  /** Set while draining: every answer is its connection's last. */
-  isDraining: boolean;
+  readonly isDraining: boolean;
 }
 
 const KEEPALIVE_PROBE_MS = 30_000;
@@ -50,7 +49,7 @@ export class Exchange {
     return resp.length;
   }
 
-  /** Of an answer whose pieces follow. */
+  /** Begins an answer whose pieces follow. */
   beginPieces(syncToken: string | undefined): void {
     const { response, format } = this;
     const contentType = format === 'resp2' ? RESP2_TYPE : JSON_TYPE;
@@ -102,7 +101,7 @@ export class Exchange {
     if (!this.#leavesBody) discardBody(this.request);
   }
 
-  /** Of somebody who may not come in: a long body is not read, and the answer is the connection's last. */
+  /** Refuses somebody who may not come in: a long body is not read, and then the answer is the connection's last. */
   refuseStranger(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): void {
     this.#leavesBody = isLongBody(this.request);
     this.refuse(refusal, headers);

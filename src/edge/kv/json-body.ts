@@ -12,8 +12,7 @@
 import { isAscii } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
-import { BODY_ERRORS, type JsonCommand } from './json-command.js';
-import { JsonCommandReader } from './json-command-reader.js';
+import { BODY_ERRORS, type JsonCommand, JsonCommandReader } from './json-command-reader.js';
 
 /** Beyond this JSON.parse could build millions of nested arrays before anybody looks at them (J3). */
 const FAST_BODY_BYTES = 64 * 1024;

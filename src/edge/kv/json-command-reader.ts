@@ -5,7 +5,18 @@
 import { isUtf8 } from 'node:buffer';
 import { ErrorReply } from '../../domain/kv/index.js';
 import { type ByteString, bytesOfText, textOfBytes } from '../../kernel/index.js';
-import { BODY_ERRORS, type JsonCommand } from './json-command.js';
+
+/** A command's words, or why it cannot run. */
+export type JsonCommand = readonly ByteString[] | ErrorReply;
+
+export const BODY_ERRORS = {
+  empty: new ErrorReply('EOF'),
+  notJson: new ErrorReply('ERR failed to parse request body'),
+  notAnArray: new ErrorReply('expected JSON array'),
+  nullArgument: new ErrorReply('ERR null args are not supported'),
+  nestedArray: new ErrorReply('ERR unsupported arg type: "[": json.Delim'),
+  nestedObject: new ErrorReply('ERR unsupported arg type: "{": json.Delim'),
+} as const;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -40,7 +51,7 @@ export class JsonCommandReader {
     return inOneGo(this.batchInSlices());
   }
 
-  /** The same in steps of about a millisecond. */
+  /** Reads the command in steps of about a millisecond. */
   *singleCommandInSlices(): Generator<void, JsonCommand> {
     this.#skipBlanks();
     if (this.#peek() !== OPEN_ARRAY) this.#refuseNonArray();

@@ -17,7 +17,7 @@ import { ALLOWED_METHODS } from './cors.js';
 import { EventStreams } from './event-streams.js';
 import { Exchange } from './exchange.js';
 import { LONG_BODY_BYTES, parseBatchBody, parseCommandBody, parseInSlices } from './json-body.js';
-import type { JsonCommand } from './json-command.js';
+import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { RequestRunner } from './request-runner.js';
 import { parseRequestTarget, type RequestTarget } from './request-target.js';
@@ -43,7 +43,7 @@ export class KvHandler {
 
   handle(request: FaceRequest, response: ServerResponse): void {
     const { face } = this;
-    const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face.answers);
+    const exchange = new Exchange(request, response, face.spellings.spellingOf(request.headers), face);
     if (!METHODS.has(request.method)) {
       if (face.cors.isPreflight(request)) exchange.answerPreflight();
       else exchange.refuseStranger(REFUSALS.methodNotAllowed, { Allow: ALLOWED_METHODS });

@@ -48,7 +48,7 @@ export const DEFAULT_KV_FACE_LIMITS: KvFaceLimits = {
 /** A portion that there is hardly room for: so little is not counted, the number of connections bounds it. */
 export const LEAST_PORTION_BYTES = 64 * 1024;
 
-/** Of what is left to a tenant: of pipelines that come at once each leaves room for others. */
+/** A portion may have so much of what is left to its tenant: each of several pipelines leaves room for others. */
 export const PORTION_SHARE = 1 / 8;
 
 /** Commands that are asked for at a time behind the first portion: what does not fit is sent to its owner again. */

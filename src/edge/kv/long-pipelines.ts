@@ -27,7 +27,7 @@ export interface LongPipeline {
   readonly batch: CommandBatch;
   readonly portions: Portions;
   readonly room: AnswerRoom;
-  /** Of one portion, where there is room for it. */
+  /** One portion has so many, where there is room for it. */
   readonly portionBytes: number;
   /** What lets its client in by now, or why nothing does. @throws CONTROL_STALE as Access does */
   signIn(): KvGrant | Refusal;

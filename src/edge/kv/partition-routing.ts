@@ -82,7 +82,7 @@ export class PartitionRouter {
     return slotOfAll(admitted) === 'several' ? ERRORS.crossSlot : undefined;
   }
 
-  /** To be asked for one portion after the other, each once the one before has been read. */
+  /** A pipeline whose portions are asked for one after the other, each once the one before has been read. */
   portions(grant: KvGrant, admitted: AdmittedCommands): Portions {
     return grant.partitions.length > 1
       ? new PortionsOfSeveral(this.gateway, grant, 'pipeline', admitted)
@@ -103,7 +103,7 @@ export class PartitionRouter {
   }
 }
 
-/** The same for a transaction; what concerns every key concerns every slot. */
+/** The slot of all commands of a transaction; what concerns every key concerns every slot. */
 function slotOfAll({ specs, commands }: AdmittedCommands): number | 'several' | undefined {
   const keys: ByteString[] = [];
   for (let i = 0; i < commands.length; i += 1) {

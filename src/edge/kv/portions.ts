@@ -14,7 +14,6 @@ import { refusalOf } from '../error-map.js';
 import { COMMANDS_OF_LATER_PORTIONS } from './kv-limits.js';
 import { bytesOfCommands, PartitionPlan, type Share } from './partition-plan.js';
 import type { AdmittedCommands, RequestDetails, RoutedReplies } from './partition-routing.js';
-import { joinSyncTokens } from './sync-token.js';
 
 export interface Portions {
   /** Every command has its reply. */
@@ -132,4 +131,19 @@ export class PortionsOfSeveral implements Portions {
 function atLeastOne(response: KvResponse): KvResponse {
   if (response.replies.length === 0) throw new MillraceError('DEFECT', 'a partition has answered no command');
   return response;
+}
+
+/**
+ * The opaque token of the last write that an answer of several partitions has seen: each partition's with its index, so
+ * that two partitions at the same position give different ones. Reads here are linearizable, so whatever a client sends
+ * back is accepted and needs no waiting for; the token only has to move with every write. Undefined when none was asked.
+ * @param tokens in order of partition, undefined for one that was not asked
+ */
+export function joinSyncTokens(tokens: readonly (string | undefined)[]): string | undefined {
+  let joined: string | undefined;
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index];
+    if (token !== undefined) joined = `${joined === undefined ? '' : `${joined},`}${index}:${token}`;
+  }
+  return joined;
 }

@@ -43,7 +43,7 @@ const REPLY_CHARACTERS = 64;
 /** Text that is gathered before the answer begins; what is longer leaves as it is made, as fast as it is read. */
 const GATHERED_CHARACTERS = 1024 * 1024;
 
-/** The same in pieces: text of many items is made a millisecond at a time, and more of it when the client has read. */
+/** An answer in pieces: its text is made a millisecond at a time, and more of it when the client has read. */
 export class AnswerInPieces {
   #text: string;
   #sentBytes = 0;

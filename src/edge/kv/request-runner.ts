@@ -11,7 +11,7 @@ import { AnswerRoom } from './answer-room.js';
 import { letIn } from './authentication.js';
 import { CommandBatch } from './command-batch.js';
 import type { Exchange } from './exchange.js';
-import type { JsonCommand } from './json-command.js';
+import type { JsonCommand } from './json-command-reader.js';
 import type { KvFace } from './kv-face.js';
 import { LongPipelines } from './long-pipelines.js';
 import { PartitionRouter, type RequestDetails, type RoutedReplies } from './partition-routing.js';
@@ -35,7 +35,7 @@ const NOT_IN_TRANSACTION = new ErrorReply('ERR ACL commands are not allowed in a
 export class RequestRunner {
   readonly #router: PartitionRouter;
   readonly #longPipelines: LongPipelines;
-  /** Of one transaction. */
+  /** What the answer of one transaction may hold. */
   readonly #maxAnswerBytes: number;
   /** What is asked for at a time of a pipeline, where there is room for it. */
   readonly #portionBytes: number;

@@ -31,7 +31,7 @@ export function chargesOfQueue(call: ManagementCall, { id, plan = DEFAULT_ACCOUN
   };
 }
 
-/** Of all that the account has; those that cost nothing are not among what is charged. */
+/** What all search indexes of the account cost; those that cost nothing are not asked about. */
 export function chargesOfSearch(call: ManagementCall): Charges {
   return { prices: call.face.parts.pricesOf(call.account), capDollars: undefined };
 }

@@ -27,7 +27,7 @@ export interface About {
   readonly account?: AccountId | undefined;
 }
 
-/** Of the control state. */
+/** A command that changes the control state. */
 export type Change = Exclude<ControlCommand, { readonly type: 'Audited' }>;
 
 export class ManagementCall {
@@ -57,7 +57,7 @@ export class ManagementCall {
     return this.grant.account;
   }
 
-  /** As records name an owner: the e-mail of a person, the id of a team. */
+  /** Records name an owner so: a person by e-mail, a team by its id. */
   get customerId(): string {
     return this.grant.isTeam ? uuidOf(this.account) : this.grant.email;
   }

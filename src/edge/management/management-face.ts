@@ -1,32 +1,27 @@
 /** What the management face is made of: ports from outside, and the few things its parts share. */
 import type { Prices } from '../../domain/statistics/index.js';
-import type { AccountId, ByteBudget, DatabaseId } from '../../kernel/index.js';
+import type { AccountId, DatabaseId } from '../../kernel/index.js';
 import type {
   Backups,
-  Clock,
   DataRemoval,
-  Log,
   ManagementAccess,
   ManagementControl,
   Random,
   Sealing,
   Statistics,
-  Timers,
 } from '../../ports/index.js';
 import { BurstLimiter } from '../http/burst-limiter.js';
-import { Incidents } from '../http/incidents.js';
-import { ClientAddresses, type ProxyRange } from '../http/index.js';
+import { Face, type FaceParts } from '../http/face.js';
 import type { Mounted } from '../http/mounted.js';
-import { type SignIns, UNGUARDED } from '../sign-in-guard.js';
 import { type AliasWords, ManagementSpellings } from '../wire-alias.js';
 import type { ManagementFaceLimits } from './management-limits.js';
 import { ManagementSecrets } from './management-secrets.js';
 import { PublicAddresses, type PublicUrls } from './public-addresses.js';
 
-export interface ManagementFaceParts {
+export interface ManagementFaceParts extends FaceParts<ManagementFaceLimits> {
   readonly control: ManagementControl;
   readonly access: ManagementAccess;
-  /** Of the key file; asked for when a secret is needed. */
+  /** Seals with the key file; it is asked for when a secret is needed. */
   readonly sealing: () => Sealing;
   /** Undefined: what needs them is answered with 503. */
   readonly statistics?: Statistics | undefined;
@@ -37,19 +32,10 @@ export interface ManagementFaceParts {
   pricesOf(account: AccountId): Prices;
   /** Documents of a search index that were stored and that no query finds yet. */
   pendingDocuments(index: DatabaseId): Promise<number>;
-  readonly clock: Clock;
-  readonly timers: Timers;
   readonly random: Random;
-  readonly log: Log;
-  readonly limits: ManagementFaceLimits;
   readonly aliases: readonly AliasWords[];
-  readonly trustedProxies: readonly ProxyRange[];
-  /** Left out: what requests hold has no bound. */
-  readonly budget?: ByteBudget | undefined;
-  /** Left out: guessing is neither slowed nor counted. */
-  readonly signIns?: SignIns | undefined;
   readonly publicUrls: PublicUrls;
-  /** Of the native protocol, as clients reach it. */
+  /** The port at which clients reach the native protocol. */
   readonly respPort: number;
   /** From which deliveries leave, as CIDR blocks. */
   readonly deliveryAddresses: readonly string[];
@@ -61,27 +47,20 @@ export interface ManagementFaceParts {
   readonly maxHeldBytes?: number | undefined;
   /** Partitions of a database of which nobody said how many. */
   readonly defaultPartitions: number;
-  /** Of this server, for the OpenAPI document. */
+  /** The release of this server, which the OpenAPI document names. */
   readonly version: string;
   readonly mount: { readonly search?: Mounted | undefined; readonly others?: readonly Mounted[] | undefined };
 }
 
-export class ManagementFace {
+export class ManagementFace extends Face<ManagementFaceParts> {
   readonly spellings: ManagementSpellings;
-  readonly addresses: ClientAddresses;
   readonly bursts: BurstLimiter;
   readonly secrets: ManagementSecrets;
   readonly urls: PublicAddresses;
-  /** Set while draining: every answer is its connection's last. */
-  isDraining = false;
-  readonly incidents: Incidents;
-  readonly signIns: SignIns;
 
-  constructor(readonly parts: ManagementFaceParts) {
+  constructor(parts: ManagementFaceParts) {
+    super('management', parts);
     this.spellings = new ManagementSpellings(parts.aliases);
-    this.incidents = new Incidents('management', parts);
-    this.signIns = parts.signIns ?? UNGUARDED;
-    this.addresses = new ClientAddresses(parts.trustedProxies);
     this.bursts = new BurstLimiter(parts.clock);
     this.secrets = new ManagementSecrets(parts.random, parts.sealing);
     this.urls = new PublicAddresses(parts.publicUrls);

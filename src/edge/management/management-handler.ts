@@ -6,7 +6,7 @@
  * anything is looked up.
  */
 import type { ServerResponse } from 'node:http';
-import { ByteBudget, STRANGERS } from '../../kernel/index.js';
+import { STRANGERS } from '../../kernel/index.js';
 import { MANAGEMENT_REFUSALS, managementRefusalOf, queueBodyTooLarge, SHARED_REFUSALS } from '../error-map.js';
 import { type Exchange, PRIVATE_HEADERS, writeRefusal } from '../http/answer.js';
 import type { Application } from '../http/application.js';
@@ -47,7 +47,7 @@ export class ManagementHandler {
     private readonly openPaths: ReadonlySet<string>,
     private readonly application: Application<Arrived>,
   ) {
-    this.#bodies = new BodyReader(face.parts.budget ?? new ByteBudget(Number.POSITIVE_INFINITY));
+    this.#bodies = new BodyReader(face.budget);
   }
 
   /** Synchronously up to the body, whose pieces follow in the same tick. */

@@ -38,7 +38,7 @@ export class ManagementSecrets {
     return { queueToken: this.#sealed(newQueueToken(this.random)), readOnlyToken: this.#made('mrq_') };
   }
 
-  /** Of an account that nobody has signed in to yet: of a team, or of the queue that takes a moved one's place. */
+  /** Secrets of an account that nobody has signed in to yet: a team, or the queue in the place of a moved one. */
   ofAccount(): Pick<NewAccount, 'secrets' | 'readOnlyToken'> {
     const { queueToken, readOnlyToken } = this.ofQueue();
     const signingKeyCurrent = this.#made('sig_');

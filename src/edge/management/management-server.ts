@@ -1,9 +1,8 @@
 /** The management face as a server: what it is made of, put together. */
 import { NO_PRICES } from '../../domain/statistics/index.js';
-import { describeError } from '../../kernel/index.js';
-import type { Freshness } from '../../ports/index.js';
 import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
-import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
+import type { SocketParts } from '../http/face.js';
+import type { FaceServer } from '../http/index.js';
 import type { Area } from '../http/openapi/area.js';
 import { openPathsOf } from '../http/route.js';
 import { createManagementApp } from './management-app.js';
@@ -16,7 +15,6 @@ import { MANAGEMENT_ROUTES } from './routes/index.js';
 type Defaulted =
   | 'limits'
   | 'aliases'
-  | 'trustedProxies'
   | 'pricesOf'
   | 'pendingDocuments'
   | 'deliveryAddresses'
@@ -27,24 +25,18 @@ type Defaulted =
 
 export interface ManagementServerParts
   extends Omit<ManagementFaceParts, Defaulted>,
-    Partial<Omit<Pick<ManagementFaceParts, Defaulted>, 'limits'>> {
+    Partial<Omit<Pick<ManagementFaceParts, Defaulted>, 'limits'>>,
+    SocketParts {
   /** Those not given have their defaults. */
   readonly limits?: Partial<ManagementFaceLimits>;
   /** What the OpenAPI document describes beside the management API. Left out: nothing. */
   readonly areas?: readonly Area[];
-  /** Without them the face speaks plain HTTP. */
-  readonly tls?: TlsTexts;
-  /** Left out: nobody waits for it. */
-  readonly freshness?: Freshness;
 }
-
-const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
 
 export function createManagementServer(parts: ManagementServerParts): FaceServer {
   const limits = { ...DEFAULT_MANAGEMENT_FACE_LIMITS, ...parts.limits };
   const face = new ManagementFace({
     aliases: [],
-    trustedProxies: [],
     pricesOf: () => NO_PRICES,
     pendingDocuments: async () => 0,
     deliveryAddresses: [],
@@ -57,19 +49,10 @@ export function createManagementServer(parts: ManagementServerParts): FaceServer
   });
   const routes = [...MANAGEMENT_ROUTES, openApiRoute(MANAGEMENT_ROUTES, parts.areas ?? [])];
   const handler = new ManagementHandler(face, openPathsOf(routes), createManagementApp(face, routes));
-  return createFaceServer(
-    limits,
-    parts.tls,
-    {
-      handle: (request, response) => handler.handle(request, response),
-      connectRefusal: SHARED_REFUSALS.methodNotAllowed,
-      allowedMethods: METHODS,
-      protocolRefusal: queueProtocolRefusal,
-      acceptFailed: (error) => parts.log.warn('management.accept-failed', { error: describeError(error) }),
-      drain: () => {
-        face.isDraining = true;
-      },
-    },
-    parts.freshness,
-  );
+  return face.serve(parts, {
+    handle: handler.handle.bind(handler),
+    connectRefusal: SHARED_REFUSALS.methodNotAllowed,
+    allowedMethods: 'GET, HEAD, POST, PATCH, DELETE',
+    protocolRefusal: queueProtocolRefusal,
+  });
 }

@@ -19,9 +19,9 @@ export const GCP_REGIONS = ['us-central1', 'us-east4', 'europe-west1', 'asia-nor
 export const PLATFORMS = ['aws', 'gcp'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** Of replicas for reading. */
+/** Where replicas for reading may be. */
 export const READ_REGIONS: readonly string[] = AWS_REGIONS.filter((region) => region !== 'af-south-1');
-/** Of a database that has its replicas by name of region. */
+/** What a database says for its region when its primary region and its read regions are named. */
 export const GLOBAL = 'global';
 
 const BY_PLATFORM: Readonly<Record<Platform, readonly string[]>> = { aws: AWS_REGIONS, gcp: GCP_REGIONS };

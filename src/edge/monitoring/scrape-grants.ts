@@ -9,7 +9,7 @@ export interface ScrapeScope {
   readonly databases: readonly Pick<Database, 'id' | 'name'>[];
 }
 
-/** Of one account; an account of the API has no more. Each is a question to the statistics. */
+/** No account of the API has more databases than that. Each of them is a question to the statistics. */
 export const MAX_SCRAPED_DATABASES = 100;
 
 export interface ScrapeView {

@@ -1,13 +1,13 @@
 /** What the scrape endpoint answers: the metrics of what a monitoring token shows. */
 import { uuidOf } from '../../messages/index.js';
 import type { Behind, Clock, MaybeBehind, Statistics } from '../../ports/index.js';
+import type { Area } from '../http/openapi/area.js';
 import { queryParameter } from '../http/openapi/parts.js';
 import { type Route, routesOf } from '../http/route.js';
 import { furthest } from '../http/stale-header.js';
-import { databaseMetrics } from './database-metrics.js';
 import { EXPOSITION_TYPE, expositionOf, type Labelled, merged } from './exposition.js';
 import { wantedNames } from './metric-names.js';
-import { queueMetrics } from './queue-metrics.js';
+import { databaseMetrics, queueMetrics } from './metrics.js';
 import type { ScrapeScope } from './scrape-grants.js';
 
 export interface ScrapeCall {
@@ -58,3 +58,16 @@ async function scraped({ scope, query, statistics, clock }: ScrapeCall): Promise
   }
   return { text: expositionOf(merged(things).filter(({ name }) => isWanted(name))), behind };
 }
+
+/** What the OpenAPI document says of the scrape endpoint. */
+export const MONITORING_AREA: Area = {
+  name: 'monitoring',
+  description: 'Metrics for scrapers, with a token of their own.',
+  routes: SCRAPE_ROUTES,
+  security: [{ bearer: [] }],
+  refusals: () => ({
+    400: 'A selector is wrong.',
+    401: 'The token is missing or wrong.',
+    429: 'Failed sign-ins from this address; `Retry-After` says when to come back.',
+  }),
+};

@@ -1,8 +1,8 @@
 /** Every area that the OpenAPI document describes beside the management API, which serves it. */
 
-import { OPERATORS_AREA } from '../admin/operators-area.js';
+import { OPERATORS_AREA } from '../admin/routes/index.js';
 import type { Area } from '../http/openapi/area.js';
-import { MONITORING_AREA } from '../monitoring/monitoring-area.js';
+import { MONITORING_AREA } from '../monitoring/scrape-routes.js';
 import { QUEUE_AREA } from '../queue/queue-area.js';
 import { SEARCH_AREA } from '../search/search-area.js';
 import { KV_AREA } from './kv-area.js';

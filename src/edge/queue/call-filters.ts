@@ -21,7 +21,7 @@ export type Parameters = ReadonlyMap<string, readonly string[]>;
 /** Once a filter, and still sent by clients. */
 const LEFT_OUT = 'api';
 
-/** As pages end with. */
+/** What pages end with. */
 export const CURSOR = /^\d{1,16}-\d{1,16}$/;
 
 /** Parameter → where it goes, for filters that take several texts. */
@@ -133,7 +133,7 @@ export function given<Filter extends object>(asked: { readonly [Name in keyof Fi
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Filter;
 }
 
-/** As they were given, which is how earlier releases kept them, and as they are called, which is how records show them. */
+/** URLs as they were given, which is how earlier releases kept them, and as they are called, which records show. */
 export function urlsWanted(given: readonly string[]): string[] {
   return [...new Set([...given, ...given.map(calledUrl)])];
 }

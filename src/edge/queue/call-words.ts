@@ -6,9 +6,8 @@
  *  C1 the token is in nothing but `token`: not in what is left of the query, nor among the headers
  *  C2 what is left of the query is as it came, byte for byte, without the pairs that were taken out
  */
-import type { HeaderList, RawSettings } from '../../domain/queue/index.js';
+import { type HeaderList, OPTION_NAMES, type RawSettings } from '../../domain/queue/index.js';
 import type { WireSpellings } from '../wire-alias.js';
-import { isConfigurationKey } from './configuration-keys.js';
 
 export interface CallWords {
   readonly token: string | undefined;
@@ -134,4 +133,14 @@ function formText(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Query keys that configure a message; all others of a publish belong to its destination. */
+const KEYS: ReadonlySet<string> = new Set(OPTION_NAMES.map((option) => `svc-${option}`));
+
+const PREFIXES = ['svc-forward-', 'svc-callback-', 'svc-failure-callback-', 'svc-telemetry-'];
+
+/** @param key neutral; lower case, as the interface has it */
+export function isConfigurationKey(key: string): boolean {
+  return KEYS.has(key) || PREFIXES.some((prefix) => key.startsWith(prefix) && key.length > prefix.length);
 }

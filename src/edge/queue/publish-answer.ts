@@ -1,5 +1,8 @@
-/** What a publish answers: an object for a URL, a bare array for a group, whichever call asked. */
-import type { Published, QueueReplyOf } from '../../domain/queue/index.js';
+/**
+ * What a publish answers: an object for a URL, a bare array for a group, whichever call asked; and what its account is
+ * told of its day, on a refusal or above its soft limit.
+ */
+import type { DailyUse, Published, QueueReplyOf } from '../../domain/queue/index.js';
 
 type Result = QueueReplyOf<'Published'>['results'][number];
 
@@ -29,4 +32,19 @@ function isDuplicate(published: Published): boolean {
 
 function isList(result: Result): result is readonly Published[] {
   return Array.isArray(result);
+}
+
+/** Reset is in Unix seconds. None for an account without a daily limit: its budget refuses it. */
+export function dailyHeaders({ limit, remaining, resetAtMs }: DailyUse): Record<string, string> {
+  if (limit === 0) return {};
+  return {
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': String(Math.max(0, remaining)),
+    'RateLimit-Reset': String(Math.ceil(resetAtMs / 1000)),
+  };
+}
+
+/** Headers of a publish that was taken. */
+export function warningHeaders(daily: DailyUse | undefined): Record<string, string> | undefined {
+  return daily?.isAboveSoft === true ? dailyHeaders(daily) : undefined;
 }

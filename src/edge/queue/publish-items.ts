@@ -26,7 +26,7 @@ export interface AskedMessage {
   readonly queueName: string | undefined;
   readonly body: Uint8Array;
   readonly isAlias: boolean;
-  /** Of its headers, where they stand in the call's body. */
+  /** Spellings of its headers, where these stand in the call's body. */
   readonly words?: HeaderWords;
   /** The body, read already; undefined: whoever needs it reads it. */
   readonly record?: LargeDocument;

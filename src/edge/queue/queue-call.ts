@@ -18,8 +18,8 @@ import { type Route, routesOf } from '../http/route.js';
 import { staleHeader } from '../http/stale-header.js';
 import type { Spelling } from '../wire-alias.js';
 import type { CallWords } from './call-words.js';
-import { dailyHeaders } from './daily-headers.js';
 import { splitTarget } from './destination.js';
+import { dailyHeaders } from './publish-answer.js';
 import type { QueueFace } from './queue-face.js';
 
 /** Text of a list that is gathered before the answer begins; a longer one goes out as it is made. */
@@ -38,7 +38,7 @@ export class QueueCall {
     return splitTarget(this.request.url as string).path;
   }
 
-  /** As it came; empty for methods whose body means nothing. */
+  /** The body as it came; empty for methods whose body means nothing. */
   body: Buffer = Buffer.alloc(0);
 
   /** Asked by an endpoint in the middle of a workflow's run: refusals are told so that it understands them. */
@@ -186,12 +186,12 @@ function* framed<Item>(
   yield frame.at(-1) as string;
 }
 
-/** Behind the records of a page. The last page has no cursor at all: an empty one would be taken for another page. */
+/** What stands behind the records of a page. The last page has no cursor: an empty one would promise another page. */
 export function endOfPage(cursor: string | undefined): string {
   return cursor === undefined || cursor === '' ? ']}' : `],"cursor":${JSON.stringify(cursor)}}`;
 }
 
-/** Of a reply with a list in which the one that was asked for is alone. */
+/** The one thing that was asked for: a reply has it in a list. */
 export function only<Item>([found]: readonly Item[]): Item {
   assert(found !== undefined, 'something that was found is missing');
   return found;

@@ -15,9 +15,8 @@ import { BODILESS_METHODS, BodyReader, discardBody, type FaceRequest, isLongBody
 import { bodyRefused, invalid, Refused } from '../http/refused.js';
 import { signedIn } from '../http/signing-in.js';
 import { rawSettingsOf, readWords } from './call-words.js';
-import { warningHeaders } from './daily-headers.js';
 import { decoded, destinationInPath, splitTarget } from './destination.js';
-import { publishedJson, publishedStatus } from './publish-answer.js';
+import { publishedJson, publishedStatus, warningHeaders } from './publish-answer.js';
 import type { AskedMessage } from './publish-items.js';
 import { cutOff, expected, QueueCall, type QueueRoute } from './queue-call.js';
 import type { QueueFace } from './queue-face.js';

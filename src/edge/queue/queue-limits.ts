@@ -40,7 +40,7 @@ export const MAX_IDS = 1_000;
 export const MAX_FILTER_VALUES = 100;
 /** Entries of a run that are fetched at once: its owner reads them between other work, and they are held here. */
 export const RUN_PAGE_BYTES = 4 * MIB;
-/** Of a body, encoded in one step: whole groups of base64. */
+/** So much of a body is encoded in one step: whole groups of base64. */
 export const BASE64_SLICE_BYTES = 192 * 1024;
 /** JSON writes a byte of a text with six characters at most: `\u0000`. */
 export const CHARACTERS_A_BYTE = 6;
@@ -49,5 +49,5 @@ export const AROUND_BODY_BYTES = 512 * 1024;
 /** Records of one page of events. */
 export const MAX_EVENT_COUNT = 1_000;
 export const DEFAULT_EVENT_COUNT = 100;
-/** Of messages with all of their events. */
+/** Messages of one page when each is shown with all of its events. */
 export const DEFAULT_GROUP_COUNT = 10;

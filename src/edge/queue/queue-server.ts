@@ -1,47 +1,47 @@
 /** The queue's face as a server: what it is made of, put together. */
-import { describeError } from '../../kernel/index.js';
-import type { Freshness } from '../../ports/index.js';
-import { queueProtocolRefusal, SHARED_REFUSALS } from '../error-map.js';
-import { createFaceServer, type FaceServer, type TlsTexts } from '../http/index.js';
-import { createQueueApp } from './queue-app.js';
+import { queueProtocolRefusal, queueRefusalOf, SHARED_REFUSALS } from '../error-map.js';
+import { type Application, createApplication } from '../http/application.js';
+import type { SocketParts } from '../http/face.js';
+import type { FaceServer } from '../http/index.js';
+import { RouteTable } from '../http/route-table.js';
+import type { QueueCall } from './queue-call.js';
 import { QueueFace, type QueueFaceParts } from './queue-face.js';
 import { QueueHandler } from './queue-handler.js';
 import { DEFAULT_QUEUE_FACE_LIMITS, type QueueFaceLimits } from './queue-limits.js';
+import { QUEUE_FACE_ROUTES } from './routes/index.js';
 
-export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'aliases' | 'trustedProxies'> {
+export interface QueueServerParts extends Omit<QueueFaceParts, 'limits' | 'aliases'>, SocketParts {
   /** Those not given have their defaults. */
   readonly limits?: Partial<QueueFaceLimits>;
   readonly aliases?: QueueFaceParts['aliases'];
-  /** Whose `X-Forwarded-For` counts; none when not given. */
-  readonly trustedProxies?: QueueFaceParts['trustedProxies'];
-  /** Without them the face speaks plain HTTP. */
-  readonly tls?: TlsTexts;
-  /** Left out: nobody waits for it. */
-  readonly freshness?: Freshness;
 }
 
 export type QueueServer = FaceServer;
 
-const METHODS = 'GET, POST, PUT, PATCH, DELETE';
-
 export function createQueueServer(parts: QueueServerParts): QueueServer {
   const limits = { ...DEFAULT_QUEUE_FACE_LIMITS, ...parts.limits };
-  const { aliases = [], trustedProxies = [] } = parts;
-  const face = new QueueFace({ ...parts, limits, aliases, trustedProxies });
+  const face = new QueueFace({ ...parts, limits, aliases: parts.aliases ?? [] });
   const handler = new QueueHandler(face, createQueueApp(face));
-  return createFaceServer(
-    limits,
-    parts.tls,
-    {
-      handle: (request, response) => handler.handle(request, response),
-      connectRefusal: SHARED_REFUSALS.methodNotAllowed,
-      allowedMethods: METHODS,
-      protocolRefusal: queueProtocolRefusal,
-      acceptFailed: (error) => parts.log.warn('queue.accept-failed', { error: describeError(error) }),
-      drain: () => {
-        face.isDraining = true;
-      },
+  return face.serve(parts, {
+    handle: handler.handle.bind(handler),
+    connectRefusal: SHARED_REFUSALS.methodNotAllowed,
+    allowedMethods: 'GET, POST, PUT, PATCH, DELETE',
+    protocolRefusal: queueProtocolRefusal,
+  });
+}
+
+/** The rarer calls as an application: their routes, and who may use them. Routes write through their call. */
+function createQueueApp(face: QueueFace): Application<QueueCall> {
+  const table = new RouteTable(QUEUE_FACE_ROUTES, { allowsLastSlash: true, ignoresCase: true, answersHead: true });
+  return createApplication<QueueCall>({
+    name: 'queue',
+    log: face.parts.log,
+    run: async (call) => {
+      const { route, path } = table.find(call.request.method as string, call.path);
+      if (route.permission === 'change') call.mustBeAllowedToChange();
+      else if (route.permission === 'publish') call.mustBeAllowedToPublish();
+      await route.handle(call, { path, query: {}, body: {} });
     },
-    parts.freshness,
-  );
+    refuse: (call, failure) => call.refuse(face.incidents.refused(failure, queueRefusalOf)),
+  });
 }

@@ -7,7 +7,7 @@ import type { WorkflowMark } from '../../domain/queue/runs/index.js';
 import { RUN_ID } from './run-names.js';
 
 export interface RunHeaders {
-  /** As it came. */
+  /** The id as it came; nobody has judged it yet. */
   readonly runId: string;
   /** Starts the run; else belongs to one that is there. */
   readonly isTrigger: boolean;
@@ -17,7 +17,7 @@ export interface RunHeaders {
   readonly isByEndpoint: boolean;
   /** A request of a third party, whose answer the endpoint waits for. */
   readonly isCall: boolean;
-  /** Of a call: with whose settings its result is delivered, which is the call's one delivery to the endpoint. */
+  /** A call's mark says with whose settings its result is delivered: that is its one delivery to the endpoint. */
   readonly mark: WorkflowMark;
 }
 
@@ -45,7 +45,7 @@ export function runHeadersOf(headers: HeaderList): RunHeaders | undefined {
   };
 }
 
-/** Of a message that an endpoint sends in the middle of a run: it reads refusals in its own way. */
+/** Does an endpoint send it in the middle of a run? An endpoint reads refusals in its own way. */
 export function isSentByRun(headers: HeaderList): boolean {
   const run = runHeadersOf(headers);
   return run !== undefined && (!run.isTrigger || run.isInvoke);

@@ -7,13 +7,13 @@ import { headerValue } from './run-headers.js';
 
 const OF_CALL = 'svc-callback-forward-svc-workflow-';
 
-/** Of an entry's body. @throws Refused 400 */
+/** The step that an entry's body is the record of. @throws Refused 400 */
 export function stepOfRecord(body: Buffer): StepMark {
   if (body.length === 0) throw invalid('the step has no record');
   return stepOfObject(parseJson(body));
 }
 
-/** Of a record that is parsed, whole or without its result. @throws Refused 400 */
+/** The same, of a record that has been parsed, whole or without its result. @throws Refused 400 */
 export function stepOfObject(record: unknown): StepMark {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     throw invalid('the step is not a JSON object');
@@ -28,7 +28,7 @@ export function stepOfObject(record: unknown): StepMark {
   });
 }
 
-/** Of a call to a third party: what its callback will carry. @throws Refused 400 */
+/** The step that calls a third party: the call's callback will carry it. @throws Refused 400 */
 export function stepOfCall(headers: HeaderList): StepMark {
   return checkedStep({
     stepId: numberIn(headers, 'stepid'),

@@ -47,7 +47,7 @@ export function unlessEmpty(header: HeaderObject): HeaderObject | undefined {
   return undefined;
 }
 
-/** Of messages, events and schedules alike. */
+/** Members that messages, events and schedules have alike. */
 export function settingsMembers(settings: DeliverySettings) {
   const { labels, flowControl, callback, failureCallback, retryDelay } = settings;
   return {

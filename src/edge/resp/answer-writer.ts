@@ -15,7 +15,7 @@ import type { RespOutput } from './resp-output.js';
 
 /** Bytes encoded before others get to run. */
 const BYTES_A_STRETCH = 256 * 1024;
-/** Behind the pieces of an answer. */
+/** What follows the pieces of an answer that stands alone. */
 const NOTHING_ELSE: Iterator<Reply> = [].values();
 
 export class AnswerWriter {

@@ -10,7 +10,7 @@ import type { AdmittedCommands } from '../kv/partition-routing.js';
 /** What is known of a command, beside its bytes. */
 const COMMAND_BYTES = 96;
 
-/** By position: an answer that is known; undefined: the next reply of the partition. */
+/** What stands at a position: an answer that is known, or (undefined) the next reply of the partition. */
 type Slot = Reply | undefined;
 
 export class RespBatch implements AdmittedCommands {
@@ -45,7 +45,7 @@ export class RespBatch implements AdmittedCommands {
     this.#isPlain = false;
   }
 
-  /** Of what was added last. */
+  /** The answer of what was added last is not sent. */
   silenceLast(): void {
     this.#isPlain = false;
     this.#silent ??= new Set();

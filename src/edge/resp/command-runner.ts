@@ -41,7 +41,7 @@ export type Outcome =
   | SettledOutcome
   /** Waits in the batch. */
   | { readonly kind: 'batched' }
-  /** To be taken again when the batch in front of it has been answered. */
+  /** It has to be taken again when the batch in front of it has been answered. */
   | { readonly kind: 'cut' }
   /** Answers, or the bytes of them, or of one. */
   | { readonly kind: 'later'; readonly answers: Promise<Iterator<Reply> | ByteString | InPieces> };
@@ -185,7 +185,7 @@ export class CommandRunner {
     if (transaction.queued.length >= maxQueuedCommands || transaction.bytes + bytes > maxQueuedBytes) {
       return this.#refuse(TRANSACTION_TOO_LARGE);
     }
-    // Of one that will not run nothing is kept, as in Redis.
+    // A transaction that will not run keeps nothing, as in Redis.
     if (!transaction.isBroken && !this.#keep(transaction, spec, words, bytes)) return this.#refuse(NO_ROOM);
     return this.#takesSilence() ? SILENT : { kind: 'reply', reply: QUEUED };
   }

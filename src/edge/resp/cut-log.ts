@@ -5,7 +5,7 @@ const TOGETHER_MS = 10_000;
 
 interface Cuts {
   readonly untilMs: number;
-  /** Behind the one that was logged. */
+  /** How many followed the one that was logged. */
   others: number;
 }
 
@@ -25,7 +25,7 @@ export class CutLog {
     this.#cutsByReason.set(reason, { untilMs: clock.monotonicMs() + TOGETHER_MS, others: 0 });
   }
 
-  /** To be called now and then. */
+  /** Has to be called now and then: it tells how many have followed. */
   sweep(): void {
     if (this.#cutsByReason.size === 0) return;
     const nowMs = this.ports.clock.monotonicMs();

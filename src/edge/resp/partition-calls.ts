@@ -24,7 +24,7 @@ import type { RespFace } from './resp-face.js';
 const REGISTERED_AFTER_MS = 1_000;
 
 const NOT_RUN: RoutedReplies = { replies: [], syncToken: undefined, isAborted: true };
-/** Of an answer, where it is no string. */
+/** A piece of an answer that is no string is counted as so much. */
 const PIECE_BYTES = 8;
 
 export class PartitionCalls {
@@ -72,7 +72,7 @@ export class PartitionCalls {
     const startedAtMs = this.face.parts.clock.monotonicMs();
     const details = this.#details(batch.isTracked);
     const bounded = mode === 'single' ? details : { ...details, maxAnswerBytes: this.#portionOf(grant) };
-    // As `#metered` does it, in one promise less: this is the way of nearly every command.
+    // `#metered` does the same with one promise more; nearly every command goes this way.
     return this.face.router.run(grant, mode, batch, bounded).then(
       (routed) => {
         const { replies } = routed;
@@ -89,7 +89,7 @@ export class PartitionCalls {
     );
   }
 
-  /** Of several partitions the answers are put together whole. */
+  /** Answers of several partitions are put together whole, so they are asked for at once. */
   #portionOf({ partitions }: KvGrant): number {
     const { budget, parts } = this.face;
     const most = budget.maxAnswerBytes;
@@ -261,7 +261,7 @@ export class PartitionCalls {
     }
   }
 
-  /** Of scripts their owner knows. */
+  /** Only the owner of a script knows whether it writes. */
   async #mayWrite(grant: KvGrant, { specs, commands }: AdmittedCommands): Promise<boolean> {
     if (specs.some((spec) => isHeldWithWrites(spec) && !mayRunWrites(spec))) return true;
     for (const [index, spec] of specs.entries()) {

@@ -18,7 +18,7 @@ interface Pause {
   timer: Timer;
 }
 
-/** As owners are told of a client; '' is the pause itself. */
+/** The name under which owners are told of a client that is held up; '' stands for the pause itself. */
 const HELD = 'held';
 
 export class Pauses {

@@ -28,11 +28,11 @@ export interface ClientLink {
   /** Bytes that wait to be read, on either side. */
   readonly inputBytes: number;
   readonly outputBytes: number;
-  /** Of these, what it has been offered and has not read. */
+  /** How many of these it has been offered and has not read. */
   readonly unreadBytes: number;
   /** All that it holds, these included. */
   readonly heldBytes: number;
-  /** Of that, words of commands that are being run. */
+  /** How much of that are words of commands that are being run. */
   readonly requestBytes: number;
   readonly isWaiting: boolean;
 }
@@ -51,9 +51,9 @@ export interface BlockedCommand extends QueuedCommand {
 /** What has been queued since MULTI. */
 export interface Transaction {
   readonly queued: QueuedCommand[];
-  /** Of the words. */
+  /** How long the queued words are. */
   bytes: number;
-  /** With what is known of them. */
+  /** What the queue takes in memory, with all that is known of the words. */
   heldBytes: number;
   /** A command could not be queued: EXEC will run nothing. */
   isBroken: boolean;
@@ -85,9 +85,9 @@ export type Subscriptions = Readonly<Record<SubscriptionKind, Map<ByteString, Kv
 
 export interface Tracking {
   readonly isBroadcast: boolean;
-  /** Of changed keys that begin with one of them; empty: all. Only when broadcast. */
+  /** A broadcast client hears of changed keys that begin with one of them; empty: of all keys. */
   readonly prefixes: readonly ByteString[];
-  /** Of the prefixes, in memory. */
+  /** What the prefixes take in memory. */
   readonly heldBytes: number;
   readonly mode: 'all' | 'opt-in' | 'opt-out';
   /** Does not hear of its own changes. */
@@ -111,7 +111,7 @@ export class RespClient {
   isNoEvict = false;
   isNoTouch = false;
   transaction: Transaction | undefined;
-  /** Of the transaction that is being run. */
+  /** What the transaction takes that is being run. */
   executingBytes = 0;
   #watches: ClientWatch[] = [];
   #watchedBytes = 0;
@@ -158,7 +158,7 @@ export class RespClient {
     this.#identity = undefined;
   }
 
-  /** As owners know it. */
+  /** The name and rights by which owners know it. */
   get identity(): KvClient {
     if (this.#identity?.protocol !== this.protocol) {
       const { id, address, protocol } = this;
@@ -244,7 +244,7 @@ export class RespClient {
     this.isMonitor = false;
   }
 
-  /** As it was when it connected, but for its number. */
+  /** Makes it as it was when it connected, but for its number. */
   reset(): void {
     this.#leaveDatabase();
     this.grant = undefined;

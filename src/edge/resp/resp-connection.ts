@@ -38,7 +38,7 @@ const LOOK_AGAIN_MS = 10;
 /** Who is refused in the middle of a command may send the rest for so long, and then read why. */
 const LINGER_MS = 1_000;
 
-/** Of a command that nobody has signed in for: enough for AUTH. */
+/** A command may have so much before anybody has signed in: it is enough for AUTH. */
 const UNAUTHENTICATED_COMMAND_BYTES = 64 * 1024;
 
 export class RespConnection implements ClientLink {
@@ -63,7 +63,7 @@ export class RespConnection implements ClientLink {
   #isLookingAgain = false;
   #isAwaitingReader = false;
   #hasInputEnded = false;
-  /** Of the rules by which it was last told something. */
+  /** The version of the rules by which it was last told something. */
   #heardVersion: number | undefined;
   /** Called once it has ended. */
   onEnd: () => void = () => {};

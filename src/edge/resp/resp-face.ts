@@ -48,7 +48,7 @@ export interface RespFaceParts {
   readonly budget?: ByteBudget | undefined;
   /** Answers about users; left out: partitions are asked. */
   readonly acl?: AclCommands | undefined;
-  /** As HELLO tells it; clients decide features by it. */
+  /** HELLO tells it, and clients decide by it which features there are. */
   readonly redisVersion: string;
 }
 

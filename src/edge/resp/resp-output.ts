@@ -30,11 +30,11 @@ export interface RespOutputParts {
 }
 
 export class RespOutput implements BroadcastItem {
-  /** Behind what waits. */
+  /** Answers stand behind what waits. */
   #answers: ByteString = '';
   /** In front of the answers. */
   readonly #waiting = new SaidBytes();
-  /** Behind the answers. */
+  /** What is said unasked stands behind the answers. */
   #pushed: ByteString[] = [];
   #pushedBytes = 0;
   #turn: BroadcastTurn | undefined;
@@ -52,7 +52,7 @@ export class RespOutput implements BroadcastItem {
     return this.parts.socket.writableLength + this.#answers.length + this.#waiting.bytes + this.#pushedBytes;
   }
 
-  /** Of these, what the client has been offered, or has asked for. (O4) */
+  /** How much of these the client has been offered, or has asked for. (O4) */
   get heldBytes(): number {
     return this.#turn !== undefined ? this.parts.socket.writableLength + this.#answers.length : this.bytes;
   }

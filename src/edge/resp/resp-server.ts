@@ -44,7 +44,7 @@ export function createRespServer(parts: RespServerParts): RespServer {
     parts.tls === undefined
       ? net.createServer(options, (socket) => connections.accept(socket))
       : tls.createServer({ ...options, ...parts.tls }, (socket) => connections.accept(socket));
-  // Of a TLS handshake that failed; the socket is gone already.
+  // A TLS handshake has failed: its socket is gone already.
   server.on('tlsClientError', () => undefined);
   let sweeping: Timer | undefined;
   const sweep = () => {
@@ -84,7 +84,7 @@ class ConnectionRegister {
 
   #accepted = 0;
   #rejected = 0;
-  /** Of connections that have ended. */
+  /** Bytes of connections that have ended. */
   #inputBytes = 0;
   #outputBytes = 0;
 

@@ -9,7 +9,7 @@ import type { Clock, Timers } from '../../ports/index.js';
 import type { SlowReaders } from './slow-readers.js';
 
 const LOOK_AGAIN_MS = 10;
-/** Of one tenant, at each look: what the first of them take shows only when they have been answered. */
+/** So many of one tenant go on at each look: what they take shows only when they have been answered. */
 const LET_IN_AT_ONCE = 4;
 
 interface Waiting {

@@ -21,7 +21,7 @@ import { type RespClient, stopOnceThere } from './resp-client.js';
 const RESP2_CHANNEL = '__redis__:invalidate';
 const EVERY_CHANGE = '*';
 
-/** Of all tenants' bytes, for the keys of one: a quarter of what it may have, so that there is room for requests. */
+/** Keys of one tenant may take this share of all tenants' bytes: a quarter of its own, so that requests have room. */
 const TRACKED_SHARE = 0.125;
 /** What a noted key costs beside its bytes, and each client that it is noted for. */
 const KEY_BYTES = 192;
@@ -33,9 +33,9 @@ interface Table {
   readonly clients: Set<RespClient>;
   readonly broadcast: Set<RespClient>;
   readonly clientsByKey: Map<ByteString, Set<RespClient>>;
-  /** Of all these sets together. */
+  /** How many clients all these sets have together. */
   noted: number;
-  /** Of all keys. */
+  /** How long all keys are together. */
   keyBytes: number;
   readonly hold: Hold;
   /** Changed keys that those who hear of every change have not been told of yet, by prefix. */

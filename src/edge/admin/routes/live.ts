@@ -29,7 +29,7 @@ export const LIVE_ROUTES: readonly AdminRoute[] = [
     answer: STATISTICS,
     handle: (call) => statisticsFeed(call, 'queue'),
   }),
-  // Of this process, for operators.
+  // Each process has read models of its own, and operators alone may rebuild them.
   adminRoute('POST /v2/admin/read-models/:id/rebuild', {
     summary: 'Makes a read model of this process anew, for people of the first account.',
     permission: 'read',

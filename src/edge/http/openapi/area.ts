@@ -15,7 +15,7 @@ export interface Area {
   /** Left out: where the document was read. */
   readonly isAt?: keyof AreaUrls;
   readonly security: Operation['security'];
-  /** Of every operation, beside its own. */
+  /** Parameters that every operation has beside its own. */
   readonly parameters?: readonly Parameter[];
   /** Records that the routes refer to by name. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;

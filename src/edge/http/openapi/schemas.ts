@@ -32,7 +32,7 @@ export class Schemas {
   }
 }
 
-/** Of a class without fields: any object. */
+/** A class without fields stands for any object. */
 export function schemaOf(type: ClassOf<object>): JsonSchema {
   if (fieldsOf(type).length === 0) return { type: 'object' };
   const ours = Object.fromEntries([...DESCRIBED_RULES].map((name) => [name, () => ({})]));

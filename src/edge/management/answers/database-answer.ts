@@ -88,7 +88,7 @@ export function databaseAnswer(call: ManagementCall, database: Database, hidesSe
     database_type: terms.label,
     region: settings.region,
     type: terms.type,
-    // Of a plain region nobody named it: clients that compare would see a difference to what they asked for.
+    // Whoever asked for a plain region named no primary one: a client that compares would see a difference.
     primary_region: settings.region === primary ? '' : primary,
     primary_members: [primary],
     all_members: members,

@@ -15,7 +15,7 @@ function Gone(): PropertyDecorator {
 }
 
 export class DatabaseStatisticsAnswer {
-  /** Of the last five days, today last. */
+  /** The last five days, today last. */
   @IsString({ each: true }) @IsArray() readonly days!: readonly string[];
   @ListOf(Point) readonly dailyrequests!: readonly Point[];
   @ListOf(Point) readonly dailybilling!: readonly Point[];

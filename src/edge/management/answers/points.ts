@@ -12,7 +12,7 @@ import type { Point } from '../../http/shapes.js';
 
 const SECOND_MS = 1000;
 const CENTS = 100;
-/** To a dollar: what is beyond is rounded away. */
+/** A dollar is shown in so many parts; what is less than one of them is rounded away. */
 const SHOWN_PARTS = 10_000;
 
 /** What each step has in all, or what it stood at when it ended. */

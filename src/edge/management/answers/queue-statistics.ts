@@ -16,7 +16,7 @@ import { dollars, dollarsOfDays, perStep } from './points.js';
 const DAY_MS = 86_400_000;
 
 export class DailyRequests extends Point {
-  /** Of the requests, those of workflows. */
+  /** How many of the requests were those of workflows. */
   @IsInt() readonly workflow_message!: number;
   /** Runs that began. */
   @IsInt() readonly workflow_run!: number;
@@ -33,7 +33,7 @@ export class QueueStatisticsAnswer {
   @ListOf(DailyRequests) readonly daily_requests!: readonly DailyRequests[];
   @ListOf(Point) readonly daily_billings!: readonly Point[];
   @ListOf(Point) readonly daily_bandwidths!: readonly Point[];
-  /** By period, as all that follow but the last two. */
+  /** This list and the next four have a point for each step of the period that was asked for. */
   @ListOf(Point) readonly daily_used!: readonly Point[];
   @ListOf(Point) readonly daily_used_workflow!: readonly Point[];
   @ListOf(Point) readonly daily_bandwidth_used!: readonly Point[];

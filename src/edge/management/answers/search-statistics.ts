@@ -28,7 +28,7 @@ export class SearchStatisticsAnswer {
   @IsInt() readonly monthly_bandwidth_usage!: number;
   @IsInt() readonly storage_usage!: number;
   @IsNumber() readonly monthly_cost!: number;
-  /** Of the last five days, today last. */
+  /** The last five days, today last. */
   @IsString({ each: true }) @IsArray() readonly days!: readonly string[];
   @ListOf(Point) readonly daily_update_requests!: readonly Point[];
   @ListOf(Point) readonly daily_query_requests!: readonly Point[];

@@ -28,7 +28,7 @@ export class CreateDatabaseRequest {
   @IsName()
   readonly database_name: string | undefined;
 
-  /** As older clients and some of today's call `database_name`. */
+  /** Older clients, and some of today's, call `database_name` so. */
   @IsOptional()
   @IsName()
   readonly name: string | undefined;
@@ -80,7 +80,7 @@ export class CreateDatabaseRequest {
   @IsBoolean()
   readonly prod_pack_enabled: boolean | undefined;
 
-  /** Of this server alone: into how many parts the keys are spread, for ever. */
+  /** Only this server knows it: keys are spread into so many parts, for ever. */
   @IsOptional()
   @Max(MAX_PARTITIONS)
   @Min(1)
@@ -98,7 +98,7 @@ export class ChangePlanRequest {
   @IsString()
   readonly plan_name: string | undefined;
 
-  /** As an older client calls `plan_name`; `paid` and `pro` are names of plans there. */
+  /** An older client calls `plan_name` so, and knows plans by the names `paid` and `pro`. */
   @IsOptional()
   @IsString()
   readonly plan: string | undefined;

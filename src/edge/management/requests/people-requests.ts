@@ -37,12 +37,12 @@ export class CreateApiKeyRequest {
   @IsName()
   readonly name!: string;
 
-  /** Of this server alone: a key that looks and changes nothing. */
+  /** Only this server knows it: the key may look, and changes nothing. */
   @IsOptional()
   @IsBoolean()
   readonly readonly: boolean | undefined;
 
-  /** Of this server alone: the key acts for this team; not said: for the account of the key it is asked with. */
+  /** Only this server knows it: the key acts for this team. Left out, it acts for the account that asks. */
   @IsOptional()
   @IsString()
   readonly team_id: string | undefined;

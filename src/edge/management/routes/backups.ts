@@ -106,7 +106,7 @@ async function backupsOf(call: ManagementCall, database: DatabaseId): Promise<re
   return (await call.ask({ type: 'ListBackups', account: call.account, database }, 'Backups')).backups;
 }
 
-/** Of any database of the account. @throws Refused 404 */
+/** A backup of any database of the account. @throws Refused 404 */
 function backupOf(call: ManagementCall, backup: BackupId) {
   return call.ask({ type: 'GetBackup', account: call.account, backup }, 'OneBackup');
 }

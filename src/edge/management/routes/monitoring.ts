@@ -10,12 +10,12 @@ import { type ManagementCall, type ManagementRoute, managementRoute } from '../m
 import { changedDatabase, changedQueue, databaseIn, planChange, queueIn } from '../owned.js';
 
 export class MonitoredDatabaseAnswer extends DatabaseAnswer {
-  /** Of the call that switched it on, and of no other. */
+  /** Only the call that switched it on shows it. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }
 
 export class MonitoredQueueAnswer extends QueueAccountAnswer {
-  /** As of a database. */
+  /** Only the call that switched it on shows it. */
   @IsOptional() @IsString() readonly prometheus_token?: string;
 }
 

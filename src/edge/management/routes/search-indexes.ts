@@ -24,7 +24,7 @@ import { changeIndex, indexesOf, indexIn } from '../owned.js';
 import { PeriodQuery, RenameRequest } from '../requests/database-requests.js';
 import { CreateSearchIndexRequest, TransferRequest } from '../requests/search-requests.js';
 
-/** Of each search index; its documents are keys there. */
+/** Each search index lies in so many partitions; its documents are keys there. */
 const PARTITIONS = 1;
 /** Questions to the statistics: a list must not fill their queue for others. */
 const ASKED_AT_ONCE = 8;
@@ -163,7 +163,7 @@ async function shown(call: ManagementCall, index: SearchIndex): Promise<SearchIn
   return searchIndexAnswer(call, index, await throughput(call, index));
 }
 
-/** Of no interest to most who look at an index: while statistics are away the list is empty, and the index is there. */
+/** Most who look at an index do not care for it: while statistics are away, the index is shown with an empty list. */
 async function throughput(call: ManagementCall, { id }: SearchIndex): Promise<Point[]> {
   const { face, nowMs } = call;
   const { statistics, timers, log } = face.parts;

@@ -97,7 +97,7 @@ export const TEAM_ROUTES: readonly ManagementRoute[] = [
   }),
 ];
 
-/** Of the person who calls, whatever the key acts for; that of the key when there is none any more. */
+/** The account of the person who calls, whatever the key acts for; the key's own when the person has none any more. */
 async function ownAccountOf(call: ManagementCall): Promise<AccountId> {
   const { email, isTeam } = call.grant;
   if (!isTeam) return call.account;

@@ -43,7 +43,7 @@ function callbackInfo({ failureFunction, failureFunctionContent }: FailedRunView
   };
 }
 
-/** As the run was asked for: what is forwarded to its endpoint, and what configures it. */
+/** The headers with which the run was asked for: those forwarded to its endpoint, and those that configure it. */
 function initialHeader({ envelope, runId }: FailedRunView): HeaderList {
   const forwarded = redactedHeader(envelope.settings.header, envelope.settings.redact);
   const names = new Set(forwarded.map(([name]) => name));

@@ -1,4 +1,7 @@
-/** A run as `/v2/workflows/logs` shows it: its state, and its steps in groups. Absent members are left out. */
+/**
+ * A run as `/v2/workflows/logs` shows it, its state and its steps in groups; and one thing that happened to it, as
+ * `/v2/workflows/events` lists it. Absent members are left out.
+ */
 import type {
   LoggedCall,
   LoggedFailureFunction,
@@ -8,10 +11,12 @@ import type {
   LoggedStep,
   LoggedWait,
   NextDelivery,
+  RunEvent,
   StepFailure,
   StepGroup,
+  StepInfo,
 } from '../../../ports/index.js';
-import { headerObject } from '../../records/shown.js';
+import { headerObject, unlessEmpty } from '../../records/shown.js';
 import type { Spelling } from '../../wire-alias.js';
 
 export function runRecord(run: LoggedRun, spelling: Spelling) {
@@ -143,4 +148,34 @@ function errorRecords(failures: readonly StepFailure[], spelling: Spelling) {
     headers: headerObject(header, spelling),
     time: atMs,
   }));
+}
+
+export function runEventRecord(event: RunEvent, spelling: Spelling) {
+  const { response, invoker } = event;
+  return {
+    time: event.atMs,
+    state: event.state,
+    workflowRunId: event.runId,
+    workflowUrl: event.url,
+    workflowCreatedAt: event.createdAtMs,
+    messageId: event.step?.messageId,
+    stepInfo: event.step && stepInfo(event.step),
+    nextDeliveryTime: event.nextDeliveryAtMs,
+    error: event.error,
+    responseStatus: response?.status,
+    responseBody: response?.body,
+    responseHeaders: response && headerObject(response.header, spelling),
+    headers: unlessEmpty(headerObject(event.header, spelling)),
+    invokerWorkflowRunId: invoker?.runId,
+    invokerWorkflowUrl: invoker?.url,
+    invokerWorkflowCreatedAt: invoker?.createdAtMs,
+    workflowRunResponse: event.runResponse,
+    dlqId: event.dlqId,
+    ...labelMembers(event.labels),
+    callerIp: event.callerIp === '' ? undefined : event.callerIp,
+  };
+}
+
+function stepInfo({ messageId, stepId, stepName, stepType, callType, concurrent, out }: StepInfo) {
+  return { messageId, stepId, stepName, stepType, callType, concurrent, out };
 }

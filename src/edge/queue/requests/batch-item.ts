@@ -18,7 +18,7 @@ export class BatchItemRequest {
   @IsResourceName()
   readonly queue: string | undefined;
 
-  /** Beside the header of that name, which wins. */
+  /** The header of that name wins over it. */
   @IsOptional()
   @IsString()
   readonly callback: string | undefined;

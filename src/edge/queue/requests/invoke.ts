@@ -10,7 +10,7 @@ export class InvokeRequest {
   @IsString()
   readonly body: string | undefined;
 
-  /** Of the run that waits, as all the rest. */
+  /** The run that waits; all that follows is about it as well. */
   @IsString()
   readonly workflowRunId!: string;
 

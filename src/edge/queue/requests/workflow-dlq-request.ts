@@ -52,7 +52,7 @@ export const OF_LIST: ReadonlySet<string> = new Set([
   'trimBody',
 ]);
 
-/** Of a new run; a delay is waited for once. Everything else is as the failed run had it. */
+/** What a call may say of the new run. Everything else is as the failed run had it; a delay is waited for once. */
 const OVERRIDES: ReadonlySet<string> = new Set([
   'svc-retries',
   'svc-retry-delay',

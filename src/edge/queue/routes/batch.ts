@@ -7,9 +7,8 @@ import { membersOf } from '../../http/checked.js';
 import { MAX_ITEM_VALUES } from '../../http/http-limits.js';
 import { type Item, itemsOf } from '../../http/json-items.js';
 import { type HeaderWords, invalid, inWordsOf, Refused, worded } from '../../http/refused.js';
-import { warningHeaders } from '../daily-headers.js';
 import { destinationOf } from '../destination.js';
-import { publishedJson } from '../publish-answer.js';
+import { publishedJson, warningHeaders } from '../publish-answer.js';
 import type { AskedMessage } from '../publish-items.js';
 import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { AROUND_BODY_BYTES, CHARACTERS_A_BYTE } from '../queue-limits.js';
@@ -44,7 +43,7 @@ export async function publishBatch(call: QueueCall): Promise<void> {
   call.json(200, `[${results.map(publishedJson).join(',')}]`, warningHeaders(daily));
 }
 
-/** Of what its owner refuses of a batch as a whole. */
+/** How a refusal is spelled that is about a batch as a whole. */
 export function wordsOf(items: readonly PublishItem[]): HeaderWords {
   return { isAlias: items.some(({ isAlias }) => isAlias), isNeutral: false };
 }
@@ -52,7 +51,7 @@ export function wordsOf(items: readonly PublishItem[]): HeaderWords {
 export interface ItemKind {
   /** What one item's message becomes. @throws Refused */
   make(call: QueueCall, asked: AskedMessage): PublishItem;
-  /** By its headers; looked at before anything of it is refused. */
+  /** Its headers tell; they are looked at before anything of it is refused. */
   isSentByRun(headers: HeaderList): boolean;
 }
 

@@ -141,7 +141,7 @@ function selectorOf(parameters: Parameters): DlqSelector {
   return dlqPage(parameters, MAX_DLQ_COUNT, filterOf);
 }
 
-/** As a read model has it; the queue's owner leaves out bodies that are empty. */
+/** An entry as a read model has it, or as the queue's owner has it, which leaves out bodies that are empty. */
 type ShownEntry = Pick<DlqRow, 'dlqId' | 'messageId' | 'envelope' | 'createdAtMs' | 'notBeforeMs'> & {
   readonly body: Uint8Array | undefined;
   readonly response: Omit<DlqRow['response'], 'body'> & { readonly body: Uint8Array | undefined };

@@ -21,7 +21,7 @@ export const MESSAGE_SETTINGS = [
   'Svc-Label',
 ].map(headerParameter);
 
-/** Of a URL, or of a group. */
+/** An object for a URL, a list for a group. */
 export const PUBLISHED: JsonSchema = {
   oneOf: [schemaNamed('Published'), { type: 'array', items: schemaNamed('Published') }],
 };

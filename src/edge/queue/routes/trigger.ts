@@ -5,8 +5,8 @@ import { json } from '../../http/answer-shape.js';
 import { OBJECT, OBJECTS } from '../../http/openapi/parts.js';
 import { inWordsOf } from '../../http/refused.js';
 import { rawSettingsOf } from '../call-words.js';
-import { warningHeaders } from '../daily-headers.js';
 import { destinationInPath } from '../destination.js';
+import { warningHeaders } from '../publish-answer.js';
 import { expected, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { triggerItem } from '../run-triggers.js';
 import { batchItems, wordsOf } from './batch.js';
@@ -58,7 +58,7 @@ async function start(call: QueueCall, items: readonly PublishItem[]): Promise<Qu
 /** The run that was started, or found to be there. */
 function startedJson(result: QueueReplyOf<'Published'>['results'][number] | undefined, item: PublishItem | undefined) {
   const { run, isDuplicate } = result as Published;
-  // Of one that is a duplicate by its deduplication id the run may be over long since.
+  // A message that is a duplicate by its deduplication id may belong to a run that is over long since.
   const runId = run?.runId ?? (isDuplicate ? undefined : item?.workflow?.runId);
   return JSON.stringify({
     workflowRunId: runId,

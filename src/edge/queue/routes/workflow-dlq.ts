@@ -71,7 +71,7 @@ export const WORKFLOW_DLQ_ROUTES: readonly QueueRoute[] = [
   }),
 
   queueRoute('DELETE /v2/workflows/dlq/:id', {
-    // As a published client asks for it.
+    // A published client asks by this path.
     alsoPaths: ['/v2/workflows/dlq/delete/:id'],
     summary: 'Deletes a failed run.',
     permission: 'change',

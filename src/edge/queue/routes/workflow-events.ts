@@ -80,7 +80,7 @@ function sent([name, value]: HeaderList[number]): HeaderList[number] {
   return name.startsWith(CONFIGURATION) || name === 'content-type' ? [name, value] : [`${FORWARDED}${name}`, value];
 }
 
-/** With two segments the first is a run: its waiter alone is notified, and an event that nobody waits for is kept. */
+/** The first of two segments is a run: its waiter alone is notified, and an event that nobody waits for is kept. */
 async function notify(call: QueueCall): Promise<void> {
   const target = call.path.slice(NOTIFY.length);
   const slash = target.indexOf('/');

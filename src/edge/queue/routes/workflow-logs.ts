@@ -30,8 +30,7 @@ import {
 } from '../call-filters.js';
 import { endOfPage, type QueueCall, type QueueRoute, queueRoute } from '../queue-call.js';
 import { MAX_EVENT_COUNT, MAX_FILTER_VALUES, MAX_IDS } from '../queue-limits.js';
-import { runEventRecord } from '../records/workflow-event-record.js';
-import { runRecord } from '../records/workflow-run-record.js';
+import { runEventRecord, runRecord } from '../records/workflow-run-record.js';
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'groupBy',
@@ -54,7 +53,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'order',
 ]);
 const BY_RUN = 'workflowRunId';
-/** Of one page: a run may have thousands of steps. */
+/** One page has so many runs: each may have thousands of steps. */
 const MAX_RUN_COUNT = 10;
 
 const EVENT_STATES = wordsForStates([...RUN_STATES, ...MESSAGE_STATES, 'WAITER_ADDED', 'INVOKED']);

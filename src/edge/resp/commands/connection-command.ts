@@ -8,7 +8,7 @@ export class Several {
   constructor(readonly bytes: ByteString) {}
 }
 
-/** The same, of what may be long: made when it is written. */
+/** Bytes that may be many, which are made when they are written. */
 export class InPieces {
   constructor(readonly pieces: Iterator<ByteString>) {}
 }

@@ -61,7 +61,7 @@ function tooManyFailures(client: RespClient, waitSeconds: number): ErrorReply {
   return new ErrorReply(`ERR too many failed sign-ins from this address, try again in ${waitSeconds} s`);
 }
 
-/** Of the plan, in this process; who is signed in already has a place. */
+/** Has the plan room for one more in this process? Who is signed in already has a place. */
 function hasRoomFor({ face, grant: current }: RespClient, { database, limits }: KvGrant): boolean {
   const { maxConnections = 0 } = limits;
   if (maxConnections === 0 || current?.database === database) return true;

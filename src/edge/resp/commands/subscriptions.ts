@@ -37,7 +37,7 @@ async function subscribe(client: RespClient, verb: Verb, names: readonly ByteStr
   }
   if (!client.link.mayHold(namesBytes(names))) return NO_ROOM;
   if (verb === PATTERNS && names.some(isGlobTooLong)) return globTooLong;
-  // Of a name that is there twice the owner hears once.
+  // The owner hears once of a name that is there twice.
   const asked = [...new Set(names)].map(async (name) => [name, await listen(client, grant, verb.kind, name)] as const);
   const outcomes = new Map(await Promise.all(asked));
   let bytes = '';

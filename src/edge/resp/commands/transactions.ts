@@ -32,7 +32,7 @@ const NO_EXEC = new ErrorReply('ERR EXEC without MULTI');
 const NO_DISCARD = new ErrorReply('ERR DISCARD without MULTI');
 const BROKEN = new ErrorReply('EXECABORT Transaction discarded because of previous errors.');
 const NO_WATCH = new ErrorReply('ERR WATCH inside MULTI is not allowed');
-/** Of short answers many are one piece. */
+/** Short answers are gathered into pieces of so much. */
 const GATHERED_BYTES = 64 * 1024;
 /** Asked for where only watches have something to say. */
 const NOTHING: readonly ByteString[] = ['PING'];

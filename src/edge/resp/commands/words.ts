@@ -6,7 +6,7 @@ export const INTEGER = /^(0|-?[1-9][0-9]{0,17})$/;
 
 const PLAIN = /^[!-~]*$/;
 
-/** Of visible ASCII alone. */
+/** Has the name visible ASCII characters alone? */
 export function isPlainName(name: ByteString): boolean {
   return PLAIN.test(name);
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { openApiDocument } from '../../../../src/edge/http/openapi/document.js';
 import { schemaOf } from '../../../../src/edge/http/openapi/schemas.js';
 import { requestOf } from '../../../../src/edge/http/request-class.js';
-import { managementArea } from '../../../../src/edge/management/management-area.js';
+import { managementArea } from '../../../../src/edge/management/openapi-route.js';
 import { CreateDatabaseRequest } from '../../../../src/edge/management/requests/database-requests.js';
 import { MANAGEMENT_ROUTES } from '../../../../src/edge/management/routes/index.js';
 import { AREAS } from '../../../../src/edge/openapi/index.js';
