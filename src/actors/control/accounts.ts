@@ -4,7 +4,7 @@
  */
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
 import type { AccountFacts } from '../../domain/queue/index.js';
-import { type AccountId, MillraceError, type Random, Remembered } from '../../kernel/index.js';
+import { type AccountId, MillraceError, obtain, type Random, Remembered } from '../../kernel/index.js';
 import { hashSecret, newSecretText, userIdIn } from '../../messages/index.js';
 import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
@@ -103,11 +103,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   signingKeysOf(id: AccountId): SigningKeys | undefined {
     const account = this.ports.view.state.accounts.get(id);
     if (account === undefined) return undefined;
-    let keys = this.#keysByAccount.get(account);
-    if (keys === undefined) {
-      keys = this.#keysOf(account);
-      this.#keysByAccount.set(account, keys);
-    }
+    const keys = obtain(this.#keysByAccount, account, () => this.#keysOf(account));
     return keys;
   }
 
@@ -144,7 +140,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
 
   #keysOf({ secrets: { signingKeyCurrent, signingKeyNext } }: Account): SigningKeys {
     const name = `${signingKeyCurrent.sealed} ${signingKeyNext.sealed}`;
-    return this.#keysBySealed.of(name, () => {
+    return obtain(this.#keysBySealed, name, () => {
       const sealing = this.ports.sealing();
       return { current: sealing.open(signingKeyCurrent.sealed), next: sealing.open(signingKeyNext.sealed) };
     });

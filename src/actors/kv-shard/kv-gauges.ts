@@ -9,7 +9,7 @@
  *      knows what once was. Until then, and of what is not loaded, the size that was told last stands
  */
 import { KEY_OVERHEAD_BYTES } from '../../domain/kv/index.js';
-import type { PartitionName } from '../../kernel/index.js';
+import { obtain, type PartitionName } from '../../kernel/index.js';
 import { parseKvPartition } from '../../messages/index.js';
 import type { Clock, Meter, Timer, Timers } from '../../ports/index.js';
 import type { ShardActor } from '../runtime/index.js';
@@ -103,11 +103,13 @@ export class KvGauges {
   #lookAt(name: PartitionName, fold: KvFold, epoch: number, nowMs: number): void {
     const { size: keys, bytes, hits, misses } = fold.engine.keyspace;
     const storageBytes = bytes + keys * KEY_OVERHEAD_BYTES;
-    let told = this.#told.get(fold);
-    if (told === undefined) {
-      told = { keys: -1, storageBytes: -1, hits: 0, misses: 0, atMs: Number.NEGATIVE_INFINITY };
-      this.#told.set(fold, told);
-    }
+    const told = obtain(this.#told, fold, () => ({
+      keys: -1,
+      storageBytes: -1,
+      hits: 0,
+      misses: 0,
+      atMs: Number.NEGATIVE_INFINITY,
+    }));
     const hasNewSize = keys !== told.keys || storageBytes !== told.storageBytes;
     const hasLooks = hits !== told.hits || misses !== told.misses;
     if (!hasNewSize && !hasLooks) return;

@@ -11,7 +11,7 @@
 import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
 import { bytesOfItems, MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
 import { followLog, Gate, type LogReader } from '../../journal/index.js';
-import { type AccountId, describeError, type MillraceError, type ShardName } from '../../kernel/index.js';
+import { type AccountId, describeError, type MillraceError, obtain, type ShardName } from '../../kernel/index.js';
 import type { IntakeLog, Log, Metrics, StoredMessage, Timer, Timers } from '../../ports/index.js';
 import { QueueWork } from './queue-work.js';
 
@@ -151,9 +151,7 @@ export class IntakeFollower {
   }
 
   #hold(account: AccountId, held: Held): void {
-    const others = this.#heldByAccount.get(account);
-    if (others === undefined) this.#heldByAccount.set(account, [held]);
-    else others.push(held);
+    obtain(this.#heldByAccount, account, () => []).push(held);
     this.#open.add(held.position);
     this.#bytes += held.bytes;
     this.#take(account);
