@@ -15,7 +15,7 @@ export interface AccountsPorts {
   readonly view: ControlView;
   readonly client: ControlClient;
   readonly random: Random;
-  /** Of the key file; asked for when a key is needed. */
+  /** Opens the key file; it is asked for when a key is needed. */
   readonly sealing: () => Sealing;
 }
 
@@ -85,7 +85,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     const cached = this.#factsById.get(id);
     if (cached !== undefined) return cached;
     const { accounts, deletedAccounts } = this.ports.view.state;
-    // Of a team that is gone, what its queue still holds rests: nothing is taken, nothing delivered.
+    // What the queue of a deleted team still holds rests: nothing is taken, nothing is delivered.
     const account = deletedAccounts.has(id) ? ({ state: 'passive' } as const) : accounts.get(id);
     if (account === undefined) return undefined;
     const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' }: Pick<Account, 'limits' | 'state'> = account;
@@ -94,7 +94,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     return facts;
   }
 
-  /** Of every account how many events of its log are kept; undefined while this process may not know the newest. */
+  /** How many events of its log each account keeps; undefined while this process may not know the newest number. */
   eventLimits(): Iterable<readonly [AccountId, number]> | undefined {
     const { view } = this.ports;
     return view.isFresh ? maxEventsOf(view.state.accounts) : undefined;

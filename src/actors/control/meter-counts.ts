@@ -113,7 +113,7 @@ class SearchCounts {
   }
 }
 
-/** Of the record that is being made: a message of NATS holds 1 MiB. */
+/** The room that is left in the record that is being made: a message of NATS holds 1 MiB. */
 export class RecordRoom {
   #rows = 0;
   #bytes = 0;
@@ -221,7 +221,7 @@ export function taken<Key, Value, Row>(
   return rows;
 }
 
-/** Of a database that was not used and has connections to tell of. */
+/** The row of a database that was not used and has connections to tell of. */
 export function idleRow(database: DatabaseId, connections: number): MeterRow {
   return new KvCounts().row(database, connections);
 }

@@ -17,7 +17,7 @@ import type { KvFold } from './kv-fold.js';
 import type { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
 
-/** Of a shard, here, in whatever state. */
+/** The owner of a shard in this process, in whatever state it is. */
 export interface GaugedOwner {
   readonly actor: Pick<ShardActor<KvWork>, 'state' | 'epoch' | 'holdsLease'>;
   readonly plane: Pick<KvPlane, 'loaded'>;
@@ -51,7 +51,7 @@ interface Told {
 }
 
 export class KvGauges {
-  /** Of a fold that was put away nothing is remembered: its successor begins to count at 0. */
+  /** A fold that was put away is forgotten with what was told of it: its successor begins to count at 0. */
   readonly #told = new WeakMap<KvFold, Told>();
   #timer: Timer | undefined;
   #isStopped = false;

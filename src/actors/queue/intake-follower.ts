@@ -28,7 +28,7 @@ export interface IntakeLimits {
   /** Records held, and their bytes. */
   readonly maxHeld: number;
   readonly maxHeldBytes: number;
-  /** Of one command. */
+  /** One command takes over so many bytes of records at most. */
   readonly maxTakenBytes: number;
   /** Before what failed is tried again. */
   readonly retryMs: number;
@@ -44,7 +44,7 @@ export const DEFAULT_INTAKE_LIMITS: IntakeLimits = {
   alarmEveryMs: 60_000,
 };
 
-/** Of the intake, while it waits. */
+/** What of the intake may be held in memory while it waits. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Unreadable records that are named one by one; beyond it they are counted. */
 export const MAX_NAMED_RECORDS = 100;
