@@ -36,7 +36,7 @@ export interface EntryMark {
   readonly source: string;
   readonly number: number;
   readonly hash: Uint8Array;
-  /** Of the entry's last message. */
+  /** The position of the entry's last message. */
   readonly position: number;
   /** What every partition's chain had come to; left out: nothing is said of them. */
   readonly partitions?: readonly SectionMark[];

@@ -36,7 +36,7 @@ export type AuditReport =
       readonly kind: 'shard';
       readonly audit: ShardAudit;
       readonly snapshots: SnapshotAudit;
-      /** Of entries, of snapshots, of the stream itself; in order of position. */
+      /** Findings about entries, snapshots and the stream itself, in order of position. */
       readonly findings: readonly Finding[];
     }
   | { readonly kind: 'log'; readonly audit: LogAudit; readonly findings: readonly Finding[] }

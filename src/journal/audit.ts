@@ -46,9 +46,9 @@ export interface ShardAudit {
   readonly anchoredBy: Anchor;
   /** Manifests whose end was found on the chain. */
   readonly manifestsOnChain: number;
-  /** Of those given, the ones that were found as they were said to be. */
+  /** How many of the marks that were given were found as they were said to be. */
   readonly marksMet: number;
-  /** Of entries from before what is kept: nothing here can be compared with them. */
+  /** Marks of entries from before what is kept: nothing here can be compared with them. */
   readonly marksTooOld: readonly EntryMark[];
   readonly partitions: ReadonlyMap<PartitionName, PartitionAudit>;
   /** In order of position; those without one at the end. */
@@ -100,7 +100,7 @@ async function auditOnce(
   if (first > 1 && !manifests.some(({ manifest }) => manifest.head.position >= first - 1)) {
     audit.find({ reason: 'what was before this position is gone, and no snapshot covers it', position: first });
   }
-  // Of a server that counts what it has lost and gives back everything else.
+  // A server may count what it has lost and give back everything else.
   if (holes > missing) audit.find({ reason: `${holes} messages are missing in the middle` });
   const marksTooOld = audit.end();
   return {

@@ -34,9 +34,9 @@ export interface BodyReaderPorts {
 }
 
 export interface BodyReaderLimits {
-  /** Of bodies fetched lately, with their neighbours. */
+  /** The memory for bodies that were fetched lately, with their neighbours. */
   readonly cacheBytes: number;
-  /** Of indexes of segments: about 12 bytes a body. */
+  /** The memory for indexes of segments, which take about 12 bytes a body. */
   readonly indexBytes: number;
   /** Entries and segments fetched at once. */
   readonly loads: number;

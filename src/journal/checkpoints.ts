@@ -19,12 +19,12 @@ export interface ShardCheckpoint {
   readonly shard: ShardName;
   /** When its stream was made. */
   readonly createdAt: string;
-  /** Of the last entry; 0, 0 and zeros for an empty journal. */
+  /** The number of the last entry, its position and its hash; 0, 0 and zeros for an empty journal. */
   readonly number: number;
   readonly position: number;
   readonly hash: string;
   readonly epoch: number;
-  /** Of the entry, by its owner's clock, ISO 8601. */
+  /** When the entry was made, by its owner's clock, in ISO 8601. */
   readonly time: string;
   /** In order of name. */
   readonly partitions: readonly { readonly name: PartitionName; readonly index: number; readonly hash: string }[];
@@ -43,7 +43,7 @@ export interface ReadCheckpoint {
 }
 
 const FORMAT = 'millrace-checkpoint-1';
-/** Of SHA-256 of the public key: enough that nobody makes a second one. */
+/** So many digits of the public key's SHA-256 name it: enough that nobody makes a second one. */
 const FINGERPRINT_DIGITS = 32;
 
 /** @throws JOURNAL_DAMAGED when the journal does not hold from its newest snapshot on; JOURNAL_UNAVAILABLE */

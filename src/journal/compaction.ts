@@ -48,7 +48,7 @@ export interface CompactionLimits {
   /** About how large a segment is; one value larger than this makes a larger one. */
   readonly segmentBytes: number;
   readonly retention: AuditRetention;
-  /** Of all journals together; left out: there is no such bound. */
+  /** What all journals may hold together; left out: there is no such bound. */
   readonly total?: { readonly bytes: number; readonly shards: readonly ShardName[] };
 }
 

@@ -15,7 +15,7 @@ import { type ReplayOptions, ShardReplay } from './replay.js';
 /** What a key holds, without its bytes or with them. */
 export interface KeyLook {
   readonly type: string;
-  /** Of value and expiry. */
+  /** The digest of value and expiry. */
   readonly digest: string;
   /** When it expires; undefined: never. */
   readonly expireAtMs?: number | undefined;
@@ -43,7 +43,7 @@ export interface KeyedFold extends PartitionFold {
 export interface EntryRef {
   readonly position: number;
   readonly number: number;
-  /** Of the partition's section. */
+  /** The index of the partition's section. */
   readonly index: number;
   readonly atMs: number;
   /** Names of the commands, each once. */
@@ -79,7 +79,7 @@ export interface DiffOptions extends ReplayOptions {
 }
 
 const MAX_KEYS = 1_000_000;
-/** Of one key: the first of them and the last, as many each. */
+/** So many of the first entries of a key are listed, and as many of the last. */
 const LISTED_ENTRIES = 10;
 
 /**

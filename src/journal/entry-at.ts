@@ -10,7 +10,7 @@ import type { Journal } from '../ports/index.js';
 
 type Commit = Extract<JournalMessage, { kind: 'commit' }>;
 
-/** Of hashing and of copying: a fraction of a millisecond each. */
+/** Hashing so much, or copying it, takes a fraction of a millisecond. */
 const SLICE_BYTES = 512 * 1024;
 
 /**

@@ -9,7 +9,7 @@ import type { JournalFollower, StoredMessage, Subscription, Timers } from '../po
 export type Follow = (from: number, follower: JournalFollower) => Subscription;
 
 export interface BatchOptions {
-  /** Of the log, as errors name it. */
+  /** The name that errors give the log. */
   readonly shard: ShardName;
   readonly maxQueuedBytes: number;
   /** How long the first message of a batch waits for others; undefined: what is there is a batch. */

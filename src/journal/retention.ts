@@ -14,7 +14,7 @@ import type { StoredManifest } from './snapshot-store.js';
 
 export interface AuditRetention {
   readonly maxAgeMs: number;
-  /** Of messages in the journal of one shard. */
+  /** The bytes of messages in the journal of one shard. */
   readonly maxBytes: number;
 }
 

@@ -8,7 +8,7 @@ import type { SnapshotStore } from './snapshot-store.js';
 /** What new objects are named after. */
 export interface PartitionTarget {
   readonly shard: ShardName;
-  /** Of the last entry that the snapshot covers. */
+  /** The number of the last entry that the snapshot covers. */
   readonly number: number;
   readonly partition: PartitionName;
 }

@@ -212,7 +212,7 @@ export function segmentsOf(manifest: Manifest): SegmentRef[] {
   return manifest.partitions.flatMap(segmentsOfPartition);
 }
 
-/** Of its state, and of the bodies beside it. */
+/** The segments of its state, and of the bodies beside it. */
 export function segmentsOfPartition({ segments, bodySegments = [] }: ManifestPartition): SegmentRef[] {
   return [...segments, ...bodySegments.flatMap(({ bodies, index }) => [bodies, index])];
 }

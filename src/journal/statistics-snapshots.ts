@@ -106,7 +106,7 @@ export class StatisticsSnapshots {
     return { name, manifest };
   }
 
-  /** Of a snapshot that came to nothing. @throws JOURNAL_UNAVAILABLE */
+  /** Deletes the segments of a snapshot that came to nothing. @throws JOURNAL_UNAVAILABLE */
   async discard(segments: readonly SegmentRef[]): Promise<void> {
     for (const { object } of segments) await this.objects.delete(object);
   }

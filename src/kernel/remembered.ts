@@ -8,13 +8,4 @@ export class Remembered<Key, Value> extends Map<Key, Value> {
     if (this.size >= this.max && !this.has(key)) this.clear();
     return super.set(key, value);
   }
-
-  /** As it is remembered, or else as it is found, and remembered from then on. */
-  of(key: Key, find: (key: Key) => Value): Value {
-    const known = this.get(key);
-    if (known !== undefined) return known;
-    const found = find(key);
-    this.set(key, found);
-    return found;
-  }
 }

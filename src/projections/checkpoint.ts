@@ -2,9 +2,9 @@
 import type { SqlRow } from '../ports/index.js';
 
 export interface Checkpoint {
-  /** Of the stream: another value is another journal. */
+  /** When the stream was made: another instant is another journal. */
   readonly createdAt: string;
-  /** Of the last message of the last entry. */
+  /** The position of the last message of the last entry. */
   readonly position: number;
   /** Number and hash of that entry; 0 before the first one. */
   readonly entry: number;
@@ -14,7 +14,7 @@ export interface Checkpoint {
   readonly hasGap: boolean;
 }
 
-/** Of a row of a model's table of shards. */
+/** Reads a row of a model's table of shards. */
 export function checkpointIn(row: SqlRow): Checkpoint {
   return {
     createdAt: row.created_at as string,

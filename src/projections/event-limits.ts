@@ -11,7 +11,7 @@ import type { Timer, Timers } from '../ports/index.js';
 export type EventLimit = readonly [account: AccountId, maxEvents: number];
 
 export interface EventLimitsPorts {
-  /** Of all accounts, as this process knows them; undefined while that may be old. */
+  /** The limits of all accounts as this process knows them; undefined while they may be old. */
   readonly limits: () => Iterable<EventLimit> | undefined;
   readonly timers: Timers;
   tell(limits: readonly EventLimit[]): void;

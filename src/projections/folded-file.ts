@@ -12,7 +12,7 @@ import type { ShardFollower } from './shard-follower.js';
 export interface FileStatus {
   /** Positions behind, of all shards. */
   readonly behindPositions: number;
-  /** Of the shard that is furthest behind. */
+  /** How long the shard that is furthest behind has been so. */
   readonly behindMs: number;
   /** Every shard has been at its end since the start. */
   readonly isCaughtUp: boolean;
@@ -28,7 +28,7 @@ export interface FoldedFileParts {
   readonly store: { discard(reason: string): void; close(): void };
   /** As errors name it, with its verb: `the read model is`. */
   readonly name: string;
-  /** Of the file as it is now, or was made anew. @returns none when it was stopped meanwhile */
+  /** Makes the followers of the file as it is now, or was made anew. @returns none when it was stopped meanwhile */
   follow(signal: AbortSignal): Promise<readonly ShardFollower[]> | readonly ShardFollower[];
   /** What else writes to the file, or reads all of it, until it is stopped. */
   beside?(signal: AbortSignal): Promise<void>;

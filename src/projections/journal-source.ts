@@ -23,7 +23,7 @@ export class JournalSource implements FollowedSource {
   constructor(
     readonly shard: ShardName,
     private readonly model: EntryModel,
-    /** Of effects in one transaction: some tens of milliseconds. */
+    /** The bytes of effects that one transaction folds: some tens of milliseconds. */
     private readonly batchBytes: number,
     readonly restore: () => Promise<Checkpoint>,
   ) {}

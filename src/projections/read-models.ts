@@ -52,7 +52,7 @@ const DEFAULT_SEARCH_MS = 1000;
 const OLD_EVERY_MS = 60_000;
 /** Between two rounds of pruning; a tenth of it while more is old than one round removes. */
 const PRUNE_EVERY_MS = 1000;
-/** Of one round: folding goes on in between. */
+/** One round takes at most so long, and folding goes on between two of them. */
 const PRUNE_ROUND_MS = 30;
 
 export class ReadModels implements MessageLog, RunLog {

@@ -44,13 +44,13 @@ export interface Transaction {
 }
 
 export interface FollowerOptions {
-  /** Of the model, in a line of the log. */
+  /** The name of the model in lines of the log. */
   readonly model: string;
   /** How long entries are gathered for one transaction. */
   readonly lingerMs: number;
-  /** Of effects in one transaction: some tens of milliseconds. */
+  /** The bytes of effects that one transaction folds: some tens of milliseconds. */
   readonly batchBytes: number;
-  /** Of a journal held in memory when the file is slower. */
+  /** What of a journal may be held in memory when the file is slower. */
   readonly maxQueuedBytes: number;
   readonly retryMs: number;
 }

@@ -1,4 +1,4 @@
-/** What rows of the message log and of the run log share, as it is shown: envelopes, each read once, bodies and responses. */
+/** What rows of the message log and of the run log share, as it is shown: envelopes, read once each, bodies, responses. */
 import type { Envelope, HeaderList } from '../domain/queue/index.js';
 import { assert } from '../kernel/index.js';
 import type { SqlFile } from '../ports/index.js';

@@ -8,7 +8,7 @@ export type Ask = (question: Uint8Array) => Promise<Uint8Array>;
 /** Is told of every answer that is behind what was asked for. */
 export type OnBehind = (behind: Behind) => void;
 
-/** Of those that answer on the bus, what they keep: errors name it. */
+/** What those keep that answer on the bus: errors name it. */
 const KEPT = { query: 'the read models', search: 'search indexes' } as const;
 const TRIES = 2;
 

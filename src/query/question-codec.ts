@@ -28,7 +28,7 @@ export type Question =
 
 const KINDS: ReadonlySet<string> = new Set<Question['kind']>(['events', 'dlq', 'runs', 'run-events', 'statistics']);
 
-/** Of this form; a process of another version that does not know it says so. */
+/** The version of this form; a process that does not know it says so. */
 const VERSION = 1;
 /** What is absent stays absent: the members of these records that are optional read as undefined. */
 const OPTIONS = { ignoreUndefined: true };
@@ -63,7 +63,7 @@ export function decodeQuestion(bytes: Uint8Array): Question {
   return question;
 }
 
-/** Of items with envelopes and bodies. */
+/** Writes a page of items that have envelopes and bodies. */
 export function encodeSharedPage<Item extends Parcel>({ items, next, behind }: Page<Item>): Uint8Array {
   const envelopes = new Map<Envelope, number>();
   const bodies = new Map<Uint8Array, number>();

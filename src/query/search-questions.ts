@@ -12,7 +12,7 @@ export type SearchQuestion =
   | { readonly kind: 'search'; readonly index: DatabaseId; readonly name: string; readonly query: SearchQuery }
   | { readonly kind: 'info'; readonly index: DatabaseId };
 
-/** Of this form; a process of another version that does not know it says so. */
+/** The version of this form; a process that does not know it says so. */
 const VERSION = 1;
 const KINDS: ReadonlySet<unknown> = new Set<SearchQuestion['kind']>(['search', 'info']);
 

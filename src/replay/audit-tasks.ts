@@ -13,8 +13,7 @@ import {
   verifyShard,
   wordJson,
 } from '../journal/index.js';
-import type { ShardName } from '../kernel/index.js';
-import { MillraceError, type PartitionName } from '../kernel/index.js';
+import { MillraceError, obtain, type PartitionName, type ShardName } from '../kernel/index.js';
 import { kvPartition, queuePartition, shardOf } from '../messages/index.js';
 import type { AuditedPlace, AuditTask } from '../ports/index.js';
 import { diffDatabase, type PartitionsByShard, type ReplayPorts, replayDatabase } from './database.js';
@@ -191,9 +190,7 @@ function placesOf({ kvShards, queueShards }: AuditWorld, of: AuditedPlace): Part
       partition,
       of.kind === 'database' ? kvShards : queueShards,
     );
-    const known = places.get(shard);
-    if (known === undefined) places.set(shard, [partition]);
-    else known.push(partition);
+    obtain(places, shard, () => []).push(partition);
   }
   return places;
 }

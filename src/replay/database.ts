@@ -31,9 +31,9 @@ export interface ReplayedShard {
 export interface ReplayedPart<F> {
   readonly partition: PartitionName;
   readonly fold: F;
-  /** Of the last entry of its shard that is in it. */
+  /** The position of the last entry of its shard that is in it. */
   readonly position: number;
-  /** Of its last section; 0 where there is none. */
+  /** The index of its last section; 0 where there is none. */
   readonly index: number;
   readonly hash: Uint8Array;
 }

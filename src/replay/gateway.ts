@@ -26,16 +26,16 @@ import type { KvGateway, Timers } from '../ports/index.js';
 
 export interface ReplayedPartition {
   readonly engine: KvEngine;
-  /** Of the last entry in it. */
+  /** The position of the last entry in it. */
   readonly position: number;
 }
 
-/** Of an activation that has never changed anything. */
+/** The mark of an activation that has never changed anything. */
 const MARK = 'replay';
 
 export class ReplayGateway implements KvGateway {
   readonly #refused: ErrorReply;
-  /** Of each partition the request that came last, done or not. */
+  /** The request to each partition that came last, done or not. */
   readonly #latest = new Map<PartitionName, Promise<unknown>>();
 
   /** @param atMs the moment; milliseconds since the epoch */

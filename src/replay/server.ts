@@ -20,7 +20,7 @@ export interface ReplayServerPorts {
   readonly timers: Timers;
   readonly random: Random;
   readonly log: Log;
-  /** Of the database as it is now. */
+  /** The access to the database as it is now. */
   readonly access: Access;
 }
 
@@ -40,7 +40,7 @@ export interface ReplayServer {
   close(): Promise<void>;
 }
 
-/** Of a request in flight when the server is closed. */
+/** A request in flight has so long when the server is closed. */
 const CLOSE_AFTER_MS = 2000;
 
 /** @throws what listening throws */

@@ -21,7 +21,6 @@ import {
   ClockWatch,
   GuardedClock,
   Membership,
-  NO_METRICS,
   Session,
   ShardActor,
   ShardCaller,
@@ -39,6 +38,7 @@ import {
   ROOMY,
   UNWATCHED,
 } from '../../src/ports/index.js';
+import { NO_METRICS } from '../support/no-metrics.js';
 import type { SimDestinations } from './queue-destinations.js';
 import type { SimMember } from './sim-kit.js';
 import {

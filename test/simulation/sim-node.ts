@@ -8,7 +8,6 @@ import {
   ClockWatch,
   GuardedClock,
   Membership,
-  NO_METRICS,
   Session,
   ShardActor,
   ShardCaller,
@@ -20,6 +19,7 @@ import type { PartitionName, ShardName } from '../../src/kernel/index.js';
 import type { KvRequest, KvResponse } from '../../src/messages/index.js';
 import { type Compactor, type KvGateway, ROOMY } from '../../src/ports/index.js';
 import { NO_LISTENERS } from '../support/no-listeners.js';
+import { NO_METRICS } from '../support/no-metrics.js';
 import { newFold } from './folds.js';
 import type { SimMember } from './sim-kit.js';
 import {

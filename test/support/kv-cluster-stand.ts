@@ -12,7 +12,6 @@ import {
   ClockWatch,
   GuardedClock,
   Membership,
-  NO_METRICS,
   Session,
   ShardActor,
   ShardCaller,
@@ -26,6 +25,7 @@ import { type BootTime, type Clock, type KvGateway, type Log, ROOMY } from '../.
 import { LIMITS } from './kv-shard-stand.js';
 import { ManualTime, MemoryJournal, MemoryLeaseStore, MemoryNetwork, MemoryObjectStore } from './memory/index.js';
 import { NO_LISTENERS } from './no-listeners.js';
+import { NO_METRICS } from './no-metrics.js';
 
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;
 export const SHARD = 'KV_0' as ShardName;

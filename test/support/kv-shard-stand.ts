@@ -1,6 +1,6 @@
 /** One kv shard on memory adapters and manual time: for specs of the actor, a command at a time. */
 import { KvFold, KvPlane, KvWork, replayFold } from '../../src/actors/kv-shard/index.js';
-import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
+import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { KvEngine, type Permissions, type Reply } from '../../src/domain/kv/index.js';
 import { loadKept } from '../../src/journal/backup/index.js';
 import { type ChainHead, compactShard, DefiniteAppender, recover, SnapshotStore } from '../../src/journal/index.js';
@@ -9,6 +9,7 @@ import type { KvEvent, KvMode, KvRequest } from '../../src/messages/index.js';
 import { type CompactionResult, type DataLimits, type Log, NO_DATA_LIMITS } from '../../src/ports/index.js';
 import { HeldJournal } from './held-journal.js';
 import { ManualTime, MemoryObjectStore } from './memory/index.js';
+import { NO_METRICS } from './no-metrics.js';
 
 export const SHARD = 'KV_0' as ShardName;
 const DATABASE = 'db-aaaaaaaaaaaaaaaa' as DatabaseId;

@@ -13,7 +13,7 @@ import {
   type QueuePlaneLimits,
   QueueWork,
 } from '../../src/actors/queue/index.js';
-import { type Activation, type ActorLimits, NO_METRICS, ShardActor } from '../../src/actors/runtime/index.js';
+import { type Activation, type ActorLimits, ShardActor } from '../../src/actors/runtime/index.js';
 import { decodeQueueEvents } from '../../src/codec/queue/index.js';
 import {
   type AccountFacts,
@@ -38,6 +38,7 @@ import { type CompactionResult, type Log, UNWATCHED } from '../../src/ports/inde
 import { HeldJournal } from './held-journal.js';
 import { MemoryLog } from './kv-face.js';
 import { ManualTime, MemoryObjectStore } from './memory/index.js';
+import { NO_METRICS } from './no-metrics.js';
 import { PLAIN_DELIVERY } from './plain-delivery.js';
 import { ScriptedHttp } from './scripted-http.js';
 

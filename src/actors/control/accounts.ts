@@ -4,7 +4,7 @@
  */
 import { type Account, DEFAULT_ACCOUNT_LIMITS } from '../../domain/control/index.js';
 import type { AccountFacts } from '../../domain/queue/index.js';
-import { type AccountId, MillraceError, type Random, Remembered } from '../../kernel/index.js';
+import { type AccountId, MillraceError, obtain, type Random, Remembered } from '../../kernel/index.js';
 import { hashSecret, newSecretText, userIdIn } from '../../messages/index.js';
 import type { AccountBook, QueueAccess, QueueAdmin, QueueGrant, Sealing, SigningKeys } from '../../ports/index.js';
 import type { ControlClient } from './control-client.js';
@@ -15,7 +15,7 @@ export interface AccountsPorts {
   readonly view: ControlView;
   readonly client: ControlClient;
   readonly random: Random;
-  /** Of the key file; asked for when a key is needed. */
+  /** Opens the key file; it is asked for when a key is needed. */
   readonly sealing: () => Sealing;
 }
 
@@ -85,7 +85,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     const cached = this.#factsById.get(id);
     if (cached !== undefined) return cached;
     const { accounts, deletedAccounts } = this.ports.view.state;
-    // Of a team that is gone, what its queue still holds rests: nothing is taken, nothing delivered.
+    // What the queue of a deleted team still holds rests: nothing is taken, nothing is delivered.
     const account = deletedAccounts.has(id) ? ({ state: 'passive' } as const) : accounts.get(id);
     if (account === undefined) return undefined;
     const { limits = DEFAULT_ACCOUNT_LIMITS, state = 'active' }: Pick<Account, 'limits' | 'state'> = account;
@@ -94,7 +94,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
     return facts;
   }
 
-  /** Of every account how many events of its log are kept; undefined while this process may not know the newest. */
+  /** How many events of its log each account keeps; undefined while this process may not know the newest number. */
   eventLimits(): Iterable<readonly [AccountId, number]> | undefined {
     const { view } = this.ports;
     return view.isFresh ? maxEventsOf(view.state.accounts) : undefined;
@@ -103,11 +103,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
   signingKeysOf(id: AccountId): SigningKeys | undefined {
     const account = this.ports.view.state.accounts.get(id);
     if (account === undefined) return undefined;
-    let keys = this.#keysByAccount.get(account);
-    if (keys === undefined) {
-      keys = this.#keysOf(account);
-      this.#keysByAccount.set(account, keys);
-    }
+    const keys = obtain(this.#keysByAccount, account, () => this.#keysOf(account));
     return keys;
   }
 
@@ -144,7 +140,7 @@ export class Accounts implements QueueAccess, AccountBook, QueueAdmin {
 
   #keysOf({ secrets: { signingKeyCurrent, signingKeyNext } }: Account): SigningKeys {
     const name = `${signingKeyCurrent.sealed} ${signingKeyNext.sealed}`;
-    return this.#keysBySealed.of(name, () => {
+    return obtain(this.#keysBySealed, name, () => {
       const sealing = this.ports.sealing();
       return { current: sealing.open(signingKeyCurrent.sealed), next: sealing.open(signingKeyNext.sealed) };
     });

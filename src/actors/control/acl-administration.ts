@@ -18,7 +18,7 @@ import {
 import type { AclAdmin, AclUserChange } from '../../ports/index.js';
 import type { ControlClient, ReplyOf } from './control-client.js';
 
-/** Of two who change a user at once one is asked again; more than this is a storm. */
+/** Where two change a user at once, one of them is asked again; more tries than this are a storm. */
 const MAX_TRIES = 20;
 const SALT_BYTES = 16;
 

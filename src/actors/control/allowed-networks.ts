@@ -2,6 +2,7 @@
  * The addresses that may use a database, compiled from a list of IPv4 addresses and CIDR blocks. What cannot be read
  * in the list lets nobody in: a list that is not empty is never wider than what it says.
  */
+import { obtain } from '../../kernel/index.js';
 import type { Networks } from '../../ports/index.js';
 
 const BITS = 32;
@@ -48,11 +49,7 @@ const compiled = new WeakMap<readonly string[], Networks>();
 /** Once for each list that the control state holds; undefined for an empty one: everybody may connect. */
 export function allowedNetworks(list: readonly string[] | undefined): Networks | undefined {
   if (list === undefined || list.length === 0) return undefined;
-  let networks = compiled.get(list);
-  if (networks === undefined) {
-    networks = new AllowedNetworks(list);
-    compiled.set(list, networks);
-  }
+  const networks = obtain(compiled, list, () => new AllowedNetworks(list));
   return networks;
 }
 

@@ -40,7 +40,7 @@ const BURST_MS = 100;
 /** CT3. Client packages give up after some 5 to 10 s; what waits longer would run for nobody. */
 export const MAX_WAIT_MS = 5_000;
 export const MAX_WAITING_REQUESTS = 1_000;
-/** Of all databases of the process. */
+/** So many bytes of requests may wait, of all databases of the process together. */
 export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** What is used changes with the meter's records, once a second. */
 const USE_IS_FRESH_MS = 1_000;
@@ -59,7 +59,7 @@ interface Waiting {
 
 interface Flow {
   readonly database: DatabaseId;
-  /** Of the view, that the pace was read from. */
+  /** The version of the view that the pace was read from. */
   version: number;
   readAtMs: number;
   commandsPerSecond: number;

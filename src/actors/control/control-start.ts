@@ -19,7 +19,7 @@ export interface ControlStartPorts extends VouchedPorts {
   readonly timers: Timers;
   readonly client: ControlClient;
   readonly view: Pick<ControlView, 'damage' | 'state'>;
-  /** Of the control shard in this process; undefined where it is never owned. */
+  /** The host of the control shard in this process; undefined where the shard is never owned. */
   readonly host: { stoppedShards(): ReadonlyMap<ShardName, MillraceError> } | undefined;
   /** One server has the journal, and no replica of it. */
   readonly isAlone: boolean;

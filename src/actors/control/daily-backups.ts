@@ -33,7 +33,7 @@ const LOOK_EVERY_MS = 60_000;
 /** The last one that succeeded stays in any case. */
 const KEPT_DAYS = 1;
 const KEPT_DAYS_WITH_PROD_PACK = 3;
-/** Of one day, until one succeeds. */
+/** A day's backup is tried so often until one succeeds. */
 const MAX_TRIES = 3;
 const DAY_MS = 86_400_000;
 

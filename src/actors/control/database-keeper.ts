@@ -43,14 +43,14 @@ export interface KeeperPorts {
 export interface KeeperOptions {
   readonly clusterId: string;
   readonly kvShards: number;
-  /** Of segments of one partition that can be put in place at once. */
+  /** The bytes of segments of one partition that can be put in place at once. */
   readonly maxPartitionBytes: number;
   /** Longer than a copy of the control state may be behind. */
   readonly settleMs: number;
   readonly retryMs: number;
 }
 
-/** Of telling the control actor: a minute of retries, as of looking for a database that was just created. */
+/** The control actor is told for a minute, and a database that was just created is looked for as long. */
 const TRIES = 60;
 const RESTORE_TRIES = 3;
 

@@ -19,7 +19,7 @@ import { allowedNetworks } from './allowed-networks.js';
 
 interface Origin {
   readonly lookUp: () => KvGrant | undefined;
-  /** Of the state that the grant was last seen to be right in. */
+  /** The version of the state in which the grant was last seen to be right. */
   version: number;
 }
 

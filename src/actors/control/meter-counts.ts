@@ -1,6 +1,6 @@
 /** What was used on one UTC day and is not written yet: plain numbers, added to with every request. */
 import type { UtcDay } from '../../domain/control/index.js';
-import type { AccountId, DatabaseId } from '../../kernel/index.js';
+import { type AccountId, type DatabaseId, obtain } from '../../kernel/index.js';
 import {
   LATENCY_BOUNDS_MS,
   type MeteredWork,
@@ -113,7 +113,7 @@ class SearchCounts {
   }
 }
 
-/** Of the record that is being made: a message of NATS holds 1 MiB. */
+/** The room that is left in the record that is being made: a message of NATS holds 1 MiB. */
 export class RecordRoom {
   #rows = 0;
   #bytes = 0;
@@ -165,20 +165,12 @@ export class DayCounts {
   }
 
   addSearch(index: DatabaseId, usage: SearchUsage): void {
-    let counts = this.#searches.get(index);
-    if (counts === undefined) {
-      counts = new SearchCounts();
-      this.#searches.set(index, counts);
-    }
+    const counts = obtain(this.#searches, index, () => new SearchCounts());
     counts.add(usage);
   }
 
   addQueue(account: AccountId, { bytesIn, bytesOut }: QueueUsage): void {
-    let counts = this.#queues.get(account);
-    if (counts === undefined) {
-      counts = { bytesIn: 0, bytesOut: 0 };
-      this.#queues.set(account, counts);
-    }
+    const counts = obtain(this.#queues, account, () => ({ bytesIn: 0, bytesOut: 0 }));
     counts.bytesIn += bytesIn;
     counts.bytesOut += bytesOut;
   }
@@ -229,7 +221,7 @@ export function taken<Key, Value, Row>(
   return rows;
 }
 
-/** Of a database that was not used and has connections to tell of. */
+/** The row of a database that was not used and has connections to tell of. */
 export function idleRow(database: DatabaseId, connections: number): MeterRow {
   return new KvCounts().row(database, connections);
 }

@@ -38,7 +38,7 @@ export const DEFAULT_FOLDER_LIMITS: MeterFolderLimits = {
   maxHeld: 10_000,
 };
 
-/** Of the log, while it waits. */
+/** What of the log may be held in memory while it waits. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 interface Read {

@@ -19,7 +19,7 @@ export interface DatabasePlace extends PartitionPlace {
   readonly id: DatabaseId;
 }
 
-/** Of the installation. */
+/** How many shards the installation has. */
 export interface ShardCounts {
   readonly kvShards: number;
   readonly queueShards: number;
@@ -50,7 +50,7 @@ export function placeOfDatabase(
   return { id: database.id, partitions, shards };
 }
 
-/** Of the account's queue. @throws NOT_FOUND */
+/** Where the account's queue is. @throws NOT_FOUND */
 export function placeOfAccount(
   { accounts }: ControlState,
   idOrUuid: string,

@@ -53,9 +53,9 @@ export interface CommandRunnerPorts {
   readonly held?: Pick<HeldData, 'maxBytesOf'> | undefined;
 }
 
-/** Of a transaction. Reading the clock costs as much as a small command. */
+/** A transaction looks at the clock this seldom, because reading it costs as much as a small command. */
 const COMMANDS_BETWEEN_LOOKS = 16;
-/** Nobody hears it. */
+/** The reply to a command whose client has left: nobody hears it. */
 const NOT_ANSWERED = new ErrorReply('ERR the client has left');
 const ALWAYS = () => true;
 const INTERNAL_ERROR = new ErrorReply('ERR internal error; nothing of the command was kept');
@@ -389,7 +389,7 @@ export class CommandRunner {
       for (const key of keys) {
         for (const waiter of slot.waiting.waitingFor(key)) {
           if (slot.isInDoubt) return;
-          // Of a key that is gone readers of streams have to hear: their group went with it. Others wait on.
+          // Readers of streams have to hear that a key is gone, because their group went with it. Others wait on.
           const isForIt = engine.keyspace.isThere(key) || findCommand(waiter.words)?.family === 'stream';
           if (isForIt) this.#serve(slot, engine, key, waiter, turn);
         }
@@ -475,7 +475,7 @@ export class CommandRunner {
     return true;
   }
 
-  /** Of scripts, whether they say that they write nothing. */
+  /** Asks of scripts alone whether they say that they write nothing. */
   judge(engine: KvEngine, work: KvWork): 'done' {
     for (const words of work.request.commands) {
       const spec = findCommand(words);
@@ -519,7 +519,7 @@ function obeySettings(slot: PartitionSlot, engine: KvEngine, nowMs: number): voi
   if (engine.bounds.areSet) engine.makeRoom(nowMs);
 }
 
-/** Of what lets a database grow: why it may not. Scripts are told so, and may read. */
+/** Says why a command that lets a database grow may not run. Scripts are told so, and may read. */
 function makeRoomFor(engine: KvEngine, { flags, family }: CommandSpec, nowMs: number): ErrorReply | undefined {
   const isBounded = engine.bounds.areSet;
   if (isBounded && flags.includes('denyoom')) return engine.makeRoom(nowMs);

@@ -1,9 +1,18 @@
 /** Who is shown a command that has run, whatever it changed: monitors, and clients that keep copies of what they read. */
 import type { CommandSpec } from '../../domain/kv/index.js';
-import type { SessionId } from '../../kernel/index.js';
+import type { ByteString, SessionId } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
-import { monitorLine } from './monitor-line.js';
 import type { PartitionSlot } from './partition-slot.js';
+
+const NAMED: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '"': '\\"',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\x07': '\\a',
+  '\b': '\\b',
+};
 
 /** Scripts are shown in front of their commands; what else is not for monitors holds secrets, or is one itself. */
 export function isForMonitors({ flags }: CommandSpec): boolean {
@@ -34,4 +43,18 @@ export function trackScript(slot: PartitionSlot, work: KvWork, edge: SessionId):
   slot.audience.scriptReads = undefined;
   track(slot, reads, edge);
   work.scriptReads = [...(work.scriptReads ?? []), ...reads];
+}
+
+/** As MONITOR prints it: `1721284005.242090 [0 127.0.0.1:50432] "GET" "k"`. */
+function monitorLine(words: readonly ByteString[], nowMicros: number, address: string): ByteString {
+  const seconds = Math.floor(nowMicros / 1e6);
+  const micros = String(Math.floor(nowMicros % 1e6)).padStart(6, '0');
+  return `${seconds}.${micros} [0 ${address}] ${words.map(quoted).join(' ')}`;
+}
+
+function quoted(word: ByteString): ByteString {
+  const escaped = word.replace(/[^ !#-[\]-~]/g, (character) => {
+    return NAMED[character] ?? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return `"${escaped}"`;
 }

@@ -9,7 +9,7 @@ import { parseKvPartition } from '../../messages/index.js';
 import type { Log, Timers } from '../../ports/index.js';
 import { HeldMemory } from '../runtime/index.js';
 
-/** Of what the process may hold; several processes hold a database of several partitions together. */
+/** The part of a process's memory that one database may have; one with several partitions has it in each process. */
 export const DATABASE_SHARE = 0.8;
 
 export interface HeldDataParts {
@@ -22,7 +22,7 @@ export class HeldData {
   readonly #memory: HeldMemory<DatabaseId>;
 
   constructor(
-    /** Of all databases together. */
+    /** What all databases may hold together. */
     readonly limitBytes: number,
     { timers, log, loaded }: HeldDataParts,
   ) {

@@ -9,7 +9,7 @@
  *      knows what once was. Until then, and of what is not loaded, the size that was told last stands
  */
 import { KEY_OVERHEAD_BYTES } from '../../domain/kv/index.js';
-import type { PartitionName } from '../../kernel/index.js';
+import { obtain, type PartitionName } from '../../kernel/index.js';
 import { parseKvPartition } from '../../messages/index.js';
 import type { Clock, Meter, Timer, Timers } from '../../ports/index.js';
 import type { ShardActor } from '../runtime/index.js';
@@ -17,7 +17,7 @@ import type { KvFold } from './kv-fold.js';
 import type { KvPlane } from './kv-plane.js';
 import type { KvWork } from './kv-work.js';
 
-/** Of a shard, here, in whatever state. */
+/** The owner of a shard in this process, in whatever state it is. */
 export interface GaugedOwner {
   readonly actor: Pick<ShardActor<KvWork>, 'state' | 'epoch' | 'holdsLease'>;
   readonly plane: Pick<KvPlane, 'loaded'>;
@@ -51,7 +51,7 @@ interface Told {
 }
 
 export class KvGauges {
-  /** Of a fold that was put away nothing is remembered: its successor begins to count at 0. */
+  /** A fold that was put away is forgotten with what was told of it: its successor begins to count at 0. */
   readonly #told = new WeakMap<KvFold, Told>();
   #timer: Timer | undefined;
   #isStopped = false;
@@ -103,11 +103,13 @@ export class KvGauges {
   #lookAt(name: PartitionName, fold: KvFold, epoch: number, nowMs: number): void {
     const { size: keys, bytes, hits, misses } = fold.engine.keyspace;
     const storageBytes = bytes + keys * KEY_OVERHEAD_BYTES;
-    let told = this.#told.get(fold);
-    if (told === undefined) {
-      told = { keys: -1, storageBytes: -1, hits: 0, misses: 0, atMs: Number.NEGATIVE_INFINITY };
-      this.#told.set(fold, told);
-    }
+    const told = obtain(this.#told, fold, () => ({
+      keys: -1,
+      storageBytes: -1,
+      hits: 0,
+      misses: 0,
+      atMs: Number.NEGATIVE_INFINITY,
+    }));
     const hasNewSize = keys !== told.keys || storageBytes !== told.storageBytes;
     const hasLooks = hits !== told.hits || misses !== told.misses;
     if (!hasNewSize && !hasLooks) return;

@@ -8,7 +8,7 @@
  *     whoever cached anything hears that all of it may have changed
  *  E4 what an owner says is handed on in order, some of it at a time (telling.ts)
  */
-import { type ByteString, describeError, type PartitionName, type SessionId } from '../../kernel/index.js';
+import { type ByteString, describeError, obtain, type PartitionName, type SessionId } from '../../kernel/index.js';
 import type { KvDelivery, KvEvent, KvListen, KvListenKind } from '../../messages/index.js';
 import type { Broadcasts, KvEvents, KvGateway, KvGrant, KvSubscription, Log, Timers } from '../../ports/index.js';
 import { type EventListener, Telling } from './telling.js';
@@ -105,14 +105,8 @@ export class KvHub implements KvEvents {
   }
 
   #add(ear: Ear, kind: KvListenKind, name: ByteString, listener: EventListener): void {
-    let byName = ear.names.get(kind);
-    if (byName === undefined) {
-      byName = new Map();
-      ear.names.set(kind, byName);
-    }
-    const listeners = byName.get(name);
-    if (listeners === undefined) byName.set(name, new Set([listener]));
-    else listeners.add(listener);
+    const byName = obtain(ear.names, kind, () => new Map());
+    obtain(byName, name, () => new Set()).add(listener);
     ear.count += 1;
     ear.unsaid.set(`${kind} ${name}`, [kind, name]);
   }

@@ -18,7 +18,7 @@ export class KvWork implements Work {
   /** Commands already executed. */
   progress = 0;
   replies: Reply[] = [];
-  /** Of all replies so far; counted when the request bounds them. */
+  /** The bytes of all replies so far; they are counted when the request bounds them. */
   answerBytes = 0;
   /** The command that `progress` points at, where it runs in slices and has begun. */
   slices: SlicedCommand | undefined;

@@ -37,9 +37,9 @@ export class PartitionSlot {
   lastUsedAtMs = 0;
   /** How often its engine was made; marks of WATCH from an earlier one say nothing. */
   generation = 0;
-  /** Of the parameters that were obeyed last; 0: none was set. */
+  /** The version of the parameters that were obeyed last; 0 when none was set. */
   settingsVersion = 0;
-  /** Of the limits of plans that its engine was told. */
+  /** The version of the limits of plans that its engine was told. */
   limitsVersion = -1;
 
   readonly database: DatabaseId;

@@ -14,7 +14,7 @@ export interface ProcessFactsPorts {
 
 export interface ProcessFactsOptions {
   readonly runId: string;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
   readonly scripts: ScriptLimits;
   /** Work of one command. */

@@ -21,7 +21,7 @@ import type { PartitionSlot } from './partition-slot.js';
  */
 export type LoadKept = (manifest: string, fold: KvFold, maxBytes: number) => Promise<readonly Uint8Array[]>;
 
-/** Of segments. An entry is put together in memory, by its owner and by whoever reads it, some times over. */
+/** The bytes of segments that one entry may have: its owner, and whoever reads it, holds it in memory several times. */
 export const MAX_REPLACEMENT_BYTES = 256 * 1024 * 1024;
 
 type Prepared = { readonly fold: KvFold; readonly segments: readonly Uint8Array[] } | { readonly error: MillraceError };

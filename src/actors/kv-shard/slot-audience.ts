@@ -11,13 +11,13 @@ import type { KvEvent, KvListen, KvListenKind, ScriptDenial } from '../../messag
 
 /** Keys that are remembered because a client may have cached them; beyond it the oldest are invalidated. */
 const MAX_TRACKED_KEYS = 1_000_000;
-/** Of one command, that ACL LOG hears of: a script may go on being refused. */
+/** ACL LOG hears of so many refusals of one command, because a script may go on being refused. */
 const MAX_SCRIPT_DENIALS = 16;
 /** A process says every second or so that it is there. */
 export const EDGE_SILENCE_MS = 15_000;
-/** Of `invalidation`: every change, not only of keys that were read. */
+/** The name that a listener to `invalidation` gives to hear of every change, not only of keys that were read. */
 const EVERY_CHANGE = '*';
-/** Of `pause`: a client whose command is held up. */
+/** What a process says under `pause` when it holds up the command of a client. */
 const HELD = 'held';
 
 interface Edge {

@@ -27,7 +27,7 @@ const TOLD_A_LOOK = 32;
 export class Telling implements BroadcastItem {
   readonly #said: Said[] = [];
   #head = 0;
-  /** Of the first: those who have not been told. Whoever stops listening is not among them any more. (T1) */
+  /** Those who have not been told of the first event yet. Whoever stops listening leaves them. (T1) */
   #untold: Iterator<EventListener> | undefined;
   #told = 0;
   #hasTurn = false;

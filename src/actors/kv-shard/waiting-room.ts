@@ -5,7 +5,7 @@
  *  W2 a command leaves once: served, timed out, sent away or given up with its actor
  */
 import { type Blocked, ErrorReply, findCommand, type KeyChanges, type Reply } from '../../domain/kv/index.js';
-import type { ByteString } from '../../kernel/index.js';
+import { type ByteString, obtain } from '../../kernel/index.js';
 import type { KvWork } from './kv-work.js';
 
 export interface Waiter {
@@ -51,9 +51,7 @@ export class WaitingRoom {
     const waiter: Waiter = { work, words: blocked.words ?? words, keys, untilMs, onTimeout: blocked.onTimeout };
     this.#waitersByName.set(work.request.waiter as string, waiter);
     for (const key of keys) {
-      const waiting = this.#waitersByKey.get(key);
-      if (waiting === undefined) this.#waitersByKey.set(key, new Set([waiter]));
-      else waiting.add(waiter);
+      obtain(this.#waitersByKey, key, () => new Set()).add(waiter);
       changes.await(key);
     }
     if (untilMs < this.#earliestMs) this.#earliestMs = untilMs;

@@ -14,7 +14,7 @@ import type { PartitionBodies } from './queue-slot.js';
 export interface BodyCacheParts {
   readonly shard: ShardName;
   readonly partition: PartitionName;
-  /** Of all queues of the process. */
+  /** The memory that all queues of the process share. */
   readonly memory: BodyMemory;
   readonly reader: Pick<BodyReader, 'read'>;
 }

@@ -10,7 +10,7 @@ export const PAGE_BODIES = 512;
 const MAX_STRING_BYTES = 4096;
 /** Copying more takes noticeable time. */
 const UNCOPIED_BYTES = 64 * 1024;
-/** Of a string and of an array, with their place in the page. */
+/** What a string and an array cost beside their bytes, with their place in the page. */
 const STRING_OVERHEAD_BYTES = 25;
 const ARRAY_OVERHEAD_BYTES = 200;
 

@@ -22,7 +22,7 @@ export interface DueWorkLimits {
   /** What is done beside commands goes on only in a turn that has fewer effects, and fewer bytes of them. */
   readonly turnEffects: number;
   readonly turnEffectBytes: number;
-  /** Of one drain, milliseconds. */
+  /** How long one drain may work, milliseconds. */
   readonly shareMs: number;
 }
 

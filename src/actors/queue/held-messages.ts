@@ -14,7 +14,7 @@ import { HeldMemory } from '../runtime/index.js';
 import { type BodyMemory, DEFAULT_BODY_MEMORY_BYTES } from './body-memory.js';
 import type { QueueSlot } from './queue-slot.js';
 
-/** Of the memory for messages: one account alone may wait with a lot, and is not alone for long. */
+/** The part of the memory for messages that one account may have: alone it may wait with a lot, and seldom stays alone. */
 export const ACCOUNT_SHARE = 0.9;
 /** Between two lines that accounts are refused. */
 const TELL_EVERY_LOOKS = 60;
@@ -66,7 +66,7 @@ export class HeldMessages {
     return this.#memory.usedBytes;
   }
 
-  /** Of all accounts, when they were looked at last. */
+  /** The messages of all accounts, when they were looked at last. */
   get messages(): number {
     return this.#messages;
   }

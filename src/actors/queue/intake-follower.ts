@@ -11,7 +11,7 @@
 import { decodeIntakeRecord, type IntakeRecord } from '../../codec/queue/index.js';
 import { bytesOfItems, MAX_COMMAND_MESSAGES, type ToldRecord } from '../../domain/queue/index.js';
 import { followLog, Gate, type LogReader } from '../../journal/index.js';
-import { type AccountId, describeError, type MillraceError, type ShardName } from '../../kernel/index.js';
+import { type AccountId, describeError, type MillraceError, obtain, type ShardName } from '../../kernel/index.js';
 import type { IntakeLog, Log, Metrics, StoredMessage, Timer, Timers } from '../../ports/index.js';
 import { QueueWork } from './queue-work.js';
 
@@ -28,7 +28,7 @@ export interface IntakeLimits {
   /** Records held, and their bytes. */
   readonly maxHeld: number;
   readonly maxHeldBytes: number;
-  /** Of one command. */
+  /** One command takes over so many bytes of records at most. */
   readonly maxTakenBytes: number;
   /** Before what failed is tried again. */
   readonly retryMs: number;
@@ -44,7 +44,7 @@ export const DEFAULT_INTAKE_LIMITS: IntakeLimits = {
   alarmEveryMs: 60_000,
 };
 
-/** Of the intake, while it waits. */
+/** What of the intake may be held in memory while it waits. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** Unreadable records that are named one by one; beyond it they are counted. */
 export const MAX_NAMED_RECORDS = 100;
@@ -151,9 +151,7 @@ export class IntakeFollower {
   }
 
   #hold(account: AccountId, held: Held): void {
-    const others = this.#heldByAccount.get(account);
-    if (others === undefined) this.#heldByAccount.set(account, [held]);
-    else others.push(held);
+    obtain(this.#heldByAccount, account, () => []).push(held);
     this.#open.add(held.position);
     this.#bytes += held.bytes;
     this.#take(account);

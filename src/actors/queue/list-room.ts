@@ -6,9 +6,9 @@
 import { DEFAULT_INLINE_BYTES } from '../../domain/queue/runs/index.js';
 
 export interface ListLimits {
-  /** Of one list: a longer one is left out where the endpoint can fetch it. */
+  /** A list that is longer than this is left out where the endpoint can fetch it. */
   readonly inlineBytes: number;
-  /** Of all lists of an activation that are being delivered. */
+  /** What all lists of an activation may take while they are being delivered. */
   readonly inFlightBytes: number;
 }
 
@@ -26,7 +26,7 @@ export class ListRoom {
 
   constructor(private readonly limits: ListLimits = DEFAULT_LIST_LIMITS) {}
 
-  /** Of the next list, if it can be fetched. */
+  /** How long the next list may be, if it can be fetched. */
   get maxBytes(): number {
     const { inlineBytes, inFlightBytes } = this.limits;
     return Math.min(inlineBytes, Math.max(SHORT_BYTES, inFlightBytes - this.#usedBytes));

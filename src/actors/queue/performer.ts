@@ -15,7 +15,6 @@ import {
 } from '../../domain/queue/index.js';
 import { describeError, isMillraceError } from '../../kernel/index.js';
 import type { CallOutcome, Clock, DeliverySigner, HttpOut, Log, Metrics, Timer, Timers } from '../../ports/index.js';
-import { tellsOfAnswer, tellsOfSent } from './answer-use.js';
 import { type ListLimits, ListRoom } from './list-room.js';
 import type { AttemptPerformer } from './queue-plane.js';
 import type { QueueSlot, StartedAttempt } from './queue-slot.js';
@@ -30,6 +29,8 @@ import {
   planOf,
   putTogether,
   type SentBody,
+  tellsOfAnswer,
+  tellsOfSent,
 } from './sent-body.js';
 
 export interface PerformerPorts {
@@ -67,7 +68,7 @@ interface Call {
   readonly facts: AccountFacts;
   readonly attempt: StartedAttempt;
   readonly plan: BodyPlan;
-  /** Of its list, among all lists that are being delivered; `awaited`: it cannot be fetched, and there is none yet. */
+  /** The room that its list has among those being delivered; `awaited`: it cannot be fetched, and has no room yet. */
   room: 'none' | 'held' | 'awaited' | 'held-long';
   pause: Timer | undefined;
 }
@@ -76,7 +77,7 @@ export class Performer implements AttemptPerformer {
   readonly #calls = new Set<Call>();
   /** In the order of their entries. */
   readonly #toBegin: Call[] = [];
-  /** Of all calls: they end together or not at all. */
+  /** Ends all calls: they end together or not at all. */
   readonly #abort = new AbortController();
   #isEnded = false;
   #lastAlarmAtMs = Number.NEGATIVE_INFINITY;

@@ -27,7 +27,7 @@ export interface QueueGatewayLimits {
   readonly retryEveryMs: number;
   /** A publish that has no answer by then is told; `holdMs` is the end of this, too. */
   readonly tellAfterMs: number;
-  /** Of a record of the intake, which is one message of the server. */
+  /** The largest record of the intake, which is one message of the server. */
   readonly maxIntakeBytes: number;
 }
 

@@ -45,7 +45,7 @@ export interface StartedAttempt {
   readonly body: BodyRef;
   readonly retried: number;
   readonly restarts: number;
-  /** Of a message of a workflow's run. */
+  /** There where the message belongs to a workflow's run. */
   readonly run?: OpenRunAttempt | undefined;
 }
 
@@ -63,7 +63,7 @@ export class QueueSlot {
   behindSinceMs: number | undefined;
   /** Attempts started and not concluded: each holds a place in the process's room. */
   inFlight = 0;
-  /** Of its memory, what the process knows of (held-messages.ts); and what it may hold. */
+  /** The memory that the process has counted for it (held-messages.ts), and below what it may hold. */
   countedBytes = 0;
   boundsFor: ((held: Held) => QueueBounds) | undefined;
   #open: Uint8Array[] = [];

@@ -37,7 +37,7 @@ export interface BodyPlan {
   /** `list-left-out`: nothing is sent, the endpoint fetches it. `too-long`: it cannot be sent at all. */
   readonly kind: 'own' | 'list' | 'list-left-out' | 'too-long' | 'failure';
   readonly entries: readonly RunEntry[];
-  /** Of the list, as it is sent. */
+  /** The length of the list as it is sent. */
   readonly bytes: number;
 }
 
@@ -59,6 +59,21 @@ export function planOf({ envelope, body, run }: StartedAttempt, inlineBytes: num
 /** To others than a workflow's endpoint, by a method that carries none: the message has a body, and the call has not. */
 export function isSentWithoutBody({ envelope, run }: StartedAttempt): boolean {
   return !carriesBody(envelope.settings.method) && (run === undefined || run.part.role === 'call');
+}
+
+/** Its callback tells of what was sent. A run's failure is told with the run's payload instead. */
+export function tellsOfSent(attempt: StartedAttempt): boolean {
+  return attempt.run === undefined ? hasCallback(attempt) : attempt.run.part.role === 'call';
+}
+
+/** Its callback tells of the whole answer. So is a run's failure function told of the one that failed the run. */
+export function tellsOfAnswer(attempt: StartedAttempt): boolean {
+  return attempt.run !== undefined || hasCallback(attempt);
+}
+
+function hasCallback({ envelope }: StartedAttempt): boolean {
+  const { callback, failureCallback } = envelope.settings;
+  return callback !== undefined || failureCallback !== undefined;
 }
 
 export interface SentBody {

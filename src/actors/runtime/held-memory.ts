@@ -8,7 +8,7 @@
  */
 import type { Log, Timer, Timers } from '../../ports/index.js';
 
-/** Of what there is, for those who hold little. */
+/** The part of the memory that is kept for those who hold little. */
 export const RESERVED = 0.1;
 const LOOK_EVERY_MS = 1000;
 /** Well under a millisecond. */
@@ -19,7 +19,7 @@ const TELL_EVERY_LOOKS = 60;
 export interface HeldMemoryParts<Tenant extends string> {
   readonly timers: Timers;
   readonly log: Log;
-  /** Of the line that says that there is little room left. */
+  /** The event in the log that says that there is little room left. */
   readonly event: string;
   /** All that is loaded, and what it holds; a tenant may come more than once. Taken in steps. */
   look(): Iterable<readonly [tenant: Tenant, bytes: number]>;
@@ -34,9 +34,9 @@ export class HeldMemory<Tenant extends string> {
   #looksUntilTold = 0;
 
   constructor(
-    /** Of all tenants together. */
+    /** What all tenants may hold together. */
     readonly limitBytes: number,
-    /** Of one, as a part of that. */
+    /** What one of them may hold, as a part of that. */
     private readonly share: number,
     private readonly parts: HeldMemoryParts<Tenant>,
   ) {}

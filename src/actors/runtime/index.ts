@@ -12,7 +12,7 @@ export { rendezvousOwner } from './placement.js';
 export type { RecoverFn, Recovery } from './recovery.js';
 export { type AnswerMemoryLimits, type MakeWork, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
 export type { CallLimits } from './remote-call.js';
-export { NO_METRICS, type RuntimeMetrics } from './runtime-metrics.js';
+export type { RuntimeMetrics } from './runtime-metrics.js';
 export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';
 export { ShardActor } from './shard-actor.js';

@@ -17,9 +17,9 @@ export interface MailboxLimits {
   readonly quantum: number;
 }
 
-/** Of what may wait. */
+/** The part of what may wait that one tenant may have. */
 const TENANT_SHARE = 0.75;
-/** Beside its bytes: what a command costs at least. */
+/** What a command costs at least, beside its bytes. */
 const COMMAND_COST = 64;
 /** A quantum of 64 KiB is one millisecond then, a thousand small commands or 64 KiB of words, whichever is first. */
 const MS_COST = 64 * 1024;
@@ -155,7 +155,7 @@ export class Mailbox<W extends Work> {
     this.#queuesByTenant.delete(queue.tenant);
     const at = this.#ring.indexOf(queue);
     this.#ring.splice(at, 1);
-    // Of the one behind it the turn is next, with its share.
+    // The tenant behind it has the next turn, with its share.
     if (at <= this.#turnOf) this.#turnOf -= 1;
     if (this.#turnOf < 0) this.#turnOf = Math.max(0, this.#ring.length - 1);
   }

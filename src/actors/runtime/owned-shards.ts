@@ -125,7 +125,7 @@ export class OwnedShards<W extends Work, P extends ShardPlane<W>> {
     return actor === undefined ? undefined : this.#planes.get(actor);
   }
 
-  /** Of every shard that this process has. */
+  /** The actor and the plane of every shard that this process has. */
   *planes(): Iterable<{ readonly actor: ShardActor<W>; readonly plane: P }> {
     for (const actor of this.host.actors()) {
       const plane = this.#planes.get(actor);

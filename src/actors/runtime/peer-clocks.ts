@@ -44,7 +44,7 @@ export class PeerClocks {
 
   constructor(private readonly ownProcess: () => SessionId) {}
 
-  /** Of our own clock: another one each time that it was set. */
+  /** Our own clock gets another number each time that it was set. */
   get generation(): number {
     return this.#generation;
   }

@@ -13,14 +13,3 @@ export interface RuntimeMetrics {
   refused(shard: ShardName): void;
   snapshotted(shard: ShardName): void;
 }
-
-export const NO_METRICS: RuntimeMetrics = {
-  entryStored: () => {},
-  appendUnknown: () => {},
-  mailboxFull: () => {},
-  takeover: () => {},
-  drained: () => {},
-  replayed: () => {},
-  refused: () => {},
-  snapshotted: () => {},
-};

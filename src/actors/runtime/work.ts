@@ -13,7 +13,7 @@ export interface Work {
   readonly tenant: string;
   readonly bytes: number;
   readonly commands: number;
-  /** Of a remote caller; written into the entry, so that a successor can tell what became of it. */
+  /** A remote caller gives it; it is written into the entry, so that a successor can tell what became of the command. */
   readonly commandId?: CommandId | undefined;
   /** On the actor's monotonic clock: it is not begun after this. Infinite for those who wait in this process. */
   deadlineMs: number;

@@ -37,7 +37,7 @@ export interface ConnectorOptions {
   readonly ca?: string | undefined;
 }
 
-/** Of a name with several addresses each gets so long before the next is tried beside it. */
+/** Where a name has several addresses, each gets so long before the next is tried beside it. */
 const NEXT_ADDRESS_AFTER_MS = 500;
 const TCP_KEEP_ALIVE_MS = 60_000;
 

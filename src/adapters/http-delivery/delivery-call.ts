@@ -41,7 +41,7 @@ export class DeliveryCall implements Passenger, Dispatcher.DispatchHandler {
   #status = 0;
   #headers: OutgoingCall['headers'] = [];
   #interimResponses = 0;
-  /** Of the connection, since this call has it. */
+  /** What came over the connection since this call has it. */
   #receivedBytes = 0;
   #bodyBytes = 0;
   #wentOutAgain = false;

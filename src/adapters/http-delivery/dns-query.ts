@@ -38,7 +38,7 @@ interface Query {
 type Ask = (server: DnsServer, query: Query, signal: AbortSignal) => Promise<Buffer>;
 
 const FIRST_WAIT_MS = 1000;
-/** Of a wait, by chance: a thousand questions that were asked at once are not all given up in one round of the loop. */
+/** A wait is longer by up to this part of it, by chance, so that a thousand questions do not all end in one round. */
 const WAIT_SPREAD = 0.25;
 /** By then one wait is longer than any limit on the whole that makes sense. */
 const MAX_ROUNDS = 8;

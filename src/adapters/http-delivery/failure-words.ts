@@ -63,7 +63,7 @@ export function timeoutWords(timeoutMs: number): string {
   return `timed out after ${timeoutMs / 1000}s`;
 }
 
-/** Of an error for several addresses: the first one's. */
+/** The code of an error; where it is about several addresses, that of the first. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { code, errors } = error as { code?: unknown; errors?: readonly unknown[] };

@@ -18,7 +18,7 @@ import type { ResolveName } from './resolve-name.js';
 
 export interface NameLookupOptions {
   readonly resolve: ResolveName;
-  /** Of one lookup, whatever it takes. */
+  /** How long one lookup may take, whatever it needs. */
   readonly timeoutMs: number;
   /** At the same time. */
   readonly maxLookups: number;

@@ -27,7 +27,7 @@ export interface ResolverOptions {
   readonly configFile?: string;
 }
 
-/** Of what the hosts file says: an operator who changes it waits no longer. */
+/** What the hosts file says is believed for so long: an operator who changes it waits no longer. */
 const HOSTS_TTL_MS = 5000;
 /** A denial without a lifetime: it is not to be kept, but a burst of calls need not ask each for itself. */
 const NO_TTL_SECONDS = 1;
@@ -105,7 +105,7 @@ async function resolveOne(name: string, servers: readonly DnsServer[], signal: A
   const found = answers.flatMap((answer) => (answer.kind === 'addresses' ? answer.addresses : []));
   const failed = results.find((result) => result.status === 'rejected');
   if (found.length === 0 && failed !== undefined) throw failed.reason;
-  // Of a name with addresses of one family, for how long it has none of the other does not matter.
+  // Where a name has addresses of one family, it does not matter for how long it has none of the other.
   const relevant = found.length > 0 ? answers.filter(({ kind }) => kind === 'addresses') : answers;
   const ttlSeconds = Math.min(...relevant.map((answer) => answer.ttlSeconds ?? NO_TTL_SECONDS));
   return { addresses: inOrder(found), ttlMs: ttlSeconds * 1000 };

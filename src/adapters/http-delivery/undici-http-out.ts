@@ -65,7 +65,7 @@ const MAX_KNOWN_URLS = 2000;
 const MAX_KNOWN_URL_CHARACTERS = 512;
 /** Node fires longer timers at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Of the connection, not of the message: said here alone, whatever the caller gives. */
+/** Headers that belong to the connection, not to the message: they are said here alone, whatever the caller gives. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
@@ -118,7 +118,7 @@ export class UndiciHttpOut implements HttpOut {
     return figures;
   }
 
-  /** Of long answers: what those take that are being read, and how many wait to be. */
+  /** What long answers take that are being read, and how many wait to be. */
   get answers(): Pick<AnswerRoom, 'usedBytes' | 'waitingCount'> {
     return this.#answers;
   }

@@ -25,7 +25,7 @@ export interface HealthOptions {
   /** Named states; ready when all are ok. Abandoned, as not ready, after `CHECKS_TIMEOUT_MS`. */
   readonly checks: () => Readonly<Record<string, Check>> | Promise<Readonly<Record<string, Check>>>;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
-  /** Of who may read them; undefined: everybody. */
+  /** The token that whoever reads them has to show; undefined: everybody may read them. */
   readonly metricsToken?: string | undefined;
   readonly timers: Timers;
   readonly log: Log;
@@ -43,7 +43,7 @@ const CHECKS_TIMEOUT_MS = 2_000;
 /** Requests have no bodies here; a few seconds are generous. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CONNECTIONS_CHECK_MS = 2_000;
-/** Of the body of a request; what is longer is not read, and its client has a moment to read why. */
+/** A longer body of a request is not read, and its client has a moment to read why. */
 const MAX_BODY_BYTES = 64 * 1024;
 const LINGER_MS = 2_000;
 /** Probes and scrapers, not clients. */

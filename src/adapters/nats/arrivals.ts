@@ -15,7 +15,7 @@ export class Arrivals {
 
   constructor(
     readonly timeoutMs: number,
-    /** Of the stream, as errors name it. */
+    /** The name that errors give the stream. */
     private readonly name: string,
   ) {}
 

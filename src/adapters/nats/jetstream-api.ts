@@ -58,7 +58,7 @@ export interface StreamDescription {
   readonly config: Partial<StreamConfig>;
   readonly created: string;
   readonly state: StreamStateInfo;
-  /** Of `state.subjects`, which come in pages: how many there are. */
+  /** How many `state.subjects` there are: they come in pages. */
   readonly total?: number;
 }
 

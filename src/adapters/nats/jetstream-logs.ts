@@ -18,7 +18,10 @@ const INTAKE_TIMEOUT_MS = 2000;
 /** As for a journal. */
 const METER_TIMEOUT_MS = 5000;
 
-/** The intakes of the queue's shards, a stream beside each journal. Their appends share the journal's connection, because a publish waits for them. */
+/**
+ * The intakes of the queue's shards, a stream beside each journal. Their appends share the journal's connection, because
+ * a publish waits for them.
+ */
 export class JetStreamIntakeLog implements IntakeLog {
   readonly #control: JetStreamApi;
 
@@ -71,7 +74,10 @@ export class JetStreamMeterLog implements MeterLog {
   }
 }
 
-/** @param what is appended, as errors name it. @throws JOURNAL_UNAVAILABLE, which says `isStored: false` where that is known */
+/**
+ * @param what is appended, as errors name it
+ * @throws JOURNAL_UNAVAILABLE, which says `isStored: false` where that is known
+ */
 async function append(
   link: NatsLink,
   names: Names,

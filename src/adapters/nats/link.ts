@@ -62,7 +62,7 @@ export class NatsLink {
     return this.#isConnected;
   }
 
-  /** Of the server connected to now; another one after a reconnect, perhaps. */
+  /** The version of the server that it is connected to now; after a reconnect it may be another one. */
   get serverVersion(): string {
     return this.raw.info?.version ?? '0.0.0';
   }

@@ -17,7 +17,7 @@ export interface RestoreMark {
   readonly state: 'running' | 'complete';
   readonly startedAt: string;
   readonly finishedAt?: string;
-  /** Of the installation that was backed up: where its chains ended. */
+  /** Where the chains of the installation that was backed up ended. */
   readonly backup: {
     readonly clusterId: string;
     readonly madeAt: string;

@@ -22,7 +22,7 @@ const INCOMPLETE_FILE = 'incomplete';
 /** What an attempt that was killed within its first moments leaves alone. */
 const INCOMPLETE_DRAFT = `.${INCOMPLETE_FILE}.`;
 const INCOMPLETE_TEXT = 'A backup is being written here, or was interrupted. Asked for again, it begins anew.\n';
-/** Of our names: a word or two, never something to climb out with. */
+/** The form of our names: a word or two, and never something to climb out with. */
 const NAME = /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)?(\.json)?\/?$/;
 const READ_BYTES = 1024 * 1024;
 

@@ -4,9 +4,9 @@
  */
 import { getHeapStatistics } from 'node:v8';
 
-/** Of the heap limit: what may be held, everything together. */
+/** The part of the heap limit that everything may hold together. */
 const OF_HEAP = 0.75;
-/** Of that, keys and values of databases as they count themselves: in the heap they are 0.75 to 1.6 times as much. */
+/** The part of that for keys and values as they count themselves: in the heap they are 0.75 to 1.6 times as much. */
 const FOR_DATA = 0.55;
 
 /**

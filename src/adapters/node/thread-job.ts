@@ -32,7 +32,7 @@ export interface LogMessage {
 
 export interface ThreadJob {
   readonly entry: URL;
-  /** Of the thread, for debuggers. */
+  /** The name of the thread, for debuggers. */
   readonly name: string;
   /** Cloned into the thread: plain data. */
   readonly data: unknown;
@@ -44,7 +44,7 @@ export interface ThreadJob {
   readonly signal: AbortSignal;
   /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
   readonly lost: string;
-  /** Of errors made here. */
+  /** The details of errors that are made here. */
   readonly details: LogFields;
 }
 

@@ -3,7 +3,7 @@ import { type Timer, Timers } from '../../ports/index.js';
 
 /** Node fires at once, with a warning, what is further away than this; such a delay is cut to it. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
-/** Of `soon` in one round of the loop, milliseconds: what is left waits until sockets have been served. */
+/** Actions of `soon` have so long in one round of the loop: what is left waits until sockets have been served. */
 const ROUND_MS = 4;
 
 export class NodeTimers extends Timers {

@@ -27,7 +27,7 @@ type Database = InstanceType<typeof sqlite.Database>;
 type Statement = ReturnType<Database['prepare']>;
 
 export interface SqliteOptions {
-  /** Of pages held in memory. */
+  /** How much of the file's pages is held in memory, in KiB. */
   readonly cacheKib?: number;
 }
 
@@ -39,7 +39,7 @@ const SPARE_PAGES = 1000;
 const SPARE_SHARE = 1 / 4;
 /** Given back in one step: about a megabyte. */
 const STEP_PAGES = 256;
-/** Of `PRAGMA auto_vacuum`. */
+/** The value of `PRAGMA auto_vacuum` that gives pages back when they are asked for. */
 const INCREMENTAL = 2;
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '.lock'];
 /** Texts of the library for a file that cannot be read as one of its own. A full or failing disk is not among them. */

@@ -1,5 +1,5 @@
 /** The part of the control state that is counted by day: leases of daily limits, and use as the meter saw it. */
-import type { DatabaseId, SessionId } from '../../kernel/index.js';
+import { type DatabaseId, obtain, type SessionId } from '../../kernel/index.js';
 import { firstDayOfMonth } from '../statistics/index.js';
 import { QuotaDay } from './quota.js';
 import { searchSubjectsOf } from './quota-subjects.js';
@@ -50,11 +50,7 @@ export class DayCounts {
 
   quotaDay(database: DatabaseId, day: UtcDay): QuotaDay {
     const days = dayMap(this.quotas, database);
-    let quota = days.get(day);
-    if (quota === undefined) {
-      quota = new QuotaDay();
-      days.set(day, quota);
-    }
+    const quota = obtain(days, day, () => new QuotaDay());
     return quota;
   }
 
@@ -72,10 +68,6 @@ export class DayCounts {
 }
 
 function dayMap<T>(byDatabase: Map<DatabaseId, Map<UtcDay, T>>, database: DatabaseId): Map<UtcDay, T> {
-  let days = byDatabase.get(database);
-  if (days === undefined) {
-    days = new Map();
-    byDatabase.set(database, days);
-  }
+  const days = obtain(byDatabase, database, () => new Map());
   return days;
 }

@@ -1,11 +1,11 @@
 /** Ids by whom they belong to. */
+import { obtain } from '../../kernel/index.js';
+
 export class Owned<Owner extends string, Id extends string> {
   readonly #idsByOwner = new Map<Owner, Set<Id>>();
 
   add(owner: Owner, id: Id): void {
-    const ids = this.#idsByOwner.get(owner);
-    if (ids === undefined) this.#idsByOwner.set(owner, new Set([id]));
-    else ids.add(id);
+    obtain(this.#idsByOwner, owner, () => new Set()).add(id);
   }
 
   remove(owner: Owner, id: Id): void {

@@ -38,7 +38,7 @@ export interface KeepPorts {
 export interface KeepRequest {
   readonly clusterId: string;
   readonly backup: BackupId;
-  /** Of the database, in order of index; `shards[i]` holds `partitions[i]`. */
+  /** The partitions of the database in order of index; `shards[i]` holds `partitions[i]`. */
   readonly partitions: readonly PartitionName[];
   readonly shards: readonly ShardName[];
 }
@@ -46,7 +46,7 @@ export interface KeepRequest {
 export interface Kept {
   /** Names of the partitions' manifests, in order of index. */
   readonly manifests: readonly string[];
-  /** Of all segments. */
+  /** The bytes of all segments. */
   readonly bytes: number;
 }
 

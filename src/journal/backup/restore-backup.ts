@@ -53,7 +53,7 @@ export interface RestoredShard {
   readonly shard: ShardName;
   readonly partitions: number;
   readonly epoch: number;
-  /** Of its first entry, 64 hex digits. */
+  /** The hash of its first entry, 64 hex digits. */
   readonly claim: string;
 }
 

@@ -13,7 +13,7 @@ export interface NewPlace {
   readonly objects: ObjectStore;
   readonly log: Log;
   readonly shard: ShardName;
-  /** Of the entry that the snapshot covers. */
+  /** The number of the entry that the snapshot covers. */
   readonly number: number;
 }
 

@@ -22,7 +22,7 @@ export interface PartitionDigest {
   readonly keys: number;
   /** Index of its last section. */
   readonly sections: number;
-  /** Of its state as a restore makes it. */
+  /** The digest of its state as a restore makes it. */
   readonly digest: string;
 }
 

@@ -144,7 +144,7 @@ export class LogWriter {
         this.rows.dropSchedule(this.#account, event.id);
         break;
       default:
-        // Of no message and of no entry: not part of the log.
+        // It is about no message and no entry, so it is not part of the log.
         break;
     }
   }

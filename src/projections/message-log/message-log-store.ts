@@ -26,7 +26,7 @@ export interface MessageLogStoreOptions {
 }
 
 export class MessageLogStore {
-  /** Of accounts that have a number of their own. */
+  /** How many events those accounts keep that have a number of their own. */
   readonly #maxEvents = new Map<AccountId, number>();
   readonly #file: ModelFile<Parts>;
 

@@ -13,7 +13,7 @@ import { STATE_NUMBERS } from './schema.js';
 
 export interface RetentionLimits {
   readonly maxAgeMs: number;
-  /** Of one account that has no number of its own. */
+  /** What an account keeps that has no number of its own. */
   readonly maxEvents: number;
 }
 

@@ -5,7 +5,7 @@
  */
 
 import type { MessageFilter } from '../../domain/queue/index.js';
-import { Remembered } from '../../kernel/index.js';
+import { obtain, Remembered } from '../../kernel/index.js';
 import type { SqlFile, SqlRow, SqlStatement, SqlValue } from '../../ports/index.js';
 import { isWanted, type Profile, rangesOf, type Wanted, wantedOf } from './facets.js';
 import { isBefore, type Order, type Place } from './log-places.js';
@@ -103,7 +103,7 @@ export class RowSearch {
     if (!search.accept(row)) return false;
     if (wanted.length === 0) return true;
     const id = row.profile as number;
-    return profiles.of(id, () => this.#isProfileWanted(id, wanted));
+    return obtain(profiles, id, () => this.#isProfileWanted(id, wanted));
   }
 
   #isProfileWanted(id: number, wanted: readonly Wanted[]): boolean {

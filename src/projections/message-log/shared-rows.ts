@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { CarriedBody, Envelope } from '../../domain/queue/index.js';
-import { type AccountId, assert, Remembered } from '../../kernel/index.js';
+import { type AccountId, assert, obtain, Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { encodeEnvelope } from './envelope-bytes.js';
@@ -120,7 +120,7 @@ export class SharedRows {
     const bytes = encodeEnvelope(envelope);
     const hash = createHash('sha256').update(`${account} `).update(bytes).digest();
     const key = hash.toString('latin1');
-    return this.#byHash.of(key, () => {
+    return obtain(this.#byHash, key, () => {
       const row = this.#sql.findEnvelope.get([hash]);
       if (row === undefined) return this.#addEnvelope(account, envelope, hash, bytes);
       return { id: row.id as number, account, profile: row.profile as number };

@@ -130,7 +130,7 @@ export function groupsOf(contents: RunContents): readonly GroupShape[] {
   const deliveries = nextOf(contents, groups, groupOfStep);
   const { failedMessage: messageId } = contents;
   if (messageId !== undefined && !hasFailed(shapes, deliveries)) {
-    // Of a step that has its result all the same, or of one that is not known any more.
+    // It belongs to a step that has its result all the same, or to one that is not known any more.
     const delivery = [...entries, ...calls.values(), ...results.values()].find((one) => one.messageId === messageId);
     deliveries.push({ messageId, state: 'STEP_FAILED', delivery });
   }
@@ -175,7 +175,7 @@ function stepOf({ mark, plan, entry }: Slot, { state, calls, results, waiting: a
   const callType = result !== undefined ? 'fromCallback' : call !== undefined ? 'toCallback' : 'step';
   const dead = [plan, call, result].find((one) => one?.state === MESSAGE.DEAD);
   if (dead !== undefined) return { ...parts, callType, open: dead, state: 'STEP_FAILED' };
-  // Of a run that failed it is still told what its children came to.
+  // A run that failed still shows what its children came to.
   if (waiting?.record !== undefined && state === 'RUN_FAILED') {
     return { ...parts, callType, open: undefined, state: 'STEP_SUCCESS' };
   }

@@ -11,7 +11,7 @@ import { type ShownTexts, shownError } from './shown-texts.js';
 
 /** Rows that are read at once: a few milliseconds. */
 const STEP_ROWS = 500;
-/** Of one message: the latest. */
+/** So many failures of one message are shown, the latest. */
 const MAX_FAILURES = 100;
 const STATES = new Map(RUN_STATES.map((state) => [RUN_STATE_NUMBERS[state], state]));
 
@@ -73,7 +73,7 @@ export class RunParts {
     return row && this.head(row);
   }
 
-  /** Of a child: its first message. */
+  /** The payload of a child, which is its first message. */
   payloadOf(account: number, runId: string, createdAtMs: number): { head: RunHead; body: Uint8Array } | undefined {
     const row = this.#sql.runByName.get([account, runId, createdAtMs]);
     if (row === undefined) return undefined;
@@ -181,7 +181,7 @@ export class RunParts {
       state,
       isStarted: row.is_started === 1,
       nextMs: row.next_ms === null ? undefined : (row.next_ms as number),
-      // Of one that was restored nothing but that is known.
+      // A restored one is known to have failed, and nothing else of its failures is known.
       hasFailed: state === MESSAGE.RETRY || (!isWell && this.#sql.failed.get([row.id as number]) !== undefined),
     };
   }

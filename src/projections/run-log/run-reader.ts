@@ -215,7 +215,7 @@ const STATEMENTS = {
     ORDER BY id DESC LIMIT ?`,
 } as const;
 
-/** Of runs; a creation that is named is a range of one instant. */
+/** When runs were created that the filter wants; a creation that it names is a range of one instant. */
 function createdWithin({ fromMs, toMs, createdAtMs }: RunLogFilter) {
   if (createdAtMs === undefined) return { fromMs, toMs };
   return { fromMs: Math.max(createdAtMs, fromMs ?? 0), toMs: Math.min(createdAtMs, toMs ?? createdAtMs) };

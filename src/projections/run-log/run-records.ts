@@ -91,7 +91,7 @@ export class RunRecord {
     const isDone = state === 'STEP_SUCCESS';
     const facts = this.#facts(shape);
     const settings = (shown?.envelope ?? this.head.envelope).settings;
-    // Of a call those that the step gave it; the deliveries to the endpoint have the run's.
+    // A call has the retries that its step gave it; the deliveries to the endpoint have the run's.
     const retried = (call?.envelope ?? shown?.envelope ?? this.head.envelope).settings;
     const out = mark === undefined && entry !== undefined ? this.#payload(entry) : isDone ? facts.out : undefined;
     return {
@@ -122,7 +122,7 @@ export class RunRecord {
     return this.texts.body(this.#body(entry), this.head.envelope.settings.redact);
   }
 
-  /** Of its result; where there is none yet, of its announcement. */
+  /** What its result says; where there is none yet, what its announcement says. */
   #facts({ mark, entry, plan, waiting }: StepShape): StepFacts {
     if (mark === undefined) return NO_FACTS;
     if (entry === undefined && waiting?.record !== undefined) return stepFactsOf(waiting.record);

@@ -4,8 +4,10 @@
  *
  * Begun anew with `clear` when it was interrupted: what it remembers between events is of one pass.
  */
+
 import type { DlqEntry, QueueEvent, QueueEventOf } from '../../domain/queue/index.js';
 import type { Invoker, RunEntry, RunPart } from '../../domain/queue/runs/index.js';
+import { obtain } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import type { ChildName } from './run-details.js';
@@ -140,9 +142,7 @@ export class RunRestorer {
       return;
     }
     const key = keyOf(runId, runCreatedAtMs);
-    const others = this.#children.get(key);
-    if (others === undefined) this.#children.set(key, [child]);
-    else others.push(child);
+    obtain(this.#children, key, () => []).push(child);
   }
 
   #failure(account: number, run: RunRow, entry: DlqEntry): void {

@@ -8,11 +8,11 @@ import { type HeaderList, type Redaction, redactedBody, redactedHeader } from '.
 
 /** Bodies and headers of one page. One run is shown whatever it holds, with its texts cut so that they fit. */
 export const MAX_RUN_PAGE_BYTES = 8 * 1024 * 1024;
-/** Of one run, each step having its own; those behind are left out. */
+/** The headers of one run take so much at most, as each step has its own; those behind are left out. */
 const MAX_RUN_HEADER_BYTES = 4 * 1024 * 1024;
 
 export class ShownTexts {
-  /** Of what has been shown. */
+  /** The bytes of what has been shown. */
   bytes = 0;
   #cap = Number.POSITIVE_INFINITY;
   #headerBytes = 0;

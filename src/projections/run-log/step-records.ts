@@ -31,7 +31,7 @@ export function stepFactsOf(content: Uint8Array): StepFacts {
   };
 }
 
-/** Of a call's step: what its record has in `out`. */
+/** What the record of a call's step has in `out`. */
 export function answerInRecord(out: string | undefined): CallAnswer | undefined {
   if (out === undefined) return undefined;
   const { status, header, body } = parsed(out);
@@ -39,7 +39,7 @@ export function answerInRecord(out: string | undefined): CallAnswer | undefined 
   return { status, header: headerOf(header), text: typeof body === 'string' ? body : (JSON.stringify(body) ?? '') };
 }
 
-/** Of a call that has been made: what its callback carries. */
+/** What the callback of a call that has been made carries. */
 export function answerInCallback(content: Uint8Array, textOf: (body: Uint8Array) => string): CallAnswer | undefined {
   const { status, header, body } = membersOf(content);
   if (typeof status !== 'number') return undefined;

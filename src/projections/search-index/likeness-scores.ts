@@ -5,9 +5,9 @@ import { BLOCK_SLOTS, cosine, normalized, type QuantizedVector, quantized } from
 /** Products of two numbers between two pauses: about a millisecond. */
 const SLICE_PRODUCTS = 1_000_000;
 
-/** Of a document that cannot be compared. */
+/** The score of a document that cannot be compared. */
 export const NO_LIKENESS = -1;
-/** Of a text without words to anything: neither alike nor the opposite. */
+/** How alike a text without words is to anything: neither alike nor the opposite. */
 const NEITHER = 0.5;
 
 /** By slot; what is at a slot without a document means nothing. */

@@ -25,7 +25,7 @@ export interface IndexedDocument {
   readonly id: string;
   readonly content: JsonObject;
   readonly metadata: JsonObject | undefined;
-  /** Of its JSON text, as it is stored. */
+  /** The length of its JSON text as it is stored. */
   readonly bytes: number;
   /** The client's own, at length 1. */
   readonly vector: Float32Array | undefined;

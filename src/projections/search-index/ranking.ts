@@ -17,7 +17,7 @@ import type { Scratch } from './scratch.js';
 
 /** What others may reach; the rest up to 1 is for documents that are exactly the query's text. */
 const MOST_WITHOUT_EXACT = 0.99;
-/** Of a slot that is no hit. */
+/** The score of a slot that is no hit. */
 const NO_HIT = -1;
 const MAX_TRIES = 3;
 /** Candidates that are looked at first for each hit that is wanted, when a filter may refuse them. */

@@ -6,7 +6,7 @@ import { type JsonObject, searchableText } from '../../domain/search/index.js';
 
 /** Candidates that are looked at, also by who counts what reranking costs. */
 export const RERANKED_CANDIDATES = 100;
-/** Of the score that a candidate ends with, this much is for the order of its words. */
+/** This part of the score that a candidate ends with is for the order of its words. */
 const SHARE = 0.3;
 /** Words in order, but apart, are worth this much of the phrase. */
 const APART = 0.5;

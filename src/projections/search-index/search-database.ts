@@ -5,7 +5,7 @@
  *  SD2 a stored document that cannot be read is left out and counted: one of them must not hold up all others
  */
 import { decodeDocument, type Embedding, nameOfDocumentsKey, type StoredDocument } from '../../domain/search/index.js';
-import { type ByteString, isMillraceError, MillraceError, textOfBytes } from '../../kernel/index.js';
+import { type ByteString, isMillraceError, MillraceError, obtain, textOfBytes } from '../../kernel/index.js';
 import type { SearchIndexInfo } from '../../ports/index.js';
 import { NamedIndex } from './named-index.js';
 
@@ -127,11 +127,7 @@ export class SearchDatabase {
   }
 
   #fetch(key: ByteString): NamedIndex {
-    let index = this.#byKey.get(key);
-    if (index === undefined) {
-      index = new NamedIndex(this.embedding);
-      this.#byKey.set(key, index);
-    }
+    const index = obtain(this.#byKey, key, () => new NamedIndex(this.embedding));
     return index;
   }
 }

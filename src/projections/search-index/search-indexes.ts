@@ -25,7 +25,7 @@ import { DEFAULT_FOLD_OPTIONS, type SearchPorts, type ShardFoldOptions } from '.
 import { ShardKeeper } from './shard-keeper.js';
 
 export interface SearchIndexesOptions {
-  /** Of the installation: which shard an index lives on follows from it. */
+  /** How many the installation has: which shard an index lives on follows from it. */
   readonly kvShards: number;
   readonly embedding?: Embedding;
   readonly fold?: Partial<Omit<ShardFoldOptions, 'embedding'>>;
@@ -45,7 +45,7 @@ export interface SearchStatus {
   readonly documents: number;
   /** Positions behind, of all shards. */
   readonly behindPositions: number;
-  /** Of the shard that is furthest behind. */
+  /** How long the shard that is furthest behind has been so. */
   readonly behindMs: number;
   /** Stored documents that could not be read. */
   readonly unreadable: number;

@@ -26,7 +26,7 @@ export interface ShardFoldOptions {
   readonly embedding: Embedding;
   /** How long the first message of a batch waits for others. */
   readonly lingerMs: number;
-  /** Of a journal held in memory when indexing is slower. */
+  /** What of a journal may be held in memory when indexing is slower. */
   readonly maxQueuedBytes: number;
 }
 

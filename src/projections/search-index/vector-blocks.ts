@@ -138,7 +138,7 @@ export function normalized(vector: readonly number[]): Float32Array {
   return Float32Array.from(vector, (value) => value / largest / length);
 }
 
-/** Of two vectors of length 1 and as many dimensions. */
+/** The cosine of two vectors of length 1 that have as many dimensions. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] as number) * (b[at] as number);

@@ -2,7 +2,9 @@
  * What the entries of one transaction add, by subject and minute: added up in memory first, so that a busy second
  * costs a few rows and not thousands.
  */
+
 import { MINUTE_MS, stepOf } from '../../domain/statistics/index.js';
+import { obtain } from '../../kernel/index.js';
 import { Bucket } from './bucket.js';
 import { GAUGES } from './metrics.js';
 
@@ -34,16 +36,8 @@ export class Deltas {
     if (this.#minute !== undefined && this.#subject === subject && this.#minute.minuteMs === minuteMs) {
       return this.#minute;
     }
-    let minutes = this.#bySubject.get(subject);
-    if (minutes === undefined) {
-      minutes = new Map();
-      this.#bySubject.set(subject, minutes);
-    }
-    let delta = minutes.get(minuteMs);
-    if (delta === undefined) {
-      delta = new Delta(minuteMs, this.gaugesOf(subject, minuteMs));
-      minutes.set(minuteMs, delta);
-    }
+    const minutes = obtain(this.#bySubject, subject, () => new Map());
+    const delta = obtain(minutes, minuteMs, () => new Delta(minuteMs, this.gaugesOf(subject, minuteMs)));
     this.#subject = subject;
     this.#minute = delta;
     return delta;

@@ -9,7 +9,7 @@ import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 
 export interface LiveMessage {
-  /** Of its body. */
+  /** The length of its body. */
   readonly bytes: number;
   /** It belongs to a workflow's run. */
   readonly isOfRun: boolean;

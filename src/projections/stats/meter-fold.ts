@@ -10,7 +10,7 @@ import type { Delta, Deltas } from './deltas.js';
 import type { GaugeState, Size } from './gauge-state.js';
 import { type Kind, KV, KV_READS, KV_WRITES, QUEUE, SCRIPT_COMMANDS, SEARCH, SEARCH_WORK } from './metrics.js';
 
-/** Of the whole of a search index, which has no parts. */
+/** The part under which a search index is counted, which is always told of as a whole. */
 const WHOLE = -1;
 
 export class MeterFold {

@@ -7,7 +7,7 @@ import type { Checkpoint } from '../checkpoint.js';
 import { type FollowedSource, OtherJournal, type Transaction } from '../shard-follower.js';
 import type { StatsStore } from './stats-store.js';
 
-/** Of one transaction: some milliseconds each way. */
+/** So many records are folded in one transaction, which takes some milliseconds each way. */
 const TRANSACTION_RECORDS = 500;
 
 export class MeterSource implements FollowedSource {
@@ -17,7 +17,7 @@ export class MeterSource implements FollowedSource {
   constructor(
     private readonly store: Pick<StatsStore, 'applyMeter'>,
     private readonly log: Log,
-    /** Of the read model, in a line of the log. */
+    /** The name of the read model in lines of the log. */
     private readonly model: string,
     /** Whether a snapshot has all that stood before the log's first position. */
     private readonly knowsWhatIsGone: (first: number) => Promise<boolean>,

@@ -4,7 +4,7 @@
  */
 import { LATENCY_BOUNDS_MS } from '../../messages/index.js';
 
-/** Of subjects; in the file by number. */
+/** The kinds of subjects, by their numbers in the file. */
 export const KINDS = { kv: 1, queue: 2, search: 3 } as const;
 export type Kind = keyof typeof KINDS;
 

@@ -1,6 +1,6 @@
 /** Tables of the statistics. Instants are milliseconds since the Unix epoch. */
 
-/** Of tables, of the places in a bucket, of what is counted: a file of another one is made anew. */
+/** Changes with the tables, the places in a bucket and what is counted: a file of another version is made anew. */
 export const SCHEMA_VERSION = 2;
 
 export const SCHEMA = `

@@ -35,18 +35,18 @@ export interface SnapshotterPorts {
 
 export interface SnapshotterOptions {
   readonly clusterId: string;
-  /** Of this process: tells its objects from others'. */
+  /** Names this process, and tells its objects from those of others. */
   readonly writer: string;
-  /** Of the meter's log behind the newest snapshot, where that is smaller. */
+  /** Another is due when the meter's log behind the newest has so many bytes, and as many as the newest itself. */
   readonly meterBytes: number;
-  /** Of the newest snapshot, when anything came since: the journals of queues are let go of too. */
+  /** The newest snapshot is at most so old when anything came since: the journals of queues are let go of, too. */
   readonly maxAgeMs: number;
   readonly lookEveryMs: number;
 }
 
 /** About so much of one table is a segment, before it is deflated. */
 const SEGMENT_BYTES = 1024 * 1024;
-/** Of a number, in an estimate. */
+/** What a number takes, in an estimate. */
 const VALUE_BYTES = 8;
 /** A snapshot that every load of ends badly is given up, for this process. */
 const MAX_LOADS = 3;
@@ -218,7 +218,7 @@ interface Rows {
   readonly rows: readonly StatisticsRow[];
 }
 
-/** Of each table, so many rows together that objects are not too many. */
+/** The rows of each table, so many together that there are not too many objects. */
 function* inSegments(steps: Iterable<Rows>): Generator<Rows> {
   let table: StatisticsTable | undefined;
   let rows: StatisticsRow[] = [];
@@ -238,7 +238,7 @@ function* inSegments(steps: Iterable<Rows>): Generator<Rows> {
   if (table !== undefined) yield { table, rows };
 }
 
-/** Of a process without a setting: for tests, and where nothing else is said. */
+/** The policy where no setting says another: in tests, for instance. */
 export const DEFAULT_SNAPSHOTTER_OPTIONS: Omit<SnapshotterOptions, 'clusterId' | 'writer'> = {
   meterBytes: 16 * 1024 * 1024,
   maxAgeMs: 24 * 3_600_000,

@@ -132,7 +132,7 @@ export class StatsReader {
   /** What was known last: where the finer rows do not reach back far enough, the coarser ones still do. */
   #before(subject: number, finest: Resolution, beforeMs: number): Bucket | undefined {
     for (const resolution of RESOLUTIONS.slice(RESOLUTIONS.indexOf(finest))) {
-      // Of steps that were over.
+      // Only steps that were over by then count.
       const found = this.store.rows.before(subject, resolution, beforeMs - resolution.stepMs + 1);
       if (found !== undefined) return found;
     }

@@ -3,7 +3,7 @@
  *
  * What this object remembers is only valid as long as its transactions succeed; after one that did not, `forget` it.
  */
-import { Remembered } from '../../kernel/index.js';
+import { obtain, Remembered } from '../../kernel/index.js';
 import type { SqlFile } from '../../ports/index.js';
 import { type Prepared, prepared } from '../statements.js';
 import { KINDS, type Kind } from './metrics.js';
@@ -21,7 +21,7 @@ export class Subjects {
   /** Makes one where there is none. */
   idOf(kind: Kind, name: string): number {
     const found = () => this.find(kind, name) ?? this.#sql.add.insert([KINDS[kind], name]);
-    return this.#ids.of(`${kind} ${name}`, found);
+    return obtain(this.#ids, `${kind} ${name}`, found);
   }
 
   find(kind: Kind, name: string): number | undefined {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Remembered } from '../../../src/kernel/index.js';
+import { obtain, Remembered } from '../../../src/kernel/index.js';
 
 describe('what is remembered', () => {
   it('is looked for once', () => {
@@ -9,7 +9,7 @@ describe('what is remembered', () => {
       looks += 1;
       return 7;
     };
-    expect([remembered.of('a', find), remembered.of('a', find), looks]).to.deep.equal([7, 7, 1]);
+    expect([obtain(remembered, 'a', find), obtain(remembered, 'a', find), looks]).to.deep.equal([7, 7, 1]);
   });
 
   it('is forgotten as a whole by one more than it has room for, and not by what it knows already', () => {

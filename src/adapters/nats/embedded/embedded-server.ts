@@ -80,7 +80,7 @@ export interface EmbeddedServer {
   readonly version: string;
   /** Whether every write is durable before it is acknowledged. */
   readonly hasSyncAlways: boolean;
-  /** Of the server that runs now, or ran last. */
+  /** The process id of the server that runs now, or ran last. */
   readonly pid: number;
   stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@
  */
 export interface PinnedPackage {
   readonly version: string;
-  /** Of the package's file, lower-case hexadecimal. */
+  /** The digest of the package's file, in lower-case hexadecimal. */
   readonly sha256: string;
 }
 

@@ -23,8 +23,8 @@ export const PINNED_RELEASES: Readonly<Record<string, PinnedRelease>> = {
 };
 
 export interface PinnedRelease {
-  /** Of the archive without `.tar.gz`, and of the one folder in it. */
+  /** The name of the archive without `.tar.gz`, which the one folder in it has, too. */
   readonly name: string;
-  /** Of the archive, lower-case hexadecimal. */
+  /** The digest of the archive, in lower-case hexadecimal. */
   readonly sha256: string;
 }

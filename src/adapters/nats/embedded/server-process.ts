@@ -24,7 +24,7 @@ const START_WITH_WATCHER =
 /** Said to the watcher when the server has ended by itself. */
 const ENDED = 'ended\n';
 const PROBE_TIMEOUT_MS = 2000;
-/** Of what the server printed before it had a log file: enough for a configuration error. */
+/** So much is kept of what the server printed before it had a log file: enough for a configuration error. */
 const KEPT_OUTPUT_BYTES = 4096;
 
 export interface ServerProcess {

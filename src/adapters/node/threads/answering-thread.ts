@@ -32,7 +32,7 @@ export interface AnsweringKind<Status> {
   readonly limits: ResourceLimits;
   /** Questions under way. */
   readonly maxQuestions: number;
-  /** Of the pause before another thread; none: it does not grow. */
+  /** The longest pause before another thread; left out, the pause does not grow. */
   readonly maxRestartMs?: number;
   readonly isCaughtUp: (status: Status) => boolean;
 }

@@ -6,7 +6,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { describeError, MillraceError } from '../../../kernel/index.js';
 import type { LogMessage } from '../thread-job.js';
-import { WantedTexts } from './wanted-texts.js';
 
 export type ToAudit = { readonly kind: 'more'; readonly count: number };
 export type FromAudit =
@@ -29,5 +28,26 @@ export async function sendTexts(port: MessagePort, texts: AsyncIterable<string>)
   } catch (error) {
     const code = error instanceof MillraceError ? error.code : 'DEFECT';
     tell({ kind: 'failure', code, message: describeError(error) });
+  }
+}
+
+/** How many texts the other side has asked for and not been sent. */
+class WantedTexts {
+  #count = 0;
+  #wake: (() => void) | undefined;
+
+  add(count: number): void {
+    this.#count += count;
+    this.#wake?.();
+  }
+
+  /** Resolves when one may be sent, and counts it. */
+  async take(): Promise<void> {
+    while (this.#count === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#count -= 1;
   }
 }

@@ -14,11 +14,11 @@ export interface JobThreadsOptions<World, Job> {
   /** Cloned into the thread: plain data. */
   readonly world: World;
   readonly log: Log;
-  /** Of a thread, for debuggers. */
+  /** The name of a thread, for debuggers. */
   readonly nameOf: (job: Job) => string;
   /** The beginning of what is said of a job without an outcome: `nothing was kept`. */
   readonly lost: string;
-  /** Of errors made here. */
+  /** The details of errors that are made here. */
   readonly detailsOf: (job: Job) => LogFields;
   /** Heap of a thread; the largest partition has to fit about twice. */
   readonly maxHeapMb?: number | undefined;

@@ -47,7 +47,7 @@ export function plainFailure(error: unknown): PlainFailure {
   return { code, message: describeError(error), details: plainFields(details) };
 }
 
-/** Of the one job of a thread. */
+/** What the one job of a thread came to. */
 async function outcomeOf<Result>(work: () => Promise<Result>): Promise<JobOutcome<Result>> {
   try {
     return { kind: 'done', result: await work() };

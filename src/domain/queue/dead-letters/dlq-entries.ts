@@ -2,7 +2,7 @@
  * Messages that failed for good, in the order in which they came, found by the number in their ids. Chunks of a
  * thousand numbers, so that nothing large is ever moved at once.
  */
-import { assert, type DlqId } from '../../../kernel/index.js';
+import { assert, type DlqId, obtain } from '../../../kernel/index.js';
 import { answerBytes, answerMemoryBytes } from '../accounts/held.js';
 import type { DlqEntry } from '../records.js';
 
@@ -42,11 +42,7 @@ export class DlqEntries {
   add(entry: DlqEntry): void {
     const number = numberOf(entry.dlqId);
     const key = Math.floor(number / CHUNK);
-    let chunk = this.#chunks.get(key);
-    if (chunk === undefined) {
-      chunk = new Map();
-      this.#chunks.set(key, chunk);
-    }
+    const chunk = obtain(this.#chunks, key, () => new Map());
     chunk.set(number, entry);
     this.#size += 1;
     this.#answerBytes += answerBytes(entry.response);

@@ -8,6 +8,7 @@
  *  F4 a key without messages is forgotten an hour after the last one, when it is not paused, not pinned and its
  *     window has expired; by the time of events, some with each
  */
+import { obtain } from '../../../kernel/index.js';
 import { SplitMap } from '../collections/split-map.js';
 import type { QueueEventOf } from '../events.js';
 import type { FlowControlSetting } from '../records.js';
@@ -148,11 +149,7 @@ export class FlowKeys {
   }
 
   #getOrMake(key: string): FlowKey {
-    let flow = this.#byKey.get(key);
-    if (flow === undefined) {
-      flow = new FlowKey(key);
-      this.#byKey.set(key, flow);
-    }
+    const flow = obtain(this.#byKey, key, () => new FlowKey(key));
     return flow;
   }
 }

@@ -5,7 +5,7 @@
  *     come to their end
  *  Q2 no more places are taken than the queue's parallelism; one that is lowered takes none away
  */
-import { assert, type MessageId } from '../../../kernel/index.js';
+import { assert, type MessageId, obtain } from '../../../kernel/index.js';
 import type { QueueView } from '../commands.js';
 import type { QueueEventOf } from '../events.js';
 
@@ -62,11 +62,7 @@ export class OrderedQueues {
   }
 
   set({ name, parallelism, isPaused, atMs }: QueueEventOf<'QueueSet'>): OrderedQueue {
-    let queue = this.#byName.get(name);
-    if (queue === undefined) {
-      queue = new OrderedQueue(name, parallelism, atMs);
-      this.#byName.set(name, queue);
-    }
+    const queue = obtain(this.#byName, name, () => new OrderedQueue(name, parallelism, atMs));
     queue.parallelism = parallelism;
     queue.isPaused = isPaused;
     queue.updatedAtMs = atMs;

@@ -7,7 +7,7 @@
  *     headers, retries and flow control
  *  E2 headers of the protocol belong to the message that brings them: those of the trigger to the first delivery alone
  */
-import { calledUrl, Remembered } from '../../../kernel/index.js';
+import { calledUrl, obtain, Remembered } from '../../../kernel/index.js';
 import type { CallbackSetting, DeliverySettings, Envelope, HeaderList, WorkflowMark } from '../records.js';
 import type { AskedDelivery } from './commands.js';
 import type { Run } from './run.js';
@@ -38,12 +38,8 @@ export function stepEnvelope(run: Run, { url, settings, mark }: Omit<AskedDelive
   }
   const own = ownHeader(settings);
   const key = JSON.stringify([url, own, mark]);
-  let kept = stepEnvelopes.get(origin);
-  if (kept === undefined) {
-    kept = new Remembered(MAX_KEPT);
-    stepEnvelopes.set(origin, kept);
-  }
-  return kept.of(key, () => {
+  const kept = obtain(stepEnvelopes, origin, () => new Remembered(MAX_KEPT));
+  return obtain(kept, key, () => {
     const header = [JSON_TYPE, ...userHeaderUnder(own, origin.settings), ...own];
     return runEnvelope(origin, url, plainly(origin.settings, header), mark);
   });

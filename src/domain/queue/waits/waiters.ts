@@ -1,4 +1,5 @@
 /** Steps of all runs that wait for events, by event and by deadline; the envelopes of their results are held. */
+import { obtain } from '../../../kernel/index.js';
 import { IndexedHeap } from '../collections/indexed-heap.js';
 import type { Waiter } from '../runs/records.js';
 import { type Run, Waiting } from '../runs/run.js';
@@ -30,9 +31,7 @@ export class Waiters {
     run.waiting.push(waiting);
     weighWaiting(waiting, 1, this.holds);
     this.#deadlines.push(waiting);
-    const others = this.#byEvent.get(waiter.eventId);
-    if (others === undefined) this.#byEvent.set(waiter.eventId, new Set([waiting]));
-    else others.add(waiting);
+    obtain(this.#byEvent, waiter.eventId, () => new Set()).add(waiting);
   }
 
   remove(waiting: Waiting): void {

@@ -8,13 +8,14 @@ import {
   ControlWork,
   Revocations,
 } from '../../../../src/actors/control/index.js';
-import { NO_METRICS, ShardActor } from '../../../../src/actors/runtime/index.js';
+import { ShardActor } from '../../../../src/actors/runtime/index.js';
 import type { ControlCommand, ControlReply } from '../../../../src/domain/control/index.js';
 import { compactShard, DefiniteAppender, recover, SnapshotStore } from '../../../../src/journal/index.js';
 import type { SessionId } from '../../../../src/kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../../../../src/messages/index.js';
 import type { Log } from '../../../../src/ports/index.js';
 import { ManualTime, MemoryJournal, MemoryNetwork, MemoryObjectStore } from '../../../support/memory/index.js';
+import { NO_METRICS } from '../../../support/no-metrics.js';
 
 export const QUIET_LOG: Log = {
   debug: () => undefined,

@@ -1,0 +1,13 @@
+/** Metrics of the runtime for tests that look at none. */
+import type { RuntimeMetrics } from '../../src/actors/runtime/index.js';
+
+export const NO_METRICS: RuntimeMetrics = {
+  entryStored: () => {},
+  appendUnknown: () => {},
+  mailboxFull: () => {},
+  takeover: () => {},
+  drained: () => {},
+  replayed: () => {},
+  refused: () => {},
+  snapshotted: () => {},
+};
