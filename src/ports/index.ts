@@ -5,6 +5,7 @@ export * from './backups.js';
 export * from './behind.js';
 export * from './broadcasts.js';
 export * from './bus.js';
+export * from './check.js';
 export * from './clock.js';
 export * from './compactor.js';
 export * from './data-limits.js';

@@ -64,6 +64,11 @@ describe('architecture', () => {
     expect(deep.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);
   });
 
+  it('has the container in composition alone', () => {
+    const strays = imports.filter(({ file, specifier }) => specifier === 'tsyringe' && topOf(file) !== 'composition');
+    expect(strays.map(({ file }) => file)).to.deep.equal([]);
+  });
+
   it('lets the command line alone stand above composition', () => {
     const upward = imports.filter(({ file, target }) => topOf(file) !== 'cli' && target?.startsWith('cli/'));
     expect(upward.map(({ file, specifier }) => `${file} imports ${specifier}`)).to.deep.equal([]);

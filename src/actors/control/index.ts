@@ -28,6 +28,7 @@ export {
 export { type DatabasePlace, type PartitionPlace, placeOfAccount, placeOfDatabase } from './places.js';
 export { PlanDataLimits } from './plan-data-limits.js';
 export { type PlanLimits, type PlanLimitsPorts, planLimits } from './plan-limits.js';
+export { ProcessControl, type ProcessControlOptions, type ProcessControlPorts } from './process-control.js';
 export { LONG_SILENCE_MS, QuotaSlices, type QuotaSlicesPorts } from './quota-slices.js';
 export { Revocations } from './revocations.js';
 export { SearchGrants } from './search-grants.js';

@@ -6,6 +6,7 @@ export { KvFold, replayFold } from './kv-fold.js';
 export { type KvGatewayLimits, type KvGatewayPorts, KvShardGateway, serveKvShard } from './kv-gateway.js';
 export { DEFAULT_KV_GAUGES, type GaugedOwner, KvGauges, type KvGaugesOptions } from './kv-gauges.js';
 export { KvHub } from './kv-hub.js';
+export { KvOwner, type KvOwnerOptions, type KvOwnerPorts } from './kv-owner.js';
 export { KvPlane, type KvPlaneLimits, type KvPlanePorts } from './kv-plane.js';
 export { KvWork } from './kv-work.js';
 export { Passivation } from './passivation.js';

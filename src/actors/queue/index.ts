@@ -9,6 +9,7 @@ export { OwnerDuties, type OwnerDutiesPorts } from './owner-duties.js';
 export { Performer, type PerformerPorts } from './performer.js';
 export { QueueFold } from './queue-fold.js';
 export { type QueueGatewayLimits, type QueueGatewayPorts, QueueShardGateway } from './queue-gateway.js';
+export { QueueOwner, type QueueOwnerOptions, type QueueOwnerPorts } from './queue-owner.js';
 export {
   type AttemptPerformer,
   DEFAULT_QUEUE_PLANE_LIMITS,

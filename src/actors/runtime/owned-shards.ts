@@ -35,7 +35,7 @@ import { type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 import type { RecoveryStep, ShardPlane, Work } from './work.js';
 
 /** What a plane is given of the activation that it is made for. */
-export interface PlaneWorld<W extends Work> {
+export interface PlaneParts<W extends Work> {
   readonly activation: Activation;
   /** Once the plane is there. */
   actor(): ShardActor<W>;
@@ -73,7 +73,7 @@ export interface OwnedShardsOptions {
 /** What is particular to a plane. */
 export interface OwnedPlane<W extends Work, P extends ShardPlane<W>> {
   readonly shards: readonly ShardName[];
-  createPlane(world: PlaneWorld<W>): P;
+  createPlane(parts: PlaneParts<W>): P;
   /** Lets others ask the actor. */
   serve(actor: ShardActor<W>, plane: P): void;
   onServing?(actor: ShardActor<W>, plane: P): void;

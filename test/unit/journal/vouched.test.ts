@@ -2,8 +2,9 @@
 import { expect } from 'chai';
 import { MemoryJournal, MemoryLeaseStore } from '../../../src/adapters/memory/index.js';
 import { encodeShardLease } from '../../../src/codec/leases/index.js';
-import { mustBeWhole, type VouchedPorts, WHAT_TO_DO } from '../../../src/journal/index.js';
+import { mustBeWhole, type VouchedPorts } from '../../../src/journal/index.js';
 import { isMillraceError, type SessionId } from '../../../src/kernel/index.js';
+import { WHAT_TO_DO } from '../../../src/ports/index.js';
 import { SHARD, ShardHistory } from '../../spec/journal/shard-history.js';
 import { realTime } from '../../support/real-time.js';
 
