@@ -13,50 +13,29 @@ import { LAYOUT_MARK, openForCommand, openNats } from '../adapters/nats/installa
 import { readFileIfThere } from '../adapters/node/index.js';
 import { storageOfCommand } from '../composition/index.js';
 import type { Config } from '../config/index.js';
-import type { BackupSource, Installation, RestoreTarget } from '../journal/backup/index.js';
-import type { VouchedPorts } from '../journal/index.js';
+import type { Installation } from '../journal/backup/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type { Log } from '../ports/index.js';
-
-export interface BackupSourcePlace {
-  readonly source: BackupSource & VouchedPorts;
-  readonly installation: Installation;
-  close(): Promise<void>;
-}
-
-export interface RestorePlace {
-  readonly target: RestoreTarget;
-  readonly mark: MarkKeeper;
-  close(): Promise<void>;
-}
 
 /**
  * The installation that runs, or that of the data directory for as long as the command takes.
  * @throws BAD_CONFIG when there is none: nothing is made here
  */
-export async function openSource(config: Config, log: Log): Promise<BackupSourcePlace> {
+export async function openSource(config: Config, log: Log) {
   const { dataDir } = config.storage;
   if (config.isEmbedded && (await readFileIfThere(join(dataDir, LAYOUT_MARK))) === undefined) {
     throw new MillraceError('BAD_CONFIG', `there is no installation in the data directory ${dataDir}`);
   }
   const { connections, layout, close } = await openForCommand(config, log, false);
-  return {
-    source: storageOfCommand(config, connections, log),
-    installation: installationOf(layout),
-    close,
-  };
+  return { source: storageOfCommand(config, connections, log), installation: installationOf(layout), close };
 }
 
 /**
  * @param onBegun called before anything is made there, with where it has to be marked, when that can be said so early
  * @throws CONFLICT when the place is not empty, BAD_CONFIG when an earlier restore did not come to its end
  */
-export async function openTarget(
-  config: Config,
-  log: Log,
-  onBegun: (mark: MarkKeeper) => Promise<void>,
-): Promise<RestorePlace> {
+export async function openTarget(config: Config, log: Log, onBegun: (mark: MarkKeeper) => Promise<void>) {
   if (config.isEmbedded) {
     const mark = markFile(config.storage.dataDir);
     await refuseUnfinishedRestore(mark, config.storage.dataDir);

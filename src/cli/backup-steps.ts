@@ -7,9 +7,9 @@ import {
   NodeRandom,
   PRIVATE_FILE,
   readFileIfThere,
+  VERSION,
   writeFileAtomic,
 } from '../adapters/node/index.js';
-import { commandLog, VERSION } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import {
   type BackupManifest,
@@ -26,6 +26,7 @@ import { mustBeWhole } from '../journal/index.js';
 import { MillraceError } from '../kernel/index.js';
 import { BACKUP_PLANES } from '../replay/index.js';
 import { openSource, openTarget } from './backup-places.js';
+import { commandLog } from './command-log.js';
 
 const keyIdOf = (path: string) => keyIdOfFile(path, new NodeRandom());
 

@@ -12,16 +12,15 @@ import {
   placeOfDatabase,
 } from '../actors/control/index.js';
 import { KvShardGateway } from '../actors/kv-shard/index.js';
+import { ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import type { ClusterLayout } from '../adapters/nats/index.js';
 import { openForCommand } from '../adapters/nats/installation/index.js';
 import { openKeyFile } from '../adapters/node/index.js';
-import { type CommandParts, commandLog, commandParts } from '../composition/index.js';
+import { commandParts } from '../composition/index.js';
 import type { Config } from '../config/index.js';
 import type { SessionId } from '../kernel/index.js';
 import type { KvGateway, Sealing } from '../ports/index.js';
-
-/** Between two looks for an owner. */
-const ROUTE_RETRY_MS = 50;
+import { commandLog } from './command-log.js';
 
 /** @param needsOwner  refuse, in one line, where no process could answer a command */
 export async function reachInstallation(config: Config, needsOwner: boolean): Promise<ReachedInstallation> {
@@ -37,7 +36,7 @@ export class ReachedInstallation {
 
   constructor(
     private readonly config: Config,
-    readonly parts: CommandParts,
+    readonly parts: ReturnType<typeof commandParts>,
     readonly layout: ClusterLayout,
     private readonly disconnect: () => Promise<void>,
   ) {

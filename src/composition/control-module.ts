@@ -5,7 +5,6 @@ import { ControlOwner, firstStart, ProcessControl } from '../actors/control/inde
 import { JetStreamMeterLog } from '../adapters/nats/index.js';
 import { CredentialsFile, credentialLines, givenCredentials } from '../adapters/node/index.js';
 import { pricesOf } from './prices.js';
-import { ANSWER_MEMORY } from './runtime-options.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -28,9 +27,7 @@ export function registerControl(c: DependencyContainer, ownsShards: boolean): vo
       caller: c.resolve(tokens.CALLER),
       meterLog: new JetStreamMeterLog(connections, names, c.resolve(tokens.JOURNAL)),
     };
-    const owner = ownsShards
-      ? new ControlOwner({ ...ports, answers: ANSWER_MEMORY, own: (plane) => ownedShards(c, plane) })
-      : undefined;
+    const owner = ownsShards ? new ControlOwner({ ...ports, own: (plane) => ownedShards(c, plane) }) : undefined;
     const { controlStaleMs: staleMs, requestHoldMs: holdMs } = config.ownership;
     const { processId: process } = c.resolve(tokens.SESSION);
     return new ProcessControl(

@@ -8,7 +8,7 @@ import { AclCommands, BroadcastQueue, createKvServer, createRespServer, SignInGu
 import { ByteBudget } from '../kernel/index.js';
 import { CONTROL_SHARD, METER_SHARD } from '../messages/index.js';
 import type { AuditedInstallation } from './audit-worker.js';
-import { kvFaceOptionsOf, respFaceOptionsOf, withoutBodyLimit } from './face-options.js';
+import { httpFaceOptionsOf } from './face-options.js';
 import { managementFace } from './management-face.js';
 import { queueFace } from './queue-module.js';
 import { threadTaskOf } from './thread-container.js';
@@ -29,14 +29,22 @@ export async function startFaces(c: DependencyContainer): Promise<string[]> {
   const secured = tls === undefined ? {} : { tls };
   const shared = sharedParts(c);
   const { budget, freshness, guard } = shared;
-  const options = kvFaceOptionsOf(config, budget.maxTenantBytes);
+  const options = { ...httpFaceOptionsOf(config), ...secured };
   const [http, redis] = tls === undefined ? ['http', 'redis'] : ['https', 'rediss'];
   const at = (port: number) => hostAndPort(faces.host, port);
 
   const { trustedProxies } = faces;
-  const kv = createKvServer({ ...shared, signIns: guard.of('rest'), trustedProxies, ...options, ...secured });
+  // Bodies of other faces are bounded by what is behind them: a message's account by its plan, management by itself.
+  const kvLimits = {
+    ...options.limits,
+    // What can never fit is said to be too large, not to come too early.
+    maxBodyBytes: Math.min(config.http.httpMaxBodyBytes, budget.maxTenantBytes),
+    maxAnswerBytes: config.bounds.maxAnswerBytes,
+    maxRoomWaitMs: config.ownership.requestHoldMs,
+  };
+  const kv = createKvServer({ ...shared, ...options, limits: kvLimits, signIns: guard.of('rest'), trustedProxies });
   const kvPort = await open(c, kv, faces.kvPort, 'MILLRACE_KV_PORT');
-  const face = { ...withoutBodyLimit(options), ...secured, budget, freshness };
+  const face = { ...options, budget, freshness };
   const queue = queueFace(c, { ...face, signIns: guard.of('queue') });
   const queuePort = await open(c, queue, faces.queuePort, 'MILLRACE_QUEUE_PORT');
   const respPort = await openNativeFace(c, { ...shared, ...secured });
@@ -69,17 +77,12 @@ async function openNativeFace(c: DependencyContainer, { users: acl, guard, ...pa
   const config = c.resolve(tokens.CONFIG);
   const { host, respPort } = config.faces;
   if (respPort === 0) return undefined;
-  const signIns = guard.of('resp');
-  const resp = createRespServer({
-    ...parts,
-    acl,
-    signIns,
-    redisVersion: REDIS_VERSION,
-    ...respFaceOptionsOf(config),
-  });
+  const { maxConnections, maxConnectionsPerAddress } = httpFaceOptionsOf(config).limits;
+  const { requestHoldMs: holdMs } = config.ownership;
+  const limits = { maxConnections, maxConnectionsPerAddress, maxDoubtMs: holdMs, maxRoomWaitMs: holdMs };
+  const resp = createRespServer({ ...parts, acl, limits, signIns: guard.of('resp'), redisVersion: REDIS_VERSION });
   const port = await open(c, resp, respPort, 'MILLRACE_RESP_PORT');
-  const maxClients = config.http.httpMaxConnections;
-  c.registerInstance(tokens.NATIVE_FACE, { host, port, maxClients, counts: () => resp.counts() });
+  c.registerInstance(tokens.NATIVE_FACE, { host, port, maxClients: maxConnections, counts: () => resp.counts() });
   return port;
 }
 

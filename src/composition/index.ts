@@ -1,5 +1,4 @@
 /** What the command line starts. */
-export { type CommandParts, commandLog, commandParts, storageOfCommand } from './command-container.js';
+export { commandParts, storageOfCommand } from './command-container.js';
 export type { MadeCredentials } from './control-module.js';
 export { type RunningProcess, startProcess } from './serve.js';
-export { VERSION } from './version.js';

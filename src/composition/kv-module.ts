@@ -1,12 +1,11 @@
 /** Databases: their shards in a process with the role `kv`, and the way to their owners from every process. */
 import type { DependencyContainer } from 'tsyringe';
 import { KvOwner, KvShardGateway, ProcessFacts } from '../actors/kv-shard/index.js';
+import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import { NodeReadings } from '../adapters/node/index.js';
-import { ANSWER_MEMORY, ROUTE_RETRY_MS, silenceMsOf } from './runtime-options.js';
+import { NodeReadings, VERSION } from '../adapters/node/index.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
-import { VERSION } from './version.js';
 
 export function registerKvOwner(c: DependencyContainer): void {
   tokens.once(c, tokens.KV_OWNER, () => {
@@ -26,8 +25,7 @@ export function registerKvOwner(c: DependencyContainer): void {
       {
         shards: shardNames(c.resolve(tokens.NATS).layout).kv,
         dataBytes: c.resolve(tokens.MEMORY).dataBytes,
-        answers: ANSWER_MEMORY,
-        silenceMs: silenceMsOf(config),
+        silenceMs: callerSilenceMs(config.ownership.requestHoldMs),
         maxAnswerBytes: Math.max(maxAnswerBytes, maxCommandBytes),
         expiryKeysPerTick: expiryKeys,
       },

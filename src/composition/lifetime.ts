@@ -1,11 +1,7 @@
 /** What ends the parts of a process, the last one first. */
 export class Lifetime {
   readonly #ends: (() => unknown)[] = [];
-  #isEnding = false;
-
-  get isEnding(): boolean {
-    return this.#isEnding;
-  }
+  isEnding = false;
 
   atEnd(end: () => unknown): void {
     this.#ends.push(end);
@@ -18,7 +14,7 @@ export class Lifetime {
   }
 
   async end(): Promise<void> {
-    this.#isEnding = true;
+    this.isEnding = true;
     for (const end of this.#ends.splice(0).reverse()) await end();
   }
 }

@@ -1,6 +1,7 @@
 /** The management face of this process, with search, operators and monitoring on the same port. */
 import type { DependencyContainer } from 'tsyringe';
 import { DATABASE_SHARE } from '../actors/kv-shard/index.js';
+import { VERSION } from '../adapters/node/index.js';
 import type { FaceServer, TlsTexts } from '../edge/http/index.js';
 import {
   createAdminHandler,
@@ -15,7 +16,6 @@ import { AREAS } from '../edge/openapi/index.js';
 import type { JournalAudit } from '../ports/index.js';
 import { pricesOf } from './prices.js';
 import * as tokens from './tokens.js';
-import { VERSION } from './version.js';
 
 export interface ManagementFaceOptions {
   readonly audit: JournalAudit;

@@ -1,6 +1,14 @@
 /** What every role of a process stands on. */
 import type { DependencyContainer } from 'tsyringe';
-import { ClockWatch, GuardedClock, Membership, Session, ShardCaller, watchClocks } from '../actors/runtime/index.js';
+import {
+  ClockWatch,
+  callLimits,
+  GuardedClock,
+  Membership,
+  Session,
+  ShardCaller,
+  watchClocks,
+} from '../actors/runtime/index.js';
 import { NatsBus } from '../adapters/nats/index.js';
 import type { OpenedNats } from '../adapters/nats/installation/index.js';
 import {
@@ -15,7 +23,7 @@ import {
   streamLines,
 } from '../adapters/node/index.js';
 import type { Config } from '../config/index.js';
-import { callLimitsOf, clockWatchOptionsOf, guardedClockLimitsOf, sessionTimesOf } from './runtime-options.js';
+import { clockWatchOptionsOf, sessionTimesOf } from './runtime-options.js';
 import { registerStorage } from './storage-module.js';
 import * as tokens from './tokens.js';
 
@@ -27,7 +35,8 @@ export function registerBasics(c: DependencyContainer, config: Config): void {
   c.registerInstance(tokens.CONFIG, config);
   c.registerInstance(tokens.BOOT_TIME, new ProcBootTime());
   tokens.once(c, tokens.GUARDED_CLOCK, () => {
-    return new GuardedClock(machine, c.resolve(tokens.BOOT_TIME), guardedClockLimitsOf(config));
+    const { clockJumpMs: jumpMs, clockSkewMs: maxSkewMs } = config.ownership;
+    return new GuardedClock(machine, c.resolve(tokens.BOOT_TIME), { jumpMs, maxSkewMs });
   });
   c.register(tokens.CLOCK, { useToken: tokens.GUARDED_CLOCK });
   c.registerInstance(tokens.TIMERS, new NodeTimers());
@@ -56,7 +65,7 @@ export function registerNats(c: DependencyContainer, nats: OpenedNats, canOwn: b
   });
   tokens.once(c, tokens.CALLER, () => {
     const { bus, clock, timers, random } = tokens.portsOf(c);
-    return new ShardCaller(bus, clock, timers, random, callLimitsOf(config));
+    return new ShardCaller(bus, clock, timers, random, callLimits(config.ownership.requestHoldMs));
   });
 }
 

@@ -4,11 +4,9 @@ import type { DependencyContainer } from 'tsyringe';
 import { lockDataDir } from '../adapters/nats/embedded/index.js';
 import { shardNames } from '../adapters/nats/index.js';
 import { AnsweringThread } from '../adapters/node/index.js';
-import { inSeconds, type Metrics } from '../ports/index.js';
-import { EventLimits, type KeptReadModelsStatus, MeterTrimmer, READ_MODELS_THREAD } from '../projections/index.js';
+import { EventLimits, MeterTrimmer, READ_MODELS_THREAD, watchReadModels } from '../projections/index.js';
 import { type Ask, AskedReadModels, AskedStatistics, askOverBus, countStale } from '../query/index.js';
 import type { ReadModelsTask } from './read-models-worker.js';
-import { REMOTE_TRY_MS } from './runtime-options.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
@@ -17,7 +15,7 @@ const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** For a process without the role. */
 export function registerRemoteReadModels(c: DependencyContainer): void {
-  registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'query', REMOTE_TRY_MS));
+  registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'query'));
 }
 
 export function registerReadModels(c: DependencyContainer): void {
@@ -61,7 +59,7 @@ export async function startReadModels(c: DependencyContainer): Promise<void> {
   accounts.whenChanged(() => limits.changed());
   const lock = await lockDataDir(folderOf(c));
   life.atEnd(() => lock.release());
-  for (const gauge of watchModels(metrics, () => thread.status)) life.atEnd(() => gauge.stop());
+  for (const gauge of watchReadModels(metrics, () => thread.status)) life.atEnd(() => gauge.stop());
   await life.run(thread);
   const trimmer = new MeterTrimmer({
     journal,
@@ -94,13 +92,4 @@ function taskOf(c: DependencyContainer): ReadModelsTask {
 
 function folderOf(c: DependencyContainer): string {
   return join(c.resolve(tokens.CONFIG).storage.dataDir, 'read-models');
-}
-
-function watchModels(metrics: Metrics, status: () => KeptReadModelsStatus | undefined) {
-  return [
-    metrics.gauge('millrace_read_model_behind_positions', () => status()?.readModels.behindPositions),
-    metrics.gauge('millrace_read_model_behind_seconds', () => inSeconds(status()?.readModels.behindMs)),
-    metrics.gauge('millrace_statistics_behind_positions', () => status()?.statistics.behindPositions),
-    metrics.gauge('millrace_statistics_behind_seconds', () => inSeconds(status()?.statistics.behindMs)),
-  ];
 }

@@ -1,12 +1,10 @@
 /** The queue: its shards in a process with the role `queue`, and its face, with the way to the owners. */
 import type { DependencyContainer } from 'tsyringe';
-import { QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
+import { MAX_INTAKE_BYTES, QueueOwner, QueueShardGateway } from '../actors/queue/index.js';
+import { callerSilenceMs, ROUTE_RETRY_MS } from '../actors/runtime/index.js';
 import { JwtDeliverySigner } from '../adapters/http-delivery/index.js';
 import { shardNames } from '../adapters/nats/index.js';
-import type { Config } from '../config/index.js';
-import { DeliveredHeaders } from '../domain/queue/index.js';
 import { createQueueServer, type QueueServer } from '../edge/index.js';
-import { ANSWER_MEMORY, ROUTE_RETRY_MS, silenceMsOf } from './runtime-options.js';
 import { ownedShards } from './shards-module.js';
 import * as tokens from './tokens.js';
 
@@ -14,9 +12,6 @@ type FaceOptions = Pick<
   Parameters<typeof createQueueServer>[0],
   'limits' | 'aliases' | 'tls' | 'budget' | 'freshness' | 'signIns'
 >;
-
-/** A message of the server is at most a mebibyte by default; settings and ids come on top of the bodies. */
-const MAX_INTAKE_BYTES = 768 * 1024;
 
 export function registerQueueOwner(c: DependencyContainer): void {
   tokens.once(c, tokens.QUEUE_OWNER, () => {
@@ -41,27 +36,15 @@ export function registerQueueOwner(c: DependencyContainer): void {
         concurrency: delivery.deliveryConcurrency,
         lastCallsMs: config.process.shutdownMs / 4,
         holdMs: config.ownership.requestHoldMs,
-        answers: ANSWER_MEMORY,
-        silenceMs: silenceMsOf(config),
+        silenceMs: callerSilenceMs(config.ownership.requestHoldMs),
         workflowInlineBytes: delivery.workflowInlineBytes,
-        ...wireOf(config),
+        maxInFlightPerOrigin: delivery.deliveryPerOrigin,
+        alias: config.faces.wireAlias,
+        deliversBoth: config.faces.wireAliasDeliver === 'both',
+        region: delivery.region,
       },
     );
   });
-}
-
-/** What headers of calls are named, ours and those of another product's clients. */
-function wireOf({ faces, delivery }: Config) {
-  const { wireAlias: alias, wireAliasDeliver } = faces;
-  const headers = new DeliveredHeaders({ alias, isBoth: wireAliasDeliver === 'both', region: delivery.region });
-  const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
-  const engine = {
-    maxInFlightPerOrigin: delivery.deliveryPerOrigin,
-    nonRetryableNames: words.map((word) => `${word}-NonRetryable-Error`),
-    aliasHeaderWord: alias?.headerWord,
-    deliveredWords: headers.headerWords,
-  };
-  return { headers, engine };
 }
 
 export function queueFace(c: DependencyContainer, face: FaceOptions): QueueServer {

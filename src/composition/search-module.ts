@@ -1,16 +1,14 @@
 /** The search indexes: kept in a thread of a process with the role `projection`, and asked there. */
 import type { DependencyContainer } from 'tsyringe';
 import { AnsweringThread } from '../adapters/node/index.js';
-import { inSeconds } from '../ports/index.js';
-import { SEARCH_THREAD } from '../projections/index.js';
+import { SEARCH_THREAD, watchSearch } from '../projections/index.js';
 import { type Ask, AskedSearch, askOverBus } from '../query/index.js';
-import { REMOTE_TRY_MS } from './runtime-options.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
 /** For a process without the role. */
 export function registerRemoteSearch(c: DependencyContainer): void {
-  registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'search', REMOTE_TRY_MS));
+  registerAsked(c, askOverBus(c.resolve(tokens.BUS), 'search'));
 }
 
 export function registerSearch(c: DependencyContainer): void {
@@ -37,12 +35,7 @@ export async function startSearch(c: DependencyContainer): Promise<void> {
   const life = c.resolve(tokens.LIFETIME);
   const { metrics, bus } = tokens.portsOf(c);
   const thread = c.resolve(tokens.SEARCH_THREAD);
-  const gauges = [
-    metrics.gauge('millrace_search_behind_positions', () => thread.status?.behindPositions),
-    metrics.gauge('millrace_search_behind_seconds', () => inSeconds(thread.status?.behindMs)),
-    metrics.gauge('millrace_search_documents', () => (thread.status?.isCaughtUp ? thread.status.documents : undefined)),
-  ];
-  for (const gauge of gauges) life.atEnd(() => gauge.stop());
+  for (const gauge of watchSearch(metrics, () => thread.status)) life.atEnd(() => gauge.stop());
   c.resolve(tokens.CONTROL).search.whenSearchIndexesChange(() => tellIndexes(c));
   await life.run(thread);
   const served = bus.serve({ kind: 'search' }, (question) => thread.ask(question));

@@ -2,13 +2,13 @@
 import type { DependencyContainer } from 'tsyringe';
 import { KvDeliveries } from '../actors/kv-shard/index.js';
 import { type OwnedPlane, OwnedShards, runtimeMetricsOf, type ShardPlane, type Work } from '../actors/runtime/index.js';
-import { resolverOfThisMachine, UndiciHttpOut } from '../adapters/http-delivery/index.js';
+import { httpOutOf } from '../adapters/http-delivery/index.js';
 import { JetStreamIntakeLog } from '../adapters/nats/index.js';
 import { DiskWatch, WorkerCompactor } from '../adapters/node/index.js';
 import { DEFAULT_COMPACTION_LIMITS, DefiniteAppender } from '../journal/index.js';
 import { ROOMY, type StorageGauge } from '../ports/index.js';
 import type { CompactorTask } from './compactor-worker.js';
-import { APPEND_RETRY, actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
+import { actorLimitsOf, hostTimesOf, snapshotPolicyOf } from './runtime-options.js';
 import { threadTaskOf } from './thread-container.js';
 import * as tokens from './tokens.js';
 
@@ -19,7 +19,7 @@ export function registerShards(c: DependencyContainer): void {
   tokens.once(c, tokens.INTAKE, () => {
     return new JetStreamIntakeLog(c.resolve(tokens.CONNECTIONS), c.resolve(tokens.NAMES), c.resolve(tokens.JOURNAL));
   });
-  tokens.once(c, tokens.HTTP_OUT, httpOut);
+  tokens.once(c, tokens.HTTP_OUT, () => httpOutOf(c.resolve(tokens.CONFIG), c.resolve(tokens.METRICS)));
 }
 
 /** The shards of one plane in this process. */
@@ -33,7 +33,7 @@ export function ownedShards<W extends Work, P extends ShardPlane<W>>(
   return new OwnedShards<W, P>(
     {
       ...ports,
-      appender: new DefiniteAppender(ports.journal, ports.timers, APPEND_RETRY),
+      appender: new DefiniteAppender(ports.journal, ports.timers),
       compactor: c.resolve(tokens.COMPACTOR),
       metrics: runtimeMetricsOf(c.resolve(tokens.METRICS)),
       session: c.resolve(tokens.SESSION),
@@ -71,24 +71,4 @@ function storage(c: DependencyContainer): StorageGauge {
   void watch.start();
   c.resolve(tokens.LIFETIME).atEnd(() => watch.stop());
   return watch;
-}
-
-function httpOut(c: DependencyContainer): UndiciHttpOut {
-  const { destinations, delivery } = c.resolve(tokens.CONFIG);
-  const metrics = c.resolve(tokens.METRICS);
-  const { deliveryNameServers: servers } = delivery;
-  const out = new UndiciHttpOut({
-    allowPrivate: destinations.allowPrivateDestinations,
-    allow: destinations.destinationAllow,
-    socketsPerOrigin: delivery.deliveryPerOrigin,
-    connectTimeoutMs: delivery.deliveryConnectTimeoutMs,
-    lookupTimeoutMs: delivery.deliveryLookupTimeoutMs,
-    maxLookups: delivery.deliveryLookups,
-    resolve: resolverOfThisMachine({ servers: servers.length > 0 ? servers : undefined }),
-    maxOverheadBytes: delivery.deliveryOverheadBytes,
-    maxAnswerBytes: delivery.deliveryAnswerBytes,
-    metrics,
-  });
-  metrics.gauge('millrace_delivery_answer_bytes', () => out.answers.usedBytes);
-  return out;
 }

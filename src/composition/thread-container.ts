@@ -17,12 +17,8 @@ export function threadTaskOf(c: DependencyContainer): ThreadTask {
   return { nats: c.resolve(tokens.NATS).options, prefix: c.resolve(tokens.CONFIG).nats.natsPrefix };
 }
 
-export interface ThreadParts extends tokens.StoragePorts {
-  close(): Promise<void>;
-}
-
 /** @param name of the connections, as the server lists them. @throws JOURNAL_UNAVAILABLE */
-export async function openThread({ nats, prefix }: ThreadTask, name: string, log: Log): Promise<ThreadParts> {
+export async function openThread({ nats, prefix }: ThreadTask, name: string, log: Log) {
   const c = tokens.newContainer();
   const connections = await connect({ ...nats, name });
   registerMachine(c);

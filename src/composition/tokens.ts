@@ -141,8 +141,6 @@ export function storagePortsOf(c: DependencyContainer) {
   };
 }
 
-export type StoragePorts = ReturnType<typeof storagePortsOf>;
-
 /** What the parts of a process reach the world by. */
 export function portsOf(c: DependencyContainer) {
   return { ...storagePortsOf(c), metrics: c.resolve(METRICS), bus: c.resolve(BUS) };

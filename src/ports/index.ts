@@ -26,6 +26,7 @@ export * from './meter-log.js';
 export * from './metrics.js';
 export * from './native-face.js';
 export * from './object-store.js';
+export * from './process-ports.js';
 export * from './process-readings.js';
 export * from './queue-access.js';
 export * from './queue-gateway.js';

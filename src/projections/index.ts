@@ -7,6 +7,7 @@ export {
   type KeptReadModelsStatus,
   READ_MODELS_THREAD,
   type ReadModelsWord,
+  watchReadModels,
 } from './kept-read-models.js';
 export * from './message-log/index.js';
 export { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';

@@ -3,7 +3,7 @@
  * thread of the read models keeps, what it is told, and what it says of itself.
  */
 import type { AccountId } from '../kernel/index.js';
-import type { SqlFiles } from '../ports/index.js';
+import { inSeconds, type Metrics, type SqlFiles } from '../ports/index.js';
 import type { EventLimit } from './event-limits.js';
 import { type ReadModelOptions, type ReadModelStatus, ReadModels } from './read-models.js';
 import { type MovableFiles, RebuiltBeside } from './rebuilt-beside.js';
@@ -95,4 +95,14 @@ export class KeptReadModels {
   async stop(): Promise<void> {
     await Promise.all([this.messages.stop(), this.statistics.stop()]);
   }
+}
+
+/** @param status undefined while there is no thread */
+export function watchReadModels(metrics: Metrics, status: () => KeptReadModelsStatus | undefined) {
+  return [
+    metrics.gauge('millrace_read_model_behind_positions', () => status()?.readModels.behindPositions),
+    metrics.gauge('millrace_read_model_behind_seconds', () => inSeconds(status()?.readModels.behindMs)),
+    metrics.gauge('millrace_statistics_behind_positions', () => status()?.statistics.behindPositions),
+    metrics.gauge('millrace_statistics_behind_seconds', () => inSeconds(status()?.statistics.behindMs)),
+  ];
 }

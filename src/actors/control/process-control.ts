@@ -7,22 +7,7 @@
 import { searchReranks } from '../../domain/control/index.js';
 import type { Prices } from '../../domain/statistics/index.js';
 import type { AccountId, DatabaseId, SessionId } from '../../kernel/index.js';
-import type {
-  Bus,
-  Check,
-  Clock,
-  DataLimits,
-  Freshness,
-  Journal,
-  LeaseStore,
-  Log,
-  MeterLog,
-  ObjectStore,
-  Quota,
-  Random,
-  Sealing,
-  Timers,
-} from '../../ports/index.js';
+import type { Check, DataLimits, Freshness, MeterLog, ProcessPorts, Quota, Sealing } from '../../ports/index.js';
 import type { ShardCaller } from '../runtime/index.js';
 import { Accounts } from './accounts.js';
 import { AclAdministration } from './acl-administration.js';
@@ -36,15 +21,7 @@ import { type PlanLimits, planLimits } from './plan-limits.js';
 import { QuotaSlices } from './quota-slices.js';
 import { SearchGrants } from './search-grants.js';
 
-export interface ProcessControlPorts {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly log: Log;
-  readonly journal: Journal;
-  readonly leases: LeaseStore;
-  readonly objects: ObjectStore;
-  readonly bus: Bus;
+export interface ProcessControlPorts extends ProcessPorts {
   readonly meterLog: MeterLog;
   readonly sealing: Sealing;
   /** To the owner, where it is another process. */

@@ -4,20 +4,9 @@
  */
 import { type Audience, KvEngine, permissionsOf } from '../../domain/kv/index.js';
 import type { ShardName } from '../../kernel/index.js';
-import type {
-  Bus,
-  Clock,
-  DataLimits,
-  Log,
-  Meter,
-  Metrics,
-  ObjectStore,
-  Random,
-  StorageGauge,
-  Timers,
-} from '../../ports/index.js';
+import type { DataLimits, Meter, ProcessPorts, StorageGauge } from '../../ports/index.js';
 import {
-  type AnswerMemoryLimits,
+  DEFAULT_ANSWER_MEMORY,
   type OwnedPlane,
   type OwnedShards,
   type PlaneParts,
@@ -36,14 +25,7 @@ import { Passivation } from './passivation.js';
 import type { ProcessFacts } from './process-facts.js';
 import type { LoadKept } from './replacements.js';
 
-export interface KvOwnerPorts {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly bus: Bus;
-  readonly objects: ObjectStore;
+export interface KvOwnerPorts extends ProcessPorts {
   readonly storage: StorageGauge;
   readonly meter: Meter;
   readonly dataLimits: DataLimits;
@@ -56,8 +38,6 @@ export interface KvOwnerOptions {
   readonly shards: readonly ShardName[];
   /** Of keys and values of all databases. */
   readonly dataBytes: number;
-  /** Answers kept for callers in other processes. */
-  readonly answers: AnswerMemoryLimits;
   /** After which a caller in another process waits no more. */
   readonly silenceMs: number;
   readonly maxAnswerBytes: number;
@@ -80,13 +60,13 @@ export class KvOwner {
     private readonly options: KvOwnerOptions,
   ) {
     const { clock, timers, log, metrics, bus, meter } = ports;
-    const { shards, dataBytes, answers, silenceMs } = options;
+    const { shards, dataBytes, silenceMs } = options;
     this.#held = new HeldData(dataBytes, { timers, log, loaded: () => this.#loaded() });
     this.#loadKept = keptLoader(ports);
     this.#owned = ports.own({
       shards,
       createPlane: (activation) => this.#createPlane(activation),
-      serve: (actor) => serveKvShard(bus, actor, answers, { clock, timers, silenceMs }),
+      serve: (actor) => serveKvShard(bus, actor, DEFAULT_ANSWER_MEMORY, { clock, timers, silenceMs }),
       onSnapshot: (plane, { manifest }) => plane.adoptManifest(manifest),
     });
     this.#passivation = new Passivation({ clock, timers, planes: () => this.#owned.planes() });

@@ -2,25 +2,20 @@
  * The shards of the queue in a process that may own them: the memory, the room for deliveries and the reader of bodies
  * that all of them share, what is done beside answering, and what the metrics show of them.
  */
-import type { DeliveredHeaders, EngineOptions } from '../../domain/queue/index.js';
+import { DeliveredHeaders, type EngineOptions } from '../../domain/queue/index.js';
 import { BodyReader } from '../../journal/index.js';
 import type { ShardName } from '../../kernel/index.js';
 import {
-  type Bus,
-  type Clock,
   type DeliverySigner,
   type HttpOut,
   type IntakeLog,
   inSeconds,
-  type Journal,
-  type Log,
   type Metrics,
-  type ObjectStore,
+  type ProcessPorts,
   type StorageGauge,
-  type Timers,
 } from '../../ports/index.js';
 import {
-  type AnswerMemoryLimits,
+  DEFAULT_ANSWER_MEMORY,
   type OwnedPlane,
   type OwnedShards,
   type PlaneParts,
@@ -39,14 +34,7 @@ import { DEFAULT_QUEUE_PLANE_LIMITS, QueuePlane, type QueuePlanePorts } from './
 import { serveQueueShard } from './queue-server.js';
 import type { QueueWork } from './queue-work.js';
 
-export interface QueueOwnerPorts {
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly journal: Journal;
-  readonly objects: ObjectStore;
-  readonly bus: Bus;
+export interface QueueOwnerPorts extends ProcessPorts {
   readonly intake: IntakeLog;
   readonly storage: StorageGauge;
   readonly http: HttpOut;
@@ -54,6 +42,8 @@ export interface QueueOwnerPorts {
   readonly accounts: QueuePlanePorts['accounts'] & { whenChanged(listener: () => void): void };
   own(plane: OwnedPlane<QueueWork, QueuePlane>): OwnedShards<QueueWork, QueuePlane>;
 }
+
+type Alias = NonNullable<ConstructorParameters<typeof DeliveredHeaders>[0]['alias']>;
 
 export interface QueueOwnerOptions {
   readonly shards: readonly ShardName[];
@@ -66,12 +56,15 @@ export interface QueueOwnerOptions {
   readonly lastCallsMs: number;
   /** How long a command waits for its account to be heard of. */
   readonly holdMs: number;
-  /** Answers kept for callers in other processes. */
-  readonly answers: AnswerMemoryLimits;
   /** After which a caller in another process waits no more. */
   readonly silenceMs: number;
-  readonly engine: EngineOptions;
-  readonly headers: DeliveredHeaders;
+  /** Of calls to destinations. */
+  readonly maxInFlightPerOrigin: number;
+  /** How another product's clients write headers; undefined: they are not served. */
+  readonly alias: Alias | undefined;
+  /** Calls bear both spellings. */
+  readonly deliversBoth: boolean;
+  readonly region: string | undefined;
   /** Of a step's result, beside the list of steps. */
   readonly workflowInlineBytes: number;
 }
@@ -81,6 +74,8 @@ export class QueueOwner {
   readonly #memory: BodyMemory;
   readonly #held: HeldMessages;
   readonly #reader: BodyReader;
+  readonly #headers: DeliveredHeaders;
+  readonly #engine: EngineOptions;
   readonly #owned: OwnedShards<QueueWork, QueuePlane>;
 
   constructor(
@@ -88,7 +83,16 @@ export class QueueOwner {
     private readonly options: QueueOwnerOptions,
   ) {
     const { clock, timers, metrics, bus, accounts } = ports;
-    const { shards, answers, silenceMs } = options;
+    const { shards, silenceMs } = options;
+    const { alias, deliversBoth: isBoth, region, maxInFlightPerOrigin } = options;
+    this.#headers = new DeliveredHeaders({ alias, isBoth, region });
+    const words = ['Svc', ...(alias === undefined ? [] : [alias.headerWord])];
+    this.#engine = {
+      maxInFlightPerOrigin,
+      nonRetryableNames: words.map((word) => `${word}-NonRetryable-Error`),
+      aliasHeaderWord: alias?.headerWord,
+      deliveredWords: this.#headers.headerWords,
+    };
     this.#room = new DeliveryRoom(options.concurrency);
     this.#memory = new BodyMemory(options.bodyMemoryBytes);
     this.#held = new HeldMessages(options.held, {
@@ -102,7 +106,7 @@ export class QueueOwner {
     this.#owned = ports.own({
       shards,
       createPlane: (activation) => this.#createPlane(activation),
-      serve: (actor) => serveQueueShard(bus, actor, answers, { clock, timers, silenceMs }),
+      serve: (actor) => serveQueueShard(bus, actor, DEFAULT_ANSWER_MEMORY, { clock, timers, silenceMs }),
       onServing: (actor) => duties.takeOverIntake(actor),
       beforeHandOver: (actor, plane) => duties.untilCallsHaveEnded(actor, plane),
       onSnapshot: (plane, { manifest }, { purgeBelow }) => {
@@ -137,9 +141,9 @@ export class QueueOwner {
   }
 
   #createPlane({ activation: { shard }, actor, loadPartition }: PlaneParts<QueueWork>): QueuePlane {
-    const { engine, headers, holdMs, workflowInlineBytes } = this.options;
+    const { holdMs, workflowInlineBytes } = this.options;
     const submit = (work: QueueWork) => actor().submit(work);
-    const calls = { ...this.ports, headers, submit, mayCall: () => actor().holdsLease };
+    const calls = { ...this.ports, headers: this.#headers, submit, mayCall: () => actor().holdsLease };
     const bodies = { shard, memory: this.#memory, reader: this.#reader };
     return new QueuePlane(
       {
@@ -147,7 +151,7 @@ export class QueueOwner {
         room: this.#room,
         held: this.#held,
         performer: new Performer(calls, { ...DEFAULT_LIST_LIMITS, inlineBytes: workflowInlineBytes }),
-        engine,
+        engine: this.#engine,
         createBodies: (partition) => new BodyCache({ ...bodies, partition }),
         loadPartition,
         onReady: () => actor().resume(),

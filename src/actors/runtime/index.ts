@@ -11,16 +11,22 @@ export { Membership } from './membership.js';
 export { type OwnedPlane, OwnedShards, type PlaneParts } from './owned-shards.js';
 export { rendezvousOwner } from './placement.js';
 export type { RecoverFn, Recovery } from './recovery.js';
-export { type AnswerMemoryLimits, ShardCaller, ShardServer, type SilenceWatch } from './remote.js';
-export type { CallLimits } from './remote-call.js';
+export {
+  type AnswerMemoryLimits,
+  DEFAULT_ANSWER_MEMORY,
+  ShardCaller,
+  ShardServer,
+  type SilenceWatch,
+} from './remote.js';
+export { type CallLimits, callerSilenceMs, callLimits, ROUTE_RETRY_MS } from './remote-call.js';
 export { watchClocks, watchShards } from './runtime-gauges.js';
 export { NO_METRICS, type RuntimeMetrics, runtimeMetricsOf } from './runtime-metrics.js';
 export { markSessionDead, Session, type SessionTimes, sessionKey } from './session.js';
 export { SESSION_UNCHANGED_MS, SessionSweep } from './session-sweep.js';
 export { ShardActor } from './shard-actor.js';
 export { ShardBook } from './shard-book.js';
-export { type HostOptions, type HostPorts, type HostTimes, ShardHost } from './shard-host.js';
+export { type HostOptions, type HostPorts, type HostTimes, hostTimes, ShardHost } from './shard-host.js';
 export { ShardTime } from './shard-time.js';
 export { ShardWriter } from './shard-writer.js';
-export { type SnapshotPolicy, Snapshotter } from './snapshotter.js';
+export { DEFAULT_SNAPSHOT_POLICY, type SnapshotPolicy, Snapshotter } from './snapshotter.js';
 export type { RecoveryStep, SectionEffects, ShardPlane, ShouldStop, Turn, Work } from './work.js';

@@ -13,17 +13,7 @@ import {
 } from '../../journal/index.js';
 import { isMillraceError, MillraceError, type ShardName } from '../../kernel/index.js';
 import type { ManifestPartition } from '../../messages/index.js';
-import type {
-  Clock,
-  CompactionResult,
-  Compactor,
-  Journal,
-  LeaseStore,
-  Log,
-  ObjectStore,
-  Random,
-  Timers,
-} from '../../ports/index.js';
+import type { CompactionResult, Compactor, StoragePorts } from '../../ports/index.js';
 import type { Activation, ActorLimits } from './activation.js';
 import { Breathing } from './breathing.js';
 import type { Membership } from './membership.js';
@@ -45,16 +35,9 @@ export interface PlaneParts<W extends Work> {
   history(): AsyncIterable<RecoveryStep>;
 }
 
-export interface OwnedShardsPorts {
-  readonly journal: Journal;
+export interface OwnedShardsPorts extends StoragePorts {
   readonly appender: DefiniteAppender;
-  readonly objects: ObjectStore;
-  readonly leases: LeaseStore;
   readonly compactor: Compactor;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: Random;
-  readonly log: Log;
   readonly metrics: RuntimeMetrics;
   readonly session: Session;
   readonly membership: Membership;

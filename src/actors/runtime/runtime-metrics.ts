@@ -1,6 +1,6 @@
 /** What the runtime counts. */
 import type { ShardName } from '../../kernel/index.js';
-import type { Metrics } from '../../ports/index.js';
+import { type Metrics, UNWATCHED } from '../../ports/index.js';
 
 export interface RuntimeMetrics {
   entryStored(shard: ShardName, ackMs: number, effects: number, effectBytes: number): void;
@@ -14,17 +14,6 @@ export interface RuntimeMetrics {
   refused(shard: ShardName): void;
   snapshotted(shard: ShardName): void;
 }
-
-export const NO_METRICS: RuntimeMetrics = {
-  entryStored: () => {},
-  appendUnknown: () => {},
-  mailboxFull: () => {},
-  takeover: () => {},
-  drained: () => {},
-  replayed: () => {},
-  refused: () => {},
-  snapshotted: () => {},
-};
 
 export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
   const entries = metrics.counter('millrace_entries_appended_total');
@@ -54,3 +43,5 @@ export function runtimeMetricsOf(metrics: Metrics): RuntimeMetrics {
     snapshotted: () => snapshots.add(),
   };
 }
+
+export const NO_METRICS = runtimeMetricsOf(UNWATCHED);

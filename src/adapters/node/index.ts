@@ -24,3 +24,4 @@ export * from './threads/worker-compactor.js';
 export * from './threads/worker-thread.js';
 export * from './timers.js';
 export * from './tls-files.js';
+export * from './version.js';

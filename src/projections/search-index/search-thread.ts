@@ -3,6 +3,7 @@
  * for the next: the pause between them grows. Each is told all indexes when it begins, and again when one comes or goes.
  */
 import type { DatabaseId } from '../../kernel/index.js';
+import { inSeconds, type Metrics } from '../../ports/index.js';
 import type { SearchStatus } from './search-indexes.js';
 
 /** What it is told beside questions. */
@@ -20,3 +21,12 @@ export const SEARCH_THREAD = {
   maxRestartMs: 60_000,
   isCaughtUp: ({ isCaughtUp }: SearchStatus) => isCaughtUp,
 };
+
+/** @param status undefined while there is no thread */
+export function watchSearch(metrics: Metrics, status: () => SearchStatus | undefined) {
+  return [
+    metrics.gauge('millrace_search_behind_positions', () => status()?.behindPositions),
+    metrics.gauge('millrace_search_behind_seconds', () => inSeconds(status()?.behindMs)),
+    metrics.gauge('millrace_search_documents', () => (status()?.isCaughtUp ? status()?.documents : undefined)),
+  ];
+}
