@@ -1,8 +1,6 @@
 /**
  * The control plane in one process: its copy of who may do what, its shares of the daily limits, its counts; and, where
  * this process may own the control shard, the owner with what it does beside answering.
- *
- *  PC1 a start that shows damage ends before anything is owned or served (control-start.ts, CS1)
  */
 import { searchReranks } from '../../domain/control/index.js';
 import type { Prices } from '../../domain/statistics/index.js';
